@@ -2,4 +2,4 @@
 
 from games.accounts.account_names import AnySpellingBackend
 
-__all__ = ["AnySpellingBackend"]  # sessions keep this name of the backend
+__all__ = ["AnySpellingBackend"]  # Sessions store this path of the backend.

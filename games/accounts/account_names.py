@@ -1,4 +1,7 @@
-"""Accounts by name. Spellings in another case or normal form are the same name (``AccountName``)."""
+"""Accounts by name. Two spellings that differ only in case or Unicode normal form are one name (``AccountName``).
+
+The folded forms of a name are its key, equal for all spellings, and its text for searches.
+"""
 
 from __future__ import annotations
 
@@ -22,53 +25,53 @@ ACCOUNTS_PER_BATCH = 1_000
 
 
 def account_named(name: str) -> Any:
-    """Return the account with this exact name, else the one with the same key; ``None`` if there is none."""
+    """Return the account with this exact name, else the account with the same key; ``None`` if there is none."""
     accounts = get_user_model().objects
     by_key = accounts.filter(account_name__key=name_key(name), account_name__is_duplicate=False)
     return accounts.filter(username=name).first() or by_key.first()
 
 
 def log_in_name(name: str) -> str:
-    """Return the one form of all spellings of a name by which axes counts log-ins. Its columns hold 255 characters."""
+    """Return the key by which axes counts the log-ins of all spellings of a name. Its columns hold 255 characters."""
     return name_key(name)[:255]
 
 
 class AnySpellingBackend(ModelBackend):
-    """Django's log-in, which accepts the name in any case and normal form."""
+    """Django's log-in, extended to accept the name in any case and normal form."""
 
     def authenticate(self, request: Any, username: Any = None, password: Any = None, **kwargs: Any) -> Any:
         """Return the account of the name if the password is right; ``None`` without a name or a password.
 
         Raises:
-            PermissionDenied: the password is wrong. Without the error, Django's own backend, which sessions name, would
+            PermissionDenied: the password is wrong. The error stops Django from asking the next backend, which would
                 compare the password a second time.
         """
         if username is None or password is None:
             return None
         account = account_named(username)
-        spelled = username if account is None else account.get_username()
-        user = super().authenticate(request, username=spelled, password=password, **kwargs)
+        exact_name = username if account is None else account.get_username()
+        user = super().authenticate(request, username=exact_name, password=password, **kwargs)
         if user is None:
             raise PermissionDenied
         return user
 
 
 def account_name_require(name: str, account: Any) -> AccountName | None:
-    """Refuse a new account name that cannot be shown or that another account has.
+    """Refuse a name of an account that cannot be shown or that another account has.
 
     Returns:
-        The stored row of the account's previous name; ``None`` if there is none.
+        The stored row of the account's previous name; ``None`` for a new account.
 
     Raises:
         ValidationError: the name is refused.
     """
     key = name_key(name)
-    known = None if account.pk is None else AccountName.objects.filter(account=account).first()
-    if known is None or known.key != key:
+    stored_name = None if account.pk is None else AccountName.objects.filter(account=account).first()
+    if stored_name is None or stored_name.key != key:
         name_validate(name)
         if AccountName.objects.filter(key=key).exclude(account=account.pk).exists():
             raise ValidationError(NAME_TAKEN, code="unique")
-    return known
+    return stored_name
 
 
 class NameForm:
@@ -77,15 +80,15 @@ class NameForm:
     def clean_username(self) -> Any:
         """Return the name if no other account has it in any case or normal form."""
         form: Any = self
-        django_s = getattr(super(), "clean_username", None)
-        name = form.cleaned_data["username"] if django_s is None else django_s()
-        if name:  # Django returns None for a name that it has already refused
+        django_clean = getattr(super(), "clean_username", None)
+        name = form.cleaned_data["username"] if django_clean is None else django_clean()
+        if name:  # Django returns None for a name that it has refused.
             account_name_require(name, form.instance)
         return name
 
 
 def name_before_save(instance: Any, raw: bool, update_fields: Any = None, **_: Any) -> None:
-    """Check the name of an account before it is saved. For a renamed account, store the folded forms first.
+    """Check the name of an account before it is saved. For a renamed account, store the new folded forms.
 
     Raises:
         ValidationError: the name is refused.
@@ -93,26 +96,26 @@ def name_before_save(instance: Any, raw: bool, update_fields: Any = None, **_: A
     if raw or (update_fields is not None and "username" not in update_fields):
         return
     try:
-        known = account_name_require(instance.username, instance)
+        stored_name = account_name_require(instance.username, instance)
     except ValidationError as error:
         raise ValidationError({"username": error.error_list}) from None
-    if known is not None and known.key != name_key(instance.username):
+    if stored_name is not None and stored_name.key != name_key(instance.username):
         with transaction.atomic():
-            AccountName.objects.filter(account=instance).update(is_duplicate=False, **_forms(instance.username))
-            _vacant_take(AccountName)
+            AccountName.objects.filter(account=instance).update(is_duplicate=False, **_folded_forms(instance.username))
+            _fill_vacant_keys(AccountName)
 
 
 def name_after_save(instance: Any, created: bool, raw: bool, **_: Any) -> None:
     """Store the folded forms of a new account's name.
 
     Raises:
-        IntegrityError: another account took the name at the same moment. The new account is not kept.
+        IntegrityError: another account took the name at the same moment. The new account is deleted again.
     """
     if not created or raw:
         return
     try:
         with transaction.atomic():
-            AccountName.objects.create(account=instance, **_forms(instance.username))
+            AccountName.objects.create(account=instance, **_folded_forms(instance.username))
     except IntegrityError:
         if not connection.in_atomic_block:
             instance.delete()
@@ -120,27 +123,28 @@ def name_after_save(instance: Any, created: bool, raw: bool, **_: Any) -> None:
 
 
 def account_names_fill(accounts: Any, names: Any) -> None:
-    """Store the folded names of accounts with missing or wrong forms, the oldest account first.
+    """Store the folded forms that accounts lack, and correct wrong forms, the oldest account first.
 
     The later of two accounts with one key is marked as a duplicate.
 
     Args:
-        accounts, names: the models. A migration passes its historical ones.
+        accounts, names: the models of accounts and folded names. A migration passes its historical models.
     """
-    known = names.objects.values_list("pk", "key", "account__username")
-    names.objects.filter(pk__in=[pk for pk, key, username in known.iterator() if key != name_key(username)]).delete()
-    without = accounts.objects.filter(account_name=None).order_by("pk").values_list("pk", "username")
-    while batch := list(without[:ACCOUNTS_PER_BATCH]):
-        forms = {pk: _forms(username) for pk, username in batch}
-        keys = [one["key"] for one in forms.values()]
-        held = set(names.objects.filter(key__in=keys, is_duplicate=False).values_list("key", flat=True))
+    stored = names.objects.values_list("pk", "key", "account__username")
+    names.objects.filter(pk__in=[pk for pk, key, username in stored.iterator() if key != name_key(username)]).delete()
+    unnamed = accounts.objects.filter(account_name=None).order_by("pk").values_list("pk", "username")
+    while batch := list(unnamed[:ACCOUNTS_PER_BATCH]):
+        forms = {pk: _folded_forms(username) for pk, username in batch}
+        keys = [forms_["key"] for forms_ in forms.values()]
+        keys_in_use = set(names.objects.filter(key__in=keys, is_duplicate=False).values_list("key", flat=True))
         rows = []
         for pk, folded in forms.items():
-            rows.append(names(account_id=pk, is_duplicate=folded["key"] in held, **folded))
-            held.add(folded["key"])
-        with contextlib.suppress(IntegrityError), transaction.atomic():  # a new account was faster: look again
+            rows.append(names(account_id=pk, is_duplicate=folded["key"] in keys_in_use, **folded))
+            keys_in_use.add(folded["key"])
+        # If a new account took one of the keys meanwhile, the next turn of the loop reads this batch again.
+        with contextlib.suppress(IntegrityError), transaction.atomic():
             names.objects.bulk_create(rows)
-    _vacant_take(names)
+    _fill_vacant_keys(names)
 
 
 def account_names_shared(names: Any) -> Iterator[str]:
@@ -153,12 +157,12 @@ def account_names_shared(names: Any) -> Iterator[str]:
         )
 
 
-def _forms(username: str) -> dict[str, str]:
+def _folded_forms(username: str) -> dict[str, str]:
     return {"key": name_key(username), "search": name_search(username)}
 
 
-def _vacant_take(names: Any) -> None:
-    """Give each key without a holder to the oldest of its duplicates."""
+def _fill_vacant_keys(names: Any) -> None:
+    """Make the oldest duplicate of each key that no account holds the holder of the key."""
     holders = names.objects.filter(key=OuterRef("key"), is_duplicate=False)
     vacant = names.objects.filter(~Exists(holders), is_duplicate=True).order_by("key", "pk").distinct("key")
-    names.objects.filter(pk__in=[one.pk for one in vacant]).update(is_duplicate=False)
+    names.objects.filter(pk__in=[name.pk for name in vacant]).update(is_duplicate=False)

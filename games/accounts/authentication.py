@@ -1,4 +1,4 @@
-"""Authentication of programs by the Bearer token of a request or a socket, and the permissions of its scopes."""
+"""Authentication of requests and sockets by Bearer token or session, and the permissions of a token's scopes."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from games.exceptions import PlayError, TokenScopeError
 from games.models import ApiToken
 
 GUEST_KEY = "guest"
-"""Session key of the guest number of the browser."""
+"""Session key. The value is the browser's guest number."""
 LINKS_KEY = "links"
-"""Session key of the ids of the secret links that the browser has opened, the latest last."""
+"""Session key. The value is the list of ids of the secret links that the browser has opened, the latest last."""
 CSRF_NEEDS = (
     "A request with a session's cookie needs the header X-CSRFToken with the value of the cookie csrftoken."
     " Over https it also needs the header Referer. Or send no cookies."
@@ -42,12 +42,13 @@ SESSION_READ = "SELECT session_data FROM django_session WHERE session_key = %s A
 def bearer_of(authorization: str) -> str | None:
     """Return the token of an ``Authorization`` header; ``None`` if there is none.
 
-    An account token behind another scheme, or without one, is returned with the text around it, so that it is refused.
+    If an account token stands after another scheme or without a scheme, the whole header is returned. It is no valid
+    token, so the request is refused instead of treated as a guest's.
     """
-    kind, _, text = authorization.strip().partition(" ")
-    if kind.lower() == "bearer":
+    scheme, _, text = authorization.strip().partition(" ")
+    if scheme.lower() == "bearer":
         return text.strip()
-    return f"{kind} {text}" if BEARER_START in authorization else None
+    return f"{scheme} {text}" if BEARER_START in authorization else None
 
 
 class BearerAuthentication(BaseAuthentication):
@@ -83,15 +84,15 @@ class SessionAuthentication(PlainSessionAuthentication):
 
 
 class VisitorAuthentication(BaseAuthentication):
-    """A browser without an account, by its session. It reads its own and shared rows, and writes nothing."""
+    """Authentication of a browser without an account by its session, to read its own and shared rows, not to write."""
 
     def authenticate(self, request: Request) -> tuple[Visitor, None] | None:
-        user = getattr(request._request, "user", None)  # noqa: SLF001 - request.user would ask this method again
+        user = getattr(request._request, "user", None)  # noqa: SLF001 - request.user would call this method again
         return (user, None) if isinstance(user, Visitor) and Principal.of(user).is_known else None
 
 
 class AccountRequired(IsAuthenticated):
-    """Require an account. A guest is refused with 401 like any other visitor, because a guest number is no account."""
+    """Require an account. A guest has none, and is refused with 401 like any other visitor."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
         if not super().has_permission(request, view):
@@ -109,7 +110,7 @@ class AccountOrReadOnly(AccountRequired):
 class ScopePermission(BasePermission):
     """Require the scope ``read`` for safe methods, and else the view's ``needs_scope`` (default ``train``).
 
-    Applies to tokens only. Logged-in accounts and guests have no scopes; their permissions are checked elsewhere.
+    Applies to tokens only, because sessions have no scopes.
     """
 
     def has_permission(self, request: Request, view: Any) -> bool:
@@ -118,26 +119,28 @@ class ScopePermission(BasePermission):
             return True
         needed = "read" if request.method in SAFE_METHODS else getattr(view, "needs_scope", "train")
         if needed not in token.scopes:
-            raise _lacks(needed)
+            raise _scope_error(needed)
         return True
 
 
 def scope_require(request: Request, scope: str) -> None:
-    """Refuse a token without this scope, for a body that needs more than the view's scope.
+    """Refuse a token without ``scope``, for a request with a body that needs another scope than the view.
 
     Raises:
-        TokenScopeError.
+        TokenScopeError: the request has a token without the scope.
     """
     if isinstance(request.auth, ApiToken) and scope not in request.auth.scopes:
-        raise _lacks(scope)
+        raise _scope_error(scope)
 
 
-def _lacks(scope: str) -> TokenScopeError:
+def _scope_error(scope: str) -> TokenScopeError:
     return TokenScopeError(f"This token lacks the scope {scope}. Make another on your account page.")
 
 
 def user_of_scope(scope: dict[str, Any], needs: str = "read") -> AnyUser:
-    """Return the account behind a socket now, by session or by the handshake's Bearer token. Queries the database.
+    """Return the current account or visitor of a socket, by session or by the handshake's Bearer token.
+
+    Queries the database. ``needs`` is the scope that a token must have.
 
     Raises:
         TokenInvalidError, TokenRevokedError, TokenExpiredError, TokenScopeError.
@@ -146,7 +149,10 @@ def user_of_scope(scope: dict[str, Any], needs: str = "read") -> AnyUser:
 
 
 def visitor_of_scope(scope: dict[str, Any], needs: str) -> tuple[AnyUser, SocketSession | None]:
-    """Return the account behind a socket now and its session, if any, read once. Raises as :func:`user_of_scope`."""
+    """Return the current account or visitor of a socket, and the session if it has one.
+
+    Reads the session once. Raises the errors of :func:`user_of_scope`.
+    """
     user, session = _visitor_read(scope, needs)
     scope.get("observed", {})["account"] = user.pk
     return user, session
@@ -176,27 +182,28 @@ def account_or_visitor(request: HttpRequest) -> AnyUser:
 
 
 class SocketSession(SessionStore):
-    """A session read afresh by one plain statement. Its decoded text is cached."""
+    """A session that is read from the database at each use, by one plain statement. Only its decoding is cached."""
 
     seen: SeenSession | None = None
     """The session as it was read; ``None`` if it did not exist."""
 
     def cycle_key(self) -> None:
-        """Keep the session key, because a socket cannot send the browser a new one.
+        """Keep the session key, because a socket cannot send the browser a new key.
 
-        Django rotates the key of a session that was signed with an old secret key; the next page request does that.
+        Django calls this method for a session that was signed with an old secret key. The next page request then
+        changes the session key.
         """
 
     def load(self) -> dict[str, object]:
         """Return the contents of the session; empty if it has ended."""
         with connection.cursor() as cursor:
             cursor.execute(SESSION_READ, [self.session_key, timezone.now()])
-            found = cursor.fetchone()
-        if found is None:
+            row = cursor.fetchone()
+        if row is None:
             self._session_key = None
             return {}
-        self.seen = SeenSession(self.session_key or "", found[0])
-        return dict(_session_decoded(found[0]))
+        self.seen = SeenSession(self.session_key or "", row[0])
+        return dict(_session_decoded(row[0]))
 
 
 @lru_cache(maxsize=4096)
@@ -210,6 +217,6 @@ def _bearer_of_scope(scope: dict[str, Any]) -> str | None:
 
 
 def _header(scope: dict[str, Any], name: bytes) -> str:
-    """A header of a socket's handshake; empty if it is missing."""
+    """Return a header of a socket's handshake; an empty text if it is missing."""
     value: bytes = dict(scope.get("headers", [])).get(name, b"")
     return value.decode("latin1")

@@ -1,7 +1,7 @@
-"""Blocked addresses, held in memory, so that the check costs a move no query.
+"""Blocked addresses, held in memory, so that a move needs no query for the check.
 
-A process reads them at its start and again every :data:`READ_AGAIN_S` (``menace_site.server.lifespan``). While the
-database is away, the blocks read last stay in force.
+A process reads the blocks at its start and then every :data:`READ_AGAIN_S` seconds (``menace_site.server.lifespan``).
+During a database outage the blocks that were read last stay in force.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ HASH_CHARACTERS = 32
 
 
 def hash_read(text: str) -> str | None:
-    """Return the address hash (``games.accounts.identity.origin_hash``) that the text is; ``None`` if it is none."""
+    """Return a text in lower case if it is an address hash (``games.accounts.identity.origin_hash``), else ``None``."""
     text = text.strip().lower()
     return text if len(text) == HASH_CHARACTERS and set(text) <= set("0123456789abcdef") else None
 
@@ -25,19 +25,20 @@ class Blocks:
     """Blocked networks and address hashes, as last read from the database."""
 
     def __init__(self) -> None:
+        # By IP version and number of host bits: the network parts of blocked networks.
         self._networks: dict[tuple[int, int], set[int]] = {}
         self.hashes: frozenset[str] = frozenset()
         self.is_empty = True
 
     def put(self, texts: list[str]) -> None:
-        """Replace the blocks by these networks and hashes."""
+        """Replace all blocks by ``texts``, each a network or an address hash."""
         networks: dict[tuple[int, int], set[int]] = {}
         for text in texts:
             if (network := network_of(text)) is None:
                 continue
-            shift = network.max_prefixlen - network.prefixlen
-            first = int(network.network_address) >> shift
-            networks.setdefault((network.version, shift), set()).add(first)
+            n_host_bits = network.max_prefixlen - network.prefixlen
+            network_part = int(network.network_address) >> n_host_bits
+            networks.setdefault((network.version, n_host_bits), set()).add(network_part)
         self._networks = networks
         self.hashes = frozenset(filter(None, map(hash_read, texts)))
         self.is_empty = not texts
@@ -47,13 +48,13 @@ class Blocks:
         self.put(list(AddressBlock.objects.filter(expires_at__gt=timezone.now()).values_list("network", flat=True)))
 
     def holds(self, text: str) -> bool:
-        """Whether an address lies in a blocked network. One look-up per prefix length in use."""
+        """Whether an address lies in a blocked network. Takes one look-up for each prefix length in use."""
         if (address := address_read(text)) is None:
             return False
         number = int(address)
         return any(
-            version == address.version and number >> shift in firsts
-            for (version, shift), firsts in self._networks.items()
+            version == address.version and number >> n_host_bits in network_parts
+            for (version, n_host_bits), network_parts in self._networks.items()
         )
 
 

@@ -11,21 +11,21 @@ from games.models import Match, MatchStatus
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """Names of a guest's possessions that moved into an account (``taken``), and of those that did not (``left``)."""
+    """Names of the possessions of a guest that moved into an account (``taken``) and that stayed behind (``left``)."""
 
     taken: list[str]
     left: list[str]
 
 
 class ClaimSeats(Protocol):
-    """The service that moves a guest's seats, machines and the rest to an account."""
+    """The service that moves all possessions of a guest, such as seats and machines, to an account."""
 
     def __call__(self, *, user_id: int, name: str, guest: UUID) -> Claimed:
-        """Move everything. Call inside a transaction."""
+        """Move everything that the account has room for. Call inside a transaction."""
 
 
 CODES_KEPT = 20
-"""Rooms in which an account waits that its browser remembers after the log-out."""
+"""Room codes that a browser remembers after a log-out, at most."""
 
 
 def codes_waiting_of(user_id: int) -> list[str]:
@@ -35,4 +35,4 @@ def codes_waiting_of(user_id: int) -> list[str]:
 
 
 WAITING_KEY = "waiting"
-"""Session key of the codes of rooms in which accounts wait that have logged out of this session."""
+"""Session key. The value is the codes of rooms in which an account waits that has logged out of this session."""

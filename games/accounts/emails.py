@@ -1,4 +1,4 @@
-"""E-mails to the owner of an account about a change, which another person may have made."""
+"""E-mails to the owner of an account about a change of the account, in case another person made it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def send_password_changed(user: User) -> None:
 
 
 def send_address_changed(user: User, old: str) -> None:
-    """E-mail both the old and the new address about a changed address, so that the reader of either learns of it."""
+    """Send an e-mail about a changed address to both the old and the new address."""
     for address in dict.fromkeys((old, user.email)):
         _send(user, "Your e-mail address at Beadbox", "registration/address_changed_email.txt", address)
 

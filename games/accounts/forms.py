@@ -13,7 +13,7 @@ from games.validators import name_validate
 
 
 def refusal_add(form: forms.BaseForm, error: PlayError) -> None:
-    """Show the refusal of a service at the field concerned, in the words of the API."""
+    """Add the refusal of a service to the field that it names, in the words of the API."""
     field, sentence = error.parts
     form.add_error(field if field in form.fields else None, sentence)
 
@@ -46,7 +46,7 @@ class TokenForm(forms.Form):
     )
 
     def clean(self) -> dict[str, object]:
-        """Replace ``days`` by a ``lifetime``."""
+        """Replace ``days`` in the cleaned data by ``lifetime``, a ``timedelta`` or ``None``."""
         cleaned: dict[str, Any] = super().clean() or {}
         if "days" in cleaned:
             days = cleaned.pop("days")

@@ -79,9 +79,9 @@ def origin_hash(request: AnyRequest) -> str:
 
     Rate limits and quotas count by this hash, which does not reveal the address.
     """
-    counted = address_counted(client_address_of(request))
-    counted_network = f"{counted}/64" if ":" in counted else counted
-    return salted_hmac("games.address", counted_network, algorithm="sha256").hexdigest()[:32]
+    address = address_counted(client_address_of(request))
+    network = f"{address}/64" if ":" in address else address
+    return salted_hmac("games.address", network, algorithm="sha256").hexdigest()[:32]
 
 
 def principal_of(user: AnyUser, session: Any, token: str = "", address: str = "") -> Principal:
@@ -110,11 +110,11 @@ def seat_token_of(request: Request) -> str:
     Whether the token proves a seat is not checked.
 
     Raises:
-        TokenInvalidError: the token is one of an account.
+        TokenInvalidError: the token is an account token.
     """
     try:
         body = None if request.method in SAFE_METHODS else request.data
-    except UnsupportedMediaType:  # raised again if the view needs the body
+    except UnsupportedMediaType:  # The error is raised again if the view reads the body.
         body = None
     token = body.get("seat_token") if isinstance(body, dict) else None
     text: str = token if token and isinstance(token, str) else request.headers.get("X-Seat-Token", "")
@@ -136,7 +136,7 @@ def guest_seated(request: HttpRequest, person: Principal) -> Iterator[Principal]
         try:
             yield person
         except GuestMovedError:
-            if request.session.exists(request.session.session_key or ""):  # false if the log-in has ended it
+            if request.session.exists(request.session.session_key or ""):  # The log-in may have ended the session.
                 del request.session[GUEST_KEY]
             raise
     else:

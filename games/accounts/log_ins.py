@@ -1,11 +1,11 @@
-"""Records and locks of log-ins: django-axes, and the parts that it leaves to the site.
+"""Records and locks of log-ins: django-axes, and the site's additions to it.
 
-axes counts the failures per name and address, and locks such a pair for a while. In addition there is a log of all
-failures, which no log-in erases, and two rates per account, whatever the address (``docs/decisions/0062``):
+axes counts failures per name and address, and locks such a pair for a while. The site adds a log of all failures, which
+no log-in erases, and two rates of an account over all addresses (``docs/decisions/0062``):
 
-* Failures. Beyond the rate, only addresses with an earlier log-in may try: attackers with many addresses are stopped
-  and the owner is not locked out.
-* Log-ins. Each leaves a session and a line of the log.
+* Failures. Beyond this rate, only addresses with an earlier log-in of the account may try. So an attacker with many
+  addresses is stopped, and the owner is not locked out.
+* Log-ins. This rate limits the rows that log-ins add: each adds a session and a line of the log.
 """
 
 from __future__ import annotations
@@ -24,35 +24,36 @@ from games.accounts.principal import AnyUser
 from games.accounts.throttles import AddressThrottle
 
 FAILURES_OF_A_NAME = 1_000
-"""Failures kept per name, the newest."""
+"""Number of the newest failures that are kept for each name."""
 
 
 class LogInHandler(AxesDatabaseHandler):  # type: ignore[misc]  # axes has no types
-    """The handler of axes, without the submitted form data and with the length of a lock."""
+    """The handler of axes. It drops the submitted form data, and tells how long a lock lasts."""
 
     def clean_expired_user_attempts(self, request: Any = None, credentials: dict[str, Any] | None = None) -> int:
-        """Delete the expired attempts of this name from this address, so that its count begins anew.
+        """Delete the expired attempts of this name from this address, so that their count begins anew.
 
-        axes would delete the expired attempts of all names here. The next log-in would then pay for the rows of an
-        attack, and beyond 65,535 rows every log-in would fail. The retention sweep deletes the others.
+        The method of axes deletes the expired attempts of all names. After an attack, the next log-in would have to
+        delete all its rows, and above 65,535 rows every log-in would fail. Retention deletes the attempts of other
+        names.
         """
-        run_out = AccessAttempt.objects.filter(
+        expired = AccessAttempt.objects.filter(
             username=get_client_username(request, credentials),
             ip_address=request.axes_ip_address,
             attempt_time__lte=get_cool_off_threshold(request),
         )
-        return int(run_out.delete()[0])
+        return int(expired.delete()[0])
 
     def post_save_access_attempt(self, instance: AccessAttempt, **kwargs: Any) -> None:
-        """Drop query and body in the transaction in which axes added them, so that failures never lengthen the row."""
+        """Delete the query and body that axes has added in this transaction, so that no failure lengthens the row."""
         AccessAttempt.objects.filter(pk=instance.pk).update(get_data="", post_data="")
 
     def remove_out_of_limit_failure_logs(self, *, username: str, limit: int | None = None) -> int:
-        """Delete the oldest failures of a name beyond ``limit``. The method of axes deletes arbitrary ones."""
+        """Delete the oldest failures of a name beyond ``limit``. The method of axes deletes arbitrary failures."""
         failures = AccessFailureLog.objects.filter(username=username)
         n_kept = limit or FAILURES_OF_A_NAME
-        n_gone, _ = failures.filter(pk__lte=failures.order_by("-pk").values("pk")[n_kept : n_kept + 1]).delete()
-        return int(n_gone)
+        n_deleted, _ = failures.filter(pk__lte=failures.order_by("-pk").values("pk")[n_kept : n_kept + 1]).delete()
+        return int(n_deleted)
 
     def user_login_failed(self, sender: Any, credentials: dict[str, Any], request: Any = None, **kwargs: Any) -> None:
         """Record a failure, and count it for the account if the password was checked."""
@@ -67,7 +68,7 @@ class LogInHandler(AxesDatabaseHandler):  # type: ignore[misc]  # axes has no ty
         AddressThrottle("account", str(user.pk), "log-ins").allow_request(request)
 
     def is_locked(self, request: Any, credentials: dict[str, Any] | None = None) -> bool:
-        """Whether a log-in is refused untried. Sets ``request.locked_for_s`` for the lock-out page."""
+        """Whether a log-in is refused without a check of the password. Sets ``request.locked_for_s``, in seconds."""
         request.locked_for_s = self._locked_for_s(request, credentials)
         return bool(request.locked_for_s)
 
@@ -75,8 +76,8 @@ class LogInHandler(AxesDatabaseHandler):  # type: ignore[misc]  # axes has no ty
         if super().is_locked(request, credentials):
             (attempts,) = self.get_user_attempts(request, credentials)
             last = attempts.aggregate(last=Max("attempt_time"))["last"] or request.axes_attempt_time
-            rest: timedelta = last + (get_cool_off(request) or timedelta()) - request.axes_attempt_time
-            return max(rest.total_seconds(), 1.0)
+            remaining: timedelta = last + (get_cool_off(request) or timedelta()) - request.axes_attempt_time
+            return max(remaining.total_seconds(), 1.0)
         if not (account := _account(credentials)):
             return 0.0
         log_ins, failures = (
@@ -90,18 +91,18 @@ class LogInHandler(AxesDatabaseHandler):  # type: ignore[misc]  # axes has no ty
 
 
 def name_counted(request: Any, credentials: dict[str, Any] | None) -> str | None:
-    """Return the name by which axes counts: the same for all spellings, and no longer than its columns."""
+    """Return the name by which axes counts, equal for all spellings; ``None`` if no name was submitted."""
     name = (credentials or request.POST).get("username")
     return log_in_name(name) if name else None
 
 
 def _account(credentials: dict[str, Any] | None) -> Any:
-    """The account of the submitted name; ``None`` if there is none."""
+    """Return the account of the submitted name; ``None`` if there is none."""
     name = (credentials or {}).get("username")
     return account_named(name) if name else None
 
 
 def _is_known(request: Any, account: Any) -> bool:
-    """Whether the log holds a log-in of the account from this address."""
+    """Whether the log has a log-in of the account from the request's address."""
     name, address = account.get_username(), request.axes_ip_address
     return address is not None and AccessLog.objects.filter(username=name, ip_address=address).exists()

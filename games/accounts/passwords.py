@@ -6,7 +6,7 @@ from games.accounts.principal import AnyUser
 
 MOST_CHARACTERS = 128
 STAFF_LEAST_CHARACTERS = 12
-"""Characters of a staff password. Other accounts have Django's 8, because children sign up here."""
+"""Fewest characters of a staff password. For other accounts Django requires 8, because children sign up here."""
 
 
 class LengthValidator:
@@ -15,11 +15,11 @@ class LengthValidator:
     def validate(self, password: str, user: AnyUser | None = None) -> None:
         """Raise ``ValidationError`` for a password that is too long or too short."""
         if len(password) > MOST_CHARACTERS:
-            says = f"This password is too long. It can have {MOST_CHARACTERS} characters at most."
-            raise ValidationError(says, code="password_too_long")
+            sentence = f"This password is too long. It can have {MOST_CHARACTERS} characters at most."
+            raise ValidationError(sentence, code="password_too_long")
         if getattr(user, "is_staff", False) and len(password) < STAFF_LEAST_CHARACTERS:
-            says = f"The staff’s passwords have at least {STAFF_LEAST_CHARACTERS} characters."
-            raise ValidationError(says, code="password_too_short")
+            sentence = f"The staff’s passwords have at least {STAFF_LEAST_CHARACTERS} characters."
+            raise ValidationError(sentence, code="password_too_short")
 
     def get_help_text(self) -> str:
         return f"Your password can have {MOST_CHARACTERS} characters at most."

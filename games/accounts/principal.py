@@ -1,4 +1,4 @@
-"""The principal of a request or a socket: an account, a guest, or the holder of a seat token."""
+"""The principal of a request or a socket, meaning its sender: an account, a guest, or the holder of a seat token."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ GUEST_NAME = "Guest"
 AnyUser: TypeAlias = User | AnonymousUser
 """The user of a request: an account, or a :class:`Visitor`."""
 SEES_ALL: list[str] = []
-"""Permissions any one of which lets staff see what players hide. ``games.live.players.port_bind`` sets them."""
+"""Permissions, each of which lets staff see private objects. ``games.live.players.port_bind`` sets them."""
 
 
 class SeenSession(NamedTuple):
@@ -29,10 +29,10 @@ class SeenSession(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Principal:
-    """The party behind a request: an account, the guest number of a session, a seat token, several of them, or none.
+    """The sender of a request: an account, the guest number of a session, a seat token, several of them, or none.
 
-    The account decides what a principal sees and owns. The guest number decides only where there is no account. Both
-    prove seats: a browser keeps the seats that it took before the log-in.
+    The account decides what the principal sees and owns; without an account, the guest number decides. Each of the
+    three proves seats, so a browser keeps the seats that it took before the log-in.
     """
 
     user_id: int | None = None
@@ -40,23 +40,23 @@ class Principal:
     guest: UUID | None = None
     token: str = ""
     address: str = ""
-    """The hashed origin of the request (``games.accounts.identity.origin_hash``); empty where no count needs it."""
+    """The hashed address of the client (``games.accounts.identity.origin_hash``); empty if no count needs it."""
     sees_all: bool = False
-    """Whether the principal is staff with a permission to see what is private (:data:`SEES_ALL`)."""
+    """Whether the principal is staff with a permission to see private objects (:data:`SEES_ALL`)."""
     links: frozenset[int] = frozenset()
-    """The ids of the secret links that this browser has opened. The app that made a link decides what it shows."""
+    """Ids of the secret links that this browser has opened. The app that made a link decides what the link shows."""
     seen_in: SeenSession | None = field(default=None, compare=False)
-    """The session in which a guest at a socket was read earlier.
+    """The session that identified the guest of a socket.
 
-    Services that write check in the statement that reads the room that the session still stands. If it does not, they
-    raise ``SessionChangedError``.
+    Services that write check, in the statement that reads the room, that the session is unchanged. Otherwise they raise
+    ``SessionChangedError``.
     """
 
     @classmethod
     def of(cls, user: AnyUser | None) -> Principal:
         """Return the principal of an account or a :class:`Visitor`; any other user, or ``None``, is unknown.
 
-        Permissions are read from the database only for staff, once per account object.
+        For staff, permissions are read from the database, once for each account object.
         """
         links: frozenset[int] = getattr(user, "links", frozenset())
         if user is None or not user.is_authenticated:
@@ -76,13 +76,13 @@ class Principal:
 
     @property
     def whose(self) -> RoomsOf | None:
-        """The owner under which the principal's rooms count: the account, else the guest; ``None`` without either."""
+        """The owner of the principal's rooms in counts: the account, else the guest; ``None`` without either."""
         if self.user_id is not None:
             return "account", self.user_id
         return None if self.guest is None else ("guest", self.guest)
 
     def holds(self, seat: Seat) -> bool:
-        """Whether the seat is this principal's."""
+        """Whether this principal sits at the seat."""
         return seat.is_human and self._is(seat.user_id, seat.guest, seat.token_sha256)
 
     def hosts(self, room: Room) -> bool:

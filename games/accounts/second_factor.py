@@ -1,4 +1,6 @@
-"""Second factor of the staff pages: besides a password, a code from an app, which is set up at the first visit.
+"""Second factor of the staff pages: besides the password, a code from an authenticator app.
+
+At the first visit, staff set up the app.
 
 django-otp stores the devices and limits how fast codes may be tried. This module sets up a device and its recovery
 codes.
@@ -46,10 +48,11 @@ logger = logging.getLogger("menace_site.staff")
 RECOVERY_CODES, RECOVERY_BYTES = 10, 10
 N_CODE_DIGITS = 6
 SHOWN_FOR_S = 12 * 3600
-"""Seconds for which a session stays verified after a code; then it needs another code (ASVS 3.3.2)."""
+"""Seconds for which a session stays verified after an accepted code. After that it needs another code (ASVS 3.3.2)."""
 SHOWN_KEY, BEGUN_KEY = "second_factor_at", "second_factor_begun"
-"""Session keys: the time of the last accepted code, and the device that is being set up in this session."""
+"""Session keys: the time of the last accepted code, and the id of the device that is being set up in this session."""
 BEGUN_FOR = timedelta(hours=1)
+"""Age at which a device that was never confirmed is deleted."""
 NOT_THE_CODE = "That is not the code. Give the one that is shown now."
 TOO_SOON = "That came too soon after a wrong code. Try again after {:%H:%M:%S} (UTC), with the code that is shown then."
 QUIET_ZONE = 4
@@ -57,7 +60,7 @@ QUIET_ZONE = 4
 
 
 class CodeForm(forms.Form):
-    """A code, with or without the blanks that apps put between its digits."""
+    """A form with a code, which may contain the blanks that apps put between digits."""
 
     code = forms.CharField(max_length=40, label="Code", widget=forms.TextInput({"autocomplete": "one-time-code"}))
 
@@ -67,7 +70,7 @@ class CodeForm(forms.Form):
 
 
 class StaffLogInForm(LogInForm, AdminAuthenticationForm):
-    """The admin's log-in form with the checks of the site's."""
+    """The admin's log-in form with the checks of the site's log-in form."""
 
 
 class StaffSite(AdminSite):
@@ -77,23 +80,23 @@ class StaffSite(AdminSite):
 
     def has_permission(self, request: HttpRequest) -> bool:
         """Whether the user may see the admin's pages."""
-        return self._is_staff(request) and (not settings.STAFF_SECOND_FACTOR or _has_shown(request))
+        return self._is_staff(request) and (not settings.STAFF_SECOND_FACTOR or _is_verified(request))
 
     def _is_staff(self, request: HttpRequest) -> bool:
         return super().has_permission(request)
 
     def each_context(self, request: Any) -> dict[str, object]:
-        """Add to every page whether the site requires a second factor."""
+        """Tell the template of every page whether the site requires a second factor."""
         return {**super().each_context(request), "asks_second_factor": settings.STAFF_SECOND_FACTOR}
 
     def get_urls(self) -> list[Any]:
-        """The URLs of the admin and of the code page."""
+        """Return the URLs of the admin and of the code page."""
         return [path("second-factor/", self.second_factor, name="second_factor"), *super().get_urls()]
 
     def login(self, request: HttpRequest, extra_context: dict[str, object] | None = None) -> HttpResponse:
         """Ask for name and password. Afterwards, staff continue to the code page."""
         if self._is_staff(request) and not self.has_permission(request):
-            return redirect_to_login(_next(request), reverse("admin:second_factor"))
+            return redirect_to_login(_next_url(request), reverse("admin:second_factor"))
         return super().login(request, extra_context)
 
     @method_decorator(form_only("admin:index"))
@@ -107,21 +110,21 @@ class StaffSite(AdminSite):
         if not self._is_staff(request):
             return redirect_to_login(request.get_full_path(), reverse("admin:login"))
         if not settings.STAFF_SECOND_FACTOR:
-            return HttpResponseRedirect(_next(request))
-        if _has_shown(request):
-            return self._is_set_up(request)
+            return HttpResponseRedirect(_next_url(request))
+        if _is_verified(request):
+            return self._verified_page(request)
         if not _devices(request, confirmed=True).exists():
             try:
                 return self._set_up(request)
-            except AccountClosedError:  # since this request began: the next one is of no account
+            except AccountClosedError:  # The account was closed since this request began; a reload shows the log-in.
                 return redirect(request.get_full_path())
         form, code = _form(request)
         if code:
-            asked = _asked(request, code)
-            wait = _wait(asked)
-            if _entered(request, asked, code):
-                return HttpResponseRedirect(_next(request))
-            form.add_error("code", wait or NOT_THE_CODE)
+            candidates = _candidate_devices(request, code)
+            lock_out_text = _lock_out_text(candidates)
+            if _verify_code(request, candidates, code):
+                return HttpResponseRedirect(_next_url(request))
+            form.add_error("code", lock_out_text or NOT_THE_CODE)
         return self._page(request, "Your second factor", form=form)
 
     def _set_up(self, request: HttpRequest) -> HttpResponse:
@@ -131,57 +134,59 @@ class StaffSite(AdminSite):
         form, code = _form(request)
         form.fields["code"].widget.attrs["inputmode"] = "numeric"
         if code:
-            wait = _wait([device])
+            lock_out_text = _lock_out_text([device])
             if codes := _device_confirmed(request, device, code):
-                return self._page(request, "Keep these codes", codes=[_spaced(one) for one in codes])
-            form.add_error("code", wait or NOT_THE_CODE)
+                return self._page(
+                    request, "Keep these codes", codes=[_spaced(recovery_code) for recovery_code in codes]
+                )
+            form.add_error("code", lock_out_text or NOT_THE_CODE)
         key = _spaced(b32encode(device.bin_key).decode())
-        more = {"device": device, "qr": _qr(device.config_url), "key": key}
-        return self._page(request, "Set up your second factor", form=form, **more)
+        context = {"device": device, "qr": _qr(device.config_url), "key": key}
+        return self._page(request, "Set up your second factor", form=form, **context)
 
-    def _is_set_up(self, request: HttpRequest) -> HttpResponse:
-        """Ask for no code. From this page itself, a new device can be set up."""
+    def _verified_page(self, request: HttpRequest) -> HttpResponse:
+        """Answer a verified session: go on to the requested page, or show the page on which a new device is begun."""
         if request.method == "POST" and "anew" in request.POST:
             factor_forget(cast("User", request.user))
             _log(request, "is being set up anew")
             return redirect("admin:second_factor")
         if request.method == "POST" or "next" in request.GET:
-            return HttpResponseRedirect(_next(request))
-        left = StaticToken.objects.filter(device__user_id=request.user.pk).count()
-        return self._page(request, "Your second factor", left=left)
+            return HttpResponseRedirect(_next_url(request))
+        n_codes_left = StaticToken.objects.filter(device__user_id=request.user.pk).count()
+        return self._page(request, "Your second factor", left=n_codes_left)
 
-    def _page(self, request: HttpRequest, title: str, **more: Any) -> HttpResponse:
-        # The admin's part of the context is that of a visitor who has not been let in.
-        context = {**self.each_context(request), "title": title, "next": _next(request), **more}
+    def _page(self, request: HttpRequest, title: str, **page_context: Any) -> HttpResponse:
+        # The user may lack a verified code, so the admin's context here shows no more than a visitor sees.
+        context = {**self.each_context(request), "title": title, "next": _next_url(request), **page_context}
         return TemplateResponse(request, "admin/second_factor.html", context | {"is_nav_sidebar_enabled": False})
 
 
-def _has_shown(request: HttpRequest) -> bool:
+def _is_verified(request: HttpRequest) -> bool:
     """Whether this session has given a code recently and its account still has a device."""
-    user: Any = request.user  # a device and `is_verified` are of django-otp's middleware
-    is_lately = 0 <= time.time() - request.session.get(SHOWN_KEY, 0) < SHOWN_FOR_S
-    if not is_lately or not user.is_verified():
+    user: Any = request.user  # The middleware of django-otp adds `otp_device` and `is_verified`.
+    is_recent = 0 <= time.time() - request.session.get(SHOWN_KEY, 0) < SHOWN_FOR_S
+    if not is_recent or not user.is_verified():
         return False
-    # A log-in by recovery code no longer counts once the device has been removed.
+    # A recovery code counts only as long as the account has a confirmed device.
     return isinstance(user.otp_device, TOTPDevice) or _devices(request, confirmed=True).exists()
 
 
 def _form(request: HttpRequest) -> tuple[CodeForm, str]:
-    """Return the form and the submitted code; the code is empty if none was sent."""
+    """Return the form and the submitted code; the code is empty if no valid code was submitted."""
     form = CodeForm(request.POST or None)
     return form, form.cleaned_data["code"] if request.method == "POST" and form.is_valid() else ""
 
 
 def _spaced(code: str) -> str:
-    """Return a code in groups of four characters, easy to copy."""
+    """Return a code in groups of four characters, so that it is easy to copy."""
     return " ".join(code[start : start + 4] for start in range(0, len(code), 4))
 
 
-def _next(request: HttpRequest) -> str:
-    """Return the wanted address if it is on this site, else the admin's index."""
-    wanted = request.POST.get("next", request.GET.get("next", ""))
-    is_ours = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, require_https=request.is_secure())
-    return wanted if is_ours else resolve_url("admin:index")
+def _next_url(request: HttpRequest) -> str:
+    """Return the address in the parameter ``next`` if it is on this site, else the admin's index."""
+    address = request.POST.get("next", request.GET.get("next", ""))
+    is_ours = url_has_allowed_host_and_scheme(address, {request.get_host()}, require_https=request.is_secure())
+    return address if is_ours else resolve_url("admin:index")
 
 
 def _devices(request: HttpRequest, *, confirmed: bool) -> Any:
@@ -190,95 +195,101 @@ def _devices(request: HttpRequest, *, confirmed: bool) -> Any:
 
 @transaction.atomic
 def _device_begun(request: HttpRequest) -> TOTPDevice | None:
-    """Return the device that is being set up in this session, or ``None`` if another session has finished a set-up
-    first.
+    """Return the device that is being set up in this session; ``None`` if another session was faster.
 
-    The device stays the same until it is confirmed, however often the page is loaded. Another session's device is not
-    used: its key may have been shown to a person who knows only the password.
+    Each load of the page shows the same device, until it is confirmed. A device of another session is not used: its key
+    may have been shown to a person who only knows the password.
     """
-    begun: TOTPDevice | None = _devices(request, confirmed=False).filter(pk=request.session.get(BEGUN_KEY, 0)).first()
-    if begun is None:
+    device: TOTPDevice | None = _devices(request, confirmed=False).filter(pk=request.session.get(BEGUN_KEY, 0)).first()
+    if device is None:
         account_lock(cast("User", request.user))
         if _devices(request, confirmed=True).exists():
             return None
         _devices(request, confirmed=False).filter(created_at__lt=timezone.now() - BEGUN_FOR).delete()
-        begun = TOTPDevice.objects.create(user_id=request.user.pk, name="app", confirmed=False)
-        request.session[BEGUN_KEY] = begun.pk
-    return begun
+        device = TOTPDevice.objects.create(user_id=request.user.pk, name="app", confirmed=False)
+        request.session[BEGUN_KEY] = device.pk
+    return device
 
 
 @transaction.atomic
 def _device_confirmed(request: HttpRequest, device: TOTPDevice, code: str) -> list[str]:
-    """Confirm the device if the code is right, let the user in, and return the recovery codes, else an empty list."""
+    """Confirm the device if the code is right, let the user in, and return the recovery codes.
+
+    A wrong code, or an account with a confirmed device, returns an empty list.
+    """
     user = cast("User", request.user)
     account_lock(user)
-    if _devices(request, confirmed=True).exists():  # another session was a moment faster
+    if _devices(request, confirmed=True).exists():  # Another session has confirmed its device first.
         return []
-    shown = verify_token(request.user, device.persistent_id, code)
-    if shown is None:
+    confirmed = verify_token(request.user, device.persistent_id, code)
+    if confirmed is None:
         _log(request, "was not set up: another code")
         return []
-    shown.confirmed = True
-    shown.save()
+    confirmed.confirmed = True
+    confirmed.save()
     _devices(request, confirmed=False).delete()
     StaticDevice.objects.filter(user_id=user.pk).delete()
-    kept = StaticDevice.objects.create(user_id=user.pk, name="recovery")
+    recovery_device = StaticDevice.objects.create(user_id=user.pk, name="recovery")
     codes = [b32encode(secrets.token_bytes(RECOVERY_BYTES)).decode().lower() for _ in range(RECOVERY_CODES)]
-    StaticToken.objects.bulk_create(StaticToken(device=kept, token=code) for code in codes)
-    _let_in(request, shown)
+    StaticToken.objects.bulk_create(StaticToken(device=recovery_device, token=code) for code in codes)
+    _let_in(request, confirmed)
     _log(request, "has been set up")
     if user.email:
-        letter = get_template("registration/second_factor_email.txt").render({"user": user})
-        words = ("Your second factor at Beadbox", letter, None, [user.email])
-        transaction.on_commit(lambda: send_mail(*words, fail_silently=True))
+        body = get_template("registration/second_factor_email.txt").render({"user": user})
+        mail = ("Your second factor at Beadbox", body, None, [user.email])
+        transaction.on_commit(lambda: send_mail(*mail, fail_silently=True))
     return codes
 
 
-def _asked(request: HttpRequest, code: str) -> list[Any]:
-    """Return the devices that the code may belong to. Apps show digits; recovery codes contain letters."""
+def _candidate_devices(request: HttpRequest, code: str) -> list[Any]:
+    """Return the devices that the code may belong to. App codes consist of digits; recovery codes contain letters."""
     if code.isdigit() and len(code) == N_CODE_DIGITS:
         return list(_devices(request, confirmed=True))
     return list(StaticDevice.objects.filter(user_id=request.user.pk, confirmed=True).order_by("pk"))
 
 
-def _wait(asked: list[Any]) -> str:
-    """Return the refusal with the end of the lock-out after wrong codes; empty without a lock-out."""
-    until = [reason["locked_until"] for may, reason in (device.verify_is_allowed() for device in asked) if not may]
-    return TOO_SOON.format(max(until)) if until else ""
+def _lock_out_text(devices: list[Any]) -> str:
+    """Return a sentence with the end of the lock-out after wrong codes; an empty text without a lock-out."""
+    ends = [
+        reason["locked_until"]
+        for is_allowed, reason in (device.verify_is_allowed() for device in devices)
+        if not is_allowed
+    ]
+    return TOO_SOON.format(max(ends)) if ends else ""
 
 
-def _entered(request: HttpRequest, asked: list[Any], code: str) -> bool:
-    """Let the user in if the code is of one of these devices; a recovery code is then used up. Whether it was."""
-    for device in asked:
-        if (shown := verify_token(request.user, device.persistent_id, code)) is not None:
-            if isinstance(shown, StaticDevice):
-                messages.warning(request, f"Recovery codes left: {shown.token_set.count()}.")
-            _let_in(request, shown)
-            _log(request, f"was shown: {shown.name}")
+def _verify_code(request: HttpRequest, devices: list[Any], code: str) -> bool:
+    """Return whether the code belongs to one of these devices. If it does, let the user in and use up the code."""
+    for device in devices:
+        if (verified := verify_token(request.user, device.persistent_id, code)) is not None:
+            if isinstance(verified, StaticDevice):
+                messages.warning(request, f"Recovery codes left: {verified.token_set.count()}.")
+            _let_in(request, verified)
+            _log(request, f"was shown: {verified.name}")
             return True
     _log(request, "was not shown: another code")
     return False
 
 
 def _let_in(request: HttpRequest, device: Any) -> None:
-    request.session.cycle_key()  # the previous session key, if another person knows it, gains nothing
+    request.session.cycle_key()  # Another person who knows the previous session key gains nothing.
     request.session[SHOWN_KEY] = time.time()
     login(request, device)
 
 
-def _log(request: HttpRequest, what: str) -> None:
-    logger.info("second factor %s", what, extra={"account": request.user.pk})
+def _log(request: HttpRequest, event: str) -> None:
+    logger.info("second factor %s", event, extra={"account": request.user.pk})
 
 
 def _qr(text: str) -> dict[str, str]:
-    """Return a text as a QR code: an SVG path, and the view box with the quiet zone."""
+    """Return a text as a QR code: the SVG path, and as ``seen`` the view box with the quiet zone."""
     code = QRCode(None, QRErrorCorrectLevel.M)
     code.addData(text)
     code.make()
     size = code.getModuleCount()
     dark = [f"M{x} {y}h1v1h-1z" for y in range(size) for x in range(size) if code.isDark(y, x)]
-    seen = size + 2 * QUIET_ZONE
-    return {"path": "".join(dark), "seen": f"{-QUIET_ZONE} {-QUIET_ZONE} {seen} {seen}"}
+    width = size + 2 * QUIET_ZONE
+    return {"path": "".join(dark), "seen": f"{-QUIET_ZONE} {-QUIET_ZONE} {width} {width}"}
 
 
 def factor_forget(account: User) -> None:

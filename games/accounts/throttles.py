@@ -1,10 +1,10 @@
-"""Rate limits per minute for pages, API and sockets. All processes share the counts through the cache.
+"""Rate limits for pages, API and sockets. All processes share the counts through the cache.
 
 Each rate is a setting; ``docs/operating.md`` has the table.
 
-Failures have rates too: unknown room codes and wrong passwords. Successes are not counted, so a class behind one
-address does not reach the limit by typing errors, while systematic guessing soon does. Wrong codes of a logged-in
-account count for that account alone: one pupil does not use up the allowance of others.
+Unknown room codes and wrong passwords have rates too, and only failures count. So a school class behind one address
+does not reach the limit by typing errors, while systematic guessing soon does. Wrong codes of a logged-in account count
+for that account alone, so one pupil does not use up the allowance of others.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from games.models import ApiToken
 
 
 class AddressThrottle(NamedThrottle):
-    """Limit by address, whatever the account; or by ``name``, whatever the address."""
+    """Limit requests by ``name`` or, without a name, by the client's address."""
 
     def ident(self, request: Any) -> str:
         return self.name or origin_hash(request)
@@ -53,7 +53,7 @@ class ApiThrottle(Throttle):
 
 
 class TokenThrottle(ApiThrottle):
-    """Limit the requests of a token, where browser requests have a rate of their own."""
+    """Limit the requests of a token, for views that limit browser requests by another throttle."""
 
     def ident(self, request: Request) -> str | None:
         return super().ident(request) if isinstance(request.auth, ApiToken) else None
@@ -69,9 +69,9 @@ class LiveThrottle(Throttle):
 
 
 class RoomThrottle(Throttle):
-    """Limit the requests to a room per seat, and those of all clients without a session per address.
+    """Limit the requests to a room: per account or guest number, and without a session per address.
 
-    Seat tokens without a session count by address, since a client may invent them.
+    Requests with only a seat token count by address, since a client may invent seat tokens.
     """
 
     scope = "room"
@@ -87,10 +87,10 @@ class RoomThrottle(Throttle):
 
 
 class Guesses:
-    """The limit on wrong room codes and shared links. Beyond it, nothing is looked up for that client.
+    """The limit on wrong room codes and shared links. Beyond the limit, the client's codes are refused unchecked.
 
-    Wrong codes count per account, for guests per address. The two counts are separate, so a guessing guest does not
-    stop logged-in players at the same address. Players who already sit in a room are never stopped.
+    Wrong codes count per account, and for guests per address. So a guessing guest does not stop logged-in players at
+    the same address. Players that already sit in a room are never stopped.
     """
 
     def __init__(self, request: Any, user_id: int | None) -> None:
@@ -101,7 +101,7 @@ class Guesses:
         """Refuse an account or a guest's address that has guessed too often, unless ``may_look`` returns true.
 
         Raises:
-            TooManyGuessesError.
+            TooManyGuessesError: the client is over the limit.
         """
         if not self.throttle.is_used_up(self.request):
             return
@@ -116,10 +116,10 @@ class Guesses:
     def counted(
         self, may_look: Callable[[], bool] = lambda: False, *, wrong: type[Exception] = RoomNotFoundError
     ) -> Iterator[None]:
-        """Look up a code or link in this block. Each ``wrong`` that the block raises counts as a guess.
+        """Guard a block that looks up a code or link. An error of the class ``wrong`` counts as a wrong guess.
 
         Raises:
-            TooManyGuessesError.
+            TooManyGuessesError: the client was over the limit before the block.
         """
         self.require(may_look)
         try:

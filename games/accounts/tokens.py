@@ -18,7 +18,7 @@ from games.limits.quotas import quota_require, site_require
 from games.models import ApiToken, TokenScope
 
 BEARER_START = "bead_"
-"""Prefix that identifies the site's account tokens, so that a leaked one can be traced to its origin."""
+"""Prefix of every account token, by which a leaked token can be recognised as a token of this site."""
 MAX_TOKENS = 20
 SEAT_TOKEN = re.compile(r"[-\w]{43}", re.ASCII)
 """The form of a seat's token, as ``secrets.token_urlsafe(32)`` makes it."""
@@ -29,9 +29,9 @@ IS_OF_A_SEAT = (
 IS_OF_ANOTHER_SCHEME = "Send the header as Authorization: Bearer, then a space and the token."
 IS_OF_AN_ACCOUNT = "This is the token of an account. Send it in the header Authorization: Bearer."
 ENDED_TOKENS_KEPT = 100
-"""Expired or revoked tokens kept per account, the newest. Retention removes them by age."""
+"""Number of the newest expired or revoked tokens that are kept per account. Retention removes them by age."""
 TOKEN_USE_NOTED = timedelta(minutes=1)
-"""Resolution of ``last_used_at``, so that not every request has to write."""
+"""Resolution of ``last_used_at``. It saves most requests from writing to the token."""
 
 
 @transaction.atomic
@@ -53,13 +53,13 @@ def token_make(*, user: User, name: str, scopes: Collection[str], lifetime: time
         SiteFullError: the database has reached its size limit.
     """
     site_require()
-    known = [scope.value for scope in TokenScope if scope in scopes]
-    if not known or len(known) != len(set(scopes)):
+    valid_scopes = [scope.value for scope in TokenScope if scope in scopes]
+    if not valid_scopes or len(valid_scopes) != len(set(scopes)):
         raise exceptions.MalformedError(f"scopes: choose at least one of {', '.join(TokenScope)}.")
     now = timezone.now()
     ended = ApiToken.objects.filter(Q(revoked_at__isnull=False) | Q(expires_at__lte=now), user=user)
-    own = ApiToken.objects.filter(user=user, revoked_at__isnull=True).exclude(expires_at__lte=now)
-    quota_require(user, own, MAX_TOKENS, lambda n: exceptions.TooManyTokensError())
+    valid_tokens = ApiToken.objects.filter(user=user, revoked_at__isnull=True).exclude(expires_at__lte=now)
+    quota_require(user, valid_tokens, MAX_TOKENS, lambda n: exceptions.TooManyTokensError())
     ended.filter(pk__lte=ended.order_by("-pk").values("pk")[ENDED_TOKENS_KEPT : ENDED_TOKENS_KEPT + 1]).delete()
     prefix, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
     text = f"{BEARER_START}{prefix}_{secret}"
@@ -68,7 +68,7 @@ def token_make(*, user: User, name: str, scopes: Collection[str], lifetime: time
         name=name.strip()[:60] or "A token",
         prefix=prefix,
         sha256=token_hash(text),
-        scopes=known,
+        scopes=valid_scopes,
         expires_at=None if lifetime is None else now + lifetime,
     )
     return token, text
@@ -80,8 +80,8 @@ def token_revoke(*, user: User, token_id: int) -> None:
     Raises:
         TokenNotFoundError: the account has no unrevoked token with this id.
     """
-    own = ApiToken.objects.filter(pk=token_id, user=user, revoked_at__isnull=True)
-    if not own.update(revoked_at=timezone.now()):
+    unrevoked = ApiToken.objects.filter(pk=token_id, user=user, revoked_at__isnull=True)
+    if not unrevoked.update(revoked_at=timezone.now()):
         raise exceptions.TokenNotFoundError
 
 
@@ -89,7 +89,7 @@ def seat_token_checked(text: str) -> str:
     """Return a seat token unchanged, after a check that it is no account token.
 
     Raises:
-        TokenInvalidError: it is the token of an account.
+        TokenInvalidError: the text is an account token.
     """
     if text.startswith(BEARER_START):
         raise exceptions.TokenInvalidError(IS_OF_AN_ACCOUNT)
@@ -97,13 +97,13 @@ def seat_token_checked(text: str) -> str:
 
 
 def token_read(*, text: str, scope: str | None = None) -> ApiToken:
-    """Return the token with this text and its account, and record its use (:data:`TOKEN_USE_NOTED`).
+    """Return the token with this text, with its account loaded, and record its use (:data:`TOKEN_USE_NOTED`).
 
     Raises:
         TokenInvalidError: no token has this text, or its account is closed.
         TokenRevokedError: the token has been revoked.
         TokenExpiredError: the token has expired.
-        TokenScopeError: the token lacks the scope.
+        TokenScopeError: the token lacks ``scope``.
     """
     if SEAT_TOKEN.fullmatch(text) and not text.startswith(BEARER_START):
         raise exceptions.TokenInvalidError(IS_OF_A_SEAT)

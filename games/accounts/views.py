@@ -53,31 +53,34 @@ from games.limits.quotas import account_lock, site_require
 from games.transport.error_responses import form_only, sent_back, too_many
 
 MAX_NAMES_SHOWN = 5
-"""Machine names listed in one message before the rest are counted."""
+"""Machine names that a message lists; of further names it gives only the number."""
 
 RESERVED_NAMES = ("guest", "menace", "beadbox", "admin", "staff")
 
 
 def account_required(purpose: str, without: str, test: Callable[[Any], bool] | None = None) -> Callable[..., Any]:
-    """Restrict a page to accounts, or to users that pass ``test``; other visitors are sent to the log-in page.
+    """Return a decorator that restricts a page to accounts, or to users that pass ``test``.
+
+    Other visitors are sent to the log-in page.
 
     Args:
-        purpose: a sentence of the log-in page: why an account is needed.
+        purpose: a sentence for the log-in page: why an account is needed.
         without: the next sentence: what can be done without an account.
-        test: called with the user, which may be a :class:`Visitor`.
+        test: whether the user, which may be a :class:`Visitor`, may see the page.
     """
 
-    def of(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-        guarded: Any = user_passes_test(test or (lambda user: user.is_authenticated))(view)
-        guarded.needs_account = {"purpose": purpose, "without": without}
-        return guarded  # type: ignore[no-any-return]
+    def decorate(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+        restricted_view: Any = user_passes_test(test or (lambda user: user.is_authenticated))(view)
+        restricted_view.needs_account = {"purpose": purpose, "without": without}
+        return restricted_view  # type: ignore[no-any-return]
 
-    return of
+    return decorate
 
 
 def purpose_of(address: str) -> dict[str, str]:
-    """Return the purpose of an account at an address of the site (:func:`account_required`); empty where none is
-    needed.
+    """Return the ``purpose`` and ``without`` of a page by its address (:func:`account_required`).
+
+    The result is empty if the page needs no account.
     """
     try:
         view = resolve(urlsplit(address).path).func
@@ -87,20 +90,22 @@ def purpose_of(address: str) -> dict[str, str]:
 
 
 def locked_out(request: HttpRequest, response: HttpResponse | None, credentials: Any) -> HttpResponse:
-    """Show the lock-out page of a name. Attempts during the lock do not lengthen it."""
+    """Return the lock-out page for a locked name. Attempts during the lock do not lengthen it."""
     wait_s: float = getattr(request, "locked_for_s", 0) or settings.AXES_COOLOFF_TIME * 3600
     return too_many(request, wait_s, "registration/locked.html")
 
 
 def counting(what: str, *, successes: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Limit how often an address may submit a form successfully, or unsuccessfully without ``successes``.
+    """Return a decorator that limits how often an address may submit a form.
 
-    Only the limited outcome counts against the rate.
+    Args:
+        what: name of the count.
+        successes: whether successful submissions count; otherwise failed submissions count.
     """
 
-    def of(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    def decorate(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
         @functools.wraps(view)
-        def counted(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        def limited_view(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             if request.method != "POST":
                 return view(request, *args, **kwargs)
             throttle = AddressThrottle("guess", counted=what)
@@ -111,17 +116,17 @@ def counting(what: str, *, successes: bool) -> Callable[[Callable[..., Any]], Ca
                 throttle.allow_request(request)
             return response
 
-        return counted
+        return limited_view
 
-    return of
+    return decorate
 
 
-# Wrong passwords over many names. axes counts those for one name.
+# Limits wrong passwords for any name from one address. axes limits them for one name.
 log_in_counted = counting("login", successes=False)
 
 
-def _word_again(field: Field, label: str) -> None:
-    """Label the field in which a new password is repeated, in plain words."""
+def _label_repeated_password(field: Field, label: str) -> None:
+    """Give the field in which a new password is repeated a label and a help text in plain words."""
     field.label, field.help_text = label, "Type the same password again."
 
 
@@ -138,7 +143,7 @@ class SignUpForm(NameForm, UserCreationForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        _word_again(self.fields["password2"], "Password again")
+        _label_repeated_password(self.fields["password2"], "Password again")
 
     def clean_username(self) -> str:
         """Return the name if it is not reserved and no other account has it in any spelling."""
@@ -148,10 +153,10 @@ class SignUpForm(NameForm, UserCreationForm):
         return username
 
 
-def _enter(request: HttpRequest, user: User, claim: ClaimSeats) -> None:
+def _log_in(request: HttpRequest, user: User, claim: ClaimSeats) -> None:
     """Log in, and move a guest's matches and machines into the account: both or neither. Call inside a transaction.
 
-    Rows that the account has no room for remain the guest's, whose number the session keeps.
+    Rows beyond the quotas of the account remain with the guest, and the session keeps the guest number.
     """
     guest = principal_of_request(request).guest
     claimed = Claimed([], [])
@@ -161,28 +166,28 @@ def _enter(request: HttpRequest, user: User, claim: ClaimSeats) -> None:
     request.session.pop(GUEST_KEY, None)
     if guest is not None and claimed.left:
         request.session[GUEST_KEY] = guest.hex
-    request.session.save()  # in this transaction, and not with the response
+    request.session.save()  # Save in this transaction; Django would save with the response.
     if claimed.taken:
-        messages.success(request, f"These are now in your account: {_some(claimed.taken)}.")
+        messages.success(request, f"These are now in your account: {_names_text(claimed.taken)}.")
     if claimed.left:
         messages.warning(
             request,
-            f"Your account has no room for these: {_some(claimed.left)}. They stay in this browser."
+            f"Your account has no room for these: {_names_text(claimed.left)}. They stay in this browser."
             " To move them, delete machines of your account, then log out and log in again.",
         )
 
 
-def _some(names: list[str]) -> str:
-    """The first ``MAX_NAMES_SHOWN`` names, and how many more there are."""
-    shown = ", ".join(names[:MAX_NAMES_SHOWN])
-    return shown if len(names) <= MAX_NAMES_SHOWN else f"{shown} and {len(names) - MAX_NAMES_SHOWN} more"
+def _names_text(names: list[str]) -> str:
+    """Return the first ``MAX_NAMES_SHOWN`` names as a text, with the number of the others."""
+    first_names = ", ".join(names[:MAX_NAMES_SHOWN])
+    return first_names if len(names) <= MAX_NAMES_SHOWN else f"{first_names} and {len(names) - MAX_NAMES_SHOWN} more"
 
 
 @method_decorator(counting("signup", successes=True), name="dispatch")
 class SignUpView(FormView):
     """Create an account, and move the matches and machines of this session into it."""
 
-    claim: ClaimSeats = cast("ClaimSeats", None)  # games/urls.py says which
+    claim: ClaimSeats = cast("ClaimSeats", None)  # games/urls.py passes it
 
     template_name = "registration/signup.html"
     form_class = SignUpForm
@@ -199,10 +204,10 @@ class SignUpView(FormView):
             try:
                 with transaction.atomic():
                     user = form.save()
-            except IntegrityError:  # another sign-up took the name at the same moment
+            except IntegrityError:  # Another sign-up took the name at the same moment.
                 form.add_error("username", NAME_TAKEN)
                 return self.form_invalid(form)
-            _enter(self.request, user, self.claim)
+            _log_in(self.request, user, self.claim)
         return HttpResponseRedirect(self.get_success_url())
 
 
@@ -210,21 +215,21 @@ class SignUpView(FormView):
 class LogInView(LoginView):
     """Log in, and move the matches and machines of this session into the account."""
 
-    claim: ClaimSeats = cast("ClaimSeats", None)  # games/urls.py says which
+    claim: ClaimSeats = cast("ClaimSeats", None)  # games/urls.py passes it
 
     form_class = LogInForm
     redirect_authenticated_user = True
 
     def get_context_data(self, **context: Any) -> dict[str, object]:
-        """Add the purpose of an account, if another page led here."""
+        """Add the purpose of the account, if a page that needs an account redirected here."""
         return super().get_context_data(**context, **purpose_of(self.get_redirect_url()))
 
     def form_valid(self, form: Any) -> HttpResponse:
         """Move the guest's matches and machines into the account and log in: both or neither."""
         try:
             with transaction.atomic():
-                _enter(self.request, form.get_user(), self.claim)
-        except AccountClosedError as error:  # closed since the password was compared
+                _log_in(self.request, form.get_user(), self.claim)
+        except AccountClosedError as error:  # The account was closed since the password was compared.
             refusal_add(form, error)
             return self.form_invalid(form)
         return HttpResponseRedirect(self.get_success_url())
@@ -232,22 +237,22 @@ class LogInView(LoginView):
 
 @method_decorator(form_only("lobby"), name="dispatch")
 class LogOutView(LogoutView):
-    """Log out. Rows that the account had no room for remain this browser's."""
+    """Log out. Rows of the guest that exceeded the account's quotas stay with this browser."""
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Log out, but keep the guest number left by a log-in and the codes of rooms in which the account waits."""
+        """Log out. Keep the guest number, if any, and the codes of rooms in which the account waits."""
         guest = request.session.get(GUEST_KEY)
-        waiting = codes_waiting_of(request.user.pk) if request.user.is_authenticated else []
+        waiting_codes = codes_waiting_of(request.user.pk) if request.user.is_authenticated else []
         response = super().post(request, *args, **kwargs)
         if guest is not None:
             request.session[GUEST_KEY] = guest
-        if waiting:
-            request.session[WAITING_KEY] = waiting
+        if waiting_codes:
+            request.session[WAITING_KEY] = waiting_codes
         return response
 
 
 class ResetForm(PasswordResetForm):
-    """Django's form, with the domain folded here: a database without a locale folds only ASCII."""
+    """Django's form. It puts the domain into lower case, since a database without a locale does so for ASCII only."""
 
     def clean_email(self) -> str:
         """Return the address in the form in which accounts store it."""
@@ -260,16 +265,16 @@ class ResetPasswordView(PasswordResetView):
     form_class = ResetForm
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        """Show another page where the site sends no e-mails."""
+        """Show another page if the site sends no e-mails."""
         if not settings.SENDS_LETTERS:
             return render(request, "registration/no_letters.html")
         return super().dispatch(request, *args, **kwargs)
 
     def form_valid(self, form: Any) -> HttpResponse:
-        """Send the e-mail within the limits. The response does not reveal whether the account exists.
+        """Send the e-mail if the limits allow it. The response does not reveal whether the account exists.
 
-        The link begins with ``SITE_URL``, which a site that sends e-mails needs. Without the setting, the link begins
-        with the request's host.
+        The link begins with ``SITE_URL``, which every production site with e-mails sets. Without the setting, the link
+        begins with the request's host.
         """
         mailbox = unicodedata.normalize("NFKC", form.cleaned_data["email"]).casefold()
         name = hashlib.sha256(mailbox.encode()).hexdigest()
@@ -283,12 +288,12 @@ class ResetPasswordView(PasswordResetView):
 
 
 class TellsOfNewPassword:
-    """A page that changes a password and e-mails the owner, as another person may have made the change."""
+    """Mix-in for a page that changes a password. The owner gets an e-mail, in case another person made the change."""
 
     def get_form(self, *args: Any) -> Any:
         """Return the form, with the second field labelled as on the sign-up page."""
-        form = super().get_form(*args)  # type: ignore[misc]  # what it is mixed into has it
-        _word_again(form.fields["new_password2"], "New password again")
+        form = super().get_form(*args)  # type: ignore[misc]  # a mix-in: the view has the method
+        _label_repeated_password(form.fields["new_password2"], "New password again")
         return form
 
     def form_valid(self, form: Any) -> HttpResponse:
@@ -296,8 +301,8 @@ class TellsOfNewPassword:
         try:
             with transaction.atomic():
                 account_lock(form.user)
-                form.user.refresh_from_db()  # since all fields are written
-                response: HttpResponse = super().form_valid(form)  # type: ignore[misc]  # what it is mixed into has it
+                form.user.refresh_from_db()  # The save writes all fields, so older values must not come back.
+                response: HttpResponse = super().form_valid(form)  # type: ignore[misc]  # a mix-in: the view has it
         except AccountClosedError as error:
             refusal_add(form, error)
             return self.form_invalid(form)  # type: ignore[attr-defined,no-any-return]
@@ -316,32 +321,33 @@ class ChangePasswordView(TellsOfNewPassword, PasswordChangeView):
 
 
 class NewPasswordView(TellsOfNewPassword, PasswordResetConfirmView):
-    """Choose a password by the e-mailed link. This also logs in, even if the name is locked after too many failures."""
+    """Choose a new password by the e-mailed link, and log in, even if the name is locked after too many failures."""
 
-    claim: ClaimSeats = cast("ClaimSeats", None)  # games/urls.py says which
+    claim: ClaimSeats = cast("ClaimSeats", None)  # games/urls.py passes it
 
     def form_valid(self, form: Any) -> HttpResponse:
         """Change the password and log in, so that the account is known at this address from now on."""
         response = super().form_valid(form)
         if not form.errors:
-            with contextlib.suppress(AccountClosedError), transaction.atomic():  # closed since the change
-                _enter(self.request, form.user, self.claim)
+            # If the account was closed since the change, there is no log-in.
+            with contextlib.suppress(AccountClosedError), transaction.atomic():
+                _log_in(self.request, form.user, self.claim)
         return response
 
 
 @account_required("Log in to make tokens, the keys for your programs.", "Programs can play in rooms without a token.")
 @never_cache
 def tokens(request: HttpRequest) -> HttpResponse:
-    """List the tokens of an account and make a new one. Its text appears only in the response to the form."""
-    form, made = TokenForm(request.POST or None), ""
+    """List the tokens of an account and make new tokens. The text of a token appears only once, after the form."""
+    form, token_text = TokenForm(request.POST or None), ""
     if request.method == "POST" and form.is_valid():
         try:
-            _, made = token_make(user=cast("User", request.user), **form.cleaned_data)
+            _, token_text = token_make(user=cast("User", request.user), **form.cleaned_data)
             form = TokenForm()
         except PlayError as error:
             refusal_add(form, error)
     status = 400 if form.errors else 200
-    context = {"form": form, "made": made, "tokens": token_list_of(cast("User", request.user))}
+    context = {"form": form, "made": token_text, "tokens": token_list_of(cast("User", request.user))}
     return render(request, "games/tokens.html", context, status=status)
 
 
