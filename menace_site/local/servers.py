@@ -363,11 +363,7 @@ def valkey_command(var: Path, *, is_durable: bool = True) -> list[str | Path]:
 
 
 def wait_for_valkey(var: Path, process: subprocess.Popen[bytes], remind: Callable[[], None] = lambda: None) -> None:
-    """Wait until the private Valkey answers; call ``remind`` at each poll.
-
-    Raises:
-        ServerError: the process ended.
-    """
+    """Wait until the private Valkey answers, as :func:`wait_for_postgres` does for PostgreSQL."""
     stopped = f"Valkey stopped at its start; see {var / 'log' / 'valkey.log'}."
     _wait_for_answer(process, lambda: redis_answers(private_redis_url(var)), remind, stopped)
 
