@@ -49,7 +49,7 @@ class ExperimentRun(Job):
         return f"{self.experiment}, seed {self.seed}"
 
     def get_absolute_url(self) -> str:
-        """The experiment's page, with this run's result."""
+        """Return the experiment's page, with this run's result."""
         return f"{reverse('experiment', args=[self.experiment])}?run={self.pk}"
 
     @property

@@ -33,12 +33,12 @@ public."""
 
 
 def link_mark(link_id: int) -> str:
-    """The entry of an :data:`AccessList` for browsers that have opened a shared link."""
+    """Return the entry of an :data:`AccessList` for browsers that have opened a shared link."""
     return f"link {link_id}"
 
 
 def link_secret() -> str:
-    """The secret of a link: 256 random bits as text."""
+    """Return the secret of a link: 256 random bits as text."""
     return secrets.token_urlsafe(32)
 
 
@@ -58,7 +58,7 @@ class SharedLink(models.Model):
         return f"link {self.pk}"
 
     def get_absolute_url(self) -> str:
-        """The address to send to a friend."""
+        """Return the address to send to a friend."""
         return reverse("shared", args=[self.secret])
 
 
@@ -87,7 +87,7 @@ class SameLength(Func):
 
 @lru_cache(maxsize=10_000)
 def _address(machine_id: int) -> str:
-    """The address of a machine's page, cached: a room's state has it three times, and each look-up takes 25 µs."""
+    """Return the address of a machine's page. Cached: a room's state has it three times, and a look-up takes 25 µs."""
     return reverse("machine", args=[machine_id])
 
 
@@ -96,7 +96,7 @@ SLUG_LENGTH = 10
 
 
 def machine_slug() -> str:
-    """A random slug for a machine without one: one of 31**10, about 8 * 10**14."""
+    """Return a random slug for a machine without one: one of 31**10, about 8 * 10**14."""
     return f"m-{new_code(SLUG_LENGTH)}"
 
 

@@ -33,32 +33,30 @@ _MACHINE_REF = re.compile(r"[-\w]{1,80}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question as read by the adviser of its game.
-
-    Attributes:
-        machine_ref: the id or slug of the machine asked, as it was sent; ``None`` if no machine is asked.
-    """
+    """A request for advice, parsed by the adviser of its game."""
 
     adviser: AnyAdviser
     question: object
+    """The question in the adviser's own type."""
     machine_ref: object
+    """Id or slug of the machine asked for its move, unchecked; ``None`` if no machine is asked."""
 
 
 def question_read(fields: dict[str, object]) -> Asked:
-    """The question in the fields of a body (docs/ai.md).
+    """Parse the fields of a request for advice (docs/ai.md).
 
     Raises:
-        AdviceError: with the first of the fixed texts that applies.
+        AdviceError: the fields are invalid; the message is the first fixed text that applies.
     """
     game = _game(fields)
     adviser = adviser_of(game)
-    # Without ``game`` the rules of Romgon define the fields, and a machine is not among them.
+    # Without ``game``, the rules of Romgon define the fields of a question. They have no field ``machine``.
     machine_ref = None if fields.get("game") is None else fields.get("machine")
     return Asked(adviser, adviser.read(game, fields), machine_ref)
 
 
 def move_advice(asked: Asked, rng: RandomSource) -> dict[str, object]:
-    """The best move on the board of a question, and a comparison with other moves.
+    """Return the best move on the board of a question, and a comparison with other moves.
 
     ``rng`` decides among equally good moves.
     """
@@ -66,9 +64,9 @@ def move_advice(asked: Asked, rng: RandomSource) -> dict[str, object]:
 
 
 def machine_asked(asked: Asked, user: AnyUser) -> tuple[Machine, AnyPosition]:
-    """The machine that is asked, and the position of the question.
+    """Return the machine that is asked for its move, and the position of the question.
 
-    The machine plays this game and, if it has one side, the side to move.
+    The machine plays this game and, if it plays only one side, the side to move.
 
     Raises:
         AdviceError: the machine plays another game or side, or its name is neither an id nor a slug.
@@ -77,28 +75,28 @@ def machine_asked(asked: Asked, user: AnyUser) -> tuple[Machine, AnyPosition]:
     """
     game, position = asked.adviser.asked(asked.question)
     machine = machine_for(user, _machine_ref(asked.machine_ref), to="play")
-    is_its_turn = machine.side in (None, game.side_to_move(position)) or game.is_terminal(position)
-    if machine.game != game.slug or not is_its_turn:
-        raise AdviceError("Invalid machine", _what_it_plays(machine))
+    is_machines_turn = machine.side in (None, game.side_to_move(position)) or game.is_terminal(position)
+    if machine.game != game.slug or not is_machines_turn:
+        raise AdviceError("Invalid machine", _what_machine_plays(machine))
     return machine, position
 
 
 def machine_advice(asked: Asked, machine: Machine, frozen_policy: object, rng: RandomSource) -> dict[str, object]:
-    """The machine's move on the board of a question, and a comparison with other moves.
+    """Return the machine's move on the board of a question, and a comparison with other moves.
 
-    ``frozen_policy`` is the result of ``KindLive.frozen_policy`` for the position; ``rng`` draws its bead.
+    ``frozen_policy`` is the result of ``KindLive.frozen_policy`` for the position. ``rng`` draws the bead.
     """
     view = {"id": machine.pk, "name": machine.name, "url": machine.get_absolute_url()}
     return {**asked.adviser.machine(asked.question, frozen_policy, rng), "machine": view}
 
 
 def evaluation(asked: Asked) -> dict[str, object]:
-    """The value of a question's board for the side that asks, and its legal moves."""
+    """Return the value of a question's board for the side that asks, and its legal moves."""
     return asked.adviser.evaluation(asked.question)
 
 
 def engine_depth() -> int:
-    """The actions that the engine looks ahead at the start of a game, found by a search for a move."""
+    """Return the depth to which the default engine searches the initial position, in actions (plies); runs a search."""
     game = game_get(UNNAMED)
     adviser = adviser_of(game)
     answer = adviser.move(adviser.start(game), RandomSource(0), time_limit_s=settings.AI_TIME_BUDGET_S)
@@ -106,23 +104,28 @@ def engine_depth() -> int:
 
 
 def engine_levels() -> list[str]:
-    """The levels of the engine of the default game, weakest first."""
+    """Return the levels of the engine of the default game, weakest first."""
     engine = engine_of(game_get(UNNAMED))
     return [] if engine is None else list(engine.levels)
 
 
 def engine_ladders() -> dict[str, list[dict[str, object]]]:
-    """The ladder of that engine by mode, weakest first: each level with its rating and the rating's interval."""
+    """Return the ladder of the default game's engine by mode, weakest first.
+
+    Each level has its rating and the rating's interval.
+    """
     engine = engine_of(game_get(UNNAMED))
     modes = {} if engine is None else {mode: engine.ladder(game_get(slug)) for mode, slug in engine.modes.items()}
     return {
-        mode: [{"difficulty": one.level.slug, **one.rating._asdict()} for one in ladder if one.rating is not None]
+        mode: [
+            {"difficulty": entry.level.slug, **entry.rating._asdict()} for entry in ladder if entry.rating is not None
+        ]
         for mode, ladder in modes.items()
     }
 
 
 def warm_up_when_ready() -> None:
-    """Start a thread that loads everything for answers once the engine is compiled; it ends if the engine never is."""
+    """Start a thread that calls :func:`warm_up` when the default engine is compiled."""
     threading.Thread(target=_wait_and_warm_up, daemon=True).start()
 
 
@@ -136,7 +139,7 @@ def _wait_and_warm_up() -> None:
 
 
 def warm_up() -> None:
-    """Load or compile everything that answers need, before the first request waits for it."""
+    """Load or compile all that answers need, so that the first request does not wait."""
     engine_depth()
     game = game_get(UNNAMED)
     adviser_of(game).evaluation(adviser_of(game).start(game))
@@ -146,7 +149,7 @@ def warm_up() -> None:
 
 
 def room_advice(code: str) -> Advice:
-    """The engine's advice on the position in a room (docs/protocol.md).
+    """Return the engine's advice on the position in a room (docs/protocol.md).
 
     Raises:
         RoomNotFoundError, NoEngineError, MatchFinishedError.
@@ -169,7 +172,7 @@ def _game(fields: dict[str, Any]) -> AnyGame:
         raise AdviceError("Invalid game", str(error)) from None
 
 
-def _what_it_plays(machine: Machine) -> str:
+def _what_machine_plays(machine: Machine) -> str:
     return f"{machine.name} {machine.get_side_display()} in {machine.game_rules.full_name}."
 
 

@@ -1,7 +1,8 @@
-"""Crontabs in a time zone: the parsing of their text, and their next moments.
+"""Crontabs in a time zone: the parsing of their text, and their next due moments.
 
-Celery keeps crontabs and wakes the site by them. It knows neither 7 for Sunday nor the last day of a month, and it
-loses or repeats hours when clocks change. So this module translates the text for Celery, and finds the moments itself.
+Celery stores crontabs and sends wake-ups by them. Celery knows neither 7 for Sunday nor the last day of a month, and it
+skips or repeats hours when clocks change. So this module translates the text for Celery, and computes the due moments
+itself.
 """
 
 from __future__ import annotations
@@ -15,16 +16,16 @@ from zoneinfo import ZoneInfo, available_timezones
 
 FIELDS = ("minute", "hour", "day_of_month", "month_of_year", "day_of_week")
 LAST_DAY = "28-31/01"
-"""The stored form of the last day of the month: Celery wakes the site on each of these days. No other text gives it."""
+"""The stored form of the last day of the month: Celery sends a wake-up on each of these days. No other text has it."""
 SHIFT = timedelta(hours=3)
-"""Longer than any change of clocks."""
+"""A time longer than every change of clocks."""
 MAX_DAYS = 366 * 41
-"""Maximum number of days searched: 29 February falls on each weekday within 40 years, also around a year like 2100."""
+"""Maximum number of days searched. 29 February falls on each weekday within 40 years, even if 2100 is among them."""
 
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec"
 _WEEKDAYS = "sun mon tue wed thu fri sat"
 _NAMES = {"month_of_year": _MONTHS.replace(" ", "|"), "day_of_week": _WEEKDAYS.replace(" ", "|")}
-"""Names may be written in full: only the first three letters count."""
+"""Regular expressions of the accepted names. Names may be written in full: only the first three letters count."""
 _DAY = timedelta(days=1)
 
 
@@ -34,9 +35,9 @@ class CrontabError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Crontab:
-    """The due moments of a crontab on clocks of a time zone: every set holds whole numbers, Sunday is 0.
+    """A parsed crontab in a time zone: the numbers that each field allows; Sunday is 0.
 
-    A day has to be in ``days`` *and* in ``weekdays``; ``last_day`` adds the last day of each month to ``days``.
+    A due day is in ``days`` *and* in ``weekdays``; ``last_day`` adds the last day of each month to ``days``.
     """
 
     minutes: Collection[int]
@@ -46,24 +47,26 @@ class Crontab:
     weekdays: Collection[int]
     last_day: bool
     every_hour: bool
-    """Whether hours are counted and not chosen (``*`` or ``*/2``), so that elapsed time matters and not the clock."""
+    """Whether the hours are a step (``*`` or ``*/2``): elapsed time counts, not the time on the clock."""
     zone: ZoneInfo
 
     def after(self, moment: datetime) -> datetime:
-        """The first moment after this one, in UTC.
+        """Return the first due moment after ``moment``, in UTC.
 
-        When clocks go forward, a time in the skipped hour is due as many minutes after that hour. When clocks go back,
-        a time in the repeated hour is due the first time. If hours are counted, a skipped time is not due, and a
+        When clocks go forward, a time in the skipped hour, such as 02:30, is due at 03:30. When clocks go back, a time
+        in the repeated hour is due only the first time. With ``every_hour``, a skipped time is not due, and a
         repeated time is due twice.
 
         Raises:
-            CrontabError: it never comes.
+            CrontabError: no due moment comes.
         """
-        begin = moment.astimezone(self.zone).replace(tzinfo=None) - SHIFT
+        search_begin = moment.astimezone(self.zone).replace(tzinfo=None) - SHIFT
         for number in range(MAX_DAYS):
-            day = begin.date() + number * _DAY
+            day = search_begin.date() + number * _DAY
             if self._has(day):
-                due = min((one for one in self._moments(day, begin) if one > moment), default=None)
+                due = min(
+                    (candidate for candidate in self._moments(day, search_begin) if candidate > moment), default=None
+                )
                 if due is not None:
                     return due
         raise CrontabError("This moment never comes.")
@@ -72,22 +75,24 @@ class Crontab:
         is_day = day.day in self.days or (self.last_day and (day + _DAY).day == 1)
         return is_day and day.month in self.months and day.isoweekday() % 7 in self.weekdays
 
-    def _moments(self, day: date, begin: datetime) -> Iterator[datetime]:
-        """The due moments of a day, from the hour before ``begin``."""
+    def _moments(self, day: date, search_begin: datetime) -> Iterator[datetime]:
+        """Yield the due moments of a day, in any order, from the hour before ``search_begin`` (local time) on."""
         for hour in self.hours:
-            if datetime.combine(day, time(hour)) < begin - timedelta(hours=1):
+            if datetime.combine(day, time(hour)) < search_begin - timedelta(hours=1):
                 continue
             for minute in self.minutes:
                 local = datetime.combine(day, time(hour, minute), self.zone)
-                first, second = local.astimezone(UTC), local.replace(fold=1).astimezone(UTC)
-                if not self.every_hour or first.astimezone(self.zone).time() == local.time():
-                    yield first
-                if self.every_hour and second > first:
-                    yield second
+                earlier, later = local.astimezone(UTC), local.replace(fold=1).astimezone(UTC)
+                if not self.every_hour or earlier.astimezone(self.zone).time() == local.time():
+                    yield earlier
+                if self.every_hour and later > earlier:
+                    yield later
 
 
 def crontab_read(text: str) -> dict[str, str]:
-    """The five fields of a crontab as Celery reads them: 7 for Sunday becomes 0, the last day ``LAST_DAY``.
+    """Parse the text of a crontab; return its five fields by name, in the form that Celery reads.
+
+    Sunday as 7 becomes 0, and the last day of the month becomes ``LAST_DAY``.
 
     Raises:
         CrontabError: the text does not have the form of a crontab. The range of each number is left to Celery.
@@ -102,30 +107,33 @@ def crontab_read(text: str) -> dict[str, str]:
 
 
 def crontab_written(fields: dict[str, str]) -> str:
-    """The five fields as a person writes them."""
+    """Return the text of a crontab from its five fields, as a person writes it."""
     days = ",".join("L" if day == LAST_DAY else day for day in fields["day_of_month"].split(","))
     return " ".join({**fields, "day_of_month": days}[name] for name in FIELDS)
 
 
 def has_both_days(day_of_month: str, day_of_week: str) -> bool:
-    """Whether days of the month and weekdays are both chosen: both must hold here; other programs take either."""
+    """Whether a crontab restricts both days of the month and weekdays.
+
+    Here a due day satisfies both; in other programs it satisfies either, so pages explain the difference.
+    """
     return not (day_of_month.startswith("*") or day_of_week.startswith("*"))
 
 
 def _part(name: str, part: str) -> str:
     if name == "day_of_month" and part in ("l", "last"):
         return LAST_DAY
-    one = rf"\d{{1,2}}|(?:{_NAMES[name]})[a-z]*" if name in _NAMES else r"\d{1,2}"
-    form = re.fullmatch(rf"(?:\*|({one})(?:-({one}))?)(?:/(\d{{1,2}}))?", part, re.ASCII)
-    if form is None or (form[3] and (int(form[3]) == 0 or (form[1] and not form[2]))):
+    number = rf"\d{{1,2}}|(?:{_NAMES[name]})[a-z]*" if name in _NAMES else r"\d{1,2}"
+    match = re.fullmatch(rf"(?:\*|({number})(?:-({number}))?)(?:/(\d{{1,2}}))?", part, re.ASCII)
+    if match is None or (match[3] and (int(match[3]) == 0 or (match[1] and not match[2]))):
         raise CrontabError(f"{part[:20]!r} is not a valid {name.replace('_', ' ')}.")
-    if name == "day_of_week" and "7" in (form[1], form[2]):
-        return _weekdays(form[1], form[2], int(form[3] or 1))
+    if name == "day_of_week" and "7" in (match[1], match[2]):
+        return _weekdays(match[1], match[2], int(match[3] or 1))
     return "28-31" if part == LAST_DAY else part
 
 
 def _weekdays(first: str, last: str | None, step: int) -> str:
-    """The numbers of a range of weekdays in which 7 occurs; 7 is Sunday, like 0."""
+    """Return the numbers, as text, of a range of weekdays that begins or ends with 7; 7 is Sunday, like 0."""
     names = _WEEKDAYS.split()
     low, high = (int(day) if day.isdigit() else names.index(day[:3]) for day in (first, last or first))
     if low == 7 and high != 7:
@@ -141,10 +149,10 @@ def _zones() -> dict[str, str]:
 
 
 def zone_name(text: str) -> str:
-    """The name of a time zone, given in any case, as spelt in the time zone database, which has older names too.
+    """Return the name of a time zone as spelt in the time zone database; the case of ``text`` does not matter.
 
     Raises:
-        CrontabError: there is none.
+        CrontabError: there is no such zone.
     """
     name = _zones().get(text.strip().lower())
     if name is None:

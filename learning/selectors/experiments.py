@@ -18,7 +18,7 @@ from learning.models import ExperimentRun, JobStatus
 
 
 def experiment_get(slug: str) -> AnyExperiment:
-    """The experiment with this name.
+    """Return the experiment with this slug.
 
     Raises:
         ExperimentNotFoundError.
@@ -30,17 +30,17 @@ def experiment_get(slug: str) -> AnyExperiment:
 
 
 def experiments_about(preset: str) -> list[AnyExperiment]:
-    """The experiments in which machines of this preset take part."""
+    """Return the experiments in which machines of this preset take part."""
     return [experiment for experiment in EXPERIMENTS.values() if preset in experiment.presets]
 
 
 def experiment_runs() -> QuerySet[ExperimentRun]:
-    """Every run, newest first; runs are public."""
+    """Return all runs of experiments, newest first; they are public."""
     return ExperimentRun.objects.select_related("user").order_by("-pk")
 
 
 def experiment_run_for(run_id: int) -> ExperimentRun:
-    """The run of an experiment with this id.
+    """Return the run of an experiment with this id.
 
     Raises:
         ExperimentNotFoundError.
@@ -52,12 +52,12 @@ def experiment_run_for(run_id: int) -> ExperimentRun:
 
 
 def experiment_run_latest(experiment: AnyExperiment) -> ExperimentRun | None:
-    """The run of this experiment that finished last, if there is one."""
+    """Return the newest finished run of this experiment's present edition; ``None`` if there is none."""
     return experiment_finished(experiment).first()
 
 
 def experiment_finished(experiment: AnyExperiment) -> QuerySet[ExperimentRun]:
-    """The runs of this experiment's present edition that have a result, newest first."""
+    """Return the runs of this experiment's present edition that have a result, newest first."""
     finished = ExperimentRun.objects.filter(
         experiment=experiment.slug, edition=experiment.edition, status=JobStatus.FINISHED
     )
@@ -65,7 +65,7 @@ def experiment_finished(experiment: AnyExperiment) -> QuerySet[ExperimentRun]:
 
 
 def experiment_view(experiment: AnyExperiment) -> dict[str, object]:
-    """The question of an experiment and its parameters, as the API shows them."""
+    """Return the question of an experiment and its parameters, as the API shows them."""
     return {
         "slug": experiment.slug,
         "name": experiment.name,
@@ -88,7 +88,7 @@ def experiment_view(experiment: AnyExperiment) -> dict[str, object]:
 
 
 def experiment_run_brief(run: ExperimentRun) -> dict[str, object]:
-    """A run of an experiment without its result."""
+    """Return a run of an experiment without its result."""
     return {
         "id": run.pk,
         "experiment": run.experiment,
@@ -104,12 +104,12 @@ def experiment_run_brief(run: ExperimentRun) -> dict[str, object]:
 
 
 def experiment_run_view(run: ExperimentRun) -> dict[str, object]:
-    """A run of an experiment with its result, if it is finished."""
+    """Return a run of an experiment with its result, if it is finished."""
     return {**experiment_run_brief(run), "result": run.result}
 
 
 def experiment_head(experiment: AnyExperiment) -> dict[str, object]:
-    """An experiment as a line of a list and as the head of its page."""
+    """Return an experiment as a line of a list and as the head of its page."""
     return {
         "slug": experiment.slug,
         "name": experiment.name,
@@ -119,8 +119,12 @@ def experiment_head(experiment: AnyExperiment) -> dict[str, object]:
 
 
 def experiment_run_line(run: ExperimentRun, experiment: AnyExperiment) -> dict[str, object]:
-    """A run as a line of a list and as the head of its result."""
-    chosen = [(p.label, run.parameters[p.name]) for p in experiment.parameters if p.name in run.parameters]
+    """Return a run as a line of a list and as the head of its result."""
+    chosen = [
+        (parameter.label, run.parameters[parameter.name])
+        for parameter in experiment.parameters
+        if parameter.name in run.parameters
+    ]
     return {
         "id": run.pk,
         "url": run.get_absolute_url(),
@@ -138,15 +142,18 @@ def experiment_run_line(run: ExperimentRun, experiment: AnyExperiment) -> dict[s
 
 
 def experiment_figures(run: ExperimentRun | None) -> list[dict[str, object]]:
-    """Headline figures in words, each with its interval and the published one."""
+    """Return the headline figures of a run as text, each with its interval and the published figure.
+
+    The list is empty without a result.
+    """
     if run is None or run.result is None:
         return []
     return [
         {
             "label": figure["label"],
-            "value": _words(figure["unit"], figure["value"]),
-            "interval": _interval(figure),
-            "published": _published(figure),
+            "value": _value_text(figure["unit"], figure["value"]),
+            "interval": _interval_text(figure),
+            "published": _published_text(figure),
             "source": (figure["published"] or {}).get("source", ""),
             "agrees": figure["agrees"],
         }
@@ -154,42 +161,42 @@ def experiment_figures(run: ExperimentRun | None) -> list[dict[str, object]]:
     ]
 
 
-def _published(figure: dict[str, Any]) -> str:
-    """The published figure, and the range that counts as agreement."""
+def _published_text(figure: dict[str, Any]) -> str:
+    """Return the published figure and the range that counts as agreement; empty if nothing was published."""
     if (published := figure["published"]) is None:
         return ""
-    same = tolerance(figure["unit"], published["low"], published["high"])
-    return f"{published['words']}{same and f' ({same})'}"
+    range_text = tolerance(figure["unit"], published["low"], published["high"])
+    return f"{published['words']}{range_text and f' ({range_text})'}"
 
 
-def _words(unit: str, value: float | None) -> str:
+def _value_text(unit: str, value: float | None) -> str:
     if value is None:
         return "not yet"
     if unit == Unit.SHARE:
-        return _share(value)
+        return _share_text(value)
     if unit == Unit.ELO:
         return f"{value:.0f}".replace("-", "−")
     return f"{value:,.0f}" if value == int(value) else f"{value:,.1f}"
 
 
-def _interval(figure: dict[str, Any]) -> str:
+def _interval_text(figure: dict[str, Any]) -> str:
     if figure["low"] is None and figure["high"] is None:
         return ""
-    low, high = (_words(figure["unit"], figure[edge]) for edge in ("low", "high"))
+    low, high = (_value_text(figure["unit"], figure[edge]) for edge in ("low", "high"))
     return f"{low} or more" if figure["high"] is None else f"{low} to {high}"
 
 
-def _share(value: float) -> str:
+def _share_text(value: float) -> str:
     return f"{_of_hundred(value)}\u00a0%"
 
 
 def _of_hundred(value: float) -> str:
-    """A share in percent with one decimal, as on the axis of the picture."""
+    """Return a share from 0 to 1 as a number out of 100 with one decimal, as on the axis of the chart."""
     return f"{of_hundred(value):z.1f}".replace("-", "−")
 
 
 def experiment_charts(run: ExperimentRun | None) -> list[dict[str, object]]:
-    """The charts, each with the rows of its table."""
+    """Return the charts of a run, each with the rows of its table; empty without a result."""
     if run is None or run.result is None:
         return []
     return [{"chart": chart, "rows": _chart_rows(chart)} for chart in run.result["charts"]]
@@ -211,15 +218,15 @@ def _chart_rows(chart: dict[str, Any]) -> list[tuple[int, list[str]]]:
 
 
 def experiment_rows(run: ExperimentRun) -> Iterator[list[object]]:
-    """All results of a run with full precision: a header, then a row for each figure and point of a chart."""
+    """Yield all results of a run with full precision: a header, then a row for each figure and each chart point."""
     yield ["part", "line", "x", "value", "low", "high", "published", "source"]
     result: dict[str, Any] = run.result or {"figures": [], "charts": []}
     for figure in result["figures"]:
         published = figure["published"] or {"words": "", "source": ""}
-        known = (figure["value"], figure["low"], figure["high"])
-        yield ["figure", figure["label"], "", *known, published["words"], published["source"]]
+        numbers = (figure["value"], figure["low"], figure["high"])
+        yield ["figure", figure["label"], "", *numbers, published["words"], published["source"]]
     for chart in result["charts"]:
         for line in chart["lines"]:
             lows, highs = (line[edge] or [None] * len(chart["xs"]) for edge in ("low", "high"))
-            for x, *numbers in zip(chart["xs"], line["values"], lows, highs, strict=True):
-                yield [chart["slug"], line["name"], x, *numbers]
+            for x, *point in zip(chart["xs"], line["values"], lows, highs, strict=True):
+                yield [chart["slug"], line["name"], x, *point]

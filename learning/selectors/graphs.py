@@ -1,7 +1,7 @@
-"""The graph of a game for the page *Watch it learn*: everything that training, measuring and drawing need.
+"""The graph of a game for the page *Watch it learn*: all that the browser needs to train, measure and draw.
 
-Training needs neither boards nor rules of the game, only where each move leads. So a browser with this graph can train
-any machine of the game: either side, every set of boxes, every teacher (static/js/learn_kernel.js).
+Training needs only the position to which each move leads, not the rules of the game. So a browser with this graph can
+train any machine of the game: either side, every set of boxes, every teacher (static/js/learn_kernel.js).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from beadbox.rules.outcome import Side
 from beadbox.strength.graph import Graph, graph_compile
 
 EVERY_MOVE = "random"
-"""The opponent that may play every move, so that the graph needs no list of its replies."""
+"""Slug of the opponent that may play every legal move, so that the graph needs no list of its replies."""
 
 Step = tuple[Any, tuple[tuple[int, str | None], ...]]
 """A move, and the new contents of the cells that it changes."""
@@ -27,25 +27,28 @@ Step = tuple[Any, tuple[tuple[int, str | None], ...]]
 
 @lru_cache(maxsize=32)
 def graph_view(game: AnyGame, *, reduced: bool) -> dict[str, Any]:
-    """The graph with the drawing of each edge (fields: ``docs/learn.md``). Cached: callers must not change it."""
+    """Return the graph of a game as JSON, with the drawing of each edge; ``docs/learn.md`` lists the fields.
+
+    With ``reduced``, positions that are equal by symmetry are one node. The result is cached: do not change it.
+    """
     graph = graph_compile(game, reduced=reduced)
     symmetries = game.symmetries if reduced else game.symmetries[:1]
     steps: dict[Step, int] = {}
     beads: dict[tuple[int, str], int] = {}
-    step, turn, slot, bead = list[int](), list[int](), list[int](), list[int]()
+    steps_of_edges, turns, slots, beads_of_edges = list[int](), list[int](), list[int](), list[int]()
     for position in graph.positions:
-        classes = game.distinct_moves(position) if reduced else [(move,) for move in game.legal_moves(position)]
-        slot_of = {move: at for at, members in enumerate(classes) for move in members}
+        move_classes = game.distinct_moves(position) if reduced else [(move,) for move in game.legal_moves(position)]
+        slot_of = {move: at for at, members in enumerate(move_classes) for move in members}
         for move in game.legal_moves(position):
             after = game.apply(position, move)
-            step.append(steps.setdefault(_step(game, position, move, after), len(steps)))
-            turn.append(symmetries.index(game.placement(after)) if reduced else 0)
-            slot.append(slot_of[move])
-            look = game.look.bead(position, move)
-            bead.append(beads.setdefault((look.colour, look.mark), len(beads)))
-    for one in list(steps):
+            steps_of_edges.append(steps.setdefault(_step(game, position, move, after), len(steps)))
+            turns.append(symmetries.index(game.placement(after)) if reduced else 0)
+            slots.append(slot_of[move])
+            bead_look = game.look.bead(position, move)
+            beads_of_edges.append(beads.setdefault((bead_look.colour, bead_look.mark), len(beads)))
+    for step in list(steps):
         for symmetry in symmetries:
-            steps.setdefault(_turned(game, one, symmetry), len(steps))
+            steps.setdefault(_turned(game, step, symmetry), len(steps))
     texts = [game.encode(position) for position in graph.positions]
     n_cells = len(game.look.layout.cells)
     pieces: dict[str | None, str] = {}
@@ -65,10 +68,10 @@ def graph_view(game: AnyGame, *, reduced: bool) -> dict[str, Any]:
         "ply": _packed(game.ply(position) for position in graph.positions),
         "n_moves": _packed(np.diff(graph.indptr).tolist()),
         "end": _packed(max(-after, 0) for after in graph.successor.tolist()),
-        "slot": _packed(slot),
-        "step": _packed(step),
-        "turn": _packed(turn),
-        "bead": _packed(bead),
+        "slot": _packed(slots),
+        "step": _packed(steps_of_edges),
+        "turn": _packed(turns),
+        "bead": _packed(beads_of_edges),
         "beads": list(beads),
         "steps": [
             {
@@ -80,21 +83,21 @@ def graph_view(game: AnyGame, *, reduced: bool) -> dict[str, Any]:
             for move, changes in steps
         ],
         "turns": [
-            {"cells": symmetry.cells, "steps": [steps[_turned(game, one, symmetry)] for one in steps]}
+            {"cells": symmetry.cells, "steps": [steps[_turned(game, step, symmetry)] for step in steps]}
             for symmetry in symmetries
         ],
-        "replies": {slug: _packed(_replies(graph, one)) for slug, one in UNIFORM.items() if slug != EVERY_MOVE},
+        "replies": {slug: _packed(_replies(graph, step)) for slug, step in UNIFORM.items() if slug != EVERY_MOVE},
     }
 
 
 def _packed(numbers: Iterable[int]) -> str:
-    """Small whole numbers as text, one character each, "0" for 0: half the size of a list."""
+    """Encode small whole numbers as text, one character each, "0" for 0: half the size of a JSON list."""
     return "".join(chr(ord("0") + number) for number in numbers)
 
 
 def _step(game: AnyGame, position: AnyPosition, move: AnyMove, after: Any) -> Step:
-    both = zip(game.pieces(position), game.pieces(after), strict=True)
-    return move, tuple((cell, new) for cell, (old, new) in enumerate(both) if old != new)
+    pairs = zip(game.pieces(position), game.pieces(after), strict=True)
+    return move, tuple((cell, new) for cell, (before, new) in enumerate(pairs) if before != new)
 
 
 def _turned(game: AnyGame, step: Step, symmetry: Symmetry) -> Step:
@@ -104,9 +107,9 @@ def _turned(game: AnyGame, step: Step, symmetry: Symmetry) -> Step:
 
 
 def _replies(graph: Graph, opponent: UniformOpponent) -> list[int]:
-    """For each edge 1 if the opponent may play it, with either side to move, else 0."""
-    found = list[int]()
+    """Return for each edge 1 if the opponent may play it, with either side to move, else 0."""
+    is_reply = list[int]()
     for position in graph.positions:
         replies = opponent.replies(graph.game, position)
-        found += [int(move in replies) for move in graph.game.legal_moves(position)]
-    return found
+        is_reply += [int(move in replies) for move in graph.game.legal_moves(position)]
+    return is_reply

@@ -40,7 +40,10 @@ from learning.storage.locks import machine_held, machine_where
 
 
 def machine_of_house(game: str, side: Side, *, hold: bool = False) -> Machine | None:
-    """The house's machine for a side of a game, if it has been made; ``hold`` as for ``access.machine_find``."""
+    """Return the site's own ("house") machine for a side of a game; ``None`` if it has not been created.
+
+    With ``hold`` the machine is held as by ``storage.locks.machine_held``.
+    """
     house = house_machine(game, side)
     if house is None:
         return None
@@ -48,64 +51,71 @@ def machine_of_house(game: str, side: Side, *, hold: bool = False) -> Machine | 
 
 
 def machines_of_house() -> dict[tuple[str, Side], Machine]:
-    """The house's machines that have been made, by game and side; one query."""
-    made = {machine.slug: machine for machine in Machine.objects.filter(slug__in=[house.slug for house in HOUSE])}
+    """Return the existing house machines by game and side; one query."""
+    existing = {machine.slug: machine for machine in Machine.objects.filter(slug__in=[house.slug for house in HOUSE])}
     return {
-        (house.game, side): made[house.slug]
+        (house.game, side): existing[house.slug]
         for house in HOUSE
-        if house.slug in made
+        if house.slug in existing
         for side in (Side if house.side is None else (house.side,))
     }
 
 
 def machine_list_of(user_id: int) -> QuerySet[Machine]:
-    """The machines of an account, and the public copies made for rooms where it has a seat; newest first."""
-    own = Machine.objects.filter(owner_id=user_id)
+    """Return the account's machines, and the public copies made for rooms in which it has a seat; newest first."""
+    owned = Machine.objects.filter(owner_id=user_id)
     played = Machine.objects.filter(room__in=Room.objects.filter(matches__seats__user_id=user_id), is_public=True)
     # A union of ids, as in games.live.match_lists.rooms_of.
-    return Machine.objects.filter(pk__in=own.values("pk").union(played.values("pk"))).order_by("-pk")
+    return Machine.objects.filter(pk__in=owned.values("pk").union(played.values("pk"))).order_by("-pk")
 
 
 GONE = "gone-"
-"""Beginning of the slug of a deleted machine while its rows are being deleted."""
+"""Prefix of a machine's slug while retention deletes the machine's rows in small batches."""
 
 
 def machines_unused() -> QuerySet[Machine]:
-    """Machines of guests, and copies made for rooms, without a match, lesson or training for a long time.
+    """Return machines of guests, and copies made for rooms, that have not been used for a long time.
 
-    A machine that an unfinished training or a running tournament needs is not among them.
+    Matches, lessons and trainings count as use; the settings ``KEEP_*_DAYS`` say how long the site waits. A machine
+    that an unfinished training or a running tournament needs is not among them.
     """
-    guests, copies, accounts = (
+    guest_cutoff, copy_cutoff, account_cutoff = (
         timezone.now() - timedelta(days=days)
         for days in (settings.KEEP_GUEST_MACHINES_DAYS, settings.KEEP_COPIES_DAYS, settings.KEEP_MATCHES_DAYS)
     )
-    own = {"machine": OuterRef("pk")}
-    played = Exists(MachineSeat.objects.filter(**own, seat__match__room__changed_at__gte=guests))
-    taught = Lesson.objects.filter(**own)
-    trained = Exists(TrainingRun.objects.filter(**own, finished_at__isnull=True))
-    met = Exists(RunStage.objects.filter(opponent_machine=OuterRef("pk"), run__finished_at__isnull=True))
-    entered = Exists(TournamentEntry.objects.filter(**own, tournament__status=JobStatus.RUNNING))
-    of_guests = Q(created_at__lt=guests) & ~played & ~Exists(taught.filter(created_at__gte=guests))
-    of_nobody = Q(owner__isnull=True, room__changed_at__lt=copies)
-    is_taught = Exists(taught.filter(created_at__gte=accounts))
-    of_accounts = Q(~trained, ~is_taught, owner__isnull=False, room__changed_at__lt=accounts)
-    is_due = Q(guest__isnull=False) & of_guests | Q(guest__isnull=True) & (of_nobody | of_accounts)
-    return Machine.objects.filter(is_due, ~met, ~entered)
+    of_machine = {"machine": OuterRef("pk")}
+    was_played = Exists(MachineSeat.objects.filter(**of_machine, seat__match__room__changed_at__gte=guest_cutoff))
+    lessons = Lesson.objects.filter(**of_machine)
+    is_in_training = Exists(TrainingRun.objects.filter(**of_machine, finished_at__isnull=True))
+    is_opponent = Exists(RunStage.objects.filter(opponent_machine=OuterRef("pk"), run__finished_at__isnull=True))
+    is_entered = Exists(TournamentEntry.objects.filter(**of_machine, tournament__status=JobStatus.RUNNING))
+    is_unused_guest_machine = (
+        Q(created_at__lt=guest_cutoff) & ~was_played & ~Exists(lessons.filter(created_at__gte=guest_cutoff))
+    )
+    is_unused_guest_copy = Q(owner__isnull=True, room__changed_at__lt=copy_cutoff)
+    has_recent_lesson = Exists(lessons.filter(created_at__gte=account_cutoff))
+    is_unused_account_copy = Q(
+        ~is_in_training, ~has_recent_lesson, owner__isnull=False, room__changed_at__lt=account_cutoff
+    )
+    is_due = Q(guest__isnull=False) & is_unused_guest_machine | Q(guest__isnull=True) & (
+        is_unused_guest_copy | is_unused_account_copy
+    )
+    return Machine.objects.filter(is_due, ~is_opponent, ~is_entered)
 
 
 def personal_machine_of(user: AnyUser, game: str, side: Side) -> Machine | None:
-    """The machine of a game and side that this account or visitor teaches, if there is one."""
+    """Return the personal machine of this account or visitor for a game and side, if it exists."""
     viewer = Principal.of(user)
-    whose, who = ("owner_id", viewer.user_id) if viewer.user_id is not None else ("guest", viewer.guest)
-    if who is None:
+    column, owner = ("owner_id", viewer.user_id) if viewer.user_id is not None else ("guest", viewer.guest)
+    if owner is None:
         return None
-    return machine_where(f"is_pupil AND {whose} = %s AND game = %s AND side = %s", who, game, side.value)
+    return machine_where(f"is_pupil AND {column} = %s AND game = %s AND side = %s", owner, game, side.value)
 
 
 def personal_machines_of(user: AnyUser) -> list[Machine]:
-    """The machines that this account or visitor teaches: at most one of each game and side. One query."""
-    own = owned_by(Principal.of(user))
-    return [] if own is None else list(Machine.objects.filter(own, is_pupil=True).order_by("pk"))
+    """Return the personal machines of this account or visitor, at most one for each game and side; one query."""
+    is_owned = owned_by(Principal.of(user))
+    return [] if is_owned is None else list(Machine.objects.filter(is_owned, is_pupil=True).order_by("pk"))
 
 
 COPIES_OF = """
@@ -117,37 +127,40 @@ COPIES_OF = """
     ) DESC, machine.id DESC"""
 
 
-def copies_of(whose: RoomsOf, *, guests_alone: bool = False) -> list[tuple[int, int]]:
-    """Ids and numbers of values of the copies made for an owner's rooms, those played last first.
+def copies_of(owner: RoomsOf, *, guests_alone: bool = False) -> list[tuple[int, int]]:
+    """Return the id and the number of values of each copy made for the rooms of an owner, last played first.
 
-    Rooms remember the minute; within it, the order is that of the matches that began last.
+    The last play of a room is stored to the minute. Within a minute, the room with the newest match comes first.
 
     Args:
-        whose: an account, a guest or an address.
-        guests_alone: whether copies that count for an account are left out.
+        owner: an account, a guest or an address.
+        guests_alone: whether to leave out copies that count for an account.
     """
-    is_theirs, values = rooms_where(whose)
-    which = "machine.owner_id IS NULL" if guests_alone else "true"
+    room_condition, values = rooms_where(owner)
+    machine_condition = "machine.owner_id IS NULL" if guests_alone else "true"
     with connection.cursor() as cursor:
-        return list(cursor.execute(COPIES_OF.format(is_theirs, which), values).fetchall())
+        return list(cursor.execute(COPIES_OF.format(room_condition, machine_condition), values).fetchall())
 
 
 def machine_list_seen(user: AnyUser | None, game: str, limit: int = 200) -> list[Machine]:
-    """The machines of a game that a list may show to this user, in order of name."""
+    """Return at most ``limit`` machines of a game that a list may show to this user, ordered by name."""
     return list(machines_visible(user).filter(game=game).order_by("name", "pk")[:limit])
 
 
 def machine_list_own(viewer: Principal, limit: int) -> list[Machine]:
-    """The machines of this account or guest without copies for rooms, by games, most first; with standings."""
-    own = owned_by(viewer)
-    if own is None:
+    """Return the viewer's machines except copies made for rooms, most games first, at most ``limit``.
+
+    Each machine's ``owner`` and ``standing`` are loaded.
+    """
+    is_owned = owned_by(viewer)
+    if is_owned is None:
         return []
-    machines = Machine.objects.filter(own, room__isnull=True, standing__isnull=False)
+    machines = Machine.objects.filter(is_owned, room__isnull=True, standing__isnull=False)
     return list(machines.select_related("owner", "standing").order_by("-standing__games", "-pk")[:limit])
 
 
 def card_facts(machine: Machine) -> dict[str, object]:
-    """The template context of a machine's card."""
+    """Return the template context of a machine's card."""
     return {
         "id": machine.pk,
         "name": machine.name,
@@ -160,7 +173,7 @@ def card_facts(machine: Machine) -> dict[str, object]:
 
 
 def machine_brief(machine: Machine) -> MachineBrief:
-    """A machine in the state of a room; ``win_rate`` is ``None`` before its first game."""
+    """Return the fields of a machine in the state of a room; ``win_rate`` is ``None`` before its first game."""
     return {
         "id": machine.pk,
         "name": machine.name,
@@ -177,15 +190,16 @@ def machine_brief(machine: Machine) -> MachineBrief:
 
 
 def lesson_span(machine: Machine) -> tuple[int, int]:
-    """The first and last lesson numbers of the time machine: the lesson before the first one kept, and the last."""
+    """Return the smallest and the largest number of lessons after which the machine's state can be shown."""
     return machine.n_known_from, machine.n_lessons
 
 
 def lessons_missing() -> list[int]:
-    """Ids of machines with a gap in the ledger, or a compacted lesson beyond the compaction point: always empty.
+    """Return the ids of machines with a damaged ledger; in a correct database the list is empty.
 
-    A lesson stands for all numbers up to the next one, and the last for the rest of the machine's lessons. Deleted
-    machines are skipped, because their lessons are being deleted in no order.
+    The numbers of a ledger must have no gap: a lesson stands for ``stands_for`` numbers, and the next lesson follows.
+    No compacted lesson may extend beyond the compaction point. Machines that are being deleted are skipped, because
+    their lessons are deleted in no particular order.
     """
     with connection.cursor() as cursor:
         cursor.execute(
@@ -200,12 +214,12 @@ def lessons_missing() -> list[int]:
 
 
 def lesson_at(machine: Machine, number: int) -> QuerySet[Lesson]:
-    """The machine's lesson of this number, with its cause, if there is one."""
+    """Return the machine's lesson of this number, if it exists, as a query of at most one row, with match and run."""
     return machine.lessons.select_related("match__room", "run").filter(number=number)
 
 
 def games_at(machine: Machine, number: int) -> int:
-    """The number of games that the machine had played after the lesson of this number."""
+    """Return the number of games that the machine had played after the lesson of this number."""
     tally = machine.lessons.filter(number__gt=number).aggregate(
         n=Sum(F("n_wins") + F("n_draws") + F("n_losses"), default=0)
     )
@@ -214,35 +228,36 @@ def games_at(machine: Machine, number: int) -> int:
 
 
 def lesson_list_recent(machine: Machine, limit: int = 12, among: int = 500) -> QuerySet[Lesson]:
-    """The machine's latest lessons from matches and runs, found ``among`` that many lessons.
+    """Return the machine's latest lessons from matches and runs, newest first, at most ``limit``.
 
-    The many lessons of a run appear as its last, annotated with ``run_tally``, the results of all of them, compacted
-    lessons included.
+    Only the latest ``among`` lessons are searched. A run appears once, as its last lesson. ``run_tally`` of that lesson
+    has the results of the whole run, compacted lessons included.
     """
     lessons = machine.lessons.filter(number__gt=machine.n_folded).exclude(kind=LessonKind.REFILL)
-    last: dict[tuple[str, int], int] = {}
+    last_of_cause: dict[tuple[str, int], int] = {}
     for pk, run_id in lessons.order_by("-number").values_list("pk", "run_id")[:among]:
-        last.setdefault(("lesson", pk) if run_id is None else ("run", run_id), pk)
-    of_run = Lesson.objects.filter(machine=machine, run=OuterRef("run")).order_by().values("run")
-    tally = of_run.annotate(tally=JSONObject(wins=Sum("n_wins"), draws=Sum("n_draws"), losses=Sum("n_losses")))
-    whole = JSONObject(wins=F("run__n_wins"), draws=F("run__n_draws"), losses=F("run__n_losses"))
-    is_folded = Q(run__machine=machine, run__started_at__lte=machine.folded_at) if machine.folded_at else Q(pk=None)
-    tallied = Case(When(is_folded, then=whole), default=Subquery(tally.values("tally")))
-    shown = lessons.filter(pk__in=list(last.values())[:limit]).annotate(run_tally=tallied)
+        last_of_cause.setdefault(("lesson", pk) if run_id is None else ("run", run_id), pk)
+    run_lessons = Lesson.objects.filter(machine=machine, run=OuterRef("run")).order_by().values("run")
+    tally = run_lessons.annotate(tally=JSONObject(wins=Sum("n_wins"), draws=Sum("n_draws"), losses=Sum("n_losses")))
+    stored_tally = JSONObject(wins=F("run__n_wins"), draws=F("run__n_draws"), losses=F("run__n_losses"))
+    is_compacted = Q(run__machine=machine, run__started_at__lte=machine.folded_at) if machine.folded_at else Q(pk=None)
+    run_tally = Case(When(is_compacted, then=stored_tally), default=Subquery(tally.values("tally")))
+    shown = lessons.filter(pk__in=list(last_of_cause.values())[:limit]).annotate(run_tally=run_tally)
     return shown.select_related("match__room").order_by("-number")
 
 
 def lesson_line(lesson: Lesson, *, is_hidden: bool) -> dict[str, Any]:
-    """A lesson as a line of the machine's record; a lesson that stands for its run has the run's results.
+    """Return a lesson as a line of the machine's record. A lesson with ``run_tally`` shows the results of its run.
 
-    If its match or run ``is_hidden`` (``access.cause_hidden``), the line has no link.
+    ``is_hidden``: whether the viewer may not see the lesson's match or run (``access.cause_hidden``); then the line has
+    no link.
     """
     if lesson.kind == LessonKind.TRAINING:
-        own = {"wins": lesson.n_wins, "draws": lesson.n_draws, "losses": lesson.n_losses}
-        tally = getattr(lesson, "run_tally", None) or own
+        lesson_tally = {"wins": lesson.n_wins, "draws": lesson.n_draws, "losses": lesson.n_losses}
+        tally = getattr(lesson, "run_tally", None) or lesson_tally
         games = sum(tally.values())
-        won = f"{tally['wins']:,} won, {tally['draws']:,} drawn, {tally['losses']:,} lost"
-        sentence = f"Trained {games:,} game{'' if games == 1 else 's'}: {won}."
+        results = f"{tally['wins']:,} won, {tally['draws']:,} drawn, {tally['losses']:,} lost"
+        sentence = f"Trained {games:,} game{'' if games == 1 else 's'}: {results}."
         address = None if lesson.run_id is None or is_hidden else reverse("run", args=[lesson.run_id])
         return {"sentence": sentence, "url": address, "age": lesson.created_at, "result": "training"}
     if lesson.kind == LessonKind.CHOICE:
@@ -260,7 +275,7 @@ def lesson_line(lesson: Lesson, *, is_hidden: bool) -> dict[str, Any]:
 
 
 def machine_loss(machine: Machine) -> dict[str, int]:
-    """Counts of everything that a deletion of the machine would delete or stop."""
+    """Return the numbers of rows that a deletion of the machine would delete, and of runs that it would stop."""
     return {
         "games": machine.n_games,
         "lessons": machine.n_lessons - machine.n_forgotten,
@@ -275,7 +290,7 @@ def machine_loss(machine: Machine) -> dict[str, int]:
 
 
 def machine_rows(machines: Sequence[Machine]) -> list[dict[str, Any]]:
-    """Machines as lines of a list, with their standings, which the caller has read with them; no query."""
+    """Return machines as rows of a list. The caller has loaded ``owner`` and ``standing``, so there is no query."""
     return [
         {
             **machine_brief(machine),
@@ -295,40 +310,47 @@ def machine_rows(machines: Sequence[Machine]) -> list[dict[str, Any]]:
 
 
 def curve_small(points: Sequence[tuple[float, float]]) -> str:
-    """A curve as points of a line in a picture of 100 × 30: the square root of games across, the score upwards."""
-    most = max((games for games, _ in points), default=0) or 1
-    return " ".join(f"{100 * sqrt(games / most):.1f},{30 * (1 - score):.1f}" for games, score in points)
+    """Return a curve as the points of an SVG polyline in a box of 100 × 30.
+
+    Across is the square root of the number of games; upwards is the score, from 0 to 1.
+    """
+    max_games = max((games for games, _ in points), default=0) or 1
+    return " ".join(f"{100 * sqrt(games / max_games):.1f},{30 * (1 - score):.1f}" for games, score in points)
 
 
 def machine_list_found(user: AnyUser | None, text: str, compared: Sequence[Machine], limit: int = 12) -> list[Machine]:
-    """Machines with this text in their name to compare with others: the same game first, those others left out."""
+    """Return visible machines with this text in their name, to be compared with the machines ``compared``.
+
+    Machines of the same games come first. The machines ``compared`` are left out.
+    """
     listed = machines_visible(user).filter(search_name__contains=name_search(text), room__isnull=True)
-    found = listed.exclude(pk__in=[machine.pk for machine in compared])
-    same = Q(game__in=[machine.game for machine in compared])
-    return list(found.order_by(Case(When(same, then=0), default=1), "name", "pk")[:limit])
+    candidates = listed.exclude(pk__in=[machine.pk for machine in compared])
+    is_same_game = Q(game__in=[machine.game for machine in compared])
+    return list(candidates.order_by(Case(When(is_same_game, then=0), default=1), "name", "pk")[:limit])
 
 
 def houses_seen(user: AnyUser | None) -> dict[tuple[str, Side], Machine]:
-    """The house's machines that the user may see, by game and side."""
+    """Return the house machines that the user may see, by game and side."""
     return {at: house for at, house in machines_of_house().items() if is_seen(user, house)}
 
 
 def rivals(game: AnyGame, houses: Mapping[tuple[str, Side], Machine]) -> list[dict[str, object]]:
-    """The opponents for a quick game: when the person begins, and when the opponent does.
+    """Return the opponents for a quick game: first for a person who begins, then for a person who moves second.
 
-    This is the house's machine, or else a usual opponent. In games with measured levels it is always a level, since a
-    learning machine may be too strong for a beginner. ``games`` is the number of games that a machine has played.
+    The opponent is the house machine of the other side, or else the game's usual opponent. In games with an engine it
+    is always the usual opponent, because a learning machine may be too strong for a beginner. ``side`` is the person's
+    side. ``games`` is the number of games that a house machine has played.
     """
-    met = list[dict[str, object]]()
-    other = opponent_usual(game)
+    opponents = list[dict[str, object]]()
+    usual = opponent_usual(game)
     for side in Side:
         house = None if engine_of(game) else houses.get((game.slug, side.other))
-        slug, name = ("menace", house.name) if house else (other.slug, other.name)
+        slug, name = ("menace", house.name) if house else (usual.slug, usual.name)
         games = house.n_games if house else None
-        met.append({"side": str(side.value), "opponent": slug, "name": name, "games": games})
-    return met
+        opponents.append({"side": str(side.value), "opponent": slug, "name": name, "games": games})
+    return opponents
 
 
 def history_compacted_text(n_folded: int) -> str:
-    """The explanation of why the machine's state after an earlier lesson is not shown."""
+    """Return the sentence that explains why the machine's state after an earlier lesson is not shown."""
     return f"The machine's history starts at lesson {n_folded:,}. Earlier lessons are kept as one sum."

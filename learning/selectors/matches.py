@@ -14,14 +14,24 @@ from learning.models import Machine
 
 
 def lesson_summary(name: str, result: str, effect: str, *, changed: bool) -> LessonSummary:
-    """A machine's lesson: the ``result``, its effect (``deed``), and both as one ``sentence``."""
+    """Return the summary of a machine's lesson.
+
+    Args:
+        name: of the machine.
+        result: ``win``, ``draw`` or ``loss``.
+        effect: the effect on the machine's memory, as a sentence.
+        changed: whether the lesson changed the memory.
+    """
     ended = {"win": "won", "draw": "drew", "loss": "lost"}[result]
     how = f": {effect[0].lower()}{effect[1:]}" if changed else f". {effect}"
     return {"result": result, "sentence": f"{name} {ended}{how}", "deed": effect}
 
 
 def nothing_learnt(match: Match, machine: Machine, what: str) -> str:
-    """The explanation of a match without a lesson in the machine's ledger: after a reset or compaction, for example."""
+    """Return the sentence that explains why the machine's ledger has no lesson of a match.
+
+    ``what`` names the contents of the memory: beads, for example.
+    """
     if machine.folded_at and match.finished_at is not None and match.finished_at <= machine.folded_at:
         return f"This match was long ago. Its lesson is in the {what}, but no longer listed game by game."
     if machine.learns:
@@ -30,7 +40,7 @@ def nothing_learnt(match: Match, machine: Machine, what: str) -> str:
 
 
 def match_sentence(match: Match, own_side: int | None) -> str:
-    """The end of a match in words, for one of its players."""
+    """Return the end of a match in words, for the player of ``own_side`` (``None``: for a spectator)."""
     if not match.is_over:
         return "waiting for an opponent" if match.status == MatchStatus.WAITING else "not finished yet"
     if match.winner is None:
@@ -41,13 +51,13 @@ def match_sentence(match: Match, own_side: int | None) -> str:
 
 
 def match_line(match: Any) -> dict[str, object]:
-    """A match as a line of the list of matches of a person (``games.live.match_lists.match_list_of``)."""
-    others = [seat.name for seat in match.seats.all() if seat.side != match.own_side]
+    """Return a match as a line of a person's list of matches; it has ``own_side`` (``games.live.match_lists``)."""
+    opponents = [seat.name for seat in match.seats.all() if seat.side != match.own_side]
     return {
         "code": match.room.code,
         "number": match.number,
         "game_name": match.room.game_rules.name,
-        "opponent": others[0] if others else "",
+        "opponent": opponents[0] if opponents else "",
         "result_sentence": match_sentence(match, match.own_side),
         "when": match.created_at,
         "url": match.get_absolute_url(),
@@ -55,7 +65,7 @@ def match_line(match: Any) -> dict[str, object]:
 
 
 def match_waiting(match: Match) -> dict[str, object] | None:
-    """A room to join; ``None`` if its seat has been taken between two reads."""
+    """Return the view of a waiting match that can be joined; ``None`` if its free seat has just been taken."""
     free = next((seat for seat in match.seats.all() if seat.is_free), None)
     host = next((seat for seat in match.seats.all() if not seat.is_free), None)
     if free is None:
@@ -70,10 +80,13 @@ def match_waiting(match: Match) -> dict[str, object] | None:
 
 
 def match_own(match: Match, is_own: Callable[[Seat], bool]) -> dict[str, object]:
-    """A match to return to, for its host or a player; ``is_own`` tells which seats are the reader's."""
+    """Return the view of an unfinished match to which its host or player can return.
+
+    ``is_own`` says whether a seat is the reader's.
+    """
     names = [
-        ("you" if at else "You") if is_own(seat) else seat.name or "a free seat"
-        for at, seat in enumerate(match.seats.all())
+        ("you" if index else "You") if is_own(seat) else seat.name or "a free seat"
+        for index, seat in enumerate(match.seats.all())
     ]
     return {
         "url": match.room.get_absolute_url(),
@@ -85,7 +98,7 @@ def match_own(match: Match, is_own: Callable[[Seat], bool]) -> dict[str, object]
 
 
 def match_live(match: Match) -> dict[str, object]:
-    """A match for the list of matches to watch."""
+    """Return the view of a match in the list of matches to watch."""
     return {
         "code": match.room.code,
         "game_name": match.room.game_rules.name,

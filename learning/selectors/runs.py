@@ -20,11 +20,14 @@ from learning.models import CurvePoint, JobStatus, Machine, RunStage, TrainingRu
 from learning.states import PointState, RunProgress, RunState, ShareState
 
 STAGES = "stages__opponent_machine"
-"""Relations to prefetch with runs that are shown."""
+"""Relation to prefetch with the runs that :func:`run_view` or :func:`run_line` shows."""
 
 
 def point_view(point: CurvePoint, before: CurvePoint | None) -> PointState:
-    """A point of a run's curve, with the results of the games since the point ``before`` as a sample."""
+    """Return a point of a run's curve.
+
+    With the point ``before``, ``in_training`` has the shares of the results of the games between the two points.
+    """
     state: PointState = {
         "games": point.games_done,
         "wins": point.n_wins,
@@ -33,23 +36,23 @@ def point_view(point: CurvePoint, before: CurvePoint | None) -> PointState:
         "strength": point.strength,
     }
     if before is not None:
-        n = point.games_done - before.games_done
+        n_games = point.games_done - before.games_done
         state["in_training"] = {
-            "win": _share(point.n_wins - before.n_wins, n),
-            "draw": _share(point.n_draws - before.n_draws, n),
-            "loss": _share(point.n_losses - before.n_losses, n),
+            "win": _share(point.n_wins - before.n_wins, n_games),
+            "draw": _share(point.n_draws - before.n_draws, n_games),
+            "loss": _share(point.n_losses - before.n_losses, n_games),
         }
     return state
 
 
-def _share(k: int, n: int) -> ShareState:
-    """The share ``k`` of ``n`` games, with its 95 % interval."""
-    low, high = wilson(k, n)
-    return {"value": k / n, "low": low, "high": high}
+def _share(n_results: int, n_games: int) -> ShareState:
+    """Return ``n_results / n_games`` with its 95 % interval."""
+    low, high = wilson(n_results, n_games)
+    return {"value": n_results / n_games, "low": low, "high": high}
 
 
 def run_progress(run: TrainingRun) -> RunProgress:
-    """The progress of a training run, for all readers that may see its machine."""
+    """Return the progress of a training run, the same for all viewers that may see its machine."""
     return {
         "id": run.pk,
         "machine": run.machine_id,
@@ -73,7 +76,7 @@ def run_progress(run: TrainingRun) -> RunProgress:
 
 
 def _waits_for_kernels(run: TrainingRun) -> bool:
-    """Whether a run is not begun until the kernels that it needs are compiled (``workers.runs``)."""
+    """Whether the run cannot start because the kernels that it needs are being compiled (``workers.runs``)."""
     if run.n_games > MAX_PLAIN_GAMES and kernels_compiling():
         return True
     games = games_compiling()  # usually empty; then the machine is not read
@@ -81,7 +84,7 @@ def _waits_for_kernels(run: TrainingRun) -> bool:
 
 
 def run_view(run: TrainingRun, viewer: Principal = GUEST) -> RunState:
-    """A training run as this viewer may know it, by default a guest; without its curve (:func:`run_curve`)."""
+    """Return a training run, without its curve, redacted for this viewer (by default a guest)."""
     return {
         **run_progress(run),
         "opponents": [
@@ -97,7 +100,7 @@ def run_view(run: TrainingRun, viewer: Principal = GUEST) -> RunState:
 
 
 def run_detail(run: TrainingRun, viewer: Principal = GUEST) -> dict[str, object]:
-    """A training run with its curve."""
+    """Return a training run with its curve, redacted for this viewer."""
     return {**run_view(run, viewer), "curve": run_curve(run)}
 
 
@@ -107,25 +110,27 @@ def stage_is_hidden(stage: RunStage, viewer: Principal) -> bool:
 
 
 def run_curve(run: TrainingRun, *, after: int = -1) -> list[PointState]:
-    """The points of a run's curve so far, in order, beyond ``after`` games."""
+    """Return the points of a run's curve with more than ``after`` games, in ascending order of games."""
     points = list(run.curve.filter(games_done__gt=after).order_by("games_done"))
     last = run.curve.filter(games_done__lte=after).order_by("games_done").last() if points else None
     return [point_view(point, before) for before, point in pairwise([last, *points]) if point is not None]
 
 
 def stage_sentence(stage: RunStage, viewer: Principal = GUEST) -> str:
-    """The number of games and the opponent in words; a machine that the viewer may not see has no name."""
-    other = stage.opponent_machine
+    """Return a stage in words: the games and the opponent. A machine that the viewer may not see is not named."""
+    machine = stage.opponent_machine
     if stage_is_hidden(stage, viewer):
         return f"{stage.n_games:,} games against {HIDDEN}"
     fixed = OPPONENTS.get(stage.opponent)
-    who = other.name if other else stage.opponent_name or (fixed.name.lower() if fixed else "a deleted machine")
+    opponent = (
+        machine.name if machine else stage.opponent_name or (fixed.name.lower() if fixed else "a deleted machine")
+    )
     learns = ", which learns too" if stage.opponent_learns else ""
-    return f"{stage.n_games:,} games against {who}{learns}"
+    return f"{stage.n_games:,} games against {opponent}{learns}"
 
 
 def run_line(run: TrainingRun, viewer: Principal) -> dict[str, object]:
-    """A run as a line of a list and as the head of its own page, for this viewer."""
+    """Return a run as a line of a list and as the head of its own page, for this viewer."""
     return {
         "id": run.pk,
         "url": reverse("run", args=[run.pk]),
@@ -141,13 +146,13 @@ def run_line(run: TrainingRun, viewer: Principal) -> dict[str, object]:
 
 
 def run_list_going_on(user: AnyUser, limit: int = 5) -> list[TrainingRun]:
-    """Running training runs of machines that a list may show to this user, the last begun first."""
+    """Return the running training runs of machines that a list may show to this user, newest first."""
     runs = TrainingRun.objects.filter(status=JobStatus.RUNNING, machine__in=machines_visible(user))
     return list(runs.select_related("machine").order_by("-pk")[:limit])
 
 
 def run_going_on(run: TrainingRun) -> dict[str, object]:
-    """A run as a line of the list of running trainings."""
+    """Return a run as a line of the list of running trainings."""
     return {
         "url": reverse("run", args=[run.pk]),
         "machine": run.machine.name,
@@ -157,25 +162,25 @@ def run_going_on(run: TrainingRun) -> dict[str, object]:
 
 
 def run_list_of(machine: Machine, limit: int = 20) -> list[TrainingRun]:
-    """The machine's training runs, newest first, with their stages."""
+    """Return the machine's latest training runs, at most ``limit``, newest first, with their stages."""
     return list(machine.runs.prefetch_related(STAGES).order_by("-pk")[:limit])
 
 
 def run_list_open(machine: Machine) -> list[TrainingRun]:
-    """The machine's training runs that are waiting or running."""
+    """Return the machine's training runs that are waiting or running."""
     return list(machine.runs.filter(finished_at__isnull=True).order_by("pk"))
 
 
 def runs_teaching(machine: Machine) -> QuerySet[TrainingRun]:
-    """The waiting or running training runs that teach the machine."""
+    """Return the unfinished training runs in which the machine learns, as the trainee or as the opponent."""
     teaches = Q(machine=machine) | Q(stages__opponent_machine=machine, stages__opponent_learns=True)
     return TrainingRun.objects.filter(teaches, finished_at__isnull=True)
 
 
 def machine_curves(machines: Sequence[Machine]) -> dict[int, list[PointState]]:
-    """The curve of each machine over all its training runs, one after the other; two queries.
+    """Return the curve of each machine, by id: the curves of its training runs, one after the other; two queries.
 
-    ``games`` counts the training games of the runs before as well; matches, which are few, are left out.
+    ``games``, ``wins``, ``draws`` and ``losses`` include the training games of earlier runs, but no matches.
     """
     runs = TrainingRun.objects.filter(machine__in=machines, started_at__isnull=False).prefetch_related("curve")
     curves: dict[int, list[PointState]] = {machine.pk: [] for machine in machines}

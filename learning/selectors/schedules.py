@@ -1,4 +1,4 @@
-"""Reads of schedules: their due moments, and their views."""
+"""Reads of schedules: the moments at which they are due, and their views for pages and the API."""
 
 from __future__ import annotations
 
@@ -30,12 +30,15 @@ To = Literal["view", "change", "delete"]
 
 
 def sees_all_schedules(user: AnyUser | None, to: To = "view") -> bool:
-    """Whether the user is staff with the permission to do this with the schedules of all accounts."""
+    """Whether the user is staff with permission to view, change or delete the schedules of all accounts."""
     return staff_may(user, f"{to}_schedule", *(["change_schedule"] if to == "view" else []))
 
 
 def schedules_of(user: AnyUser | None, to: To = "view") -> QuerySet[Schedule]:
-    """The schedules with which an account may do this: its own, or all with a permission of the staff."""
+    """Return the schedules that the user may view, change or delete, newest first.
+
+    These are the account's own, or all for staff with the permission.
+    """
     schedules = Schedule.objects.select_related(
         "machine", "owner", "last_run", "task__crontab", "task__interval"
     ).order_by("-pk")
@@ -45,10 +48,10 @@ def schedules_of(user: AnyUser | None, to: To = "view") -> QuerySet[Schedule]:
 
 
 def schedule_for(user: AnyUser | None, schedule_id: int, to: To = "view") -> Schedule:
-    """The schedule, if the account may do this with it (:func:`schedules_of`); for other accounts it does not exist.
+    """Return the schedule with this id, if the user may view, change or delete it (:func:`schedules_of`).
 
     Raises:
-        ScheduleNotFoundError.
+        ScheduleNotFoundError: there is no such schedule, or the user may not do this.
     """
     schedule = schedules_of(user, to).filter(pk=schedule_id).first()
     if schedule is None:
@@ -57,7 +60,7 @@ def schedule_for(user: AnyUser | None, schedule_id: int, to: To = "view") -> Sch
 
 
 def due_after(task: PeriodicTask, moment: datetime) -> datetime:
-    """The first moment after this one at which a task is due; for an interval, one interval later."""
+    """Return the first moment after this one at which a task is due; for an interval, one interval later."""
     if task.crontab is None:
         return moment + timedelta(**{task.interval.period: task.interval.every})
     return _crontab_of(task.crontab).after(moment)
@@ -65,28 +68,28 @@ def due_after(task: PeriodicTask, moment: datetime) -> datetime:
 
 @lru_cache(256)
 def crontab_parsed(fields: tuple[str, ...], zone: str) -> Crontab:
-    """The crontab with these five fields, as Celery keeps them, and this time zone."""
+    """Return the parsed crontab from the five fields that Celery stores (order: ``FIELDS``) and the name of a zone."""
     minute, hour, month_days, month, weekdays = fields
     days = [part for part in month_days.split(",") if part != LAST_DAY]
-    found: Any = celery_crontab(minute, hour, weekdays, ",".join(days) or "*", month)
+    parsed: Any = celery_crontab(minute, hour, weekdays, ",".join(days) or "*", month)
     return Crontab(
-        minutes=sorted(found.minute),
-        hours=sorted(found.hour),
-        days=found.day_of_month if days else (),
-        months=found.month_of_year,
-        weekdays=found.day_of_week,
+        minutes=sorted(parsed.minute),
+        hours=sorted(parsed.hour),
+        days=parsed.day_of_month if days else (),
+        months=parsed.month_of_year,
+        weekdays=parsed.day_of_week,
         last_day=LAST_DAY in month_days.split(","),
         every_hour=hour.startswith("*"),
         zone=ZoneInfo(zone),
     )
 
 
-def _crontab_of(at: CrontabSchedule) -> Crontab:
-    return crontab_parsed(tuple(getattr(at, name) for name in FIELDS), str(at.timezone))
+def _crontab_of(row: CrontabSchedule) -> Crontab:
+    return crontab_parsed(tuple(getattr(row, name) for name in FIELDS), str(row.timezone))
 
 
 def next_runs(schedule: Schedule, n: int = N_NEXT) -> list[datetime]:
-    """The next ``n`` moments at which a schedule starts a run; none while it is paused."""
+    """Return the next ``n`` moments at which a schedule starts a run; none while it is paused."""
     return list(islice(_due(schedule), n)) if schedule.task.enabled else []
 
 
@@ -98,26 +101,26 @@ def _due(schedule: Schedule) -> Iterator[datetime]:
 
 
 def crontab_text(task: PeriodicTask) -> str:
-    """The five fields of a crontab in the usual order; empty for an interval."""
-    at = task.crontab
-    if at is None:
+    """Return the crontab of a task as text for people, five fields; empty for an interval."""
+    row = task.crontab
+    if row is None:
         return ""
-    return crontab_written({name: getattr(at, name) for name in FIELDS})
+    return crontab_written({name: getattr(row, name) for name in FIELDS})
 
 
 def timezone_of(task: PeriodicTask) -> str | None:
-    """The name of the time zone of a crontab; ``None`` for an interval."""
+    """Return the name of the time zone of a task's crontab; ``None`` for an interval."""
     return str(task.crontab.timezone) if task.crontab else None
 
 
 def timezone_usual(user: AnyUser) -> str:
-    """The time zone of the crontab that an account made last; UTC if it has none."""
-    last = schedules_of(user).filter(owner=cast("User", user), task__crontab__isnull=False).first()
-    return (timezone_of(last.task) if last else None) or "UTC"
+    """Return the time zone of the account's newest crontab, the default for its next one; UTC if it has none."""
+    newest = schedules_of(user).filter(owner=cast("User", user), task__crontab__isnull=False).first()
+    return (timezone_of(newest.task) if newest else None) or "UTC"
 
 
 def schedule_view(schedule: Schedule, viewer: Principal) -> dict[str, Any]:
-    """A schedule as the API shows it to this viewer: a hidden opponent is shown only as a machine."""
+    """Return a schedule as the API shows it to this viewer, who learns nothing of a hidden opponent but its kind."""
     task = schedule.task
     stages = opponents_named(schedule.stages, viewer)
     run = schedule.last_run
@@ -144,41 +147,42 @@ def schedule_view(schedule: Schedule, viewer: Principal) -> dict[str, Any]:
 
 
 def timing_sentence(task: PeriodicTask) -> str:
-    """The due times of a task in words, or the crontab itself if it is too complex for words."""
+    """Return the due times of a task in words, or the crontab itself if it is too complex for words."""
     if task.interval:
         every, period = task.interval.every, task.interval.period
         return f"every {period.removesuffix('s')}" if every == 1 else f"every {every} {period}"
-    at, zone = task.crontab, str(task.crontab.timezone)
-    clock = zone if zone == "UTC" else f"{zone.rpartition('/')[2].replace('_', ' ')} time"
-    days = _days(at)
-    if days and at.minute.isdigit() and at.hour.isdigit():
-        return f"{days} at {int(at.hour):02d}:{int(at.minute):02d} {clock}"
-    return f"at {crontab_text(task)} (crontab, {clock})"
+    row, zone = task.crontab, str(task.crontab.timezone)
+    zone_words = zone if zone == "UTC" else f"{zone.rpartition('/')[2].replace('_', ' ')} time"
+    days = _days(row)
+    if days and row.minute.isdigit() and row.hour.isdigit():
+        return f"{days} at {int(row.hour):02d}:{int(row.minute):02d} {zone_words}"
+    return f"at {crontab_text(task)} (crontab, {zone_words})"
 
 
-def _days(at: CrontabSchedule) -> str:
-    """The days of a crontab in words; empty if they are too complex for words."""
-    if at.month_of_year != "*":
+def _days(row: CrontabSchedule) -> str:
+    """Return the days of a crontab in words; empty if they are too complex for words."""
+    if row.month_of_year != "*":
         return ""
-    if at.day_of_week == "*":
-        return {"*": "every day", LAST_DAY: "on the last day of each month"}.get(at.day_of_month, "")
-    if at.day_of_month != "*":
+    if row.day_of_week == "*":
+        return {"*": "every day", LAST_DAY: "on the last day of each month"}.get(row.day_of_month, "")
+    if row.day_of_month != "*":
         return ""
     names = ("Mondays", "Tuesdays", "Wednesdays", "Thursdays", "Fridays", "Saturdays", "Sundays")
-    *days, last = (names[day] for day in sorted((day - 1) % 7 for day in _crontab_of(at).weekdays))
+    *days, last = (names[day] for day in sorted((day - 1) % 7 for day in _crontab_of(row).weekdays))
     return f"on {', '.join(days)} and {last}" if days else f"on {last}"
 
 
 def opponents_named(stages: Iterable[dict[str, Any]], viewer: Principal) -> list[dict[str, Any]]:
-    """The stages of a schedule with the name of each opponent, also for deleted machines. At most one query.
+    """Return the stages of a schedule, each with the ``name`` of its opponent; at most one query.
 
-    A machine that the viewer may not see has neither name nor id: it is shown as ``machine``.
+    The name of a deleted machine is "a deleted machine". A machine that the viewer may not see has neither name nor id:
+    its ``opponent`` is ``machine``.
     """
     stages = list(stages)
     ids = [int(stage["opponent"]) for stage in stages if stage["opponent"] not in OPPONENTS]
     machines = Machine.objects.in_bulk(ids) if ids else {}
 
-    def named(opponent: str) -> dict[str, str]:
+    def name_fields(opponent: str) -> dict[str, str]:
         if opponent in OPPONENTS:
             return {"name": OPPONENTS[opponent].name}
         machine = machines.get(int(opponent))
@@ -188,13 +192,13 @@ def opponents_named(stages: Iterable[dict[str, Any]], viewer: Principal) -> list
             return {"opponent": "machine", "name": HIDDEN}
         return {"name": machine.name}
 
-    return [{**stage, **named(stage["opponent"])} for stage in stages]
+    return [{**stage, **name_fields(stage["opponent"])} for stage in stages]
 
 
 def schedule_line(schedule: Schedule, viewer: Principal) -> dict[str, object]:
-    """A schedule as a line of a list and as the head of its page, as far as this viewer may know it."""
-    named = opponents_named(schedule.stages, viewer)
-    at = schedule.task.crontab
+    """Return a schedule as a line of a list and as the head of its page, redacted for this viewer."""
+    stages = opponents_named(schedule.stages, viewer)
+    crontab_row = schedule.task.crontab
     return {
         "id": schedule.pk,
         "url": schedule.get_absolute_url(),
@@ -202,8 +206,8 @@ def schedule_line(schedule: Schedule, viewer: Principal) -> dict[str, object]:
         "owner": schedule.owner.get_username(),
         "when": timing_sentence(schedule.task),
         "timezone": timezone_of(schedule.task),
-        "both_days": at is not None and has_both_days(at.day_of_month, at.day_of_week),
-        "opponents": [f"{stage['games']:,} games against {stage['name']}" for stage in named],
+        "both_days": crontab_row is not None and has_both_days(crontab_row.day_of_month, crontab_row.day_of_week),
+        "opponents": [f"{stage['games']:,} games against {stage['name']}" for stage in stages],
         "paused": not schedule.task.enabled,
         "next_at": schedule.next_at,
         "fired": schedule.n_fired,

@@ -8,15 +8,15 @@ from learning.exceptions import LinkedMachineGoneError, LinkEndedError, LinkNotF
 from learning.models import Machine, SharedLink
 
 SECRET_FORM = re.compile(r"([A-Za-z0-9_-]{43})[^A-Za-z0-9_-]*")
-"""A secret, and characters such as a full stop or bracket that a message may have put behind the link."""
+"""A secret, followed perhaps by characters that a message put behind the link, such as a full stop."""
 
 
 def machine_shared(secret: str) -> Machine:
-    """The machine that a link shows. PostgreSQL compares the secret.
+    """Return the machine that a link shows, by the secret of the link.
 
     Raises:
         LinkNotFoundError: such a link never existed, or was deleted long ago.
-        LinkEndedError: it was revoked by its owner, or when their account was closed.
+        LinkEndedError: the owner revoked the link, or the owner's account was closed.
         LinkedMachineGoneError: the machine has been deleted.
     """
     form = SECRET_FORM.fullmatch(secret)

@@ -1,4 +1,4 @@
-"""Reads of snapshots from a machine's trainings, and of their measurements."""
+"""Reads of a machine's snapshots and of their measurements."""
 
 from __future__ import annotations
 
@@ -12,38 +12,38 @@ from learning.models import Machine, Measurement, Snapshot
 from learning.states import MeasurementState, SnapshotState
 
 SHOWN_MOST = 200
-"""Latest snapshots of a machine that are shown."""
+"""Maximum number of snapshots of a machine that are shown: the latest."""
 
 
 def snapshots_view(machine: Machine) -> list[SnapshotState]:
-    """The machine's latest snapshots, oldest first, each with its measurements; two queries."""
+    """Return the machine's latest snapshots, oldest first, each with its measurements; two queries."""
     latest = machine.snapshots.prefetch_related("measurements").order_by("-pk")[:SHOWN_MOST]
-    return [_view(one) for one in reversed(latest)]
+    return [_view(snapshot) for snapshot in reversed(latest)]
 
 
 def snapshots_summary(machine: Machine) -> dict[str, object] | None:
-    """The snapshots for the machine's page: the table, the curve, and the chosen one; ``None`` if there are none."""
-    found = snapshots_view(machine)
-    if not found:
+    """Return the snapshots as the machine's page shows them: table, curve and chosen snapshot; ``None`` without any."""
+    snapshots = snapshots_view(machine)
+    if not snapshots:
         return None
-    by_level = [
-        {one["level"]: _measurement_row(one) for one in snapshot["measurements"] if not one["confirms"]}
-        for snapshot in found
+    measures_by_snapshot = [
+        {state["level"]: _measurement_row(state) for state in snapshot["measurements"] if not state["confirms"]}
+        for snapshot in snapshots
     ]
-    levels = list(dict.fromkeys(level for measures in by_level for level in measures))
+    levels = list(dict.fromkeys(level for measures in measures_by_snapshot for level in measures))
     names = [OPPONENTS[level].name for level in levels]
     rows: list[dict[str, Any]] = [
-        {**one, "cells": [measures.get(level) for level in levels]}
-        for one, measures in zip(found, by_level, strict=True)
+        {**state, "cells": [measures.get(level) for level in levels]}
+        for state, measures in zip(snapshots, measures_by_snapshot, strict=True)
     ]
     measured = [row for row in rows if all(row["cells"])] if levels else []
     n_games = {cell["games"] if cell else 0 for row in rows for cell in row["cells"]}
     lines = [
         {
-            "name": f"Points against {_within(name)}",
-            **{key: [row["cells"][at]["points"][key] for row in measured] for key in ("value", "low", "high")},
+            "name": f"Points against {_name_in_sentence(name)}",
+            **{key: [row["cells"][column]["points"][key] for row in measured] for key in ("value", "low", "high")},
         }
-        for at, name in enumerate(names)
+        for column, name in enumerate(names)
     ]
     return {
         "levels": names,
@@ -51,46 +51,49 @@ def snapshots_summary(machine: Machine) -> dict[str, object] | None:
         "n_games": max(n_games, default=0),
         "is_even": len(n_games) == 1,
         "curve": {"games": [row["games"] for row in measured], "lines": lines},
-        "playing": _playing(machine),
+        "playing": _chosen_row(machine),
         "n_plies": OPENING_PLIES,
         "chosen_on": CHOSEN_ON,
         "said_on": SAID_ON,
     }
 
 
-def _playing(machine: Machine) -> dict[str, Any] | None:
-    """The snapshot that was chosen last, with its confirmation, and the number of lessons since the choice."""
+def _chosen_row(machine: Machine) -> dict[str, Any] | None:
+    """Return the snapshot that was chosen last; ``None`` if there is none.
+
+    ``confirmed`` has the measurements that confirm the choice, and ``since`` the number of lessons since the choice.
+    """
     chosen = machine.snapshots.prefetch_related("measurements").filter(plays_since__isnull=False).first()
     if chosen is None or chosen.plays_since is None:
         return None
-    one = _view(chosen)
-    confirmed = [_measurement_row(measure) for measure in one["measurements"] if measure["confirms"]]
-    return {**one, "confirmed": confirmed, "since": machine.n_lessons - chosen.plays_since}
+    state = _view(chosen)
+    confirmed = [_measurement_row(measurement) for measurement in state["measurements"] if measurement["confirms"]]
+    return {**state, "confirmed": confirmed, "since": machine.n_lessons - chosen.plays_since}
 
 
-def _measurement_row(one: MeasurementState) -> dict[str, Any]:
-    """A measurement with the name of its opponent, and its points out of a hundred as text."""
-    points = one["points"]
+def _measurement_row(measurement: MeasurementState) -> dict[str, Any]:
+    """Return a measurement with the name of its opponent, and its points in 100 games as text."""
+    points = measurement["points"]
     ends = {"value": points["value"], "low": points["low"], "high": points["high"]}
     hundred = {end: f"{100 * share:.0f}" for end, share in ends.items()}
-    return {**one, "against": _within(OPPONENTS[one["level"]].name), "hundred": hundred}
+    return {**measurement, "against": _name_in_sentence(OPPONENTS[measurement["level"]].name), "hundred": hundred}
 
 
-def _within(name: str) -> str:
-    """A name in the form that fits the middle of a sentence."""
+def _name_in_sentence(name: str) -> str:
+    """Return the name of an opponent as it is written within a sentence."""
     return f"the {name[0].lower()}{name[1:]}" if name.endswith("engine") else f"{name[0].lower()}{name[1:]}"
 
 
 def snapshot_get(machine: Machine, snapshot_id: int) -> Snapshot:
-    """The machine's snapshot with this id.
+    """Return the machine's snapshot with this id.
 
     Raises:
-        SnapshotNotFoundError: it has none of this id.
+        SnapshotNotFoundError: the machine has no such snapshot.
     """
-    found = machine.snapshots.filter(pk=snapshot_id).first()
-    if found is None:
+    snapshot = machine.snapshots.filter(pk=snapshot_id).first()
+    if snapshot is None:
         raise SnapshotNotFoundError
-    return found
+    return snapshot
 
 
 def _view(snapshot: Snapshot) -> SnapshotState:
@@ -103,21 +106,24 @@ def _view(snapshot: Snapshot) -> SnapshotState:
         "lesson": snapshot.n_lessons,
         "plays": snapshot.plays_since is not None,
         "chosen_by_hand": snapshot.plays_since is not None and snapshot.is_by_hand,
-        "measurements": [_measurement_view(one) for one in sorted(snapshot.measurements.all(), key=lambda one: one.pk)],
+        "measurements": [
+            _measurement_view(measurement)
+            for measurement in sorted(snapshot.measurements.all(), key=lambda measurement: measurement.pk)
+        ],
     }
 
 
-def _measurement_view(one: Measurement) -> MeasurementState:
-    points = one.points
+def _measurement_view(measurement: Measurement) -> MeasurementState:
+    points = measurement.points
     low, high = points.interval
     return {
-        "level": one.level,
+        "level": measurement.level,
         "games": points.games,
         "wins": points.wins,
         "draws": points.draws,
         "losses": points.losses,
         "points": {"value": points.share, "low": low, "high": high},
-        "openings": one.openings,
-        "seed": seed_to_json(one.seed),
-        "confirms": one.openings == SAID_ON,
+        "openings": measurement.openings,
+        "seed": seed_to_json(measurement.seed),
+        "confirms": measurement.openings == SAID_ON,
     }

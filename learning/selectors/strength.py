@@ -1,4 +1,4 @@
-"""Reads of strength; exact strength is computed once for each state of a machine's memory."""
+"""Reads of a machine's strength: the probabilities of its results against several opponents."""
 
 from __future__ import annotations
 
@@ -32,7 +32,10 @@ Strength = dict[str, dict[str, object]]
 
 
 def policy_strength(graph: Graph, side: Side, policy: Floats) -> Strength:
-    """The exact strength of a policy (``(n_edges,)``) on a side, against each opponent and in the worst case."""
+    """Return the exact strength of a policy that plays one side, against each opponent and in the worst case.
+
+    ``policy`` has the probability of each edge of the graph, shape ``(n_edges,)``.
+    """
     exact = {
         name: expected(graph, side, policy, opponent_policy(graph.game, opponent, reduced=graph.reduced))
         for name, opponent in exact_opponents().items()
@@ -42,7 +45,7 @@ def policy_strength(graph: Graph, side: Side, policy: Floats) -> Strength:
 
 
 def strength_kept(machine: Machine, work_out: Callable[[], Strength]) -> Strength:
-    """The strength of a machine, cached by its last lesson, so computed once for each state of its memory."""
+    """Return the strength of a machine from the cache, or computed by ``work_out``: once for each last lesson."""
     key = f"strength:{machine.pk}:{machine.created_at.timestamp()}:{machine.n_lessons}"
     strength: Strength | None = cache.get(key)
     if strength is None:
@@ -52,14 +55,14 @@ def strength_kept(machine: Machine, work_out: Callable[[], Strength]) -> Strengt
 
 
 def strength_measured_last(machine: Machine) -> Strength:
-    """The strength at the last point of a machine's curves, for machines with games too long to play for a page.
+    """Return the strength at the last point of a machine's curves; empty if the machine was never trained.
 
-    Empty if it was never trained.
+    For machines whose games take too long to be played while a page waits.
     """
     last = CurvePoint.objects.filter(run__machine=machine).order_by("-pk").values_list("strength", flat=True).first()
     return last or {}
 
 
 def exact_opponents() -> dict[str, UniformOpponent]:
-    """The opponents of exact strength, by their keys."""
+    """Return the opponents of exact strength by their keys in :data:`CURVE_AGAINST`."""
     return {slug.replace("-", "_"): UNIFORM[slug] for slug in STRENGTH_OPPONENTS}

@@ -34,16 +34,16 @@ STOPPED = f"It had to stop, and {HIDDEN} takes part in it."
 
 
 def tournaments_visible(user: AnyUser | None) -> QuerySet[Tournament]:
-    """Tournaments that an account may see, newest first: public ones and its own, or all with staff permission."""
+    """Return the tournaments that the user may see, newest first: public and own ones, or all for permitted staff."""
     tournaments = Tournament.objects.select_related("owner").order_by("-pk")
     if user is None or not user.is_authenticated:
         return tournaments.filter(is_public=True)
-    sees_all = staff_may(user, "view_tournament", "change_tournament")
-    return tournaments if sees_all else tournaments.filter(Q(is_public=True) | Q(owner=user))
+    may_see_all = staff_may(user, "view_tournament", "change_tournament")
+    return tournaments if may_see_all else tournaments.filter(Q(is_public=True) | Q(owner=user))
 
 
 def tournament_for(user: AnyUser | None, tournament_id: int) -> Tournament:
-    """The tournament, if the account may see it.
+    """Return the tournament with this id, if the user may see it.
 
     Raises:
         TournamentNotFoundError.
@@ -55,7 +55,7 @@ def tournament_for(user: AnyUser | None, tournament_id: int) -> Tournament:
 
 
 def tournaments_counted(tournaments: QuerySet[Tournament]) -> QuerySet[Tournament]:
-    """The tournaments with their numbers of entries, pairings, and finished pairings."""
+    """Return the tournaments with their numbers of entries, pairings, and finished pairings."""
     return tournaments.annotate(
         n_entries=Count("entries", distinct=True),
         n_pairings=Count("pairings", distinct=True),
@@ -64,19 +64,22 @@ def tournaments_counted(tournaments: QuerySet[Tournament]) -> QuerySet[Tournamen
 
 
 def tournament_games(user: AnyUser | None) -> list[AnyGame]:
-    """Games in which every pairing can be computed or played; added games only if a machine plays them."""
-    played = set(machines_visible(user).filter(side=None).values_list("game", flat=True).distinct())
-    known = [game for game in GAMES.values() if game.listable or engine_of(game) is not None]
-    return [game for game in known if not game.added or game.slug in played]
+    """Return the games for tournaments: every pairing can be computed or played by an engine.
+
+    A game with added rules is among them only if a visible machine plays it.
+    """
+    games_of_machines = set(machines_visible(user).filter(side=None).values_list("game", flat=True).distinct())
+    possible = [game for game in GAMES.values() if game.listable or engine_of(game) is not None]
+    return [game for game in possible if not game.added or game.slug in games_of_machines]
 
 
 def results_of(tournament: Tournament) -> list[Result]:
-    """The results of the finished pairings, in order; ``first`` and ``second`` are numbers of entries."""
+    """Return the results of the finished pairings, in order; ``first`` and ``second`` are numbers of entries."""
     return [_result(pairing) for pairing in _pairings(tournament) if pairing.status == JobStatus.FINISHED]
 
 
 def tournament_brief(tournament: Tournament) -> TournamentBrief:
-    """A tournament in a list, as the API shows it."""
+    """Return a tournament as the API shows it in a list."""
     return {
         "id": tournament.pk,
         "name": tournament.name,
@@ -95,7 +98,7 @@ def tournament_brief(tournament: Tournament) -> TournamentBrief:
 
 
 def tournament_line(tournament: Tournament) -> dict[str, object]:
-    """A tournament as a line of a list and as the head of its page."""
+    """Return a tournament as a line of a list and as the head of its page."""
     return {
         "id": tournament.pk,
         "name": tournament.name,
@@ -115,32 +118,34 @@ def tournament_line(tournament: Tournament) -> dict[str, object]:
 
 
 def tournament_view(tournament: Tournament, viewer: Principal = GUEST) -> TournamentState:
-    """A tournament with its tables, as this viewer may know it; by default a guest."""
+    """Return the part of a tournament and its tables that this viewer may know; the default viewer is a guest."""
     return tournament_redacted(*tournament_whole(tournament), viewer)
 
 
 def tournament_redacted(whole: TournamentState, private: list[PrivateEntry], viewer: Principal) -> TournamentState:
-    """The part of :func:`tournament_whole` that this viewer may know. No query.
+    """Return the part of :func:`tournament_whole` that this viewer may know. No query.
 
-    A hidden machine has neither name nor id nor expected results; its results stay. The error of a tournament may name
-    any machine, so its text is replaced.
+    A machine that the viewer may not see loses its name, its id and its expected results; its actual results stay. The
+    error text of a tournament may name any machine, so a general text replaces it.
     """
-    hidden = {one["entry"] for one in private if not may_see(viewer, one["audience"])}
+    hidden = {entry["entry"] for entry in private if not may_see(viewer, entry["audience"])}
     if not hidden:
         return whole
     entries: list[EntryState] = [
         {**entry, "name": HIDDEN, "machine": None, "url": None} if entry["number"] in hidden else entry
         for entry in whole["entries"]
     ]
-    met = {
-        row["entry"] for row in whole["crosstable"] if hidden & {row["entry"], *(c["entry"] for c in row["against"])}
+    met_hidden = {
+        row["entry"]
+        for row in whole["crosstable"]
+        if hidden & {row["entry"], *(cell["entry"] for cell in row["against"])}
     }
     return {
         **whole,
         "error": whole["error"] and STOPPED,
         "entries": entries,
         "standings": [
-            {**row, "expected": None if row["entry"] in met else row["expected"]} for row in whole["standings"]
+            {**row, "expected": None if row["entry"] in met_hidden else row["expected"]} for row in whole["standings"]
         ],
         "crosstable": [
             {
@@ -153,18 +158,18 @@ def tournament_redacted(whole: TournamentState, private: list[PrivateEntry], vie
             for row in whole["crosstable"]
         ],
         "pairings": [
-            {**one, "expected": None if hidden & {one["first"], one["second"]} else one["expected"]}
-            for one in whole["pairings"]
+            {**pairing, "expected": None if hidden & {pairing["first"], pairing["second"]} else pairing["expected"]}
+            for pairing in whole["pairings"]
         ],
     }
 
 
 def tournament_change(before: TournamentState, after: TournamentState) -> TournamentChange:
-    """The changes of a tournament between two states, both as the same viewer may know them."""
-    entries = [line for line in after["entries"] if line not in before["entries"]]
+    """Return the changes of a tournament between two states, both redacted for the same viewer."""
+    entries = [entry for entry in after["entries"] if entry not in before["entries"]]
     standings = {row["entry"]: row for row in before["standings"]}
     crosstable = {row["entry"]: row for row in before["crosstable"]}
-    pairings = {one["number"]: one for one in before["pairings"]}
+    pairings = {pairing["number"]: pairing for pairing in before["pairings"]}
     return {
         **after,
         "since": before["version"],
@@ -172,22 +177,22 @@ def tournament_change(before: TournamentState, after: TournamentState) -> Tourna
         "entries": entries,
         "standings": [row for row in after["standings"] if row != standings.get(row["entry"])],
         "crosstable": [row for row in after["crosstable"] if row != crosstable.get(row["entry"])],
-        "pairings": [one for one in after["pairings"] if one != pairings.get(one["number"])],
+        "pairings": [pairing for pairing in after["pairings"] if pairing != pairings.get(pairing["number"])],
     }
 
 
 def tournament_whole(tournament: Tournament) -> tuple[TournamentState, list[PrivateEntry]]:
-    """A tournament with its tables, and its private entries (``entry``) with their ``audience``.
+    """Return the whole state of a tournament, and the audiences of its private entries, for redaction.
 
-    Entries, standings, crosstable and pairings take two queries. Ratings are computed once for each version and cached.
+    The state takes two queries. Ratings are computed once for each version and cached.
     """
     entries = list(tournament.entries.select_related("machine").defer("beads", "rule").order_by("number"))
     pairings = _pairings(tournament)
     results = [_result(pairing) for pairing in pairings if pairing.status == JobStatus.FINISHED]
     numbers = [entry.number for entry in entries]
-    rated = _ratings(tournament, numbers, results)
+    rating_of = _ratings(tournament, numbers, results)
     sides = {entry.number: None if entry.side is None else Side(entry.side) for entry in entries}
-    rows = table(numbers, results, sides)
+    table_rows = table(numbers, results, sides)
     private: list[PrivateEntry] = [
         {"entry": entry.number, "audience": entry.machine.audience}
         for entry in entries
@@ -211,10 +216,10 @@ def tournament_whole(tournament: Tournament) -> tuple[TournamentState, list[Priv
                 "points": row.points,
                 "score": row.score,
                 "expected": row.expected,
-                "rating": rated[row.number].mean,
-                "uncertainty": rated[row.number].deviation,
+                "rating": rating_of[row.number].mean,
+                "uncertainty": rating_of[row.number].deviation,
             }
-            for row in rows
+            for row in table_rows
         ],
         "crosstable": [
             {
@@ -224,7 +229,7 @@ def tournament_whole(tournament: Tournament) -> tuple[TournamentState, list[Priv
                     for other, (games, points, expected) in sorted(row.against.items())
                 ],
             }
-            for row in rows
+            for row in table_rows
         ],
         "pairings": [_pairing_view(pairing) for pairing in pairings],
     }
@@ -232,7 +237,7 @@ def tournament_whole(tournament: Tournament) -> tuple[TournamentState, list[Priv
 
 
 def standings_rows(view: TournamentState) -> Iterator[list[object]]:
-    """The standings of a tournament as rows, with a header."""
+    """Yield the standings of a tournament as rows of a table, the header first."""
     columns = ("place", "games", "wins", "draws", "losses", "points", "score", "expected", "rating", "uncertainty")
     yield ["entry", "name", "machine", "opponent", "side", *columns]
     entries = {entry["number"]: entry for entry in view["entries"]}
@@ -246,15 +251,24 @@ def standings_rows(view: TournamentState) -> Iterator[list[object]]:
 
 
 def pairing_rows(view: TournamentState) -> Iterator[list[object]]:
-    """The pairings of a tournament as rows, with a header; ``expected`` are shares of all games."""
+    """Yield the pairings of a tournament as rows of a table, the header first.
+
+    Expected results are shares of all games of the pairing.
+    """
     expected = ("first_wins_expected", "draws_expected", "second_wins_expected")
     yield ["number", "round", "first", "second", "status", "first_wins", "draws", "second_wins", *expected]
     names = {entry["number"]: entry["name"] for entry in view["entries"]}
-    for one in view["pairings"]:
+    for pairing in view["pairings"]:
         yield [
-            *(one["number"], one["round"], names[one["first"]], names[one["second"]], one["status"]),
-            *(one["first_wins"], one["draws"], one["second_wins"]),
-            *(one["expected"] or []),
+            *(
+                pairing["number"],
+                pairing["round"],
+                names[pairing["first"]],
+                names[pairing["second"]],
+                pairing["status"],
+            ),
+            *(pairing["first_wins"], pairing["draws"], pairing["second_wins"]),
+            *(pairing["expected"] or []),
         ]
 
 
@@ -280,11 +294,11 @@ def _result(pairing: Pairing) -> Result:
 
 def _ratings(tournament: Tournament, numbers: list[int], results: list[Result]) -> dict[int, Rating]:
     key = f"ratings:{tournament.pk}:{tournament.created_at.timestamp()}:{tournament.version}:{len(results)}"
-    rated: dict[int, Rating] | None = cache.get(key)
-    if rated is None:
-        rated = ratings(numbers, results)
-        cache.set(key, rated, RATINGS_CACHE_S)
-    return rated
+    rating_of: dict[int, Rating] | None = cache.get(key)
+    if rating_of is None:
+        rating_of = ratings(numbers, results)
+        cache.set(key, rating_of, RATINGS_CACHE_S)
+    return rating_of
 
 
 def _entry_view(entry: TournamentEntry) -> EntryState:

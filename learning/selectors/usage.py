@@ -1,7 +1,7 @@
 """The heaviest users, for the staff: the machines, trainings and matches of accounts, guests and addresses.
 
-Each function runs one statement with limited cost: machines carry their own sums, and only the latest
-:data:`ROOMS_READ` rooms are read.
+Each function runs one statement of limited cost: the counts are columns of machines, and only the latest
+:data:`ROOMS_READ` rooms are read. Each returns at most :data:`SHOWN` rows, as dictionaries by column.
 """
 
 from __future__ import annotations
@@ -45,30 +45,33 @@ TRAINERS = f"""
 
 
 def most_kept() -> list[dict[str, object]]:
-    """Accounts and guests by the contents of their machines: machines, values, lessons; most first.
+    """Return the accounts and guests with the most stored contents: numbers of machines, values and lessons.
 
-    ``rows`` is the sum of values and lessons, the parts that grow.
+    ``rows`` is the sum of values and lessons, the contents that grow.
     """
     return _rows(KEEPERS)
 
 
 def most_trained(since: datetime) -> list[dict[str, object]]:
-    """Accounts by the games of the runs that they have started since, with the number of unfinished runs."""
+    """Return the accounts with the most training games in runs created since this moment; ``open``: unfinished runs."""
     return _rows(TRAINERS, since)
 
 
 def most_played(since: datetime) -> list[dict[str, object]]:
-    """Accounts and guests by the matches of rooms changed since, with the hash of the address."""
+    """Return the accounts and guests with the most matches in rooms changed since this moment.
+
+    ``address`` is the hash of an address from which such a room was opened.
+    """
     return _rows(PLAYERS, since)
 
 
 def most_opened(since: datetime) -> list[dict[str, object]]:
-    """Hashes of addresses by the rooms opened from them and changed since."""
+    """Return the hashes of the addresses from which most rooms were opened, of rooms changed since this moment."""
     return _rows(ADDRESSES, since)
 
 
 def _rows(statement: str, *values: Any) -> list[dict[str, Any]]:
-    """The rows of a statement as mappings by column, each with the ``username`` of its ``user_id``, if any."""
+    """Return the rows of a statement as dictionaries by column, each with the ``username`` of its ``user_id``."""
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
         names = [column.name for column in cursor.description or ()]
