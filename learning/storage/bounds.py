@@ -1,4 +1,4 @@
-"""Limits of machines of any kind with a memory that grows without end: ``Machine.n_values`` counts its entries."""
+"""Limits of the entries (``Machine.n_values``) of machines with a memory that grows as they learn."""
 
 from __future__ import annotations
 
@@ -10,19 +10,24 @@ from learning.models import Machine, RunStage, TrainingRun
 
 
 def values_most(machine: Machine, promised: Mapping[int, int | None] | None = None) -> int:
-    """Maximum number of entries that the machine may have: that of any machine, or less if its account is nearly full.
+    """Return the maximum number of entries that the machine may have.
 
-    ``promised`` has entries promised to other machines of the account in the same way, by id.
+    The maximum is that of every machine, or less if the account has less left. ``promised`` has the maximum already
+    granted to other machines of the account, by id; ``None`` for a machine that does not grow.
     """
     most: int = settings.VALUES_PER_MACHINE
     return most if machine.owner_id is None else min(most, values_left(machine.owner_id, machine.pk, promised))
 
 
 def values_left(owner_id: int, besides: int | None = None, promised: Mapping[int, int | None] | None = None) -> int:
-    """An account's limit of entries less the entries of its machines, ``besides`` excepted; at least 0.
+    """Return the number of entries that an account may still add; at least 0.
 
-    Each machine counts with its entries, or with the limit of an unfinished run if that is greater; machines without
-    entries count 0. These are few rows: each machine carries its number of entries.
+    Each machine counts with its entries, or with the limit of its unfinished run if that is greater.
+
+    Args:
+        owner_id: id of the account.
+        besides: id of a machine of the account that does not count.
+        promised: as for :func:`values_most`.
     """
     others = Machine.objects.filter(owner=owner_id)
     if besides is not None:
@@ -35,5 +40,5 @@ def values_left(owner_id: int, besides: int | None = None, promised: Mapping[int
     for pk, most in [*learners, *opponents, *(promised or {}).items()]:
         if pk in sizes:
             sizes[pk] = max(sizes[pk], most or 0)
-    most_together: int = settings.VALUES_PER_ACCOUNT
-    return max(most_together - sum(sizes.values()), 0)
+    account_limit: int = settings.VALUES_PER_ACCOUNT
+    return max(account_limit - sum(sizes.values()), 0)

@@ -1,8 +1,9 @@
-"""Compaction of a machine's ledger: the lessons between two places with a reference become one lesson.
+"""Compaction of a machine's ledger: consecutive lessons are merged into one lesson.
 
-The changes of that lesson are sums, one for each box or value, so ``beads = start + changes`` holds before, during and
-after compaction (docs/decisions/0096-folded-ledgers.md). Compaction changes neither a machine's memory nor its totals.
-So it never delays play, lessons or training; it only prevents a reset or deletion meanwhile.
+Some places in the ledger are referred to, for example by a snapshot; only the lessons between two such places are
+merged. The merged lesson has one change for each box or value: the sum. So ``beads = start + changes`` holds before,
+during and after compaction (docs/decisions/0096-folded-ledgers.md). Compaction changes neither a machine's memory nor
+its totals. So it delays no play, lesson or training; only a reset or deletion waits for it.
 """
 
 from __future__ import annotations
@@ -32,32 +33,33 @@ from learning.storage.locks import machine_hold
 from learning.storage.retention import SILENT_DAYS
 
 CHANGES_AT_ONCE = 500
-"""Maximum number of changes compacted in one transaction, so that none takes a tenth of a second."""
+"""Maximum number of changes compacted in one transaction, which then takes less than 0.1 s."""
 LESSONS_AT_ONCE = 100
+"""Maximum number of lessons merged in one transaction."""
 AHEAD = 20_000
-"""Maximum number of lessons by which the compaction point advances at a time: all of them are read together."""
+"""Maximum number of lessons by which the compaction point advances at a time, because one query reads them all."""
 SNAPSHOTS_KEPT = 200
-"""Latest snapshots kept of a machine's finished trainings, as many as its page shows."""
+"""Number of latest snapshots kept of a machine's finished trainings: as many as its page shows."""
 LOCK_S = 1.0
 """Seconds to wait for transactions that are about to refer to the machine; after that, a later pass tries again."""
 
 
 class Ledger(NamedTuple):
-    """The table in which a kind of machine keeps the changes of its lessons, a row each."""
+    """The table in which a kind of machine stores the changes of its lessons, one row for each change."""
 
     rows: type[Model]
     thing: str
-    """The column of the box, value or machine that a row changed. Each row has a ``lesson``, and may have a ``ply``."""
+    """Column that refers to the changed box, value or machine. Rows also have a ``lesson``; some have a ``ply``."""
     latest: tuple[str, ...] = ("after",)
-    """Columns that keep the value of the last of several merged rows."""
+    """Columns that get the value of the last row when rows are merged."""
     sums: tuple[str, ...] = ()
-    """Columns, arrays of numbers, that keep the sum of merged rows."""
+    """Columns (arrays of numbers) that get the sum of the rows when rows are merged."""
     weight: int = 1
-    """The number of changes for which a row counts."""
+    """The number of changes that a row counts as, towards the limit of a ledger."""
 
 
 class Listed(NamedTuple):
-    """A lesson of the ledger that stands for itself, or for several compacted ones."""
+    """A lesson of the ledger: an original lesson, or the result of merging several."""
 
     pk: int
     number: int
@@ -70,30 +72,32 @@ class Listed(NamedTuple):
 
 
 def compaction_place(machine: Machine, ledger: Ledger, before: datetime, most: int) -> int:
-    """The lesson up to which a machine's ledger should be compacted; the present one if nothing is due.
+    """Return the number of the lesson up to which a machine's ledger should be compacted.
+
+    If nothing is due, this is the present compaction point, ``machine.n_folded``.
 
     Args:
-        machine: the machine as read.
+        machine: the machine.
         ledger: the ledger of its kind.
-        before: lessons older than this are not kept one by one.
-        most: changes kept one by one at most.
+        before: lessons older than this moment are to be compacted.
+        most: maximum number of changes to keep uncompacted.
     """
-    after = machine.n_known_from
-    following = Lesson.objects.filter(machine=machine, number__gt=after).order_by("number")
-    ahead = following.filter(number__lte=after + AHEAD)
-    by_age = ahead.filter(created_at__lt=before).aggregate(number=Max("number"))["number"]
-    changes = ledger.rows._default_manager.filter(lesson__machine=machine, lesson__number__gt=after)
+    known_from = machine.n_known_from
+    lessons = Lesson.objects.filter(machine=machine, number__gt=known_from).order_by("number")
+    next_lessons = lessons.filter(number__lte=known_from + AHEAD)
+    last_by_age = next_lessons.filter(created_at__lt=before).aggregate(number=Max("number"))["number"]
+    changes = ledger.rows._default_manager.filter(lesson__machine=machine, lesson__number__gt=known_from)
     numbers = changes.order_by("-lesson__number").values_list("lesson__number", flat=True)
-    by_number = numbers[most // ledger.weight :].first()
-    return min(max(by_age or 0, by_number or 0, machine.n_folded), after + AHEAD)
+    last_by_number = numbers[most // ledger.weight :].first()
+    return min(max(last_by_age or 0, last_by_number or 0, machine.n_folded), known_from + AHEAD)
 
 
 @transaction.atomic
 def compaction_announce(machine_id: int, n_folded: int) -> bool:
-    """Set the lesson from which a machine's history is kept; return whether that was done.
+    """Set a machine's compaction point, and delete its surplus snapshots; return whether that was done.
 
-    This takes the row lock that includes the key. A transaction that is about to share the boxes as of an earlier
-    lesson refers to the row, so it finishes first. A later transaction refers to a later lesson.
+    The row lock includes the key, so it waits for transactions that are about to share the machine's boxes as of an
+    earlier lesson. Transactions that come later share the boxes as of a later lesson.
     """
     with connection.cursor() as cursor:
         cursor.execute("SELECT set_config('lock_timeout', %s, true)", [f"{LOCK_S:.0f}s"])
@@ -111,26 +115,27 @@ def compaction_announce(machine_id: int, n_folded: int) -> bool:
 
 
 def compaction_steps(machine: Machine, ledger: Ledger) -> Iterator[int]:
-    """Compact the lessons before the machine's compaction point in short transactions; yield lessons merged in each.
+    """Compact the lessons up to the machine's compaction point in short transactions.
 
-    After an interruption the next call goes on, because each transaction leaves a complete ledger.
+    Each transaction leaves a complete ledger, so after an interruption the next call continues. Yields the number of
+    lessons merged in each transaction.
     """
-    listed = [
+    lessons_listed = [
         Listed(*row)
         for row in Lesson.objects.filter(machine=machine, number__lte=machine.n_folded)
         .order_by("number")
         .values_list("pk", "number", "stands_for")
     ]
-    places = _places(machine, listed)
-    for _, lessons in groupby(listed, key=lambda lesson: bisect_left(places, lesson.last)):
-        target, *rest = (lesson.pk for lesson in lessons)
+    places = _places(machine, lessons_listed)
+    for _, group in groupby(lessons_listed, key=lambda lesson: bisect_left(places, lesson.last)):
+        target, *rest = (lesson.pk for lesson in group)
         while rest:
-            done = _compact_step(machine, ledger, target, rest[:LESSONS_AT_ONCE])
-            if done is None:
+            n_removed = _compact_step(machine, ledger, target, rest[:LESSONS_AT_ONCE])
+            if n_removed is None:
                 return
-            rest = rest[done:]
-            yield done
-    # A lesson alone between two places stays, but drops its match, so that retention may delete the match.
+            rest = rest[n_removed:]
+            yield n_removed
+    # A lesson that is alone between two places is not merged. It loses its match, so that retention can delete that.
     Lesson.objects.filter(machine=machine, number__lte=machine.n_folded, match__isnull=False).update(
         kind=LessonKind.FOLDED, match=None
     )
@@ -138,10 +143,10 @@ def compaction_steps(machine: Machine, ledger: Ledger) -> Iterator[int]:
 
 
 def _places(machine: Machine, listed: Sequence[Listed]) -> list[int]:
-    """The numbers of lessons, ascending, that stay ends of compacted lessons.
+    """Return the numbers of the lessons at which merged lessons must end, ascending.
 
-    The machine's memory at these places is still needed: for copies that share its boxes, for its snapshots, for
-    running tournaments with it, and for unfinished matches. Pages show nothing of lessons between two places.
+    The machine's memory after these lessons is still needed: for copies that share its boxes, for its snapshots, for
+    running tournaments with the machine, and for unfinished matches.
     """
     places = set[int]()
     for n_lessons, plays_since in machine.snapshots.values_list("n_lessons", "plays_since"):
@@ -149,7 +154,7 @@ def _places(machine: Machine, listed: Sequence[Listed]) -> list[int]:
         places |= {n_lessons - 1, n_lessons, plays_since or n_lessons}
     entries = TournamentEntry.objects.filter(machine=machine, tournament__status=JobStatus.RUNNING)
     places |= {place for place in entries.values_list("n_lessons", flat=True) if place is not None}
-    # The page of a match without a move for a day no longer shows the last thought.
+    # Once a match has had no move for a day, its page no longer shows the machine's last search.
     thoughts = Thought.objects.filter(
         machine=machine,
         seat__match__status=MatchStatus.PLAYING,
@@ -157,101 +162,103 @@ def _places(machine: Machine, listed: Sequence[Listed]) -> list[int]:
     )
     places |= set(thoughts.values_list("n_lessons", flat=True))
     ids = [lesson.pk for lesson in listed]
-    # Copies know their place by the id of its lesson, which may have been compacted into an earlier one since.
+    # A copy stores the id of the lesson. If that lesson has been merged since, the lesson before it has its place.
     for to_lesson in machine.sharers.values_list("shares_to_lesson", flat=True).distinct():
-        if found := bisect_right(ids, to_lesson or 0):
-            places.add(listed[found - 1].last)
+        if n_earlier := bisect_right(ids, to_lesson or 0):
+            places.add(listed[n_earlier - 1].last)
     return sorted(places)
 
 
 @transaction.atomic
 def _compact_step(machine: Machine, ledger: Ledger, target: int, lessons: Sequence[int]) -> int | None:
-    """Merge lessons, some perhaps in part, into the one before them.
+    """Merge lessons into the lesson ``target`` before them, as far as one transaction allows.
 
     Returns the number of lessons removed; ``None`` if compaction of this machine has to stop.
     """
     if not machine_hold(machine):
         return None
-    # If the lesson is locked, or gone with a reset, the machine is left alone.
+    # The lesson is locked by another transaction, or was deleted by a reset: leave the machine for a later pass.
     if not Lesson.objects.select_for_update(skip_locked=True, of=("self",)).filter(pk=target).exists():
         return None
-    done = _merge(ledger, target, lessons)
-    gone = Lesson.objects.filter(pk__in=lessons[:done])
-    sums = gone.aggregate(
+    n_removed = _merge(ledger, target, lessons)
+    removed = Lesson.objects.filter(pk__in=lessons[:n_removed])
+    totals = removed.aggregate(
         **{name: Sum(name, default=0) for name in ("n_wins", "n_draws", "n_losses", "stands_for")},
         latest=Max("created_at"),
     )
-    gone.delete()
-    latest = sums.pop("latest")
+    removed.delete()
+    latest = totals.pop("latest")
     Lesson.objects.filter(pk=target).update(
         kind=LessonKind.FOLDED,
         match=None,
         run=None,
         created_at=Greatest("created_at", latest),
-        **{name: F(name) + n for name, n in sums.items()},
+        **{name: F(name) + n for name, n in totals.items()},
     )
-    return done
+    return n_removed
 
 
 def _merge(ledger: Ledger, target: int, lessons: Sequence[int]) -> int:
-    """Merge the changes of these lessons into an earlier one; return how many of them have no rows left.
+    """Merge the changes of ``lessons`` into the earlier lesson ``target``; return how many lessons have no rows left.
 
-    The first row of each thing gets the merged change, and the others are deleted. The earliest rows are taken, so
-    after an interruption each thing has one row, before all later ones.
+    The first row of each box, value or machine gets the merged change, and its other rows are deleted. At most
+    :data:`CHANGES_AT_ONCE` rows are merged, the earliest first. So after an interruption, the merged row of a box still
+    precedes its later rows.
     """
     rows: Any = ledger.rows._default_manager
     later = list(rows.filter(lesson__in=lessons).order_by("lesson_id", "pk")[:CHANGES_AT_ONCE])
-    things = {getattr(row, ledger.thing) for row in later}
-    earlier = rows.filter(lesson=target, **{f"{ledger.thing}__in": things}).order_by("pk")
-    first: dict[int, Any] = {}
-    others = []
+    thing_ids = {getattr(row, ledger.thing) for row in later}
+    earlier = rows.filter(lesson=target, **{f"{ledger.thing}__in": thing_ids}).order_by("pk")
+    first_rows: dict[int, Any] = {}
+    surplus = []
     for row in (*earlier, *later):
-        kept = first.setdefault(getattr(row, ledger.thing), row)
-        if kept is not row:
-            others.append(row.pk)
+        first = first_rows.setdefault(getattr(row, ledger.thing), row)
+        if first is not row:
+            surplus.append(row.pk)
             for name in ledger.latest:
-                setattr(kept, name, getattr(row, name))
+                setattr(first, name, getattr(row, name))
             for name in ledger.sums:
-                added = zip(getattr(kept, name), getattr(row, name), strict=True)
-                setattr(kept, name, [sum(pair) for pair in added])
-        kept.lesson_id = target
-        kept.ply = None
-    rows.filter(pk__in=others).delete()
-    own = {"ply"} & {field.name for field in ledger.rows._meta.concrete_fields}
-    rows.bulk_update(first.values(), ["lesson", *ledger.latest, *ledger.sums, *own])
+                pairs = zip(getattr(first, name), getattr(row, name), strict=True)
+                setattr(first, name, [sum(pair) for pair in pairs])
+        first.lesson_id = target
+        first.ply = None
+    rows.filter(pk__in=surplus).delete()
+    ply_columns = {"ply"} & {field.name for field in ledger.rows._meta.concrete_fields}
+    rows.bulk_update(first_rows.values(), ["lesson", *ledger.latest, *ledger.sums, *ply_columns])
     return len(lessons) if len(later) < CHANGES_AT_ONCE else bisect_left(lessons, later[-1].lesson_id)
 
 
 STRETCH = 3_000
-"""Machines examined in one pass: with a pass every 30 seconds, each of 200,000 within 35 minutes."""
+"""Machines examined in one pass. With a pass every 30 s, all of 200,000 machines take 35 minutes."""
 LATEST = 1_000
-"""Latest lessons, of all machines, from which machines are examined as well."""
+"""Number of latest lessons, of all machines; the machines of these lessons are examined in every pass."""
 
 
 def compactions_due(before: datetime, n_lessons: int, after: int) -> tuple[list[int], int]:
-    """Ids of machines to compact: half compacted, with lessons before a moment, or with more than ``n_lessons``.
+    """Return the ids of machines whose ledgers may be due for compaction.
 
-    No index finds them, because every lesson would have to update it. So each call examines a stretch of machines, and
-    also the machines of the latest lessons, because fast-growing ones should not wait for their stretch.
+    These are machines with an unfinished compaction, with an old lesson, or with too many lessons. No index finds them,
+    because every lesson would have to update such an index. So each call examines the next :data:`STRETCH` machines,
+    and the machines of the latest lessons, because their ledgers may grow fast.
 
     Args:
-        before: lessons older than this are due.
-        n_lessons: lessons kept one by one at most.
-        after: the id after which the stretch begins.
+        before: a lesson older than this moment is due.
+        n_lessons: maximum number of uncompacted lessons.
+        after: the id after which this call begins to examine machines.
 
     Returns:
-        The ids, and the id after which the next stretch begins: 0 after the last machine.
+        The ids, and ``after`` for the next call: 0 once the last machine has been examined.
     """
     known_from = Greatest("n_forgotten", "n_folded")
     machines = Machine.objects.annotate(known_from=known_from, n_kept=F("n_lessons") - known_from)
-    stretch = list(Machine.objects.filter(pk__gt=after).order_by("pk").values_list("pk", flat=True)[:STRETCH])
-    latest = set(Lesson.objects.order_by("-pk").values_list("machine", flat=True)[:LATEST])
-    next_one = Lesson.objects.filter(machine=OuterRef("pk"), number=OuterRef("known_from") + 1)
-    is_old = Exists(next_one.filter(created_at__lt=before))
+    next_ids = list(Machine.objects.filter(pk__gt=after).order_by("pk").values_list("pk", flat=True)[:STRETCH])
+    latest_ids = set(Lesson.objects.order_by("-pk").values_list("machine", flat=True)[:LATEST])
+    oldest_kept = Lesson.objects.filter(machine=OuterRef("pk"), number=OuterRef("known_from") + 1)
+    is_old = Exists(oldest_kept.filter(created_at__lt=before))
     due = machines.filter(
         Q(is_folding=True)
-        | Q(pk__in=latest, n_kept__gt=n_lessons)
-        | Q(pk__in=stretch, n_kept__gt=0) & (Q(n_kept__gt=n_lessons) | is_old)
+        | Q(pk__in=latest_ids, n_kept__gt=n_lessons)
+        | Q(pk__in=next_ids, n_kept__gt=0) & (Q(n_kept__gt=n_lessons) | is_old)
     )
     ids = list(due.order_by("-is_folding", "?").values_list("pk", flat=True))
-    return ids, stretch[-1] if len(stretch) == STRETCH else 0
+    return ids, next_ids[-1] if len(next_ids) == STRETCH else 0

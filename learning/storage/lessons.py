@@ -1,4 +1,4 @@
-"""Lessons in the ledger of any kind of machine, written under the machine's lock together with its totals."""
+"""Lessons in the ledgers of machines of any kind. Callers hold the machine's lock."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ STORE_LESSONS = f"""
 
 
 class Cause(NamedTuple):
-    """The cause of a lesson in the ledger: the results of its games, and the match or the run."""
+    """The cause of a lesson: a match or a training run, with the results of its games."""
 
     tally: Tally = Tally()
     match_id: int | None = None
@@ -35,7 +35,10 @@ class Cause(NamedTuple):
 
 
 def lessons_open(machine: Machine, kind: LessonKind, causes: Sequence[Cause]) -> list[int]:
-    """Write the machine's next lessons in order and save its totals with their games; return the lesson ids."""
+    """Store a machine's next lessons, one for each cause, in order; add their games to the machine's totals.
+
+    Returns the ids of the lessons. Call under the machine's lock.
+    """
     first = machine.n_lessons + 1
     machine.n_lessons += len(causes)
     wins, draws, losses = ([getattr(cause.tally, name) for cause in causes] for name in ("wins", "draws", "losses"))
@@ -60,6 +63,6 @@ def lessons_open(machine: Machine, kind: LessonKind, causes: Sequence[Cause]) ->
 
 
 def lessons_go_back_to(machine_id: int, n_lessons: int) -> bool:
-    """Whether the machine's memory after ``n_lessons`` lessons can still be read: it exists and was not reset since."""
-    here = Machine.objects.filter(pk=machine_id, n_lessons=n_lessons)
-    return here.exists() or Lesson.objects.filter(machine_id=machine_id, number=n_lessons + 1).exists()
+    """Whether the machine exists and was not reset since its ``n_lessons``-th lesson, so that its state can be read."""
+    unchanged = Machine.objects.filter(pk=machine_id, n_lessons=n_lessons)
+    return unchanged.exists() or Lesson.objects.filter(machine_id=machine_id, number=n_lessons + 1).exists()

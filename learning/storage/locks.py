@@ -1,4 +1,4 @@
-"""Locks on machines: a writer of a machine's memory holds its row, and several rows always in one order."""
+"""Locks on machines. A writer of a machine's memory locks its row; several rows are locked in ascending order of id."""
 
 from __future__ import annotations
 
@@ -12,43 +12,43 @@ from learning.exceptions import MachineNotFoundError
 from learning.models import Machine
 
 DELETIONS = 1
-"""The number of the PostgreSQL advisory lock for which deletions of machines wait; the site has no other such lock."""
+"""Key of the PostgreSQL advisory lock that deletions of machines take; the site uses no other key."""
 
 
 def machine_lock(*ids: int) -> list[Machine]:
-    """Lock the machines in ascending order of id, and return them in the order asked for.
+    """Lock machines in ascending order of id; return them in the order of ``ids``. Call inside a transaction.
 
     Raises:
-        MachineNotFoundError: one has been deleted, perhaps while the lock was awaited.
+        MachineNotFoundError: a machine does not exist, or was deleted while this call waited for the lock.
     """
-    found = machines_locked(ids)
+    machines = machines_locked(ids)
     try:
-        return [found[pk] for pk in ids]
+        return [machines[pk] for pk in ids]
     except KeyError:
         raise MachineNotFoundError from None
 
 
 def machines_locked(ids: Iterable[int]) -> dict[int, Machine]:
-    """The existing machines with these ids, by id, locked in ascending order of id.
+    """Lock the existing machines among these ids in ascending order; return them by id. Call inside a transaction.
 
-    The lock leaves out the key: a row that only refers to a machine (a draw, a seat, a run) does not wait for lessons.
+    The lock leaves out the key (FOR NO KEY UPDATE), so inserts of rows that refer to a machine do not wait for it.
     """
     machines = Machine.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=ids).order_by("pk")
     return {machine.pk: machine for machine in machines}
 
 
 def machine_held(*, pk: int | None = None, slug: str | None = None) -> Machine | None:
-    """The machine with this id or slug, kept as by :func:`machine_hold`; ``None`` if there is none."""
+    """Return the machine with this id or slug, held as by :func:`machine_hold`; ``None`` if there is none."""
     return machine_where("id = %s OR slug = %s FOR KEY SHARE", pk, slug)
 
 
 def machine_copied(machine_id: int, room_id: int) -> Machine | None:
-    """A room's copy of a machine, if it has one; not kept as by :func:`machine_hold`."""
+    """Return the copy of a machine that was made for a room; ``None`` if there is none. The copy is not held."""
     return machine_where("room_id = %s AND copied_from_id = %s", room_id, machine_id)
 
 
 def machine_where(condition: str, *values: Any) -> Machine | None:
-    """The machine for which this SQL condition is true; ``None`` if there is none."""
+    """Return the machine for which an SQL condition with ``%s`` for ``values`` is true; ``None`` if there is none."""
     statement = f"SELECT {row_columns(Machine, 'machine')} FROM learning_machine AS machine WHERE {condition}"  # noqa: S608
     with connection.cursor() as cursor:
         row = cursor.execute(statement, values).fetchone()
@@ -56,9 +56,9 @@ def machine_where(condition: str, *values: Any) -> Machine | None:
 
 
 def machine_hold(machine: Machine) -> bool:
-    """Keep a machine from being deleted or reset until the transaction ends; return whether it still exists.
+    """Prevent deletion and reset of a machine until the transaction ends; return whether the machine still exists.
 
-    For callers that refer to a machine without locking it: otherwise their rows could refer to a deleted machine.
+    Call this before rows that refer to the machine are stored without :func:`machine_lock`.
     """
     with connection.cursor() as cursor:
         cursor.execute("SELECT FROM learning_machine WHERE id = %s FOR KEY SHARE", [machine.pk])
@@ -66,16 +66,17 @@ def machine_hold(machine: Machine) -> bool:
 
 
 def deletion_lock(machine_id: int) -> None:
-    """Lock everything that a deletion needs. Call first in its transaction."""
-    # Deletions run one after the other: two machines that trained against each other would wait for each other's runs.
+    """Take the locks for the deletion of a machine. Call first in the transaction that deletes it."""
+    # One deletion at a time: otherwise deletions of two machines that trained against each other could deadlock.
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [DELETIONS])
     machine_lock_with_key(machine_id)
 
 
 def machine_lock_with_key(machine_id: int) -> None:
-    """Lock a machine before its past is deleted. Call first in the transaction.
+    """Lock a machine for a deletion or reset. Call first in the transaction; a missing machine is ignored.
 
-    A transaction that is about to refer to it or to share its boxes (machine_hold) waits, and finds it gone or changed.
+    The lock includes the key (FOR UPDATE). Transactions that hold the machine (:func:`machine_hold`) end first, and
+    later ones wait until the machine is deleted or reset.
     """
     Machine.objects.select_for_update(of=("self",)).filter(pk=machine_id).first()

@@ -1,8 +1,8 @@
-"""Data that the site stops keeping (docs/bounds.md): one queryset per rule.
+"""Retention rules: which rows the site deletes, and when (docs/bounds.md).
 
-``workers.retention`` walks the tables. It locks the due rows of a batch, skips rows that are locked elsewhere, applies
-the rule again, and then deletes. Rows that refer to deleted rows are deleted with them, as the models define
-(docs/decisions/0096).
+``workers.retention`` applies the rules. It locks the due rows of a batch, skips rows that are locked elsewhere, checks
+again that the rows are due, and then deletes them. Rows that refer to deleted rows are deleted with them, as the models
+define (docs/decisions/0096).
 """
 
 from __future__ import annotations
@@ -48,16 +48,19 @@ Key = int | str
 Rows = QuerySet[Any]
 
 SILENT_DAYS = 1
-"""Days without a move after which a match counts as left."""
+"""Days without a move after which a match counts as abandoned."""
 LOOKED_AT = 1_000
-"""Rows of a table that one query searches for due ones."""
+"""Number of rows of a table that one query searches for due rows."""
 PEOPLE = 100
-"""Guests or accounts with matches that one query counts."""
+"""Number of guests or accounts whose matches one query counts."""
 TOO_LONG = "It was stopped, because it took longer than this site allows. It keeps its lessons."
 
 
 def by_key(rows: Rows, after: Key | None) -> tuple[Q, Key | None]:
-    """The next rows of the table in order of their keys: a condition, and the last key; ``None`` behind all rows."""
+    """Return the next window of a table in order of primary keys: a condition, and the last key in the window.
+
+    The key is ``None`` if no rows are left after the key ``after``.
+    """
     table: Rows = rows.model._default_manager.order_by("pk")
     if after is not None:
         table = table.filter(pk__gt=after)
@@ -71,14 +74,15 @@ def as_key(key: Any) -> Key:
 
 @dataclass(frozen=True, slots=True)
 class RetentionRule:
-    """Rows of one table that are due, and the action on them.
+    """A rule: the rows of one table that are due, and the action on them.
 
     Attributes:
-        name: of the rule in logs and messages.
-        due: all rows that are due now.
-        act: gets the locked rows of a batch.
-        batch: rows in one transaction.
-        window: the next stretch of the table, behind a key.
+        name: name of the rule in logs and messages.
+        due: returns all rows that are due now.
+        act: the action on the locked rows of a batch; deletes them by default.
+        batch: maximum number of rows in one transaction.
+        window: returns a condition for the next rows of the table to search, and the last key among them (as
+            :func:`by_key`).
     """
 
     name: str
@@ -89,44 +93,51 @@ class RetentionRule:
 
 
 def ago(days: float | str) -> datetime:
-    """The moment ``days`` days ago; a text is the name of the setting that holds the number."""
+    """Return the moment ``days`` days ago; ``days`` may be the name of a setting."""
     return timezone.now() - timedelta(days=getattr(settings, days) if isinstance(days, str) else days)
 
 
 # Matches and rooms
 
 
-def _untold(match: str) -> Q:
-    """The match has no lesson, and is not the last match of a guest's machine that stopped learning.
+def _unreferenced(match: str) -> Q:
+    """Return the condition that a match (at the end of the path ``match``) may be deleted.
 
-    Compaction removes the matches of old lessons (docs/decisions/0096).
+    No lesson refers to the match, and it is not the last match of a guest's frozen machine. Compaction removes the
+    references from old lessons (docs/decisions/0096).
     """
-    sits = MachineSeat.objects.filter(**{f"seat__{match}": OuterRef("pk")})
+    seats = MachineSeat.objects.filter(**{f"seat__{match}": OuterRef("pk")})
     later = MachineSeat.objects.filter(machine=OuterRef("machine"), seat__gt=OuterRef("seat"))
-    stopped = sits.filter(~Exists(later), machine__guest__isnull=False, machine__learns=False)
+    stopped = seats.filter(~Exists(later), machine__guest__isnull=False, machine__learns=False)
     return Q(~Exists(Lesson.objects.filter(**{match: OuterRef("pk")})), ~Exists(stopped))
 
 
 def _matches(due: Q) -> QuerySet[Match]:
-    """Due matches, except the last of each room."""
+    """Return the due matches, except the last of each room."""
     later = Match.objects.filter(room=OuterRef("room"), number__gt=OuterRef("number"))
-    return Match.objects.filter(due, Exists(later), _untold("match"))
+    return Match.objects.filter(due, Exists(later), _unreferenced("match"))
 
 
 def _rooms(due: Q) -> QuerySet[Room]:
-    """Due rooms with one match and without a copy of a machine."""
+    """Return the due rooms with at most one match and without a copy of a machine."""
     matches = Match.objects.filter(room=OuterRef("pk"))
-    return Room.objects.filter(due, ~Exists(matches[1:]), _uncopied(), _untold("match__room"))
+    return Room.objects.filter(due, ~Exists(matches[1:]), _without_copies(), _unreferenced("match__room"))
 
 
-def _uncopied() -> Q:
+def _without_copies() -> Q:
     return Q(~Exists(Machine.objects.filter(room=OuterRef("pk"))))
 
 
-def _old(moment: str, match: str, host: str) -> Q:
-    """Older than the days for matches of guests, or of accounts if an account sits or hosts.
+def _is_expired(moment: str, match: str, host: str) -> Q:
+    """Return the condition that a match or room is older than the site keeps it.
 
-    Matches of guests are kept for fewer days on a crowded site, but for at least one.
+    Matches of accounts, with an account in a seat or as the host, are kept longer than matches of guests. On a crowded
+    site, matches of guests are kept for fewer days, but for at least one.
+
+    Args:
+        moment: the column with the time that counts.
+        match: the path from a seat to the row.
+        host: the path from the row to the host of its room.
     """
     days: int = settings.KEEP_GUEST_MATCHES_DAYS
     of_account = Q(**{f"{host}__isnull": False}) | Exists(
@@ -136,30 +147,30 @@ def _old(moment: str, match: str, host: str) -> Q:
     return Q(**{f"{moment}__lt": guests}) & (Q(**{f"{moment}__lt": accounts}) | Q(~of_account))
 
 
-def _waiting() -> QuerySet[Room]:
+def _rooms_waiting() -> QuerySet[Room]:
     first = Match.objects.filter(room=OuterRef("pk"), status=MatchStatus.WAITING, number=1)
     return _rooms(Q(Exists(first), changed_at__lt=ago(1)))
 
 
-def _people(column: str, kept: str, matches: str) -> Callable[[Rows, Key | None], tuple[Q, Key | None]]:
-    """A window over people in order, with each one's matches beyond the newest ``kept``.
+def _window_of_people(column: str, setting: str, matches: str) -> Callable[[Rows, Key | None], tuple[Q, Key | None]]:
+    """Return a window function that goes through the people in order, and selects each one's surplus matches.
 
     Args:
-        column: of a seat, with the person.
-        kept: the setting with the number of matches kept.
+        column: the column of a seat that identifies the person.
+        setting: the setting with the number of newest matches that a person keeps.
         matches: the path from a row of the rule to its matches.
     """
 
     def window(rows: Rows, after: Key | None) -> tuple[Q, Key | None]:
         seats = Seat.objects.filter(**{f"{column}__isnull": False} if after is None else {f"{column}__gt": after})
         people = list(seats.order_by(column).values_list(column).annotate(n=Count("pk"))[:PEOPLE])
-        most: int = getattr(settings, kept)
-        beyond = Q(pk__in=[])
+        n_kept: int = getattr(settings, setting)
+        is_surplus = Q(pk__in=[])
         for person, n_matches in people:
-            if n_matches > most:
+            if n_matches > n_kept:
                 newest = Seat.objects.filter(**{column: person}).order_by("-match")
-                beyond |= Q(**{f"{matches}__in": newest.values("match")[most:]})
-        return beyond, as_key(people[-1][0]) if people else None
+                is_surplus |= Q(**{f"{matches}__in": newest.values("match")[n_kept:]})
+        return is_surplus, as_key(people[-1][0]) if people else None
 
     return window
 
@@ -177,7 +188,7 @@ def _rooms_left() -> QuerySet[Room]:
 
 
 ROWS_AT_ONCE = 2_000
-"""Rows of a deleted machine in one statement."""
+"""Maximum number of rows of a deleted machine in one statement."""
 MANY: tuple[tuple[type[Model], str], ...] = (
     (Change, "lesson__machine"),
     (ValueChange, "lesson__machine"),
@@ -194,24 +205,27 @@ MANY: tuple[tuple[type[Model], str], ...] = (
 
 
 def machine_rows_delete(machine: Machine, most: int | None = None) -> bool:
-    """Delete a machine's rows, or at most ``most`` of one table; return whether some may be left.
+    """Delete a machine's rows, or at most ``most`` rows of each table; return whether rows may be left.
 
-    Machines that shared its boxes have rows of their own by now. Keys come by a cursor: in a transaction, each new
-    query would read the rows deleted before again.
+    Call when no machine shares the boxes of this one any more. The keys come from a cursor, because each new query in
+    the transaction would read the rows already deleted again.
     """
     for model, path in MANY:
         rows, n_deleted = model._default_manager, 0
         keys = rows.filter(**{path: machine}).values_list("pk", flat=True)[:most].iterator(chunk_size=ROWS_AT_ONCE)
-        while some := list(islice(keys, ROWS_AT_ONCE)):
-            rows.filter(pk__in=some).delete()
-            n_deleted += len(some)
+        while batch := list(islice(keys, ROWS_AT_ONCE)):
+            rows.filter(pk__in=batch).delete()
+            n_deleted += len(batch)
         if n_deleted == most:
             return True
     return False
 
 
 def _runs() -> QuerySet[TrainingRun]:
-    """Finished trainings of accounts' machines, old or too many, without a reference from a ledger or a choice."""
+    """Return finished training runs of accounts' machines that are old or too many.
+
+    A run with a lesson in a ledger, or with the snapshot that plays, is not among them.
+    """
     of_machine = TrainingRun.objects.filter(machine=OuterRef("machine"))
     lessons = Lesson.objects.filter(run=OuterRef("pk"))
     chosen = Snapshot.objects.filter(run=OuterRef("pk"), plays_since__isnull=False)
@@ -220,21 +234,21 @@ def _runs() -> QuerySet[TrainingRun]:
 
 
 def _finished(rows: Rows, since: datetime, others: Rows, kept: int) -> Rows:
-    """Finished rows that are old, or not among the newest ``kept`` of ``others``."""
-    beyond = Subquery(others.order_by("-pk").values("pk")[kept : kept + 1])
-    due: Rows = rows.filter(Q(finished_at__lt=since) | Q(pk__lte=beyond), finished_at__isnull=False)
+    """Return the finished rows that ended before ``since``, or are not among the newest ``kept`` of ``others``."""
+    surplus_from = Subquery(others.order_by("-pk").values("pk")[kept : kept + 1])
+    due: Rows = rows.filter(Q(finished_at__lt=since) | Q(pk__lte=surplus_from), finished_at__isnull=False)
     return due
 
 
 def _tournaments() -> QuerySet[Tournament]:
-    """Old tournaments, except the site's own: that is held once, and its existence is checked."""
+    """Return the old tournaments, except the site's own: without its row the site would hold it again."""
     rows = Tournament.objects.filter(Q(owner__isnull=False) | ~Q(name=HOUSE_TOURNAMENT.name))
     of_account = Tournament.objects.filter(owner=OuterRef("owner"))
     return _finished(rows, ago("KEEP_MATCHES_DAYS"), of_account, settings.TOURNAMENTS_PER_ACCOUNT)
 
 
 def _experiments() -> QuerySet[ExperimentRun]:
-    """Old results, except the newest of each experiment."""
+    """Return the old results of experiments, except the newest result of each experiment."""
     of_same = ExperimentRun.objects.filter(experiment=OuterRef("experiment"), status=JobStatus.FINISHED)
     newer = Q(finished_at__gt=OuterRef("finished_at")) | Q(finished_at=OuterRef("finished_at"), pk__gt=OuterRef("pk"))
     rows = ExperimentRun.objects.filter(~Q(status=JobStatus.FINISHED) | Exists(of_same.filter(newer)))
@@ -249,21 +263,21 @@ def _runs_too_long() -> QuerySet[TrainingRun]:
 # Accounts, sessions and addresses
 
 
-def _failures() -> Rows:
+def _failed_log_ins() -> Rows:
     failures: Rows = AccessFailureLog.objects.all()
     newest = failures.order_by("-pk").values_list("pk", flat=True).first() or 0
     is_beyond = Q(pk__lte=newest - settings.LOG_IN_FAILURES_KEPT)
     return failures.filter(is_beyond | Q(attempt_time__lt=ago("KEEP_LOG_INS_DAYS")))
 
 
-def _links() -> QuerySet[SharedLink]:
-    since, shown = ago("KEEP_GUEST_MACHINES_DAYS"), Machine.objects.filter(share=OuterRef("pk"))
+def _old_links() -> QuerySet[SharedLink]:
+    since, machines = ago("KEEP_GUEST_MACHINES_DAYS"), Machine.objects.filter(share=OuterRef("pk"))
     return SharedLink.objects.filter(
-        Q(ended_at__lt=since) | Q(ended_at__isnull=True, created_at__lt=since), ~Exists(shown)
+        Q(ended_at__lt=since) | Q(ended_at__isnull=True, created_at__lt=since), ~Exists(machines)
     )
 
 
-def _tokens() -> QuerySet[ApiToken]:
+def _old_tokens() -> QuerySet[ApiToken]:
     since = ago("KEEP_TOKENS_DAYS")
     return ApiToken.objects.filter(Q(revoked_at__lt=since) | Q(expires_at__lt=since))
 
@@ -271,30 +285,30 @@ def _tokens() -> QuerySet[ApiToken]:
 SITE_RULES = (
     RetentionRule("sessions", lambda: Session.objects.filter(expire_date__lt=timezone.now()), batch=1_000),
     RetentionRule("locks of log-ins", lambda: AccessAttempt.objects.filter(attempt_time__lt=ago(1))),
-    RetentionRule("failed log-ins", _failures, batch=1_000),
+    RetentionRule("failed log-ins", _failed_log_ins, batch=1_000),
     RetentionRule("log-ins", lambda: AccessLog.objects.filter(attempt_time__lt=ago("KEEP_LOG_INS_DAYS"))),
     RetentionRule("blocks of addresses", lambda: AddressBlock.objects.filter(expires_at__lt=ago(1))),
     RetentionRule("guests with an account", lambda: MovedGuest.objects.filter(moved_at__lt=ago(1))),
-    RetentionRule("shared links", _links),
-    RetentionRule("tokens", _tokens),
-    RetentionRule("rooms without an opponent", _waiting),
+    RetentionRule("shared links", _old_links),
+    RetentionRule("tokens", _old_tokens),
+    RetentionRule("rooms without an opponent", _rooms_waiting),
     RetentionRule(
         "addresses of rooms",
-        lambda: Room.objects.filter(_uncopied(), changed_at__lt=ago(1)).exclude(opened_from=""),
+        lambda: Room.objects.filter(_without_copies(), changed_at__lt=ago(1)).exclude(opened_from=""),
         lambda rows: rows.update(opened_from=""),
     ),
-    RetentionRule("old matches", lambda: _matches(_old("finished_at", "match", "room__host"))),
-    # Each person's matches first: a room goes with its last one.
+    RetentionRule("old matches", lambda: _matches(_is_expired("finished_at", "match", "room__host"))),
+    # Matches come before rooms, because a room is deleted only with its last match.
     *(
-        RetentionRule(f"{rows} of {who} beyond the bound", due, window=_people(column, kept, path))
-        for who, column, kept in (
+        RetentionRule(f"{rows} of {people} beyond the bound", due, window=_window_of_people(column, setting, path))
+        for people, column, setting in (
             ("guests", "guest", "MATCHES_PER_GUEST"),
             ("accounts", "user_id", "MATCHES_PER_ACCOUNT"),
         )
         for rows, due, path in (("matches", _matches_left, "pk"), ("rooms", _rooms_left, "matches"))
     ),
-    # Before machines: the room of a copy stays for another hour, and says that its machine is gone.
-    RetentionRule("old rooms", lambda: _rooms(_old("changed_at", "match__room", "host"))),
+    # Rooms come before machines, so the room of a deleted copy stays until the next pass, and says that it is gone.
+    RetentionRule("old rooms", lambda: _rooms(_is_expired("changed_at", "match__room", "host"))),
 )
 LAB_RULES = (
     RetentionRule("results of experiments", _experiments),

@@ -1,4 +1,4 @@
-"""Search forms of machines' names, filled in for machines that were stored without them."""
+"""Normalised names of machines for search, filled in for machines that were stored without them."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from django.db import transaction
 from beadbox.names import name_search
 
 MACHINES_PER_BATCH = 1_000
-"""Machines read at a time; those that need a new search form are written in one transaction."""
+"""Machines read at a time; the updates of a batch are one transaction."""
 
 
 def machine_names_fill(machines: Any) -> None:
-    """Store the search form of names where it is missing or outdated.
+    """Store the normalised name of each machine where it is missing or outdated.
 
     Args:
-        machines: the model; a migration has its own.
+        machines: the model class ``Machine``, or the historical model of a migration.
     """
     last = 0
     while batch := list(

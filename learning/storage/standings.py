@@ -1,4 +1,4 @@
-"""Standings: the places of machines in the list, kept beside the machines."""
+"""Writes of ``Standing``: the columns by which the list of machines is sorted and shown."""
 
 from __future__ import annotations
 
@@ -14,57 +14,62 @@ CURVE_POINTS = 32
 """Maximum number of points of a curve: enough for the small curves of the list."""
 
 LISTED_AGAINST = "random"
-"""The opponent that machines of every game meet, so that the strengths in the list are comparable."""
+"""Key of the opponent of the strengths in the list: every game has it, so the strengths are comparable."""
 
 Points = Iterable[tuple[float, float]]
-"""Pairs of games and score: a draw is half a win, as in tournaments."""
+"""Pairs of a number of games and the score after them, from 0 to 1; a draw is half a win, as in tournaments."""
 
 Strength = Mapping[str, Mapping[str, object]]
 """Probabilities of win, draw and loss by opponent (``selectors.strength``)."""
 
 
 def stats_create(machine: Machine) -> None:
-    """Give a new machine its place in the list. The maintenance worker adds its strength."""
+    """Add a new machine to the list. The maintenance worker adds its strength later."""
     Standing.objects.create(machine=machine, lessons=machine.n_lessons, games=machine.n_games)
 
 
 def stats_reset(machine: Machine) -> None:
-    """Clear the strength and curve of a machine that has forgotten everything."""
+    """Clear the strength and the curve of a machine that has been reset."""
     Standing.objects.filter(machine=machine).update(
         lessons=machine.n_lessons, games=machine.n_games, win=None, draw=None, loss=None, score=None, curve=[]
     )
 
 
 @transaction.atomic
-def stats_add(machine_id: int, points: Points, **found: float) -> None:
-    """Add points to a machine's curve, if it is in the list, and store the fields ``found``.
+def stats_add(machine_id: int, points: Points, **fields: float) -> None:
+    """Add points to the curve of a machine that is in the list, and store further fields of its standing.
 
-    Points beyond its number of games date from before a reset, and are dropped.
+    Points beyond the machine's number of games date from before a reset, and are dropped.
     """
     stats = Standing.objects.select_for_update().filter(pk=machine_id).first()
     if stats is None:
         return
     points = [point for point in (*stats.points, *points) if point[0] <= stats.games]
     stats.curve = [number for point in thinned(points) for number in point]
-    for field, value in found.items():
+    for field, value in fields.items():
         setattr(stats, field, value)
-    stats.save(update_fields=["curve", *found])
+    stats.save(update_fields=["curve", *fields])
 
 
 def thinned(points: Points) -> list[tuple[float, float]]:
-    """Points in order of games, the last one if several have the same number; at most :data:`CURVE_POINTS`.
+    """Return at most :data:`CURVE_POINTS` of the points, in ascending order of games.
 
-    The points kept are those farthest apart on an axis of the square root of games, as the first games teach most.
+    Of several points with the same number of games, the last is kept. While there are too many points, the one with the
+    closest neighbours is dropped. Distances are measured on the square root of games, because the first games teach
+    most.
     """
-    kept = sorted(dict(points).items())
-    while len(kept) > CURVE_POINTS:
-        gaps = [sqrt(after[0]) - sqrt(before[0]) for before, after in zip(kept, kept[2:], strict=False)]
-        del kept[1 + gaps.index(min(gaps))]
-    return kept
+    curve = sorted(dict(points).items())
+    while len(curve) > CURVE_POINTS:
+        gaps = [sqrt(after[0]) - sqrt(before[0]) for before, after in zip(curve, curve[2:], strict=False)]
+        del curve[1 + gaps.index(min(gaps))]
+    return curve
 
 
 def strength_found(strength: Strength, lessons: int) -> dict[str, float]:
-    """The fields of a standing from a strength after ``lessons`` lessons; only ``measured`` if it has no games."""
+    """Return the fields of a standing for a strength that was measured after ``lessons`` lessons.
+
+    This is only ``measured`` if the strength has no result against :data:`LISTED_AGAINST`.
+    """
     chances = strength.get(LISTED_AGAINST)
     if not chances:
         return {"measured": lessons}
@@ -73,6 +78,9 @@ def strength_found(strength: Strength, lessons: int) -> dict[str, float]:
 
 
 def curve_scores(points: Iterable[CurvePoint], games_before: int) -> list[tuple[float, float]]:
-    """Points of a run's curve as points of its machine, which had played ``games_before`` games before the run."""
-    found = [(games_before + point.games_done, strength_found(point.strength, 0)) for point in points]
-    return [(games, chances["score"]) for games, chances in found if "score" in chances]
+    """Return the points of a run's curve as points of its machine's curve.
+
+    ``games_before`` is the number of games that the machine had played before the run.
+    """
+    fields_of_points = [(games_before + point.games_done, strength_found(point.strength, 0)) for point in points]
+    return [(games, fields["score"]) for games, fields in fields_of_points if "score" in fields]

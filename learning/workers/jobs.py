@@ -1,13 +1,13 @@
-"""The protocol of every background job: training runs, pairings of tournaments, experiments.
+"""The protocol of all background jobs: training runs, pairings of tournaments, experiments.
 
-The row is authoritative; a message to the workers is only a wake-up: *some job waits*. The worker that gets it takes
-the job that is next by compare-and-set (:meth:`JobKind.claim`). It has the job as long as the lease is the one that it
-was given, and renews the lease as it goes (:func:`renew`). After its turn it always releases the job (:func:`let_go`),
-and sends a wake-up. A dead worker leaves a lease that runs out, and an unavailable broker loses wake-ups: recovery
-finds both (:func:`forgotten`).
+The row of a job is authoritative; a message to the workers is only a wake-up that says *some job waits*. The worker
+that gets the message claims the next job by compare-and-set (:meth:`JobKind.claim`). The worker has the job while the
+row has the lease of this claim, and renews the lease as it works (:func:`renew`). At the end of its turn (time slice)
+the worker releases an unfinished job (:func:`let_go`) and sends a wake-up. A dead worker leaves a lease that expires,
+and an unavailable broker loses wake-ups; recovery finds such jobs (:func:`forgotten`).
 
-Turns go round by kind, and within a kind by account, to the one served longest ago. So neither the many jobs of one
-account nor the long jobs of a kind delay the others by more than a few turns.
+The next turn goes to the kind, and within it to the account, whose last turn is longest ago. So neither the many jobs
+of one account nor the long jobs of a kind delay other jobs by more than a few turns.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from learning.models import Job, JobStatus, Turn
 JobT = TypeVar("JobT", bound=Job)
 
 WAKE_UP_AGAIN_S = 10
-"""Age in seconds of a job's last wake-up after which a new one is sent: the message may be lost."""
+"""Seconds after a waiting job's last wake-up until recovery sends another, because the message may be lost."""
 LONGEST_LEASE = timedelta(minutes=2)
-"""A lease that ends later dates from before the clock was set back, and counts as expired."""
+"""A lease that ends later than this from now was made before the clock was set back, and counts as expired."""
 KNOCKS_AT_ONCE = 20
-"""Maximum number of wake-ups in a recovery pass: each serves any waiting job, so a few restart the queue."""
+"""Maximum number of wake-ups in a recovery pass. Each wakes a worker for any waiting job, so a few are enough."""
 
 TURNS = Counter("beadbox_turns", "Turns that jobs have had", ["kind"])
 JOBS_ENDED = Counter("beadbox_jobs_ended", "Jobs that have ended, by how", ["model", "status"])
@@ -49,7 +49,7 @@ class JobLostError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class TurnEnd:
-    """The end of a worker's turn; without ``seconds`` it never ends."""
+    """The end of a worker's turn: ``seconds`` after its begin, or never."""
 
     seconds: float | None = None
     begun_at: float = field(default_factory=monotonic)
@@ -61,21 +61,22 @@ class TurnEnd:
 
 
 def waits(now: datetime) -> Q:
-    """A filter for jobs that wait for a worker: never begun, released, or left by a worker that has died."""
+    """Return a filter for jobs that wait for a worker: never begun, released, or with an expired lease."""
     is_over = Q(lease_until__lt=now) | Q(lease_until__gt=now + LONGEST_LEASE)
     return Q(status=JobStatus.QUEUED) | Q(status=JobStatus.RUNNING) & is_over
 
 
 class JobKind(ABC, Generic[JobT]):
-    """A kind of background job, with its rows and the order of their turns.
+    """A kind of background job: its table, and the order in which its jobs have turns.
 
     Attributes:
-        slug: of the kind, in wake-ups and turns.
-        model: its rows; ``related`` is read with each that is taken.
-        lease_s: seconds without a renewal after which another worker may take a job.
-        account: the path to the account for which a job is done; guests and the house count as one.
+        slug: name of the kind in wake-ups and turns.
+        model: the model of the jobs.
+        related: relations to load with a claimed job.
+        lease_s: seconds without a renewal after which another worker may claim a job.
+        account: the path from a job to its account; jobs of guests and of the site count as one account.
         order: the order of an account's waiting jobs.
-        begun: fields stored when a job is taken, besides the lease.
+        begun: fields besides the lease that a claim stores.
     """
 
     slug: ClassVar[str]
@@ -92,22 +93,25 @@ class JobKind(ABC, Generic[JobT]):
 
     @property
     def going_on(self) -> QuerySet[JobT]:
-        """The jobs that may have turns at present; the others wait, and get no wake-ups."""
+        """The jobs that may have turns at present; the other jobs get no wake-ups."""
         return self.rows
 
     def claim(self, job_id: int, now: datetime | None = None) -> JobT | None:
-        """Take a waiting job by compare-and-set: exactly one of several workers gets it, the others ``None``."""
+        """Claim a waiting job by compare-and-set; return it, or ``None`` if it does not wait any more.
+
+        Of several concurrent workers, exactly one gets the job.
+        """
         now = now or timezone.now()
-        # The condition is on the row alone. On another table it would be a subquery, which PostgreSQL does not evaluate
-        # again after waiting for the row, so two workers could both get the job. Only the lease tells two claims apart,
-        # so no two leases are ever equal.
-        taken = self.rows.filter(waits(now), pk=job_id).update(
+        # The condition uses only columns of the row. A condition on another table would be a subquery, which PostgreSQL
+        # does not evaluate again after waiting for the row, so two workers could both get the job. Claims differ only
+        # in the lease; two claims of a job never have equal leases.
+        is_claimed = self.rows.filter(waits(now), pk=job_id).update(
             status=JobStatus.RUNNING,
             lease_until=now + timedelta(seconds=self.lease_s),
             leased_by=worker_name(),
             **self.begun,
         )
-        job = self.rows.select_related(*self.related).filter(pk=job_id).first() if taken else None
+        job = self.rows.select_related(*self.related).filter(pk=job_id).first() if is_claimed else None
         if job is not None:
             Turn.objects.bulk_create(
                 [Turn(kind=self.slug, account_id=self.account_of(job), last_at=now)],
@@ -119,7 +123,7 @@ class JobKind(ABC, Generic[JobT]):
 
     @abstractmethod
     def account_of(self, job: JobT) -> int | None:
-        """The account for which a job is done; ``None`` for guests and the house."""
+        """Return the id of the job's account; ``None`` for guests and the site."""
 
     @abstractmethod
     def take_turn(self, job: JobT, end: TurnEnd) -> list[int]:
@@ -127,50 +131,50 @@ class JobKind(ABC, Generic[JobT]):
 
 
 def held(job: JobT) -> JobT:
-    """The present row of a job that this worker has, locked until the transaction ends.
+    """Return the current row of a job that this worker has, locked until the transaction ends.
 
     Raises:
-        JobLostError: it is no longer this worker's.
+        JobLostError: this worker no longer has the job.
     """
-    mine = _mine(job).select_for_update(of=("self",)).first()
-    if mine is None:
+    row = _own_row(job).select_for_update(of=("self",)).first()
+    if row is None:
         raise JobLostError
-    return mine
+    return row
 
 
 def renew(job: Job, lease_s: float, **fields: Any) -> None:
-    """Renew a job's lease, and store its new fields.
+    """Renew a job's lease for ``lease_s`` seconds, and store ``fields``.
 
     Raises:
-        JobLostError: it is no longer this worker's; nothing was stored.
+        JobLostError: this worker no longer has the job; nothing was stored.
     """
     _update(job, lease_until=timezone.now() + timedelta(seconds=lease_s), **fields)
 
 
 def let_go(job: Job, **fields: Any) -> None:
-    """Release a job and store its new fields; it waits for its next turn.
+    """Release a job and store ``fields``; the job waits for its next turn.
 
     Raises:
-        JobLostError: it is no longer this worker's; nothing was stored.
+        JobLostError: this worker no longer has the job; nothing was stored.
     """
     now = timezone.now()
     _update(job, lease_until=now, knocked_at=now, leased_by="", **fields)
 
 
 def end(job: Job, status: JobStatus, **fields: Any) -> None:
-    """End a job and store its result.
+    """End a job with a final status, and store ``fields``.
 
     Raises:
-        JobLostError: it is no longer this worker's; nothing was stored.
+        JobLostError: this worker no longer has the job; nothing was stored.
     """
     _update(job, status=status, lease_until=None, leased_by="", **fields)
     transaction.on_commit(JOBS_ENDED.labels(job._meta.model_name, status).inc)
 
 
 def take_back(kind: JobKind[Any], job_id: int) -> bool:
-    """Take a job from its worker, alive or not, so that it waits for its turn; return whether a worker had it.
+    """Take a job away from its worker, so that the job waits again; return whether a worker had it.
 
-    Everything that the worker has stored stays. Its next write fails (:class:`JobLostError`).
+    All that the worker has stored stays. If the worker is alive, its next write fails (:class:`JobLostError`).
     """
     now = timezone.now()
     leased = kind.rows.filter(pk=job_id, status=JobStatus.RUNNING).exclude(leased_by="")
@@ -178,29 +182,29 @@ def take_back(kind: JobKind[Any], job_id: int) -> bool:
 
 
 def worker_name() -> str:
-    """The name of this process in leases: host and process id."""
+    """Return the name of this process in leases: host and process id."""
     return f"{gethostname()[:80]} {os.getpid()}"
 
 
 def fault(error: Exception) -> str:
-    """The error text of a failed job: a refusal as it is, another exception with its type; at most 2,000 characters."""
-    said = str(error) if refusal_of(error) else f"{type(error).__name__}: {error}"
-    return said[:2000]
+    """Return the error text of a failed job, at most 2,000 characters; errors other than refusals with their type."""
+    text = str(error) if refusal_of(error) else f"{type(error).__name__}: {error}"
+    return text[:2000]
 
 
-def _mine(job: JobT) -> QuerySet[JobT]:
+def _own_row(job: JobT) -> QuerySet[JobT]:
     return type(job)._default_manager.filter(pk=job.pk, status=JobStatus.RUNNING, lease_until=job.lease_until)
 
 
 def _update(job: Job, **fields: Any) -> None:
-    if not _mine(job).update(**fields):
+    if not _own_row(job).update(**fields):
         raise JobLostError
     for name, value in fields.items():
         setattr(job, name, value)
 
 
 def claim_next(kinds: Sequence[JobKind[Any]]) -> tuple[JobKind[Any], Any] | None:
-    """Take the next job by turns, with its kind; ``None`` if no job waits."""
+    """Claim the job whose turn is next; return its kind and the job, or ``None`` if no job waits."""
     while True:
         now = timezone.now()
         waiting = [
@@ -213,13 +217,13 @@ def claim_next(kinds: Sequence[JobKind[Any]]) -> tuple[JobKind[Any], Any] | None
         ]
         if not waiting:
             return None
-        kind, account, _ = min(waiting, key=_served_at(waiting))
-        of_account = kind.going_on.filter(waits(now), **{kind.account: account}).order_by(*kind.order)
-        first = of_account.only("status", "lease_until", "knocked_at").first()
-        job = None if first is None else kind.claim(first.pk, now)
-        if first is not None and job is not None:
+        kind, account, _ = min(waiting, key=_turn_order(waiting))
+        account_jobs = kind.going_on.filter(waits(now), **{kind.account: account}).order_by(*kind.order)
+        next_row = account_jobs.only("status", "lease_until", "knocked_at").first()
+        job = None if next_row is None else kind.claim(next_row.pk, now)
+        if next_row is not None and job is not None:
             TURNS.labels(kind.slug).inc()
-            LEASES_LOST.inc(_has_run_out(first))
+            LEASES_LOST.inc(_has_run_out(next_row))
             return kind, job
 
 
@@ -231,26 +235,32 @@ class _Waiting(NamedTuple):
     first_id: int
 
 
-def _served_at(waiting: Sequence[_Waiting]) -> Callable[[_Waiting], tuple[float, float, int]]:
-    """A sort key by the last turn of a kind, and of an account in it: those without a turn first, older jobs first."""
-    of_kinds = {
+def _turn_order(waiting: Sequence[_Waiting]) -> Callable[[_Waiting], tuple[float, float, int]]:
+    """Return the sort key of the next turn: the last turn of the kind, then of the account in it, then the job's id.
+
+    A kind or an account without a turn so far comes first.
+    """
+    last_of_kinds = {
         kind: Turn.objects.filter(kind=kind).aggregate(at=Max("last_at"))["at"]
-        for kind in {one.kind.slug for one in waiting}
+        for kind in {group.kind.slug for group in waiting}
     }
-    whose = Q(account__in=[one.account for one in waiting if one.account is not None]) | Q(account=None)
-    turns = Turn.objects.filter(whose).values_list("kind", "account", "last_at")
-    of_accounts: dict[tuple[str, int | None], datetime] = {turn[:2]: turn[2] for turn in turns}
+    is_of_accounts = Q(account__in=[group.account for group in waiting if group.account is not None]) | Q(account=None)
+    turns = Turn.objects.filter(is_of_accounts).values_list("kind", "account", "last_at")
+    last_of_accounts: dict[tuple[str, int | None], datetime] = {turn[:2]: turn[2] for turn in turns}
 
-    def served_at(one: _Waiting) -> tuple[float, float, int]:
-        moments = of_kinds[one.kind.slug], of_accounts.get((one.kind.slug, one.account))
-        of_kind, of_account = (moment.timestamp() if moment is not None else 0.0 for moment in moments)
-        return of_kind, of_account, one.first_id
+    def sort_key(group: _Waiting) -> tuple[float, float, int]:
+        moments = last_of_kinds[group.kind.slug], last_of_accounts.get((group.kind.slug, group.account))
+        kind_at, account_at = (moment.timestamp() if moment is not None else 0.0 for moment in moments)
+        return kind_at, account_at, group.first_id
 
-    return served_at
+    return sort_key
 
 
 def forgotten(kind: JobKind[Any]) -> list[int]:
-    """Ids of waiting jobs with a last wake-up long ago, longest first; their rows are marked as woken now."""
+    """Return the ids of waiting jobs whose last wake-up is long ago, oldest first; store now as their last wake-up.
+
+    The caller sends the wake-ups. At most :data:`KNOCKS_AT_ONCE` jobs are returned.
+    """
     now = timezone.now()
     long_ago = Q(knocked_at__lt=now - timedelta(seconds=WAKE_UP_AGAIN_S)) | Q(knocked_at__gt=now + LONGEST_LEASE)
     waiting = kind.going_on.filter(waits(now), long_ago)
@@ -262,8 +272,8 @@ def forgotten(kind: JobKind[Any]) -> list[int]:
 
 
 def _has_run_out(job: Job) -> bool:
-    """Whether a waiting job was left by its worker, and this has not been counted before.
+    """Whether a waiting job has an expired lease that has not been counted yet.
 
-    A release sets ``knocked_at`` to the end of the lease, and recovery of an expired lease sets it to a later moment.
+    A release sets ``knocked_at`` to the end of the lease. Recovery of an expired lease sets it to a later moment.
     """
     return job.lease_until is not None and job.knocked_at < job.lease_until
