@@ -45,12 +45,12 @@ def staff_may(user: AnyUser | None, *permissions: str) -> bool:
 
 
 def row_id(text: str) -> int | None:
-    """The id in a text; ``None`` if no row can have such an id."""
+    """Return the id in a text; ``None`` if no row can have such an id."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
 
 
 def machine_find(ref: str, *, hold: bool = False) -> Machine:
-    """The machine with this id or slug; with ``hold`` it cannot be deleted or reset until the transaction ends.
+    """Return the machine with this id or slug; with ``hold`` it cannot be deleted or reset until the transaction ends.
 
     Raises:
         MachineNotFoundError: there is none.
@@ -68,7 +68,7 @@ def machine_find(ref: str, *, hold: bool = False) -> Machine:
 def machine_for(
     user: AnyUser | None, ref: str | int, *, to: To = "see", hold: bool = False, known: Machine | None = None
 ) -> Machine:
-    """The machine with this id or slug, if the user may do this with it.
+    """Return the machine with this id or slug, if the user may do this with it.
 
     Args:
         user: an account, an anonymous user or ``None``.
@@ -92,7 +92,7 @@ def machine_for(
 
 
 def _machine_missing(viewer: Principal, ref: str) -> MachineNotFoundError:
-    """The refusal of a machine that does not exist or may not be seen, with a similar slug as a suggestion.
+    """Return the refusal of a machine that does not exist or may not be seen, with a similar slug as a suggestion.
 
     Suggestions come from machines of the house and those of the viewer: two short lists on a site of any size.
     """
@@ -142,7 +142,7 @@ def may_see(viewer: Principal, audience: AccessList) -> bool:
 
 
 def unseen(viewer: Principal, path: str = "") -> Q:
-    """A filter for rows of machines (at the end of ``path``, ``machine__``) that the viewer may not see.
+    """Return a filter for rows of machines (at the end of ``path``, ``machine__``) that the viewer may not see.
 
     The opposite of :func:`may_see`, except that links do not count: a machine opened by a link is in no list.
     """
@@ -163,7 +163,7 @@ def is_lent(user: AnyUser | None, machine: Machine) -> bool:
 
 
 def owned_by(viewer: Principal, path: str = "") -> Q | None:
-    """A filter for rows of machines (at the end of ``path``) that belong to the viewer; ``None``: none can."""
+    """Return a filter for rows of machines (at the end of ``path``) that belong to the viewer; ``None``: none can."""
     if viewer.user_id is not None:
         return Q(**{f"{path}owner": viewer.user_id})
     return None if viewer.guest is None else Q(**{f"{path}guest": viewer.guest})
@@ -205,7 +205,7 @@ def cause_hidden(viewer: Principal, lesson: str = "") -> Any:
 
 
 def run_for(user: AnyUser | None, run_id: int, *, to: To = "see") -> TrainingRun:
-    """The training run, with its machine and stages read, if the user may do this with its machine.
+    """Return the training run, with its machine and stages read, if the user may do this with its machine.
 
     Raises:
         RunNotFoundError: there is none, or its machine may not be seen.
@@ -221,5 +221,5 @@ def run_for(user: AnyUser | None, run_id: int, *, to: To = "see") -> TrainingRun
 
 
 def runs_visible(user: AnyUser | None) -> QuerySet[TrainingRun]:
-    """The training runs of every machine that a list may show to this user."""
+    """Return the training runs of every machine that a list may show to this user."""
     return TrainingRun.objects.filter(machine__in=machines_visible(user))

@@ -12,12 +12,12 @@ TELL_EVERY_S = 0.25
 
 
 def machine_group(machine_id: int) -> str:
-    """The channel group of pages that show a machine."""
+    """Return the channel group of pages that show a machine."""
     return f"machine.{machine_id}"
 
 
 def run_group(run_id: int) -> str:
-    """The channel group of pages that show a training run."""
+    """Return the channel group of pages that show a training run."""
     return f"run.{run_id}"
 
 
@@ -27,7 +27,7 @@ def run_changed(run_id: int, view: RunProgress, points: list[PointState], audien
 
 
 def tournament_group(tournament_id: int) -> str:
-    """The channel group of pages that show a tournament."""
+    """Return the channel group of pages that show a tournament."""
     return f"tournament.{tournament_id}"
 
 

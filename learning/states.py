@@ -28,7 +28,7 @@ class HoldsBeads(Protocol):
 
 
 def box_state(box: HoldsBeads) -> BoxState:
-    """A box as it goes over the wire."""
+    """Return a box as it goes over the wire."""
     return {"position": box.position, "beads": box.beads, "draws": box.visits}
 
 

@@ -49,7 +49,7 @@ DRAW_STREAM = 1 << 32
 
 
 def claimable(tournament_id: int) -> list[int]:
-    """The pairings of a tournament that wait or have an expired lease, in order."""
+    """Return the pairings of a tournament that wait or have an expired lease, in order."""
     pairings = Pairing.objects.filter(jobs.waits(timezone.now()), tournament_id=tournament_id)
     return list(pairings.order_by("number").values_list("pk", flat=True))
 
@@ -119,7 +119,7 @@ def round_begin(tournament: Tournament) -> list[int]:
 
 
 def entrant_of(entry: TournamentEntry) -> Entrant:
-    """An entry in the form that the pairing algorithms use."""
+    """Return an entry in the form that the pairing algorithms use."""
     return Entrant(entry.number) if entry.side is None else Entrant(entry.number, frozenset((entry.side,)))
 
 
@@ -158,7 +158,7 @@ def tournament_tell(tournament: Tournament) -> None:
 
 
 def _going_on(pairing: Pairing) -> Tournament | None:
-    """The tournament of a pairing, locked, if it is still running. Call inside a transaction."""
+    """Return the tournament of a pairing, locked, if it is still running. Call inside a transaction."""
     going_on = Tournament.objects.filter(pk=pairing.tournament_id, status=JobStatus.RUNNING)
     return going_on.select_for_update(of=("self",)).first()
 
@@ -196,7 +196,7 @@ def _unfinished(tournament: Tournament) -> QuerySet[Pairing]:
 
 
 def _games(pairing: Pairing, turn: TurnEnd) -> Contest | None:
-    """The result of a pairing; ``None`` if the turn ended before it was over.
+    """Return the result of a pairing; ``None`` if the turn ended before it was over.
 
     Raises:
         JobLostError: the pairing was cancelled or taken by another worker.
@@ -249,7 +249,7 @@ def _say(pairing: Pairing, state: dict[str, Any]) -> None:
 
 
 def _player(entry: TournamentEntry, game: AnyGame) -> ContestPlayer:
-    """The entry as it was when the tournament began."""
+    """Return the entry as it was when the tournament began."""
     if entry.opponent:
         return ContestPlayer(OPPONENTS[entry.opponent], OPPONENTS[entry.opponent])
     return entry_player(entry, game)

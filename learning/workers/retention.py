@@ -155,7 +155,7 @@ def _act(rule: RetentionRule, due: Rows, keys: Sequence[Key], failed: list[Key])
 
 @contextmanager
 def _transaction() -> Iterator[None]:
-    """A transaction with short time limits. A crash may lose it, so its commit does not wait for the disk."""
+    """Return a transaction with short time limits. A crash may lose it, so its commit does not wait for the disk."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(
             "SELECT set_config('lock_timeout', %s, true), set_config('statement_timeout', %s, true),"

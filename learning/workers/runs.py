@@ -103,7 +103,7 @@ def run_execute(
 
 
 def _audience(run: TrainingRun) -> AccessList:
-    """The present audience of a run's machine; empty if the machine was deleted."""
+    """Return the present audience of a run's machine; empty if the machine was deleted."""
     machine = Machine.objects.filter(pk=run.machine_id).only("is_public", "owner", "guest").first()
     return [] if machine is None else machine.audience
 
@@ -128,7 +128,7 @@ def run_chunk(run: TrainingRun, pace: Pace, news: News | None = None) -> Trainin
 
 
 def _sampled_point(run: TrainingRun) -> CurvePoint | None:
-    """The point of the curve that a run has reached, if that takes a sample; ``None`` if none is due.
+    """Return the point of the curve that a run has reached, if that takes a sample; ``None`` if none is due.
 
     The games of a sample take a second, so they are played without a lock. Matches may end meanwhile, and their lessons
     may affect later games of the sample. The point follows from the stored machine and the seed alone. So a worker that
@@ -186,7 +186,7 @@ def _list(run: TrainingRun, machine: Machine, points: list[CurvePoint]) -> None:
 
 
 def curve_marks(n_games: int, n_points: int = CURVE_POINTS) -> list[int]:
-    """The numbers of games at which a run takes a point of its curve, ascending, with its end; dense at first.
+    """Return the numbers of games at which a run takes a point of its curve, ascending, with its end; dense at first.
 
     They follow from the length of the run alone, so an interruption changes nothing.
     """
@@ -199,14 +199,14 @@ def _is_sampled(machine: Machine) -> bool:
 
 
 def run_marks(run: TrainingRun, machine: Machine) -> list[int]:
-    """The numbers of games at which this run takes a point of its curve, ascending."""
+    """Return the numbers of games at which this run takes a point of its curve, ascending."""
     if not _is_sampled(machine):
         return curve_marks(run.n_games)
     return curve_marks(run.n_games, points_most(machine, run.n_games))
 
 
 def _stage(run: TrainingRun) -> tuple[RunStage, int]:
-    """The next opponent, and the games left against it (for a finished run: the last one, and 0).
+    """Return the next opponent, and the games left against it (for a finished run: the last one, and 0).
 
     Raises:
         JobLostError: the run has been deleted.
@@ -253,7 +253,7 @@ def _train(trainees: Trainees, n_games: int, pace: Pace, news: News) -> list[Cur
 
 
 def _snapshots_until(end: int, done: int) -> list[int]:
-    """The numbers of games between ``done`` and ``end``, both excluded, at which a snapshot is taken."""
+    """Return the numbers of games between ``done`` and ``end``, both excluded, at which a snapshot is taken."""
     found: list[int] = []
     while (due := snapshot_after(found[-1] if found else done)) < end:
         found.append(due)

@@ -50,7 +50,7 @@ def _measure(stats: Standing) -> None:
 
 
 def _trained(machine: Machine) -> list[tuple[float, float]]:
-    """The curves of a machine's trainings as one, for a machine never measured before, perhaps an old one."""
+    """Return the curves of a machine's trainings as one, for a machine never measured before, perhaps an old one."""
     points, before = [], 0
     for run in machine.runs.filter(started_at__isnull=False).prefetch_related("curve").order_by("started_at", "pk"):
         points += curve_scores(run.curve.all(), before)
