@@ -27,10 +27,7 @@ Step = tuple[Any, tuple[tuple[int, str | None], ...]]
 
 @lru_cache(maxsize=32)
 def graph_view(game: AnyGame, *, reduced: bool) -> dict[str, Any]:
-    """Return the graph of a game as JSON, with the drawing of each edge; ``docs/learn.md`` lists the fields.
-
-    With ``reduced``, positions that are equal by symmetry are one node. The result is cached: do not change it.
-    """
+    """Return a game's graph and the drawing of its edges as JSON (``docs/learn.md``). Cached: do not change it."""
     graph = graph_compile(game, reduced=reduced)
     symmetries = game.symmetries if reduced else game.symmetries[:1]
     steps: dict[Step, int] = {}

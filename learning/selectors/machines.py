@@ -335,7 +335,7 @@ def houses_seen(user: AnyUser | None) -> dict[tuple[str, Side], Machine]:
 
 
 def rivals(game: AnyGame, houses: Mapping[tuple[str, Side], Machine]) -> list[dict[str, object]]:
-    """Return the opponents for a quick game: first for a person who begins, then for a person who moves second.
+    """Return the opponents for a quick game: one for the person as first player, one for the person as second.
 
     The opponent is the house machine of the other side, or else the game's usual opponent. In games with an engine it
     is always the usual opponent, because a learning machine may be too strong for a beginner. ``side`` is the person's

@@ -120,7 +120,7 @@ def timezone_usual(user: AnyUser) -> str:
 
 
 def schedule_view(schedule: Schedule, viewer: Principal) -> dict[str, Any]:
-    """Return a schedule as the API shows it to this viewer, who learns nothing of a hidden opponent but its kind."""
+    """Return a schedule as the API shows it to this viewer; hidden opponents have neither name nor id."""
     task = schedule.task
     stages = opponents_named(schedule.stages, viewer)
     run = schedule.last_run

@@ -235,7 +235,7 @@ LATEST = 1_000
 
 
 def compactions_due(before: datetime, n_lessons: int, after: int) -> tuple[list[int], int]:
-    """Return the ids of machines whose ledgers may be due for compaction.
+    """Return the ids of machines with a ledger that may be due for compaction.
 
     These are machines with an unfinished compaction, with an old lesson, or with too many lessons. No index finds them,
     because every lesson would have to update such an index. So each call examines the next :data:`STRETCH` machines,

@@ -52,7 +52,7 @@ SILENT_DAYS = 1
 LOOKED_AT = 1_000
 """Number of rows of a table that one query searches for due rows."""
 PEOPLE = 100
-"""Number of guests or accounts whose matches one query counts."""
+"""Number of guests or accounts for which one query counts matches."""
 TOO_LONG = "It was stopped, because it took longer than this site allows. It keeps its lessons."
 
 

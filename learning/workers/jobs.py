@@ -204,7 +204,7 @@ def _update(job: Job, **fields: Any) -> None:
 
 
 def claim_next(kinds: Sequence[JobKind[Any]]) -> tuple[JobKind[Any], Any] | None:
-    """Claim the job whose turn is next; return its kind and the job, or ``None`` if no job waits."""
+    """Claim the next job in the order of turns; return its kind and the job, or ``None`` if no job waits."""
     while True:
         now = timezone.now()
         waiting = [
@@ -257,7 +257,7 @@ def _turn_order(waiting: Sequence[_Waiting]) -> Callable[[_Waiting], tuple[float
 
 
 def forgotten(kind: JobKind[Any]) -> list[int]:
-    """Return the ids of waiting jobs whose last wake-up is long ago, oldest first; store now as their last wake-up.
+    """Return the ids of waiting jobs with a last wake-up long ago, oldest first; store now as their last wake-up.
 
     The caller sends the wake-ups. At most :data:`KNOCKS_AT_ONCE` jobs are returned.
     """
