@@ -37,14 +37,14 @@ class ReturningGame(Game[Position, Move]):
     """A game of alternate moves in which a position has no history. Each side has one kind of stone."""
 
     always_ends = False
-    layout: ClassVar[Layout]
+    layout: Layout
     stones: ClassVar[str]
     """The stone of the first side and of the second; also keys of ``layout.pieces``."""
     start: ClassVar[str]
     """The board before the first move."""
     reasons: ClassVar[Mapping[str, str]]
     guide: tuple[GuidePart[Position, Move], ...]
-    look_type: ClassVar[type[StonesLook]] = StonesLook
+    look_type: type[StonesLook] = StonesLook
 
     @cached_property
     def look(self) -> Look[Position, Move]:

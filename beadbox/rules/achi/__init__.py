@@ -1,0 +1,1 @@
+"""Achi, a game of Ghana: four stones each on nine points, placed and then moved."""

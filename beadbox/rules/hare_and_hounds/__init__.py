@@ -1,0 +1,1 @@
+"""Hare and hounds: three hounds hunt one hare on eleven points."""

@@ -1,0 +1,1 @@
+"""Three men's morris: three stones each on nine points, placed and then moved."""

@@ -1,0 +1,232 @@
+"""Counts, values and exact strengths of games with loops, against those of an independent program."""
+
+import json
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from beadbox.kernels.graph_arrays import GraphArrays
+from beadbox.kernels.loops import evaluate_loops
+from beadbox.rules.achi.rules import ACHIS
+from beadbox.rules.dodgem.rules import Dodgem
+from beadbox.rules.errors import IllegalMoveError, InvalidMoveError, InvalidPositionError
+from beadbox.rules.hare_and_hounds.rules import HareAndHounds
+from beadbox.rules.outcome import Side
+from beadbox.rules.perft import perft
+from beadbox.rules.three_mens_morris.rules import MORRISES
+from beadbox.strength.graph import FIRST_WINS, SECOND_WINS, terminal_code
+from beadbox.strength.loops import ENDLESS, NO_PLIES, best_response, perfect_policy, solve
+from tests.beadbox.rules.walks import reachable, refusal
+
+DATA = Path(__file__).parents[2] / "data" / "games"
+COUNTS = {one["name"]: one for one in json.loads((DATA / "counts.json").read_text())["games"]}
+STRENGTH = {one["name"]: one for one in json.loads((DATA / "strength.json").read_text())["games"]}
+GAMES = {game.slug: game for game in (*MORRISES, *ACHIS, Dodgem(), HareAndHounds())}
+COUNTED = {
+    "three-mens-morris": "three-mens-morris-8-lines",
+    "three-mens-morris-rows": "three-mens-morris-rows-and-columns",
+    "three-mens-morris-any-point": "three-mens-morris-any-point",
+    "three-mens-morris-king-steps": "three-mens-morris-king-steps",
+    "achi": "achi-4-each-8-lines",
+    "dodgem": "dodgem-3x3",
+    "hare-and-hounds": "hare-and-hounds",
+}
+MEASURED = COUNTED | {
+    "three-mens-morris-barred": "three-mens-morris-8-lines-centre-barred",
+    "three-mens-morris-rows-barred": "three-mens-morris-rows-and-columns-centre-barred",
+    "three-mens-morris-any-point-barred": "three-mens-morris-any-point-centre-barred",
+    "three-mens-morris-king-steps-barred": "three-mens-morris-king-steps-centre-barred",
+    "achi-pass": "achi-4-each-8-lines-stuck-passes",
+}
+ROWS = [(slug, row) for slug, name in MEASURED.items() for row in STRENGTH[name]["rows"]]
+
+
+@cache
+def graph(slug: str) -> GraphArrays:
+    """All positions of a game that are not over, the start first."""
+    game = GAMES[slug]
+    nodes = {position: node for node, position in enumerate(p for p in game.reached if not game.is_terminal(p))}
+    indptr, successor = [0], []
+    for position in nodes:
+        for move in game.legal_moves(position):
+            after = game.apply(position, move)
+            successor.append(nodes[after] if after in nodes else terminal_code(game.outcome(after)))
+        indptr.append(len(successor))
+    side = np.array([position.side for position in nodes], np.int8)
+    return GraphArrays(np.array(indptr, np.int32), np.array(successor, np.int32), side)
+
+
+@cache
+def solution(slug: str):
+    return solve(graph(slug), GAMES[slug].endless_winner)
+
+
+def counts_of(slug: str) -> tuple[list[int], list[int]]:
+    """Positions and classes, each all of them and those not over."""
+    game = GAMES[slug]
+    classes = {game.canonical(position) for position in game.reached}
+    return tuple([len(those), sum(not game.is_terminal(p) for p in those)] for those in (game.reached, classes))
+
+
+def boxes_of(slug: str, n_ways) -> list[int]:
+    """For each side the classes of its positions in which ``n_ways`` finds more than one way to move."""
+    game = GAMES[slug]
+    boxes = {game.canonical(position) for position in game.reached if n_ways(game, position) > 1}
+    return [sum(position.side is side for position in boxes) for side in Side]
+
+
+@pytest.mark.parametrize("slug", COUNTED)
+class TestCounts:
+    def test_positions_and_classes(self, slug):
+        wanted = COUNTS[COUNTED[slug]]
+        assert list(counts_of(slug)) == [wanted["states"], wanted.get("classes", wanted["states"])]
+
+    def test_boxes_of_both_sides(self, slug):
+        wanted = COUNTS[COUNTED[slug]]
+        assert boxes_of(slug, lambda game, position: len(game.legal_moves(position))) == wanted["boxes"]
+        kinds = boxes_of(slug, lambda game, position: len(game.distinct_moves(position)))
+        assert kinds == wanted.get("boxes_with_several_kinds_of_move", wanted["boxes"])
+
+    def test_value_of_the_start(self, slug):
+        wanted = COUNTS[COUNTED[slug]]
+        result = {"first": FIRST_WINS, "hounds": FIRST_WINS, "second": SECOND_WINS, "draw": ENDLESS}[wanted["value"]]
+        found = solution(slug)
+        assert (found.result[0], found.plies[0]) == (result, wanted.get("plies", NO_PLIES))
+
+
+@pytest.mark.parametrize("slug", [game.slug for game in MORRISES if game.is_barred])
+def test_a_barred_centre_makes_the_game_a_draw(slug):
+    assert list(counts_of(slug)) == [[5381, 4965], [741, 678]]
+    assert solution(slug).result[0] == ENDLESS
+
+
+def test_achi_with_passing():
+    assert list(counts_of("achi-pass")) == [[5724, 4720], [795, 655]]
+    assert (solution("achi-pass").result[0], solution("achi-pass").plies[0]) == (FIRST_WINS, 11)
+
+
+def test_first_stones_of_three_mens_morris():
+    found = solution("three-mens-morris")
+    after = graph("three-mens-morris").successor[:9]
+    first, second = FIRST_WINS, SECOND_WINS
+    assert found.result[after].tolist() == [ENDLESS, second, ENDLESS, second, first, second, ENDLESS, second, ENDLESS]
+
+
+def test_dodgem_for_the_side_to_move():
+    found, side = solution("dodgem"), graph("dodgem").side
+    won = int((found.result == -1 - side).sum())
+    game = GAMES["dodgem"]
+    over = [(game.outcome(position).winner, position.side) for position in game.reached if game.is_terminal(position)]
+    won += sum(winner is mover for winner, mover in over)
+    assert [won, len(game.reached) - won] == [1123, 840]
+
+
+@pytest.mark.parametrize(("depth", "n"), list(enumerate(COUNTS["three-mens-morris-8-lines"]["perft"], 1)))
+def test_perft_of_three_mens_morris(depth, n):
+    game = GAMES["three-mens-morris"]
+    assert perft(game, game.initial_position(), depth) == n
+
+
+def policy(slug: str, name: str) -> np.ndarray:
+    one = graph(slug)
+    n_moves = np.diff(one.indptr)
+    if name == "random":
+        return np.repeat(1 / n_moves, n_moves)
+    if name == "first":
+        chances = np.zeros(len(one.successor))
+        chances[one.indptr[:-1]] = 1
+        return chances
+    return perfect_policy(one, solution(slug))
+
+
+@pytest.mark.parametrize(
+    ("slug", "row"), ROWS, ids=lambda one: one if isinstance(one, str) else f"{one['first']}-{one['second']}"
+)
+def test_exact_strength(slug, row):
+    one = graph(slug)
+    first_moves = np.repeat(one.side, np.diff(one.indptr)) == 0
+    chances = np.where(first_moves, policy(slug, row["first"]), policy(slug, row["second"]))
+    wanted = [row[result] for result in ("win", "loss", "draw", "endless")]
+    assert evaluate_loops(*one, chances)[0] == pytest.approx(np.array(wanted), abs=1e-12)
+
+
+@pytest.mark.parametrize("best", STRENGTH["three-mens-morris-8-lines"]["best_responses"], ids=str)
+def test_best_responses(best):
+    slug = "three-mens-morris"
+    responder = Side[best["side"].upper()]
+    points, _ = best_response(graph(slug), responder.other, policy(slug, best["against"]))
+    assert 1 - points[0] == pytest.approx(best["points"], abs=1e-12)
+
+
+@pytest.mark.parametrize("slug", GAMES)
+def test_plies_are_the_least_numbers_of_moves(slug):
+    assert GAMES[slug].reached == reachable(GAMES[slug])
+
+
+REFUSED = [
+    ("three-mens-morris", "B.........1", "is not 9 characters from 'B', 'W' and '.'"),
+    ("three-mens-morris", "B........", "is not 9 characters"),
+    ("three-mens-morris", "X........2", "is not 9 characters"),
+    ("three-mens-morris", "B........3", "and the side to move, '1' or '2'"),
+    ("three-mens-morris", "B........1", "placed in turn"),
+    ("three-mens-morris", "BB.......1", "placed in turn"),
+    ("three-mens-morris", "BBWBBWW..2", "has 4 black and 3 white stones; each side has 3"),
+    ("three-mens-morris", "BBB...WWW1", "goes on after a side has won"),
+    ("three-mens-morris", "BBBWW....1", "placed in turn"),
+    ("three-mens-morris-barred", "....B....2", "has the first stone of the game in the centre, which is barred"),
+    ("achi", "BBWWBBWWB2", "each side has 4"),
+    ("achi", "BWBWB....1", "placed in turn"),
+    ("dodgem", "RRR....UU1", "has 3 black cars; each side has 2"),
+    ("dodgem", "..UU..U.R1", "has 3 white cars; each side has 2"),
+    ("dodgem", ".........1", "is a position that no game can reach"),
+    ("dodgem", "R..R...UU2", "is a position that no game can reach"),
+    ("hare-and-hounds", "DD.D.....HH1", "does not have 3 hounds (D) and one hare (H)"),
+    ("hare-and-hounds", "DD........H1", "does not have 3 hounds (D) and one hare (H)"),
+    ("hare-and-hounds", "H......DD.D2", "is a position that no game can reach"),
+]
+
+
+@pytest.mark.parametrize(("slug", "text", "reason"), REFUSED)
+def test_positions_that_cannot_arise_are_refused_with_the_reason(slug, text, reason):
+    refused = refusal(GAMES[slug].decode, text)
+    assert isinstance(refused, InvalidPositionError)
+    assert repr(text) in str(refused)
+    assert reason in str(refused)
+
+
+@pytest.mark.parametrize("slug", GAMES)
+@pytest.mark.parametrize("text", ["", "0", "12", "5-5-5", "1-0", "a", "٣"])
+def test_moves_that_are_none_are_refused(slug, text):
+    refused = refusal(GAMES[slug].parse_move, text)
+    assert isinstance(refused, InvalidMoveError)
+    assert repr(text) in str(refused)
+
+
+@pytest.mark.parametrize(
+    ("slug", "text", "move"),
+    [
+        ("three-mens-morris", "BW.BW..BW1", "3"),
+        ("three-mens-morris", "B...W....1", "1-2"),
+        ("three-mens-morris", "BW.BW..BW1", "1-5"),
+        ("achi-pass", "BWBW.BWBW1", "6-6"),
+        ("achi-pass", "B...W....1", "6-6"),
+        ("dodgem", "R..R...UU1", "3"),
+        ("hare-and-hounds", "DD.D......H1", "2-1"),
+    ],
+)
+def test_moves_of_another_phase_or_piece_are_illegal(slug, text, move):
+    game = GAMES[slug]
+    with pytest.raises(IllegalMoveError, match=repr(move)):
+        game.play(game.decode(text), game.parse_move(move))
+
+
+def test_a_stuck_side_of_achi_loses_or_passes():
+    text = "BBWWW.BBW1"
+    losing, passing = (GAMES[slug] for slug in ("achi", "achi-pass"))
+    assert losing.outcome(losing.decode(text)).winner is Side.SECOND
+    position = passing.decode(text)
+    (move,) = passing.legal_moves(position)
+    assert (passing.look.kind(move), passing.look.describe_action(position, move)) == ("pass", "Pass")
+    assert passing.apply(position, move) == (position.board, Side.SECOND)
