@@ -7,7 +7,7 @@
  */
 
 import { bead } from "./beads.js";
-import { beadsOn, dot, EDGE, edges, outline, piece, pieceWords, ruling, thread } from "./diagram.js";
+import { beadsOn, cellsAt, dot, EDGE, edges, outline, piece, pieceWords, ruling, thread } from "./diagram.js";
 import { narrow, svg, usesKeys } from "./dom.js";
 import { percents } from "./words.js";
 
@@ -63,7 +63,7 @@ export class Board {
     const isNew = JSON.stringify(paths) !== JSON.stringify(this.paths);
     this.paths = paths;
     this.actions = actions;
-    if (isNew) this.#choice([]);
+    if (isNew) this.#choice(this.#forced());
     this.view = { winning: [], last: [], lit: [], beads: [], ghost: null, ...view };
     this.#draw();
   }
@@ -161,6 +161,12 @@ export class Board {
       return this.play(moves[0][0]);
     this.#choice(moves.length ? chosen : []);
     return this.#draw();
+  }
+
+  /** The cells of the only move, if it is an action: a pass, say, which is offered without a choice. */
+  #forced() {
+    const moves = Object.entries(this.paths);
+    return moves.length === 1 && moves[0][0] in this.actions ? cellsAt(this.layout, moves[0][1]) : [];
   }
 
   /** Clears the choice of cells and reports a move to `onPlay`. */
