@@ -1,4 +1,7 @@
-/** A player's actions besides moves: to resign, after a confirmation, and to play again. */
+/**
+ * The buttons beside the board of a match: resign (after a confirmation), play again, and play again with swapped
+ * sides.
+ */
 
 import { byId } from "./dom.js";
 
@@ -10,15 +13,15 @@ function focusInPlace(/** @type {HTMLElement} */ element) {
 
 export class Actions {
   /**
-   * @param {Viewer} viewer who looks
+   * @param {Viewer} viewer
    * @param {(type: string, data?: object) => boolean} send sends a message of the protocol
-   * @param {{focus: () => void}} board where the focus goes when a button has done its work
+   * @param {{focus: () => void}} board receives the focus after a button was pressed
    */
   constructor(viewer, send, board) {
     this.viewer = viewer;
     this.board = board;
-    byId("resign").addEventListener("click", () => this.#ask(true));
-    byId("resign-no").addEventListener("click", () => this.#ask(false));
+    byId("resign").addEventListener("click", () => this.#showConfirmation(true));
+    byId("resign-no").addEventListener("click", () => this.#showConfirmation(false));
     byId("resign-yes").addEventListener("click", () => {
       byId("resign-confirm").hidden = true;
       send("resign");
@@ -51,20 +54,20 @@ export class Actions {
    */
   keepFocus(/** @type {MatchState} */ now) {
     const focused = document.activeElement;
-    const isNowhere = !focused || focused === document.body;
+    const hasNoFocus = !focused || focused === document.body;
     const isHidden = focused?.closest("[hidden]");
     const hasEnded = this.wasPlaying && now.status === "finished";
     const isTurn = now.status === "playing" && now.turn === this.viewer.role;
     this.wasPlaying = now.status === "playing";
-    if (isHidden || (hasEnded && (isNowhere || focused.closest("#board")))) {
+    if (isHidden || (hasEnded && (hasNoFocus || focused.closest("#board")))) {
       if (byId("again").hidden) this.board.focus();
       else focusInPlace(byId("again"));
-    } else if (isNowhere && isTurn) this.board.focus();
+    } else if (hasNoFocus && isTurn) this.board.focus();
   }
 
-  #ask(/** @type {boolean} */ isAsked) {
-    byId("resign-confirm").hidden = !isAsked;
-    byId("resign").hidden = isAsked;
-    byId(isAsked ? "resign-no" : "resign").focus();
+  #showConfirmation(/** @type {boolean} */ isShown) {
+    byId("resign-confirm").hidden = !isShown;
+    byId("resign").hidden = isShown;
+    byId(isShown ? "resign-no" : "resign").focus();
   }
 }

@@ -1,10 +1,10 @@
 /**
- * Boards and beads for the admin, as two elements:
+ * Two custom elements for the admin, which draw boards and beads:
  *
  *   <bead-board data-game="noughts-and-crosses" data-board='["X",null,…]'></bead-board>
  *   <bead-bars data-beads="[4,3,1]" data-slots='[{"colour":0,"mark":"A","name":"top left"}]'></bead-bars>
  *
- * The layout of a board is fetched once for each game.
+ * The layout of each game is fetched once.
  */
 
 import { beadPicture } from "./beads.js";
@@ -20,9 +20,9 @@ function layoutOf(/** @type {string} */ game) {
     layouts.set(
       game,
       fetch(`/api/games/${encodeURIComponent(game)}`)
-        .then((answer) => {
-          if (!answer.ok) throw new Error(`No layout for ${game}: ${answer.status}`);
-          return answer.json();
+        .then((response) => {
+          if (!response.ok) throw new Error(`No layout for ${game}: ${response.status}`);
+          return response.json();
         })
         .then(({ layout }) => layout),
     );
@@ -30,8 +30,8 @@ function layoutOf(/** @type {string} */ game) {
   return /** @type {Promise<Layout>} */ (layouts.get(game));
 }
 
-/** Loads the style sheets of the drawings, once for each page. */
-function style() {
+/** Adds the style sheets of the drawings to the page, unless it has them. */
+function addStyleSheets() {
   for (const name of ["objects.css", "admin_board.css"]) {
     const href = new URL(`../css/${name}`, import.meta.url).href;
     if (!document.querySelector(`link[href="${href}"]`))
@@ -62,8 +62,8 @@ class BeadBars extends HTMLElement {
       html(
         "ul",
         { class: "bead-bars" },
-        beads.map((/** @type {number} */ n, /** @type {number} */ at) => {
-          const slot = slots[at] ?? { colour: at % 9, mark: String(at + 1), name: `slot ${at + 1}` };
+        beads.map((/** @type {number} */ n, /** @type {number} */ index) => {
+          const slot = slots[index] ?? { colour: index % 9, mark: String(index + 1), name: `slot ${index + 1}` };
           return html(
             "li",
             { title: `${slot.name}: ${n} of ${total}` },
@@ -77,7 +77,7 @@ class BeadBars extends HTMLElement {
               "span",
               {},
               `${figure(n)} `,
-              html("small", {}, `${slot.name ?? ""}${total ? `, ${chances[at]}` : ""}`),
+              html("small", {}, `${slot.name ?? ""}${total ? `, ${chances[index]}` : ""}`),
             ),
           );
         }),
@@ -86,6 +86,6 @@ class BeadBars extends HTMLElement {
   }
 }
 
-style();
+addStyleSheets();
 customElements.define("bead-board", BeadBoard);
 customElements.define("bead-bars", BeadBars);

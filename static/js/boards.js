@@ -1,6 +1,6 @@
 /**
- * Pictures of games. Each placeholder holds the data of its picture, or names one of the page's `boards`, and has the
- * size of its picture from the start.
+ * Draws the pictures of games. Each placeholder contains the data of its picture, or names one of the page's `boards`. It
+ * has the size of its picture from the start, so that nothing on the page moves.
  */
 
 import { boardPicture } from "./diagram.js";

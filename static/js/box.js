@@ -1,4 +1,4 @@
-/** The page of one box: the open drawer, its odds on the printed board, and its changes with their beads. */
+/** The page of a box: draws the open matchbox, the table of its beads, and the beads in the list of its changes. */
 
 import { beadPicture } from "./beads.js";
 import { byId, find, html, pageData } from "./dom.js";
@@ -17,7 +17,7 @@ byId("matchbox").replaceChildren(
   matchbox(layout, { ...box, slots, slot: null, title: find("[data-title]").dataset.title }),
 );
 
-const heading = ["Bead", "Square", "Beads", "Chance", "Drawn"];
+const columns = ["Bead", "Square", "Beads", "Chance", "Drawn"];
 byId("odds").replaceChildren(
   html("caption", {}, "Its beads, as printed"),
   html(
@@ -26,13 +26,13 @@ byId("odds").replaceChildren(
     html(
       "tr",
       {},
-      heading.map((text, at) => html("th", { scope: "col", class: at > 1 ? "figure" : null }, text)),
+      columns.map((text, index) => html("th", { scope: "col", class: index > 1 ? "figure" : null }, text)),
     ),
   ),
   html(
     "tbody",
     {},
-    slots.map((slot, at) =>
+    slots.map((slot, index) =>
       html(
         "tr",
         {},
@@ -47,9 +47,9 @@ byId("odds").replaceChildren(
         html(
           "td",
           { class: "figure", title: total ? `probability ${slot.beads / total}` : null },
-          total ? chances[at] : "none",
+          total ? chances[index] : "none",
         ),
-        html("td", { class: "figure" }, figure(box.draws?.[at] ?? 0)),
+        html("td", { class: "figure" }, figure(box.draws?.[index] ?? 0)),
       ),
     ),
   ),

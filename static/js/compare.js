@@ -1,14 +1,14 @@
-/** Several machines' exact curves in one picture, with their table. */
+/** Draws the exact learning curves of several machines in one picture, with a table. */
 
 import { Curve, chosenName, dash, share } from "./curve.js";
 import { byId, html, pageData } from "./dom.js";
 import { figure } from "./words.js";
 
-/** @typedef {Record<string, Record<Result, number>>} Strength the chances against each opponent */
+/** @typedef {Record<string, Record<Result, number>>} Strength the probabilities of results by opponent */
 /** @typedef {{name: string, points: {games: number, strength: Strength}[]}} Machine */
 const curves = /** @type {Machine[]} */ (pageData("curves", [])).filter(({ points }) => points.length);
 /** @type {Record<string, string>} */
-const WORDS = { win: "won", draw: "drawn", loss: "lost", safe: "not lost" };
+const RESULT_WORDS = { win: "won", draw: "drawn", loss: "lost", safe: "not lost" };
 
 if (curves.length) {
   const opponent = byId("opponent", HTMLSelectElement);
@@ -20,10 +20,11 @@ if (curves.length) {
     label: "Learning curves compared",
     hasOwnEnds: true,
   });
-  // A run begins where the previous one ended, so of two points at the same number of games the later one counts.
+  // Two runs of a machine can have a point at the same number of games, where one ends and the next begins. The later
+  // counts.
   const xs = [...new Set(curves.flatMap(({ points }) => points.map(({ games }) => games)))].sort((a, b) => a - b);
-  const at = curves.map(({ points }) => new Map(points.map((point) => [point.games, point.strength])));
-  // Games without a perfect player have no such value.
+  const strengths = curves.map(({ points }) => new Map(points.map((point) => [point.games, point.strength])));
+  // Returns `null` if the game has no such opponent: some games have no perfect player.
   const value = (/** @type {Strength} */ strength) => {
     const chances = strength[opponent.value];
     if (!chances) return null;
@@ -35,11 +36,11 @@ if (curves.length) {
       name: `${name}, ${figure(points[points.length - 1].games)} ${points[points.length - 1].games === 1 ? "game" : "games"}`,
       colour: String(n),
       dash: dash(n),
-      values: xs.map((x) => (at[n].has(x) ? value(/** @type {Strength} */ (at[n].get(x))) : null)),
+      values: xs.map((x) => (strengths[n].has(x) ? value(/** @type {Strength} */ (strengths[n].get(x))) : null)),
     }));
     curve.show(xs, lines, null, stretch.checked);
     byId("points").replaceChildren(
-      html("caption", {}, `Games of 100 ${WORDS[result.value]} against ${chosenName(opponent)}`),
+      html("caption", {}, `Games of 100 ${RESULT_WORDS[result.value]} against ${chosenName(opponent)}`),
       html(
         "thead",
         {},
@@ -75,7 +76,7 @@ if (curves.length) {
   opponent.addEventListener("change", draw);
   result.addEventListener("change", draw);
   byId("png").addEventListener("click", () =>
-    curve.png("compare.png", `${WORDS[result.value]} against ${chosenName(opponent)}`),
+    curve.png("compare.png", `${RESULT_WORDS[result.value]} against ${chosenName(opponent)}`),
   );
   draw();
 }

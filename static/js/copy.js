@@ -1,7 +1,7 @@
-/** Copying text of the page to the clipboard. */
+/** Copies text of the page to the clipboard. */
 
 /**
- * Copies the text of an element or the content of a field.
+ * Copies the text of an element or the content of a field. If the browser refuses the first way, uses an older one.
  *
  * @param {HTMLElement} source
  */
@@ -10,7 +10,7 @@ export async function copyFrom(source) {
   try {
     await navigator.clipboard.writeText(isField ? source.value : source.textContent);
   } catch {
-    // Without permission, or without https, the old way still works.
+    // The clipboard needs a permission and https. Copying a selection needs neither.
     if (isField) {
       source.focus();
       source.select();

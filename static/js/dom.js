@@ -1,4 +1,4 @@
-/** Making elements: one line per element, no markup in strings (so nothing needs escaping). */
+/** Creates and finds elements. No element is made from a string of markup, so no text needs escaping. */
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -21,7 +21,7 @@ function fill(element, attributes, children) {
 }
 
 /**
- * An SVG element with attributes and children; `null` attributes and children are left out.
+ * Creates an SVG element. `null` attributes and children are left out, and so are `false` attributes.
  *
  * @template {keyof SVGElementTagNameMap} N
  * @param {N} name
@@ -34,7 +34,7 @@ export function svg(name, attributes = {}, ...children) {
 }
 
 /**
- * An HTML element with attributes and children; `null` attributes and children are left out.
+ * Creates an HTML element. `null` attributes and children are left out, and so are `false` attributes.
  *
  * @template {keyof HTMLElementTagNameMap} N
  * @param {N} name
@@ -47,11 +47,11 @@ export function html(name, attributes = {}, ...children) {
 }
 
 /**
- * The element with this id; throws if the page has none, which is a fault of the site.
+ * Returns the element with an id; throws if the page lacks it, which is a fault of the site.
  *
  * @template {Element} [T=HTMLElement]
  * @param {string} id
- * @param {new () => T} [kind] what it has to be
+ * @param {new () => T} [kind] the class that the element must have
  * @returns {T}
  */
 export function byId(id, kind = /** @type {any} */ (HTMLElement)) {
@@ -61,12 +61,12 @@ export function byId(id, kind = /** @type {any} */ (HTMLElement)) {
 }
 
 /**
- * The first element that matches a selector; throws if the page has none, which is a fault of the site.
+ * Returns the first element that matches a selector; throws if the page has none, which is a fault of the site.
  *
  * @template {Element} [T=HTMLElement]
  * @param {string} selector
- * @param {new () => T} [kind] what it has to be
- * @param {ParentNode} [root] where it is looked for
+ * @param {new () => T} [kind] the class that the element must have
+ * @param {ParentNode} [root] the ancestor of the element
  * @returns {T}
  */
 export function find(selector, kind = /** @type {any} */ (HTMLElement), root = document) {
@@ -76,7 +76,7 @@ export function find(selector, kind = /** @type {any} */ (HTMLElement), root = d
 }
 
 /**
- * The value of a `json_script` block, or `fallback` where the page has none.
+ * Returns the value of a `json_script` block, or `fallback` if the page has no such block.
  *
  * @param {string} id
  * @param {any} [fallback]
@@ -87,22 +87,22 @@ export function pageData(id, fallback = null) {
   return block ? JSON.parse(block.textContent ?? "null") : fallback;
 }
 
-/** Whether the reader asked for less motion. */
+/** Returns whether the reader's system is set to reduced motion. */
 export function isStill() {
   return matchMedia("(prefers-reduced-motion: reduce)").matches;
 }
 
-/** Whether the window is as narrow as a phone, so that secondary content is folded. */
+/** Returns whether the window is as narrow as a phone, so that secondary content is folded. */
 export function isPhone() {
   return matchMedia("(max-width: 40rem)").matches;
 }
 
-/** Whether the window is so narrow that all stands in one column, as a query that can be listened to. */
+/** Returns a media query that matches if the page has only one column. */
 export function narrow() {
   return matchMedia("(max-width: 43.99rem)");
 }
 
-/** Stores for the next pages whether the reader uses the keyboard or a pointer. */
+/** Stores at every input whether it came from the keyboard or a pointer, for `usesKeys`. */
 export function noteInput() {
   for (const type of ["keydown", "pointerdown"])
     document.addEventListener(
@@ -111,14 +111,14 @@ export function noteInput() {
         try {
           sessionStorage.setItem("input", type);
         } catch {
-          /* storage is off: the next page does not know */
+          /* storage is off: `usesKeys` returns false */
         }
       },
       { capture: true },
     );
 }
 
-/** Whether the reader's latest input, here or on the previous page, was a key. */
+/** Returns whether the reader's latest input, on this or the previous page, was a key. */
 export function usesKeys() {
   try {
     return sessionStorage.getItem("input") === "keydown";

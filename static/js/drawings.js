@@ -1,4 +1,4 @@
-/** The boxes as Gardner drew them, with all boards of a box side by side. */
+/** Draws the boxes in the manner of Gardner's article: all boards of a box side by side. */
 
 import { beadsOn, boardPicture, boardWords, cellsAt } from "./diagram.js";
 import { html, pageData } from "./dom.js";

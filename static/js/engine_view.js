@@ -1,4 +1,4 @@
-/** The engine's evaluation of the board and its best moves, on request. */
+/** Shows the engine's evaluation of the board and its best moves, on request. */
 
 import { html } from "./dom.js";
 
@@ -6,10 +6,11 @@ import { html } from "./dom.js";
 
 export class EngineView {
   /**
-   * @param {Record<"answer"|"words"|"list", HTMLElement> & {button: HTMLButtonElement, bar: Element & {hidden?: boolean}}} parts elements of the page
+   * @param {Record<"answer"|"words"|"list", HTMLElement> & {button: HTMLButtonElement, bar: Element & {hidden?: boolean}}} parts
+   *   elements of the page
    * @param {Layout} layout the game's layout
-   * @param {string} url where to ask
-   * @param {(path: string[]) => void} onLook called with the cells of the move that is looked at, or none
+   * @param {string} url the address of the evaluation
+   * @param {(path: string[]) => void} onLook called with the cells of the move under the pointer or focus, or with none
    */
   constructor(parts, layout, url, onLook) {
     this.parts = parts;
@@ -18,10 +19,10 @@ export class EngineView {
     this.onLook = onLook;
     /** @type {number|null} */
     this.ply = null;
-    parts.button.addEventListener("click", () => this.#ask());
+    parts.button.addEventListener("click", () => this.#evaluate());
   }
 
-  /** Clears the answer about another position. */
+  /** Hides the evaluation of an earlier position. */
   show(/** @type {MatchState} */ state) {
     this.parts.button.disabled = state.status !== "playing";
     if (state.status === "playing" && state.ply === this.ply) return;
@@ -29,28 +30,33 @@ export class EngineView {
     this.parts.answer.hidden = true;
   }
 
-  async #ask() {
+  /** Requests and shows the evaluation of the current board, or an error. */
+  async #evaluate() {
     const { words, answer, list, bar } = this.parts;
-    let told;
+    let evaluation;
     try {
       const response = await fetch(this.url);
-      told = await response.json();
-      if (!response.ok) throw new Error(told.detail);
+      evaluation = await response.json();
+      if (!response.ok) throw new Error(evaluation.detail);
     } catch (error) {
-      told = { words: error.message || "No answer came. Try again.", candidates: [], share: null };
+      evaluation = { words: error.message || "No answer came. Try again.", candidates: [], share: null };
     }
-    this.ply = told.ply ?? null;
+    this.ply = evaluation.ply ?? null;
     answer.hidden = false;
-    bar.hidden = told.share === null;
-    words.textContent = told.role ? `${told.role} to move. ${this.#sentence(told.words)}` : told.words;
-    if (told.share !== null) {
-      /** @type {Element} */ (bar.querySelector(".share-first")).setAttribute("width", String(100 * told.share));
+    bar.hidden = evaluation.share === null;
+    words.textContent = evaluation.role
+      ? `${evaluation.role} to move. ${this.#sentence(evaluation.words)}`
+      : evaluation.words;
+    if (evaluation.share !== null) {
+      /** @type {Element} */ (bar.querySelector(".share-first")).setAttribute("width", String(100 * evaluation.share));
       bar.setAttribute(
         "aria-label",
-        `${this.layout.roles[0]} ${Math.round(100 * told.share)} %, ${this.layout.roles[1]} ${Math.round(100 - 100 * told.share)} %`,
+        `${this.layout.roles[0]} ${Math.round(100 * evaluation.share)} %, ${this.layout.roles[1]} ${Math.round(100 - 100 * evaluation.share)} %`,
       );
     }
-    list.replaceChildren(...told.candidates.map((/** @type {EngineMove} */ candidate) => this.#candidate(candidate)));
+    list.replaceChildren(
+      ...evaluation.candidates.map((/** @type {EngineMove} */ candidate) => this.#candidate(candidate)),
+    );
   }
 
   #sentence(/** @type {string} */ text) {

@@ -1,15 +1,16 @@
 /**
- * Matches of two machines that the host steps through: one move, continuously at a chosen speed, or all at once.
+ * Controls a match of two machines: the host plays one move, moves at a chosen speed, or all moves at once.
  *
- * The next step is requested only once the state after the last one has arrived and been shown.
+ * The next step is requested only after the state that follows the previous step has been shown.
  */
 
-const MOST_PLIES = 100;
+/** Maximum number of plies in one request. */
+const MAX_PLIES = 100;
 
 export class Exhibition {
   /**
    * @param {Record<"tools"|"step"|"run"|"finish", HTMLElement> & {speed: HTMLSelectElement}} parts elements of the page
-   * @param {(data: object) => boolean} send asks for a step; whether there was a connection to ask through
+   * @param {(data: object) => boolean} send requests a step; returns false without a connection
    */
   constructor(parts, send) {
     this.parts = parts;
@@ -20,57 +21,60 @@ export class Exhibition {
     this.state = null;
     parts.step.addEventListener("click", () => {
       this.pause();
-      this.#ask(1);
+      this.#request(1);
     });
     parts.run.addEventListener("click", () => (this.isRunning ? this.pause() : this.#run()));
     parts.finish.addEventListener("click", () => {
       this.pause();
       this.isFinishing = true;
-      this.#ask(MOST_PLIES);
+      this.#request(MAX_PLIES);
     });
-    parts.speed.addEventListener("change", () => this.isRunning && this.#later());
+    parts.speed.addEventListener("change", () => this.isRunning && this.#schedule());
   }
 
-  /** Continues after a state has been shown. */
+  /** Updates the controls after a state has been shown, and requests the next step if the match continues by itself. */
   show(/** @type {MatchState} */ state, /** @type {boolean} */ isHost) {
     this.state = state;
-    const isGoing = state.exhibition && isHost && state.status === "playing";
-    this.parts.tools.hidden = !isGoing;
-    if (!isGoing) this.pause();
-    else if (this.isFinishing && this.asked !== state.version) this.#ask(MOST_PLIES);
-    else if (this.isRunning) this.#later();
+    const isControllable = state.exhibition && isHost && state.status === "playing";
+    this.parts.tools.hidden = !isControllable;
+    if (!isControllable) this.pause();
+    else if (this.isFinishing && this.asked !== state.version) this.#request(MAX_PLIES);
+    else if (this.isRunning) this.#schedule();
   }
 
-  /** Whether a requested step was superseded by a move under way; the next state then shows that move and continues. */
+  /**
+   * Returns whether an error means that a move was played before the requested step. It is no problem then: the state
+   * after that move continues the match.
+   */
   isOvertaken(/** @type {string} */ code) {
     return code === "stale_ply" && (this.isFinishing || this.isRunning);
   }
 
-  /** Stops asking for moves; a move under way still arrives. */
+  /** Requests no further steps. A step that was requested before is still shown. */
   pause() {
     this.isFinishing = false;
-    this.#set(false);
+    this.#setRunning(false);
     clearTimeout(this.timer);
   }
 
   #run() {
-    this.#set(true);
-    this.#ask(1);
+    this.#setRunning(true);
+    this.#request(1);
   }
 
-  #set(/** @type {boolean} */ isRunning) {
+  #setRunning(/** @type {boolean} */ isRunning) {
     this.isRunning = isRunning;
     this.parts.run.textContent = isRunning ? "Pause" : "Play on";
   }
 
-  #later() {
+  #schedule() {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
-      if (this.isRunning && this.asked !== /** @type {MatchState} */ (this.state).version) this.#ask(1);
+      if (this.isRunning && this.asked !== /** @type {MatchState} */ (this.state).version) this.#request(1);
     }, Number(this.parts.speed.value));
   }
 
-  #ask(/** @type {number} */ plies) {
+  #request(/** @type {number} */ plies) {
     this.asked = /** @type {MatchState} */ (this.state).version;
     if (!this.send({ ply: /** @type {MatchState} */ (this.state).ply, plies })) this.pause();
   }

@@ -1,18 +1,18 @@
-/** The page of an experiment: its pictures, and its progress while a worker runs it. */
+/** The page of an experiment: draws its charts, and shows its progress while a worker runs it. */
 
 import { Curve, dash } from "./curve.js";
 import { byId, find, pageData } from "./dom.js";
 import { figure } from "./words.js";
 
-const ASK_EVERY_MS = 1_000;
+const POLL_MS = 1_000;
 const title = find("h1").textContent;
-const said = byId("said");
+const announcement = byId("said");
 let result = byId("result");
 
 /** @typedef {{slug: string, title: string, x: string, y: string, xs: number[], is_bars: boolean, is_stretched: boolean, lines: ChartLine[]}} Chart */
 /** @typedef {{name: string, values: number[], low?: number[], high?: number[]}} ChartLine */
 
-/** Draws every picture of the result that the page holds. */
+/** Draws all charts of the result. */
 function draw() {
   for (const { chart } of /** @type {{chart: Chart}[]} */ (pageData("charts", []))) {
     const curve = new Curve(byId(`chart-${chart.slug}`), {
@@ -42,7 +42,7 @@ function draw() {
 }
 
 /**
- * Bars stand on the whole height of the picture, with room for half a bar at either side.
+ * Returns the ends of the axes for bars: the highest bar fills the height, and half a bar fits at either side.
  *
  * @returns {{top: number, range: [number, number]}}
  */
@@ -51,37 +51,38 @@ function bars(/** @type {Chart} */ chart) {
   return { top: Math.min(1, 1.1 * highest), range: [chart.xs[0] - 0.6, /** @type {number} */ (chart.xs.at(-1)) + 0.6] };
 }
 
-const isGoingOn = () => ["queued", "running"].includes(result.dataset.status ?? "");
+const isUnfinished = () => ["queued", "running"].includes(result.dataset.status ?? "");
 
 /** Polls the progress of the run until it ends, then shows the result. */
 async function follow() {
-  while (isGoingOn()) {
-    const run = await ask();
+  while (isUnfinished()) {
+    const run = await fetchRun();
     byId("connection").hidden = run !== null;
     if (run) {
       result.dataset.status = run.status;
       byId("progress", HTMLProgressElement).value = 100 * run.progress;
       byId("status").textContent = run.status === "running" ? "Running" : "Waiting";
     }
-    if (isGoingOn())
-      await new Promise((done) => {
-        setTimeout(done, ASK_EVERY_MS);
+    if (isUnfinished())
+      await new Promise((resolve) => {
+        setTimeout(resolve, POLL_MS);
       });
   }
-  await renew();
+  await reloadResult();
 }
 
-async function ask() {
+/** Returns the run, or `null` if the server does not answer. */
+async function fetchRun() {
   try {
-    const answer = await fetch(`/api/experiment-runs/${result.dataset.run}`);
-    return answer.ok ? await answer.json() : null;
+    const response = await fetch(`/api/experiment-runs/${result.dataset.run}`);
+    return response.ok ? await response.json() : null;
   } catch {
     return null;
   }
 }
 
-/** Reloads the part of the page that holds the result. */
-async function renew() {
+/** Reloads the part of the page that contains the result, and announces the end of the run. */
+async function reloadResult() {
   const address = new URL(location.href);
   address.searchParams.set("run", result.dataset.run ?? "");
   try {
@@ -96,11 +97,11 @@ async function renew() {
     location.reload();
     return;
   }
-  said.textContent =
+  announcement.textContent =
     result.dataset.status === "finished"
       ? "It is finished. The result is on the page."
       : "It has ended without a result.";
 }
 
 draw();
-if (isGoingOn()) follow();
+if (isUnfinished()) follow();

@@ -1,4 +1,4 @@
-/** The gallery: all boxes of a machine or those of one kind, now and at earlier times. */
+/** The gallery: the boxes of a machine, all or those of one kind, now or after an earlier lesson. */
 
 import { byId, find, pageData } from "./dom.js";
 import { unpack } from "./packed.js";
@@ -6,52 +6,64 @@ import { TimeMachine } from "./timemachine.js";
 import { Wall } from "./wall.js";
 import { count, ordinal } from "./words.js";
 
-/** Number of boxes that a shelf of extremes shows. */
-const MOST = 60;
-/** Share of games against random play below which a box counts as no longer reached. */
-const NEVER_MET = 1e-4;
-const SURE = 0.95;
+/** Maximum number of boxes on a shelf that is sorted, such as the most changed boxes. */
+const MAX_SORTED = 60;
+/** Probability that a game against random play opens a box; below it, the box counts as abandoned. */
+const ABANDONED_BELOW = 1e-4;
+/** Share of beads of one colour from which on a box counts as mastered. */
+const MASTERED_FROM = 0.95;
 
 const page = find("[data-machine]");
 const game = pageData("game");
 const drawn = pageData("drawn");
 const title = byId("title").textContent;
-const only = byId("only", HTMLSelectElement);
-const move = byId("move", HTMLSelectElement);
+const kindField = byId("only", HTMLSelectElement);
+const moveField = byId("move", HTMLSelectElement);
 const root = byId("wall");
 
-const sum = (/** @type {number[]} */ numbers) => numbers.reduce((all, n) => all + n, 0);
-const changed = (/** @type {KeptBox} */ { beads, start }) => sum(beads.map((n, at) => Math.abs(n - start[at])));
-/** In the past the number of draws is not known: a box that has changed has been opened. */
-const isOpened = (/** @type {KeptBox} */ box) => (box.draws ? sum(box.draws) > 0 : changed(box) > 0);
+const sum = (/** @type {number[]} */ numbers) => numbers.reduce((total, n) => total + n, 0);
+const nChanged = (/** @type {KeptBox} */ { beads, start }) => sum(beads.map((n, slot) => Math.abs(n - start[slot])));
+/**
+ * Returns whether a box was opened. A box of the past has no number of draws, so it counts as opened if its beads
+ * changed.
+ */
+const isOpened = (/** @type {KeptBox} */ box) => (box.draws ? sum(box.draws) > 0 : nChanged(box) > 0);
 
-/** @type {Record<string, {words: string, shelf?: string, by?: (box: KeptBox) => number, is?: (box: KeptBox) => boolean}>} */
+/**
+ * The kinds of boxes. `is` selects boxes. `by` sorts them, the highest number first, and leaves out those with 0. `words`
+ * is the explanation on the page, and `shelf` the title of the single shelf.
+ *
+ * @type {Record<string, {words: string, shelf?: string, by?: (box: KeptBox) => number, is?: (box: KeptBox) => boolean}>}
+ */
 const KINDS = {
   all: { words: "" },
   changed: {
-    words: `The ${MOST} boxes whose beads are furthest from where they started.`,
+    words: `The ${MAX_SORTED} boxes whose beads are furthest from where they started.`,
     shelf: "The most changed first",
-    by: changed,
+    by: nChanged,
   },
   drawn: {
-    words: `The ${MOST} boxes opened most often in games that it learnt from.`,
+    words: `The ${MAX_SORTED} boxes opened most often in games that it learnt from.`,
     shelf: "The most opened first",
     by: ({ now }) => sum(now.draws),
   },
   visited: {
-    words: `The ${MOST} boxes that a game against random play is most likely to open, calculated from the beads of today. Point at a box to read its chance.`,
+    words: `The ${MAX_SORTED} boxes that a game against random play is most likely to open, calculated from the beads of today. Point at a box to read its chance.`,
     shelf: "The most likely first",
     by: ({ now }) => /** @type {number} */ (now.visit),
   },
   mastered: {
     words: "Boxes that were opened and in which at least 95 of 100 beads have one colour.",
     is: (box) =>
-      isOpened(box) && box.beads.length > 1 && Math.max(...box.beads) >= SURE * sum(box.beads) && sum(box.beads) > 0,
+      isOpened(box) &&
+      box.beads.length > 1 &&
+      Math.max(...box.beads) >= MASTERED_FROM * sum(box.beads) &&
+      sum(box.beads) > 0,
   },
   abandoned: {
     words:
       "Opened before, but now a game against random play leads there less than once in 10,000. Calculated from the beads of today.",
-    is: ({ now }) => sum(now.draws) > 0 && now.visit !== null && now.visit < NEVER_MET,
+    is: ({ now }) => sum(now.draws) > 0 && now.visit !== null && now.visit < ABANDONED_BELOW,
   },
   emptied: { words: "Boxes without a single bead.", is: ({ beads }) => sum(beads) === 0 },
   unopened: { words: "Boxes that no game has led to yet.", is: (box) => !isOpened(box) },
@@ -59,54 +71,55 @@ const KINDS = {
 
 const boxes = /** @type {KeptBox[]} */ (unpack(pageData("packed"), page.dataset.machine));
 const moves = [...new Set(boxes.map((box) => box.move_number))].sort((a, b) => a - b);
-move.append(...moves.map((number) => new Option(`its ${ordinal(number)} move`, String(number))));
-const wanted = new URLSearchParams(location.search);
-const [kind, number] = [wanted.get("only") ?? "", wanted.get("move") ?? ""];
-if (kind in KINDS) only.value = kind;
-if (moves.includes(Number(number))) move.value = number;
+moveField.append(...moves.map((number) => new Option(`its ${ordinal(number)} move`, String(number))));
+const query = new URLSearchParams(location.search);
+const [wantedKind, wantedMove] = [query.get("only") ?? "", query.get("move") ?? ""];
+if (wantedKind in KINDS) kindField.value = wantedKind;
+if (moves.includes(Number(wantedMove))) moveField.value = wantedMove;
 /** @type {Wall} */
 let wall;
 let isPast = false;
 
 function show() {
-  const kind = KINDS[only.value];
-  let found = boxes.filter(
-    (box) => (!move.value || box.move_number === Number(move.value)) && (!kind.is || kind.is(box)),
+  const kind = KINDS[kindField.value];
+  let shown = boxes.filter(
+    (box) => (!moveField.value || box.move_number === Number(moveField.value)) && (!kind.is || kind.is(box)),
   );
   const { by } = kind;
   if (by)
-    found = found
+    shown = shown
       .filter((box) => by(box) > 0)
       .sort((a, b) => by(b) - by(a))
-      .slice(0, MOST);
+      .slice(0, MAX_SORTED);
   wall?.destroy();
-  wall = new Wall(root, game.layout ?? game, found, isPast ? null : drawn, title, { shelf: kind.shelf, heading: "h2" });
-  byId("found").textContent = count(found.length, "box", "boxes");
+  wall = new Wall(root, game.layout ?? game, shown, isPast ? null : drawn, title, { shelf: kind.shelf, heading: "h2" });
+  byId("found").textContent = count(shown.length, "box", "boxes");
   byId("meaning").textContent = kind.words;
-  byId("none").hidden = found.length > 0;
+  byId("none").hidden = shown.length > 0;
 }
 
-function remember() {
+/** Writes the chosen kind and move into the address, and shows their boxes. */
+function writeAddress() {
   const query = new URLSearchParams();
-  if (only.value !== "all") query.set("only", only.value);
-  if (move.value) query.set("move", move.value);
+  if (kindField.value !== "all") query.set("only", kindField.value);
+  if (moveField.value) query.set("move", moveField.value);
   history.replaceState(null, "", query.size ? `?${query}` : location.pathname);
   show();
 }
 
-only.addEventListener("change", remember);
-move.addEventListener("change", remember);
+kindField.addEventListener("change", writeAddress);
+moveField.addEventListener("change", writeAddress);
 byId("tools").addEventListener("submit", (event) => event.preventDefault());
 show();
 
 new TimeMachine(
   { slider: byId("time", HTMLInputElement), back: byId("time-back"), on: byId("time-on"), words: byId("time-words") },
-  (number) => `/machines/${page.dataset.machine}/boxes-at/${number}`,
+  (lesson) => `/machines/${page.dataset.machine}/boxes-at/${lesson}`,
   (beads) => {
     isPast = Boolean(beads);
     for (const box of boxes)
       Object.assign(box, beads ? { beads: beads[box.position] ?? box.start, draws: null, visit: undefined } : box.now);
-    if (only.value === "all") wall.refresh(isPast ? null : drawn);
+    if (kindField.value === "all") wall.refresh(isPast ? null : drawn);
     else show();
   },
   Number(page.dataset.games),

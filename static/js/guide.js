@@ -1,9 +1,9 @@
-/** The guide of a game with its pictures: open on the first visit of a page, folded later. */
+/** Draws the pictures of a game's guide. The guide is open on the first visit of a page, and folded later. */
 
 import { boardPicture, boardWords, cellsAt } from "./diagram.js";
 import { byId, find, pageData } from "./dom.js";
 
-const UNIT_PX = 40;
+const CELL_PX = 40;
 
 const game = pageData("game");
 const guide = byId("guide", HTMLDetailsElement);
@@ -23,14 +23,14 @@ function picture(/** @type {{board: Pieces, lit: string[], dots: string[]}} */ {
   const { layout } = game;
   const names = dots.map((id) => layout.cells.find((/** @type {Cell} */ cell) => cell.id === id).name);
   return boardPicture(layout, board, {
-    size: UNIT_PX * layout.columns,
+    size: CELL_PX * layout.columns,
     lit: cellsAt(layout, lit),
     dots: cellsAt(layout, dots),
     label: [boardWords(layout, board), ...(names.length ? [`dots on ${names.join(", ")}`] : [])].join("; "),
   });
 }
 
-/** Whether this is the browser's first visit; always true if its storage is off. */
+/** Returns whether this browser visits the page for the first time; always true if its storage is off. */
 function isFirstVisit(/** @type {string} */ key) {
   try {
     const isFirst = localStorage.getItem(key) === null;

@@ -1,4 +1,4 @@
-/** The weights of a learnt value on the board, for one kind of piece of either side at a time. */
+/** Shows the weights of a learnt value as colours of the board, for one kind of piece and one side at a time. */
 
 import { outline, piecePicture } from "./diagram.js";
 import { byId, html, narrow, pageData, svg } from "./dom.js";
@@ -8,25 +8,25 @@ const layout = pageData("layout");
 /** @typedef {{kind: string, piece: string, own: boolean, flipped: boolean, weights: number[]}} HeatMap */
 /** @type {HeatMap[]} */
 const maps = pageData("maps");
-/** Number of shades of a colour, as in the tables beside the board. */
+/** Number of shades of each colour, as in the tables beside the board. */
 const STEPS = 5;
 const OWNERS = { own: "its own", other: "the other’s" };
-/** Width below which a board wider than high is turned by a quarter. */
+/** Matches screens so narrow that the board is turned by a quarter. */
 const NARROW = narrow();
 
 /** @param {number} number @param {number} places */
 const signed = (number, places) => `${number > 0 ? "+" : number < 0 ? "−" : ""}${Math.abs(number).toFixed(places)}`;
 
-/** The shade of a weight where the greatest is `most`. */
+/** Returns the class of a weight's shade, if `most` is the greatest absolute weight. */
 export function shade(/** @type {number} */ weight, /** @type {number} */ most) {
   const step = most ? Math.round((STEPS * Math.abs(weight)) / most) : 0;
   return step ? `heat-${weight > 0 ? "p" : "m"}${step}` : "heat-0";
 }
 
-/** The number of decimal places that tells the greatest weight from the others. */
+/** Returns the number of decimal places for weights up to `most`. */
 const placesFor = (/** @type {number} */ most) => (most >= 0.3 ? 2 : most >= 0.03 ? 3 : 4);
 
-/** A weight as it fits into a hex. @param {number} weight @param {number} places */
+/** Returns a weight in a form short enough for a hex. @param {number} weight @param {number} places */
 const hexWords = (weight, places) => (Number(weight.toFixed(places)) ? signed(weight, places).replace("0.", ".") : "0");
 
 /** @param {string} name */
@@ -41,11 +41,11 @@ function radios(root, name, choices) {
   );
 }
 
-/** The hexes where a piece counts most and least, in words. */
+/** Returns a sentence about the hexes with the greatest and the smallest weight. */
 function wordsOf(/** @type {HeatMap} */ map, /** @type {string} */ name, /** @type {number} */ places) {
   const extreme = (/** @type {number} */ sign) => {
     const most = Math.max(...map.weights.map((weight) => sign * weight));
-    const cells = layout.cells.filter((_, at) => sign * map.weights[at] === most).map(({ name: hex }) => hex);
+    const cells = layout.cells.filter((_, cell) => sign * map.weights[cell] === most).map(({ name: hex }) => hex);
     return most > 0 ? `${signed(sign * most, places)} on ${cells.join(" and ")}` : "nowhere";
   };
   return `${name}: most for it ${extreme(1)}, most against it ${extreme(-1)}.`;
@@ -57,13 +57,13 @@ function draw() {
     chosen("own") === "own",
     byId("heat-flipped", HTMLInputElement).checked,
   ];
-  const both = maps.filter((one) => one.kind === kind && one.flipped === flipped);
-  const map = /** @type {HeatMap} */ (both.find((one) => one.own === own));
-  // Its own and the other's by one measure.
-  const most = Math.max(...both.flatMap((one) => one.weights.map(Math.abs)));
+  const bothSides = maps.filter((map) => map.kind === kind && map.flipped === flipped);
+  const shown = /** @type {HeatMap} */ (bothSides.find((map) => map.own === own));
+  // The shades of both sides have the same scale.
+  const most = Math.max(...bothSides.flatMap((map) => map.weights.map(Math.abs)));
   const places = placesFor(most);
-  const words = wordsOf(map, `${OWNERS[own ? "own" : "other"]} ${flipped ? "flipped " : ""}${kind}`, places);
-  byId("heat-board").replaceChildren(board(map, most, places, words));
+  const words = wordsOf(shown, `${OWNERS[own ? "own" : "other"]} ${flipped ? "flipped " : ""}${kind}`, places);
+  byId("heat-board").replaceChildren(board(shown, most, places, words));
   byId("heat-legend").replaceChildren(...legend(most, places));
   byId("heat-words").textContent = `${words[0].toUpperCase()}${words.slice(1)}`;
 }
@@ -72,9 +72,9 @@ function draw() {
 function board(map, most, places, words) {
   const isUpright = NARROW.matches;
   const [width, height] = [100 * layout.columns, 100 * layout.rows];
-  const cells = layout.cells.map((cell, at) => {
+  const cells = layout.cells.map((cell, index) => {
     const [x, y] = [100 * cell.x, 100 * cell.y];
-    const weight = map.weights[at];
+    const weight = map.weights[index];
     return svg(
       "g",
       { class: shade(weight, most) },

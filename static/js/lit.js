@@ -1,9 +1,12 @@
-/** lit-html, imported in one place. A redrawn part keeps its elements, and with them the focus and unfolded details. */
+/**
+ * The only module that imports lit-html. When lit-html draws a part of the page again, it keeps the elements, and so the
+ * focus and unfolded details.
+ */
 
 import { html, nothing } from "../vendor/lit-html-3.3.3/lit-html.js";
 
 export { html, nothing, render } from "../vendor/lit-html-3.3.3/lit-html.js";
 
-/** The head of a table; all its columns but the first `n` hold numbers. */
-export const heads = (/** @type {unknown[]} */ names, n = 1) =>
-  html`<thead><tr>${names.map((name, at) => html`<th scope="col" class=${at < n ? nothing : "figure"}>${name}</th>`)}</tr></thead>`;
+/** Returns the head of a table. The first `nTexts` columns contain texts, and the others numbers. */
+export const heads = (/** @type {unknown[]} */ names, nTexts = 1) =>
+  html`<thead><tr>${names.map((name, n) => html`<th scope="col" class=${n < nTexts ? nothing : "figure"}>${name}</th>`)}</tr></thead>`;

@@ -1,4 +1,4 @@
-/** A machine's page: the wall of boxes, live while the machine plays or trains. */
+/** The page of a machine: shows its boxes, and updates them while the machine plays or trains. */
 
 import { byId, find, isPhone, pageData } from "./dom.js";
 import { unpack } from "./packed.js";
@@ -14,34 +14,35 @@ const boxes = unpack(pageData("packed"), page.dataset.machine);
 const wall = new Wall(byId("wall"), game.layout ?? game, boxes, pageData("drawn"), title, { folds: isPhone() });
 const live = byId("live");
 loadProgress(byId("progress"), page.dataset.machine);
-let isBack = false;
-// Messages about the connection.
-let told = "";
-/** The machine's lesson up to which everything is shown. */
+/** Whether the connection has been lost since the page was loaded. */
+let wasLost = false;
+/** The last message about the connection. */
+let connectionWords = "";
+/** The number of the latest lesson that the page shows. */
 let lesson = Number(page.dataset.lesson);
-/** Frames received while the page's data is reloaded; the data may be older than the frames. */
+/** Frames received while the page's data is reloaded, which may be older than they are. */
 /** @type {Frame[]|null} */
-let held = null;
-let asked = 0;
+let pendingFrames = null;
+let nReloads = 0;
 
-/** Takes one frame of the machine's socket; the socket calls it, and so may a test. */
+/** Handles a frame of the machine's socket. */
 export function receive(/** @type {Frame} */ { type, data }) {
-  // What it learnt after the page was made and before it was listened to, no frame tells.
-  if (type === "joined" && (isBack || data.lesson !== lesson)) refresh();
+  // No frame contains the lessons between the rendering of the page and the connection, or during a lost connection.
+  if (type === "joined" && (wasLost || data.lesson !== lesson)) refresh();
   if (type !== "boxes") return;
-  if (held) {
-    held.push({ type, data });
+  if (pendingFrames) {
+    pendingFrames.push({ type, data });
     return;
   }
   lesson = data.lesson;
   wall.update(data.boxes, data.drawn);
-  totals(data.totals);
-  // If the page does not show every box, the total of beads is only known after a reload of its data.
-  if (!document.getElementById("not-all")) totals({ beads: wall.beads() });
+  showTotals(data.totals);
+  // A page that shows only a part of the boxes cannot count all beads.
+  if (!document.getElementById("not-all")) showTotals({ beads: wall.beads() });
   say("Changed just now");
 }
 
-function totals(/** @type {Record<string, number>|undefined} */ figures) {
+function showTotals(/** @type {Record<string, number>|undefined} */ figures) {
   for (const [name, value] of Object.entries(figures ?? {})) {
     const place = page.querySelector(`[data-total="${name}"]`);
     if (place) place.textContent = figure(value);
@@ -57,33 +58,34 @@ function say(/** @type {string} */ words) {
   live.textContent = words;
 }
 
-/** The reloaded data contains the missed lessons; frames received meanwhile are applied afterwards. */
+/** Reloads the page's data, which contains the missed lessons, and then applies the frames received meanwhile. */
 async function refresh() {
-  held ??= [];
-  asked += 1;
-  const turn = asked;
+  pendingFrames ??= [];
+  nReloads += 1;
+  const reload = nReloads;
   try {
-    const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
-    if (answer.ok && turn === asked) show(new DOMParser().parseFromString(await answer.text(), "text/html"));
+    const response = await fetch(location.href, { headers: { Accept: "text/html" } });
+    if (response.ok && reload === nReloads) show(new DOMParser().parseFromString(await response.text(), "text/html"));
   } finally {
-    if (turn === asked) {
-      const frames = held;
-      held = null;
+    if (reload === nReloads) {
+      const frames = pendingFrames;
+      pendingFrames = null;
       for (const frame of frames ?? []) receive(frame);
     }
   }
 }
 
-function show(/** @type {Document} */ fresh) {
-  const now = unpack(
-    JSON.parse(/** @type {HTMLElement} */ (fresh.getElementById("packed")).textContent),
+/** Shows the data of a reloaded page. */
+function show(/** @type {Document} */ reloaded) {
+  const newBoxes = unpack(
+    JSON.parse(/** @type {HTMLElement} */ (reloaded.getElementById("packed")).textContent),
     page.dataset.machine,
   );
-  lesson = Number(find("[data-machine]", HTMLElement, fresh).dataset.lesson);
-  wall.update(now, JSON.parse(/** @type {HTMLElement} */ (fresh.getElementById("drawn")).textContent));
+  lesson = Number(find("[data-machine]", HTMLElement, reloaded).dataset.lesson);
+  wall.update(newBoxes, JSON.parse(/** @type {HTMLElement} */ (reloaded.getElementById("drawn")).textContent));
   loadProgress(byId("progress"), page.dataset.machine);
   for (const place of page.querySelectorAll("[data-total]")) {
-    place.textContent = find(`[data-total="${place.dataset.total}"]`, HTMLElement, fresh).textContent;
+    place.textContent = find(`[data-total="${place.dataset.total}"]`, HTMLElement, reloaded).textContent;
   }
 }
 
@@ -91,13 +93,13 @@ const api = `/api/machines/${page.dataset.machine}`;
 const rest = {
   news: api,
   frame: (/** @type {{lessons: number}} */ { lessons }) => ({ type: "joined", data: { lesson: lessons } }),
-  slowness: () => 3, // the whole page is asked for again
+  slowness: () => 3, // because each change reloads the whole page
 };
 /** Shows whether the socket is connected. */
 function connection(/** @type {SocketStatus} */ status) {
   const words = trouble(status, "The connection is lost. The page tries again. The boxes may be a little old.");
-  if (status === "lost") isBack = true;
-  if (words !== told) say(words);
-  told = words;
+  if (status === "lost") wasLost = true;
+  if (words !== connectionWords) say(words);
+  connectionWords = words;
 }
 new Socket(`${api}/ws`, receive, connection, rest);

@@ -1,7 +1,7 @@
 /**
- * Actions with the chosen cells, besides the choice of another cell: flips, turns, or the plain move.
+ * Buttons for the moves that a player can make with the chosen cells: flips, turns, or the plain move.
  *
- * The board knows these moves; the state describes the effect of each.
+ * The board determines these moves, and the state of the match describes the effect of each.
  */
 
 import { piecePicture } from "./diagram.js";
@@ -9,7 +9,7 @@ import { find, html } from "./dom.js";
 
 export class Offers {
   /**
-   * @param {HTMLElement} root a group of buttons; it keeps its place on the page, so that nothing jumps
+   * @param {HTMLElement} root the group of buttons; without buttons it keeps its space, so that nothing on the page moves
    * @param {Layout} layout the game's layout
    * @param {(move: string) => void} onPlay called with the move whose button was pressed
    */
@@ -20,17 +20,17 @@ export class Offers {
   }
 
   /**
-   * Offers moves that are played with the same cells.
+   * Shows a button for each move.
    *
-   * @param {string[]} moves empty if nothing is chosen
-   * @param {Actions} actions the state's
-   * @param {string} title what has been chosen
+   * @param {string[]} moves empty if no cell is chosen
+   * @param {Actions} actions the actions of the state
+   * @param {string} title describes the chosen cells
    */
   show(moves, actions, title) {
-    const isAsked = moves.length > 0;
-    // The focus must not be lost with a removed button.
+    const hasMoves = moves.length > 0;
+    // The focus would be lost with a removed button, so it goes back to the board.
     if (this.root.contains(document.activeElement)) find("[data-cell][tabindex='0']", SVGElement).focus();
-    this.root.setAttribute("aria-label", isAsked ? title : "What a chosen piece can do");
+    this.root.setAttribute("aria-label", hasMoves ? title : "What a chosen piece can do");
     this.root.replaceChildren(
       ...moves.map((move) => {
         const { name = "Just move", piece = null } = actions[move] ?? {};

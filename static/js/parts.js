@@ -1,22 +1,25 @@
-/** The last move of a machine with a value of positions: the parts of the board's sum, and the alternatives. */
+/**
+ * Explains the last move of a machine that learns a value of positions: the parts of the board's value, the alternative
+ * moves, and the changed weights.
+ */
 
 import { find } from "./dom.js";
 import { heads, html, nothing, render } from "./lit.js";
 import { seatOf } from "./match_words.js";
 
-/** Number of parts shown at once, the largest ones. */
-const SEEN = 5;
+/** Number of parts that are visible without unfolding: the largest ones. */
+const MAX_UNFOLDED = 5;
 
-/** A number with its sign, to the hundredth. */
+/** Returns a number with its sign and two decimal places. */
 export const signed = (/** @type {number} */ number) => digits(number, 2);
 
-/** A number with its sign to a number of places; a result of 0 has no sign. */
+/** Returns a number with its sign and a number of decimal places; a result of 0 has no sign. */
 const digits = (/** @type {number} */ number, /** @type {number} */ places) => {
   const shown = Math.abs(number).toFixed(places);
   return Number(shown) ? `${number < 0 ? "−" : "+"}${shown}` : shown;
 };
 
-/** A part as a line, with a bar to the right if it favours the machine, else to the left. */
+/** Returns a part as a list item, with a bar to the right if it favours the machine, else to the left. */
 function partLine(/** @type {{name: string, value: number}} */ { name, value }, /** @type {number} */ most) {
   const width = most ? (100 * Math.abs(value)) / most : 0;
   return html`<li>
@@ -29,31 +32,31 @@ function partLine(/** @type {{name: string, value: number}} */ { name, value }, 
 }
 
 /**
- * A sum and its parts: the largest ones visible, the others and the single weights folded.
+ * Returns the value of a board as the sum of its parts. The smaller parts and the single weights are folded.
  *
  * @param {PartsShown} board
  */
 export function partsList({ sum, value, groups }) {
   const most = Math.abs(groups[0]?.value ?? 0);
-  const [first, rest] = [groups.slice(0, SEEN), groups.slice(SEEN)];
-  /** @param {PartsShown["groups"]} some */
-  const list = (some) => html`<ul class="plain parts">${some.map((one) => partLine(one, most))}</ul>`;
-  const left = rest.reduce((total, one) => total + one.value, 0);
-  const smaller = `${rest.length} smaller parts, together ${signed(left)}`;
+  const [first, rest] = [groups.slice(0, MAX_UNFOLDED), groups.slice(MAX_UNFOLDED)];
+  /** @param {PartsShown["groups"]} parts */
+  const list = (parts) => html`<ul class="plain parts">${parts.map((part) => partLine(part, most))}</ul>`;
+  const restSum = rest.reduce((total, part) => total + part.value, 0);
+  const smaller = `${rest.length} smaller parts, together ${signed(restSum)}`;
   const weights = groups
     .flatMap(({ parts }) => parts)
-    .map(({ name, weight, amount, value: adds }) => [name, digits(weight, 4), String(amount), digits(adds, 4)]);
-  const words = "Every weight that counted";
+    .map(({ name, weight, amount, value: product }) => [name, digits(weight, 4), String(amount), digits(product, 4)]);
+  const caption = "Every weight that counted";
   return html`${list(first)}
     ${rest.length ? html`<details><summary>${smaller}</summary>${list(rest)}</details>` : nothing}
     <p class="parts-sum">All together ${signed(sum)}: a value of ${signed(value)}, between −1 and +1.</p>
     <details>
-      <summary>${words}</summary>
-      ${table(words, ["On the board", "Weight", "Times", "Adds"], weights)}
+      <summary>${caption}</summary>
+      ${table(caption, ["On the board", "Weight", "Times", "Adds"], weights)}
     </details>`;
 }
 
-/** A table that scrolls in a box of its own; of each row the first cell is its name. */
+/** Returns a table that scrolls sideways. The first cell of each row is the row's name. */
 function table(/** @type {string} */ caption, /** @type {string[]} */ names, /** @type {unknown[][]} */ rows) {
   const row = (/** @type {unknown[]} */ [name, ...cells]) =>
     html`<tr><th scope="row">${name}</th>${cells.map((words) => html`<td class="figure">${words}</td>`)}</tr>`;
@@ -67,7 +70,7 @@ function table(/** @type {string} */ caption, /** @type {string[]} */ names, /**
 }
 
 /**
- * Fills the section of the match page, or hides it if no machine in the match reports parts. Levels are no machines.
+ * Fills the section of the match page, or hides it if neither a machine nor a level in the match reports parts.
  */
 export function showParts(/** @type {MatchState} */ now, /** @type {HTMLElement} */ section) {
   const { thoughts, changes } = now.learning?.parts ?? { thoughts: [], changes: [] };
@@ -82,9 +85,9 @@ export function showParts(/** @type {MatchState} */ now, /** @type {HTMLElement}
     : `${/** @type {MachineBrief} */ (machine).name} has not moved yet. After its first move you see here how it chose.`;
   const title = html`<h3>The board after it, for ${thought?.role}</h3>`;
   render(thought ? [title, partsList(thought)] : nothing, part("board"));
-  render(thought ? movesTold(thought) : nothing, part("moves"));
+  render(thought ? movesTable(thought) : nothing, part("moves"));
   render(
-    changes.map((one) => changeTold(one, now)),
+    changes.map((change) => changedWeights(change, now)),
     part("changes"),
   );
   part("weights").hidden = !thought;
@@ -94,23 +97,26 @@ export function showParts(/** @type {MatchState} */ now, /** @type {HTMLElement}
     part("why").setAttribute("href", `/machines/${machine.id}/values?position=${encodeURIComponent(now.position)}`);
 }
 
-function movesTold(/** @type {PartsThought} */ { moves, depth, n_moves: n }) {
-  const ahead = depth === 1 ? "One move ahead" : `${depth} moves ahead`;
-  // The search results of a level are not stored.
-  const isFound = moves.some(({ found }) => found !== null);
+function movesTable(/** @type {PartsThought} */ { moves, depth, n_moves: nMoves }) {
+  const searchTitle = depth === 1 ? "One move ahead" : `${depth} moves ahead`;
+  // A level's results of the search are not stored.
+  const hasResults = moves.some(({ found }) => found !== null);
   const rows = moves.map(({ name, chosen, board, found }) => [
     chosen ? html`${name}<span class="tag">played</span>` : name,
     signed(board),
-    ...(isFound ? [found === null ? "–" : signed(found)] : []),
+    ...(hasResults ? [found === null ? "–" : signed(found)] : []),
   ]);
   return html`<details>
-    <summary>${moves.length < n ? `The best of its ${n} moves` : "Its moves"}</summary>
-    ${table("Possible moves, the best first", ["Move", "The board after it", ...(isFound ? [ahead] : [])], rows)}
+    <summary>${moves.length < nMoves ? `The best of its ${nMoves} moves` : "Its moves"}</summary>
+    ${table("Possible moves, the best first", ["Move", "The board after it", ...(hasResults ? [searchTitle] : [])], rows)}
   </details>`;
 }
 
-/** The changes of a machine by the match: the most changed weights, and a link to all of them. */
-function changeTold(/** @type {WeightsLearnt} */ { role, url, n_changed: n, weights }, /** @type {MatchState} */ now) {
+/** Returns the weights of a machine that the match changed most, and a link to all of its weights. */
+function changedWeights(
+  /** @type {WeightsLearnt} */ { role, url, n_changed: nChanged, weights },
+  /** @type {MatchState} */ now,
+) {
   const rows = weights.map(({ name, before, after }) => [
     name,
     digits(before, 4),
@@ -120,6 +126,6 @@ function changeTold(/** @type {WeightsLearnt} */ { role, url, n_changed: n, weig
   return html`<details>
     <summary>What the match changed in ${seatOf(now, role)?.machine?.name ?? role}</summary>
     ${table("The weights that changed most", ["On the board", "Before", "After", "Change"], rows)}
-    <p class="small"><a href=${url}>All ${n} on the board</a></p>
+    <p class="small"><a href=${url}>All ${nChanged} on the board</a></p>
   </details>`;
 }

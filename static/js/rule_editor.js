@@ -1,102 +1,105 @@
-/** The rule editor: choosing a preset fills every field, and changing a field makes a rule of the reader's own. */
+/** The rule editor: choosing a preset fills all fields, and changing a field turns the preset into a custom rule. */
 
 import { pageData } from "./dom.js";
 
 const rules = pageData("rules");
 const kinds = pageData("kinds");
-/** The usual preset of each side, by game. */
-const usual = pageData("usual");
-/** The games that are a family with rules added, by the family and the rules between commas. */
+/** The default preset for each game and side. */
+const defaultPresets = pageData("usual");
+/** The variants of each family of games, by their added rules, which are separated by commas. */
 const games = pageData("games");
-/** @type {any} the fields of a form are found by their names */
+/** @type {any} typed so, because its fields are accessed by their names */
 const form = document.getElementById("machine-form");
-const own = form.elements.own_rule;
+const customField = form.elements.own_rule;
 const note = document.getElementById("own-rule-note");
 
-/** Puts a preset's values into the fields. */
+/** Writes the values of a preset into the fields. */
 function fill(/** @type {LearnRule} */ rule) {
   for (const [name, value] of Object.entries(rule)) {
     const field = form.elements[name];
     if (field.type === "checkbox") field.checked = value;
     else field.value = value ?? "";
   }
-  tell();
+  markChanges();
 }
 
-/** Whether a field equals the value of a preset. */
-function isSame(/** @type {any} */ field, /** @type {any} */ was) {
-  if (field.type === "checkbox") return field.checked === was;
-  if (field.type === "number") return (field.value === "" ? null : Number(field.value)) === was;
-  return field.value.replaceAll(" ", "") === was.replaceAll(" ", "");
+/** Returns whether a field has the value of a preset. */
+function isSame(/** @type {any} */ field, /** @type {any} */ value) {
+  if (field.type === "checkbox") return field.checked === value;
+  if (field.type === "number") return (field.value === "" ? null : Number(field.value)) === value;
+  return field.value.replaceAll(" ", "") === value.replaceAll(" ", "");
 }
 
-/** Marks the fields that differ from the chosen preset, within its kind of rule. */
-function tell() {
+/** Marks the fields that differ from the chosen preset, and shows the note about custom rules. */
+function markChanges() {
   const preset = rules[form.elements.preset.value] ?? {};
   for (const { dataset, classList } of form.querySelectorAll("[data-rule]")) {
     const name = dataset.rule;
     classList.toggle("is-changed", name in preset && !isSame(form.elements[name], preset[name]));
   }
-  if (note) note.hidden = !own.checked;
+  if (note) note.hidden = !customField.checked;
 }
 
-/** The chosen game: the member of its family with the chosen board or added rules. */
-function gameChosen() {
+/** Returns the chosen game: the variant of its family with the chosen board or added rules. */
+function chosenGame() {
   const family = form.elements.game.value;
-  const ticked = (/** @type {string} */ name) =>
+  const checkedValues = (/** @type {string} */ name) =>
     [...form.querySelectorAll(`[data-family="${family}"] [name=${name}]:checked`)].map(({ value }) => value);
-  return ticked("board")[0] ?? games[family]?.[ticked("added").join(",")] ?? family;
+  return checkedValues("board")[0] ?? games[family]?.[checkedValues("added").join(",")] ?? family;
 }
 
-/** The usual preset of the game and side that are chosen. */
-const usualPreset = () => usual[gameChosen()][form.elements.side.value];
+/** Returns the default preset of the chosen game and side. */
+const defaultPreset = () => defaultPresets[chosenGame()][form.elements.side.value];
 
-/** Shows only what fits the chosen game: presets, and the side where one is chosen for good. */
-function offer() {
-  const game = gameChosen();
+/**
+ * Shows only the parts of the form that fit the chosen game. If the chosen preset does not fit, chooses the default
+ * one.
+ */
+function showGame() {
+  const game = chosenGame();
   for (const part of form.querySelectorAll("[data-family]"))
     part.hidden = part.dataset.family !== form.elements.game.value;
   for (const part of form.querySelectorAll("[data-plays]")) part.hidden = !part.dataset.plays.split(" ").includes(game);
-  const fitting = [...form.querySelectorAll("[data-plays]:not([hidden]) [name=preset]")].map(({ value }) => value);
-  if (!fitting.includes(form.elements.preset.value)) {
-    own.checked = false;
-    form.elements.preset.value = usualPreset();
+  const presets = [...form.querySelectorAll("[data-plays]:not([hidden]) [name=preset]")].map(({ value }) => value);
+  if (!presets.includes(form.elements.preset.value)) {
+    customField.checked = false;
+    form.elements.preset.value = defaultPreset();
     fill(rules[form.elements.preset.value]);
   }
   showRule();
 }
 
-/** Shows the fields of the chosen rule, or of the usual one if none is chosen. */
+/** Shows the fields of the chosen preset's kind of rule; without a chosen preset, those of the game's usual kind. */
 function showRule() {
   const chosen = form.querySelector("[name=preset]:checked")?.closest("[data-kind]");
-  const kind = chosen?.dataset.kind ?? kinds[gameChosen()];
+  const kind = chosen?.dataset.kind ?? kinds[chosenGame()];
   for (const part of form.querySelectorAll("fieldset[data-kind]")) {
     part.hidden = part.dataset.kind !== kind;
-    // Hidden fields are disabled, so that they are neither sent nor validated.
+    // Disabled fields are neither sent nor validated.
     part.disabled = part.hidden;
   }
 }
 
 form.addEventListener("change", (/** @type {{target: any}} */ { target }) => {
-  if (["game", "board", "added"].includes(target.name)) offer();
+  if (["game", "board", "added"].includes(target.name)) showGame();
   if (target.name === "preset") {
-    own.checked = false;
+    customField.checked = false;
     fill(rules[target.value]);
     showRule();
   } else if (target.closest("[data-rule]")) {
-    own.checked = true;
-    tell();
-  } else tell();
+    customField.checked = true;
+    markChanges();
+  } else markChanges();
 });
-// The usual rule of the side stays selected until the reader chooses another one.
-let isChosen = own.checked || document.querySelector(".errorlist") !== null;
+// Until the reader chooses a rule, the form selects the default preset of the chosen side.
+let isChosen = customField.checked || document.querySelector(".errorlist") !== null;
 form.addEventListener("input", (/** @type {{target: any}} */ { target }) => {
   if (target.name === "preset" || target.closest("[data-rule]")) isChosen = true;
   if (target.name !== "side" || isChosen) return;
-  form.elements.preset.value = usualPreset();
+  form.elements.preset.value = defaultPreset();
   fill(rules[form.elements.preset.value]);
   showRule();
 });
-if (own.checked) tell();
+if (customField.checked) markChanges();
 else fill(rules[form.elements.preset.value]);
-offer();
+showGame();

@@ -1,4 +1,4 @@
-/** The two seats of a match with the records of their machines, and the invitation to a free seat. */
+/** Shows the two seats of a match, the records of the machines in them, and the invitation to a free seat. */
 
 import { rolePicture } from "./diagram.js";
 import { byId, find, narrow } from "./dom.js";
@@ -31,20 +31,23 @@ export function showSeats(now, viewer, managed) {
   byId("watching").hidden = viewer.role !== null || now.status === "waiting";
 }
 
-/** A side's mark: its letter, or a picture of its pieces. */
+/** Returns the mark of a side: its letter, or a picture of its pieces. */
 export function roleMark(/** @type {string} */ role, /** @type {Viewer} */ { layout }) {
   const side = layout.roles.indexOf(role);
   return html`<span class="seat-role seat-role-${side}" aria-hidden="true">${rolePicture(layout, role)}</span>`;
 }
 
-/** The player of a seat; a person who replaced a machine is shown with its name, if the viewer may see it. */
-/** @param {Seat} of @param {Viewer} viewer */
+/**
+ * Returns the name of a seat's player. If a person replaced a machine, it names the machine too, unless that is
+ * private.
+ */
+/** @param {Seat} seat @param {Viewer} viewer */
 function sitter({ machine, role, name, taken, takes_over: isTakenOver, hidden: isHidden }, viewer) {
-  const who = taken ? (role === viewer.role ? "You" : name) : "free seat";
-  if (isHidden && isTakenOver) return `${who}, in the seat of a private machine`;
-  if (!machine) return html`<span class="seat-name">${who}</span>`;
+  const player = taken ? (role === viewer.role ? "You" : name) : "free seat";
+  if (isHidden && isTakenOver) return `${player}, in the seat of a private machine`;
+  if (!machine) return html`<span class="seat-name">${player}</span>`;
   const link = html`<a href=${machine.url}>${machine.name}</a>`;
-  return isTakenOver ? html`<span>${who}, in the seat of ${link}</span>` : link;
+  return isTakenOver ? html`<span>${player}, in the seat of ${link}</span>` : link;
 }
 
 function learning(/** @type {MachineBrief|null} */ machine) {
@@ -52,8 +55,8 @@ function learning(/** @type {MachineBrief|null} */ machine) {
   return html`<span class="soft seat-note">${machine.learns ? ", learns from this match" : ", does not learn"}</span>`;
 }
 
-/** The machine's record after the last game, with a link for viewers who may change it. */
-/** @param {MachineBrief} of @param {Set<number>} managed */
+/** Returns the results and the level of a machine, with a link to its settings for viewers who may change them. */
+/** @param {MachineBrief} machine @param {Set<number>} managed */
 function record(
   { id, name, learns, level, counts_level: hasLevel, games, wins, draws, losses, win_rate: rate },
   managed,
@@ -68,18 +71,18 @@ function record(
 }
 
 /**
- * Sharing stands beside the board while a seat is free, and below the game afterwards.
+ * Shows the link to the match beside the board while a seat is free, and below the game afterwards.
  *
- * In one column the host has it above the board, on which there is nothing to do yet.
+ * On a page with one column, a player who waits sees it above the board.
  */
 function showInvitation(/** @type {MatchState} */ now, /** @type {Viewer} */ { role }) {
-  const isInvited = now.status === "waiting";
+  const isWaiting = now.status === "waiting";
   const share = byId("share");
-  if (isInvited) (role && narrow().matches ? find(".table") : byId("side")).prepend(share);
+  if (isWaiting) (role && narrow().matches ? find(".table") : byId("side")).prepend(share);
   else if (share.parentElement !== byId("below")) byId("below").append(share);
-  byId("join").hidden = role !== null || !isInvited;
-  byId("share-title").textContent = isInvited ? "Two can play" : "Share";
-  byId("share-words").textContent = !isInvited
+  byId("join").hidden = role !== null || !isWaiting;
+  byId("share-title").textContent = isWaiting ? "Two can play" : "Share";
+  byId("share-words").textContent = !isWaiting
     ? "Anyone with this link can watch."
     : role
       ? "Send this link to a friend. The match begins when they open it and take the other seat."

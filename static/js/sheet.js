@@ -1,34 +1,36 @@
-/** The box as a sheet on a phone, with a handle to tap or pull. On wide screens the CSS shows it beside the board. */
-
+/**
+ * Makes an element a sheet on phones, which opens and closes by a tap on its handle or by pulling it. On wide screens the
+ * style sheet shows the element beside the board.
+ */
 export function sheet(/** @type {HTMLElement} */ element, /** @type {HTMLElement} */ handle) {
-  const set = (/** @type {boolean} */ isOpen) => {
+  const setOpen = (/** @type {boolean} */ isOpen) => {
     element.classList.toggle("is-open", isOpen);
     handle.setAttribute("aria-expanded", String(isOpen));
   };
-  /** @type {number|null} */
-  let start = null;
-  let moved = false;
+  /** @type {number|null} the y coordinate at which pulling began */
+  let startY = null;
+  let isPulled = false;
   handle.addEventListener("pointerdown", (event) => {
-    start = event.clientY;
-    moved = false;
+    startY = event.clientY;
+    isPulled = false;
     handle.setPointerCapture(event.pointerId);
   });
   handle.addEventListener("pointermove", (event) => {
-    if (start === null || Math.abs(event.clientY - start) < 24) return;
-    moved = true;
-    set(event.clientY < start);
+    if (startY === null || Math.abs(event.clientY - startY) < 24) return;
+    isPulled = true;
+    setOpen(event.clientY < startY);
   });
   handle.addEventListener("pointerup", () => {
-    start = null;
+    startY = null;
   });
   handle.addEventListener("click", () => {
-    if (!moved) set(!element.classList.contains("is-open"));
-    moved = false;
+    if (!isPulled) setOpen(!element.classList.contains("is-open"));
+    isPulled = false;
   });
   element.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || !element.classList.contains("is-open")) return;
-    set(false);
+    setOpen(false);
     handle.focus();
   });
-  return { open: () => set(true), close: () => set(false) };
+  return { open: () => setOpen(true), close: () => setOpen(false) };
 }

@@ -1,19 +1,21 @@
 /**
- * For every page: folds secondary content on a phone, and shows when the site loses its database and has it again.
+ * A script of every page. It folds secondary content on phones, and shows when the site loses its database and when it
+ * works again.
  *
- * A page with its own socket learns this there. Every other page has a small socket while it is visible, and none while
- * it is hidden or in the browser's back-forward cache.
+ * Pages without a socket of their own open a small socket for this. They close it while they are hidden or in the browser's
+ * back-forward cache. Pages with a socket show the problem themselves.
  */
 
 import { isPhone, noteInput } from "./dom.js";
 import { Socket, trouble } from "./socket.js";
 
-/** A visitor who leaves within this time causes no request. */
-const AFTER_LOAD_MS = 500;
-/** The server reports a problem as soon as a socket opens; without a report by then there is none. */
-const TOLD_MS = 300;
-const SAID_MS = 5_000;
-/** Asks over HTTP whether the site can serve moves, for networks that block sockets. */
+/** Milliseconds before the socket opens, so that a visitor who leaves at once causes no request. */
+const OPEN_AFTER_MS = 500;
+/** Milliseconds after which a connected site counts as working. It reports a problem as soon as a socket opens. */
+const REPORT_MS = 300;
+/** Milliseconds for which the page shows that the site works again. */
+const SHOWN_MS = 5_000;
+/** Polls whether the site can serve moves, on networks that block sockets. */
 const REST = {
   news: "/api/health/ready",
   frame: () => ({ type: "site", data: { database: "ok", spectators: "ok" } }),
@@ -24,40 +26,41 @@ if (isPhone()) for (const part of document.querySelectorAll("details.folds")) pa
 const place = /** @type {HTMLElement} */ (document.getElementById("site-trouble"));
 /** @type {Socket|null} */
 let socket = null;
-let opening = 0;
-let saying = 0;
-let isWell = false;
+let openTimer = 0;
+let messageTimer = 0;
+/** Whether the page shows that the site works again. */
+let showsRecovery = false;
 
-function look() {
-  clearTimeout(opening);
-  if (document.visibilityState === "visible") opening = setTimeout(open, socket ? 0 : AFTER_LOAD_MS);
+function visibilityChanged() {
+  clearTimeout(openTimer);
+  if (document.visibilityState === "visible") openTimer = setTimeout(open, socket ? 0 : OPEN_AFTER_MS);
   else socket?.leave();
 }
 
 function open() {
   if (socket) socket.rejoin();
-  else if (!Socket.isUsed) socket = new Socket("/api/site/ws", () => {}, hear, REST);
+  else if (!Socket.isUsed) socket = new Socket("/api/site/ws", () => {}, showStatus, REST);
 }
 
-/** Without a connection the state is unknown, so the last message stays. */
-function hear(/** @type {SocketStatus} */ status) {
-  clearTimeout(saying);
+/** Shows a status of the connection. If the connection is lost, the last message stays, because nothing is known. */
+function showStatus(/** @type {SocketStatus} */ status) {
+  clearTimeout(messageTimer);
   if (status === "away") say(trouble(status, ""));
-  else if (isWell || status === "late") say("");
-  else if (status !== "lost" && !place.hidden) saying = setTimeout(over, TOLD_MS);
+  else if (showsRecovery || status === "late") say("");
+  else if (status !== "lost" && !place.hidden) messageTimer = setTimeout(showRecovery, REPORT_MS);
 }
 
-function over() {
+function showRecovery() {
   say("Everything works again.");
-  isWell = true;
-  saying = setTimeout(say, SAID_MS, "");
+  showsRecovery = true;
+  messageTimer = setTimeout(say, SHOWN_MS, "");
 }
 
 function say(/** @type {string} */ words) {
-  isWell = false;
+  showsRecovery = false;
   place.hidden = !words;
   place.textContent = words;
 }
 
-document.addEventListener("visibilitychange", look);
-addEventListener("pageshow", look);
+document.addEventListener("visibilitychange", visibilityChanged);
+addEventListener("pageshow", visibilityChanged);

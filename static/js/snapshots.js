@@ -1,23 +1,24 @@
 /**
- * The measured strength of a machine's snapshots: a line for each opponent, with its interval. The page has the table.
+ * Draws the measured strength of a machine's snapshots: a line with intervals for each opponent. The same numbers are in
+ * the table of the page.
  */
 
 import { Curve, dash } from "./curve.js";
 import { byId, pageData } from "./dom.js";
 
-/** @typedef {Record<"value"|"low"|"high", number[]> & {name: string}} KeptLine */
-/** @type {{games: number[], lines: KeptLine[]}|null} */
-const kept = pageData("kept-curve");
-if (kept) {
+/** @typedef {Record<"value"|"low"|"high", number[]> & {name: string}} SnapshotLine */
+/** @type {{games: number[], lines: SnapshotLine[]}|null} */
+const data = pageData("kept-curve");
+if (data) {
   const curve = new Curve(byId("kept-picture"), {
     x: "games of training",
     y: "points of 100",
     label: "Snapshots of its training",
   });
-  // If a training starts at the end of an earlier one, the later of the two points counts.
-  const at = kept.games.map((_, n) => n).filter((n) => kept.games[n] !== kept.games[n + 1]);
-  const pick = (/** @type {number[]} */ values) => at.map((n) => values[n]);
-  const lines = kept.lines.map((line, n) => ({
+  // Two runs can have a point at the same number of games, where one ends and the next begins. The later counts.
+  const indices = data.games.map((_, n) => n).filter((n) => data.games[n] !== data.games[n + 1]);
+  const pick = (/** @type {number[]} */ values) => indices.map((n) => values[n]);
+  const lines = data.lines.map((line, n) => ({
     name: line.name,
     colour: String(n),
     dash: dash(n),
@@ -25,5 +26,5 @@ if (kept) {
     low: pick(line.low),
     high: pick(line.high),
   }));
-  curve.show(pick(kept.games), lines, null, true);
+  curve.show(pick(data.games), lines, null, true);
 }

@@ -1,14 +1,18 @@
-/** The successive opponents of a training run: adds and removes lines of the form. */
+/** The successive opponents of a training run, one line of the form each: adds lines on request. */
 
 import { byId, find } from "./dom.js";
 
 const list = byId("stages");
 const blank = byId("stage-blank", HTMLTemplateElement);
 const total = find('[name="stage-TOTAL_FORMS"]', HTMLInputElement);
-const more = byId("stage-more");
-const MOST = 20;
+const addButton = byId("stage-more");
+const MAX_STAGES = 20;
 
-function relearn() {
+/**
+ * Shows in each line whether the opponent learns too, which only a machine can, and hides the button after the last
+ * line.
+ */
+function update() {
   for (const stage of list.children) {
     const chosen = find("select", HTMLSelectElement, stage).selectedOptions[0];
     const isMachine = /^\d+$/.test(chosen.value);
@@ -16,10 +20,10 @@ function relearn() {
     learns.hidden = !isMachine;
     if (!isMachine) find("input", HTMLInputElement, learns).checked = false;
   }
-  more.hidden = list.children.length >= MOST;
+  addButton.hidden = list.children.length >= MAX_STAGES;
 }
 
-more.addEventListener("click", () => {
+addButton.addEventListener("click", () => {
   const copy = document.importNode(blank.content, true);
   for (const part of copy.querySelectorAll("[name], [id], [for]")) {
     for (const name of ["name", "id", "for"]) {
@@ -29,8 +33,8 @@ more.addEventListener("click", () => {
   }
   list.append(copy);
   total.value = String(list.children.length);
-  relearn();
+  update();
   list.lastElementChild?.querySelector("select")?.focus();
 });
-list.addEventListener("change", relearn);
-relearn();
+list.addEventListener("change", update);
+update();

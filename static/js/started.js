@@ -1,29 +1,29 @@
 /**
- * Reports whether the page's scripts ran: its root gets the class `is-started`, or `is-stuck` if one failed to load or
- * to run.
+ * Reports whether the page's scripts ran: the root element gets the class `is-started`, or `is-stuck` if a script failed
+ * to load or to run.
  *
- * A classic script in old syntax, so that a browser without modules runs it too. It comes before all others.
+ * A classic script in old syntax, so that browsers without modules run it too. It comes before all other scripts.
  */
 (() => {
   const { classList } = document.documentElement;
-  const note = (/** @type {Event} */ event) => {
-    // An asynchronous script, such as an extension's, is not part of the page.
+  const reportError = (/** @type {Event} */ event) => {
+    // Ignores other elements, and asynchronous scripts: these come from extensions, not from the page.
     if (event.target !== window && !(event.target instanceof HTMLScriptElement && !event.target.async)) return;
-    // A browser's own notice, such as of a ResizeObserver, has no error.
+    // Ignores notices of the browser, such as those about a ResizeObserver. They have no error object.
     if (event instanceof ErrorEvent && !event.error) return;
     classList.add("is-stuck");
     classList.remove("is-started");
   };
-  addEventListener("error", note, true);
-  addEventListener("unhandledrejection", note);
+  addEventListener("error", reportError, true);
+  addEventListener("unhandledrejection", reportError);
   document.addEventListener("DOMContentLoaded", () => {
     const hasModules = "noModule" in HTMLScriptElement.prototype;
     if (!classList.contains("is-stuck")) classList.add(hasModules ? "is-started" : "is-stuck");
   });
-  // Later errors do not concern the start. A rejected promise is reported a little after the page is ready.
-  const leave = () => {
-    removeEventListener("error", note, true);
-    removeEventListener("unhandledrejection", note);
+  // Errors after the start are ignored. The delay is for rejected promises, which browsers report a little later.
+  const stopListening = () => {
+    removeEventListener("error", reportError, true);
+    removeEventListener("unhandledrejection", reportError);
   };
-  addEventListener("load", () => setTimeout(leave, 1000));
+  addEventListener("load", () => setTimeout(stopListening, 1000));
 })();

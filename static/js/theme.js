@@ -1,24 +1,25 @@
-/* Light or dark: loaded in <head> as a plain script, so that the page is never painted in the wrong theme first. */
+/* The light or dark theme. A classic script in <head>, so that the page is never painted in the wrong theme first. */
 (() => {
   const root = document.documentElement;
-  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const darkSystem = matchMedia("(prefers-color-scheme: dark)");
   /** @type {string|null} */
-  let kept = null;
+  let stored = null;
   try {
-    kept = localStorage.getItem("theme");
+    stored = localStorage.getItem("theme");
   } catch {
-    /* storage is off: follow the system */
+    /* storage is off: the theme of the system applies */
   }
-  if (kept === "light" || kept === "dark") root.dataset.theme = kept;
+  if (stored === "light" || stored === "dark") root.dataset.theme = stored;
   root.classList.add("has-js");
 
-  const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : dark.matches);
+  const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : darkSystem.matches);
   document.addEventListener("DOMContentLoaded", () => {
     const button = document.getElementById("theme");
     if (!button) return;
-    const name = () => button.setAttribute("aria-label", isDark() ? "Use the light theme" : "Use the dark theme");
-    name();
-    dark.addEventListener("change", name);
+    const updateLabel = () =>
+      button.setAttribute("aria-label", isDark() ? "Use the light theme" : "Use the dark theme");
+    updateLabel();
+    darkSystem.addEventListener("change", updateLabel);
     button.addEventListener("click", () => {
       root.dataset.theme = isDark() ? "light" : "dark";
       try {
@@ -26,7 +27,7 @@
       } catch {
         /* storage is off: the choice lasts for this page only */
       }
-      name();
+      updateLabel();
     });
   });
 })();

@@ -4,11 +4,12 @@ import { figure } from "./words.js";
 
 export class TimeMachine {
   /**
-   * @param {Record<"back"|"on", HTMLElement & {disabled?: boolean}> & {slider: HTMLInputElement, words: HTMLElement}} parts elements of the page
-   * @param {(number: number) => string} address where the beads after a lesson are told
-   * @param {(beads: Object<string, number[]>|null) => void} onBeads the beads by position; `null` for now
-   * @param {number} games how many the machine has played by now
-   * @param {string} since the day on which what is kept begins, of a machine whose lessons before it are folded up
+   * @param {Record<"back"|"on", HTMLElement & {disabled?: boolean}> & {slider: HTMLInputElement, words: HTMLElement}} parts
+   *   elements of the page
+   * @param {(number: number) => string} address returns the address of the beads after a lesson
+   * @param {(beads: Object<string, number[]>|null) => void} onBeads called with the beads by position, or `null` for now
+   * @param {number} games the number of games that the machine has played by now
+   * @param {string} since the day of the first stored lesson, if earlier lessons were compacted; else empty
    */
   constructor(parts, address, onBeads, games, since = "") {
     this.parts = parts;
@@ -19,42 +20,43 @@ export class TimeMachine {
     this.last = Number(parts.slider.max);
     this.first = Number(parts.slider.min);
     this.asked = 0;
-    parts.slider.addEventListener("input", () => this.#later());
+    parts.slider.addEventListener("input", () => this.#load());
     parts.back.addEventListener("click", () => this.go(this.number - 1));
     parts.on.addEventListener("click", () => this.go(this.number + 1));
-    this.#tell();
+    this.#showStep();
   }
 
+  /** The number of the chosen lesson. */
   get number() {
     return Number(this.parts.slider.value);
   }
 
-  /** Goes to a lesson; before the first and after the last there is nothing. */
+  /** Goes to a lesson; a number outside the stored lessons leads to the nearest of them. */
   go(/** @type {number} */ number) {
     this.parts.slider.value = String(Math.min(this.last, Math.max(this.first, number)));
-    this.#later();
+    this.#load();
   }
 
-  /** One request at a time: while it is pending, only the latest wish is kept. */
-  async #later() {
-    this.#tell();
+  /** Loads and shows the beads after the chosen lesson. During a request, the latest choice replaces earlier ones. */
+  async #load() {
+    this.#showStep();
     if (this.isAsking) return;
     this.isAsking = true;
     try {
-      let told;
+      let shown;
       do {
-        told = this.number;
-        if (told === this.last) {
+        shown = this.number;
+        if (shown === this.last) {
           this.onBeads(null);
-          this.#tell();
+          this.#showStep();
         } else {
-          const answer = await fetch(this.address(told), { headers: { Accept: "application/json" } });
-          if (!answer.ok) throw new Error(String(answer.status));
-          const { beads, lesson, games } = await answer.json();
+          const response = await fetch(this.address(shown), { headers: { Accept: "application/json" } });
+          if (!response.ok) throw new Error(String(response.status));
+          const { beads, lesson, games } = await response.json();
           this.onBeads(beads);
-          this.#tell(lesson, games);
+          this.#showStep(lesson, games);
         }
-      } while (told !== this.number);
+      } while (shown !== this.number);
     } catch {
       this.parts.words.textContent = "This step could not be loaded. Move the slider to try again.";
     } finally {
@@ -62,29 +64,29 @@ export class TimeMachine {
     }
   }
 
-  /** Says which step is shown; after how many games it was is known once the answer is there. */
-  #tell(lesson = /** @type {{sentence: string}|null} */ (null), games = /** @type {number|null} */ (null)) {
+  /** Describes the chosen step. Its lesson and its number of games are known only after the answer. */
+  #showStep(lesson = /** @type {{sentence: string}|null} */ (null), games = /** @type {number|null} */ (null)) {
     const { number, first, last, parts, since } = this;
     parts.back.disabled = number <= first;
     parts.on.disabled = number >= last;
-    const after = since && ` since ${since}`;
-    const when =
+    const sinceWords = since && ` since ${since}`;
+    const step =
       last === first
         ? since
           ? `Nothing has been learnt since ${since}.`
           : "Nothing has been learnt yet."
         : number === last
-          ? `Now, after ${plenty(this.games)}: step ${figure(last - first)} of ${figure(last - first)}${after}.`
+          ? `Now, after ${gamesWords(this.games)}: step ${figure(last - first)} of ${figure(last - first)}${sinceWords}.`
           : number === first
             ? since
               ? `On ${since}: what is kept of its story begins here.`
               : "At the start: every box as it was first filled."
-            : `${games === null ? "Step" : `After ${plenty(games)}: step`} ${figure(number - first)} of ${figure(last - first)}${after}.`;
-    parts.words.textContent = lesson && number !== first ? `${when} ${lesson.sentence}` : when;
-    parts.slider.setAttribute("aria-valuetext", when);
+            : `${games === null ? "Step" : `After ${gamesWords(games)}: step`} ${figure(number - first)} of ${figure(last - first)}${sinceWords}.`;
+    parts.words.textContent = lesson && number !== first ? `${step} ${lesson.sentence}` : step;
+    parts.slider.setAttribute("aria-valuetext", step);
   }
 }
 
-function plenty(/** @type {number} */ games) {
+function gamesWords(/** @type {number} */ games) {
   return `${figure(games)} ${games === 1 ? "game" : "games"}`;
 }

@@ -1,23 +1,24 @@
-/** Merges changes into the state of a tournament; independent of the page. */
+/** Merges changes into the state of a tournament. */
 
-/** The key fields of the lines of each table. */
-const NAMES = { entries: "number", standings: "entry", crosstable: "entry", pairings: "number" };
+/** The field that identifies a line, for each table. */
+const KEYS = { entries: "number", standings: "entry", crosstable: "entry", pairings: "number" };
 
 /**
- * The tournament as it stands after a change, or null where the change is told against another version.
+ * Returns the state of a tournament after a change, or `null` if the change belongs to another version.
  *
- * @param {{version: number} & Record<string, any>} before how it stood, whole
- * @param {{since: number, order: number[]} & Record<string, any>} change a frame `state` of its socket (docs/protocol.md): of each table the lines that differ
+ * @param {{version: number} & Record<string, any>} before the complete state
+ * @param {{since: number, order: number[]} & Record<string, any>} change the data of a frame `state` (docs/protocol.md),
+ *   which has only the changed lines of each table
  */
 export function merged(before, change) {
   if (change.since !== before.version) return null;
   const now = { ...before, ...change };
-  for (const [table, name] of Object.entries(NAMES)) {
-    const lines = new Map(before[table].map((/** @type {Record<string, unknown>} */ line) => [line[name], line]));
-    for (const line of change[table]) lines.set(line[name], line);
+  for (const [table, key] of Object.entries(KEYS)) {
+    const lines = new Map(before[table].map((/** @type {Record<string, unknown>} */ line) => [line[key], line]));
+    for (const line of change[table]) lines.set(line[key], line);
     now[table] = [...lines.values()];
   }
-  const place = new Map(change.order.map((entry, at) => [entry, at]));
+  const place = new Map(change.order.map((entry, index) => [entry, index]));
   for (const table of ["standings", "crosstable"])
     now[table].sort(
       (/** @type {{entry: number}} */ one, /** @type {{entry: number}} */ other) =>

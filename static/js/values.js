@@ -1,4 +1,4 @@
-/** Two tables of a value-table machine from the state: the values at its last move, and the changes by the match. */
+/** Explains a value-table machine in a match: the values at its last move, and the values that the match changed. */
 
 import { find } from "./dom.js";
 import { heads, html, nothing, render } from "./lit.js";
@@ -8,10 +8,10 @@ import { percent } from "./words.js";
 const digits = (n, places) => `${n < 0 ? "−" : ""}${Math.abs(n).toFixed(places)}`;
 const cell = (/** @type {unknown} */ words) => html`<td class="figure">${words}</td>`;
 
-/** Whether a machine's data are boxes and draws. */
+/** Returns whether the state describes a machine by boxes and draws. */
 export const keepsBoxes = (/** @type {MachineBrief|null} */ machine) => machine?.tells === "boxes";
 
-/** Whether a machine's data are values. */
+/** Returns whether the state describes a machine by values of moves. */
 const keepsValues = (/** @type {MachineBrief|null} */ machine) => machine?.tells === "values";
 
 /** Fills the section of the match page, or hides it if no machine in the match keeps values. */
@@ -34,24 +34,25 @@ export function showValues(/** @type {MatchState} */ now, /** @type {HTMLElement
     `/machines/${machine.id}/values?position=${encodeURIComponent(now.position)}`;
 }
 
-/** @param {MachineSeat} of @param {Thought|null} thought @param {boolean} hasMoved */
+/** Returns a sentence about the machine's last move. */
+/** @param {MachineSeat} seat @param {Thought|null} thought @param {boolean} hasMoved */
 function words({ machine, name, takes_over: isTakenOver }, thought, hasMoved) {
-  // The last decision is that of another machine, which the viewer may not see.
+  // The state has no thought of this machine if another machine moved after it.
   if (!thought && hasMoved) return `${machine.name} tells what it thinks after its own moves.`;
   if (!thought) return `${machine.name} has not moved yet. It will play the move with the highest value.`;
-  const played = /** @type {Thought["candidates"][number]} */ (thought.candidates.find((one) => one.chosen));
+  const played = /** @type {Thought["candidates"][number]} */ (thought.candidates.find(({ chosen }) => chosen));
   if (isTakenOver) return `${name} played ${played.name} for it, out of ${thought.n_candidates} moves.`;
   if (thought.explored)
     return `It tried a random move: ${played.name}. It does this in ${percent(thought.epsilon)} of its moves.`;
   return `It played ${played.name}, out of ${thought.n_candidates} moves.`;
 }
 
-/** @type {Record<number, string>} */
-const ENDS = { 1: "wins", "-1": "loses by repetition" };
+/** Remarks on a move that ends the game, by its result. @type {Record<number, string>} */
+const END_WORDS = { 1: "wins", "-1": "loses by repetition" };
 
-/** Remarks on a move, since its numbers alone do not always explain the choice. */
+/** Returns remarks on a move, because its numbers alone do not always explain the choice. */
 const tags = (/** @type {Thought["candidates"][number]} */ { chosen, ends }) =>
-  [chosen && "played", ENDS[ends]].filter(Boolean).map((name) => html`<span class="tag">${name}</span>`);
+  [chosen && "played", END_WORDS[ends]].filter(Boolean).map((name) => html`<span class="tag">${name}</span>`);
 
 function thoughtTable(/** @type {Thought} */ { has_outlook: hasOutlook, candidates }) {
   const names = hasOutlook ? ["Move", "Learnt (Q)", "Outlook (E/100)", "Sum"] : ["Move", "Learnt"];
@@ -59,9 +60,9 @@ function thoughtTable(/** @type {Thought} */ { has_outlook: hasOutlook, candidat
     <caption>What it thought of its last move, the best first</caption>
     ${heads(names, names.length)}
     <tbody>${candidates.map(
-      (one) => html`<tr>
-        <th scope="row">${one.name}${tags(one)}</th>
-        ${cell(digits(one.value, 4))}${hasOutlook ? [cell(digits(one.outlook, 3)), cell(digits(one.total, 4))] : nothing}
+      (move) => html`<tr>
+        <th scope="row">${move.name}${tags(move)}</th>
+        ${cell(digits(move.value, 4))}${hasOutlook ? [cell(digits(move.outlook, 3)), cell(digits(move.total, 4))] : nothing}
       </tr>`,
     )}</tbody>
   </table>`;
@@ -74,9 +75,9 @@ function changesTable(/** @type {ValueChange[]} */ changes, /** @type {Played[]}
       <caption>What the match taught</caption>
       ${heads(["Move", "Before", "After"], 3)}
       <tbody>${changes.map(
-        (one) => html`<tr>
-          <th scope="row">${one.ply + 1}. ${moves[one.ply]?.name ?? one.name}</th>
-          ${cell(digits(one.before, 4))}${cell(digits(one.after, 4))}
+        (change) => html`<tr>
+          <th scope="row">${change.ply + 1}. ${moves[change.ply]?.name ?? change.name}</th>
+          ${cell(digits(change.before, 4))}${cell(digits(change.after, 4))}
         </tr>`,
       )}</tbody>
     </table>

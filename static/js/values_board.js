@@ -1,4 +1,4 @@
-/** The board of the page of values: a move on the board leads to the same page as its link in the table. */
+/** The board on the page of a machine's values: a move on the board opens the page of the position after it. */
 
 import { Board } from "./board.js";
 import { byId, pageData } from "./dom.js";

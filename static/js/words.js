@@ -1,26 +1,26 @@
-/** Words a child understands: counts and chances. */
+/** Formats numbers, chances and lists of names for readers. */
 
 const NUMBERS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
 const ORDINALS = ["", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth"];
 
-/** "one bead", "three beads", "12 beads". */
+/** Returns a number with its noun: "one bead", "three beads", "12 beads". */
 export function count(/** @type {number} */ n, /** @type {string} */ noun, nouns = `${noun}s`) {
   return `${NUMBERS[n] ?? figure(n)} ${n === 1 ? noun : nouns}`;
 }
 
 const FIGURES = new Intl.NumberFormat("en-GB");
 
-/** "1,063": a number in figures, in groups of three. */
+/** Returns a number in digits, in groups of three: "1,063". */
 export function figure(/** @type {number} */ n) {
   return FIGURES.format(n);
 }
 
-/** "first", "second", … and figures beyond the ninth. */
+/** Returns an ordinal number: "first" to "ninth", then "10th". */
 export function ordinal(/** @type {number} */ n) {
   return ORDINALS[n] || `${n}th`;
 }
 
-/** A chance between 0 and 1 as a percentage; never rounded to 0 or 100 unless it is. */
+/** Returns a chance from 0 to 1 as a percentage. Only the chances 0 and 1 become 0 % and 100 %. */
 export function percent(/** @type {number} */ chance) {
   const value = 100 * chance;
   if (value === 0 || value === 100) return `${value}\u00a0%`;
@@ -30,42 +30,43 @@ export function percent(/** @type {number} */ chance) {
 }
 
 /**
- * So many units divided among parts by the largest remainder, so that they add up: as `beadbox/apportionment.py`.
+ * Divides a number of units in proportion to the parts, by the method of the largest remainder. The results add up to
+ * `units`, as in `beadbox/apportionment.py`.
  *
- * @param {number[]} parts none of them negative
+ * @param {number[]} parts not negative
  */
 export function apportion(parts, units = 100) {
   const total = parts.reduce((sum, part) => sum + part, 0);
   if (!total) return parts.map(() => 0);
-  const due = parts.map((part) => (part * units) / total);
-  const found = due.map(Math.floor);
-  const left = units - found.reduce((sum, share) => sum + share, 0);
-  const order = due.map((_, at) => at).sort((a, b) => found[a] - due[a] - (found[b] - due[b]));
-  for (const at of order.slice(0, left)) found[at] += 1;
-  return found;
+  const exact = parts.map((part) => (part * units) / total);
+  const rounded = exact.map(Math.floor);
+  const nLeft = units - rounded.reduce((sum, share) => sum + share, 0);
+  const order = exact.map((_, index) => index).sort((a, b) => rounded[a] - exact[a] - (rounded[b] - exact[b]));
+  for (const index of order.slice(0, nLeft)) rounded[index] += 1;
+  return rounded;
 }
 
-/** "58.5", "12.7", "28.8": parts of a whole in hundredths of it, each with one decimal, and together 100.0. */
+/** Returns parts of a whole in per cent, with one decimal and together 100.0: "58.5", "12.7", "28.8". */
 export function shares(/** @type {number[]} */ parts) {
   return apportion(parts, 1000).map((units) => (units / 10).toFixed(1));
 }
 
-/** All chances in whole per cent, together 100, a small one not as none. */
+/** Returns chances in whole per cent, together 100. A chance that would become 0 is "< 1 %". */
 export function percents(/** @type {number[]} */ chances) {
-  return apportion(chances).map((share, at) => `${chances[at] && !share ? "< 1" : share}\u00a0%`);
+  return apportion(chances).map((share, index) => `${chances[index] && !share ? "< 1" : share}\u00a0%`);
 }
 
-/** The same with one decimal, for a column. */
+/** Returns chances in per cent with one decimal, together 100. A chance that would become 0 is "< 0.1 %". */
 export function tenths(/** @type {number[]} */ chances) {
-  return shares(chances).map((share, at) => `${chances[at] && share === "0.0" ? "< 0.1" : share}\u00a0%`);
+  return shares(chances).map((share, index) => `${chances[index] && share === "0.0" ? "< 0.1" : share}\u00a0%`);
 }
 
-/** "top left", "top left or top right", "a, b or c". */
+/** Joins names with "or": "top left", "top left or top right", "a, b or c". */
 export function either(/** @type {string[]} */ names) {
   return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
 }
 
-/** The first letter made large, for the start of a sentence; a square such as a1 keeps its name. */
+/** Capitalises the first letter for the start of a sentence, unless the text begins with a square such as a1. */
 export function sentence(/** @type {string} */ text) {
   return /^[a-z]\d/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
 }
@@ -73,7 +74,7 @@ export function sentence(/** @type {string} */ text) {
 const UNSENT = "That did not get through. Look at the board, then try again in a moment.";
 
 /**
- * An error of the protocol in words: the server's own, which the API says too.
+ * Returns the text for an error of the protocol: the server's, or a general one if the server gave none.
  *
  * @param {{code?: string, detail?: string}} error
  */
