@@ -1,7 +1,8 @@
 """Experiments as background jobs: claim a run, execute it, store its result.
 
-An experiment follows from its parameters and its seed, and is made of parts. Their results are stored after each turn
-and combined at the end. A worker that dies loses only its turn, which another worker repeats.
+The result of an experiment depends only on its parameters and its seed. An experiment consists of parts; a worker
+stores the results of parts at the end of its turn, and they are combined at the end. If a worker dies, only the work of
+its last turn is repeated.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ from learning.workers import jobs
 from learning.workers.jobs import JobKind, JobLostError, TurnEnd
 
 LEASE_S = 60
-"""Seconds without a renewal after which another worker may take the run; kernels may be compiled first."""
+"""Seconds without a renewal after which another worker may claim a run; enough to compile a kernel first."""
 TELL_EVERY_S = 0.25
-"""Seconds between two updates of the row's progress, each with a check for a cancellation."""
+"""Minimum seconds between two updates of a run's progress, each with a check for a cancellation."""
 
 
 class ExperimentCancelledError(Exception):
@@ -33,11 +34,11 @@ class ExperimentCancelledError(Exception):
 
 
 class TurnOverError(Exception):
-    """The worker's turn is over; the results so far are stored."""
+    """The worker's turn is over; the results of the finished parts are stored."""
 
 
 def experiment_execute(run: ExperimentRun, turn: TurnEnd | None = None) -> None:
-    """Run a claimed experiment, at least one part, until it ends, is cancelled or lost, or the turn ends."""
+    """Run a claimed experiment until it ends, is cancelled, loses its lease, or the turn ends; at least one part."""
     hold = _Hold(run, turn)
     try:
         experiment = EXPERIMENTS.get(run.experiment)
@@ -51,17 +52,17 @@ def experiment_execute(run: ExperimentRun, turn: TurnEnd | None = None) -> None:
     except ExperimentCancelledError:
         hold.end(JobStatus.CANCELLED)
     except DATABASE_ERRORS:
-        raise  # the database will be back; so will the run, when its lease runs out
+        raise  # the lease expires, and recovery continues the run when the database is available again
     except Exception as error:
         hold.end(JobStatus.FAILED, error=jobs.fault(error))
         raise
 
 
 class _Hold:
-    """A worker's hold on a run: its writes count only while it has the lease.
+    """A worker's access to a claimed run: nothing is stored after the lease is lost.
 
     Attributes:
-        found: results of the parts, earlier turns first.
+        found: results of the finished parts in order, those of earlier turns included.
     """
 
     def __init__(self, run: ExperimentRun, turn: TurnEnd | None = None) -> None:
@@ -71,10 +72,11 @@ class _Hold:
         self.sent_at = time.monotonic()
 
     def tell(self, done: int, total: int) -> None:
-        """Store the progress from time to time, and at the end of the turn its results.
+        """Report ``done`` of ``total`` units of work: store the progress at most every :data:`TELL_EVERY_S` seconds.
 
         Raises:
-            ExperimentCancelledError, JobLostError, TurnOverError.
+            TurnOverError: the turn is over; the results of its parts have been stored.
+            ExperimentCancelledError, JobLostError.
         """
         if self.turn.is_reached and done < total:
             self._let_go(done / total)
@@ -92,7 +94,7 @@ class _Hold:
         raise TurnOverError
 
     def end(self, status: JobStatus, **fields: object) -> None:
-        """End the run; no effect if another worker has it by now."""
+        """End the run with a final status and fields; no effect if this worker no longer has the run."""
         with contextlib.suppress(JobLostError), transaction.atomic():
             jobs.end(self.run, status, finished_at=timezone.now(), **fields)
             self.run.parts.all().delete()
@@ -110,7 +112,7 @@ class Experiments(JobKind[ExperimentRun]):
 
     @property
     def going_on(self) -> QuerySet[ExperimentRun]:
-        """All runs, but none while kernels are being compiled, because experiments play millions of games."""
+        """All runs; none while kernels are being compiled, because experiments play millions of games."""
         return self.rows.none() if kernels_compiling() or games_compiling() else self.rows
 
     def account_of(self, job: ExperimentRun) -> int | None:

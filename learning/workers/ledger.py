@@ -1,4 +1,4 @@
-"""Compaction of machines' ledgers, so that none grows for ever (docs/decisions/0096)."""
+"""Compaction of machines' ledgers, which limits their size (docs/decisions/0096)."""
 
 from __future__ import annotations
 
@@ -19,25 +19,24 @@ from learning.workers.jobs import TurnEnd
 logger = logging.getLogger("learning.workers.ledger")
 
 LOOKED_AT_LESSONS = 300
-"""Lessons of a ledger above which its changes are counted; with no more, it cannot have too many changes."""
+"""Number of lessons above which a ledger is examined; with fewer lessons it cannot have too many changes."""
 LOOKED_AT_S = 3600
-"""Seconds until a machine without new lessons is examined again, because its changes have to be counted."""
+"""Seconds until a machine without new lessons is examined again, since to count its changes takes time."""
 AFTER = "ledgers:after"
-"""The cache key of the start of the next stretch of machines; if it is lost, the first stretch is next."""
+"""Cache key of the id after which the next pass examines machines; without an entry, a pass begins anew."""
 SLACK = 5
-"""A ledger is compacted once it exceeds its limit by a day, or by a fifth of its changes, not a little every minute."""
+"""A ledger may exceed its limit by a day, or by 1/SLACK of its changes, so that it is compacted seldom."""
 
 
 def ledgers_compact(turn: TurnEnd) -> bool:
-    """Compact ledgers that are over their limits, until the turn ends; return whether more is left.
+    """Compact ledgers that exceed their limits, until the turn ends; return whether work is left.
 
-    Each machine takes short transactions that delay no other. A machine with a row locked for long is left for the next
-    time.
+    Transactions are short, so they delay no others. A machine with a row that stays locked is left for a later pass.
     """
     n_steps = 0
-    before = timezone.now() - timedelta(days=_days_kept(of_guest=True) + 1)
-    ids, after = compactions_due(before, LOOKED_AT_LESSONS, cache.get(AFTER, 0))
-    # Stored before the work: a machine not reached is found in the next round, and a failure does not stop the round.
+    overdue_since = timezone.now() - timedelta(days=_days_kept(of_guest=True) + 1)
+    ids, after = compactions_due(overdue_since, LOOKED_AT_LESSONS, cache.get(AFTER, 0))
+    # Stored before the work, so that a failure does not repeat the same machines. A later round finds the rest.
     cache.set(AFTER, after, LOOKED_AT_S)
     for pk in ids:
         try:
@@ -52,26 +51,29 @@ def ledgers_compact(turn: TurnEnd) -> bool:
 
 
 def _days_kept(*, of_guest: bool) -> float:
-    """Days for which a ledger keeps single lessons; for guests and copies no longer than their matches."""
+    """Return the days for which a ledger keeps lessons uncompacted; fewer for guests and copies on a crowded site."""
     days: int = settings.KEEP_LEDGER_DAYS
     return days * guests_share() if of_guest else days
 
 
 def _compact(machine_id: int, turn: TurnEnd) -> int:
-    """Compact one machine's ledger as far as it is due, or until the turn ends; return the number of steps."""
+    """Compact one machine's ledger as far as it is due, or until the turn ends; return the number of transactions."""
     machine, n_steps = Machine.objects.filter(pk=machine_id).first(), 0
     if machine is None:
         return 0
-    looked_at = f"ledger:{machine_id}:{machine.created_at.timestamp()}"
-    if not machine.is_folding and cache.get(looked_at) == machine.n_lessons:
+    examined_key = f"ledger:{machine_id}:{machine.created_at.timestamp()}"
+    if not machine.is_folding and cache.get(examined_key) == machine.n_lessons:
         return 0
-    ledger, most = kind_of(machine).memory.ledger, settings.KEEP_LEDGER_CHANGES
+    ledger, max_changes = kind_of(machine).memory.ledger, settings.KEEP_LEDGER_CHANGES
     of_guest = machine.guest is not None or machine.room_id is not None
     since = timezone.now() - timedelta(days=_days_kept(of_guest=of_guest))
-    late = since - timedelta(days=1)
-    while machine.is_folding or compaction_place(machine, ledger, late, most + most // SLACK) > machine.n_folded:
+    overdue_since = since - timedelta(days=1)
+    while (
+        machine.is_folding
+        or compaction_place(machine, ledger, overdue_since, max_changes + max_changes // SLACK) > machine.n_folded
+    ):
         if not machine.is_folding:
-            if not compaction_announce(machine_id, compaction_place(machine, ledger, since, most)):
+            if not compaction_announce(machine_id, compaction_place(machine, ledger, since, max_changes)):
                 return n_steps
             machine.refresh_from_db()
         for _ in compaction_steps(machine, ledger):
@@ -81,5 +83,5 @@ def _compact(machine_id: int, turn: TurnEnd) -> int:
         machine.refresh_from_db()
         if machine.is_folding:  # another worker is compacting it, or has announced more
             return n_steps
-    cache.set(looked_at, machine.n_lessons, LOOKED_AT_S)
+    cache.set(examined_key, machine.n_lessons, LOOKED_AT_S)
     return n_steps

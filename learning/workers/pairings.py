@@ -1,8 +1,8 @@
 """Tournaments as background jobs: each pairing is played by the worker that claims it, then the next round begins.
 
-A pairing's games follow from the tournament's seed, the pairing's number and the beads stored with the entries. So it
-makes no difference which worker plays it, when, or how often. A worker that dies leaves a lease that runs out. Another
-worker then plays the pairing again, from its beginning or, for long games, from the last stored progress.
+The result of a pairing depends only on the tournament's seed, the pairing's number and the memory stored with the
+entries. So it makes no difference which worker plays the pairing, when, or how often. If a worker dies, its lease
+expires. Another worker then plays the pairing from its beginning or, for long games, from the stored progress.
 """
 
 from __future__ import annotations
@@ -39,52 +39,55 @@ logger = logging.getLogger("learning.workers.pairings")
 LEASE_S = 20
 """Seconds without a renewal after which another worker may play a pairing."""
 LOOK_AGAIN_S = 0.2
-"""Seconds between two checks for claimable pairings in a process that has none to play."""
+"""Seconds that :func:`tournament_play` waits if no pairing can be claimed."""
 SAY_EVERY_S = 1
-"""Seconds between two updates of the progress and the lease of a pairing of long games."""
+"""Seconds between two updates of a pairing's progress and lease while games are played move by move."""
 TELL_EVERY_S = 1
-"""Minimum seconds between two messages to a tournament's page; its end is always sent."""
+"""Minimum seconds between two messages to a tournament's page; the end of a tournament is always sent."""
 DRAW_STREAM = 1 << 32
-"""First random stream for the draw of Swiss rounds; pairings use the streams below."""
+"""First random stream for the draws of Swiss rounds. Pairings use the streams below it, by their numbers."""
 
 
 def claimable(tournament_id: int) -> list[int]:
-    """Return the pairings of a tournament that wait or have an expired lease, in order."""
+    """Return the ids of the pairings of a tournament that wait or have an expired lease, in order of their numbers."""
     pairings = Pairing.objects.filter(jobs.waits(timezone.now()), tournament_id=tournament_id)
     return list(pairings.order_by("number").values_list("pk", flat=True))
 
 
 def pairing_play(pairing: Pairing, turn: TurnEnd | None = None) -> list[int]:
-    """Play a claimed pairing and store its result; return the pairings that now wait because of it.
+    """Play a claimed pairing and store its result; return the ids of the pairings that wait afterwards.
 
-    These are the pairings of the next round, if it was the last of its round. If the turn ended between two of its
-    long games, it waits itself. A pairing that another worker has by now, or of a cancelled or deleted tournament, is
-    left as it is.
+    After the last pairing of a round, these are the pairings of the next round. If the turn ends between two long
+    games, it is the same pairing. Nothing is stored if another worker has claimed the pairing meanwhile, or if its
+    tournament was cancelled or deleted.
     """
     try:
-        played = _games(pairing, turn or TurnEnd())
-        if played is None:
+        result = _play_games(pairing, turn or TurnEnd())
+        if result is None:
             return [pairing.pk]
         with transaction.atomic():
-            tournament = _going_on(pairing)
+            tournament = _lock_running(pairing)
             if tournament is None:
                 return []
-            jobs.end(pairing, JobStatus.FINISHED, expected=played.expected, random_state="", **_counts(played))
-            following = [] if _unfinished(tournament).exists() else _advance(tournament)
+            jobs.end(pairing, JobStatus.FINISHED, expected=result.expected, random_state="", **_result_fields(result))
+            waiting = [] if _unfinished_pairings(tournament).exists() else _advance(tournament)
             tournament.version += 1
             tournament.save()
     except JobLostError:
         return []
     tournament_tell(tournament)
-    return following
+    return waiting
 
 
-def _counts(played: Contest) -> dict[str, int]:
+def _result_fields(played: Contest) -> dict[str, int]:
     return {"n_first_wins": played.first_wins, "n_draws": played.draws, "n_second_wins": played.second_wins}
 
 
 def tournament_play(tournament_id: int, progress: Callable[[Pairing], None] | None = None) -> None:
-    """Play a tournament to its end in this process; pairings claimed by other workers are awaited."""
+    """Play a tournament to its end in this process; wait for pairings that other workers have claimed.
+
+    ``progress`` is called after each pairing that this process has played.
+    """
     while Tournament.objects.filter(pk=tournament_id, status=JobStatus.RUNNING).exists():
         waiting = claimable(tournament_id)
         if not waiting:
@@ -98,7 +101,7 @@ def tournament_play(tournament_id: int, progress: Callable[[Pairing], None] | No
 
 
 def round_begin(tournament: Tournament) -> list[int]:
-    """Store the pairings of the tournament's round; return their ids, none if every possible pair has met.
+    """Store the pairings of the tournament's current round; return their ids: none if all possible pairs have met.
 
     Call inside a transaction that holds the tournament's lock.
     """
@@ -119,18 +122,18 @@ def round_begin(tournament: Tournament) -> list[int]:
 
 
 def entrant_of(entry: TournamentEntry) -> Entrant:
-    """Return an entry in the form that the pairing algorithms use."""
+    """Return an entry in the form of the pairing algorithms: its number and the sides that it can play."""
     return Entrant(entry.number) if entry.side is None else Entrant(entry.number, frozenset((entry.side,)))
 
 
 def pairing_fail(pairing: Pairing, error: Exception) -> None:
-    """End a tournament in which a pairing cannot be played: without it there is no result.
+    """End a tournament as failed because one of its pairings cannot be played; ``error`` is the reason.
 
-    A pairing that another worker has by now is left as it is, because that worker may be able to play it.
+    Nothing happens if another worker has claimed the pairing meanwhile, because that worker may be able to play it.
     """
     try:
         with transaction.atomic():
-            tournament = _going_on(pairing)
+            tournament = _lock_running(pairing)
             if tournament is None:
                 return
             jobs.end(pairing, JobStatus.FAILED)
@@ -141,35 +144,38 @@ def pairing_fail(pairing: Pairing, error: Exception) -> None:
 
 
 def tournament_end(tournament: Tournament, status: JobStatus, error: str = "") -> None:
-    """End a tournament early and cancel its waiting pairings. Call inside a transaction that has its lock."""
-    left = Q(status=JobStatus.QUEUED) | Q(status=JobStatus.RUNNING)
-    tournament.pairings.filter(left).update(status=JobStatus.CANCELLED, lease_until=None)
+    """End a tournament early, and cancel its unfinished pairings. Call inside a transaction that has its lock."""
+    is_unfinished = Q(status=JobStatus.QUEUED) | Q(status=JobStatus.RUNNING)
+    tournament.pairings.filter(is_unfinished).update(status=JobStatus.CANCELLED, lease_until=None)
     tournament.status, tournament.error, tournament.finished_at = status, error, timezone.now()
     tournament.version += 1
     tournament.save()
 
 
 def tournament_tell(tournament: Tournament) -> None:
-    """Send the state of a tournament to its page, if one is open; at limited frequency while it runs."""
-    over = tournament.status != JobStatus.RUNNING
-    is_time = over or cache.add(f"tournament-told:{tournament.pk}", 1, TELL_EVERY_S)
-    if is_time and events.tournament_is_watched(tournament.pk):
+    """Send the state of a tournament to its open pages; while it runs, at most every :data:`TELL_EVERY_S` seconds."""
+    is_over = tournament.status != JobStatus.RUNNING
+    is_due = is_over or cache.add(f"tournament-told:{tournament.pk}", 1, TELL_EVERY_S)
+    if is_due and events.tournament_is_watched(tournament.pk):
         events.tournament_changed(tournament.pk, *tournament_whole(tournament))
 
 
-def _going_on(pairing: Pairing) -> Tournament | None:
-    """Return the tournament of a pairing, locked, if it is still running. Call inside a transaction."""
+def _lock_running(pairing: Pairing) -> Tournament | None:
+    """Lock and return the tournament of a pairing; ``None`` if it is not running. Call inside a transaction."""
     going_on = Tournament.objects.filter(pk=pairing.tournament_id, status=JobStatus.RUNNING)
     return going_on.select_for_update(of=("self",)).first()
 
 
 def _advance(tournament: Tournament) -> list[int]:
-    """Begin the next round, or end the tournament."""
+    """Begin the next round and return the ids of its pairings, or end the tournament and return none.
+
+    The caller saves the tournament.
+    """
     if tournament.round < tournament.n_rounds:
         tournament.round += 1
-        following = round_begin(tournament)
-        if following:
-            return following
+        pairings = round_begin(tournament)
+        if pairings:
+            return pairings
         tournament.round -= 1  # all possible pairs have met before the last round
         tournament.n_rounds = tournament.round
     tournament.status, tournament.finished_at = JobStatus.FINISHED, timezone.now()
@@ -180,90 +186,90 @@ def _meetings(tournament: Tournament, entrants: list[Entrant]) -> list[Meeting]:
     if tournament.format == TournamentFormat.ROUND_ROBIN:
         return round_robin(entrants)
     results = results_of(tournament)
-    met = {frozenset((result.first, result.second)) for result in results}
+    met_pairs = {frozenset((result.first, result.second)) for result in results}
     rows = table([entrant.number for entrant in entrants], results)
     return swiss_round(
         entrants,
         scores={row.number: row.score for row in rows},
-        met=met,
-        n_met=Counter(number for pair in met for number in pair),
+        met=met_pairs,
+        n_met=Counter(number for pair in met_pairs for number in pair),
         below=RandomSource(tournament.seed, DRAW_STREAM + tournament.round).below,
     )
 
 
-def _unfinished(tournament: Tournament) -> QuerySet[Pairing]:
+def _unfinished_pairings(tournament: Tournament) -> QuerySet[Pairing]:
     return tournament.pairings.exclude(status=JobStatus.FINISHED)
 
 
-def _games(pairing: Pairing, turn: TurnEnd) -> Contest | None:
-    """Return the result of a pairing; ``None`` if the turn ended before it was over.
+def _play_games(pairing: Pairing, turn: TurnEnd) -> Contest | None:
+    """Play the games of a pairing and return the result; ``None`` if the turn ends before the last game.
 
     Raises:
-        JobLostError: the pairing was cancelled or taken by another worker.
+        JobLostError: the pairing was cancelled or claimed by another worker.
     """
     tournament = pairing.tournament
     rng, game = RandomSource(tournament.seed, pairing.number), tournament.game_rules
     first, second = (_player(entry, game) for entry in (pairing.first, pairing.second))
     if game.listable and first.table is not None and second.table is not None:
         return contest(game, first.table, second.table, tournament.n_games, rng)
-    return _long_games(pairing, first.played, second.played, rng, turn)
+    return _play_long_games(pairing, first.played, second.played, rng, turn)
 
 
-def _long_games(
+def _play_long_games(
     pairing: Pairing, first: MovePlayer, second: MovePlayer, rng: RandomSource, turn: TurnEnd
 ) -> Contest | None:
-    """Like :func:`_games`, but move by move: progress is stored now and then, and earlier progress is used."""
+    """Play like :func:`_play_games`, but move by move, continuing from stored progress and storing new progress."""
     tournament = pairing.tournament
-    said_at, before = time.monotonic(), NO_GAMES
+    stored_at, earlier = time.monotonic(), NO_GAMES
     if pairing.random_state:
         rng = RandomSource.from_text(pairing.random_state)
-        before = Contest(pairing.n_first_wins, pairing.n_draws, pairing.n_second_wins, None)
+        earlier = Contest(pairing.n_first_wins, pairing.n_draws, pairing.n_second_wins, None)
 
     def goes_on(so_far: Contest) -> bool:
-        nonlocal said_at
-        state = {"random_state": rng.text, **_counts(so_far)}
-        if turn.is_reached and sum(_counts(so_far).values()) < tournament.n_games:
+        nonlocal stored_at
+        state = {"random_state": rng.text, **_result_fields(so_far)}
+        if turn.is_reached and sum(_result_fields(so_far).values()) < tournament.n_games:
             jobs.let_go(pairing, **state)
             return False
-        if time.monotonic() - said_at >= SAY_EVERY_S:
-            said_at = time.monotonic()
+        if time.monotonic() - stored_at >= SAY_EVERY_S:
+            stored_at = time.monotonic()
             _say(pairing, state)
         return True
 
-    played = contest_played(tournament.game_rules, first, second, tournament.n_games, rng, goes_on, before)
-    if played is not None:
+    result = contest_played(tournament.game_rules, first, second, tournament.n_games, rng, goes_on, earlier)
+    if result is not None:
         for entry in (pairing.first, pairing.second):
             if not entry.opponent:
                 entry_require(entry)
-    return played
+    return result
 
 
 def _say(pairing: Pairing, state: dict[str, Any]) -> None:
     """Renew the lease of a pairing and store its progress.
 
     Raises:
-        JobLostError: it was cancelled, or taken by another worker.
+        JobLostError: the pairing was cancelled or claimed by another worker.
     """
     jobs.renew(pairing, LEASE_S, **state)
     tournament_tell(pairing.tournament)
 
 
 def _player(entry: TournamentEntry, game: AnyGame) -> ContestPlayer:
-    """Return the entry as it was when the tournament began."""
+    """Return the player of an entry, with the memory that it had when the tournament began."""
     if entry.opponent:
         return ContestPlayer(OPPONENTS[entry.opponent], OPPONENTS[entry.opponent])
     return entry_player(entry, game)
 
 
 class Pairings(JobKind[Pairing]):
-    """Pairings as jobs: a turn plays as many pairings of one tournament as fit into it."""
+    """Pairings as jobs: in one turn, a worker plays as many pairings of one tournament as it can."""
 
     slug = "pairings"
     model = Pairing
     related = ("tournament", "first", "second")
     lease_s = LEASE_S
     account = "tournament__owner"
-    # A pairing begun in an earlier turn has a lower number than one not begun.
+    # Pairings begun in an earlier turn have the lowest numbers, so they are finished first.
     order = ("number", "pk")
 
     @property
@@ -282,9 +288,9 @@ class Pairings(JobKind[Pairing]):
     def take_turn(self, job: Pairing, end: TurnEnd) -> list[int]:
         pairing: Pairing | None = job
         while pairing is not None:
-            following = _play_or_fail(pairing, end)
-            if following or end.is_reached:
-                return following
+            waiting = _play_or_fail(pairing, end)
+            if waiting or end.is_reached:
+                return waiting
             pairing = next(filter(None, map(PAIRINGS.claim, claimable(job.tournament_id))), None)
         return []
 
@@ -293,7 +299,7 @@ def _play_or_fail(pairing: Pairing, turn: TurnEnd) -> list[int]:
     try:
         return pairing_play(pairing, turn)
     except DATABASE_ERRORS:
-        raise  # the database will be back; so will the pairing, when its lease runs out
+        raise  # the lease expires, and recovery plays the pairing when the database is available again
     except Exception as error:
         logger.exception("pairing %s could not be played", pairing.pk)
         pairing_fail(pairing, error)

@@ -1,4 +1,7 @@
-"""Trainings that come with the program: made without a database, and stored as if a worker had run them here."""
+"""Trainings of built-in machines, recorded in files of the repository.
+
+A training is recorded without a database. A new site stores it as if a worker had run it.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ from learning.workers.runs import run_marks
 
 
 def house_record(house: HouseMachine) -> Recorded:
-    """Train a built-in machine; the result equals that of a worker's run to the last bit."""
+    """Train a built-in machine in memory; the result equals that of a worker's run to the last bit."""
     machine = Machine(game=house.game, side=house.side)
     rules = machine.game_rules
     preset = ALL_PRESETS.get(house.preset)
@@ -43,14 +46,14 @@ def house_record(house: HouseMachine) -> Recorded:
 
 
 @transaction.atomic
-def recorded_store(run: TrainingRun, found: Recorded) -> None:
-    """Finish a new run with a recorded training: a lesson for each part, the curve, and the standing."""
+def recorded_store(run: TrainingRun, recording: Recorded) -> None:
+    """Finish a new run of a new machine with a recorded training: store its lessons, curve and standing."""
     (machine,) = machine_lock(run.machine_id)
-    last = found.curve[-1]
-    run.status, run.games_done, run.random_state = JobStatus.FINISHED, last.games, found.random_state
+    last = recording.curve[-1]
+    run.status, run.games_done, run.random_state = JobStatus.FINISHED, last.games, recording.random_state
     run.n_wins, run.n_draws, run.n_losses = last.tally.wins, last.tally.draws, last.tally.losses
     run.started_at = run.finished_at = timezone.now()
-    for part in found.parts():
+    for part in recording.parts():
         kind_of(machine).memory.lesson_give(machine, part, LessonKind.TRAINING, Cause(part.tally, run_id=run.pk))
     run.last_lesson = machine.n_lessons
     run.save()
@@ -63,7 +66,7 @@ def recorded_store(run: TrainingRun, found: Recorded) -> None:
             n_losses=point.tally.losses,
             strength=point.strength,
         )
-        for point in found.curve
+        for point in recording.curve
     ]
     CurvePoint.objects.bulk_create(points)
     stats_add(machine.pk, curve_scores(points, 0), **strength_found(last.strength, machine.n_lessons))

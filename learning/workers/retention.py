@@ -37,23 +37,25 @@ from learning.workers.jobs import TurnEnd
 logger = logging.getLogger("learning.workers.retention")
 
 ROWS_OF_A_MACHINE = 20_000
-"""Maximum number of rows of a deleted machine deleted in one transaction, from each table."""
+"""Maximum number of rows of a machine deleted from each table in one transaction."""
 LOCK_MS = 20
-"""Longest wait for a lock in milliseconds. After it, the rows are tried in smaller batches, or the next time."""
+"""Maximum wait for a lock, in milliseconds. After that, smaller batches are tried, or the rows wait for a later run."""
 STATEMENT_MS = 1_000
+"""Maximum duration of a statement, in milliseconds."""
 MAX_FAILED = 5
-"""Slow or locked rows after which the fault is not the rows': the rule then waits for the next time."""
+"""Number of rows that may fail in one rule. After more, the database is too busy, so the rule waits for a later run."""
 LEFT_FILES = ("pymp-*", "tmp*.upload*")
 """Files that killed Python processes and Django uploads leave in the temporary folder."""
 KEEP_FILES_S = 24 * 3600
 
 Place = tuple[str, Key | None]
-"""The place where a run stopped: the name of its rule, and the key behind which it goes on."""
+"""The place at which a run stopped: the name of the rule, and the key after which the next run continues."""
 Took = list[tuple[str, float]]
+"""The name of the rule and the duration in seconds of each batch."""
 
 
 def _machines_abandon(machines: QuerySet[Machine]) -> None:
-    """Take machines from their owners. Their memory is deleted later, a batch at a time (:data:`GONE`)."""
+    """Mark machines as deleted and remove their owners and names; later batches delete their rows (:data:`GONE`)."""
     for machine in machines.filter(sharers__isnull=False).distinct():
         kind_of(machine).memory.unshare(machine)
     names_forget(list(machines.values_list("pk", flat=True)))
@@ -65,7 +67,7 @@ def _machines_abandon(machines: QuerySet[Machine]) -> None:
 
 
 def _machines_delete(machines: QuerySet[Machine]) -> None:
-    """Delete some rows of an abandoned machine; if none are left, the machine."""
+    """Delete some rows of machines that are marked as deleted; delete the machines without rows."""
     for machine in machines:
         kind_of(machine).memory.unshare(machine)
         if not machine_rows_delete(machine, ROWS_OF_A_MACHINE):
@@ -81,70 +83,70 @@ RULES: Sequence[RetentionRule] = (
 
 
 def retention_run(turn: TurnEnd, place: Place | None = None, took: Took | None = None) -> Place | None:
-    """Apply the rules from a place on until the turn ends; return where to go on, or ``None`` if all is done.
+    """Apply the rules, from a place on, until the turn ends; return the place to continue, or ``None`` after all rules.
 
-    An interrupted batch is rolled back. Two runs at once skip each other's rows.
+    An interrupted batch is rolled back. Two concurrent runs skip each other's rows.
 
     Args:
-        turn: when to stop.
-        place: where an earlier run stopped. If the rule no longer exists, the run begins at the first one.
-        took: gets the rule and the seconds of each batch.
+        turn: the turn of this worker, at whose end the run stops.
+        place: the place at which an earlier run stopped. If that rule no longer exists, the run begins at the first.
+        took: collects the durations of the batches.
     """
     names = [rule.name for rule in RULES]
-    begin, key = (names.index(place[0]), place[1]) if place and place[0] in names else (0, None)
+    first_rule, key = (names.index(place[0]), place[1]) if place and place[0] in names else (0, None)
     if place is None:
         files_clear()
-    for rule in RULES[begin:]:
+    for rule in RULES[first_rule:]:
         try:
-            for after in _steps(rule, key, [] if took is None else took):
+            for next_key in _apply_rule(rule, key, [] if took is None else took):
                 if turn.is_reached:
-                    return rule.name, after
+                    return rule.name, next_key
         except OperationalError:
             logger.warning("retention: %s are left for the next time", rule.name, exc_info=True)
         key = None
     return None
 
 
-def _steps(rule: RetentionRule, after: Key | None, took: Took) -> Iterator[Key | None]:
-    """Act on the rows that are due, a batch at a time; yield the keys behind which to go on."""
+def _apply_rule(rule: RetentionRule, last_key: Key | None, took: Took) -> Iterator[Key | None]:
+    """Apply a rule batch by batch; after each batch, yield the key after which to continue."""
     failed: list[Key] = []
     while True:
-        begun = perf_counter()
+        begun_at = perf_counter()
         with _transaction():
-            window, last = rule.window(rule.due(), after)
-            due = rule.due().filter(window)
-            found = due.order_by("pk").values_list("pk", flat=True).distinct()[: rule.batch]
-            keys = [] if last is None else [as_key(key) for key in found]
-        n_done = _act(rule, due, keys, failed) if keys else 0
-        took.append((rule.name, perf_counter() - begun))
-        if last is None:
+            condition, window_end = rule.window(rule.due(), last_key)
+            due_rows = rule.due().filter(condition)
+            due_keys = due_rows.order_by("pk").values_list("pk", flat=True).distinct()[: rule.batch]
+            keys = [] if window_end is None else [as_key(key) for key in due_keys]
+        n_done = _apply_to_batch(rule, due_rows, keys, failed) if keys else 0
+        took.append((rule.name, perf_counter() - begun_at))
+        if window_end is None:
             return
         if len(keys) < rule.batch:
-            after = last
-        elif n_done < len(keys):  # some are locked or failed
-            after = keys[-1] if rule.window is by_key else last
-        yield after
+            last_key = window_end
+        elif n_done < len(keys):  # some rows were locked or failed: skip them in this run
+            last_key = keys[-1] if rule.window is by_key else window_end
+        yield last_key
 
 
-def _act(rule: RetentionRule, due: Rows, keys: Sequence[Key], failed: list[Key]) -> int:
-    """Act on those of these rows that are not locked and still due; return their number.
+def _apply_to_batch(rule: RetentionRule, due: Rows, keys: Sequence[Key], failed: list[Key]) -> int:
+    """Apply a rule to the rows with these keys that are unlocked and still due; return their number.
 
-    A batch that fails is tried by halves. A row that fails alone is skipped and logged.
+    A batch that fails is split in halves. A single row that fails is logged, skipped and added to ``failed``.
     """
-    rows = due.model._default_manager
+    table = due.model._default_manager
     try:
         with _transaction():
-            free = rows.select_for_update(skip_locked=True).filter(pk__in=keys).order_by("pk")
-            still = set(due.filter(pk__in=list(free.values_list("pk", flat=True))).values_list("pk", flat=True))
-            if still:
-                rule.act(rows.filter(pk__in=still))
-            return len(still)
+            unlocked = table.select_for_update(skip_locked=True).filter(pk__in=keys).order_by("pk")
+            due_keys = set(due.filter(pk__in=list(unlocked.values_list("pk", flat=True))).values_list("pk", flat=True))
+            if due_keys:
+                rule.act(table.filter(pk__in=due_keys))
+            return len(due_keys)
     except (OperationalError, IntegrityError) as error:
         if is_database_outage(error):
             raise
         if len(keys) > 1:
             half = len(keys) // 2
-            return _act(rule, due, keys[:half], failed) + _act(rule, due, keys[half:], failed)
+            return _apply_to_batch(rule, due, keys[:half], failed) + _apply_to_batch(rule, due, keys[half:], failed)
         if isinstance(error, OperationalError):
             failed.append(keys[0])
             if len(failed) > MAX_FAILED:
@@ -155,7 +157,7 @@ def _act(rule: RetentionRule, due: Rows, keys: Sequence[Key], failed: list[Key])
 
 @contextmanager
 def _transaction() -> Iterator[None]:
-    """Return a transaction with short time limits. A crash may lose it, so its commit does not wait for the disk."""
+    """Run a transaction with short time limits. Its commit does not wait for the disk, since a crash may undo it."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(
             "SELECT set_config('lock_timeout', %s, true), set_config('statement_timeout', %s, true),"
@@ -166,28 +168,28 @@ def _transaction() -> Iterator[None]:
 
 
 def files_clear() -> None:
-    """Delete files that killed processes of this account left in the temporary folder, if they are a day old."""
+    """Delete files, at least a day old, that killed processes of this system account left in the temporary folder."""
     before = timezone.now().timestamp() - KEEP_FILES_S
     old = [
         path for pattern in LEFT_FILES for path in Path(tempfile.gettempdir()).glob(pattern) if _is_ours(path, before)
     ]
-    in_use = _in_use() if old else ""
+    used_paths = _paths_in_use() if old else ""
     for path in old:
-        if str(path) not in in_use:
+        if str(path) not in used_paths:
             shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
 
 
 def _is_ours(path: Path, before: float) -> bool:
-    """Whether a file is this account's, no symbolic link, and unchanged since that moment."""
+    """Whether a file belongs to this system account, is no symbolic link, and has not changed since ``before``."""
     try:
-        found = path.lstat()
+        status = path.lstat()
     except OSError:
         return False
-    return found.st_uid == os.getuid() and found.st_mtime < before and not path.is_symlink()
+    return status.st_uid == os.getuid() and status.st_mtime < before and not path.is_symlink()
 
 
-def _in_use() -> str:
-    """Names of files that processes have mapped, and of their sockets, as far as this account may see them."""
+def _paths_in_use() -> str:
+    """Return a text with the paths of all mapped files and sockets of the processes that this account may see."""
     texts = []
     for file in (Path("/proc/net/unix"), *Path("/proc").glob("[0-9]*/maps")):
         try:

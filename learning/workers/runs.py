@@ -1,7 +1,7 @@
-"""Training runs as background jobs: chunk by chunk, each in one transaction with the machine's lock.
+"""Training runs as background jobs. A run is trained in chunks, each in one transaction under the machine's lock.
 
-A chunk stores beads, the random state and the games done together. So an interrupted run ends with exactly the beads of
-an uninterrupted one. Lessons of matches come between chunks, and none is lost.
+A chunk stores the beads, the random state and the number of games done together. So an interrupted run ends with
+exactly the beads of an uninterrupted one. Matches teach the machine between two chunks, so no lesson is lost.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from learning.workers.jobs import JobKind, JobLostError, TurnEnd
 from learning.workers.trainees import News, Trainees
 
 CHUNK_S = 0.1
-"""Target duration of a chunk in seconds: a cancellation takes effect, and a match gets its turn, within this time.
+"""Target duration of a chunk in seconds. A cancellation, or the lesson of a match, waits at most this long.
 
-A sample of the curve takes longer: a cancellation waits for it, a match does not."""
+A sample of the curve takes longer. A cancellation waits for it, but a match does not, since it takes no lock."""
 CURVE_POINTS = 60
-"""Points of a run's curve besides its start, at the squares of equal steps."""
+"""Number of points of a run's curve after its start; the k-th is at ``(k / CURVE_POINTS)**2`` of the games."""
 TELL_EVERY_S = 0.25
-"""Seconds between two messages to the pages of a run and its machines: each send takes a connection."""
+"""Minimum seconds between two messages to the pages of a run and its machines, since each message has a cost."""
 LEASE_S = 20
 """Seconds without a renewal after which another worker may take a run."""
 
@@ -52,12 +52,12 @@ GAMES = Counter("beadbox_training_games", "Games that runs have trained, as far 
 
 @dataclass(slots=True)
 class Pace:
-    """The number of games for the next chunk to take about :data:`CHUNK_S`; ``None`` before the first."""
+    """The number of games in the next chunk, adapted to :data:`CHUNK_S`; ``None`` before the first chunk."""
 
     n_games: int | None = None
 
     def adapt(self, n_games: int, seconds: float) -> None:
-        """Adapt to the duration of a chunk; the next has at most four times as many games."""
+        """Set the number of games of the next chunk, after ``n_games`` took ``seconds``; at most four times as many."""
         factor = CHUNK_S / max(seconds, CHUNK_S / 4)
         self.n_games = max(1, int(n_games * factor))
 
@@ -65,14 +65,14 @@ class Pace:
 def run_execute(
     run: TrainingRun, progress: Callable[[TrainingRun], None] | None = None, *, turn: TurnEnd | None = None
 ) -> TrainingRun:
-    """Train a claimed run to its end, a cancellation or the loss of its lease; return the run as it then stands.
+    """Train a claimed run until it ends, is cancelled or loses its lease; return its row as it is then.
 
     Args:
         run: a run from ``RUNS.claim``.
         progress: called after every chunk in which games were played.
-        turn: when it ends, after at least one chunk, the run is released and waits to be claimed again.
+        turn: the turn of this worker. At its end, after at least one chunk, the run is released and waits again.
     """
-    pace, news, sent_at, sent, done = Pace(), News(), 0.0, -1, -1
+    pace, news, sent_at, games_sent, games_shown = Pace(), News(), 0.0, -1, -1
     while run.status == JobStatus.RUNNING:
         try:
             run = run_chunk(run, pace, news)
@@ -80,22 +80,22 @@ def run_execute(
             news.tell()
             return TrainingRun.objects.filter(pk=run.pk).first() or run
         except DATABASE_ERRORS:
-            # The database is unavailable: this worker keeps the run until its lease expires, then recovery takes it up.
+            # The database is unavailable, so the run cannot be released. When its lease expires, recovery finds it.
             raise
         except Exception as error:
             with contextlib.suppress(JobLostError):
                 jobs.end(run, JobStatus.FAILED, error=jobs.fault(error), finished_at=timezone.now())
             raise
-        if progress is not None and run.games_done > done:
+        if progress is not None and run.games_done > games_shown:
             progress(run)
-        done = run.games_done
-        is_let_go = run.status == JobStatus.RUNNING and turn is not None and turn.is_reached
-        if run.status != JobStatus.RUNNING or is_let_go or time.monotonic() - sent_at >= TELL_EVERY_S:
-            curve = run_curve(run, after=sent)
+        games_shown = run.games_done
+        is_turn_over = run.status == JobStatus.RUNNING and turn is not None and turn.is_reached
+        if run.status != JobStatus.RUNNING or is_turn_over or time.monotonic() - sent_at >= TELL_EVERY_S:
+            curve = run_curve(run, after=games_sent)
             events.run_changed(run.pk, run_progress(run), curve, _audience(run))
             news.tell()
-            sent_at, sent = time.monotonic(), curve[-1]["games"] if curve else sent
-        if is_let_go:
+            sent_at, games_sent = time.monotonic(), curve[-1]["games"] if curve else games_sent
+        if is_turn_over:
             with contextlib.suppress(JobLostError):
                 jobs.let_go(run)
             return TrainingRun.objects.filter(pk=run.pk).first() or run
@@ -103,36 +103,39 @@ def run_execute(
 
 
 def _audience(run: TrainingRun) -> AccessList:
-    """Return the present audience of a run's machine; empty if the machine was deleted."""
+    """Return the current audience of a run's machine; empty if the machine was deleted."""
     machine = Machine.objects.filter(pk=run.machine_id).only("is_public", "owner", "guest").first()
     return [] if machine is None else machine.audience
 
 
 def run_chunk(run: TrainingRun, pace: Pace, news: News | None = None) -> TrainingRun:
-    """Take the sample that is due, train one chunk, and store both; return the run after it.
+    """Take the curve sample that is due, if any, train one chunk, and store both; return the run as stored.
 
-    While a snapshot has to be measured, the chunk is a part of that measurement instead.
+    While a snapshot has to be measured, the call plays a part of that measurement instead.
 
-    News for machines' pages is added to ``news``, or sent at once without it.
+    Args:
+        run: the claimed run.
+        pace: decides the number of games, and is adapted.
+        news: collects the changes for machines' pages; without it, they are sent at once.
 
     Raises:
-        JobLostError: the run is no longer this worker's.
+        JobLostError: this worker no longer has the run.
     """
-    if (measured := snapshots.run_measure(run, LEASE_S)) is not None:
-        return measured
-    own = News() if news is None else news
-    run = _chunk(run, pace, own, _sampled_point(run))
+    if (measured_run := snapshots.run_measure(run, LEASE_S)) is not None:
+        return measured_run
+    collected = News() if news is None else news
+    run = _chunk(run, pace, collected, _sampled_point(run))
     if news is None:
-        own.tell()
+        collected.tell()
     return run
 
 
 def _sampled_point(run: TrainingRun) -> CurvePoint | None:
-    """Return the point of the curve that a run has reached, if that takes a sample; ``None`` if none is due.
+    """Play the games of the sampled curve point that is due, and return the point; ``None`` if none is due.
 
-    The games of a sample take a second, so they are played without a lock. Matches may end meanwhile, and their lessons
-    may affect later games of the sample. The point follows from the stored machine and the seed alone. So a worker that
-    takes the run up after a crash before the point was stored finds the same one.
+    The games of a sample take a second, so they are played without a lock. Lessons of matches that end meanwhile may
+    affect the later games of the sample. Otherwise the point depends only on the stored machine and the seed. So after
+    a crash, the worker that resumes the run gets the same point.
     """
     machine = Machine.objects.filter(pk=run.machine_id).first()
     if machine is None or not _is_sampled(machine) or run.games_done not in run_marks(run, machine):
@@ -144,16 +147,16 @@ def _sampled_point(run: TrainingRun) -> CurvePoint | None:
 
 @transaction.atomic
 def _chunk(run: TrainingRun, pace: Pace, news: News, sampled: CurvePoint | None) -> TrainingRun:
-    stage, left = _stage(run)
+    stage, left = _current_stage(run)
     try:
         machines = machine_lock(run.machine_id, *filter(None, [stage.opponent_machine_id]))
     except MachineNotFoundError:
-        # Deleted while the lock was awaited: the machine and with it the run, or the opponent, which the next chunk
-        # will miss.
+        # A machine was deleted while this transaction waited for the lock. With the machine of the run, the run was
+        # deleted too, so ``held`` raises. Without its opponent, the next chunk ends the run.
         return jobs.held(run)
     trainees = Trainees(jobs.held(run), stage, *machines)
     run, machine = trainees.run, trainees.machine
-    done, points = run.games_done, [] if sampled is None else [sampled]
+    games_before, points = run.games_done, [] if sampled is None else [sampled]
     if left and stage.is_without_opponent:
         run.cancel_requested = True
         run.error = f"{stage.opponent_name or 'Its opponent'} was deleted, so training against it stopped."
@@ -163,8 +166,8 @@ def _chunk(run: TrainingRun, pace: Pace, news: News, sampled: CurvePoint | None)
         n_games = min(pace.n_games or games_first(machine), left)
         points += _train(trainees, n_games, pace, news)
     run.save()
-    transaction.on_commit(partial(GAMES.inc, run.games_done - done))
-    # If the last point is a sample, it has still to be taken.
+    transaction.on_commit(partial(GAMES.inc, run.games_done - games_before))
+    # After the last game a sampled curve still needs its last point, which the next call takes before the run ends.
     if run.games_done == run.n_games and not (left and _is_sampled(machine)):
         snapshots.run_choose(run, machine)
         jobs.end(run, JobStatus.FINISHED, finished_at=timezone.now())
@@ -174,27 +177,27 @@ def _chunk(run: TrainingRun, pace: Pace, news: News, sampled: CurvePoint | None)
         jobs.renew(run, LEASE_S)
     CurvePoint.objects.bulk_create(points)
     if points:
-        _list(run, machine, points)
+        _add_to_standing(run, machine, points)
     return run
 
 
-def _list(run: TrainingRun, machine: Machine, points: list[CurvePoint]) -> None:
-    """Add points of a run to the machine's standing, and its strength if the last point gives the present one."""
+def _add_to_standing(run: TrainingRun, machine: Machine, points: list[CurvePoint]) -> None:
+    """Add points of a run to the machine's standing, and the strength of the last point if it is current."""
     scores = curve_scores(points, machine.n_games - run.games_done)
-    is_now = _is_sampled(machine) or points[-1].games_done == run.games_done
-    stats_add(machine.pk, scores, **strength_found(points[-1].strength, machine.n_lessons) if is_now else {})
+    is_current = _is_sampled(machine) or points[-1].games_done == run.games_done
+    stats_add(machine.pk, scores, **strength_found(points[-1].strength, machine.n_lessons) if is_current else {})
 
 
 def curve_marks(n_games: int, n_points: int = CURVE_POINTS) -> list[int]:
-    """Return the numbers of games at which a run takes a point of its curve, ascending, with its end; dense at first.
+    """Return the numbers of games at which a run takes a point of its curve, ascending, from 0 to ``n_games``.
 
-    They follow from the length of the run alone, so an interruption changes nothing.
+    The points are dense at first. They depend only on the length of the run, so an interruption changes nothing.
     """
     return sorted({-(-n_games * k * k // n_points**2) for k in range(n_points + 1)})
 
 
 def _is_sampled(machine: Machine) -> bool:
-    """Whether the machine's strength is a sample, which takes time, and not an exact sum."""
+    """Whether the machine's strength is measured in sample games, which takes time, and not computed exactly."""
     return not kind_of(machine).training.has_table(machine)
 
 
@@ -205,27 +208,27 @@ def run_marks(run: TrainingRun, machine: Machine) -> list[int]:
     return curve_marks(run.n_games, points_most(machine, run.n_games))
 
 
-def _stage(run: TrainingRun) -> tuple[RunStage, int]:
-    """Return the next opponent, and the games left against it (for a finished run: the last one, and 0).
+def _current_stage(run: TrainingRun) -> tuple[RunStage, int]:
+    """Return the current stage of a run, and the games left in it; for a finished run, the last stage and 0.
 
     Raises:
         JobLostError: the run has been deleted.
     """
-    done, stages = run.games_done, list(run.stages.order_by("number"))
+    games_done, stages = run.games_done, list(run.stages.order_by("number"))
     for stage in stages:
-        if done < stage.n_games:
-            return stage, stage.n_games - done
-        done -= stage.n_games
+        if games_done < stage.n_games:
+            return stage, stage.n_games - games_done
+        games_done -= stage.n_games
     if not stages:
         raise JobLostError
     return stages[-1], 0
 
 
 def _train(trainees: Trainees, n_games: int, pace: Pace, news: News) -> list[CurvePoint]:
-    """Train ``n_games`` and store the lessons; return the points of the curve passed on the way.
+    """Train at most ``n_games`` and store the lessons; return the exact curve points reached by these games.
 
-    A lesson ends where a snapshot is due, since a snapshot is the machine's state after a lesson. If a point of the
-    curve is a sample, the games end there, because the sample is taken before the next chunk.
+    A lesson ends where a snapshot is due, since a snapshot is the machine's state after a lesson. If the curve is
+    sampled, training stops at the next point, because the sample is taken before the next chunk.
     """
     run, machine = trainees.run, trainees.machine
     rng = RandomSource.from_text(run.random_state)
@@ -253,11 +256,11 @@ def _train(trainees: Trainees, n_games: int, pace: Pace, news: News) -> list[Cur
 
 
 def _snapshots_until(end: int, done: int) -> list[int]:
-    """Return the numbers of games between ``done`` and ``end``, both excluded, at which a snapshot is taken."""
-    found: list[int] = []
-    while (due := snapshot_after(found[-1] if found else done)) < end:
-        found.append(due)
-    return found
+    """Return the numbers of games, between ``done`` and ``end`` exclusively, at which a snapshot is due."""
+    marks: list[int] = []
+    while (mark := snapshot_after(marks[-1] if marks else done)) < end:
+        marks.append(mark)
+    return marks
 
 
 def _point(run: TrainingRun, machine: Machine, memory: AnyMemory) -> CurvePoint:
@@ -267,7 +270,7 @@ def _point(run: TrainingRun, machine: Machine, memory: AnyMemory) -> CurvePoint:
         n_wins=run.n_wins,
         n_draws=run.n_draws,
         n_losses=run.n_losses,
-        # A sample has a random stream of its own, so that it does not affect the training.
+        # A sample has its own random stream, so that it does not affect the training.
         strength=kind_of(machine).training.measured(memory, RandomSource(run.seed, run.games_done + 1)),
     )
 
@@ -284,7 +287,10 @@ class TrainingRuns(JobKind[TrainingRun]):
 
     @property
     def going_on(self) -> QuerySet[TrainingRun]:
-        """All runs except those that wait for room or for compiled kernels; a cancelled run never waits."""
+        """All runs, without the runs that wait for database space or for compiled kernels.
+
+        A run with a requested cancellation does not wait, so that it can end.
+        """
         if site_is_full():
             return self.rows.filter(cancel_requested=True)
         rows = self.rows

@@ -1,4 +1,4 @@
-"""Snapshots of a training run: measured between its chunks, and the best put back at its end."""
+"""Snapshots of a training run: measured between chunks; at the end, the best snapshot is restored."""
 
 from __future__ import annotations
 
@@ -24,36 +24,38 @@ from learning.selectors.runs import runs_teaching
 from learning.workers import jobs
 
 PART_S = 0.3
-"""Target duration of a part of a measurement in seconds: a cancellation takes effect within it."""
+"""Target duration of a part of a measurement in seconds: a cancellation takes effect within this time."""
 
 
 def run_measure(run: TrainingRun, lease_s: float) -> TrainingRun | None:
-    """Play and store a part of the measurement that is due; return the run after it, or ``None`` if none is due.
+    """Play and store a part of the measurement that is due; return the run as stored, or ``None`` if none is due.
 
-    The games are played without a lock. They follow from the ledger and the seeds alone. So after a crash another
-    worker plays the same games, except those already stored.
+    The games are played without a lock. They depend only on the ledger and the seeds. So after a crash, another worker
+    plays the same games, except the games already stored.
 
     Raises:
-        JobLostError: the run is no longer this worker's.
+        JobLostError: this worker no longer has the run.
     """
     machine = Machine.objects.filter(pk=run.machine_id).first() if run.n_measured else None
-    due = None if machine is None else measurement_due(run, machine)
-    if machine is None or due is None:
+    measurement = None if machine is None else measurement_due(run, machine)
+    if machine is None or measurement is None:
         return None
-    end = time.monotonic() + PART_S
+    part_end = time.monotonic() + PART_S
     is_wanted = not run.cancel_requested
     try:
         tally = (
-            measurement_play(due, machine, run.n_measured, lambda: time.monotonic() >= end) if is_wanted else Tally()
+            measurement_play(measurement, machine, run.n_measured, lambda: time.monotonic() >= part_end)
+            if is_wanted
+            else Tally()
         )
     except (EntryGoneError, ObjectDoesNotExist):
         with transaction.atomic():
-            jobs.held(run)  # raises JobLostError if the machine was deleted meanwhile
+            jobs.held(run)  # raises JobLostError if the machine, and with it the run, was deleted meanwhile
         raise
     with transaction.atomic():
         run = jobs.held(run)
         if tally.games:
-            measurement_add(due, tally)
+            measurement_add(measurement, tally)
         if run.cancel_requested:
             jobs.end(run, JobStatus.CANCELLED, finished_at=timezone.now())
         else:
@@ -62,10 +64,10 @@ def run_measure(run: TrainingRun, lease_s: float) -> TrainingRun | None:
 
 
 def run_choose(run: TrainingRun, machine: Machine) -> None:
-    """Let the machine play by the best of a run's snapshots, all of which are measured. Its lock is held.
+    """Let the machine play by the best of a run's snapshots. Call under the machine's lock, with all of them measured.
 
-    This is skipped while another run teaches it, if it is frozen, or if it has learnt too much since the snapshot.
-    Then its present memory plays, and its owner may choose.
+    Nothing changes if another run teaches the machine, if the machine is frozen, or if it has learnt too much since the
+    best snapshot. The machine then plays by its current memory, and its owner may choose a snapshot.
     """
     if not run.n_measured or not machine.learns or runs_teaching(machine).exclude(pk=run.pk).exists():
         return

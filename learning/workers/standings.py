@@ -1,4 +1,4 @@
-"""The strength of machines that have learnt, computed later for the list (``models.Standing``)."""
+"""Measurement of the strength of machines that have learnt, for the list of machines (``models.Standing``)."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ from learning.workers.jobs import TurnEnd
 logger = logging.getLogger("learning.workers.standings")
 
 AT_ONCE = 500
+"""Maximum number of machines measured in one turn."""
 
 
 def standings_measure(turn: TurnEnd) -> int:
     """Measure machines that have learnt since their last measurement, until the turn ends; return their number.
 
-    Machines with the fewest new lessons come first, so that one that learns all the time delays no other.
+    Machines with the fewest new lessons come first, so that a machine that learns all the time delays no others.
     """
     n_measured = 0
     behind = Standing.objects.filter(~Q(measured=F("lessons"))).select_related("machine")
@@ -30,7 +31,7 @@ def standings_measure(turn: TurnEnd) -> int:
     for stats in behind.order_by(F("lessons") - F("measured"), "pk")[:AT_ONCE]:
         try:
             _measure(stats)
-        except Exception:  # one broken machine must not delay the others; its next lesson leads to another attempt
+        except Exception:  # one broken machine must not delay the others; it is measured again after its next lesson
             logger.exception("the strength of machine %s could not be found", stats.pk)
             Standing.objects.filter(pk=stats.pk).update(measured=stats.lessons)
         n_measured += 1
@@ -40,19 +41,19 @@ def standings_measure(turn: TurnEnd) -> int:
 
 
 def _measure(stats: Standing) -> None:
-    """Store the machine's strength. Lessons learnt meanwhile lead to another measurement."""
+    """Measure a machine and store its strength. If it learns meanwhile, a later pass measures it again."""
     machine = stats.machine
-    found = strength_found(strength_at_hand(machine), stats.lessons)
-    points = [] if stats.measured >= 0 else _trained(machine)
-    if "score" in found and kind_of(machine).training.has_table(machine):
-        points.append((stats.games, found["score"]))
-    stats_add(machine.pk, points, **found)
+    fields = strength_found(strength_at_hand(machine), stats.lessons)
+    points = [] if stats.measured >= 0 else _joined_curves(machine)
+    if "score" in fields and kind_of(machine).training.has_table(machine):
+        points.append((stats.games, fields["score"]))
+    stats_add(machine.pk, points, **fields)
 
 
-def _trained(machine: Machine) -> list[tuple[float, float]]:
-    """Return the curves of a machine's trainings as one, for a machine never measured before, perhaps an old one."""
-    points, before = [], 0
+def _joined_curves(machine: Machine) -> list[tuple[float, float]]:
+    """Return the curves of a machine's training runs, joined into one, for a machine that was never measured."""
+    points, games_before = [], 0
     for run in machine.runs.filter(started_at__isnull=False).prefetch_related("curve").order_by("started_at", "pk"):
-        points += curve_scores(run.curve.all(), before)
-        before += run.games_done
+        points += curve_scores(run.curve.all(), games_before)
+        games_before += run.games_done
     return points

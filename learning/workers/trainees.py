@@ -1,4 +1,4 @@
-"""The machines that a chunk of a training run trains: loaded, trained, and stored lesson by lesson."""
+"""The machines in a chunk of a training run: loading, training, and storing lesson by lesson."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from learning.storage.lessons import Cause
 
 @dataclass(slots=True)
 class News:
-    """Changes of boxes of the machines in training since the last message to their pages."""
+    """Changes of the machines in training that have not been sent to their pages yet; by id of the machine."""
 
     machines: dict[int, Machine] = field(default_factory=dict)
     boxes: dict[int, dict[str, BoxNews]] = field(default_factory=dict)
     lessons: dict[int, list[int]] = field(default_factory=dict)
 
     def add(self, machine: Machine, touched: Iterable[TouchedBox], lesson: int) -> None:
-        """Add a stored lesson of the machine."""
+        """Add the changes of a stored lesson, by its number."""
         changed = box_news(touched, lesson)
         self.machines[machine.pk] = machine
         self.boxes.setdefault(machine.pk, {}).update((box["position"], box) for box in changed)
         self.lessons.setdefault(machine.pk, []).append(lesson)
 
     def tell(self) -> None:
-        """Send one message to each machine's page; a message that fails is sent again with the next changes."""
+        """Send one message to each machine's page. If a send fails, its changes are sent with the next ones."""
         for pk, machine in list(self.machines.items()):
             if events.boxes_changed(machine, list(self.boxes[pk].values()), self.lessons[pk]):
                 del self.machines[pk], self.boxes[pk], self.lessons[pk]
@@ -44,13 +44,13 @@ class News:
 
 @dataclass(slots=True)
 class Trainees:
-    """A run's machine and the machine that it plays against, if any, with the memory of each. Both are locked.
+    """The machine of a run and the opponent, with their memories. The caller holds the locks of both machines.
 
-    Games are added to the run as they are played; the caller saves it.
+    Games are added to the run's counts as they are played; the caller saves the run.
 
     Attributes:
-        opponent: the same object if the machine plays itself; ``None`` if the opponent is no machine.
-        tally: the games of the machine since its last lesson.
+        opponent: the opponent if it is a machine, else ``None``; the same object as ``machine`` in self-play.
+        tally: results of the machine's games since its last lesson.
     """
 
     run: TrainingRun
@@ -68,33 +68,35 @@ class Trainees:
 
     @property
     def opponent_learns(self) -> bool:
-        """Whether the opponent is a machine that learns from these games, too."""
+        """Whether the opponent is a machine that also learns from these games."""
         return self.opponent is not None and self.stage.opponent_learns and self.opponent.learns
 
     def load(self) -> None:
-        """Read the memory of each machine, and take a snapshot if one is due before the next game."""
+        """Take a snapshot if one is due, and read the memory of each machine."""
         snapshot_take(self.run, self.machine)
         self.memory = self.opponent_memory = kind_of(self.machine).memory.load(self.machine, self.run.most_values)
         if self.opponent is not None and not self.plays_itself:
             self.opponent_memory = kind_of(self.opponent).memory.load(self.opponent, self.stage.most_values)
 
     def train(self, n_games: int, rng: RandomSource) -> None:
-        """Play and learn ``n_games``; nothing is stored."""
+        """Play ``n_games`` games and learn from them in memory; nothing is stored."""
         if self.opponent is None:
-            played = self.memory.train(OPPONENTS[self.stage.opponent], n_games, rng)
+            results = self.memory.train(OPPONENTS[self.stage.opponent], n_games, rng)
         else:
-            played = self.memory.train_against(self.opponent_memory, n_games, rng, opponent_learns=self.opponent_learns)
-        self.tally += played
+            results = self.memory.train_against(
+                self.opponent_memory, n_games, rng, opponent_learns=self.opponent_learns
+            )
+        self.tally += results
         self.run.games_done += n_games
-        self.run.n_wins += played.wins
-        self.run.n_draws += played.draws
-        self.run.n_losses += played.losses
+        self.run.n_wins += results.wins
+        self.run.n_draws += results.draws
+        self.run.n_losses += results.losses
 
     def store(self, news: News) -> None:
-        """Store a lesson of each machine that learns, and a snapshot if one is due; load again before more games."""
+        """Store a lesson of each machine that learns, and a snapshot if one is due. Call ``load`` before more games."""
         tally = self.tally
         if self.plays_itself and self.opponent_learns:
-            tally += tally.mirrored()  # a machine that learns from both seats of a game has learnt from two games
+            tally += tally.mirrored()  # in self-play, each game teaches the machine twice: once from each seat
         self._lesson_give(self.machine, self.memory, tally, news)
         if self.opponent is not None and self.opponent_learns and not self.plays_itself:
             self._lesson_give(self.opponent, self.opponent_memory, tally.mirrored(), news)
