@@ -177,11 +177,11 @@ def _chunk(run: TrainingRun, pace: Pace, news: News, sampled: CurvePoint | None)
         jobs.renew(run, LEASE_S)
     CurvePoint.objects.bulk_create(points)
     if points:
-        _add_to_standing(run, machine, points)
+        _add_to_stats(run, machine, points)
     return run
 
 
-def _add_to_standing(run: TrainingRun, machine: Machine, points: list[CurvePoint]) -> None:
+def _add_to_stats(run: TrainingRun, machine: Machine, points: list[CurvePoint]) -> None:
     """Add points of a run to the machine's standing, and the strength of the last point if it is current."""
     scores = curve_scores(points, machine.n_games - run.games_done)
     is_current = _is_sampled(machine) or points[-1].games_done == run.games_done
