@@ -1,19 +1,21 @@
 """Access to machines: pages, API, sockets, commands and services all use these rules.
 
-* *see*, *play* and *export*: for a public machine, every visitor; for a private one, its owner, and staff with the
-  permission to view or change machines. The owner is an account, or a guest by the number of their browser. Machines of
-  guests are never public. A copy made for a room is as public as its original was then, but in no list: every visitor
-  with its address sees it.
-* *see* and *copy*, to play a copy made for a room, and nothing else: a browser that has opened the secret link of a
-  machine (:class:`SharedLink`). Lists, training runs and the API's tokens ignore links.
-* *share* it by a secret link: its owner alone.
-* *train* and *edit*: its owner, and staff with the permission to change machines. *delete*: its owner, and staff with
-  the permission to delete them. A machine of the house has no owner, so staff alone.
+The uses of a machine, and the users that have them:
 
-Staff status opens the admin, and nothing else: :func:`staff_may` asks for the permission.
+* *see*, *play*, *export*: every visitor, if the machine is public. If it is private, its owner, and staff with the
+  permission to view or change machines.
+* *see*, *copy* (play a copy made for a room): also a browser that has opened the secret link of the machine
+  (:class:`SharedLink`). Lists, training runs and API tokens ignore links.
+* *share* (create a secret link): the owner only.
+* *train*, *edit*: the owner, and staff with the permission to change machines.
+* *delete*: the owner, and staff with the permission to delete machines.
 
-A hidden machine is refused with the same 404 as a machine that does not exist. :func:`may_see` decides on a machine in
-memory; :func:`unseen` is the same rule for the database.
+The owner is an account, or a guest, who is identified by a number in the browser. Machines of guests are never public.
+House machines have no owner. A copy made for a room is public if its original was public at that moment, but no list
+shows it. Staff status alone only opens the admin; :func:`staff_may` checks the permission.
+
+A hidden machine is refused with the same 404 as a machine that does not exist. :func:`may_see` decides for a machine in
+memory; :func:`unseen` is the same rule as a database filter.
 """
 
 from __future__ import annotations
@@ -29,15 +31,16 @@ from learning.models import AccessList, Machine, MachineSeat, TrainingRun, link_
 from learning.storage.locks import machine_held
 
 To = Literal["see", "copy", "play", "export", "train", "edit", "delete", "share"]
+"""The uses of a machine for which access is checked."""
 
 SEE_MACHINES = ("view_machine", "change_machine")
-"""Permissions of which any one lets staff see every machine."""
+"""Permissions of staff; each of them is enough to see every machine."""
 
 
 def staff_may(user: AnyUser | None, *permissions: str) -> bool:
-    """Whether the user is staff and has one of these permissions (``change_machine``).
+    """Whether the user is staff and has at least one of these permissions, such as ``change_machine``.
 
-    Only the permissions of staff are read, once for each object of an account.
+    Permissions are read from the database only for staff, and once for each ``user`` object.
     """
     if user is None or not user.is_staff:
         return False
@@ -45,7 +48,7 @@ def staff_may(user: AnyUser | None, *permissions: str) -> bool:
 
 
 def row_id(text: str) -> int | None:
-    """Return the id in a text; ``None`` if no row can have such an id."""
+    """Parse the id of a row; return ``None`` if the text is no number that can be an id."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
 
 
@@ -53,13 +56,13 @@ def machine_find(ref: str, *, hold: bool = False) -> Machine:
     """Return the machine with this id or slug; with ``hold`` it cannot be deleted or reset until the transaction ends.
 
     Raises:
-        MachineNotFoundError: there is none.
+        MachineNotFoundError: there is no such machine.
     """
     pk = row_id(ref)
-    by: dict[str, Any] = {"slug": ref} if pk is None else {"pk": pk}
+    key: dict[str, Any] = {"slug": ref} if pk is None else {"pk": pk}
     machine = None
     if "\0" not in ref:  # PostgreSQL refuses the character altogether
-        machine = machine_held(**by) if hold else Machine.objects.filter(**by).first()
+        machine = machine_held(**key) if hold else Machine.objects.filter(**key).first()
     if machine is None:
         raise MachineNotFoundError(f"There is no machine {ref!r}.")
     return machine
@@ -68,20 +71,20 @@ def machine_find(ref: str, *, hold: bool = False) -> Machine:
 def machine_for(
     user: AnyUser | None, ref: str | int, *, to: To = "see", hold: bool = False, known: Machine | None = None
 ) -> Machine:
-    """Return the machine with this id or slug, if the user may do this with it.
+    """Return the machine with this id or slug, if the user has access to it for the use ``to``.
 
     Args:
         user: an account, an anonymous user or ``None``.
         ref: the machine's id or slug.
         to: the intended use.
         hold: as for :func:`machine_find`.
-        known: the machine, if it has just been read; then it is not held.
+        known: the machine, if it has just been read; it is then neither read again nor held.
 
     Raises:
-        MachineNotFoundError: there is none, or none that this user may see.
-        NotYourMachineError: the user may look at it, but not do this.
+        MachineNotFoundError: there is no such machine, or the user may not see it.
+        NotYourMachineError: the user may see the machine, but not use it in this way.
     """
-    # Before the look-up, so that a response for which a session was read has the header Vary, even if it is a 404.
+    # This reads the session first, so that even a 404 has the same header Vary as other responses.
     viewer = Principal.of(user)
     try:
         machine = known or machine_find(str(ref), hold=hold)
@@ -92,25 +95,27 @@ def machine_for(
 
 
 def _machine_missing(viewer: Principal, ref: str) -> MachineNotFoundError:
-    """Return the refusal of a machine that does not exist or may not be seen, with a similar slug as a suggestion.
+    """Return the error for a machine that does not exist or is hidden, with a similar slug as a suggestion.
 
-    Suggestions come from machines of the house and those of the viewer: two short lists on a site of any size.
+    Suggestions are slugs of house machines and of the viewer's own machines, which are few on a site of any size.
     """
-    house, own = Q(owner=None, guest=None, is_public=True, room=None), owned_by(viewer)
+    is_house, is_owned = Q(owner=None, guest=None, is_public=True, room=None), owned_by(viewer)
     slugs = (
         ()
         if row_id(ref)
-        else Machine.objects.filter(house if own is None else house | own).values_list("slug", flat=True)
+        else Machine.objects.filter(is_house if is_owned is None else is_house | is_owned).values_list(
+            "slug", flat=True
+        )
     )
-    near = name_near(ref, slugs)
-    more = f" Did you mean {near}?" if near else ""
+    similar = name_near(ref, slugs)
+    suggestion = f" Did you mean {similar}?" if similar else ""
     return MachineNotFoundError(
-        f"There is no machine {ref[:MAX_SLUG_CHARACTERS]!r}, or its owner keeps it private.{more}"
+        f"There is no machine {ref[:MAX_SLUG_CHARACTERS]!r}, or its owner keeps it private.{suggestion}"
     )
 
 
 def machine_require(user: AnyUser | None, machine: Machine, *, to: To = "see") -> None:
-    """Refuse unless the user may do this with the machine.
+    """Raise an error unless the user has access to the machine for the use ``to``.
 
     Raises:
         MachineNotFoundError, NotYourMachineError: as :func:`machine_for`.
@@ -131,46 +136,49 @@ def machine_require(user: AnyUser | None, machine: Machine, *, to: To = "see") -
 
 
 def may_see(viewer: Principal, audience: AccessList) -> bool:
-    """Whether the viewer may look at a machine with this :attr:`Machine.audience`, and know that it exists."""
+    """Whether the viewer may see a machine with this :attr:`Machine.audience`, and know that it exists."""
     if audience is None or viewer.sees_all:
         return True
-    # A browser may keep its guest number after the log-in, so the number counts only without an account.
-    own = viewer.guest.hex if viewer.user_id is None and viewer.guest is not None else viewer.user_id
-    if own in audience:
+    # A browser keeps its guest number after the log-in. So the number counts only if there is no account.
+    own_entry = viewer.guest.hex if viewer.user_id is None and viewer.guest is not None else viewer.user_id
+    if own_entry in audience:
         return True
     return any(link_mark(link_id) in audience for link_id in viewer.links)
 
 
 def unseen(viewer: Principal, path: str = "") -> Q:
-    """Return a filter for rows of machines (at the end of ``path``, ``machine__``) that the viewer may not see.
+    """Return a filter for machines that the viewer may not see; ``path`` leads to the machine, as ``machine__``.
 
-    The opposite of :func:`may_see`, except that links do not count: a machine opened by a link is in no list.
+    The filter is the opposite of :func:`may_see`, but ignores links, because lists show no machines opened by a link.
     """
     if viewer.sees_all:
         return Q(pk__in=[])
-    private, own = Q(**{f"{path}is_public": False}), owned_by(viewer, path)
-    return private if own is None else private & ~own
+    is_private, is_owned = Q(**{f"{path}is_public": False}), owned_by(viewer, path)
+    return is_private if is_owned is None else is_private & ~is_owned
 
 
 def is_seen(user: AnyUser | None, machine: Machine) -> bool:
-    """Whether the user may look at the machine, and know that it exists."""
+    """Whether the user may see the machine, and know that it exists."""
     return may_see(Principal.of(user), machine.audience)
 
 
 def is_lent(user: AnyUser | None, machine: Machine) -> bool:
-    """Whether the user may look at the machine only because of a shared link."""
+    """Whether the user may see the machine only because of a shared link."""
     return not may_see(Principal.of(user).without_links, machine.audience)
 
 
 def owned_by(viewer: Principal, path: str = "") -> Q | None:
-    """Return a filter for rows of machines (at the end of ``path``) that belong to the viewer; ``None``: none can."""
+    """Return a filter for machines that belong to the viewer; ``path`` as for :func:`unseen`.
+
+    Returns ``None`` for a viewer without an account and a guest number, who cannot own machines.
+    """
     if viewer.user_id is not None:
         return Q(**{f"{path}owner": viewer.user_id})
     return None if viewer.guest is None else Q(**{f"{path}guest": viewer.guest})
 
 
 def is_own(user: AnyUser | None, machine: Machine) -> bool:
-    """Whether the machine is the user's own, by account or browser."""
+    """Whether the machine belongs to the user: to the account, or to the guest number of the browser."""
     viewer = Principal.of(user)
     if viewer.user_id is not None:
         return machine.owner_id == viewer.user_id
@@ -178,23 +186,24 @@ def is_own(user: AnyUser | None, machine: Machine) -> bool:
 
 
 def can_edit(user: AnyUser | None, machine: Machine) -> bool:
-    """Whether the user may train and change the machine, as its owner or as staff with that permission."""
+    """Whether the user may train and change the machine, as its owner or as staff with the permission."""
     return is_own(user, machine) or staff_may(user, "change_machine")
 
 
 def machines_visible(user: AnyUser | None) -> QuerySet[Machine]:
-    """Every machine that a list may show to this user: public ones except copies of rooms, and their own."""
+    """Return all machines that a list may show to this user: own ones, and public ones except copies for rooms."""
     viewer = Principal.of(user)
     if viewer.sees_all:
         return Machine.objects.all()
-    listed, own = Q(is_public=True, room__isnull=True), owned_by(viewer)
-    return Machine.objects.filter(listed if own is None else listed | own)
+    is_listed, is_owned = Q(is_public=True, room__isnull=True), owned_by(viewer)
+    return Machine.objects.filter(is_listed if is_owned is None else is_listed | is_owned)
 
 
 def cause_hidden(viewer: Principal, lesson: str = "") -> Any:
-    """Whether the match or run of a lesson (at the end of ``lesson``, ``lesson__``) must not be named.
+    """Return an expression: whether the match or run of a lesson is hidden from the viewer.
 
-    A match is hidden if the viewer may not see a machine in it, and a run if it was such a machine's.
+    A match is hidden if the viewer may not see one of its machines, and a run if the viewer may not see its machine.
+    ``lesson`` is the path to the lesson, as ``lesson__``.
     """
     if viewer.sees_all:
         return Value(False)
@@ -205,13 +214,13 @@ def cause_hidden(viewer: Principal, lesson: str = "") -> Any:
 
 
 def run_for(user: AnyUser | None, run_id: int, *, to: To = "see") -> TrainingRun:
-    """Return the training run, with its machine and stages read, if the user may do this with its machine.
+    """Return the training run, with machine and stages loaded, if the user may use its machine in the way ``to``.
 
     Raises:
-        RunNotFoundError: there is none, or its machine may not be seen.
-        NotYourMachineError: the user may watch it, but not do this.
+        RunNotFoundError: there is no such run, or the user may not see its machine.
+        NotYourMachineError: the user may see the machine, but not use it in this way.
     """
-    viewer = Principal.of(user).without_links  # first, as in machine_for
+    viewer = Principal.of(user).without_links  # before the look-up, as in machine_for
     runs = TrainingRun.objects.select_related("machine").prefetch_related("stages__opponent_machine")
     run = runs.filter(pk=run_id).first()
     if run is None or not may_see(viewer, run.machine.audience):

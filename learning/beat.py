@@ -1,4 +1,4 @@
-"""Periodic tasks that call services. Tasks that services call are in ``tasks``, to avoid an import cycle."""
+"""Periodic tasks that call services. Services import ``tasks``, so these tasks would be an import cycle there."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def schedule_fire(schedule_id: int) -> int | None:
 def schedules_catch_up() -> int:
     """Start the runs of at most 100 overdue schedules; return the number of runs started.
 
-    A schedule that has just become due is left to the wake-up that beat sends for it.
+    A schedule that has just become due is skipped, because beat sends a wake-up for it.
     """
     late = Schedule.objects.filter(task__enabled=True, next_at__lt=timezone.now() - EARLY)
     n_started = 0

@@ -8,26 +8,29 @@ from learning.models import AccessList, Machine
 from learning.states import BoxNews, MachineNews, PointState, PrivateEntry, RunProgress, TournamentState
 
 TELL_EVERY_S = 0.25
-"""Minimum seconds between two messages of a process to a machine's page; events in between are sent as one."""
+"""Minimum seconds between two messages of a process to a machine's page; events in between are merged."""
 
 
 def machine_group(machine_id: int) -> str:
-    """Return the channel group of pages that show a machine."""
+    """Return the name of the channel group of pages that show a machine."""
     return f"machine.{machine_id}"
 
 
 def run_group(run_id: int) -> str:
-    """Return the channel group of pages that show a training run."""
+    """Return the name of the channel group of pages that show a training run."""
     return f"run.{run_id}"
 
 
 def run_changed(run_id: int, view: RunProgress, points: list[PointState], audience: AccessList) -> None:
-    """Send a run's page its progress and new points of its curve; ``audience`` is that of its machine."""
+    """Send the progress of a run and new points of its curve to its page.
+
+    ``audience`` is the access list of the run's machine.
+    """
     group_tell(run_group(run_id), {"type": "run.state", "data": {**view, "points": points}, "audience": audience})
 
 
 def tournament_group(tournament_id: int) -> str:
-    """Return the channel group of pages that show a tournament."""
+    """Return the name of the channel group of pages that show a tournament."""
     return f"tournament.{tournament_id}"
 
 
@@ -37,25 +40,30 @@ def tournament_is_watched(tournament_id: int) -> bool:
 
 
 def tournament_changed(tournament_id: int, whole: TournamentState, private: list[PrivateEntry]) -> None:
-    """Send a tournament's page its state; each socket passes on only the part that its reader may know."""
+    """Send the state of a tournament to its page; each socket redacts the state for its viewer."""
     group_tell(tournament_group(tournament_id), {"type": "tournament.state", "whole": whole, "private": private})
 
 
 def bead_drawn(machine: Machine, drawn: dict[str, object]) -> None:
-    """Send a machine's page the bead drawn in a live match."""
+    """Send a bead that was drawn in a live match to the machine's page."""
     _machine_tell(machine, [], {"boxes": [], "drawn": drawn, "totals": None, "lesson": machine.n_lessons})
 
 
 def audience_changed(machine: Machine) -> None:
-    """Send a machine's page no news but the new audience; sockets of other readers close."""
+    """Send the new audience of a machine to its page; sockets of viewers without access then close."""
     _machine_tell(machine, [], {"boxes": [], "drawn": None, "totals": None, "lesson": machine.n_lessons})
 
 
 def boxes_changed(machine: Machine, boxes: list[BoxNews], lessons: list[int]) -> bool:
-    """Send a machine's page the beads of these boxes since these lessons, and its totals after the last of them.
+    """Send changed boxes and the machine's totals to its page; return whether the message could be sent.
 
-    Each lesson is sent, with or without changed boxes, so that a page notices when it has missed one. Returns whether
-    the message could be sent; a caller that gathers changes otherwise sends them again with the next ones.
+    Each lesson is sent, even without changed boxes, so that a page notices a missing lesson. If a message could not be
+    sent, a caller that collects changes sends them again with the next ones.
+
+    Args:
+        machine: the machine after the last of the lessons.
+        boxes: the boxes changed by the lessons.
+        lessons: the numbers of the lessons.
     """
     totals = {
         "games": machine.n_games,
@@ -70,7 +78,7 @@ def boxes_changed(machine: Machine, boxes: list[BoxNews], lessons: list[int]) ->
 
 
 def news_merge(before: MachineNews, after: MachineNews) -> MachineNews:
-    """Merge two messages in any order: each box, and the totals, are as the later lesson left them."""
+    """Merge two messages that may arrive in any order: the later lesson decides on each box and on the totals."""
     boxes: dict[str, BoxNews] = {}
     for box in [*before["boxes"], *after["boxes"]]:
         if box["lesson"] >= boxes.get(box["position"], box)["lesson"]:

@@ -25,43 +25,46 @@ logger = logging.getLogger("learning.tasks")
 
 KINDS = (RUNS, PAIRINGS, EXPERIMENT_RUNS)
 TURN_S = 1.5
-"""Time slice of a job: a worker that has run a job for this long releases it."""
+"""Time slice of a job in seconds: after it, the worker releases the job."""
 STANDINGS_S = 1.0
-"""Time slice of the maintenance worker for measuring machines; no request waits for the results."""
+"""Time slice in seconds for measuring machines; no request waits for the results."""
 RETENTION_S = 1.0
-"""Time slice of the maintenance worker for retention: deletion of expired rows."""
+"""Time slice in seconds for retention: deletion of expired rows."""
 LEDGERS_S = 1.0
-"""Time slice of the maintenance worker for compaction of old lessons."""
+"""Time slice in seconds for the compaction of old lessons."""
 
 
 @shared_task(name="learning.tasks.jobs_work")
 def jobs_work(kind: str, job_id: int) -> None:
     """Run the next waiting job for one time slice.
 
-    The arguments name the job for which the message was sent; the worker may run another one that waits longer. An
-    unfinished job is queued again behind the others. If the broker is unavailable, the worker continues by itself.
+    The arguments name the job for which the message was sent, but the worker may run another job that has waited
+    longer. For an unfinished job, a new message is sent. If the broker is unavailable, the worker takes the next job
+    without a message.
     """
-    own = REQUEST_ID.get()
-    while (taken := claim_next(KINDS)) is not None:
-        of_kind, job = taken
-        REQUEST_ID.set(job.request_id or own)  # log lines of this task belong to the job's request from here on
+    own_request_id = REQUEST_ID.get()
+    while (claimed := claim_next(KINDS)) is not None:
+        job_kind, job = claimed
+        REQUEST_ID.set(
+            job.request_id or own_request_id
+        )  # log lines of this task have the id of the request that led to the job
         ids: list[int] = []
         try:
-            ids = of_kind.take_turn(job, TurnEnd(TURN_S))
+            ids = job_kind.take_turn(job, TurnEnd(TURN_S))
         finally:
-            if not ids and (of_kind.slug, job.pk) != (kind, job_id):
-                # The message served another job, perhaps one without a message of its own: wake its own job again.
-                of_kind = next(one for one in KINDS if one.slug == kind)
-                ids = list(of_kind.going_on.filter(waits(timezone.now()), pk=job_id).values_list("pk", flat=True))
-            could_tell = wake_up(of_kind, ids)
+            if not ids and (job_kind.slug, job.pk) != (kind, job_id):
+                # The message served another job, which may have no message. So the job of this message needs a new one.
+                job_kind = next(each for each in KINDS if each.slug == kind)
+                ids = list(job_kind.going_on.filter(waits(timezone.now()), pk=job_id).values_list("pk", flat=True))
+            could_tell = wake_up(job_kind, ids)
         if could_tell:
             return
 
 
 def wake_up(kind: JobKind[Any], ids: Sequence[int]) -> bool:
-    """Send a wake-up message for each waiting job; return whether the broker accepted all.
+    """Send a wake-up message for each of these jobs; return whether the broker accepted all messages.
 
-    Jobs without a message keep waiting, until :func:`jobs_recover` finds them.
+    A job without a message waits until :func:`jobs_recover` finds it.
     """
     try:
         for job_id in ids:
@@ -74,27 +77,27 @@ def wake_up(kind: JobKind[Any], ids: Sequence[int]) -> bool:
 
 @shared_task(name="learning.tasks.jobs_reap")
 def jobs_recover() -> int:
-    """Send wake-ups for jobs that wait too long or have lost their worker; return their number."""
-    n_knocked = 0
+    """Send wake-ups for jobs that have waited too long or lost their worker; return the number of jobs."""
+    n_jobs = 0
     for kind in KINDS:
         ids = forgotten(kind)
-        n_knocked += len(ids)
+        n_jobs += len(ids)
         if not wake_up(kind, ids):
             break
-    return n_knocked
+    return n_jobs
 
 
 @shared_task(name="learning.tasks.standings_keep")
 def standings_keep() -> int:
-    """Measure machines that have learnt since their last measurement, for one time slice; return their number."""
+    """Measure machines that have learnt since their last measurement, for one time slice; return how many."""
     return standings_measure(TurnEnd(STANDINGS_S))
 
 
 @shared_task(name="learning.tasks.ledgers_keep")
 def ledgers_keep() -> bool:
-    """Compact ledgers for one time slice; return whether some are left.
+    """Compact ledgers for one time slice; return whether work is left.
 
-    The rest is done by a new message, behind the other tasks of the maintenance worker.
+    For the rest, the task sends itself again, behind the other tasks of the maintenance worker.
     """
     is_left = ledgers_compact(TurnEnd(LEDGERS_S))
     if is_left:
@@ -105,9 +108,9 @@ def ledgers_keep() -> bool:
 
 @shared_task(name="learning.tasks.sweep")
 def expired_delete(rule: str | None = None, after: Key | None = None) -> None:
-    """Delete expired rows for one time slice, starting at a rule and a key; queue a message for the rest.
+    """Delete expired rows for one time slice, from a rule and a key on; for the rest, send this task again.
 
-    A lost message does no harm: beat sends another one, which starts from the beginning.
+    If that message is lost, beat later sends a task that starts from the first rule.
     """
     place = retention_run(TurnEnd(RETENTION_S), None if rule is None else (rule, after))
     if place is not None:
