@@ -126,7 +126,7 @@ class AccountAdmin(NameSearch, UserAdmin, Counted):
         return () if getattr(request.user, "is_superuser", False) else POWERS
 
     def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
-        """Whether the viewer has the permission and the account is not above them (:func:`is_above`).
+        """Return whether the viewer has the permission and the account is not above them (:func:`is_above`).
 
         The pages for the password and for closing ask for the same permission.
         """
@@ -197,11 +197,11 @@ class PowersAdmin(GroupAdmin, Counted):
     """Groups and their permissions. Only superusers change them."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Whether the viewer is a superuser."""
+        """Return whether the viewer is a superuser."""
         return bool(getattr(request.user, "is_superuser", False))
 
     def has_change_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
-        """Whether the viewer is a superuser: other staff could otherwise extend the rights of their own group."""
+        """Return whether the viewer is a superuser, because other staff could extend the rights of their own group."""
         return self.has_add_permission(request)
 
     def has_delete_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:

@@ -33,7 +33,7 @@ class ExperimentRunAdmin(ReadOnly, Large):
     actions = ("stop",)
 
     def has_hold_permission(self, request: HttpRequest) -> bool:
-        """Whether the viewer may change runs, which includes stopping them."""
+        """Return whether the viewer may change runs, which includes stopping them."""
         return request.user.has_perm("learning.change_experimentrun")
 
     @admin.action(description="Stop the selected experiments", permissions=["hold"])

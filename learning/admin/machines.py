@@ -101,7 +101,7 @@ class MachineAdmin(NameSearch, ReadOnly, WithRowFilter, Counted):
     actions = ("train", "freeze", "unfreeze", "hide", "publish", "erase")
 
     def has_train_permission(self, request: HttpRequest) -> bool:
-        """Whether the viewer may change machines, which includes training them."""
+        """Return whether the viewer may change machines, which includes training them."""
         return request.user.has_perm("learning.change_machine")
 
     @admin.action(description=f"Train {ACTION_GAMES:,} games against a random player", permissions=["train"])
@@ -120,7 +120,7 @@ class MachineAdmin(NameSearch, ReadOnly, WithRowFilter, Counted):
         log_each(request, trained, f"Asked for a training of {ACTION_GAMES:,} games.")
 
     def has_erase_permission(self, request: HttpRequest) -> bool:
-        """Whether the viewer may delete machines."""
+        """Return whether the viewer may delete machines."""
         return request.user.has_perm("learning.delete_machine")
 
     @admin.action(description="Freeze the selected machines: they play, but do not learn", permissions=["change"])
@@ -206,7 +206,7 @@ class MachineAdmin(NameSearch, ReadOnly, WithRowFilter, Counted):
         return None
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Whether the viewer may change machines: unlike other read-only rows, they have four fields to edit."""
+        """Return whether the viewer may change machines: unlike other read-only rows, they have four fields to edit."""
         return admin.ModelAdmin.has_change_permission(self, request, obj)
 
     def save_model(self, request: HttpRequest, obj: Machine, form: Any, change: bool) -> None:

@@ -29,7 +29,7 @@ RELATED = {TrainingRun: ("machine", "started_by"), Pairing: ("tournament__owner"
 
 
 def may(request: HttpRequest, act: str, kind: JobKind[Any]) -> bool:
-    """Whether the viewer has a permission for jobs of this kind; for pairings, that of their tournament.
+    """Return whether the viewer has a permission for jobs of this kind; for pairings, that of their tournament.
 
     Args:
         request: the viewer's request.

@@ -66,7 +66,7 @@ class TrainingRunAdmin(OfMachine, ReadOnly, WithRowFilter, Large):
     actions = ("cancel",)
 
     def has_train_permission(self, request: HttpRequest) -> bool:
-        """Whether the viewer may change machines, which includes stopping their training."""
+        """Return whether the viewer may change machines, which includes stopping their training."""
         return request.user.has_perm("learning.change_machine")
 
     @admin.display(description="started by")

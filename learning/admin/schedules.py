@@ -45,7 +45,7 @@ class StagesWidget(forms.Widget):
         ]
 
     def value_omitted_from_data(self, data: Any, files: Any, name: str) -> bool:
-        """Whether the submitted form had no lines for stages."""
+        """Return whether the submitted form had no lines for stages."""
         return f"{name}-0-opponent" not in data
 
     def render(self, name: str, value: Any, attrs: dict[str, Any] | None = None, renderer: Any = None) -> SafeString:
@@ -87,7 +87,7 @@ class StagesField(forms.Field):
         return {**line, "games": int(games)}
 
     def has_changed(self, initial: Any, data: Any) -> bool:
-        """Whether the submitted stages differ from the initial ones."""
+        """Return whether the submitted stages differ from the initial ones."""
         try:
             return bool(self.clean(data) != initial)
         except forms.ValidationError:

@@ -60,7 +60,7 @@ class TournamentAdmin(ReadOnly, Counted):
         return tournaments_counted(super().get_queryset(request))
 
     def has_hold_permission(self, request: HttpRequest) -> bool:
-        """Whether the viewer may change tournaments, which includes stopping them."""
+        """Return whether the viewer may change tournaments, which includes stopping them."""
         return request.user.has_perm("learning.change_tournament")
 
     @admin.display(description="played")

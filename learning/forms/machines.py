@@ -127,7 +127,7 @@ class MachineForm(forms.Form):
         ]
 
     def unlisted(self) -> bool:
-        """Whether the chosen preset is not among those shown at first."""
+        """Return whether the chosen preset is not among those shown at first."""
         return self["preset"].value() not in MATTER
 
     def _game_chosen(self, cleaned: dict[str, Any]) -> AnyGame | None:

@@ -22,7 +22,7 @@ class MachineFilter(RowFilter):
 
 
 def page_link(row: Any) -> str:
-    """A row as a link to its page in the admin; a dash if there is no row."""
+    """Return a row as a link to its page in the admin; a dash if there is no row."""
     if row is None:
         return "–"
     options = row._meta
@@ -35,12 +35,12 @@ class OfMachine:
 
     @admin.display(description="machine")
     def machine_page(self, row: Any) -> str:
-        """Link to the machine of a row."""
+        """Return a link to the machine of a row."""
         return page_link(row.machine)
 
 
 def cause_link(lesson: Lesson) -> str:
-    """A lesson's match or run, linked."""
+    """Return a lesson's kind, with a link to its match or run."""
     if lesson.match is not None:
         url = reverse("admin:games_match_change", args=[lesson.match.pk])
         return format_html('{}: <a href="{}">match {}</a>', lesson.get_kind_display(), url, lesson.match)
@@ -51,3 +51,4 @@ def cause_link(lesson: Lesson) -> str:
 
 
 LATEST_CHANGES = 50
+"""Maximum number of changes of a box or value on its page."""

@@ -1,4 +1,4 @@
-"""Machines of a kind as files and on paper."""
+"""The part of a kind of machine that reads and writes files, and prints boxes."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from learning.models import Machine
 
 
 class KindFiles(ABC):
-    """How machines of a kind are written and read."""
+    """Files and prints of the machines of a kind."""
 
     @staticmethod
     @abstractmethod
     def read(file: dict[str, Any], game: AnyGame, rule: Any, head: dict[str, Any], any_size: bool, /) -> Document:
-        """Read a native file: the fields beyond its head, and with them the whole document.
+        """Read the fields of a native file beyond its head, and return the whole document.
 
         Args:
-            file: all of its fields; only the head has been checked.
-            game: its game.
-            rule: its rule, one of this kind.
+            file: all fields of the file; only the head has been checked.
+            game: the game named in the file.
+            rule: the rule in the file, a rule of this kind.
             head: name, description, preset, learns.
-            any_size: whether it may be larger than files of accounts.
+            any_size: whether the file may be larger than the files that accounts may import.
 
         Raises:
-            ExchangeError: something is wrong; the place is named.
+            ExchangeError: a field is invalid; the error names its place.
         """
 
     @abstractmethod
     def dump(self, machine: Machine, form: Format, *, any_size: bool = False) -> str:
-        """The machine as a file of a format.
+        """Return the machine as a file of a format.
 
         Raises:
             ExchangeError: the machine does not fit into the format.
@@ -43,21 +43,21 @@ class KindFiles(ABC):
 
     @abstractmethod
     def fields_read(self, data: Any) -> dict[str, object]:
-        """Fields of the row of an imported machine that differ from kind to kind."""
+        """Return the row fields of an imported machine that this kind sets."""
 
     @abstractmethod
     def restore(self, machine: Machine, data: Any) -> None:
-        """Store the memory in a file as that of a new, empty machine; its ledger begins with it."""
+        """Store the memory of a file in a new, empty machine; the machine's ledger begins with this memory."""
 
     def import_notes(self, machine: Machine, data: Any, rule_name: str, choose: str) -> list[str]:
-        """Notes for the account that imported this machine, a sentence each.
+        """Return notes for the account that imported this machine, one sentence each.
 
-        ``rule_name`` is the name of its rule; ``choose`` ends "import the file again and …".
+        ``rule_name`` is the name of its rule; ``choose`` is the end of the sentence "import the file again and …".
         """
         return [f"The machine keeps the rule of the file: {rule_name}. For another rule, make a new machine."]
 
     def print_choices(self, machine: Machine) -> PrintChoices:
-        """The choices for printing the machine's boxes.
+        """Return the choices for printing the machine's boxes.
 
         Raises:
             PrintRefusedError: the machine has no boxes.
@@ -65,7 +65,7 @@ class KindFiles(ABC):
         raise PrintRefusedError(f"{machine.name} has no boxes to print. It keeps {machine.rule.keeps}.")
 
     def sheets(self, machine: Machine, options: PrintOptions) -> BytesIO:
-        """The machine's boxes on paper, as PDF.
+        """Return the sheets with the machine's boxes, as PDF.
 
         Raises:
             PrintRefusedError: the machine has no boxes, or they do not fit.

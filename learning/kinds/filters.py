@@ -10,7 +10,7 @@ from django import forms
 
 
 class WholeFilter(django_filters.NumberFilter):
-    """A whole number from 0 to ``max_value``, by default the largest 16-bit number, which bounds plies."""
+    """A whole number from 0 to ``max_value``; the default is the largest value of a column for plies."""
 
     field_class = forms.IntegerField
 
@@ -25,7 +25,7 @@ class ColumnsField(django_filters.fields.BaseCSVField):
     """Column names separated by commas; blanks are ignored."""
 
     def clean(self, value: Sequence[str] | None) -> list[str] | None:
-        """The column names without blanks and empty parts."""
+        """Return the column names without blanks and empty parts."""
         return super().clean(value and [column for column in map(str.strip, value) if column])
 
 
@@ -35,5 +35,5 @@ class Ordering(django_filters.OrderingFilter):
     base_field_class = ColumnsField
 
     def columns(self, value: Sequence[str] | None) -> list[str]:
-        """The database columns to sort by, with a minus for descending order."""
+        """Return the database columns to sort by, with a minus for descending order."""
         return [self.get_ordering_value(param) for param in value or ()]

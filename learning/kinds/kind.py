@@ -22,7 +22,7 @@ class Kind:
     """A kind of machine. Each kind is one object, which keeps no state between calls."""
 
     rule: type[Rule]
-    """The class of its rules; ``rule.kind`` names the kind, on the wire and in files."""
+    """The class of the kind's rules; ``rule.kind`` names the kind in the API and in files."""
     memory: KindMemory
     live: KindLive[Any]
     training: KindTraining

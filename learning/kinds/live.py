@@ -22,7 +22,7 @@ RecordT = TypeVar("RecordT")
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A match that is over, its outcome, and the machine's seats: two if the machine played itself."""
+    """A match that is over, its outcome, and the seats of one machine: two if the machine played itself."""
 
     live: LiveMatch
     outcome: Outcome
@@ -30,7 +30,7 @@ class Ended:
 
 
 class LevelMove(NamedTuple):
-    """The last move of a level that plays by something learnt: its seat, its ply, and whether it was random."""
+    """The last move of a level that plays with a learnt memory: its seat, its ply, and whether it was random."""
 
     seat: LiveSeat
     ply: int
@@ -42,7 +42,7 @@ class KindLive(ABC, Generic[RecordT]):
     """How the machines of a kind play seats of live matches, and learn from them."""
 
     player: ClassVar[str] = MACHINE
-    """The player that moves for them (``learning.players.machines``)."""
+    """The player that moves for the machines (``learning.players.machines``)."""
     either_side: ClassVar[bool] = False
     """Whether a machine plays either side, and may play itself; otherwise it always plays the same side."""
 
@@ -52,38 +52,39 @@ class KindLive(ABC, Generic[RecordT]):
     ) -> Choice:
         """Choose a move for the machine in this seat. :meth:`remember` gets the record of the choice.
 
-        Called without the machine's lock. A kind that writes here takes the locks of the seat's match
-        (``storage.locks``), for which the match has to be held (``games.live.players.NotHeldError``).
+        The caller does not hold the machine's lock. A kind that writes here takes the locks of the seat's match
+        (``storage.locks``). If the match is not held, it raises ``games.live.players.NotHeldError``.
         """
 
     @abstractmethod
     def follow(
         self, live: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, move: AnyMove
     ) -> RecordT | None:
-        """The record of a person's move in the machine's seat, as if the machine had made it; ``None``: no record."""
+        """Return the record of a person's move in the machine's seat, as if the machine had chosen it, if any."""
 
     @abstractmethod
     def remember(self, seat: LiveSeat, machine: Machine, records: Sequence[tuple[int, RecordT]]) -> Statement | None:
-        """The statement that stores how moves of the seat were chosen, if anything is stored."""
+        """Return the statement that stores how moves of the seat were chosen, if anything is stored."""
 
     @abstractmethod
     def learn(self, machine: Machine, ended: Sequence[Ended]) -> Sequence[TouchedBox]:
-        """Learn from matches that are over, in their order, each in a lesson of its own; returns the changed boxes.
+        """Learn from matches that are over, in their order, each in a lesson of its own; return the changed boxes.
 
-        The machine has just been locked and read.
+        The caller has locked the machine and read its row since.
         """
 
     def insight(self, live: LiveMatch, seats: list[LiveSeat]) -> Insight | None:
-        """Thoughts and lessons of the machines in these seats (``learning`` of the state, docs/protocol.md)."""
+        """Return thoughts and lessons of the machines in these seats (``learning`` of the state, docs/protocol.md)."""
         return None
 
     def level_insight(self, live: LiveMatch, moves: Sequence[LevelMove]) -> Insight | None:
-        """Thoughts of levels that play by the memory of such a machine; ``None`` if they have not moved."""
+        """Return the thoughts of levels that play with a memory of this kind; ``None`` before their first move."""
         return None
 
     @abstractmethod
     def frozen_policy(self, machine: Machine, position: AnyPosition) -> object:
-        """The machine as it stands, frozen, for a question about one position: no lock, no writes.
+        """Return the present machine as a policy that does not learn, for a question about one position.
 
-        The adviser of its game defines the methods that it needs (``learning.advice``).
+        The method takes no lock and writes nothing. The adviser of the machine's game (``learning.advice``) defines the
+        methods that the policy needs.
         """

@@ -1,4 +1,4 @@
-"""Functions on a machine of any kind, where its kind contributes a part of the answer."""
+"""Functions on a machine of any kind, to which its kind contributes a part."""
 
 from __future__ import annotations
 
@@ -21,24 +21,27 @@ from learning.selectors.strength import Strength, strength_measured_last
 from learning.storage.lessons import lessons_go_back_to
 
 FIRST_CHUNK_GAMES = 50_000
-"""Games of the first chunk of a training that a compiled loop plays."""
+"""Number of games in the first chunk of a run that a compiled loop plays."""
 MAX_POINTS = 12
 """Maximum number of points of a curve where strength is a sample."""
 
 
 def strength_at_hand(machine: Machine) -> Strength:
-    """The strength without playing games: exact, or the latest measurement where strength is a sample."""
+    """Return the strength without playing games: exact, or the latest measurement if strength is a sample."""
     training = kind_of(machine).training
     return training.strength(machine) if training.has_table(machine) else strength_measured_last(machine)
 
 
 def opponent_machines(machine: Machine, among: QuerySet[Machine], limit: int = 100) -> list[Machine]:
-    """The machines that this one can be trained against, by name; at most ``limit``."""
+    """Return the machines that this one can be trained against, by name; at most ``limit``."""
     return list(kind_of(machine).training.partners(machine, among).order_by("name", "pk")[:limit])
 
 
 def who_meets(game: AnyGame, machines: Sequence[Machine]) -> str:
-    """A sentence or two on how machines such as these are paired in a tournament of a game."""
+    """Return a sentence or two on how these machines are paired in a tournament.
+
+    Without machines, the sentence is on the default kind of machine for the game.
+    """
     usual = kind_usual(game)
     kinds = {kind_of(machine) for machine in machines} or ({usual} if usual else set())
     either_side = {kind.live.either_side for kind in kinds}
@@ -61,7 +64,7 @@ class MachineFile:
 
 
 def machine_export(machine: Machine, form: str = "native", *, any_size: bool = False) -> MachineFile:
-    """A machine as a file of one of the formats of :data:`~beadbox.learners.formats.FORMATS`.
+    """Return a machine as a file. ``form`` is the slug of a format in :data:`~beadbox.learners.formats.FORMATS`.
 
     With ``any_size``, the file may hold more values than an import accepts.
 
@@ -69,18 +72,18 @@ def machine_export(machine: Machine, form: str = "native", *, any_size: bool = F
         MachineFileError: there is no such format, or the machine does not fit into it.
     """
     try:
-        chosen = format_get(form)
-        text = kind_of(machine).files.dump(machine, chosen, any_size=any_size)
+        file_format = format_get(form)
+        text = kind_of(machine).files.dump(machine, file_format, any_size=any_size)
     except ExchangeError as error:
         raise MachineFileError(str(error)) from None
-    extra = "" if form == "native" else f".{form}" if form != chosen.suffix else ""
-    return MachineFile(f"{machine.slug}{extra}.{chosen.suffix}", chosen.media_type, text)
+    extra = "" if form == "native" else f".{form}" if form != file_format.suffix else ""
+    return MachineFile(f"{machine.slug}{extra}.{file_format.suffix}", file_format.media_type, text)
 
 
 def import_notes(machine: Machine, data: Document, choose: str) -> list[str]:
-    """Notes for the account that imported this machine, from its file, a sentence each.
+    """Return notes for the account that imported this machine, one sentence each, from the content of its file.
 
-    ``choose`` ends "import the file again and …".
+    ``choose`` is the end of the sentence "import the file again and …".
     """
     preset = ALL_PRESETS.get(data.preset)
     rule_name = f"{preset.name} ({preset.slug})" if preset and preset.rule == data.rule else "a rule of its own"
@@ -88,19 +91,19 @@ def import_notes(machine: Machine, data: Document, choose: str) -> list[str]:
 
 
 def games_first(machine: Machine) -> int:
-    """The number of games with which a training begins, before the time of a game is known."""
+    """Return the number of games in the first chunk of a run, when the duration of a game is not yet known."""
     training = kind_of(machine).training
     return FIRST_CHUNK_GAMES if training.has_table(machine) else training.sampling.n_first_games
 
 
 def points_most(machine: Machine, n_games: int) -> int:
-    """Maximum number of points, besides the start, of a curve over ``n_games`` games where strength is a sample."""
+    """Return the maximum number of points, besides the start, of a sampled curve over ``n_games`` games."""
     per_point = kind_of(machine).training.sampling.games_per_point
     return min(MAX_POINTS, max(3, n_games // per_point)) if per_point else MAX_POINTS
 
 
 def entry_player(entry: TournamentEntry, game: AnyGame) -> ContestPlayer:
-    """The machine of an entry as it was when the tournament of this game began.
+    """Return the player of an entry: the machine as it was when the tournament of this game began.
 
     Raises:
         EntryGoneError: the machine's memory of that time no longer exists.
@@ -110,12 +113,12 @@ def entry_player(entry: TournamentEntry, game: AnyGame) -> ContestPlayer:
 
 
 def entry_require(entry: TournamentEntry) -> None:
-    """Refuse the games of an entry that lost its memory while they were played.
+    """Refuse an entry without its memory, which was deleted during the tournament.
 
     Raises:
         EntryGoneError: the machine's memory of the start of the tournament no longer exists.
     """
-    # An entry without a number of lessons holds all that it needs.
+    # An entry without a number of lessons has its own copy of the memory.
     if entry.n_lessons is None:
         return
     if entry.machine_id is None or not lessons_go_back_to(entry.machine_id, entry.n_lessons):

@@ -1,6 +1,6 @@
-"""The memory of a kind of machine: its rows from the first to the last, and the ledger of their changes.
+"""The memory of a kind of machine: creating, loading, storing and deleting its rows, and the ledger of changes.
 
-Methods that write are called inside a transaction that holds the machine's lock.
+Methods that write must be called inside a transaction that holds the machine's lock.
 """
 
 from __future__ import annotations
@@ -28,56 +28,59 @@ class KindMemory(ABC):
     ledger: ClassVar[Ledger]
     """The table of changes, and how it is compacted."""
     copies_rows: ClassVar[bool] = True
-    """Whether a copy gets rows. If so, its original is locked while they are read, and ``n_values`` limits copies."""
+    """Whether copying a machine copies its rows. Then the original is locked, and ``n_values`` limits copies."""
     grows: ClassVar[bool] = False
-    """Whether the memory grows without limit, so that ``n_values`` limits the entries that trainings may add."""
+    """Whether the rule sets no limit to the memory, so that ``n_values`` limits the entries that training may add."""
 
     def fields_new(self, rule: Any) -> dict[str, object]:
-        """Fields of the row of a machine that has learnt nothing yet, where they depend on its rule."""
+        """Return the row fields of a new machine that depend on its rule."""
         return {}
 
     def lay_out(self, machine: Machine) -> None:
         """Store the memory of a machine before its first game."""
 
     def fields_copied(self, original: Machine) -> dict[str, object]:
-        """Fields of the row of a copy that this kind sets. The original is held until the transaction ends."""
+        """Return the row fields of a copy that this kind sets. The original is held until the transaction ends."""
         return {}
 
     def copy(self, original: Machine, copy: Machine) -> None:
-        """Copy the original's memory into a new, empty machine; the copy's ledger begins there."""
+        """Copy the original's memory into a new, empty machine; the copy's ledger begins with this memory."""
 
     def unshare(self, machine: Machine) -> None:
-        """Give machines that share this machine's rows their own, before this machine forgets them."""
+        """Give rows of their own to machines that share this machine's rows, before this machine forgets them."""
 
     @abstractmethod
     def forget(self, machine: Machine) -> None:
         """Delete the changes in the ledger, and the rows that are slow to delete with the machine's row."""
 
     def reset(self, machine: Machine) -> None:
-        """Reset a machine that has just forgotten to its beginning."""
+        """Store the initial memory of a machine after :meth:`forget`."""
 
     @abstractmethod
     def load(self, machine: Machine, most: int | None = None) -> AnyMemory:
-        """The machine's memory as it stands; one that grows has room for up to ``most`` entries. Needs no lock."""
+        """Return the machine's present memory. The method takes no lock.
+
+        ``most`` limits the number of entries of a memory that grows.
+        """
 
     @abstractmethod
     def store(self, machine: Machine, memory: Any, lesson_id: int) -> Sequence[TouchedBox]:
-        """Store a memory's learning since it was loaded, and the lesson's changes; return the changed boxes."""
+        """Store the changes of a memory since it was loaded, as those of a lesson; return the changed boxes."""
 
     def fields_learnt(self, machine: Machine, memory: Any) -> dict[str, Any]:
-        """Fields of the machine's row as the memory leaves them, to be saved with the lesson."""
+        """Return the row fields of the machine that its memory has changed, to be saved with the lesson."""
         return {}
 
     def lesson_give(self, machine: Machine, memory: Any, kind: LessonKind, cause: Cause) -> Sequence[TouchedBox]:
-        """Write the machine's next lesson from the changes in its memory. Return the changed boxes.
+        """Write the machine's next lesson from the changes in its memory; return the changed boxes.
 
-        The transaction must have held the machine's lock since the memory was loaded.
+        The transaction must have held the machine's lock since before the memory was loaded.
 
         Args:
             machine: the machine; its row is saved.
-            memory: its memory, loaded under this lock and taught since.
+            memory: the machine's memory, which has learnt since it was loaded.
             kind: the kind of lesson.
-            cause: the games that it was taught by, for its totals, and the match or the run.
+            cause: the results of the games of the lesson, for the machine's totals, and the match or the run.
         """
         for field, value in self.fields_learnt(machine, memory).items():
             setattr(machine, field, value)
@@ -85,5 +88,5 @@ class KindMemory(ABC):
         return self.store(machine, memory, lesson_id)
 
     def audit(self) -> Audit:
-        """Check the rows of all machines with this ledger: each equals its start plus its changes."""
+        """Check for the rows of all machines of this kind that each equals its start plus its changes."""
         return Audit("", [])

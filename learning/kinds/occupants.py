@@ -1,6 +1,6 @@
-"""The machines in the seats of a live match, with their draws there.
+"""The machines in the seats of a live match (occupants), with their draws in the match.
 
-They are read at every move of a machine, so the query is plain SQL. ``LiveSeat.occupant`` keeps the result.
+Occupants are read at every move of a machine, so the query is raw SQL. ``LiveSeat.occupant`` holds the result.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SEATS = "FROM games_seat AS seat JOIN learning_machineseat AS sits ON sits.seat_
 
 @cache
 def _sits() -> str:
-    """SQL for a row of ``sits`` and its ``machine``: the id of the seat, the draws there, and the machine."""
+    """Return the SQL for a row of ``sits`` as JSON: the id of the seat, the draws in the seat, and the machine."""
     draw, machine = row_array(Draw, "draw"), row_array(Machine, "machine")
     return f"""json_build_array(sits.seat_id, (
         SELECT json_agg({draw} ORDER BY draw.ply) FROM learning_draw AS draw WHERE draw.seat_id = sits.seat_id
@@ -34,13 +34,13 @@ def _sits() -> str:
 
 
 def _in_matches(where: str, columns: str) -> str:
-    """SQL that reads ``columns`` of the machines in matches for which ``where`` is true."""
+    """Return the SQL that reads ``columns`` of the machines in matches; ``where`` is a condition on the match id."""
     rows = f"{SEATS} JOIN learning_machine AS machine ON machine.id = sits.machine_id"
     return f"SELECT {columns} {rows} WHERE seat.match_id {where}"
 
 
 def occupants_query() -> sql.Composable:
-    """SQL of the occupants, read together with the match ``latest`` (``games.live.players.MachinePort``)."""
+    """Return the subquery of the occupants for a query with a match ``latest`` (``games.live.players.MachinePort``)."""
     return sql.SQL(_in_matches("= latest.id", f"json_agg({_sits()})"))
 
 
@@ -50,9 +50,9 @@ HELD = """
         SELECT * FROM learning_machine WHERE id = ANY(ARRAY(SELECT machine_id FROM sits)) ORDER BY id FOR NO KEY UPDATE
     )
     SELECT {columns} FROM sits JOIN held AS machine ON machine.id = sits.machine_id"""
-"""Locks the machines first, each once. Two statements that lock a row once for each seat can wait for each other, if
-the row was updated since they began. ``MATERIALIZED`` fixes the order of the steps: left to itself, PostgreSQL reads
-all seats that a machine ever had, or all machines."""
+"""Locks each machine once, and then reads the occupants. A statement that locked a machine once for each of its seats
+could deadlock with another such statement, if the row was updated since they began. ``MATERIALIZED`` fixes the order of
+the steps: otherwise PostgreSQL may read all seats that a machine ever had, or all machines."""
 
 
 @dataclass(slots=True)
@@ -66,39 +66,42 @@ class Occupant:
     thought: Any = None
     """The kind's record of the machine's last move, if it has just been made."""
     learnt: Sequence[TouchedBox] | None = None
-    """Changes of its boxes by the match that has just ended, in order of play; ``None``: see the ledger."""
+    """Changes of the machine's boxes by the match that has just ended, in order of play; ``None``: see the ledger."""
 
 
 def occupants_fetch(seats: Sequence[LiveSeat], *, lock: bool = False) -> None:
-    """Read the occupants of these seats of one match or several; seats of one machine share one object.
+    """Read the occupants of these seats, of one match or several. Seats of the same machine share one object.
 
-    With ``lock`` the machines are locked until the transaction ends, in ascending order of their ids like in
+    With ``lock`` the machines are locked until the transaction ends, in ascending order of their ids, as in
     ``storage.locks``.
     """
     matches = list({seat.row.match_id for seat in seats})
     # A single id is not sent as an array, because PostgreSQL would plan that query each time.
-    where, of = ("= %s", matches[0]) if len(matches) == 1 else ("= ANY(%s)", matches)
-    statement = HELD.format(seats=SEATS, where=where, columns=_sits()) if lock else _in_matches(where, _sits())
+    condition, match_ids = ("= %s", matches[0]) if len(matches) == 1 else ("= ANY(%s)", matches)
+    statement = HELD.format(seats=SEATS, where=condition, columns=_sits()) if lock else _in_matches(condition, _sits())
     with connection.cursor() as cursor:
-        cursor.execute(statement, [of])
-        occupants_keep(seats, [found for (found,) in cursor.fetchall()])
+        cursor.execute(statement, [match_ids])
+        occupants_keep(seats, [row for (row,) in cursor.fetchall()])
 
 
 def occupants_keep(seats: Sequence[LiveSeat], found: Sequence[Any] | None) -> None:
-    """Set the occupants of these seats from rows read; rows of other seats are ignored."""
+    """Set the occupants of these seats from the rows of the query; rows of other seats are ignored.
+
+    Each row is (id of the seat, rows of its draws, row of its machine). Without rows, the seats get no occupant.
+    """
     by_id = {seat.row.pk: seat for seat in seats}
     for seat in seats:
         seat.occupant = None
     machines: dict[int, Machine] = {}
-    for seat_id, drawn, row in found or ():
+    for seat_id, draw_rows, row in found or ():
         if seat_id in by_id:
             machine = row_read(Machine, row)
             machine = machines.setdefault(machine.pk, machine)
-            draws = [row_read(Draw, one) for one in drawn or ()]
+            draws = [row_read(Draw, draw) for draw in draw_rows or ()]
             by_id[seat_id].occupant = Occupant(machine, kind_of(machine), draws)
 
 
 def draws_of(*seats: LiveSeat) -> list[Draw]:
-    """The draws of the machines in these seats, in order of play."""
-    drawn = [draw for seat in seats if seat.occupant is not None for draw in seat.occupant.draws]
-    return sorted(drawn, key=lambda draw: draw.ply)
+    """Return the draws of the machines in these seats, in order of play."""
+    draws = [draw for seat in seats if seat.occupant is not None for draw in seat.occupant.draws]
+    return sorted(draws, key=lambda draw: draw.ply)

@@ -32,11 +32,12 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class RuleGroup:
-    """Fields that the editor shows together, and the formula in which they stand, if there is one."""
+    """Fields of a rule that the editor shows together."""
 
     name: str
     fields: tuple[str, ...]
     exactly: str = ""
+    """The formula that contains these fields, if there is a formula."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +45,15 @@ class KindText:
     """Texts and links on the pages of any machine of a kind."""
 
     noun: str
-    """The content of such a machine in a word: "A machine that keeps boxes"."""
+    """The word for the content of a machine: "boxes" in "A machine that keeps boxes"."""
     words: Mapping[str, Words]
-    """Every field of its rule in words."""
+    """The texts of every field of the kind's rule, by the field's name."""
     groups: tuple[RuleGroup, ...]
-    """The fields of its rule in the order of the editor, each once."""
+    """The fields of the kind's rule in the order of the editor; each field is in a single group."""
     see: str = "See the machine"
     """The text of the link to the machine's page after a training."""
     see_all: str = "See the machine"
-    """The text of that link after a match in which the machine was the only one."""
+    """The text of that link after a match without another machine."""
     see_named: str = "See {name}"
     """The text of that link after a match with another machine."""
     why: str = "machine"
@@ -66,7 +67,7 @@ class KindText:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A template, its context, and the status of the response: 404 if the thing asked for does not exist."""
+    """A template, its context, and the HTTP status of the response: 404 if the requested object does not exist."""
 
     template: str
     context: dict[str, Any]
@@ -74,7 +75,7 @@ class Page:
 
 
 def percent(share: float) -> str:
-    """A share as a percentage with three significant digits: 0.004 is 0.4 %, not 0 %."""
+    """Return a share as a percentage with three significant digits: 0.004 is 0.4 %, not 0 %."""
     return f"{100 * share:.3g}%"
 
 
@@ -82,41 +83,41 @@ class KindPage(ABC):
     """How machines of a kind are made, and how pages and the API describe them."""
 
     presets: ClassVar[Mapping[str, Preset[Rule]]]
-    """Rules with a name, by slug; the first is the usual one. Slugs are unique among those of all kinds."""
+    """Named rules by slug; the first is the default. A slug is unique among the presets of all kinds."""
     text: ClassVar[KindText]
 
     # The form for a new machine
 
     def usual_preset(self, game: AnyGame, side: Side | None) -> str:
-        """The slug of a new machine's default preset.
+        """Return the slug of a new machine's default preset.
 
         Raises:
-            RuleRefusedError: there is none for such a side.
+            RuleRefusedError: no preset fits the side.
         """
         return next(iter(self.presets))
 
     def suited(self, game: AnyGame, rule: Any) -> Rule:
-        """The rule of a preset, adapted to this game."""
-        fitting: Rule = rule
-        return fitting
+        """Return the rule of a preset, adapted to this game."""
+        adapted: Rule = rule
+        return adapted
 
     def rule_require(self, game: AnyGame, rule: Any) -> None:
-        """Refuse a rule that needs more than its game provides. The caller has checked that the rule fits the game.
+        """Refuse a rule that this kind cannot use in the game. The caller has done the checks of the library.
 
         Raises:
             GameTooLargeError, RuleRefusedError.
         """
 
     def usual_name(self, game: AnyGame, side: Side | None, preset: str) -> str:
-        """The name of a machine that is made through the API without a name."""
+        """Return the name of a machine that is made through the API without a name."""
         return f"{self.presets[preset].name if preset else game.name}"
 
     def rule_to_form(self, rule: Any) -> dict[str, object]:
-        """The values of the rule's form fields."""
+        """Return the values of the rule's form fields."""
         return {field.name: getattr(rule, field.name) for field in fields(rule)}
 
     def rule_from_form(self, values: dict[str, object]) -> dict[str, object]:
-        """The fields of the rule in JSON, from the values of its form fields.
+        """Return the fields of the rule in JSON, from the values of its form fields.
 
         Raises:
             RuleError: a value cannot be read.
@@ -129,30 +130,30 @@ class KindPage(ABC):
 
     @abstractmethod
     def rule_sentences(self, rule: Any) -> list[tuple[str, str]]:
-        """A rule in words, as (label, sentence) for each field that matters."""
+        """Return a rule in words, as (label, sentence) for each field that matters."""
 
     @abstractmethod
     def holds(self, machine: Machine) -> str:
-        """The content of the machine's memory, counted: "304 boxes"."""
+        """Return the content of the machine's memory, counted: "304 boxes"."""
 
     def machine_page(self, machine: Machine, strength: Strength, asked: Mapping[str, str]) -> Page:
-        """The kind's part of a machine's page; ``views.machines.machine_page`` adds the part that is the same for all.
+        """Return the kind's part of a machine's page; ``views.machines.machine_page`` adds the common part.
 
-        ``asked`` are the parameters of the address, unchecked.
+        ``asked`` are the parameters of the URL, unchecked.
         """
         layout = machine.game_rules.look.layout
         sides = [Side(machine.side).other] if machine.side is not None else list(Side)
-        own = {
+        context = {
             "machine": machine_facts(self, machine) | {"keeps": machine.rule.keeps, "holds": self.holds(machine)},
             "roles": [(layout.roles[side], layout.role_names[side]) for side in sides],
             "kept": snapshots_summary(machine),
             "strength": [(name, strength[slug]) for slug, name in CURVE_AGAINST.items() if slug in strength],
             "experiments": experiments_about(machine.preset),
         }
-        return Page("learning/machine_plain.html", own)
+        return Page("learning/machine_plain.html", context)
 
     def position_page(self, machine: Machine, text: str) -> Page:
-        """The page on a position with either side to move; the API answers with its context.
+        """Return the page on a position with either side to move. The API returns the context of this page.
 
         Raises:
             BoxNotFoundError: the text is no position, or the machine keeps no values.
@@ -160,7 +161,7 @@ class KindPage(ABC):
         raise BoxNotFoundError(f"{machine.name} keeps {machine.rule.keeps}, and no values.")
 
     def progress(self, machine: Machine, *, to_owner: bool) -> Progress:
-        """The progress of the machine; ``to_owner`` calls its owner "you".
+        """Return the progress of the machine; ``to_owner`` calls its owner "you".
 
         Raises:
             NoBoxesError: its kind describes no progress.
@@ -168,12 +169,12 @@ class KindPage(ABC):
         raise NoBoxesError(f"{machine.name} has no boxes: it keeps {machine.rule.keeps}.")
 
     def level_page(self, game: AnyGame) -> Page | None:
-        """The page on the memory by which a game's levels play, if it is that of such a machine."""
+        """Return the page on the learnt memory of a game's levels, if it is the memory of a machine of this kind."""
         return None
 
 
 def machine_facts(page: KindPage, machine: Machine) -> dict[str, object]:
-    """The facts that are shown on the page of a machine of any kind."""
+    """Return the facts for the page of a machine of any kind."""
     preset = page.presets.get(machine.preset)
     return {
         **machine_brief(machine),

@@ -11,7 +11,7 @@ from learning.kinds.kind import Kind
 from learning.models import Machine
 
 KINDS: dict[str, Kind] = {}
-"""Kinds by the kind of their rules, in the order in which the site offers them."""
+"""Kinds by name (``Rule.kind``), in the order in which the site offers them."""
 
 
 def kind_register(kind: Kind) -> None:
@@ -25,15 +25,15 @@ def kind_register(kind: Kind) -> None:
 
 
 def kind_usual(game: AnyGame) -> Kind | None:
-    """The default kind of machine for a game; ``None`` if no kind can play it."""
+    """Return the default kind of machine for a game; ``None`` if no kind can play it."""
     return next((kind for kind in KINDS.values() if kind.rule.fits(game)), None)
 
 
 def kind_of(machine: Machine) -> Kind:
-    """The kind to which a machine belongs."""
+    """Return the kind to which a machine belongs."""
     return KINDS[machine.rule.kind]
 
 
 def kind_of_rule(rule: Rule) -> Kind:
-    """The kind of the machines that have this rule."""
+    """Return the kind to which a rule belongs."""
     return KINDS[rule.kind]

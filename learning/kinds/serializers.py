@@ -1,4 +1,4 @@
-"""Serializers of the API's answers about positions; a separate module, so that no worker loads it."""
+"""Serializers for the API's views of positions; a separate module, so that no worker loads it."""
 
 from learning.kinds.keyed_values.serializers import PositionValuesSerializer
 from learning.kinds.value_learner.serializers import PositionPartsSerializer

@@ -1,4 +1,4 @@
-"""How machines of a kind are trained, measured, kept as snapshots and entered in tournaments."""
+"""The part of a kind of machine that trains, measures strength, restores snapshots and enters tournaments."""
 
 from __future__ import annotations
 
@@ -22,36 +22,37 @@ from learning.selectors.strength import Strength, strength_measured_last
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How a kind is trained and measured if its games are played move by move."""
+    """The settings for training and measuring machines with games played move by move."""
 
     against: tuple[str, ...] = ("random",)
     """The fixed opponents of the sample: slugs, with underscores for hyphens."""
     n_games: int = 100
     """The number of games of the sample against each opponent."""
     off_by: str = "a tenth"
-    """The error of such a sample, in words."""
+    """The typical error of the sample, in words."""
     n_first_games: int = 50
-    """The number of games with which a training begins, before the time of a game is known."""
+    """The number of games in the first chunk of a run, when the duration of a game is not yet known."""
     games_per_point: int = 0
-    """A point of the curve takes the time of this many games, so a short run has fewer points; 0: no such limit."""
+    """The minimum number of games between points of the curve, because measuring takes time; 0: no minimum."""
 
 
 class KindTraining(ABC):
-    """How the machines of a kind learn from training, and how strong they are."""
+    """Training, strength and tournament entries of the machines of a kind."""
 
     sampling: ClassVar[Sampling] = Sampling()
     levels: ClassVar[tuple[str, ...]] = ()
-    """The fixed opponents (slugs) by which the best snapshot of a training is chosen.
+    """The slugs of the fixed opponents against which the best snapshot of a run is chosen.
 
-    Where there are any, trainings keep snapshots if strength is a sample (docs/decisions/0085). Such a kind has
-    :meth:`put_back`. Of an entry, its :meth:`entrant` needs only the number of its lessons and its ε."""
+    If there are levels and strength is a sample, training keeps snapshots (docs/decisions/0085). Such a kind implements
+    :meth:`put_back`, and its :meth:`entrant` reads only the number of lessons and the ε of an entry.
+    """
 
     def has_table(self, machine: Machine) -> bool:
-        """Whether the machine plays by a table of probabilities: a compiled loop plays, and strength is a sum."""
+        """Return whether the machine plays from a table: a compiled loop trains it, and its strength is exact."""
         return False
 
     def partner_require(self, machine: Machine, other: Machine) -> None:
-        """Refuse a machine of the same game to train against.
+        """Refuse to train a machine against another machine of the same game if the two do not match.
 
         Raises:
             TrainingRefusedError, MachineWrongSideError.
@@ -62,28 +63,33 @@ class KindTraining(ABC):
             raise MachineWrongSideError(f"{other.name} plays the same side as {machine.name}.")
 
     def partners(self, machine: Machine, among: QuerySet[Machine]) -> QuerySet[Machine]:
-        """The machines that :meth:`partner_require` does not refuse."""
-        same = among.filter(game=machine.game, rule_json__kind=machine.rule.kind)
-        return same.filter(side=None if machine.side is None else 1 - machine.side)
+        """Return the machines among these that :meth:`partner_require` does not refuse."""
+        same_kind = among.filter(game=machine.game, rule_json__kind=machine.rule.kind)
+        return same_kind.filter(side=None if machine.side is None else 1 - machine.side)
 
     def measured_against(self, machine: Machine) -> Sequence[str]:
-        """The keys of its :meth:`strength`, in the order of the page."""
+        """Return the keys of the machine's :meth:`strength`, in the order of its page."""
         return self.sampling.against
 
     @abstractmethod
     def measured(self, memory: Any, rng: RandomSource) -> Strength:
-        """Win, draw and loss of a memory: exact, or a sample taken from ``rng``."""
+        """Return the shares of wins, draws and losses of a memory: exact, or a sample taken from ``rng``."""
 
     def strength(self, machine: Machine) -> Strength:
-        """Win, draw and loss of a machine as it stands or was last measured: a page cannot wait for games."""
+        """Return the shares of wins, draws and losses of a machine without playing games.
+
+        They are those of the present machine if strength is exact, otherwise those of its latest measurement.
+        """
         return strength_measured_last(machine)
 
     def meeting(self, game: AnyGame, player: MovePlayer, level: str) -> Meeting:
-        """Games of a snapshot, as :meth:`entrant` plays it, against one of its levels."""
+        """Return a function that plays a game between a snapshot's player (see :meth:`entrant`) and a level."""
         return meeting(game, player, OPPONENTS[level])
 
     def put_back(self, machine: Machine, n_lessons: int, lesson_id: int) -> None:
-        """Restore the machine's memory after ``n_lessons`` lessons; the changes belong to the lesson ``lesson_id``.
+        """Restore the memory that the machine had after ``n_lessons`` lessons.
+
+        The changes are stored as those of the lesson ``lesson_id``. The machine's lock is held.
 
         Raises:
             SnapshotFarError: the changes are too many for one transaction.
@@ -91,7 +97,7 @@ class KindTraining(ABC):
         raise NotImplementedError
 
     def knew(self, machine: Machine, n_lessons: int) -> dict[str, object]:
-        """The machine's weights before and after a lesson.
+        """Return the machine's weights before and after its lesson number ``n_lessons``.
 
         Raises:
             NoWeightsError: the kind keeps no list of weights.
@@ -100,11 +106,14 @@ class KindTraining(ABC):
 
     @abstractmethod
     def entry_fields(self, machine: Machine) -> dict[str, object]:
-        """Fields of an entry (``TournamentEntry``) that hold the machine as it is now. Its lock is held.
+        """Return the fields of a ``TournamentEntry`` that hold the present machine. The machine's lock is held.
 
-        If they include ``n_lessons``, the entry reads the machine's memory of that time from its ledger.
+        If the fields include ``n_lessons``, the entry later reads the machine's present memory from the ledger.
         """
 
     @abstractmethod
     def entrant(self, entry: TournamentEntry, game: AnyGame) -> ContestPlayer:
-        """The machine as it was when the tournament of this game began. The caller has checked that it can be read."""
+        """Return the machine as it was when the tournament of this game began.
+
+        The caller has checked that the memory of that time still exists.
+        """

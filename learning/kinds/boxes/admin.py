@@ -26,10 +26,11 @@ from learning.kinds.boxes.look import box_history, slots_view
 from learning.models import AnyBox, Box, Machine
 
 MOVES_OFFERED = 9
+"""Largest move number among the choices of the move filter."""
 
 
 class VisitedFilter(admin.SimpleListFilter):
-    """Boxes that a learning game has opened, or not."""
+    """Filter by whether a game that was learnt from has opened the box."""
 
     title = "visited"
     parameter_name = "visited"
@@ -38,25 +39,25 @@ class VisitedFilter(admin.SimpleListFilter):
         return [("yes", "yes"), ("no", "no")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[AnyBox]) -> QuerySet[AnyBox]:
-        """Keep the boxes that were drawn from in a learning game, or the others."""
-        # Draws are never negative, so a box was visited when some slot is not 0.
-        never = Q(visits__contained_by=[0])
+        """Keep the boxes with a bead drawn in a game that was learnt from, or the other boxes."""
+        # Numbers of draws are never negative, so a box without draws has only zeros.
+        unvisited = Q(visits__contained_by=[0])
         if self.value() == "yes":
-            return queryset.exclude(never)
-        return queryset.filter(never) if self.value() == "no" else queryset
+            return queryset.exclude(unvisited)
+        return queryset.filter(unvisited) if self.value() == "no" else queryset
 
 
 class MoveFilter(Choices):
-    """Filter by the number of the machine's move, from 1."""
+    """Filter by the number of the machine's move; its first move is 1."""
 
     title, parameter_name, field = "move", "move_number", "move_number"
 
     def known(self) -> list[tuple[str, str]]:
-        """The first :data:`MOVES_OFFERED` numbers; an address may ask for any other."""
+        """Return the first :data:`MOVES_OFFERED` numbers; a URL may ask for any number."""
         return [(str(number), str(number)) for number in range(1, MOVES_OFFERED + 1)]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[AnyBox]) -> QuerySet[AnyBox]:
-        """Keep the boxes of the move asked for; none if the value is not a number."""
+        """Keep the boxes of the requested move; no boxes if the value is not a number."""
         if self.value() is not None and row_id(self.value() or "") is None:
             return queryset.none()
         return super().queryset(request, queryset)
@@ -66,7 +67,7 @@ class BoxList(ChangeList):
     """A list of boxes. A shared box has no row of its own, so its line links to its page on the site."""
 
     def url_for_result(self, result: Model) -> str:
-        """The address that the line of a box links to."""
+        """Return the URL to which the line of a box links."""
         if isinstance(result, AnyBox) and result.pk is None:
             return result.get_absolute_url()
         return super().url_for_result(result)
@@ -93,19 +94,19 @@ class BoxAdmin(OfMachine, ReadOnly, WithRowFilter, Large):
         """Scripts and styles that draw boards and bars."""
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
-        """The list class that links boxes without a row."""
+        """Return the list class that links boxes without a row."""
         return BoxList
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[AnyBox]:
-        """All boxes of the machine asked for, shared ones included; without a machine, the rows of all machines."""
-        asked = row_id(request.GET.get(MachineFilter.parameter_name, ""))
-        machine = None if asked is None else Machine.objects.filter(pk=asked).first()
+        """Return all boxes of the requested machine, or the boxes of all machines that have rows of their own."""
+        machine_id = row_id(request.GET.get(MachineFilter.parameter_name, ""))
+        machine = None if machine_id is None else Machine.objects.filter(pk=machine_id).first()
         return super().get_queryset(request) if machine is None else machine.boxes.order_by("ply", "position")
 
     def get_ordering(self, request: HttpRequest) -> tuple[str | Combinable, ...]:
-        """In order of play for one machine, because shared boxes have no id; otherwise newest first."""
-        of_one = request.GET.get(MachineFilter.parameter_name)
-        return ("ply", "position") if of_one else tuple(super().get_ordering(request))
+        """Sort the boxes of one machine in order of play, because shared boxes have no id; otherwise newest first."""
+        machine_id = request.GET.get(MachineFilter.parameter_name)
+        return ("ply", "position") if machine_id else tuple(super().get_ordering(request))
 
     @admin.display(description="position", ordering="position")
     def board(self, box: AnyBox) -> str:
@@ -113,7 +114,7 @@ class BoxAdmin(OfMachine, ReadOnly, WithRowFilter, Large):
 
     @admin.display(description=f"latest {LATEST_CHANGES} changes")
     def latest_changes(self, box: AnyBox) -> str:
-        """The ledger of the box, newest first, each with its match or run."""
+        """Return the ledger of the box, newest first, each with its match or run."""
         rows = [
             (cause_link(change.lesson), change.deltas, change.after) for change in box_history(box)[:LATEST_CHANGES]
         ]
@@ -124,7 +125,7 @@ class BoxAdmin(OfMachine, ReadOnly, WithRowFilter, Large):
 
     @admin.display(description="beads")
     def bars(self, box: AnyBox) -> str:
-        """The beads of each slot as bars, followed by the numbers as text for screen readers."""
+        """Return the beads of each slot as bars, followed by the numbers as text for screen readers."""
         cabinet = box.machine.cabinet
         slots = slots_view(cabinet, cabinet.game.decode(box.position))
         words = ", ".join(f"{slot['name']} {count}" for slot, count in zip(slots, box.beads, strict=True))

@@ -31,7 +31,7 @@ class BoxListView(GenericAPIView[AnyBox]):
 
     @cached_property
     def machine(self) -> Machine:
-        """The machine that the address names."""
+        """The machine named in the URL."""
         return machine_for(self.request.user, self.kwargs["ref"])
 
     @extend_schema(operation_id="machines_boxes_list", responses={200: BoxSerializer(many=True)})

@@ -1,4 +1,4 @@
-"""Machines with boxes as files and on paper, and the notes after an import."""
+"""Write and read files of machines with boxes, print their boxes, and write the notes after an import."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from learning.models import Machine
 
 
 def machine_data(machine: Machine) -> MachineData:
-    """The machine's settings, totals and boxes at one moment.
+    """Return the machine's settings, totals and boxes at one moment.
 
-    One query reads totals and boxes, so that they agree even while the machine is trained.
+    A single query reads totals and boxes, so that they agree even while the machine is trained.
     """
     head = ("n_wins", "n_draws", "n_losses", "n_removed", "learns")
     rows = list(
@@ -49,7 +49,7 @@ def machine_data(machine: Machine) -> MachineData:
 
 
 class BoxesFiles(KindFiles):
-    """Every format of :data:`~beadbox.learners.formats.FORMATS`, and boxes on paper."""
+    """Files in every format of :data:`~beadbox.learners.formats.FORMATS`, and printed boxes."""
 
     read = staticmethod(boxes_machine)
 
@@ -63,7 +63,7 @@ class BoxesFiles(KindFiles):
         boxes_restore(machine, ((box.position, box.beads, box.visits) for box in data.boxes))
 
     def import_notes(self, machine: Machine, data: MachineData, rule_name: str, choose: str) -> list[str]:
-        """Notes on its rule and the choice of another, on beads left out, and on a machine that resigns for ever."""
+        """Return notes on the machine's rule, on beads left out, and on a machine that always resigns."""
         notes = [_rule_note(data, rule_name, choose)]
         reading = data.reading
         if reading is not None and reading.beads_set_aside:
@@ -78,7 +78,7 @@ class BoxesFiles(KindFiles):
         return PrintChoices(bead_marks(machine), n_drawings)
 
     def sheets(self, machine: Machine, options: PrintOptions) -> BytesIO:
-        """The machine's box fronts and the table of its beads, as PDF.
+        """Return the machine's box fronts and the table of its beads, as PDF.
 
         Raises:
             PrintRefusedError: the fronts do not fit on this paper, or the machine has no box.
@@ -89,12 +89,12 @@ class BoxesFiles(KindFiles):
             address = {"code": machine.slug, "page": machine.get_absolute_url()}
             return sheets_pdf(machine.cabinet, machine.name, boxes, options, **address)
         except ManyBeadsError as error:
-            few = (
+            advice = (
                 f"At the beginning the machine needs {error.n_start:,}. You can choose these below."
                 if options.beads_now
                 else "Its rule begins with that many. A machine with another rule needs fewer."
             )
-            raise ManyBeadsRefusedError(f"{error} Most people have fewer. {few}") from None
+            raise ManyBeadsRefusedError(f"{error} Most people have fewer. {advice}") from None
         except PrintingError as error:
             raise PrintRefusedError(str(error)) from None
 
@@ -106,12 +106,12 @@ def _rule_note(data: MachineData, rule_name: str, choose: str) -> str:
             f"The machine keeps the rule of the file: {rule_name}. "
             f"For another rule, save it as a table (CSV). Then import the table and {choose}."
         )
-    another = f"For another rule, import the file again and {choose}."
+    advice = f"For another rule, import the file again and {choose}."
     if reading.is_chosen:
-        return f"The machine has the rule that you chose: {rule_name}. {another}"
+        return f"The machine has the rule that you chose: {rule_name}. {advice}"
     if reading.stretched:
-        usual = PRESETS[reading.stretched]
-        taken = f"{usual.name} ({usual.slug}), changed so that it holds every box of the file"
+        preset = PRESETS[reading.stretched]
+        rule_text = f"{preset.name} ({preset.slug}), changed so that it holds every box of the file"
     else:
-        taken = rule_name
-    return f"The file names no rule. The machine has the usual rule for such files: {taken}. {another}"
+        rule_text = rule_name
+    return f"The file names no rule. The machine has the usual rule for such files: {rule_text}. {advice}"

@@ -34,14 +34,14 @@ class BoxOrdering(Ordering):
     """A total ordering of boxes, so that pages neither repeat nor omit a box."""
 
     def filter(self, qs: QuerySet[AnyBox], value: Sequence[str] | None) -> QuerySet[AnyBox]:
-        """Sort the boxes; boxes that tie are in order of play."""
+        """Sort the boxes by these columns; equal boxes are in order of play."""
         columns = self.columns(value)
         computed = {
             "n_beads": Sum(F("beads")),
             "n_draws": Sum(F("visits")),
             "n_change": Distance(F("beads"), F("start")),
         }
-        needed = {name: how for name, how in computed.items() if {name, f"-{name}"} & set(columns)}
+        needed = {name: expression for name, expression in computed.items() if {name, f"-{name}"} & set(columns)}
         return qs.annotate(**needed).order_by(*columns, "ply", "position")
 
 
@@ -69,22 +69,22 @@ class BoxFilter(django_filters.FilterSet):
         fields: list[str] = []
 
     def were_visited(self, queryset: QuerySet[AnyBox], name: str, value: bool) -> QuerySet[AnyBox]:
-        """Keep the boxes with a slot drawn at least once, or the others; draws are never negative."""
-        never = Q(visits__contained_by=[0])
-        return queryset.exclude(never) if value else queryset.filter(never)
+        """Keep the boxes with a slot that was drawn, or the other boxes. Numbers of draws are never negative."""
+        unvisited = Q(visits__contained_by=[0])
+        return queryset.exclude(unvisited) if value else queryset.filter(unvisited)
 
     def have_removed(self, queryset: QuerySet[AnyBox], name: str, value: bool) -> QuerySet[AnyBox]:
-        """Keep the boxes with an empty slot, or the others."""
-        some = Q(beads__contains=[0])
-        return queryset.filter(some) if value else queryset.exclude(some)
+        """Keep the boxes with an empty slot, or the other boxes."""
+        has_empty_slot = Q(beads__contains=[0])
+        return queryset.filter(has_empty_slot) if value else queryset.exclude(has_empty_slot)
 
     def are_empty(self, queryset: QuerySet[AnyBox], name: str, value: bool) -> QuerySet[AnyBox]:
-        """Keep the boxes without any bead, or the others."""
+        """Keep the boxes without beads, or the other boxes."""
         empty = Q(beads__contained_by=[0])
         return queryset.filter(empty) if value else queryset.exclude(empty)
 
     def are_like(self, queryset: QuerySet[AnyBox], name: str, value: str) -> QuerySet[AnyBox]:
-        """Keep the box of a whole position, or the boxes with this part of a position in their text."""
+        """Keep the box of a complete position; for other text, the boxes with this text in their position."""
         cabinet = self.request.parser_context["view"].machine.cabinet
         try:
             position = cabinet.game.encode(cabinet.box_position(cabinet.game.decode(value)))

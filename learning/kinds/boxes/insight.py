@@ -28,7 +28,7 @@ from learning.selectors.matches import lesson_summary, nothing_learnt
 
 
 class Entry(NamedTuple):
-    """A lesson of a match with one of its changes; the fields of the change are ``None`` if there is none."""
+    """A lesson of a match with one of its changes of a box; the last four fields are ``None`` without a change."""
 
     machine_id: int
     kind: str
@@ -39,7 +39,7 @@ class Entry(NamedTuple):
 
 
 def learnt_now(seats: Sequence[LiveSeat], draws: Sequence[Draw]) -> list[Entry]:
-    """The entries that the match has just stored, from memory; empty if the ledger may hold more.
+    """Return the entries that the match has just stored, from memory; an empty list if the ledger may hold more.
 
     A refill has a lesson of its own, so a match with refills is read from the ledger.
     """
@@ -57,10 +57,13 @@ def learnt_now(seats: Sequence[LiveSeat], draws: Sequence[Draw]) -> list[Entry]:
 
 
 def ledger_of(match: Match, machines: Collection[int]) -> list[Entry]:
-    """Entries of all lessons of these machines in the match, refills included, in order of play; one query."""
-    change = ("ply", "box__position", "deltas", "after")
+    """Return the entries of all lessons of these machines in the match, refills included, in order of play."""
+    change_fields = ("ply", "box__position", "deltas", "after")
     lessons = Lesson.objects.filter(match=match, machine__in=machines).order_by("changes__ply", "number", "changes__pk")
-    return [Entry(*row) for row in lessons.values_list("machine_id", "kind", *(f"changes__{name}" for name in change))]
+    return [
+        Entry(*row)
+        for row in lessons.values_list("machine_id", "kind", *(f"changes__{name}" for name in change_fields))
+    ]
 
 
 def lessons_view(
@@ -70,22 +73,22 @@ def lessons_view(
     ledger: list[Entry],
     changes: list[BeadChange],
 ) -> list[LessonState]:
-    """The lesson of the match for each machine, in order of side."""
+    """Return the lesson of the match for each machine, in order of side."""
     roles = match.room.game_rules.look.layout.roles
-    learnt = {entry.machine_id for entry in ledger if entry.kind == LessonKind.MATCH}
+    learner_ids = {entry.machine_id for entry in ledger if entry.kind == LessonKind.MATCH}
     view: list[LessonState] = []
     for pk in sorted(sides, key=lambda pk: sides[pk]):
         machine, role, result = machines[pk], roles[sides[pk]], _result(match, sides[pk])
         deltas = [change["delta"] for change in changes if change["role"] == role and not change["refill"]]
-        effect = _effect(deltas) if pk in learnt else nothing_learnt(match, machine, "beads")
-        summary = lesson_summary(machine.name, result.name.lower(), effect, changed=pk in learnt and bool(deltas))
+        effect = _effect(deltas) if pk in learner_ids else nothing_learnt(match, machine, "beads")
+        summary = lesson_summary(machine.name, result.name.lower(), effect, changed=pk in learner_ids and bool(deltas))
         view.append({"role": role, "machine": machine_brief(machine), **summary})
     return view
 
 
 @lru_cache(maxsize=2000)
-def _opened(cabinet: Cabinet, before: str, box: str) -> tuple[Sequence[Sequence[Any]], list[SlotOpened], Placement]:
-    """The moves of each slot of a box opened in a position, the slots as shown, and how the box is turned.
+def _opened_box(cabinet: Cabinet, before: str, box: str) -> tuple[Sequence[Sequence[Any]], list[SlotOpened], Placement]:
+    """Return the moves of each slot of a box opened in a position, the slots as shown, and how the box is turned.
 
     Cached: callers share the result and must not change it.
     """
@@ -95,17 +98,17 @@ def _opened(cabinet: Cabinet, before: str, box: str) -> tuple[Sequence[Sequence[
         {**view, "slot": slot, **moves_view(game, moves)}
         for slot, (view, moves) in enumerate(zip(slots_view(cabinet, game.decode(box)), moves_of_slots, strict=True))
     ]
-    turned: Placement = {
+    orientation: Placement = {
         "name": placement.name,
         "quarter_turns": placement.quarter_turns,
         "mirrored": placement.mirrored,
     }
-    return moves_of_slots, slots, turned
+    return moves_of_slots, slots, orientation
 
 
 @lru_cache(maxsize=4096)
 def _drawn_box(cabinet: Cabinet, machine_id: int, position: str) -> DrawnBox:
-    """A machine's box as it is printed. Cached: callers share the result and must not change it."""
+    """Return a machine's box in its printed orientation. Cached: callers share the result and must not change it."""
     printed = cabinet.game.decode(position)
     return {
         "position": position,
@@ -116,22 +119,22 @@ def _drawn_box(cabinet: Cabinet, machine_id: int, position: str) -> DrawnBox:
 
 
 def draw_view(cabinet: Cabinet, draw: Draw, seat: LiveSeat, before: str, move: str | None) -> DrawState:
-    """A draw as it was made in a seat; ``before`` is the position in which it was made."""
-    moves_of_slots, slots, turned = _opened(cabinet, before, draw.position)
+    """Return a draw that was made in a seat; ``before`` is the position before the move."""
+    moves_of_slots, slots, orientation = _opened_box(cabinet, before, draw.position)
     total = sum(draw.beads)
     by_hand = seat.row.is_human
     # A machine that moves although the box is empty chooses among all legal moves at random.
-    anything = total == 0 and draw.slot is not None and not by_hand
+    is_uniform = total == 0 and draw.slot is not None and not by_hand
     n_ways = sum(map(len, moves_of_slots)) if cabinet.rule.merge_symmetric_moves else len(moves_of_slots)
     chances = (
-        _chance(beads, total, moves, n_ways, cabinet.rule, anything=anything)
+        _chance(beads, total, moves, n_ways, cabinet.rule, anything=is_uniform)
         for beads, moves in zip(draw.beads, moves_of_slots, strict=True)
     )
     return {
         "ply": draw.ply,
         "role": cabinet.game.look.layout.roles[seat.row.side],
         "box": _drawn_box(cabinet, draw.machine_id, draw.position),
-        "symmetry": turned,
+        "symmetry": orientation,
         "slots": [
             {**slot, "beads": beads, "probability": chance}
             for slot, beads, chance in zip(slots, draw.beads, chances, strict=True)
@@ -140,13 +143,16 @@ def draw_view(cabinet: Cabinet, draw: Draw, seat: LiveSeat, before: str, move: s
         "move": move,
         "resigned": draw.slot is None,
         "refilled": draw.refilled,
-        "anything": anything,
+        "anything": is_uniform,
         "by_hand": by_hand,
     }
 
 
 def _chance(beads: int, total: int, moves: Sequence[Any], n_ways: int, rule: BoxRule, *, anything: bool) -> float:
-    """The probability with which a slot was drawn."""
+    """Return the probability of drawing a slot with this number of beads and these moves.
+
+    ``anything`` means that the box was empty, and the move is drawn from ``n_ways`` ways at random.
+    """
     if anything:
         return (len(moves) if rule.merge_symmetric_moves else 1) / n_ways
     return beads / total if total else 0.0
@@ -155,7 +161,7 @@ def _chance(beads: int, total: int, moves: Sequence[Any], n_ways: int, rule: Box
 def changes_view(
     match: Match, machines: dict[int, Machine], sides: dict[int, int], ledger: list[Entry]
 ) -> list[BeadChange]:
-    """Every bead that the match added or removed, refills included, in order of play."""
+    """Return the changes of slots that the match caused, refills included, in order of play."""
     roles = match.room.game_rules.look.layout.roles
     view: list[BeadChange] = []
     for entry in ledger:
@@ -190,12 +196,12 @@ def _result(match: Match, side: int) -> Result:
 
 
 def _effect(deltas: Sequence[int]) -> str:
-    """A simple sentence on how a game changed a machine's beads, from the changes themselves."""
+    """Return a sentence on a game's effect on a machine's beads; ``deltas`` are the changes of single slots."""
     if not deltas:
         return "Its beads do not change."
     if len(set(deltas)) > 1:
         return "The list shows how many beads each box gains or loses."
-    where = "The box that it used" if len(deltas) == 1 else "Each box that it used"
+    subject = "The box that it used" if len(deltas) == 1 else "Each box that it used"
     (delta,) = set(deltas)
     beads = f"{abs(delta)} {'bead' if abs(delta) == 1 else 'beads'}"
-    return f"{where} {'gains' if delta > 0 else 'loses'} {beads} of the colour played."
+    return f"{subject} {'gains' if delta > 0 else 'loses'} {beads} of the colour played."

@@ -42,20 +42,20 @@ class BoxesLive(KindLive[BeadDraw]):
             return Choice(None)
         machine, player, boxes = opened
         move, draw = player.choose(position, rng)
-        return Choice(move, record=_drawn(live, machine, boxes, draw))
+        return Choice(move, record=_refill_store(live, machine, boxes, draw))
 
     def follow(
         self, live: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, move: AnyMove
     ) -> BeadDraw | None:
-        """The draw that corresponds to a person's move in the machine's seat."""
+        """Return the draw that corresponds to a person's move in the machine's seat."""
         opened = _open(live, seat, machine, position)
         if opened is None:
             return None
         machine, player, boxes = opened
-        return _drawn(live, machine, boxes, player.follow(position, move))
+        return _refill_store(live, machine, boxes, player.follow(position, move))
 
     def remember(self, seat: LiveSeat, machine: Machine, records: Sequence[tuple[int, BeadDraw]]) -> Statement:
-        """The statement that stores a machine's draws; the seat's occupant in memory gets the draws too."""
+        """Return the statement that stores a machine's draws, and add the draws to the seat's occupant in memory."""
         rows = [
             [machine.pk, seat.row.pk, ply, draw.box, draw.slot, list(draw.beads), draw.refilled]
             for ply, draw in records
@@ -70,15 +70,17 @@ class BoxesLive(KindLive[BeadDraw]):
 
     def learn(self, machine: Machine, ended: Sequence[Ended]) -> Sequence[TouchedBox]:
         """Learn from all matches together: one query reads the boxes, and two statements store the lessons."""
-        taught = taught_by(machine, ended)
-        machine.n_removed = taught[-1].n_removed
-        causes = [Cause(one.tally, match_id=of.live.match.pk) for one, of in zip(taught, ended, strict=True)]
+        results = taught_by(machine, ended)
+        machine.n_removed = results[-1].n_removed
+        causes = [
+            Cause(result.tally, match_id=match.live.match.pk) for result, match in zip(results, ended, strict=True)
+        ]
         lessons = lessons_open(machine, LessonKind.MATCH, causes)
-        touched = [one.touched for one in taught]
+        touched = [result.touched for result in results]
         boxes_store(machine, dict(zip(lessons, touched, strict=True)))
-        for one, of in zip(taught, ended, strict=True):
-            for seat in of.seats:
-                seat.occupant.learnt = one.touched
+        for result, match in zip(results, ended, strict=True):
+            for seat in match.seats:
+                seat.occupant.learnt = result.touched
         return list(chain.from_iterable(touched))
 
     def insight(self, live: LiveMatch, seats: list[LiveSeat]) -> Insight | None:
@@ -95,21 +97,19 @@ class BoxesLive(KindLive[BeadDraw]):
         by_id = {seat.row.pk: seat for seat in seats}
         views = []
         for draw in draws:
-            played = plies.get(draw.ply) if draw.slot is not None else None
+            ply = plies.get(draw.ply) if draw.slot is not None else None
             cabinet = machines[draw.machine_id].cabinet
-            views.append(
-                draw_view(cabinet, draw, by_id[draw.seat_id], before[draw.ply], played.move if played else None)
-            )
-        last = draws[-1] if draws else None
+            views.append(draw_view(cabinet, draw, by_id[draw.seat_id], before[draw.ply], ply.move if ply else None))
+        last_draw = draws[-1] if draws else None
         # Where nothing was drawn yet, the match ended before the machine's first move.
-        seat = by_id[last.seat_id] if last else seated[0][0]
-        machine = machines[last.machine_id] if last else next(iter(machines.values()))
+        seat = by_id[last_draw.seat_id] if last_draw else seated[0][0]
+        machine = machines[last_draw.machine_id] if last_draw else next(iter(machines.values()))
         insight: Insight = {
             "role": game.look.layout.roles[seat.row.side],
             "machine": machine_brief(machine),
-            "box": last.position if last else None,
-            "beads_before": last.beads if last else None,
-            "slot": last.slot if last else None,
+            "box": last_draw.position if last_draw else None,
+            "beads_before": last_draw.beads if last_draw else None,
+            "slot": last_draw.slot if last_draw else None,
             "draws": views,
             "lesson": None,
             "lessons": [],
@@ -125,16 +125,16 @@ class BoxesLive(KindLive[BeadDraw]):
         return insight
 
     def frozen_policy(self, machine: Machine, position: AnyPosition) -> BoxMachine:
-        """The machine with the one box that this position opens, frozen."""
-        asked = BoxMachine(
+        """Return a machine that does not learn, with only the box that this position opens."""
+        player = BoxMachine(
             machine.game_rules, machine.cabinet.side, machine.box_rule, n_removed=machine.n_removed, learns=False
         )
-        if asked.cabinet.has_box(position):
-            key = machine.game_rules.encode(asked.cabinet.box_position(position))
+        if player.cabinet.has_box(position):
+            key = machine.game_rules.encode(player.cabinet.box_position(position))
             box = boxes_fetch(machine, [key]).get(key)
             if box is not None:
-                asked.boxes[key] = list(box[0])
-        return asked
+                player.boxes[key] = list(box[0])
+        return player
 
 
 class Taught(NamedTuple):
@@ -146,13 +146,13 @@ class Taught(NamedTuple):
 
 
 def taught_by(machine: Machine, ended: Sequence[Ended]) -> list[Taught]:
-    """Teach a machine matches in order, each from the boxes that the one before left. Nothing is stored."""
-    seats = [seat for one in ended for seat in one.seats]
+    """Teach a machine these matches in order, each with the boxes as the match before left them. Nothing is stored."""
+    seats = [seat for match in ended for seat in match.seats]
     boxes = boxes_fetch(machine, {draw.position for draw in draws_of(*seats)})
     lessons: list[Taught] = []
-    for one in ended:
-        (seat,) = one.seats  # a machine with boxes plays one side
-        memory, result = _teach(machine, seat, one.outcome, boxes, lessons[-1].n_removed if lessons else None)
+    for match in ended:
+        (seat,) = match.seats  # a machine with boxes plays one side
+        memory, result = _teach(machine, seat, match.outcome, boxes, lessons[-1].n_removed if lessons else None)
         tally = Tally()
         tally.add(result)
         touched = memory.touched()
@@ -164,18 +164,18 @@ def taught_by(machine: Machine, ended: Sequence[Ended]) -> list[Taught]:
 def _teach(
     machine: Machine, seat: LiveSeat, outcome: Outcome, boxes: BoxRows, n_removed: int | None
 ) -> tuple[OpenMemory, Result]:
-    """The boxes that a machine opened in its seat, after it has learnt from the result, and that result."""
-    # A machine that opens its boxes when it meets them may have been reset since: then they are gone.
+    """Return the boxes that a machine opened in its seat, after it has learnt from the result, and that result."""
+    # A box without a row was deleted by a reset since the draw.
     drawn = [draw for draw in draws_of(seat) if draw.position in boxes]
-    led = [draw for draw in drawn if draw.slot is not None]
+    with_bead = [draw for draw in drawn if draw.slot is not None]
     result = Result.of(outcome, machine.cabinet.side)
     rule, resigned = machine.box_rule, bool(drawn) and drawn[-1].slot is None
     if seat.row.is_human and result is Result.LOSS and outcome.termination == RESIGNATION:
-        # A loss. No empty box made the person resign, so the rule does not punish the move before.
+        # A person resigned in the machine's seat. No empty box forced them, so the move before is not punished.
         rule, resigned = replace(rule, punish_previous_on_resign=False), True
-    removed = machine.n_removed if n_removed is None else n_removed
-    memory = OpenMemory.load(machine.game_rules, machine.cabinet.side, rule, boxes.get, removed)
-    draws = [(draw.ply, BeadDraw(draw.position, tuple(draw.beads), draw.slot)) for draw in led]
+    n_removed_before = machine.n_removed if n_removed is None else n_removed
+    memory = OpenMemory.load(machine.game_rules, machine.cabinet.side, rule, boxes.get, n_removed_before)
+    draws = [(draw.ply, BeadDraw(draw.position, tuple(draw.beads), draw.slot)) for draw in with_bead]
     memory.teach(draws, result, resigned=resigned)
     return memory, result
 
@@ -183,7 +183,7 @@ def _teach(
 def _open(
     live: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition
 ) -> tuple[Machine, BoxMachine, BoxRows] | None:
-    """The machine's row, its player for this position, and the box that it opens there, if any.
+    """Return the machine's row, its player for this position, and the box that it opens there, if any.
 
     ``None`` if the machine has been deleted.
     """
@@ -193,7 +193,7 @@ def _open(
     key = machine.game_rules.encode(player.cabinet.box_position(position))
     boxes = boxes_fetch(machine, [key])
     if not boxes or (machine.learns and not any(boxes[key][0])):
-        locked = _locked(live, seat)
+        locked = _machine_lock(live, seat)
         if locked is None:
             return None
         machine = locked
@@ -203,20 +203,23 @@ def _open(
     return machine, player, boxes
 
 
-def _locked(live: LiveMatch, seat: LiveSeat) -> Machine | None:
-    """The seat's machine, locked after the room; ``None`` if it has been deleted since it was read.
+def _machine_lock(live: LiveMatch, seat: LiveSeat) -> Machine | None:
+    """Return the seat's machine, locked after the room; ``None`` if it has been deleted since it was read.
 
     The same statement locks the other machine of the match, in ascending order of ids, as at the end of the match.
-    Separate locks would not be in that order, so two matches could wait for each other.
+    Separate locks might break that order, so two matches could wait for each other.
     """
     if not live.is_held:
         raise NotHeldError
-    occupants_fetch([one for one, _ in live.automata], lock=True)
+    occupants_fetch([automaton for automaton, _ in live.automata], lock=True)
     return None if seat.occupant is None else cast("Machine", seat.occupant.machine)
 
 
-def _drawn(live: LiveMatch, machine: Machine, boxes: BoxRows, draw: BeadDraw | None) -> BeadDraw | None:
-    """Return the draw as a record and store its refill of an empty box, for which the machine's lock is held."""
+def _refill_store(live: LiveMatch, machine: Machine, boxes: BoxRows, draw: BeadDraw | None) -> BeadDraw | None:
+    """Store the refill, if the draw came from an empty box that was refilled; return the draw.
+
+    The machine's lock is held if there is a refill.
+    """
     if draw is not None and boxes and draw.refilled and machine.learns:
         memory = OpenMemory.load(
             machine.game_rules, machine.cabinet.side, machine.box_rule, boxes.get, machine.n_removed

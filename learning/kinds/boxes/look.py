@@ -1,4 +1,4 @@
-"""Queries and views of boxes: how they look, and their beads now and earlier."""
+"""Read boxes and describe them for pages: their slots, and their beads now and earlier."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from learning.selectors.machines import history_compacted_text
 from learning.states import box_state
 
 GARDNERS = ("gardner-her", "gardner-her-reward")
+"""The presets with the rule of Martin Gardner's hexapawn machine."""
 
 
 SHOWN_MOST = 20_000
@@ -35,7 +36,7 @@ FEW_BOXES = 100
 
 
 def moves_view(game: AnyGame, moves: Sequence[AnyMove]) -> MovesView:
-    """Moves as texts, as the ids of the cells that each touches, and in words."""
+    """Return moves as text, as the ids of the cells that each move touches, and in words."""
     return {
         "moves": [game.format_move(move) for move in moves],
         "paths": [game.look.path_ids(move) for move in moves],
@@ -43,15 +44,15 @@ def moves_view(game: AnyGame, moves: Sequence[AnyMove]) -> MovesView:
     }
 
 
-@lru_cache(maxsize=2000)  # asked at every move of a live match, for every box opened in it so far
+@lru_cache(maxsize=2000)  # called at every move of a live match, for every box opened in the match so far
 def slots_view(cabinet: Cabinet, box_position: AnyPosition) -> list[SlotView]:
-    """For each slot of a box its bead (colour, mark) and the moves of the printed position that it stands for.
+    """Return, for each slot of a box, its bead (colour, mark) and the moves of the printed position that it stands for.
 
     Cached: callers share the result and must not change it.
     """
     game = cabinet.game
     view: list[SlotView] = []
-    for printed, members in zip(cabinet.printed_moves(box_position), cabinet.slots(box_position), strict=True):
+    for printed, moves in zip(cabinet.printed_moves(box_position), cabinet.slots(box_position), strict=True):
         bead = game.look.bead(box_position, printed)
         view.append(
             {
@@ -60,14 +61,14 @@ def slots_view(cabinet: Cabinet, box_position: AnyPosition) -> list[SlotView]:
                 "name": game.look.describe_move(printed),
                 "printed": game.format_move(printed),
                 "printed_path": game.look.path_ids(printed),
-                **moves_view(game, members),
+                **moves_view(game, moves),
             }
         )
     return view
 
 
 def box_view(cabinet: Cabinet, box: AnyBox) -> dict[str, Any]:
-    """A box as the wall of boxes and its own page draw it."""
+    """Return a box in the form in which pages draw it."""
     position = cabinet.game.decode(box.position)
     return {
         **box_state(box),
@@ -80,9 +81,10 @@ def box_view(cabinet: Cabinet, box: AnyBox) -> dict[str, Any]:
 
 
 def box_wall(machine: Machine) -> dict[str, Any]:
-    """The boxes of a machine in order of play, at most :data:`SHOWN_MOST`, packed.
+    """Return the boxes of a machine in order of play, at most :data:`SHOWN_MOST`, in a compact form.
 
-    Slots and pieces that several boxes share are listed once, so that a page of 10,000 boxes stays small.
+    Each distinct slot and piece is listed once, and boxes refer to their indices (:data:`Printed`). A page of 10,000
+    boxes stays small in this way.
     """
     rows = list(
         machine.boxes.order_by("ply", "position").values_list(
@@ -98,10 +100,13 @@ def box_wall(machine: Machine) -> dict[str, Any]:
 
 
 def box_totals(machine: Machine, wall: dict[str, Any]) -> tuple[int, int]:
-    """The number of boxes of a machine, and of beads in them; a query only if the wall may not hold all boxes."""
-    shown = wall["boxes"]
-    if len(shown) < SHOWN_MOST:
-        return len(shown), sum(sum(beads) for _, _, _, _, beads, *_ in shown)
+    """Return the number of boxes of a machine and of beads in them.
+
+    ``wall`` is the result of :func:`box_wall`; a query is needed only if it may not hold all boxes.
+    """
+    boxes = wall["boxes"]
+    if len(boxes) < SHOWN_MOST:
+        return len(boxes), sum(sum(beads) for _, _, _, _, beads, *_ in boxes)
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT count(*), coalesce(sum((SELECT sum(n) FROM unnest(beads) AS n)), 0)::bigint"
@@ -113,7 +118,7 @@ def box_totals(machine: Machine, wall: dict[str, Any]) -> tuple[int, int]:
 
 
 def bead_marks(machine: Machine) -> dict[int, list[str]]:
-    """The letters of the beads of each colour in a machine's boxes."""
+    """Return the letters of the beads of each colour in a machine's boxes."""
     cabinet = machine.cabinet
     if cabinet.game.listable:
         _, slots, _ = boxes_printed(cabinet)
@@ -126,7 +131,7 @@ def bead_marks(machine: Machine) -> dict[int, list[str]]:
 
 
 def has_drawings(machine: Machine) -> bool:
-    """Whether Gardner's drawings can be shown beside the boxes: the machine has his rule, side and size."""
+    """Return whether Gardner's drawings can be shown beside the boxes: the machine has his rule, side and size."""
     return (
         machine.preset in GARDNERS
         and machine.side == Side.SECOND
@@ -136,7 +141,7 @@ def has_drawings(machine: Machine) -> bool:
 
 
 def drawings_view(machine: Machine) -> list[dict[str, Any]]:
-    """Every box as Gardner drew it, once or as a pair of mirror images, in order of play.
+    """Return every box as Gardner drew it, once or as a pair of mirror images, in order of play.
 
     Raises:
         BoxNotFoundError: the machine does not have Gardner's rule, side and size.
@@ -170,11 +175,12 @@ def drawings_view(machine: Machine) -> list[dict[str, Any]]:
 
 
 Printed = tuple[dict[str, tuple[list[int], list[int]]], list[Any], list[str | None]]
+"""The indices of the pieces and slots of each box, by position; then the list of slots and the list of pieces."""
 
 
 @lru_cache(maxsize=32)
 def boxes_printed(cabinet: Cabinet) -> Printed:
-    """The pieces and slots of each box as indices into the lists of all.
+    """Return the pieces and slots of all boxes of a cabinet. Its game can be listed.
 
     Cached: callers share the result and must not change it.
     """
@@ -182,27 +188,27 @@ def boxes_printed(cabinet: Cabinet) -> Printed:
 
 
 def _printed(cabinet: Cabinet, keys: Sequence[str]) -> Printed:
-    """The pieces and slots of each box, as indices into the two lists of distinct pieces and slots."""
-    slots: dict[str, int] = {}
-    pieces: dict[str | None, int] = {}
+    """Return the pieces and slots of the boxes at these positions."""
+    slot_index: dict[str, int] = {}
+    piece_index: dict[str | None, int] = {}
     views: list[Any] = []
     printed = {}
     for key in keys:
         position = cabinet.game.decode(key)
-        places = []
+        slot_indices = []
         for view in slots_view(cabinet, position):
-            name = repr(view)
-            if name not in slots:
-                slots[name] = len(views)
+            text = repr(view)
+            if text not in slot_index:
+                slot_index[text] = len(views)
                 views.append(view)
-            places.append(slots[name])
-        board = [pieces.setdefault(piece, len(pieces)) for piece in cabinet.game.pieces(position)]
-        printed[key] = (board, places)
-    return printed, views, list(pieces)
+            slot_indices.append(slot_index[text])
+        board = [piece_index.setdefault(piece, len(piece_index)) for piece in cabinet.game.pieces(position)]
+        printed[key] = (board, slot_indices)
+    return printed, views, list(piece_index)
 
 
 def machine_stopped(machine: Machine) -> str:
-    """A sentence for a machine with an empty first box that is never refilled; empty for other machines."""
+    """Return a sentence for a machine with an empty first box that is never refilled; else an empty text."""
     rule = machine.box_rule
     if rule.when_empty is not WhenEmpty.RESIGN or rule.empty_opening is not EmptyOpening.STOP:
         return ""
@@ -217,7 +223,7 @@ def machine_stopped(machine: Machine) -> str:
 
 
 def box_get(machine: Machine, text: str) -> AnyBox:
-    """The box opened in a position, given in any orientation.
+    """Return the box that the machine opens in a position, which may be given in any orientation.
 
     Raises:
         BoxNotFoundError: the text is no position, or the machine has no box there.
@@ -235,10 +241,10 @@ def box_get(machine: Machine, text: str) -> AnyBox:
 
 
 def boxes_at(machine: Machine, lesson_number: int) -> dict[str, list[int]]:
-    """The beads of the boxes of the gallery as they stood after a lesson (0: at the start), by position.
+    """Return the beads of the boxes of the gallery as they were after a lesson (0: at the start), by position.
 
-    One query, because the history may be compacted meanwhile. A machine's lessons are written under its lock, so their
-    ids ascend with their numbers, and so do the ids of a box's changes.
+    A single query is used, because the history may be compacted between two queries. A machine's lessons are written
+    under its lock, so their ids ascend with their numbers, and so do the ids of a box's changes.
 
     Raises:
         HistoryCompactedError: the machine's history begins at a later lesson.
@@ -261,11 +267,11 @@ def boxes_at(machine: Machine, lesson_number: int) -> dict[str, list[int]]:
 
 
 def box_history(box: AnyBox) -> QuerySet[Change]:
-    """Every change of a box, newest first, with its lesson and cause. A shared box has had no change."""
+    """Return every change of a box, newest first, with its lesson and cause. A shared box has had no change."""
     return Change.objects.filter(box_id=box.pk).select_related("lesson__match__room").order_by("-lesson__number", "-pk")
 
 
 def draw_last(machine: Machine) -> dict[str, Any] | None:
-    """Position and slot of the bead drawn last in a live match; ``None`` if none was drawn."""
+    """Return the position and slot of the bead drawn last in a live match; ``None`` if no bead was drawn."""
     draw = Draw.objects.filter(machine=machine, slot__isnull=False).order_by("-pk").first()
     return None if draw is None else {"position": draw.position, "slot": draw.slot}

@@ -1,4 +1,4 @@
-"""Between rows and the boxes of a machine: loading them, storing them in bulk, and the ledger of their beads.
+"""Load a machine's boxes from their rows, store them in bulk, and keep the ledger of their beads.
 
 Every function that writes must be called inside a transaction that holds the machine's lock.
 """
@@ -24,31 +24,31 @@ from learning.storage.compaction import Ledger
 from learning.storage.locks import machine_lock, machines_locked
 
 BoxRows = dict[str, tuple[Sequence[int], Sequence[int]]]
-"""Beads and visits by position."""
+"""The beads and visits of each slot, by the text of the box's position."""
 
 FETCHED_AT_ONCE = 50_000
-"""Maximum number of boxes read at once, for games too large for a table. Beyond it, each box is read when it is met."""
+"""Maximum number of boxes read at once, for games too large for a table. Above it, each box is read when needed."""
 
 
 def table_of(machine: Machine) -> BoxTable:
-    """The machine's boxes as compiled from its game, side and rule."""
+    """Return the compiled table of all boxes for the machine's game, side and rule."""
     return boxes_compile(machine.game_rules, machine.cabinet.side, machine.box_rule)
 
 
 def table_load(machine: Machine) -> Memory:
-    """The boxes of a machine as they stand, as the table of its game."""
+    """Return the machine's present boxes as arrays over the table of its game, which can be listed."""
     return Memory.load(table_of(machine), _rows(machine).iterator(chunk_size=5000), machine.n_removed)
 
 
 def _open_load(machine: Machine) -> OpenMemory:
     rows = _rows(machine)
     if rows.count() > FETCHED_AT_ONCE:
-        return _opened(machine, lambda key: boxes_fetch(machine, [key]).get(key))
-    found = {position: (beads, visits) for position, beads, visits in rows.iterator(chunk_size=5000)}
-    return _opened(machine, found.get)
+        return _open_memory(machine, lambda key: boxes_fetch(machine, [key]).get(key))
+    stored = {position: (beads, visits) for position, beads, visits in rows.iterator(chunk_size=5000)}
+    return _open_memory(machine, stored.get)
 
 
-def _opened(machine: Machine, fetch: Fetch) -> OpenMemory:
+def _open_memory(machine: Machine, fetch: Fetch) -> OpenMemory:
     cabinet = machine.cabinet
     return OpenMemory.load(cabinet.game, cabinet.side, cabinet.rule, fetch, n_removed=machine.n_removed)
 
@@ -58,13 +58,13 @@ def _rows(machine: Machine) -> QuerySet[AnyBox, tuple[str, list[int], list[int]]
 
 
 def boxes_fetch(machine: Machine, positions: Collection[str]) -> BoxRows:
-    """The machine's boxes of these positions as they stand; absent ones are left out. Hot path of every move."""
+    """Return the machine's present boxes at these positions, without absent boxes. Hot path of every move."""
     table = "learning_box" if machine.shares_id is None else "learning_heldbox"
     # A single position is not sent as an array, because PostgreSQL would plan that query each time.
-    where, of = ("position = %s", *positions) if len(positions) == 1 else ("position = ANY(%s)", list(positions))
-    fetch = f"SELECT position, beads, visits FROM {table} WHERE machine_id = %s AND {where}"  # noqa: S608
+    condition, value = ("position = %s", *positions) if len(positions) == 1 else ("position = ANY(%s)", list(positions))
+    query = f"SELECT position, beads, visits FROM {table} WHERE machine_id = %s AND {condition}"  # noqa: S608
     with connection.cursor() as cursor:
-        cursor.execute(fetch, [machine.pk, of])
+        cursor.execute(query, [machine.pk, value])
         return {position: (beads, visits) for position, beads, visits in cursor.fetchall()}
 
 
@@ -86,7 +86,7 @@ def box_open(machine: Machine, cabinet: Cabinet, key: str, beads: list[int]) -> 
 TAKE_SHARED = """
     INSERT INTO learning_box (machine_id, position, ply, move_number, start, beads, visits)
     SELECT machine_id, position, ply, move_number, start, beads, visits FROM learning_heldbox WHERE id IS NULL"""
-"""Inserts rows of a machine's own from shared boxes; callers append the condition that chooses the boxes."""
+"""Copies shared boxes into rows of the machine itself. Callers append the condition that selects the boxes."""
 
 
 def _boxes_take(machine: Machine, positions: list[str]) -> None:
@@ -101,10 +101,10 @@ def boxes_own(*machine_ids: int) -> None:
     """Give machines their own rows for all shared boxes and end the sharing. Each machine's lock is held."""
     with connection.cursor() as cursor:
         cursor.execute(f"{TAKE_SHARED} AND machine_id = ANY(%s) ORDER BY machine_id, position", [list(machine_ids)])
-    _share_no_more(*machine_ids)
+    _sharing_end(*machine_ids)
 
 
-def _share_no_more(*machine_ids: int) -> None:
+def _sharing_end(*machine_ids: int) -> None:
     Machine.objects.filter(pk__in=machine_ids).update(shares=None, shares_to_lesson=None, shares_to_box=None)
 
 
@@ -138,27 +138,30 @@ STORE_BOXES = """
         JOIN box USING (position) WHERE (SELECT count(*) FROM box) = %(boxes)s ORDER BY place
     )
     SELECT position FROM box"""
-"""Each column travels as one text: arrays of arrays do not unnest into arrays, and 10,000 texts are slow to quote."""
+"""Updates boxes and inserts their changes. Each array column is sent as one text with an array in each line.
+
+PostgreSQL would unnest an array of arrays into single numbers, and 10,000 separate texts are slow to quote.
+"""
 
 
 def boxes_store(machine: Machine, learnt: Mapping[int, Sequence[TouchedBox]]) -> None:
-    """Store the boxes that lessons have touched, and each lesson's changes in order, since a box may change twice.
+    """Store the boxes that lessons have touched, and each lesson's changes.
 
     Args:
-        machine: the owner of the boxes; a position without a row gets one.
-        learnt: the touched boxes, by the lesson's id.
+        machine: the owner of the boxes; a box without a row gets a row.
+        learnt: the touched boxes in the order of their changes, by the lesson's id. A box may change several times.
     """
-    last = {box.position: box for touched in learnt.values() for box in touched}
-    if not last:
+    latest = {box.position: box for touched in learnt.values() for box in touched}
+    if not latest:
         return
     if machine.shares_id is not None:
-        _boxes_take(machine, list(last))
+        _boxes_take(machine, list(latest))
     # A change of visits alone has no entry in the ledger.
     changes = [(lesson, box) for lesson, touched in learnt.items() for box in touched if any(box.deltas)]
-    stored = _boxes_update(machine, last.values(), changes)
-    if missing := [box for box in last.values() if box.position not in stored]:
+    stored = _boxes_update(machine, latest.values(), changes)
+    if missing := [box for box in latest.values() if box.position not in stored]:
         _boxes_insert(machine, missing)
-        _boxes_update(machine, last.values(), changes)
+        _boxes_update(machine, latest.values(), changes)
 
 
 def _boxes_update(
@@ -166,7 +169,7 @@ def _boxes_update(
 ) -> set[str]:
     """Update the boxes that have a row, and return their positions.
 
-    The changes, by lesson, are stored only if every box has a row.
+    The changes, as pairs of lesson id and box, are stored only if every box has a row.
     """
     changed = [box for _, box in changes]
     values: dict[str, Any] = {
@@ -218,15 +221,15 @@ def _boxes_insert(machine: Machine, boxes: Sequence[TouchedBox]) -> None:
 
 
 def _column(arrays: Iterable[Sequence[int]]) -> list[str]:
-    """Each array of numbers as PostgreSQL writes it."""
+    """Return each array of numbers as the text of a PostgreSQL array: ``{1,2}``."""
     return [f"{{{','.join(map(str, numbers))}}}" for numbers in arrays]
 
 
 def ledger_errors() -> list[int]:
-    """Ids of boxes with other beads than their first beads plus every recorded change: always empty.
+    """Return the ids of boxes with beads other than their first beads plus all recorded changes.
 
-    A row that a machine made from a shared box must begin with the shared beads (the view ``learning_heldbox``). Boxes
-    of deleted machines are skipped, because their rows are being deleted in no order.
+    A row copied from a shared box must begin with the shared beads (the view ``learning_heldbox``). Boxes of deleted
+    machines are skipped, because their rows are being deleted in no particular order.
     """
     with connection.cursor() as cursor:
         cursor.execute(
@@ -257,18 +260,17 @@ class BoxesMemory(KindMemory):
             _boxes_insert(machine, memory.boxes(range(memory.table.n_boxes)))
 
     def fields_copied(self, original: Machine) -> dict[str, object]:
-        """Fields of the row of a copy that make it share this machine's boxes as they stand.
+        """Return the row fields of a copy that make it share this machine's present boxes.
 
-        A shared box is not shared on: the original first gets rows of its own for boxes of another machine, under its
-        lock. Otherwise no lock is needed while the original is held (``storage.locks``), since one statement sees it
-        between two lessons.
+        An original that itself shares boxes first gets rows of its own, under its lock. Otherwise the caller's hold on
+        the original (``storage.locks``) is enough, because a single statement sees the state between two lessons.
         """
         if original.shares_id is not None:
             machine_lock(original.pk)
             boxes_own(original.pk)
         with connection.cursor() as cursor:
-            # Ids ascend in the order of storing, which needs the machine's lock. ``id + 0`` has no index: otherwise the
-            # planner might scan the boxes of all machines, newest first.
+            # The largest ids are the latest rows, because rows are stored under the machine's lock. ``id + 0`` has no
+            # index: otherwise the planner might scan the boxes of all machines, newest first.
             cursor.execute(
                 "SELECT n_removed,"
                 " coalesce((SELECT id FROM learning_lesson WHERE machine_id = machine.id ORDER BY number DESC"
@@ -286,16 +288,16 @@ class BoxesMemory(KindMemory):
         }
 
     def unshare(self, machine: Machine) -> None:
-        """Give machines that share this machine's boxes rows of their own, before it forgets them.
+        """Give rows of their own to all machines that share this machine's boxes, before the boxes change.
 
         Copies are younger than their originals, so the locks are taken in ascending order.
         """
-        sharing = machines_locked([copy.pk for copy in machine.sharers.all()])
-        if sharing:
-            boxes_own(*(pk for pk, copy in sharing.items() if copy.shares_id == machine.pk))
+        locked = machines_locked([copy.pk for copy in machine.sharers.all()])
+        if locked:
+            boxes_own(*(pk for pk, copy in locked.items() if copy.shares_id == machine.pk))
 
     def forget(self, machine: Machine) -> None:
-        """Delete the changes of a machine's boxes, after machines that share its past have got rows of their own."""
+        """Delete the changes of a machine's boxes, after giving machines that share the boxes rows of their own."""
         self.unshare(machine)
         with connection.cursor() as cursor:
             cursor.execute(
@@ -304,22 +306,22 @@ class BoxesMemory(KindMemory):
             )
 
     def reset(self, machine: Machine) -> None:
-        """Put the rule's initial beads into every box, or delete boxes that are opened when met.
+        """Put the rule's initial beads into every box, or delete the boxes if the rule opens a box when it is met.
 
         The machine's changes must have been deleted before.
         """
-        _share_no_more(machine.pk)
+        _sharing_end(machine.pk)
         machine.shares_id = None
         if machine.box_rule.open_boxes is OpenBoxes.WHEN_MET:
             Box.objects.filter(machine=machine).delete()
             return
         memory = Memory.fresh(table_of(machine))
         _boxes_write(machine, memory.boxes(range(memory.table.n_boxes)))
-        # After a reset, a box starts with these beads, not with those of the copy or the import.
+        # The ledger of a copied or imported box started with other beads; now it starts with the initial beads.
         Box.objects.filter(machine=machine).update(start=F("beads"))
 
     def load(self, machine: Machine, most: int | None = None) -> Memory | OpenMemory:
-        """A table if the machine's game can be listed; otherwise an open memory, to which boxes are added when met."""
+        """Return a table if the machine's game can be listed; otherwise a memory that adds boxes when they are met."""
         return table_load(machine) if machine.game_rules.listable else _open_load(machine)
 
     def store(self, machine: Machine, memory: Memory | OpenMemory, lesson_id: int) -> Sequence[TouchedBox]:
@@ -331,9 +333,9 @@ class BoxesMemory(KindMemory):
         return {"n_removed": memory.n_removed}
 
     def audit(self) -> Audit:
-        wrong = ledger_errors()
-        ids = ", ".join(map(str, wrong[:20]))
-        errors = [f"{len(wrong)} boxes do not add up, by id: {ids}"] if wrong else []
+        box_ids = ledger_errors()
+        ids = ", ".join(map(str, box_ids[:20]))
+        errors = [f"{len(box_ids)} boxes do not add up, by id: {ids}"] if box_ids else []
         return Audit(f"{HeldBox.objects.count():,} boxes", errors)
 
 

@@ -1,4 +1,4 @@
-"""The page of a machine with boxes: all of them, its record and its exact strength."""
+"""The page of a machine with boxes: all boxes, the machine's results and its exact strength."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ from learning.states import Progress
 
 
 def box_gallery(machine: Machine) -> dict[str, Any]:
-    """The wall, with the probability that a game against random play opens each box (``None`` if unknown)."""
+    """Return the wall of boxes (:func:`~learning.kinds.boxes.look.box_wall`) with a probability added to each box.
+
+    This is the probability that a game against random play opens the box; ``None`` if it cannot be computed.
+    """
     wall, visits = box_wall(machine), visit_probabilities(machine)
     return {
         **wall,
@@ -33,7 +36,7 @@ def box_gallery(machine: Machine) -> dict[str, Any]:
 
 
 class BoxesPage(KindPage):
-    """All boxes, the machine's record and its exact strength."""
+    """The page with all boxes, the machine's results and its exact strength."""
 
     presets = PRESETS
     text = TEXT
@@ -49,7 +52,7 @@ class BoxesPage(KindPage):
         return f"{PRESETS[preset].name if preset else game.name} {role}"
 
     def suited(self, game: AnyGame, rule: BoxRule) -> BoxRule:
-        """The same rule, but boxes that cannot be laid out in advance are opened when met. The play is the same."""
+        """Return the rule, with boxes opened when met if the game cannot be listed. This does not affect play."""
         return rule if game.listable else replace(rule, open_boxes=OpenBoxes.WHEN_MET)
 
     def rule_require(self, game: AnyGame, rule: BoxRule) -> None:
@@ -78,7 +81,7 @@ class BoxesPage(KindPage):
         rule_sentences = sentences(machine.box_rule, has_draws=machine.game_rules.has_draws)
         wall = box_wall(machine)
         n_boxes, n_beads = box_totals(machine, wall)
-        own = {
+        box_facts = {
             "lesson": machine.n_lessons,  # as the row was read, before the boxes
             "stopped": machine_stopped(machine),
             "win_percent": f"{100 * machine.n_wins / machine.n_games:.0f}\u00a0%" if machine.n_games else "–",
@@ -91,7 +94,7 @@ class BoxesPage(KindPage):
         }
         facts = machine_facts(self, machine) | {"rule_sentences": rule_sentences}
         context = {
-            "machine": facts | own,
+            "machine": facts | box_facts,
             "strength": strength,
             "packed": wall,
             "drawn": draw_last(machine),

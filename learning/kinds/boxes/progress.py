@@ -20,15 +20,15 @@ from learning.selectors.strength import STRENGTH_CACHE_S
 from learning.states import BeadLabel, FirstBox, FirstMove, LatestResults, Progress
 
 CURVE_POINTS = 40
-"""Maximum number of lessons of the curve, evenly spaced; the last lesson is added."""
+"""Maximum number of lessons with a point on the curve, evenly spaced; the last lesson is added."""
 LOOKED_AT = 5000
-"""Latest lessons that the curve is made of; earlier lessons are not read."""
+"""Maximum number of lessons read for the curve, latest first."""
 RUNS_LOOKED_AT = 10
-"""Latest training runs that add their own curves, measured within a lesson, to the curve."""
+"""Maximum number of training runs, latest first, with points between lessons that are added to the curve."""
 BOXES_READ = 20_000
-"""Maximum number of boxes read for all points of a curve together; each point reads all of the machine's own boxes."""
+"""Maximum number of boxes read for all points of a curve together; a point reads all of the machine's own boxes."""
 LATEST = 10
-"""Number of latest matches with a result on the page."""
+"""Maximum number of results shown, latest matches first."""
 RANDOM, PERFECT = UNIFORM["random"], UNIFORM["perfect"]
 
 BEADS_AFTER = """
@@ -37,11 +37,11 @@ BEADS_AFTER = """
             SELECT max(id) FROM learning_lesson WHERE machine_id = box.machine_id AND number <= wanted.number)
         ORDER BY lesson_id DESC, id DESC LIMIT 1), box.start)
     FROM unnest(%s::bigint[]) AS wanted (number) CROSS JOIN learning_box AS box WHERE box.machine_id = %s"""
-"""The beads of a machine's own boxes after given lessons; shared boxes have never changed."""
+"""Selects the beads of a machine's own boxes after given lessons. Shared boxes are left out: they have not changed."""
 
 
 class Strong(NamedTuple):
-    """Exact strength: points in a game against random play, probability of no loss against perfect play."""
+    """Exact strength: expected points in a game against random play, probability of no loss against perfect play."""
 
     points: float
     holds: float
@@ -52,80 +52,87 @@ Curve = Sequence[tuple[int, Strong]]
 
 
 def progress(machine: Machine, *, to_owner: bool = False) -> Progress:
-    """The machine's progress in figures and in words; its strength only where that can be computed exactly."""
+    """Return the machine's progress in figures and sentences, with its strength if its game can be listed.
+
+    ``to_owner`` addresses the owner of a personal machine as "you".
+    """
     whom = " against you" if to_owner and machine.is_pupil else ""
     results = _results(machine)
-    first, box, does = _first(machine)
+    first_move, first_box, move_phrase = _first_move(machine)
     curve = _curve(machine) if machine.game_rules.listable else []
-    now = curve[-1][1] if curve else None
+    present = curve[-1][1] if curve else None
     return {
         "games": machine.n_games,
-        "latest": _counted(results),
+        "latest": _count_results(results),
         "results": results,
-        "first": first,
-        "first_box": box,
-        "points": now and now.points,
-        "points_curve": [[games, one.points] for games, one in curve],
-        "holds": now and now.holds,
-        "curve": [[games, one.holds] for games, one in curve],
-        "words": _words(machine, results, first["after"], does),
+        "first": first_move,
+        "first_box": first_box,
+        "points": present and present.points,
+        "points_curve": [[games, strength.points] for games, strength in curve],
+        "holds": present and present.holds,
+        "curve": [[games, strength.holds] for games, strength in curve],
+        "words": _sentences(machine, results, first_move["after"], move_phrase),
         "points_words": points_words(whom, results, curve),
         "curve_words": holds_words(whom, results, curve),
     }
 
 
 def _results(machine: Machine) -> list[str]:
-    """The results of its latest matches, oldest first."""
+    """Return the results of the machine's latest matches, oldest first."""
     lessons = machine.lessons.filter(kind=LessonKind.MATCH).order_by("-number")[:LATEST]
-    found: list[str] = []
+    results: list[str] = []
     for wins, draws, losses in lessons.values_list("n_wins", "n_draws", "n_losses"):
-        found += ["win"] * wins + ["draw"] * draws + ["loss"] * losses
-    return found[:LATEST][::-1]
+        results += ["win"] * wins + ["draw"] * draws + ["loss"] * losses
+    return results[:LATEST][::-1]
 
 
-def _counted(results: Sequence[str]) -> LatestResults:
+def _count_results(results: Sequence[str]) -> LatestResults:
     return {"wins": results.count("win"), "draws": results.count("draw"), "losses": results.count("loss")}
 
 
-def _first(machine: Machine) -> tuple[FirstMove, FirstBox | None, str]:
-    """The machine's likely first move, the box for that move if there is a choice, and a phrase on the move.
+def _first_move(machine: Machine) -> tuple[FirstMove, FirstBox | None, str]:
+    """Return the machine's likeliest first move, the box for that move if there is a choice, and a phrase on the move.
 
-    If the other side begins, its opening is the one that the machine has met most often.
+    If the opponent begins, the opponent's opening is the move that the machine has met most often.
     """
     game, cabinet = machine.game_rules, machine.cabinet
     start = game.initial_position()
-    begun, asked = "", start
+    opening_name, position = "", start
     if machine.side == Side.SECOND:
         boxes = machine.boxes.filter(move_number=1).values_list("position", "visits")
-        met = {position: sum(visits) for position, visits in boxes}
+        n_met = {text: sum(visits) for text, visits in boxes}
         openings = [(move, game.apply(start, move)) for move in game.legal_moves(start)]
         keys = {move: game.encode(cabinet.box_position(after)) for move, after in openings}
-        opening, asked = max(openings, key=lambda one: met.get(keys[one[0]], 0))
-        begun = game.look.describe_move(opening)
-    why, printed = why_view(machine, game.encode(asked)), cabinet.box_position(asked)
+        opening, position = max(openings, key=lambda reply: n_met.get(keys[reply[0]], 0))
+        opening_name = game.look.describe_move(opening)
+    why, printed = why_view(machine, game.encode(position)), cabinet.box_position(position)
     box: FirstBox | None = None
     if not why["forced"]:
-        laid_out = cabinet.initial_beads(printed)
+        initial = cabinet.initial_beads(printed)
         slots: list[BeadLabel] = [
             {"colour": slot["colour"], "mark": slot["mark"], "name": slot["name"]}
             for slot in slots_view(cabinet, printed)
         ]
-        held = machine.boxes.filter(position=why["box_position"]).values_list("start", "beads").first()
-        before, now = held or (laid_out, laid_out)
-        box = {"after": begun, "slots": slots, "before": before, "now": now}
+        stored = machine.boxes.filter(position=why["box_position"]).values_list("start", "beads").first()
+        before, now = stored or (initial, initial)
+        box = {"after": opening_name, "slots": slots, "before": before, "now": now}
     if why["resigns"]:
-        return {"after": begun, "move": None, "chance": 1.0}, box, "gives up"
+        return {"after": opening_name, "move": None, "chance": 1.0}, box, "gives up"
     by_slot: dict[Any, list[dict[str, Any]]] = {}
     for move in why["moves"]:
         by_slot.setdefault(move["slot"], []).append(move)
     chances = {slot: sum(move["probability"] for move in moves) for slot, moves in by_slot.items()}
-    likely = max(chances, key=chances.__getitem__)
-    first: FirstMove = {"after": begun, "move": by_slot[likely][0]["name"], "chance": min(chances[likely], 1.0)}
-    return first, box, _does(by_slot[likely], list(chances.values()))
+    likeliest = max(chances, key=chances.__getitem__)
+    first: FirstMove = {
+        "after": opening_name,
+        "move": by_slot[likeliest][0]["name"],
+        "chance": min(chances[likeliest], 1.0),
+    }
+    return first, box, _does(by_slot[likeliest], list(chances.values()))
 
 
 def _does(moves: Sequence[Mapping[str, Any]], chances: Sequence[float]) -> str:
-    """A phrase on the first move: ``moves`` are those of the likeliest bead, ``chances`` those of all beads."""
+    """Return a phrase on the first move, from the moves of the likeliest bead and the probabilities of all beads."""
     best, (name, mark) = max(chances), (moves[0]["name"], moves[0]["mark"])
     if mark is None or (best == 1 and len(moves) == 1):
         return f"always chooses {name}"
@@ -136,155 +143,169 @@ def _does(moves: Sequence[Mapping[str, Any]], chances: Sequence[float]) -> str:
 
 
 def _curve(machine: Machine) -> Curve:
-    """The strength by games played. Each point is computed once and then cached."""
-    places, trained = _places(machine)
-    keys = {number: f"strong:{machine.pk}:{machine.created_at.timestamp()}:{number}" for number in places}
-    known: dict[str, Strong] = cache.get_many(list(keys.values()))
-    missing = [number for number, key in keys.items() if key not in known]
+    """Return the strength by number of games played. Each point is computed once and then cached."""
+    games_by_lesson, games_by_run = _lessons_of_curve(machine)
+    keys = {number: f"strong:{machine.pk}:{machine.created_at.timestamp()}:{number}" for number in games_by_lesson}
+    cached: dict[str, Strong] = cache.get_many(list(keys.values()))
+    missing = [number for number, key in keys.items() if key not in cached]
     if missing:
-        found = {keys[number]: value for number, value in _strong(machine, missing).items()}
-        cache.set_many(found, STRENGTH_CACHE_S)
-        known |= found
-    found_before = _measured(machine, trained)
-    return sorted((found_before | {games: known[keys[number]] for number, games in places.items()}).items())
+        computed = {keys[number]: value for number, value in _strength_after(machine, missing).items()}
+        cache.set_many(computed, STRENGTH_CACHE_S)
+        cached |= computed
+    within_runs = _strength_within_runs(machine, games_by_run)
+    return sorted((within_runs | {games: cached[keys[number]] for number, games in games_by_lesson.items()}).items())
 
 
-def _measured(machine: Machine, trained: Mapping[int, tuple[int, int]]) -> dict[int, Strong]:
-    """Strength by games, as measured in trainings that the ledger holds whole; few points, evenly spaced."""
-    if not trained:
+def _strength_within_runs(machine: Machine, games_by_run: Mapping[int, tuple[int, int]]) -> dict[int, Strong]:
+    """Return the strength by number of games played, as measured during training, at most ``CURVE_POINTS`` points.
+
+    Runs are left out unless the ledger still holds all of their lessons.
+    """
+    if not games_by_run:
         return {}
-    runs = sorted(trained, reverse=True)[:RUNS_LOOKED_AT]
-    points = CurvePoint.objects.filter(run__in=runs, run__machine=machine).order_by("run_id", "games_done")
-    found = []
-    for run, n_games, games, strength in points.values_list("run_id", "run__games_done", "games_done", "strength"):
-        before, n_known = trained[run]
-        if n_known == n_games:
+    runs = sorted(games_by_run, reverse=True)[:RUNS_LOOKED_AT]
+    rows = CurvePoint.objects.filter(run__in=runs, run__machine=machine).order_by("run_id", "games_done")
+    points = []
+    for run, n_games, games, strength in rows.values_list("run_id", "run__games_done", "games_done", "strength"):
+        n_before, n_in_ledger = games_by_run[run]
+        if n_in_ledger == n_games:
             random, perfect = strength["random"], strength["perfect"]
             strong = Strong(random["win"] + random["draw"] / 2, perfect["win"] + perfect["draw"])
-            found.append((before + games, strong))
-    return dict(found[:: -(-len(found) // CURVE_POINTS) or 1])
+            points.append((n_before + games, strong))
+    return dict(points[:: -(-len(points) // CURVE_POINTS) or 1])
 
 
-def _places(machine: Machine) -> tuple[dict[int, int], dict[int, tuple[int, int]]]:
-    """The lessons of the curve, as games played by the lesson's number. Few, and mostly the same from match to match.
+def _lessons_of_curve(machine: Machine) -> tuple[dict[int, int], dict[int, tuple[int, int]]]:
+    """Return the games played at each lesson of the curve, and the games of the training runs among the lessons.
 
-    The second part has the training runs of these lessons: the games before each run, and the games that its lessons
-    count.
+    The first part maps lesson numbers to games. From match to match it keeps most lessons, whose points are cached. The
+    second part maps run ids to the games played before the run and the games that its lessons count.
     """
     lessons = machine.lessons.order_by("-number").values_list(
         "number", "stands_for", "run_id", "n_wins", "n_draws", "n_losses"
     )
-    games, first, found = machine.n_games, machine.n_lessons, dict[int, int]()
-    trained: dict[int, tuple[int, int]] = {}
-    for number, n_together, run, *tally in lessons[:LOOKED_AT]:
-        last = number + n_together - 1
-        if any(tally) and last >= machine.n_folded:  # not between compacted lessons, which may be incomplete
-            found[last] = games
-        first, games = number - 1, games - sum(tally)
+    n_games, first_number, games_at = machine.n_games, machine.n_lessons, dict[int, int]()
+    games_by_run: dict[int, tuple[int, int]] = {}
+    for number, n_lessons, run, *tally in lessons[:LOOKED_AT]:
+        last_number = number + n_lessons - 1
+        if any(tally) and last_number >= machine.n_folded:  # compacted lessons may be incomplete
+            games_at[last_number] = n_games
+        first_number, n_games = number - 1, n_games - sum(tally)
         if run is not None:
-            trained[run] = games, trained.get(run, (0, 0))[1] + sum(tally)
-    if not games:
-        found[first] = 0
-    if not found:  # imported, or many lessons without a game: only the present strength is known
-        found[machine.n_lessons] = machine.n_games
-    most = max(2, min(CURVE_POINTS, BOXES_READ // max(1, machine.own_boxes.count())))
+            games_by_run[run] = n_games, games_by_run.get(run, (0, 0))[1] + sum(tally)
+    if not n_games:
+        games_at[first_number] = 0
+    if not games_at:  # imported, or only lessons without a game: the curve is the present strength
+        games_at[machine.n_lessons] = machine.n_games
+    max_points = max(2, min(CURVE_POINTS, BOXES_READ // max(1, machine.own_boxes.count())))
     step = 1
-    while len(found) > most * step:
+    while len(games_at) > max_points * step:
         step *= 2
-    ends = (min(found), max(found)) if not games else (max(found),)
-    places = {number: at for number, at in sorted(found.items()) if number % step == 0 or number in ends}
-    return places, trained
+    ends = (min(games_at), max(games_at)) if not n_games else (max(games_at),)
+    chosen = {number: n_played for number, n_played in sorted(games_at.items()) if number % step == 0 or number in ends}
+    return chosen, games_by_run
 
 
-def _strong(machine: Machine, numbers: Sequence[int]) -> dict[int, Strong]:
-    """The strength after each of these lessons; two queries."""
-    memory = table_load(machine)
+def _strength_after(machine: Machine, numbers: Sequence[int]) -> dict[int, Strong]:
+    """Return the strength after each of these lessons, by lesson number, with two queries."""
+    present = table_load(machine)
     beads: dict[int, list[tuple[str, list[int]]]] = {number: [] for number in numbers}
     with connection.cursor() as cursor:
         cursor.execute(BEADS_AFTER, [list(numbers), machine.pk])
-        for number, position, held in cursor.fetchall():
-            beads[number].append((position, held))
-    found = {}
-    for number, held in beads.items():
-        then = _memory(memory, held)
-        perfect = against_opponent(then, PERFECT)
-        found[number] = Strong(against_opponent(then, RANDOM).score, perfect.win + perfect.draw)
-    return found
+        for number, position, stored in cursor.fetchall():
+            beads[number].append((position, stored))
+    strengths = {}
+    for number, stored in beads.items():
+        memory = _memory_with(present, stored)
+        perfect = against_opponent(memory, PERFECT)
+        strengths[number] = Strong(against_opponent(memory, RANDOM).score, perfect.win + perfect.draw)
+    return strengths
 
 
-def _memory(now: Memory, held: Sequence[tuple[str, list[int]]]) -> Memory:
-    """A copy of the present memory with other beads in these boxes."""
-    memory = now.copy()
-    for position, beads in held:
+def _memory_with(present: Memory, boxes: Sequence[tuple[str, list[int]]]) -> Memory:
+    """Return a copy of the present memory with these (position, beads) in its boxes."""
+    memory = present.copy()
+    for position, beads in boxes:
         memory.beads[memory.slots(memory.table.box_id[position])] = beads
     memory.__post_init__()
     return memory
 
 
-def _words(machine: Machine, results: Sequence[str], begun: str, does: str) -> str:
+def _sentences(machine: Machine, results: Sequence[str], opening_name: str, move_phrase: str) -> str:
     n_games, n_latest = machine.n_games, len(results)
-    said = [
+    texts = [
         f"It has played {n_games:,} game{'' if n_games == 1 else 's'}."
         if n_games
         else "It has not finished a game yet."
     ]
     if n_latest == 1:
-        said.append(
+        texts.append(
             {"win": "It won its last match.", "draw": "It drew its last match."}.get(
                 results[0], "It lost its last match."
             )
         )
     elif n_latest:
-        counts = _counted(results)
-        which = "It" if n_latest == n_games else f"Of its last {n_latest} matches it"
-        said.append(f"{which} won {counts['wins']}, drew {counts['draws']} and lost {counts['losses']}.")
-    said.append(f"If you begin with {begun}, it {does}." if begun else f"At the start it {does}.")
-    return " ".join(said)
+        counts = _count_results(results)
+        subject = "It" if n_latest == n_games else f"Of its last {n_latest} matches it"
+        texts.append(f"{subject} won {counts['wins']}, drew {counts['draws']} and lost {counts['losses']}.")
+    texts.append(
+        f"If you begin with {opening_name}, it {move_phrase}." if opening_name else f"At the start it {move_phrase}."
+    )
+    return " ".join(texts)
 
 
 def points_words(whom: str, results: Sequence[str], curve: Curve) -> str:
-    """Sentences on the points against random play, with the reason if they have fallen."""
+    """Return sentences on the points against random play, with the reason if they have fallen.
+
+    ``whom`` names the opponent of the lost or won matches (" against you"), or is empty.
+    """
     if not curve:
         return ""
-    (games, began), (_, now) = curve[0], curve[-1]
-    since = _since(began.points, now.points, games, curve)
-    said = f"Against random play it would get {hundred(now.points)} points in 100 games{since}"
+    (games, start), (_, end) = curve[0], curve[-1]
+    since = _since(start.points, end.points, games, curve)
+    sentence = f"Against random play it would get {hundred(end.points)} points in 100 games{since}"
     lost = f"It lost{whom}, so it took out beads of moves that often beat random play."
     won = f"It learnt moves that work{whom}, but less often against random play."
-    return said + _why_fallen(began.points, now.points, results, lost=lost, won=won)
+    return sentence + _why_fallen(start.points, end.points, results, lost=lost, won=won)
 
 
 def holds_words(whom: str, results: Sequence[str], curve: Curve) -> str:
-    """Sentences on the result against perfect play, with the reason if it has become worse."""
+    """Return sentences on the result against perfect play, with the reason if it has become worse.
+
+    ``whom`` names the opponent of the lost or won matches (" against you"), or is empty.
+    """
     if not curve:
         return ""
-    (games, began), (_, now) = curve[0], curve[-1]
-    if not max(one.holds for _, one in curve):
+    (games, start), (_, end) = curve[0], curve[-1]
+    if not max(strength.holds for _, strength in curve):
         return "Against a perfect player it would lose every game."
-    since = _since(began.holds, now.holds, games, curve)
-    said = f"Against a perfect player it would avoid losing in {hundred(now.holds)} of 100 games{since}"
+    since = _since(start.holds, end.holds, games, curve)
+    sentence = f"Against a perfect player it would avoid losing in {hundred(end.holds)} of 100 games{since}"
     lost = f"It lost{whom}, so it took out beads of moves that are safe against a perfect player."
     won = f"It won{whom} with moves that a perfect player would punish."
-    return said + _why_fallen(began.holds, now.holds, results, lost=lost, won=won)
+    return sentence + _why_fallen(start.holds, end.holds, results, lost=lost, won=won)
 
 
-def _since(began: float, now: float, games: int, curve: Curve) -> str:
-    """The end of a sentence: a figure's value where the curve begins."""
+def _since(start: float, end: float, games: int, curve: Curve) -> str:
+    """Return the end of a sentence, which compares a figure with its value at the start of the curve.
+
+    ``games`` is the number of games played at the start.
+    """
     if len(curve) < 2:
         return "."
-    when = f"after {games:,} game{'' if games == 1 else 's'}" if games else "before its first game"
-    return f", the same as {when}." if hundred(began) == hundred(now) else f". It was {hundred(began)} {when}."
+    moment = f"after {games:,} game{'' if games == 1 else 's'}" if games else "before its first game"
+    return f", the same as {moment}." if hundred(start) == hundred(end) else f". It was {hundred(start)} {moment}."
 
 
-def _why_fallen(began: float, now: float, results: Sequence[str], *, lost: str, won: str) -> str:
-    """The sentence, after a blank, for a figure that has visibly fallen; otherwise empty."""
-    if round(100 * now) >= round(100 * began):
+def _why_fallen(start: float, end: float, results: Sequence[str], *, lost: str, won: str) -> str:
+    """Return the likelier reason, ``lost`` or ``won``, after a blank; an empty text if the figure has not fallen."""
+    if round(100 * end) >= round(100 * start):
         return ""
     return f" {lost if results.count('loss') > results.count('win') else won}"
 
 
 def hundred(share: float) -> str:
-    """A share as a whole number of 100; a share near 0 or 1 is not rounded to 0 or 100."""
+    """Return a share (0 to 1) in hundredths as text; only a share of exactly 0 or 1 becomes 0 or 100."""
     if 0 < share < 0.005:
         return "less than 1"
     if 0.995 <= share < 1:

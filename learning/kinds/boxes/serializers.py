@@ -30,7 +30,7 @@ class BoxSerializer(serializers.Serializer[AnyBox]):
     url = serializers.CharField(help_text="Its page.")
 
     def to_representation(self, instance: AnyBox) -> dict[str, object]:
-        """The box, with the machine's cabinet from the context: one for the whole list."""
+        """Return the box as JSON. The context holds the machine's cabinet, which is shared by the whole list."""
         cabinet = self.context["cabinet"]
         position = cabinet.game.decode(instance.position)
         total = sum(instance.beads)

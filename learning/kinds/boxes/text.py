@@ -110,7 +110,7 @@ ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "
 
 
 def sentences(rule: BoxRule, *, has_draws: bool = True) -> list[tuple[str, str]]:
-    """Labelled sentences on the parts of a rule that have an effect in a game with or without draws."""
+    """Return (label, sentences) for each part of a rule that has an effect in a game with or without draws."""
     draw = [f"After a draw {_boxes(rule)} {_gains(rule.draw)}."] if has_draws and rule.draw else []
     learnt = {"Win": _win(rule), "Draw": draw, "Loss": _loss(rule)}
     if not any(learnt.values()):
@@ -126,44 +126,44 @@ def sentences(rule: BoxRule, *, has_draws: bool = True) -> list[tuple[str, str]]
 
 
 def _start(rule: BoxRule) -> str:
-    """A sentence on the beads at the start; a number that repeats is named once."""
+    """Return a sentence on the beads at the start; a number that repeats is named once."""
     numbers = list(rule.initial)
     if len(set(numbers)) == 1:
         return f"{_beads(numbers[0])[0].upper()}{_beads(numbers[0])[1:]} of each colour."
     if rule.initial_by is InitialBy.CELL:
         return f"By square, from the top left: {', '.join(map(str, numbers))} beads."
-    runs = [(beads, len(list(same))) for beads, same in groupby(numbers)]
-    ends = list(accumulate(length for _, length in runs))
-    if rule.initial_by is InitialBy.MOVE_NUMBER and len(runs) == len(numbers) <= len(ORDINALS):
-        until = [f"for its {name} move" if name == "first" else f"for the {name}" for name in ORDINALS]
+    stretches = [(beads, len(list(same))) for beads, same in groupby(numbers)]
+    last_moves = list(accumulate(length for _, length in stretches))
+    if rule.initial_by is InitialBy.MOVE_NUMBER and len(stretches) == len(numbers) <= len(ORDINALS):
+        periods = [f"for its {name} move" if name == "first" else f"for the {name}" for name in ORDINALS]
     else:
         owner = " of the game" if rule.initial_by is InitialBy.PLY else " of its own"
-        until = [f"up to move {end}{owner if end == ends[0] else ''}" for end in ends]
-    until[len(runs) - 1] = "after that"
-    later = [f"{beads} {when}" for (beads, _), when in zip(runs[1:], until[1:], strict=False)]
-    first = f"{_beads(runs[0][0])} of each colour {until[0]}"
-    return f"{first}, {', '.join(later)}." if until[0].startswith("for") else f"{first}. Then {', '.join(later)}."
+        periods = [f"up to move {last_move}{owner if last_move == last_moves[0] else ''}" for last_move in last_moves]
+    periods[len(stretches) - 1] = "after that"
+    later = [f"{beads} {period}" for (beads, _), period in zip(stretches[1:], periods[1:], strict=False)]
+    first = f"{_beads(stretches[0][0])} of each colour {periods[0]}"
+    return f"{first}, {', '.join(later)}." if periods[0].startswith("for") else f"{first}. Then {', '.join(later)}."
 
 
 def _win(rule: BoxRule) -> list[str]:
-    found = []
+    texts = []
     if rule.final_win is FinalWin.SOLE:
-        found.append(f"After a win the last move becomes the only one in its box, with {_beads(rule.highest)}.")
-    if rule.win and not (found and rule.only_last):
-        found.append(f"After a win {_boxes(rule, is_last_apart=bool(found))} {_gains(rule.win)}.")
-    return found
+        texts.append(f"After a win the last move becomes the only one in its box, with {_beads(rule.highest)}.")
+    if rule.win and not (texts and rule.only_last):
+        texts.append(f"After a win {_boxes(rule, is_last_apart=bool(texts))} {_gains(rule.win)}.")
+    return texts
 
 
 def _loss(rule: BoxRule) -> list[str]:
-    found = []
+    texts = []
     if rule.final_loss is FinalLoss.REMOVE:
         # Without gains, and with at most one bead of each colour at the start, a colour never has two.
         gains = rule.win > 0 or rule.draw > 0 or rule.loss > 0 or rule.final_win is FinalWin.SOLE
-        what = "every bead of the last colour played" if gains or max(rule.initial) > 1 else "the last bead"
-        found.append(f"After a loss {what} is taken out for good.")
-    if rule.loss and not (found and rule.only_last):
-        found.append(f"After a loss {_boxes(rule, is_last_apart=bool(found))} {_gains(rule.loss)}.")
-    return found
+        beads = "every bead of the last colour played" if gains or max(rule.initial) > 1 else "the last bead"
+        texts.append(f"After a loss {beads} is taken out for good.")
+    if rule.loss and not (texts and rule.only_last):
+        texts.append(f"After a loss {_boxes(rule, is_last_apart=bool(texts))} {_gains(rule.loss)}.")
+    return texts
 
 
 def _boxes(rule: BoxRule, *, is_last_apart: bool = False) -> str:
@@ -185,17 +185,17 @@ def _changes(rule: BoxRule, has_draws: bool) -> list[int]:
 
 
 def _limits(rule: BoxRule, has_draws: bool) -> list[str]:
-    changes, found = _changes(rule, has_draws), []
+    changes, texts = _changes(rule, has_draws), []
     if rule.floor and min(changes) < 0:
-        found.append(f"A colour never has fewer than {_beads(rule.floor)}{' unless it is taken out' * rule.removes}.")
+        texts.append(f"A colour never has fewer than {_beads(rule.floor)}{' unless it is taken out' * rule.removes}.")
     if rule.cap is not None and max(changes) > 0:
-        found.append(f"A colour never has more than {_beads(rule.cap)}.")
-    return found
+        texts.append(f"A colour never has more than {_beads(rule.cap)}.")
+    return texts
 
 
 def _can_empty(rule: BoxRule, has_draws: bool) -> bool:
-    takes = min(_changes(rule, has_draws)) < 0 and not rule.floor
-    return rule.final_loss is FinalLoss.REMOVE or takes or 0 in rule.initial
+    takes_beads = min(_changes(rule, has_draws)) < 0 and not rule.floor
+    return rule.final_loss is FinalLoss.REMOVE or takes_beads or 0 in rule.initial
 
 
 def _empty(rule: BoxRule) -> list[str]:
@@ -203,12 +203,12 @@ def _empty(rule: BoxRule) -> list[str]:
         return ["An empty box is filled again, as it was at the start."]
     if rule.when_empty is WhenEmpty.UNIFORM:
         return ["At an empty box it chooses its move at random."]
-    found = ["At an empty box it gives up."]
+    texts = ["At an empty box it gives up."]
     if rule.punish_previous_on_resign and (rule.only_last or rule.final_loss is FinalLoss.REMOVE):
-        found.append("Then its move before that counts as the one that lost.")
+        texts.append("Then its move before that counts as the one that lost.")
     refills = rule.empty_opening is EmptyOpening.REFILL
     return [
-        *found,
+        *texts,
         "If its first box is empty, that one is filled again."
         if refills
         else "If its first box is empty, it never plays again.",
@@ -216,12 +216,14 @@ def _empty(rule: BoxRule) -> list[str]:
 
 
 def _shared(rule: BoxRule) -> list[str]:
-    choices = rule.box_set is BoxSet.DECISIONS
-    found = ["Every position with a choice has a box." if choices else "Every position in which it moves has a box."]
+    only_choices = rule.box_set is BoxSet.DECISIONS
+    texts = [
+        "Every position with a choice has a box." if only_choices else "Every position in which it moves has a box."
+    ]
     if rule.reduce_symmetry:
-        found.append("Boards that are the same when turned or mirrored share a box.")
+        texts.append("Boards that are the same when turned or mirrored share a box.")
     if rule.merge_symmetric_moves:
-        found.append("Matching squares share a colour.")
+        texts.append("Matching squares share a colour.")
     if rule.open_boxes is OpenBoxes.WHEN_MET:
-        found.append("A box is made when it is first needed.")
-    return found
+        texts.append("A box is made when it is first needed.")
+    return texts

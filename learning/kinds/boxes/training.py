@@ -35,28 +35,28 @@ from learning.selectors.strength import (
 )
 
 SAMPLE_GAMES = 100
-"""Games of a sampled strength against each opponent: the 95 % interval is about ± 0.1."""
+"""Number of games of a sampled strength against each opponent. The 95 % interval is about ± 0.1."""
 
 
 def strength_exact(memory: Memory) -> Strength:
-    """Win, draw and loss of a memory against each opponent of the page, and in the worst case."""
+    """Return the probabilities of win, draw and loss against each opponent of the page, and in the worst case."""
     return policy_strength(memory.table.graph, memory.table.cabinet.side, machine_policy(memory))
 
 
 def strength_sampled(memory: OpenMemory, rng: RandomSource) -> Strength:
-    """Win, draw and loss in :data:`SAMPLE_GAMES` games drawn with ``rng``, for a game too large for an exact sum.
+    """Return the shares of wins, draws and losses in :data:`SAMPLE_GAMES` games against each opponent.
 
-    Only opponents that can play the game are met. The result includes ``games`` and the 95 % intervals.
+    Opponents that cannot play the game are left out. The result includes ``games`` and the 95 % intervals.
     """
     game = memory.machine.game
-    able = {name: opponent for name, opponent in exact_opponents().items() if opponent.plays(game)}
-    return {name: asdict(memory.sample(opponent, SAMPLE_GAMES, rng)) for name, opponent in able.items()}
+    opponents = {name: opponent for name, opponent in exact_opponents().items() if opponent.plays(game)}
+    return {name: asdict(memory.sample(opponent, SAMPLE_GAMES, rng)) for name, opponent in opponents.items()}
 
 
 def visit_probabilities(machine: Machine, opponent: str = "random") -> dict[str, float] | None:
-    """The exact probability that a game against a fixed opponent opens each box, by position.
+    """Return the exact probability that a game against a fixed opponent opens each box, by position.
 
-    Cached until the machine's next lesson, like its strength. ``None`` if the game is too large.
+    The result is cached until the machine's next lesson. It is ``None`` if the game cannot be listed.
 
     Raises:
         MalformedError: there is no such opponent.
@@ -76,7 +76,7 @@ def visit_probabilities(machine: Machine, opponent: str = "random") -> dict[str,
 
 
 class BoxesTraining(KindTraining):
-    """Exact strength if the game can be listed; otherwise the uncompiled loop plays, and strength is a sample."""
+    """Training with a compiled loop and exact strength if the game can be listed, otherwise with sampled strength."""
 
     sampling = Sampling(("random", "win_block"), SAMPLE_GAMES)
 
@@ -89,13 +89,13 @@ class BoxesTraining(KindTraining):
             raise TrainingRefusedError("opponent: one of the two sees boards as they lie, the other up to symmetry.")
 
     def partners(self, machine: Machine, among: QuerySet[Machine]) -> QuerySet[Machine]:
-        """Machines of the same game and the other side with the same ``reduce_symmetry``."""
+        """Return the machines of the same game and the other side with the same ``reduce_symmetry``."""
         assert machine.side is not None, "whoever has boxes plays one side"
         is_reduced = machine.box_rule.reduce_symmetry
         return among.filter(game=machine.game, side=1 - machine.side, rule_json__reduce_symmetry=is_reduced)
 
     def measured_against(self, machine: Machine) -> Sequence[str]:
-        """Opponents of an exact strength; for a game too large for that, those of the sample (no perfect player)."""
+        """Return the opponents of the exact strength, or of the sample if the game cannot be listed."""
         if not self.has_table(machine):
             return self.sampling.against
         return [slug for slug in CURVE_AGAINST if slug != "medium"]

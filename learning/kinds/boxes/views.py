@@ -32,7 +32,7 @@ HISTORY_PAGE = 50
 
 @require_safe
 def box_page(request: HttpRequest, machine_id: int, position: str) -> HttpResponse:
-    """One box and every change of its beads."""
+    """Show a box and every change of its beads."""
     try:
         machine = machine_for(request.user, machine_id)
         box = box_get(machine, position)
@@ -63,13 +63,13 @@ def box_page(request: HttpRequest, machine_id: int, position: str) -> HttpRespon
         },
         "game": game_view(machine.game_rules),
         "page_obj": page,
-        "history": [_change(change, view["slots"]) for change in page],
+        "history": [_history_line(change, view["slots"]) for change in page],
     }
     return render(request, "learning/box.html", context)
 
 
-def _change(change: Any, slots: list[dict[str, Any]]) -> dict[str, Any]:
-    """A change of a box as a line of its history."""
+def _history_line(change: Any, slots: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return a change of a box in the form of a line of its history."""
     lesson = change.lesson
     line = selectors.lesson_line(lesson, is_hidden=change.is_hidden)
     return {
@@ -89,7 +89,7 @@ def _bead_changes(deltas: list[int], slots: list[dict[str, Any]]) -> Iterable[di
 
 @require_safe
 def gallery(request: HttpRequest, machine_id: int) -> HttpResponse:
-    """All boxes with filters, as they stand or as they stood after any lesson."""
+    """Show all boxes with filters, as they are now or as they were after any lesson."""
     try:
         machine = machine_for(request.user, machine_id)
     except PlayError as error:
@@ -115,7 +115,7 @@ def gallery(request: HttpRequest, machine_id: int) -> HttpResponse:
 
 @require_safe
 def boxes_at(request: HttpRequest, machine_id: int, number: int) -> HttpResponse:
-    """The beads of all boxes as they stood after a lesson, and that lesson in words, for the time machine."""
+    """Return the beads of all boxes as they were after a lesson, and the lesson in words, as JSON for the gallery."""
     try:
         machine = machine_for(request.user, machine_id)
     except PlayError as error:
@@ -140,7 +140,7 @@ def boxes_at(request: HttpRequest, machine_id: int, number: int) -> HttpResponse
 
 @require_safe
 def why(request: HttpRequest, machine_id: int) -> HttpResponse:
-    """Why this move: the machine's choice in a position typed or clicked together, in any orientation."""
+    """Explain the machine's choice in a position that is typed or set up by clicks, in any orientation."""
     try:
         machine = machine_for(request.user, machine_id)
     except PlayError as error:
@@ -148,15 +148,15 @@ def why(request: HttpRequest, machine_id: int) -> HttpResponse:
     if (elsewhere := kind_of(machine).page.text.why) != "why":
         return redirect(elsewhere, machine.pk)
     start = machine.game_rules.encode(machine.game_rules.initial_position())
-    asked = request.GET.get("position", "").strip() or start
+    text = request.GET.get("position", "").strip() or start
     wants_json = request.headers.get("Accept", "").startswith("application/json")
-    problem = ""
+    error_text = ""
     try:
-        view = explore_view(machine, asked)
+        view = explore_view(machine, text)
     except BoxNotFoundError as error:
         if wants_json:
             return refused_json(error)
-        problem, view = str(error), explore_view(machine, start)
+        error_text, view = str(error), explore_view(machine, start)
     if view["why"] and view["why"]["box"]:
         visits = visit_probabilities(machine)
         view["why"]["visit"] = None if visits is None else visits.get(view["why"]["box_position"])
@@ -165,16 +165,16 @@ def why(request: HttpRequest, machine_id: int) -> HttpResponse:
     context = {
         "machine": {**selectors.machine_brief(machine), "side_name": machine.get_side_display()},
         "view": view,
-        "asked": asked,
-        "problem": problem,
+        "asked": text,
+        "problem": error_text,
         "game": game_view(machine.game_rules),
     }
-    return render(request, "learning/why.html", context, status=404 if problem else 200)
+    return render(request, "learning/why.html", context, status=404 if error_text else 200)
 
 
 @require_safe
 def drawings(request: HttpRequest, machine_id: int) -> HttpResponse:
-    """Gardner's drawings of a machine's boxes, beside the fewer boxes that mirror symmetry leaves."""
+    """Show Gardner's drawings of a machine's boxes; two drawings that are mirror images belong to one box."""
     try:
         machine = machine_for(request.user, machine_id)
         groups = drawings_view(machine)

@@ -12,10 +12,10 @@ from learning.models import Machine
 
 
 def why_view(machine: Machine, text: str) -> dict[str, Any]:
-    """The machine's choice in a position, given in any orientation, with the reasons.
+    """Return the machine's choice in a position, which may be given in any orientation, with the reasons.
 
-    For each legal move *of the position as asked*: the slot that stands for it, that slot's beads, and the exact
-    probability. A forced move that needs no box has no slot. A box not yet opened shows its initial beads.
+    Each legal move, in the orientation of ``text``, has its slot, the beads of the slot, and its exact probability. A
+    forced move that needs no box has no slot. A box that is not yet opened has its initial beads.
 
     Raises:
         BoxNotFoundError: the text is no position, the game is over there, or the other side is to move.
@@ -41,8 +41,8 @@ def why_view(machine: Machine, text: str) -> dict[str, Any]:
     slots = slots_view(cabinet, printed)
     moves = []
     for move, probability in policy.items():
-        there = game.transform_move(move, game.inverse(placement))
-        slot = cabinet.slot_of(printed, there) if has_box else None
+        printed_move = game.transform_move(move, game.inverse(placement))
+        slot = cabinet.slot_of(printed, printed_move) if has_box else None
         moves.append(
             {
                 "move": game.format_move(move),
@@ -72,7 +72,7 @@ def why_view(machine: Machine, text: str) -> dict[str, Any]:
 
 
 def explore_view(machine: Machine, text: str) -> dict[str, Any]:
-    """A position to explore: the side to move, where each move leads, and the reasons for the machine's move.
+    """Return a position to explore: the side to move, where each move leads, and the reasons for the machine's move.
 
     Raises:
         BoxNotFoundError: the text is no position of the game.
@@ -92,20 +92,20 @@ def explore_view(machine: Machine, text: str) -> dict[str, Any]:
         }
         for move in game.legal_moves(position)
     ]
-    over = None
+    ending = None
     if outcome is not None:
-        who = (
+        subject = (
             "No one wins"
             if outcome.winner is None
             else f"{game.look.layout.role_names[outcome.winner].capitalize()} win"
         )
-        over = f"{who}: {game.look.reasons[outcome.termination]}."
+        ending = f"{subject}: {game.look.reasons[outcome.termination]}."
     is_its_turn = outcome is None and side == machine.side
     return {
         "position": text,
         "board": list(game.pieces(position)),
         "role": game.look.layout.roles[side],
-        "over": over,
+        "over": ending,
         "moves": moves,
         "why": why_view(machine, text) if is_its_turn else None,
     }

@@ -1,1 +1,1 @@
-"""Code shared by kinds with a number for each key: rows, ledger, decisions in live matches."""
+"""Code shared by the kinds that keep a value for each key: rows, ledger, decisions in live matches."""

@@ -1,4 +1,4 @@
-"""Values in the admin: by machine and by the beginning of the key, without a count of all rows."""
+"""Values in the admin, searched by machine and by the beginning of the key, without a count of all rows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ValueMachineFilter(MachineFilter):
 
 @admin.register(Value)
 class ValueAdmin(OfMachine, ReadOnly, WithRowFilter, Large):
-    """Values of machines that keep them: by machine and by the beginning of the key."""
+    """The list of values, searched by machine and by the beginning of the key."""
 
     list_display = ("key", "machine_page", "value", "start", "n_visits")
     list_filter = (ValueMachineFilter,)
@@ -42,7 +42,7 @@ class ValueAdmin(OfMachine, ReadOnly, WithRowFilter, Large):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Value], search_term: str
     ) -> tuple[QuerySet[Value], bool]:
-        """Search the values of one machine only: a search of all machines would read every row."""
+        """Search the values of one machine; refuse a search of all machines, which would read every row."""
         if search_term and ValueMachineFilter.parameter_name not in request.GET:
             self.message_user(request, "Choose a machine, then search its values.", messages.WARNING)
             return queryset.none(), False
@@ -50,14 +50,14 @@ class ValueAdmin(OfMachine, ReadOnly, WithRowFilter, Large):
 
     @admin.display(description="position")
     def board(self, entry: Value) -> str:
-        """The entry's board as a drawing, if it has one."""
+        """Return a drawing of the entry's board, if the entry's key names a board."""
         page = kind_of(entry.machine).page
         text = page.entry_board(entry) if isinstance(page, KeyedPage) else None
         return "-" if text is None else board_html(entry.machine.game, text)
 
     @admin.display(description=f"latest {LATEST_CHANGES} changes")
     def latest_changes(self, entry: Value) -> str:
-        """The ledger of the value, newest first, each with its match or run."""
+        """Return the ledger of the value, newest first, each with its match or run."""
         changes = entry.changes.select_related("lesson__match__room", "lesson__run").order_by("-pk")
         rows = [(cause_link(change.lesson), change.before, change.after) for change in changes[:LATEST_CHANGES]]
         return format_html(

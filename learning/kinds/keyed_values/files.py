@@ -23,18 +23,20 @@ class KeyedFiles(KindFiles):
         return {"side": None, "epsilon": data.epsilon, "n_values": len(data.values)}
 
     def restore(self, machine: Machine, data: ValuesData) -> None:
-        values_restore(machine, ((one.key, one.value, one.visits) for one in data.values))
+        values_restore(machine, ((entry.key, entry.value, entry.visits) for entry in data.values))
 
 
 def values_data(machine: Machine, *, any_size: bool = False) -> ValuesData:
-    """The machine's settings, totals and values at one moment; one query reads totals and values.
+    """Return the machine's settings, totals and values at one moment.
+
+    A single query reads totals and values, so that they agree even while the machine is trained.
 
     Raises:
         ExchangeError: without ``any_size``, the machine has more values than an import accepts.
     """
     head = ("n_wins", "n_draws", "n_losses", "learns", "epsilon")
-    found = machine.values.values_list("key", "value", "n_visits", *(f"machine__{name}" for name in head))
-    rows = list(found if any_size else found[: MAX_VALUES + 1])
+    query = machine.values.values_list("key", "value", "n_visits", *(f"machine__{name}" for name in head))
+    rows = list(query if any_size else query[: MAX_VALUES + 1])
     if len(rows) > MAX_VALUES and not any_size:
         counts = {"n_values": machine.values.count(), "max_values": MAX_VALUES}
         raise ExchangeError("values", "too_many_values", machine=machine.name, **counts)
@@ -50,5 +52,5 @@ def values_data(machine: Machine, *, any_size: bool = False) -> ValuesData:
         wins=wins,
         draws=draws,
         losses=losses,
-        values=tuple(sorted((ValueData(*row[:3]) for row in rows), key=lambda one: one.key)),
+        values=tuple(sorted((ValueData(*row[:3]) for row in rows), key=lambda entry: entry.key)),
     )

@@ -20,19 +20,19 @@ class Explainer:
     """How a kind of machine that keeps values evaluates a position, and describes its lessons."""
 
     candidates: Callable[[AnyGame, Any, Sequence[float]], Sequence[Candidate]]
-    """The legal actions of a position, with the values stored in a decision there."""
+    """Returns the legal actions of a position with the values that a decision has stored."""
     sees: Callable[[Machine, Any], tuple[Sequence[Candidate], Collection[int]]]
-    """A machine's actions in a position, and the indices of its best actions; it plays one of these."""
+    """Returns a machine's actions in a position, and the indices of its best actions; it plays one of these."""
     effect: Callable[[Machine, int], str]
-    """A sentence on a match's effect on a machine's values, from the number of changes (at least 1)."""
+    """Returns a sentence on a match's effect on a machine's values, from the number of changes (at least 1)."""
     has_outlook: bool
     """Whether a machine's choice depends on more than its values."""
     n_shown: int | None = None
-    """Maximum number of actions shown of a decision, best first; the one played is always shown. ``None``: all."""
+    """Maximum number of actions shown of a decision, best first; the played action is always shown. ``None``: all."""
 
 
 def decision_positions(live: LiveMatch, plies: Collection[int]) -> dict[int, AnyPosition]:
-    """The positions before these plies of a match, with their history."""
+    """Return the positions before these plies of a match, by ply."""
     game = live.game
     position, positions = game.initial_position(), {}
     moves = [ply.move for ply in live.plies]
@@ -47,7 +47,7 @@ def decision_positions(live: LiveMatch, plies: Collection[int]) -> dict[int, Any
 def thought_view(
     live: LiveMatch, decision: Decision, position: AnyPosition, role: str, explainer: Explainer
 ) -> Thought:
-    """A decision with the values of that time: the actions, best first."""
+    """Return a decision with its actions, best first, and the values at the time of the decision."""
     game = live.game
     candidates = explainer.candidates(game, position, decision.values)
     order = sorted(range(len(candidates)), key=lambda index: (-candidates[index].total, index))
@@ -81,21 +81,23 @@ def candidate_view(game: AnyGame, position: AnyPosition, one: Candidate) -> Acti
 def learnt(
     live: LiveMatch, seats: Sequence[LiveSeat], explainer: Explainer
 ) -> tuple[list[LessonState], list[ValueChangeState]]:
-    """The lesson of the match for each machine, by side, and every change of a value, in order of play."""
+    """Return the lesson of the match for the machine in each seat, and every change of a value, in order of play."""
     roles = live.game.look.layout.roles
     changes = list(
         ValueChange.objects.filter(lesson__match=live.match).select_related("entry").order_by("ply", "lesson_id", "pk")
     )
-    learnt = set(live.match.lessons.filter(kind=LessonKind.MATCH).values_list("machine_id", flat=True))
+    learner_ids = set(live.match.lessons.filter(kind=LessonKind.MATCH).values_list("machine_id", flat=True))
     of_ply = {ply.number: ply for ply in live.plies}
     lessons: list[LessonState] = []
     for seat in seats:
         if seat.occupant is not None:
             machine = seat.occupant.machine
             result = "draw" if live.match.winner is None else "win" if live.match.winner == seat.row.side else "loss"
-            own = [one for one in changes if one.entry.machine_id == machine.pk and one.ply is not None]
-            n_changes = sum(of_ply[one.ply or 0].side == seat.row.side for one in own)
-            has_learnt = machine.pk in learnt
+            own_changes = [
+                change for change in changes if change.entry.machine_id == machine.pk and change.ply is not None
+            ]
+            n_changes = sum(of_ply[change.ply or 0].side == seat.row.side for change in own_changes)
+            has_learnt = machine.pk in learner_ids
             effect = (
                 _effect(explainer, machine, n_changes) if has_learnt else nothing_learnt(live.match, machine, "values")
             )

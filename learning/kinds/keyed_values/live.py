@@ -1,4 +1,4 @@
-"""Machines that keep a value for each key in live matches: each choice is stored as a ``Decision``."""
+"""Machines that keep a value for each key, in live matches. Each choice is stored as a ``Decision``."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ DECIDED = ("machine_id", "seat_id", "ply", "key", "chosen", "values", "explored"
 
 
 class KeyedLive(KindLive[Chosen]):
-    """Each choice is noted as a ``Chosen``. A kind implements :meth:`teach` for one match instead of ``learn``."""
+    """Live play in which the record of a choice is a ``Chosen``. A kind implements :meth:`teach` for one match."""
 
     either_side = True
     memory: ClassVar[KeyedMemory]
     explainer: ClassVar[Explainer | None] = None
-    """The source of the thoughts shown for a machine; ``None``: nothing is shown."""
+    """The source of a machine's thoughts for the page; ``None``: no thoughts are shown."""
 
     def remember(self, seat: LiveSeat, machine: Machine, records: Sequence[tuple[int, Chosen]]) -> Statement:
-        """The statement that stores its decisions, each noted as a ``Chosen``."""
+        """Return the statement that stores the machine's decisions."""
         rows = [
             [
                 machine.pk,
@@ -40,7 +40,7 @@ class KeyedLive(KindLive[Chosen]):
                 ply,
                 chosen.decision.key,
                 chosen.index,
-                [one.value for one in chosen.candidates],
+                [candidate.value for candidate in chosen.candidates],
                 chosen.explored,
                 machine.epsilon or 0.0,
             ]
@@ -49,18 +49,22 @@ class KeyedLive(KindLive[Chosen]):
         return Statement.insert(Decision, DECIDED, rows)
 
     def learn(self, machine: Machine, ended: Sequence[Ended]) -> Sequence[TouchedBox]:
-        for one in ended:  # loaded here, so that every kind obeys the limit of the machine's entries
+        for match in ended:
+            # The memory is loaded here rather than in ``teach``, so that every kind obeys the limit of entries.
             memory = self.memory.load(machine, values_most(machine))
-            tally = self.teach(memory, one)
-            self.memory.lesson_give(machine, memory, LessonKind.MATCH, Cause(tally, match_id=one.live.match.pk))
+            tally = self.teach(memory, match)
+            self.memory.lesson_give(machine, memory, LessonKind.MATCH, Cause(tally, match_id=match.live.match.pk))
         return ()
 
     @abstractmethod
     def teach(self, memory: Any, ended: Ended) -> Tally:
-        """Teach a memory a match in which its machine had seats; return the results of these seats."""
+        """Let a memory learn from a match in which its machine had seats; return the results of these seats."""
 
     def insight(self, live: LiveMatch, seats: list[LiveSeat]) -> Insight | None:
-        """``learning`` of a room's state: thoughts and lessons of the machines in these seats (docs/protocol.md)."""
+        """Return ``learning`` of a room's state: thoughts and lessons of the machines in these seats.
+
+        docs/protocol.md describes its fields.
+        """
         explainer = self.explainer
         if explainer is None:
             return None
@@ -74,13 +78,13 @@ class KeyedLive(KindLive[Chosen]):
             return None
         roles = live.game.look.layout.roles
         sides = {seat.row.pk: seat.row.side for seat in seats}
-        last = decisions[-1] if decisions else None
-        seat = next((one for one in seats if last and one.row.pk == last.seat_id), seats[0])
+        last_decision = decisions[-1] if decisions else None
+        seat = next((seat for seat in seats if last_decision and seat.row.pk == last_decision.seat_id), seats[0])
         machine = machines[0] if seat.occupant is None else seat.occupant.machine
         thought = None
-        if last is not None:
-            position = decision_positions(live, {last.ply})[last.ply]
-            thought = thought_view(live, last, position, roles[sides[last.seat_id]], explainer)
+        if last_decision is not None:
+            position = decision_positions(live, {last_decision.ply})[last_decision.ply]
+            thought = thought_view(live, last_decision, position, roles[sides[last_decision.seat_id]], explainer)
         lessons, changes = learnt(live, seats, explainer) if live.match.is_over else ([], [])
         return {
             "role": roles[seat.row.side],
@@ -96,12 +100,12 @@ class KeyedLive(KindLive[Chosen]):
                 "thought": thought,
                 "plies": [
                     {
-                        "ply": one.ply,
-                        "role": roles[sides[one.seat_id]],
-                        "value": one.values[one.chosen],
-                        "explored": one.explored,
+                        "ply": decision.ply,
+                        "role": roles[sides[decision.seat_id]],
+                        "value": decision.values[decision.chosen],
+                        "explored": decision.explored,
                     }
-                    for one in decisions
+                    for decision in decisions
                 ],
                 "changes": changes,
             },
@@ -109,12 +113,12 @@ class KeyedLive(KindLive[Chosen]):
 
 
 def seats_decided(ended: Ended) -> Iterator[tuple[Result, list[tuple[Decision, AnyPosition]]]]:
-    """The result of a match for each seat of the machine, and the seat's decisions with their positions.
+    """Yield the result of a match for each seat of the machine, and the seat's decisions with their positions.
 
     If the machine played itself, the decisions of the first side come first.
     """
-    stored = list(Decision.objects.filter(seat__in=[seat.row.pk for seat in ended.seats]).order_by("ply"))
-    positions = decision_positions(ended.live, {one.ply for one in stored})
+    decisions = list(Decision.objects.filter(seat__in=[seat.row.pk for seat in ended.seats]).order_by("ply"))
+    positions = decision_positions(ended.live, {decision.ply for decision in decisions})
     for seat in ended.seats:
-        own = [(one, positions[one.ply]) for one in stored if one.seat_id == seat.row.pk]
-        yield Result.of(ended.outcome, Side(seat.row.side)), own
+        of_seat = [(decision, positions[decision.ply]) for decision in decisions if decision.seat_id == seat.row.pk]
+        yield Result.of(ended.outcome, Side(seat.row.side)), of_seat

@@ -1,7 +1,7 @@
-"""Values by key, a row each: reading single entries, storing learnt values, the ledger.
+"""Values by key, one row each: read single entries, store learnt values, and keep the ledger.
 
-No function here takes longer for a machine with more entries, except those that read or copy all of them. Every
-function that writes must be called inside a transaction that holds the machine's lock.
+Only the functions that read, copy or delete all entries take longer for a machine with more entries. Every function
+that writes must be called inside a transaction that holds the machine's lock.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class KeyMemory(AnyMemory, Protocol):
         """The number of entries that were added."""
 
     def touched(self) -> list[TouchedValue]:
-        """The entries that have changed, in the order of their changes in the ledger."""
+        """Return the entries that have changed, in the order of their changes in the ledger."""
 
 
 def values_fetch(machine: Machine) -> Fetch:
@@ -51,14 +51,14 @@ def _fetch(machine_id: int, keys: Sequence[str]) -> dict[str, float]:
 
 
 def values_rows(machine: Machine) -> list[tuple[str, float, int]]:
-    """Key, value and visits of every entry of a machine."""
+    """Return key, value and visits of every entry of a machine."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT key, value, n_visits FROM learning_value WHERE machine_id = %s", [machine.pk])
         return [(key, value, n_visits) for key, value, n_visits in cursor.fetchall()]
 
 
 def _fetch_boards(machine_id: int, boards: Sequence[str]) -> dict[str, float]:
-    """The entries on these boards, by the index of the board's hash, into which the machine's id goes."""
+    """Return the entries on these boards. The query uses the index on a hash of board and machine id."""
     with connection.cursor() as cursor:
         # ``machine_id + 0`` has no index. Without statistics of the table, the planner would otherwise scan all of the
         # machine's entries.
@@ -73,7 +73,10 @@ def _fetch_boards(machine_id: int, boards: Sequence[str]) -> dict[str, float]:
 
 
 def values_fetch_at(machine_id: int, n_lessons: int) -> Fetch:
-    """Return a function that reads entries as they were after ``n_lessons`` lessons: before the first change since."""
+    """Return a function that reads entries as they were after ``n_lessons`` lessons.
+
+    The first later change of an entry holds that value; an entry without a later change has its present value.
+    """
     return partial(_fetch_at, machine_id, n_lessons)
 
 
@@ -94,19 +97,19 @@ def _fetch_at(machine_id: int, n_lessons: int, keys: Sequence[str]) -> dict[str,
 def values_store(machine: Machine, touched: Sequence[TouchedValue], lesson_id: int) -> None:
     """Store the touched entries and a lesson's changes, in the order in which they were learnt.
 
-    An entry met twice has two changes. The ledger of a new entry begins with its value before the lesson.
+    An entry that was learnt twice has two changes. The ledger of a new entry begins with its value before the lesson.
     """
-    first = {one.key: one.before for one in reversed(touched)}
-    last = {one.key: one.after for one in touched}
+    first = {change.key: change.before for change in reversed(touched)}
+    last = {change.key: change.after for change in touched}
     visits = Counter[str]()
-    for one in touched:
-        visits[one.key] += one.visits
+    for change in touched:
+        visits[change.key] += change.visits
     ids = _values_write(machine, [TouchedValue(key, first[key], last[key], visits[key]) for key in sorted(last)])
-    _changes_write(lesson_id, ((ids[one.key], one.ply, one.before, one.after) for one in touched))
+    _changes_write(lesson_id, ((ids[change.key], change.ply, change.before, change.after) for change in touched))
 
 
 def values_changed_since(machine: Machine, n_lessons: int, most: int) -> list[TouchedValue]:
-    """The entries changed since ``n_lessons`` lessons, with both values, in order of key; at most ``most``."""
+    """Return the changes that undo all lessons after the first ``n_lessons``, in order of key; at most ``most``."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT key, value, found FROM (SELECT DISTINCT ON (entry.id) key, value, change.before AS found"
@@ -116,7 +119,7 @@ def values_changed_since(machine: Machine, n_lessons: int, most: int) -> list[To
             " WHERE value <> found ORDER BY key LIMIT %s",
             [machine.pk, n_lessons, most],
         )
-        return [TouchedValue(key, now, found, 0) for key, now, found in cursor.fetchall()]
+        return [TouchedValue(key, present, earlier, 0) for key, present, earlier in cursor.fetchall()]
 
 
 def values_restore(machine: Machine, values: Iterable[tuple[str, float, int]]) -> None:
@@ -151,21 +154,21 @@ def _values_write(machine: Machine, touched: Sequence[TouchedValue]) -> dict[str
             " SET value = excluded.value, n_visits = entry.n_visits + excluded.n_visits RETURNING key, id",
             [
                 machine.pk,
-                [one.key for one in touched],
-                [one.before for one in touched],
-                [one.after for one in touched],
-                [one.visits for one in touched],
+                [entry.key for entry in touched],
+                [entry.before for entry in touched],
+                [entry.after for entry in touched],
+                [entry.visits for entry in touched],
             ],
         )
         return dict(cursor.fetchall())
 
 
 def value_errors() -> list[int]:
-    """Ids of values without an unbroken ledger from the start to the present value: always empty.
+    """Return the ids of values without an unbroken ledger from the start to the present value.
 
-    The check is exact: the first change begins at ``start``, each later one at the value that the one before left, and
-    the last leaves the present value. Values of deleted machines are skipped, because they are being deleted in no
-    order.
+    The check is exact: the first change begins at ``start``, each later change begins where the change before ended,
+    and the last change ends at the present value. Values of deleted machines are skipped, because they are being
+    deleted in no particular order.
     """
     with connection.cursor() as cursor:
         cursor.execute(
@@ -185,7 +188,7 @@ def value_errors() -> list[int]:
 
 
 def values_miscounted() -> list[int]:
-    """Ids of machines with an ``n_values`` other than the number of their rows: always empty."""
+    """Return the ids of machines with an ``n_values`` that differs from the number of their rows."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT id FROM learning_machine machine LEFT JOIN"
@@ -197,7 +200,7 @@ def values_miscounted() -> list[int]:
 
 
 class KeyedMemory(KindMemory):
-    """A value for each key, a row each, with a ledger of every change. Each kind defines its keys."""
+    """A row with a value for each key, and a ledger of every change. Each kind of machine defines its keys."""
 
     ledger = Ledger(ValueChange, "entry_id")
 
@@ -214,7 +217,7 @@ class KeyedMemory(KindMemory):
             )
 
     def forget(self, machine: Machine) -> None:
-        """Delete all values of a machine and their ledger, in one statement each: there may be a million."""
+        """Delete a machine's values, of which there may be a million, and their ledger with two statements."""
         with connection.cursor() as cursor:
             cursor.execute(
                 "DELETE FROM learning_valuechange USING learning_lesson lesson"
@@ -225,7 +228,7 @@ class KeyedMemory(KindMemory):
 
     @abstractmethod
     def load(self, machine: Machine, most: int | None = None) -> KeyMemory:
-        """The machine's memory of values, as :meth:`KindMemory.load` defines it."""
+        """Return the machine's memory of values, as :meth:`KindMemory.load` defines it."""
 
     def store(self, machine: Machine, memory: KeyMemory, lesson_id: int) -> Sequence[TouchedBox]:
         values_store(machine, memory.touched(), lesson_id)
@@ -236,8 +239,8 @@ class KeyedMemory(KindMemory):
 
     def audit(self) -> Audit:
         errors = []
-        if off := value_errors():
-            errors.append(f"{len(off)} values do not add up, by id: {', '.join(map(str, off[:20]))}")
-        if miscounted := values_miscounted():
-            errors.append(f"Machines that do not have as many values as they say: {miscounted}")
+        if value_ids := value_errors():
+            errors.append(f"{len(value_ids)} values do not add up, by id: {', '.join(map(str, value_ids[:20]))}")
+        if machine_ids := values_miscounted():
+            errors.append(f"Machines that do not have as many values as they say: {machine_ids}")
         return Audit(f"{Value.objects.count():,} values", errors)

@@ -1,4 +1,4 @@
-"""Pages of machines that keep values: a position with the value of each action."""
+"""The page of a position with the value of each action, for machines that keep values."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from learning.models import Machine, Value
 
 
 class KeyedPage(KindPage):
-    """Pages of machines that keep values: a position with the value of each action."""
+    """The pages of a machine that keeps values."""
 
     explainer: ClassVar[Explainer | None] = None
-    """The source of the values shown for a position; ``None``: nothing is shown."""
+    """The source of the values shown for a position; ``None``: there is no such page."""
 
     def holds(self, machine: Machine) -> str:
         return f"{machine.values.count():,} values"
 
     def position_page(self, machine: Machine, text: str) -> Page:
-        """The page of a position: every action with its value and the next position."""
+        """Return the page of a position: every action with its value and the next position."""
         game, explainer = machine.game_rules, self.explainer
         if explainer is None:
             return super().position_page(machine, text)
@@ -31,7 +31,9 @@ class KeyedPage(KindPage):
             raise BoxNotFoundError(error.sentence) from None
         outcome = game.outcome(position)
         candidates, best = ((), ()) if outcome is not None else explainer.sees(machine, position)
-        visits = dict(machine.values.filter(key__in=[one.key for one in candidates]).values_list("key", "n_visits"))
+        visits = dict(
+            machine.values.filter(key__in=[candidate.key for candidate in candidates]).values_list("key", "n_visits")
+        )
         order = sorted(range(len(candidates)), key=lambda index: -candidates[index].total)
         view = {
             "position": text,
@@ -52,5 +54,5 @@ class KeyedPage(KindPage):
         return Page("learning/values.html", view)
 
     def entry_board(self, entry: Value) -> str | None:
-        """The position to which a value of its machine belongs, as text; ``None`` if the key names none."""
+        """Return the text of the position to which a value belongs; ``None`` if its key names no position."""
         return None

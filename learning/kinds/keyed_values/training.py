@@ -1,4 +1,4 @@
-"""Training of machines that keep a value for each key: earlier values are read from the ledger."""
+"""Training of machines that keep a value for each key. Earlier values are read from the ledger."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from learning.kinds.training import KindTraining
 from learning.models import Machine
 
 PUT_BACK_MOST = 20_000
-"""Maximum number of values put back at once: a match that ends with the machine waits for half a second or less."""
+"""Maximum number of values restored at once, so that a match of the machine waits for its lock at most 0.5 s."""
 
 
 class KeyedTraining(KindTraining):
-    """Training where a snapshot, or an entry of a tournament, is a place in the ledger."""
+    """Training with snapshots and tournament entries that read the values after one of the machine's lessons."""
 
     levels: ClassVar[tuple[str, ...]] = ("random",)
 
     def put_back(self, machine: Machine, n_lessons: int, lesson_id: int) -> None:
-        differ = values_changed_since(machine, n_lessons, PUT_BACK_MOST + 1)
-        if len(differ) > PUT_BACK_MOST:
+        changes = values_changed_since(machine, n_lessons, PUT_BACK_MOST + 1)
+        if len(changes) > PUT_BACK_MOST:
             raise SnapshotFarError
-        values_store(machine, differ, lesson_id)
+        values_store(machine, changes, lesson_id)
 
     def entry_fields(self, machine: Machine) -> dict[str, object]:
-        """No values are copied, because there can be a million: earlier values are read from the ledger."""
+        """Return the exploration rate and number of lessons. The values, up to a million, stay in the ledger."""
         return {"epsilon": machine.epsilon, "n_lessons": machine.n_lessons}

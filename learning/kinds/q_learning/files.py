@@ -5,6 +5,6 @@ from learning.kinds.keyed_values.files import KeyedFiles
 
 
 class QLearningFiles(KeyedFiles):
-    """Keys are those of the game's engine."""
+    """Files of Q-learners, with the keys of the game's engine."""
 
     read = staticmethod(values_machine)

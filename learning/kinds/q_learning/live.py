@@ -1,4 +1,4 @@
-"""A machine that keeps values in a live match: it looks its actions up, and learns from its decisions when it ends."""
+"""A Q-learner in a live match: it reads the values of its actions, and learns from its decisions after the match."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from learning.models import Machine
 
 
 def sees(machine: Machine, position: AnyPosition) -> tuple[Sequence[Candidate], Collection[int]]:
-    """The machine's actions in a position, and the index of the one it plays: the first of the best."""
+    """Return the machine's actions in a position, and the index of the action that it plays: the first of the best."""
     chosen = values_learner(machine).best(position)
     assert chosen is not None, "the game goes on"
     return chosen.candidates, [chosen.index]
@@ -31,8 +31,8 @@ def _candidates(game: AnyGame, position: AnyPosition, values: Sequence[float]) -
     engine = engine_of(game)
     assert engine is not None, "a machine that keeps values plays it"
     return [
-        Candidate(one.move, one.key, value, one.outlook, one.ends)
-        for one, value in zip(engine.entries(game, position), values, strict=True)
+        Candidate(entry.move, entry.key, value, entry.outlook, entry.ends)
+        for entry, value in zip(engine.entries(game, position), values, strict=True)
     ]
 
 
@@ -45,7 +45,7 @@ EXPLAINER = Explainer(_candidates, sees, _effect, has_outlook=True, n_shown=8)
 
 
 class QLearningLive(KeyedLive):
-    """Looks its actions up, and learns from its decisions."""
+    """Live play with values that are read when they are needed."""
 
     player = "machine-q"
     memory = MEMORY
@@ -61,11 +61,15 @@ class QLearningLive(KeyedLive):
         return values_learner(machine).follow(position, move)
 
     def teach(self, memory: QMemory, ended: Ended) -> Tally:
-        """Teach the memory the match from its seat; from both seats, first side first, if it played itself."""
+        """Let the memory learn from each seat of its machine: both seats, first side first, if it played itself."""
         tally = Tally()
-        for result, decided in seats_decided(ended):
+        for result, decisions in seats_decided(ended):
             memory.teach(
-                [(one.ply, Learnt(one.key, memory.machine.keys(position))) for one, position in decided], result
+                [
+                    (decision.ply, Learnt(decision.key, memory.machine.keys(position)))
+                    for decision, position in decisions
+                ],
+                result,
             )
             tally.add(result)
         return tally

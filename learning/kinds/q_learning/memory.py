@@ -14,9 +14,9 @@ from learning.models import Machine
 
 
 def values_learner(machine: Machine, most: int | None = None) -> QLearner:
-    """The machine as it stands, ready to evaluate positions; entries are read when they are met.
+    """Return the present machine. Entries are read from the database when they are met.
 
-    If it is to learn, ``most`` limits the number of its entries.
+    ``most`` limits the number of the machine's entries, so that learning adds no more.
     """
     game, rule = machine.game_rules, machine.rule
     assert isinstance(rule, QRule), "only a machine that keeps values has them"

@@ -23,18 +23,18 @@ from learning.storage.bounds import values_most
 
 
 def values_full(machine: Machine) -> str:
-    """A sentence for a machine that may have no more values; empty for other machines."""
-    most = values_most(machine)
-    if machine.n_values < most:
+    """Return a sentence for a machine that has reached the limit of its values; else an empty text."""
+    limit = values_most(machine)
+    if machine.n_values < limit:
         return ""
-    why = f"a machine may have {settings.VALUES_PER_MACHINE:,}"
-    if most < settings.VALUES_PER_MACHINE:
-        why = f"the machines of its account may have {settings.VALUES_PER_ACCOUNT:,} together"
-    return f"It learns no new values, for {why}. Its present values go on learning."
+    reason = f"a machine may have {settings.VALUES_PER_MACHINE:,}"
+    if limit < settings.VALUES_PER_MACHINE:
+        reason = f"the machines of its account may have {settings.VALUES_PER_ACCOUNT:,} together"
+    return f"It learns no new values, for {reason}. Its present values go on learning."
 
 
 class QLearningPage(KeyedPage):
-    """The number of values, and how often the machine tries a random move."""
+    """The pages of a Q-learner, with its number of values and its exploration rate."""
 
     presets = Q_PRESETS
     text = TEXT
@@ -45,17 +45,17 @@ class QLearningPage(KeyedPage):
         return f"{game.name} Q"
 
     def machine_page(self, machine: Machine, strength: Strength, asked: Mapping[str, str]) -> Page:
-        plain = super().machine_page(machine, strength, asked)
+        page = super().machine_page(machine, strength, asked)
         full = values_full(machine) if machine.learns else ""
-        facts = plain.context["machine"] | {"n_values": machine.n_values, "full": full}
-        own = {"machine": facts, "most_in_file": MAX_VALUES, "tries": percent(machine.epsilon or 0.0)}
-        return Page("learning/machine_values.html", plain.context | own)
+        facts = page.context["machine"] | {"n_values": machine.n_values, "full": full}
+        added = {"machine": facts, "most_in_file": MAX_VALUES, "tries": percent(machine.epsilon or 0.0)}
+        return Page("learning/machine_values.html", page.context | added)
 
     def position_page(self, machine: Machine, text: str) -> Page:
         rule, page = machine.rule, super().position_page(machine, text)
         assert isinstance(rule, QRule), "it is of this kind"
-        own = {"takes_wins": rule.take_wins, "avoids_repetition": rule.avoid_repetition}
-        return replace(page, context=page.context | own)
+        added = {"takes_wins": rule.take_wins, "avoids_repetition": rule.avoid_repetition}
+        return replace(page, context=page.context | added)
 
     def entry_board(self, entry: Value) -> str:
         game = entry.machine.game_rules

@@ -75,19 +75,19 @@ TEXT = KindText(
 
 
 def sentences(rule: QRule) -> list[tuple[str, str]]:
-    """The rule in whole sentences under labels, field by field that matters."""
-    ahead = f", and {_digits(rule.discount)} of the best value at its next turn" if rule.discount else ""
+    """Return (label, sentences) for each part of the rule that has an effect."""
+    next_value = f", and {_digits(rule.discount)} of the best value at its next turn" if rule.discount else ""
     sign = "" if rule.step_reward < 0 else "+"
     earlier = f" Each move before brings {sign}{_digits(rule.step_reward)}." if rule.step_reward else ""
-    sum_of = "It adds the value of a move and a hundredth of the engine’s score after it."
-    moves = f"Each value moves {_digits(rule.learning_rate)} of the way to its target."
+    plays = "It adds the value of a move and a hundredth of the engine’s score after it."
+    learns = f"Each value moves {_digits(rule.learning_rate)} of the way to its target."
     return [
         ("Keeps", "It keeps a value for every move that it has tried on a board. Every other move counts 0."),
-        ("Plays", f"{sum_of} It plays the move with the greatest sum."),
+        ("Plays", f"{plays} It plays the move with the greatest sum."),
         *_tries(rule),
         *_checks(rule),
         ("Win, draw, loss", f"Its last move brings +1 for a win, 0 for a draw and −1 for a loss.{earlier}"),
-        ("Learns", f"{moves} The target is what the move brings{ahead}."),
+        ("Learns", f"{learns} The target is what the move brings{next_value}."),
     ]
 
 
@@ -105,10 +105,10 @@ def _tries(rule: QRule) -> list[tuple[str, str]]:
 
 def _checks(rule: QRule) -> list[tuple[str, str]]:
     wins, loses = "It takes a win at hand.", "It avoids moves that lose at once by repetition."
-    does = [words for words, is_on in ((wins, rule.take_wins), (loses, rule.avoid_repetition)) if is_on]
-    return [("Checks", " ".join(does))] if does else []
+    checks = [words for words, is_on in ((wins, rule.take_wins), (loses, rule.avoid_repetition)) if is_on]
+    return [("Checks", " ".join(checks))] if checks else []
 
 
 def _digits(number: float) -> str:
-    """The number with all of its digits and no exponent: 1, −0.01, 0.99999999."""
+    """Return the number with all digits and no exponent: 1, −0.01, 0.99999999."""
     return f"{Decimal(str(number + 0)).normalize():f}".replace("-", "−")

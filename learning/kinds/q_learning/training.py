@@ -19,7 +19,7 @@ from learning.selectors.strength import Strength
 
 
 class QLearningTraining(KeyedTraining):
-    """Each opponent takes a second a game, or less. The engine's level ``easy`` plays at random."""
+    """A sample against opponents that take at most a second a game. The engine's level ``easy`` plays at random."""
 
     sampling = Sampling(("random", "medium"), 50, "a seventh", n_first_games=2, games_per_point=100)
     levels = ("random", "medium")

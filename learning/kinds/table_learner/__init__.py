@@ -1,1 +1,1 @@
-"""Machines that learn a table of values by a textbook method, in games with boards that can be listed."""
+"""Machines that learn a table of values by a textbook method, in games with a list of all boards."""

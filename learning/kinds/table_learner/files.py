@@ -13,7 +13,7 @@ from learning.kinds.keyed_values.files import KeyedFiles
 
 
 class TableLearnerFiles(KeyedFiles):
-    """Every key of a file is checked."""
+    """Files of table learners; an import checks every key."""
 
     @staticmethod
     def read(file: dict[str, Any], game: AnyGame, rule: TableRule, head: dict[str, Any], any_size: bool) -> ValuesData:
@@ -24,5 +24,5 @@ class TableLearnerFiles(KeyedFiles):
 def _key_problem(game: AnyGame, rule: TableRule) -> KeyProblem:
     """Return a check of a key in a file: it names the problem of a key that such a machine cannot have."""
     entries = entries_compile(game, rule).entry_of
-    what = "board after a move" if rule.of_boards else "move on a board"
-    return lambda key: "" if key in entries else f"The text {shown(key)} is not the key of a {what} of {game.name}."
+    key_name = "board after a move" if rule.of_boards else "move on a board"
+    return lambda key: "" if key in entries else f"The text {shown(key)} is not the key of a {key_name} of {game.name}."

@@ -24,7 +24,7 @@ from learning.models import Machine
 
 
 def learner_at(machine: Machine, position: AnyPosition) -> TableLearner:
-    """The machine as it stands, with the values that decide in this position and no others."""
+    """Return the present machine with only the values that it needs in this position."""
     learner = TableLearner(
         machine.game_rules, cast("TableRule", machine.rule), epsilon=machine.epsilon, learns=machine.learns
     )
@@ -33,13 +33,13 @@ def learner_at(machine: Machine, position: AnyPosition) -> TableLearner:
 
 
 def candidates(learner: TableLearner, position: AnyPosition) -> tuple[Candidate, ...]:
-    """Every legal move with its expected value; the key of a move that ends the game may be empty."""
+    """Return every legal move with its expected value; the key of a move that ends the game may be empty."""
     moves = zip(learner.game.legal_moves(position), learner.keys(position), learner.worths(position), strict=True)
     return tuple(Candidate(move, key or "", worth, 0.0) for move, key, worth in moves)
 
 
 def sees(machine: Machine, position: AnyPosition) -> tuple[Sequence[Candidate], Collection[int]]:
-    """The machine's moves in a position, and the indices of those of the greatest value."""
+    """Return the machine's moves in a position, and the indices of the moves with the greatest value."""
     learner = learner_at(machine, position)
     chances = learner.policy(position).values()
     return candidates(learner, position), [index for index, chance in enumerate(chances) if chance > 0]
@@ -47,16 +47,16 @@ def sees(machine: Machine, position: AnyPosition) -> tuple[Sequence[Candidate], 
 
 @dataclass(frozen=True, slots=True)
 class FrozenLearner:
-    """The machine as it stands, without exploration, for questions about a board."""
+    """The present machine, which neither explores nor learns, for questions about a board."""
 
     learner: TableLearner
 
     def policy(self, position: AnyPosition) -> Mapping[AnyMove, float]:
-        """The chance of each legal move."""
+        """Return the probability of each legal move."""
         return self.learner.policy(position)
 
     def choose(self, position: AnyPosition, rng: Random) -> tuple[AnyMove, None]:
-        """The machine's move, and ``None`` for the box that it does not open."""
+        """Return the machine's move, and ``None`` because the machine opens no box."""
         return self.learner.game.legal_moves(position)[self.learner.choose(position, rng).index], None
 
 
@@ -66,17 +66,17 @@ def _candidates(game: AnyGame, position: AnyPosition, values: Sequence[float]) -
 
 def _effect(machine: Machine, n_changes: int) -> str:
     rule = cast("TableRule", machine.rule)
-    what = "board that it brought about" if rule.of_boards else "of its moves"
+    unit = "board that it brought about" if rule.of_boards else "of its moves"
     if n_changes == 1:
-        return f"The value of one {what} changes."
-    return f"The value of each {what} changes." if rule.of_boards else f"The values of {n_changes} {what} change."
+        return f"The value of one {unit} changes."
+    return f"The value of each {unit} changes." if rule.of_boards else f"The values of {n_changes} {unit} change."
 
 
 EXPLAINER = Explainer(_candidates, sees, _effect, has_outlook=False)
 
 
 class TableLearnerLive(KeyedLive):
-    """Reads the values that decide in a position, and no others."""
+    """Live play in which only the values that are needed in a position are read."""
 
     memory = MEMORY
     explainer = EXPLAINER
@@ -85,21 +85,21 @@ class TableLearnerLive(KeyedLive):
         self, live: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, rng: RandomSource
     ) -> Choice:
         learner = learner_at(machine, position)
-        found = candidates(learner, position)
-        choice = learner.choose_among([one.value for one in found], rng)
-        chosen = Chosen(found, choice.index, choice.explored)
+        moves = candidates(learner, position)
+        choice = learner.choose_among([move.value for move in moves], rng)
+        chosen = Chosen(moves, choice.index, choice.explored)
         return Choice(chosen.move, record=chosen)
 
     def follow(self, live: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, move: AnyMove) -> Chosen:
-        """The choice that corresponds to a person's move in the machine's seat."""
+        """Return the choice that corresponds to a person's move in the machine's seat."""
         index = machine.game_rules.legal_moves(position).index(move)
         return Chosen(candidates(learner_at(machine, position), position), index, explored=False)
 
     def teach(self, memory: TableMemory, ended: Ended) -> Tally:
-        """Teach the memory the match from its seat; from both seats, first side first, if it played itself."""
+        """Let the memory learn from each seat of its machine: both seats, first side first, if it played itself."""
         tally, reader = Tally(), TableLearner(memory.game, memory.rule)
-        for result, decided in seats_decided(ended):
-            decisions = [(one.ply, reader.decision(position, one.chosen)) for one, position in decided]
+        for result, rows in seats_decided(ended):
+            decisions = [(row.ply, reader.decision(position, row.chosen)) for row, position in rows]
             memory.teach([(ply, decision) for ply, decision in decisions if decision is not None], result)
             tally.add(result)
         return tally

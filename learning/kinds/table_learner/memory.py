@@ -1,4 +1,4 @@
-"""The memory of a table learner: all of its values, as the table of its game."""
+"""The memory of a table learner: all values, in the table of its game."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from learning.models import Machine
 
 
 class TableLearnerMemory(KeyedMemory):
-    """A memory of limited size, because its game has a limited number of boards."""
+    """A memory of limited size, because the number of boards of its game is limited."""
 
     def fields_new(self, rule: TableRule) -> dict[str, object]:
         return {"epsilon": rule.exploring}

@@ -17,7 +17,7 @@ from learning.selectors.strength import Strength
 
 
 class TableLearnerPage(KeyedPage):
-    """The strength on each side, and how often the machine tries a random move."""
+    """The pages of a table learner, with its strength on each side and its exploration rate."""
 
     presets = TABLE_PRESETS
     text = TEXT
@@ -25,7 +25,7 @@ class TableLearnerPage(KeyedPage):
     explainer = EXPLAINER
 
     def machine_page(self, machine: Machine, strength: Strength, asked: Mapping[str, str]) -> Page:
-        plain, by_seat = super().machine_page(machine, strength, asked), strength_by_seat(machine)
+        page, by_seat = super().machine_page(machine, strength, asked), strength_by_seat(machine)
         layout = machine.game_rules.look.layout
         seats = [
             {
@@ -35,9 +35,9 @@ class TableLearnerPage(KeyedPage):
             }
             for side in Side
         ]
-        tries = (machine.epsilon or 0.0) if machine.learns else 0.0
-        own = {"seats": seats, "n_values": machine.n_values, "tries": percent(tries)}
-        return Page("learning/machine_table.html", plain.context | own)
+        exploration_rate = (machine.epsilon or 0.0) if machine.learns else 0.0
+        added = {"seats": seats, "n_values": machine.n_values, "tries": percent(exploration_rate)}
+        return Page("learning/machine_table.html", page.context | added)
 
     def position_page(self, machine: Machine, text: str) -> Page:
         page = super().position_page(machine, text)

@@ -89,30 +89,30 @@ TEXT = KindText(
 
 
 def sentences(rule: TableRule) -> list[tuple[str, str]]:
-    """The rule in whole sentences under labels, field by field that matters."""
-    keeps = "board after its move" if rule.of_boards else "move on a board"
-    step = "It is the mean of all results." if rule.step_by_visits else f"It moves {rule.step_size:g} of the way."
+    """Return (label, sentences) for each part of the rule that has an effect."""
+    key_name = "board after its move" if rule.of_boards else "move on a board"
+    target = "It is the mean of all results." if rule.step_by_visits else f"It moves {rule.step_size:g} of the way."
     win, draw, loss = (_signed(reward) for reward in (rule.win_reward, rule.draw_reward, rule.loss_reward))
-    found = [
+    labelled = [
         (
             "Keeps",
-            f"It keeps a value for every {keeps}. Boards that are the same when turned or mirrored share a value.",
+            f"It keeps a value for every {key_name}. Boards that are the same when turned or mirrored share a value.",
         ),
         ("Plays", "It plays the move with the greatest value. If several are equal, it plays one of them."),
-        ("Learns", f"Each value moves {_FOLLOWS[rule.method]}. {step}"),
+        ("Learns", f"Each value moves {_FOLLOWS[rule.method]}. {target}"),
         (
             "Win, draw, loss",
             f"A win counts {win}, a draw {draw} and a loss {loss}. At first each value is {_signed(rule.start_value)}.",
         ),
     ]
     if rule.exploring:
-        found.append(("Explores", _tries(rule)))
+        labelled.append(("Explores", _tries(rule)))
     if rule.trace_decay:
         share = f"{rule.trace_decay:g} of what it learns comes from later in the game."
-        found.insert(3, ("Waits for the end", f"A share of {share}"))
+        labelled.insert(3, ("Waits for the end", f"A share of {share}"))
     if rule.later_discount < 1:
-        found.insert(3, ("Hurries", f"A value counts {rule.later_discount:g} of itself one move earlier."))
-    return found
+        labelled.insert(3, ("Hurries", f"A value counts {rule.later_discount:g} of itself one move earlier."))
+    return labelled
 
 
 def _tries(rule: TableRule) -> str:

@@ -20,7 +20,7 @@ from learning.selectors.strength import Strength, exact_opponents, policy_streng
 
 
 class TableLearnerTraining(KeyedTraining):
-    """Strength is the mean of both sides."""
+    """Training with a compiled loop. Strength is exact, the mean of both sides."""
 
     sampling = Sampling((*exact_opponents(), "worst"))
 
@@ -38,23 +38,23 @@ class TableLearnerTraining(KeyedTraining):
         assert entry.n_lessons is not None
         rule = TableRule.from_json(entry.rule or {})
         keys = entries_compile(game, rule).keys
-        then = values_fetch_at(entry.machine_id, entry.n_lessons)(keys)
-        frozen = FrozenTable(TableMemory.load(game, rule, 0.0, ((key, value, 0) for key, value in then.items())))
+        values = values_fetch_at(entry.machine_id, entry.n_lessons)(keys)
+        frozen = FrozenTable(TableMemory.load(game, rule, 0.0, ((key, value, 0) for key, value in values.items())))
         return ContestPlayer(frozen, frozen)
 
 
 def strength_by_seat(machine: Machine) -> Strength:
-    """The strength of a machine on each side (:func:`seat_key`)."""
+    """Return the strength of a machine on each side, under the keys of :func:`seat_key`."""
     return strength_kept(machine, lambda: _by_seat(MEMORY.load(machine)))
 
 
 def seat_key(slug: str, side: Side) -> str:
-    """The key under which the strength against an opponent on one side is kept."""
+    """Return the key for the strength against an opponent if the machine plays this side."""
     return f"{slug}:{int(side)}"
 
 
 def _by_seat(memory: TableMemory) -> Strength:
-    """Win, draw and loss of a memory against each opponent of the page on either side, and in the worst case."""
+    """Return the strength on each side against each opponent of the page, and in the worst case."""
     graph, policy = memory.table.graph, table_policy(memory)
     return {
         seat_key(slug, side): result for side in Side for slug, result in policy_strength(graph, side, policy).items()
@@ -62,7 +62,7 @@ def _by_seat(memory: TableMemory) -> Strength:
 
 
 def _of_either_side(by_seat: Strength) -> Strength:
-    """The strength if a coin decides the machine's side: the mean of both sides."""
+    """Return the mean of the strengths on both sides."""
     return {
         slug: {
             name: sum(cast("float", by_seat[seat_key(slug, side)][name]) for side in Side) / len(Side)

@@ -13,7 +13,7 @@ from learning.models import Weights
 
 @admin.register(Weights)
 class WeightsAdmin(OfMachine, ReadOnly, WithRowFilter, Large):
-    """By machine, newest first, with the games learnt from and the cause. A weight alone means nothing."""
+    """The list of lessons that changed weights, newest first. The weights are not shown."""
 
     list_display = ("id", "machine_page", "n_learnt", "cause")
     list_select_related = ("machine", "lesson__match__room", "lesson__run")
@@ -23,7 +23,7 @@ class WeightsAdmin(OfMachine, ReadOnly, WithRowFilter, Large):
     readonly_fields = fields
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Weights]:
-        """The rows without the weights, which the pages do not show."""
+        """Return the rows without the weights, which the pages do not show."""
         return super().get_queryset(request).defer("weights", "average")
 
     @admin.display(description="cause")

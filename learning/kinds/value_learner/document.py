@@ -1,4 +1,4 @@
-"""The native file of a value learner: its head, and a list of weights, bit for bit."""
+"""The content of a value learner's native file: its head, and a list of exact weights."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from beadbox.rules.game import AnyGame
 
 @dataclass(frozen=True, slots=True)
 class WeightsData:
-    """A machine that learns a value, without its history."""
+    """A value learner without its history."""
 
     game: AnyGame
     rule: ValueRule
@@ -31,7 +31,7 @@ class WeightsData:
 
 
 def written(data: WeightsData, **more: Any) -> str:
-    """The text of the file. It has the mean if the rule has one, and ``more`` in its head."""
+    """Return the text of the file, with ``more`` in its head. It holds the mean if the rule has ``average_games``."""
     mean = {"average": data.average.tolist()} if data.rule.average_games else {}
     lines = ",".join(f"\n  {json.dumps(weight)}" for weight in data.weights.tolist())
     return native_text(data, "weights", lines, learnt=data.n_learnt, **mean, **more)

@@ -1,4 +1,4 @@
-"""Words and numbers that explain the learnt value of a board and of a move."""
+"""Sentences and numbers that explain the learnt value of a board and of a move."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from games.live.states import MoveWorth, PartsState, PartsThought
 from learning.exceptions import BoxNotFoundError
 
 SHOWN = 6
-"""Maximum number of moves of a thought that are shown, best first; the move played is always shown."""
+"""Maximum number of moves shown in a thought, best first; the move played is always among them."""
 
 
 def board(machine: ValueLearner, position: AnyPosition) -> PartsState:
-    """A position after a move as a sum of named parts, for the side that moved."""
+    """Return a position after a move as a sum of named parts, for the side that moved."""
     groups = machine.parts(position)
     total = sum(group.value for group in groups)
     return {
@@ -49,19 +49,20 @@ def thought(
     *,
     anything: bool = False,
 ) -> PartsThought:
-    """The machine's thought on a move that was played in its seat, at a ply, in this position.
+    """Return the machine's thought on the move ``scores.chosen``, which was played in its seat at this ply.
 
-    ``url`` is the address of its weights; ``anything`` says that the move was left to chance.
+    ``position`` is the position before the move, ``url`` the address of the machine's weights. ``anything`` says that
+    the move was drawn at random.
     """
     game = machine.game
     moves = worths(machine, position, scores)
-    played = next(one for one in moves if one["chosen"])
-    who = f"{seat.row.name} played {played['name']} for it" if seat.row.is_human else f"It played {played['name']}"
+    played = next(move for move in moves if move["chosen"])
+    subject = f"{seat.row.name} played {played['name']} for it" if seat.row.is_human else f"It played {played['name']}"
     shown = moves[:SHOWN] if played in moves[:SHOWN] else [*moves[: SHOWN - 1], played]
-    how = "It left this move to chance." if anything else found_words(scores, machine)
+    reason = "It left this move to chance." if anything else found_words(scores, machine)
     return {
         **board(machine, game.apply(position, game.parse_move(played["move"]))),
-        "words": f"{who}, out of {len(moves)} moves. {how}",
+        "words": f"{subject}, out of {len(moves)} moves. {reason}",
         "ply": ply,
         "role": game.look.layout.roles[seat.row.side],
         "depth": scores.depth,
@@ -72,9 +73,12 @@ def thought(
 
 
 def worths(machine: ValueLearner, position: AnyPosition, scores: Thought) -> list[MoveWorth]:
-    """Every legal move with its value, best first: by the search, or by the next board if the search is incomplete."""
+    """Return every legal move with its value, best first.
+
+    Moves are sorted by their search results; if some are missing, by the values of the boards after the moves.
+    """
     game, discount, moves = machine.game, machine.rule.value_discount, machine.game.legal_moves(position)
-    by = scores.near if None in scores.deep else scores.deep
+    sort_scores = scores.near if None in scores.deep else scores.deep
     return [
         {
             "move": game.format_move(moves[index]),
@@ -84,12 +88,12 @@ def worths(machine: ValueLearner, position: AnyPosition, scores: Thought) -> lis
             "found": None if (deep := scores.deep[index]) is None else worth(deep, discount),
             "chosen": index == scores.chosen,
         }
-        for index in sorted(range(len(moves)), key=lambda index: -(by[index] or 0.0))
+        for index in sorted(range(len(moves)), key=lambda index: -(sort_scores[index] or 0.0))
     ]
 
 
 def position_view(machine: ValueLearner, text: str) -> dict[str, object]:
-    """A position as the machine values it: the board for the side that moved last, and every move of the next side.
+    """Return the machine's view of a position: the board for the side that moved last, and every move of the next side.
 
     Raises:
         BoxNotFoundError: the text is no position of the game.
@@ -107,11 +111,11 @@ def position_view(machine: ValueLearner, text: str) -> dict[str, object]:
         choice = board(machine, game.apply(position, best))
         moves = [
             {
-                **{field: one[field] for field in ("move", "name", "board", "found")},
-                "best": one["chosen"],
-                "next": game.encode(game.apply(position, game.parse_move(one["move"]))),
+                **{field: move[field] for field in ("move", "name", "board", "found")},
+                "best": move["chosen"],
+                "next": game.encode(game.apply(position, game.parse_move(move["move"]))),
             }
-            for one in worths(machine, position, scores)
+            for move in worths(machine, position, scores)
         ]
     return {
         "position": text,
@@ -127,13 +131,13 @@ def position_view(machine: ValueLearner, text: str) -> dict[str, object]:
 
 
 def found_words(scores: Thought, machine: ValueLearner) -> str:
-    """A sentence on the search result of the move played, and on a search cut short by time."""
-    score, depth, usual = scores.deep[scores.chosen], scores.depth, machine.rule.play_depth
-    late = f" For {usual} moves there was no time." if depth < usual else ""
-    return f"{_found_words(score, depth, machine.rule.value_discount)}{late}"
+    """Return a sentence on the search result of the chosen move, and a second one if time ended the search early."""
+    score, depth, full_depth = scores.deep[scores.chosen], scores.depth, machine.rule.play_depth
+    too_late = f" For {full_depth} moves there was no time." if depth < full_depth else ""
+    return f"{_result_words(score, depth, machine.rule.value_discount)}{too_late}"
 
 
-def _found_words(score: float | None, depth: int, discount: float) -> str:
+def _result_words(score: float | None, depth: int, discount: float) -> str:
     ahead = "one move" if depth == 1 else f"{depth} moves"
     if score is None:
         return f"It looked {ahead} ahead."
@@ -146,5 +150,5 @@ def _found_words(score: float | None, depth: int, discount: float) -> str:
 
 
 def signed(number: float) -> str:
-    """A number with its sign and two decimals."""
+    """Return a number with its sign and two decimals."""
     return f"{'−' if number < 0 else '+'}{abs(number):.2f}"

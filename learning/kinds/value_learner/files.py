@@ -1,4 +1,4 @@
-"""The native file of a machine that learns a value of positions: its head, and a list of weights, bit for bit."""
+"""Read and write the native file of a value learner: its head, and a list of exact weights."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from learning.models import Machine
 
 
 class ValueLearnerFiles(KindFiles):
-    """Files of value learners; weights fit into the native format alone."""
+    """Files of value learners; only the native format can hold weights."""
 
     @staticmethod
     def read(file: dict[str, Any], game: AnyGame, rule: ValueRule, head: dict[str, Any], any_size: bool) -> WeightsData:
-        """Read the weights of a native file, and the mean if the rule has one.
+        """Read the weights of a native file, and their mean if the rule has ``average_games``.
 
         Raises:
-            ExchangeError: something in it is wrong; the place is named.
+            ExchangeError: a field is invalid; the error names its place.
         """
         from beadbox.learners.exchange import schemas  # only when a file is read
 
         try:
-            none = weights_none(game, rule)
+            zero_weights = weights_none(game, rule)
         except WeightsError as error:
             raise ExchangeError("rule.features", "rule", problem=error) from None
         fields = schemas.read(schemas.AverageFile if rule.average_games else schemas.WeightFile, file)
@@ -38,7 +38,7 @@ class ValueLearnerFiles(KindFiles):
             weights=_weights("weights", fields.weights, game, rule),
             average=_weights("average", fields.average, game, rule)
             if isinstance(fields, schemas.AverageFile)
-            else none,
+            else zero_weights,
             n_learnt=fields.learnt,
             **head,
             **fields.totals.counted(),

@@ -1,4 +1,4 @@
-"""Machines that learn a value of positions; they play either side by a search with it."""
+"""Machines that learn a value of positions, and play either side by a search with this value."""
 
 from beadbox.learners.value_learner.rule import ValueRule
 from learning.kinds.kind import Kind

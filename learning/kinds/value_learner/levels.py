@@ -1,7 +1,7 @@
-"""Levels of live play that use a learnt value: the machine by which they play, and their thoughts.
+"""Levels of live play that use a learnt value: the machine that plays for a level, and its thoughts.
 
-The value is the file of a machine that comes with the program, so a level's thoughts are those of such a machine.
-Nothing is stored: a level's move follows from the position and from the random source of the ply.
+The machine is a file of the program. No thought is stored, because a level's move follows from the position and the
+random source of the ply, so its thought can be computed again.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from learning.kinds.value_learner.document import WeightsData
 
 
 def learnt(game: AnyGame, depth: int = 1) -> ValueLearner | None:
-    """The machine by which a game's levels play, with a search of ``depth`` moves; ``None`` if they learnt nothing."""
+    """Return the machine that plays for a game's levels, with a search of ``depth`` moves, if there is any."""
     engine = engine_of(game)
     file = None if engine is None else engine.learnt_file(game)
     if file is None:
@@ -44,22 +44,25 @@ def _read(file: Path) -> WeightsData:
 
 
 def position_before(live: LiveMatch, ply: int) -> AnyPosition:
-    """The position, with its history, in which a ply of a match was played."""
+    """Return the position in which a ply of a match was played."""
     game = live.game
     return game.decode(live.plies[ply - 1].position) if ply else game.initial_position()
 
 
 def level_thought(live: LiveMatch, move: LevelMove) -> PartsThought | None:
-    """A level's thought on a move: the boards after all of its moves. A deeper search is not repeated for it."""
+    """Return a level's thought on a move, with the values of the boards after each legal move.
+
+    A deeper search is not repeated, so its results are left out.
+    """
     game, depth = live.game, move.level.depth
     machine = learnt(game, depth)
     if machine is None:
         return None
     position = position_before(live, move.ply)
-    look = machine.valuer.look(game, position, machine.player._replace(depth=1), whole=True)
-    chosen = look.moves.index(game.parse_move(live.plies[move.ply].move))
-    deep = look.deep if depth == 1 else (None,) * len(look.moves)
-    scores = Scores(chosen, look.near, deep, depth)
+    search = machine.valuer.look(game, position, machine.player._replace(depth=1), whole=True)
+    chosen = search.moves.index(game.parse_move(live.plies[move.ply].move))
+    deep = search.deep if depth == 1 else (None,) * len(search.moves)
+    scores = Scores(chosen, search.near, deep, depth)
     return explanation.thought(move.seat, move.ply, machine, position, scores, level_url(game), anything=move.is_random)
 
 

@@ -37,11 +37,11 @@ from learning.selectors.matches import lesson_summary, nothing_learnt
 from learning.storage.lessons import Cause
 
 MOST = 12
-"""Maximum number of weights shown of a match's changes, largest changes first."""
+"""Maximum number of weights shown among a match's changes, largest changes first."""
 
 
 def match_moves(live: LiveMatch) -> list[tuple[AnyPosition, AnyMove]]:
-    """Each position of a match, with its history, and the move made there by either side."""
+    """Return each position of a match, with its history, and the move made there by either side."""
     game = live.game
     position, moves = game.initial_position(), list[tuple[AnyPosition, AnyMove]]()
     for ply in live.plies:
@@ -53,7 +53,7 @@ def match_moves(live: LiveMatch) -> list[tuple[AnyPosition, AnyMove]]:
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """The record of a move: the machine at that time, its number of lessons, the position, and the search scores."""
+    """The record of a move: the machine and its number of lessons at that time, the position, and the search scores."""
 
     machine: ValueLearner
     n_lessons: int
@@ -66,25 +66,25 @@ _THOUGHT = ("machine_id", "seat_id", "ply", "n_lessons", "chosen", "depth", "nea
 
 @dataclass(frozen=True, slots=True)
 class FrozenLearner:
-    """The machine as it stands, for questions about a board."""
+    """The present machine, which evaluates positions and does not learn."""
 
     machine: ValueLearner
 
     def best(self, position: AnyPosition) -> Chosen | None:
-        """The best move, and every move with its value from -1 to 1; ``None`` where there is no move."""
+        """Return the best move, and every move with its value from -1 to 1; ``None`` where there is no move."""
         if not self.machine.game.legal_moves(position):
             return None
-        found = self.machine.look(position, whole=True, time_limit_s=settings.AI_QUICK_TIME_BUDGET_S)
+        result = self.machine.look(position, whole=True, time_limit_s=settings.AI_QUICK_TIME_BUDGET_S)
         discount = self.machine.rule.value_discount
         candidates = tuple(
             Candidate(move, "", worth(score, discount), 0.0)
-            for move, score in zip(found.moves, found.deep, strict=True)
+            for move, score in zip(result.moves, result.deep, strict=True)
         )
-        return Chosen(candidates, found.best, explored=False, depth=found.depth)
+        return Chosen(candidates, result.best, explored=False, depth=result.depth)
 
 
 class ValueLearnerLive(KindLive[Remembered]):
-    """Plays by a search with its value, and learns from all moves of a match."""
+    """Plays by a search with the learnt values, and learns from all moves of a match."""
 
     either_side = True
 
@@ -98,50 +98,53 @@ class ValueLearnerLive(KindLive[Remembered]):
     def follow(
         self, live: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, move: AnyMove
     ) -> Remembered:
-        """The machine's thought on a move that a person makes in its seat."""
+        """Return the machine's thought on a move that a person makes in its seat."""
         learner, n_lessons = weights_played(machine)
         _, scores = learner.think(position, move, time_limit_s=settings.AI_TIME_BUDGET_S)
         return Remembered(learner, n_lessons, position, scores)
 
     def remember(self, seat: LiveSeat, machine: Machine, records: Sequence[tuple[int, Remembered]]) -> Statement:
-        """The statement that stores its thoughts. The last one stays with the seat, for the next state of the room."""
+        """Return the statement that stores the machine's thoughts.
+
+        The last thought also stays in memory with the seat, for the next state of the room.
+        """
         seat.occupant.thought = records[-1]
         rows = [
             [
                 machine.pk,
                 seat.row.pk,
                 ply,
-                one.n_lessons,
+                record.n_lessons,
                 scores.chosen,
                 scores.depth,
                 list(scores.near),
                 list(scores.deep),
             ]
-            for ply, one in records
-            for scores in (one.scores,)
+            for ply, record in records
+            for scores in (record.scores,)
         ]
         return Statement.insert(Thought, _THOUGHT, rows)
 
     def learn(self, machine: Machine, ended: Sequence[Ended]) -> Sequence[TouchedBox]:
-        for one in ended:
+        for match in ended:
             memory, tally = MEMORY.load(machine), Tally()
-            memory.learn_match(match_moves(one.live), one.outcome)
-            for seat in one.seats:
-                tally.add(Result.of(one.outcome, Side(seat.row.side)))
-            MEMORY.lesson_give(machine, memory, LessonKind.MATCH, Cause(tally, match_id=one.live.match.pk))
+            memory.learn_match(match_moves(match.live), match.outcome)
+            for seat in match.seats:
+                tally.add(Result.of(match.outcome, Side(seat.row.side)))
+            MEMORY.lesson_give(machine, memory, LessonKind.MATCH, Cause(tally, match_id=match.live.match.pk))
         return ()
 
     def insight(self, live: LiveMatch, seats: list[LiveSeat]) -> Insight | None:
-        """The machines' thoughts on their last moves and, if the match is over, their lessons."""
+        """Return the machines' thoughts on their last moves and, if the match is over, their lessons."""
         seated = [(seat, seat.occupant.machine) for seat in seats if seat.occupant is not None]
         thoughts = _thoughts(live, seated)
         if not seated or not (thoughts or live.match.is_over):
             return None
         roles = live.game.look.layout.roles
-        lessons, changes = _learnt(live, seated) if live.match.is_over else ([], [])
-        role = max(thoughts, key=lambda one: one["ply"])["role"] if thoughts else lessons[0]["role"]
+        lessons, changes = _lessons(live, seated) if live.match.is_over else ([], [])
+        role = max(thoughts, key=lambda thought: thought["ply"])["role"] if thoughts else lessons[0]["role"]
         machine = next(machine for seat, machine in seated if roles[seat.row.side] == role)
-        lesson = next((one for one in lessons if one["role"] == role), None)
+        lesson = next((lesson for lesson in lessons if lesson["role"] == role), None)
         return {
             "role": role,
             "machine": machine_brief(machine),
@@ -156,12 +159,12 @@ class ValueLearnerLive(KindLive[Remembered]):
         }
 
     def level_insight(self, live: LiveMatch, moves: Sequence[LevelMove]) -> Insight | None:
-        """The thoughts of levels on their last moves."""
+        """Return the thoughts of levels on their last moves."""
         thoughts = [thought for move in moves if (thought := level_thought(live, move)) is not None]
         if not thoughts:
             return None
         return {
-            "role": max(thoughts, key=lambda one: one["ply"])["role"],
+            "role": max(thoughts, key=lambda thought: thought["ply"])["role"],
             "machine": None,
             "box": None,
             "beads_before": None,
@@ -178,28 +181,28 @@ class ValueLearnerLive(KindLive[Remembered]):
 
 
 def _thoughts(live: LiveMatch, seated: Sequence[tuple[LiveSeat, Machine]]) -> list[PartsThought]:
-    """Each machine's thought on its last move, in order of side; a thought still in memory needs no query."""
-    asked = [seat for seat, _ in seated if seat.occupant.thought is None]
+    """Return each machine's thought on its last move, in order of side. Thoughts that are not in memory are read."""
+    absent = [seat for seat, _ in seated if seat.occupant.thought is None]
     stored = dict[int, Thought]()
-    if asked and live.match.n_plies:
+    if absent and live.match.n_plies:
         rows = (
-            Thought.objects.filter(seat__in=[seat.row.pk for seat in asked], ply__lt=live.match.n_plies)
+            Thought.objects.filter(seat__in=[seat.row.pk for seat in absent], ply__lt=live.match.n_plies)
             .order_by("seat", "-ply")
             .distinct("seat")
         )
         stored = {row.seat_id: row for row in rows}
-    found = list[PartsThought]()
+    thoughts = list[PartsThought]()
     for seat, machine in seated:
-        last = seat.occupant.thought or _recalled(live, machine, stored.get(seat.row.pk))
-        if last is not None:
-            ply, one = last
+        latest = seat.occupant.thought or _stored_thought(live, machine, stored.get(seat.row.pk))
+        if latest is not None:
+            ply, record = latest
             url = f"{machine.get_absolute_url()}#weights"
-            found.append(explanation.thought(seat, ply, one.machine, one.position, one.scores, url))
-    return found
+            thoughts.append(explanation.thought(seat, ply, record.machine, record.position, record.scores, url))
+    return thoughts
 
 
-def _recalled(live: LiveMatch, machine: Machine, row: Thought | None) -> tuple[int, Remembered] | None:
-    """A stored move with its ply; ``None`` if there is none, or if its weights were deleted or compacted."""
+def _stored_thought(live: LiveMatch, machine: Machine, row: Thought | None) -> tuple[int, Remembered] | None:
+    """Return a stored thought with its ply; ``None`` without a row, or if its weights were deleted or compacted."""
     if row is None:
         return None
     game = live.game
@@ -212,49 +215,51 @@ def _recalled(live: LiveMatch, machine: Machine, row: Thought | None) -> tuple[i
     return row.ply, Remembered(learner, row.n_lessons, position_before(live, row.ply), scores)
 
 
-def _learnt(
+def _lessons(
     live: LiveMatch, seated: Sequence[tuple[LiveSeat, Machine]]
 ) -> tuple[list[LessonState], list[WeightsLearnt]]:
-    """The lesson of the match for each machine, in order of side, and the changes of its weights."""
+    """Return the lesson of the match for each machine, in order of side, and the changes of its weights."""
     roles = live.game.look.layout.roles
-    taught = {row.machine_id: row for row in Weights.objects.filter(lesson__match=live.match).select_related("lesson")}
+    weights_of = {
+        row.machine_id: row for row in Weights.objects.filter(lesson__match=live.match).select_related("lesson")
+    }
     lessons, changes = list[LessonState](), list[WeightsLearnt]()
     for seat, machine in seated:
-        row, role = taught.get(machine.pk), roles[seat.row.side]
-        learnt = None if row is None else _changed(machine, role, row)
+        row, role = weights_of.get(machine.pk), roles[seat.row.side]
+        change = None if row is None else _weights_learnt(machine, role, row)
         result = Result.of(live.match.outcome, Side(seat.row.side)).name.lower()
-        effect = nothing_learnt(live.match, machine, "weights") if learnt is None else _effect(learnt)
-        said = lesson_summary(machine.name, result, effect, changed=learnt is not None)
-        lessons.append({"role": role, "machine": machine_brief(machine), **said})
-        changes += [] if learnt is None else [learnt]
+        effect = nothing_learnt(live.match, machine, "weights") if change is None else _effect(change)
+        summary = lesson_summary(machine.name, result, effect, changed=change is not None)
+        lessons.append({"role": role, "machine": machine_brief(machine), **summary})
+        changes += [] if change is None else [change]
     return lessons, changes
 
 
-def _changed(machine: Machine, role: str, row: Weights) -> WeightsLearnt:
-    """The changes of a lesson; ``row`` holds the machine's weights after it."""
+def _weights_learnt(machine: Machine, role: str, row: Weights) -> WeightsLearnt:
+    """Return the changes of a lesson; ``row`` holds the machine's weights after it."""
     before, after = weights_around(row)
     change, name_of = np.abs(after - before), valuer_of(machine.game_rules).describe_feature
-    most = [int(index) for index in np.argsort(-change, kind="stable")[:MOST] if change[index]]
+    largest = [int(index) for index in np.argsort(-change, kind="stable")[:MOST] if change[index]]
     assert row.lesson is not None, "it has taught"
     return {
         "role": role,
         "url": f"{machine.get_absolute_url()}?lesson={row.lesson.number}#weights",
         "n_changed": int(np.count_nonzero(change)),
         "weights": [
-            {"name": name_of(index), "before": float(before[index]), "after": float(after[index])} for index in most
+            {"name": name_of(index), "before": float(before[index]), "after": float(after[index])} for index in largest
         ],
     }
 
 
 def _effect(learnt: WeightsLearnt) -> str:
-    """A sentence on a match's effect on a machine's weights."""
+    """Return a sentence on a match's effect on a machine's weights."""
     if not learnt["weights"]:
         return "Its weights do not change."
-    most = learnt["weights"][0]
-    change = most["after"] - most["before"]
+    largest = learnt["weights"][0]
+    change = largest["after"] - largest["before"]
     sign, mark = ("more", "+") if change > 0 else ("less", "−")
     n = learnt["n_changed"]
     return (
         f"{n} of its weights {'changes' if n == 1 else 'change'}. The largest change: "
-        f"{most['name']} counts {sign} than before ({mark}{abs(change):.3f})."
+        f"{largest['name']} counts {sign} than before ({mark}{abs(change):.3f})."
     )

@@ -1,4 +1,4 @@
-"""Between rows and the weights of a machine that learns a value of positions.
+"""Load and store the weights of a value learner: a row for its beginning, and a row for each lesson.
 
 Every function that writes must be called inside a transaction that holds the machine's lock, or that has created the
 machine.
@@ -29,33 +29,46 @@ _FLOATS = np.dtype("<f8")
 def weights_begin(
     machine: Machine, weights: core.Weights, n_learnt: int = 0, average: core.Weights | None = None
 ) -> None:
-    """Store the weights of a machine before its first lesson; its mean is 0 unless ``average`` is given."""
+    """Store the weights of a machine before its first lesson.
+
+    Args:
+        machine: a machine without rows of weights.
+        weights: the weights with which it learns.
+        n_learnt: the number of games from which these weights were learnt.
+        average: the mean of the weights over its games; by default 0.
+    """
     mean = np.zeros(len(weights)) if average is None else average
     Weights.objects.create(machine=machine, n_learnt=n_learnt, weights=_octets(weights), average=_octets(mean))
 
 
 def weights_learner(machine: Machine) -> ValueLearner:
-    """The machine as it plays now, frozen."""
-    return _learner(machine.game_rules, machine.rule, _last(machine), learns=False)
+    """Return the present machine, which does not learn."""
+    return _learner(machine.game_rules, machine.rule, _latest_row(machine), learns=False)
 
 
 def weights_played(machine: Machine) -> tuple[ValueLearner, int]:
-    """The machine as it plays now, frozen, and the number of its lessons."""
+    """Return the present machine, which does not learn, and the number of its lessons."""
     row = machine.weights.select_related("lesson").order_by("-pk").first()
     learner = _learner(machine.game_rules, machine.rule, row, learns=False)
     return learner, 0 if row is None or row.lesson is None else row.lesson.last
 
 
 def weights_learner_at(machine_id: int, n_lessons: int, game: AnyGame, rule: ValueRule) -> ValueLearner:
-    """The machine as it was after ``n_lessons`` of its lessons, frozen (errors: :func:`weights_row_at`)."""
+    """Return the machine as it was after ``n_lessons`` of its lessons; it does not learn.
+
+    It raises the errors of :func:`weights_row_at`.
+    """
     return _learner(game, rule, weights_row_at(machine_id, n_lessons), learns=False)
 
 
 def weights_row_at(machine_id: int, n_lessons: int) -> Weights:
-    """A machine's weights after ``n_lessons`` of its lessons. The caller has checked that it was not reset since.
+    """Return a machine's weights after ``n_lessons`` of its lessons.
+
+    The caller has checked that the machine was not reset since.
 
     Raises:
-        HistoryCompactedError: the row was compacted with later ones.
+        HistoryCompactedError: the row was compacted with later rows.
+        Weights.DoesNotExist: the machine was deleted.
     """
     rows = Weights.objects.filter(machine=machine_id).select_related("lesson")
     row = rows.filter(lesson__number__lte=n_lessons).order_by("-pk").first() or rows.get(lesson=None)
@@ -65,13 +78,13 @@ def weights_row_at(machine_id: int, n_lessons: int) -> Weights:
 
 
 def weights_around(row: Weights) -> tuple[core.Weights, core.Weights]:
-    """The weights with which a machine learns, before and after a lesson; ``row`` holds those after it."""
+    """Return a machine's weights before and after a lesson; ``row`` holds the weights after the lesson."""
     before = Weights.objects.filter(machine=row.machine_id, pk__lt=row.pk).latest("pk")
     return floats(before.weights), floats(row.weights)
 
 
 def floats(octets: Any) -> core.Weights:
-    """The weights in a row, as an array that the caller may change."""
+    """Return the weights in a row, as an array that the caller may change."""
     return np.frombuffer(octets, _FLOATS).astype(np.float64)
 
 
@@ -79,19 +92,19 @@ def _octets(weights: core.Weights) -> bytes:
     return weights.astype(_FLOATS).tobytes()
 
 
-def _last(machine: Machine) -> Weights | None:
+def _latest_row(machine: Machine) -> Weights | None:
     return machine.weights.order_by("-pk").first()
 
 
 def _learner(game: AnyGame, rule: Any, row: Weights | None, *, learns: bool) -> ValueLearner:
-    """The learner of a row; all weights are 0 if the machine was deleted since it was read."""
+    """Return the learner of a row; without a row, because the machine was deleted, all weights are 0."""
     if row is None:
         return ValueLearner(game, rule, core.weights_none(game, rule), learns=False)
     return ValueLearner(game, rule, floats(row.weights), row.n_learnt, floats(row.average), learns=learns)
 
 
 class ValueLearnerMemory(KindMemory):
-    """A list of weights, a row for each lesson."""
+    """The memory of a value learner: a row with all weights for each lesson."""
 
     ledger = Ledger(Weights, "machine_id", latest=("n_learnt", "weights", "average"), weight=100)
 
@@ -115,7 +128,7 @@ class ValueLearnerMemory(KindMemory):
     reset = lay_out
 
     def load(self, machine: Machine, most: int | None = None) -> ValueMemory:
-        return ValueMemory(_learner(machine.game_rules, machine.rule, _last(machine), learns=machine.learns))
+        return ValueMemory(_learner(machine.game_rules, machine.rule, _latest_row(machine), learns=machine.learns))
 
     def store(self, machine: Machine, memory: ValueMemory, lesson_id: int) -> Sequence[TouchedBox]:
         """Store the weights of a memory after a lesson."""

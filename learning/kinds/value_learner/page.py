@@ -38,13 +38,13 @@ class Shown(NamedTuple):
     weights: Numbers
     title: str
     after: int | None = None
-    """The games before it, if it is a snapshot."""
+    """The number of games trained before the snapshot, if the weights are a snapshot's."""
     lesson: int | None = None
-    """The lesson that made it, if it is a change."""
+    """The number of the lesson, if the list shows the changes of a lesson."""
 
 
 class ValueLearnerPage(KindPage):
-    """The weights of a machine now, earlier, or as a lesson changed them."""
+    """The page of a machine's weights: present, earlier, or as changed by a lesson."""
 
     presets = VALUE_PRESETS
     text = TEXT
@@ -64,38 +64,38 @@ class ValueLearnerPage(KindPage):
         return f"{len(memory.machine.weights):,} weights, learnt from {memory.machine.n_learnt:,} games"
 
     def machine_page(self, machine: Machine, strength: Strength, asked: Mapping[str, str]) -> Page:
-        """``after`` asks for the weights after that many games, ``lesson`` for the changes of that lesson."""
+        """Return the page. The URL's ``after`` selects a snapshot by games, ``lesson`` the changes of a lesson."""
         learner = weights_learner(machine)
         snapshots = sorted(set(machine.snapshots.values_list("n_trained", "n_left")))
-        now = Shown(learner.played, f"its weights as it plays now, after {_games(learner.n_learnt)}")
-        shown, problem = now, ""
+        present = Shown(learner.played, f"its weights as it plays now, after {_games_text(learner.n_learnt)}")
+        shown, error_text = present, ""
         for field, find in (("after", _snapshot), ("lesson", _change)):
-            if asked.get(field, "") and not problem:
-                found = find(machine, asked[field])
+            if asked.get(field, "") and not error_text:
+                selected = find(machine, asked[field])
                 absent = (
                     history_compacted_text(machine.n_folded)
                     if field == "lesson" and machine.n_folded
                     else _ABSENT[field]
                 )
-                shown, problem = (now, f"{field}: {absent}") if found is None else (found, "")
-        own = {
+                shown, error_text = (present, f"{field}: {absent}") if selected is None else (selected, "")
+        weights_context = {
             **laid_out(learner, shown.weights),
-            "problem": problem,
+            "problem": error_text,
             "shown": shown,
             "plays_by_mean": bool(learner.rule.average_games),
-            "snapshots": [(n_trained, f"after {_trained(n_trained, n_left)}") for n_trained, n_left in snapshots],
+            "snapshots": [(n_trained, f"after {_trained_text(n_trained, n_left)}") for n_trained, n_left in snapshots],
             "n_learnt": learner.n_learnt,
             "n_lessons": machine.n_lessons,
             "n_changed": int(np.count_nonzero(shown.weights)),
         }
-        context = super().machine_page(machine, strength, asked).context | own
-        return Page("learning/machine_weights.html", context, status=404 if problem else 200)
+        context = super().machine_page(machine, strength, asked).context | weights_context
+        return Page("learning/machine_weights.html", context, status=404 if error_text else 200)
 
     def position_page(self, machine: Machine, text: str) -> Page:
         return Page("learning/weights_why.html", position_view(weights_learner(machine), text))
 
     def level_page(self, game: AnyGame) -> Page | None:
-        """The page of the weights by which the levels of a game play."""
+        """Return the page of the weights with which the levels of a game play, if they have learnt weights."""
         machine, engine = learnt(game), engine_of(game)
         if machine is None or engine is None:
             return None
@@ -112,14 +112,14 @@ class ValueLearnerPage(KindPage):
 
 
 def laid_out(learner: ValueLearner, numbers: Numbers) -> dict[str, object]:
-    """Weights of a machine, or changes of its weights, laid out for ``learning/_weights.html``."""
-    laid, name_of = learner.valuer.sheet(learner.game, learner.rule.features), learner.valuer.describe_feature
+    """Return the context of ``learning/_weights.html`` for weights of a machine, or for changes of its weights."""
+    sheet, name_of = learner.valuer.sheet(learner.game, learner.rule.features), learner.valuer.describe_feature
     weights = numbers.tolist()
     order = sorted(range(len(weights)), key=lambda index: -abs(weights[index]))[:MOST]
     return {
         "most": [{"name": name_of(index), "weight": weights[index]} for index in order if weights[index]],
-        "maps": _maps(laid, numbers),
-        "tables": [_table(table, numbers) for table in (laid.squares, *laid.tables)],
+        "maps": _maps(sheet, numbers),
+        "tables": [_table(table, numbers) for table in (sheet.squares, *sheet.tables)],
     }
 
 
@@ -130,12 +130,12 @@ _ABSENT = {
 
 
 def _snapshot(machine: Machine, number: str) -> Shown | None:
-    found = machine.snapshots.filter(n_trained=_number(number)).order_by("pk").last()
-    if found is None:
+    snapshot = machine.snapshots.filter(n_trained=_number(number)).order_by("pk").last()
+    if snapshot is None:
         return None
-    then = weights_learner_at(machine.pk, found.n_lessons, machine.game_rules, cast("ValueRule", machine.rule))
-    title = f"its weights as they were after {_trained(found.n_trained, found.n_left)}"
-    return Shown(then.played, title, after=found.n_trained)
+    learner = weights_learner_at(machine.pk, snapshot.n_lessons, machine.game_rules, cast("ValueRule", machine.rule))
+    title = f"its weights as they were after {_trained_text(snapshot.n_trained, snapshot.n_left)}"
+    return Shown(learner.played, title, after=snapshot.n_trained)
 
 
 def _change(machine: Machine, number: str) -> Shown | None:
@@ -146,47 +146,50 @@ def _change(machine: Machine, number: str) -> Shown | None:
     lesson = row.lesson
     n_games = lesson.n_wins + lesson.n_draws + lesson.n_losses
     kinds = {LessonKind.MATCH: "a match", LessonKind.CHOICE: "which put back what it knew earlier"}
-    what = kinds.get(LessonKind(lesson.kind), f"{_games(n_games)} of training")
+    cause = kinds.get(LessonKind(lesson.kind), f"{_games_text(n_games)} of training")
     before, after = weights_around(row)
-    return Shown(after - before, f"what lesson {lesson.number:,}, {what}, has changed", lesson=lesson.number)
+    return Shown(after - before, f"what lesson {lesson.number:,}, {cause}, has changed", lesson=lesson.number)
 
 
 def _number(text: str) -> int:
-    """The number in a text; -1, which no row has, if it is no number."""
+    """Return the number in a text; for other text -1, which no row has."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 19 else -1
 
 
-def _trained(n_games: int, n_left: int) -> str:
+def _trained_text(n_games: int, n_left: int) -> str:
     left = f", {n_left:,} of them left behind" if n_left else ""
-    return f"{_games(n_games)} of training{left}"
+    return f"{_games_text(n_games)} of training{left}"
 
 
-def _games(n_games: int) -> str:
+def _games_text(n_games: int) -> str:
     return "1 game" if n_games == 1 else f"{n_games:,} games"
 
 
-def _maps(laid: WeightSheet, weights: Numbers) -> list[dict[str, Any]]:
-    """The weights of each kind of piece by the hex it stands on, for the script that draws them."""
+def _maps(sheet: WeightSheet, weights: Numbers) -> list[dict[str, Any]]:
+    """Return the weights of each kind of piece by its hex, for the script that draws the maps."""
     return [
         {
-            "kind": one.kind,
-            "own": one.own,
-            "flipped": one.flipped,
-            "piece": one.piece,
-            "weights": weights[list(one.cells)].tolist(),
+            "kind": weight_map.kind,
+            "own": weight_map.own,
+            "flipped": weight_map.flipped,
+            "piece": weight_map.piece,
+            "weights": weights[list(weight_map.cells)].tolist(),
         }
-        for one in laid.maps
+        for weight_map in sheet.maps
     ]
 
 
 def _table(table: WeightTable, weights: Numbers) -> dict[str, Any]:
     rows = [(name, weights[list(indices)].tolist()) for name, indices in table.rows]
-    most = max((abs(weight) for _, row in rows for weight in row), default=0.0)
-    cells = [(name, [(weight, shade(weight, most)) for weight in row]) for name, row in rows]
+    largest = max((abs(weight) for _, row in rows for weight in row), default=0.0)
+    cells = [(name, [(weight, shade(weight, largest)) for weight in row]) for name, row in rows]
     return {"title": table.title, "about": table.about, "columns": table.columns, "rows": cells}
 
 
 def shade(weight: float, most: float) -> str:
-    """The shade of a weight where the greatest is ``most``: ``heat-m5`` to ``heat-m1``, ``heat-0``, ``heat-p1`` …"""
+    """Return the CSS class of a weight: ``heat-m5`` to ``heat-m1``, ``heat-0``, or ``heat-p1`` to ``heat-p5``.
+
+    ``most`` is the largest absolute weight in the table.
+    """
     step = 0 if not most else round(STEPS * abs(weight) / most)
     return "heat-0" if not step else f"heat-{'p' if weight > 0 else 'm'}{step}"

@@ -89,23 +89,23 @@ TEXT = KindText(
 
 
 def sentences(rule: ValueRule) -> list[tuple[str, str]]:
-    """The rule in whole sentences under labels, field by field that matters."""
-    seen = WORDS["features"].choices or {}
+    """Return (label, sentences) for each part of the rule that has an effect."""
+    features = WORDS["features"].choices or {}
     ahead, rates = _moves(rule.search_depth), (rule.value_rate, rule.value_rate_floor)
     moves = "At first a value moves {:g} of the way to its target, and later {:g}.".format(*rates)
-    found = [
-        ("Sees", f"It sees {seen.get(rule.features, rule.features)}."),
+    labelled = [
+        ("Sees", f"It sees {features.get(rule.features, rule.features)}."),
         ("Plays", f"It plays the move that looks best {_moves(rule.play_depth)} ahead."),
         ("Learns", f"{moves} To learn it looks {ahead} ahead."),
     ]
-    tries = (("at random", rule.random_share), ("among those that look good", rule.soft_share))
-    if explores := [f"It chooses {percent(share)} of its moves {how}." for how, share in tries if share]:
-        found.append(("Explores", " ".join(explores)))
+    random_shares = (("at random", rule.random_share), ("among those that look good", rule.soft_share))
+    if explanations := [f"It chooses {percent(share)} of its moves {how}." for how, share in random_shares if share]:
+        labelled.append(("Explores", " ".join(explanations)))
     if rule.average_games:
-        found.append(("Steady", f"It plays by the mean of its weights over {rule.average_games:,g} games."))
+        labelled.append(("Steady", f"It plays by the mean of its weights over {rule.average_games:,g} games."))
     if rule.restlessness:
-        found.append(("Restless", f"Each way back to a place costs {rule.restlessness:g}."))
-    return found
+        labelled.append(("Restless", f"Each way back to a place costs {rule.restlessness:g}."))
+    return labelled
 
 
 def _moves(n: int) -> str:

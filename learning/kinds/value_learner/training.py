@@ -22,7 +22,10 @@ from learning.selectors.strength import Strength
 
 
 class ValueLearnerTraining(KindTraining):
-    """Measured against an engine's levels: random play is beaten after a few hundred games, and then tells no more."""
+    """Strength and snapshots are measured against an engine's levels.
+
+    A machine beats random play after a few hundred games, so results against random play then tell nothing more.
+    """
 
     sampling = Sampling(("random", "medium"), n_first_games=2)
     levels = ("medium", "hard")
@@ -31,14 +34,16 @@ class ValueLearnerTraining(KindTraining):
         learner = memory.machine
         engine = engine_of(learner.game)
         assert engine is not None, "its rule fits no other game"
-        played = openings(learner.game, (self.sampling.n_games + 1) // 2, seed=CHOSEN_ON)
+        opening_list = openings(learner.game, (self.sampling.n_games + 1) // 2, seed=CHOSEN_ON)
         # The weakest level of an engine plays at random.
         weakest = next(iter(engine.levels.values()))
         meetings = {
             slug: value_meeting(learner.game, learner.player, engine.levels.get(slug, weakest))
             for slug in self.sampling.against
         }
-        return {slug: asdict(_sample(meet, played, rng, self.sampling.n_games)) for slug, meet in meetings.items()}
+        return {
+            slug: asdict(_sample(meet, opening_list, rng, self.sampling.n_games)) for slug, meet in meetings.items()
+        }
 
     def meeting(self, game: AnyGame, player: Any, level: str) -> Meeting:
         engine = engine_of(game)
@@ -54,7 +59,7 @@ class ValueLearnerTraining(KindTraining):
 
     def knew(self, machine: Machine, n_lessons: int) -> dict[str, object]:
         after = weights_row_at(machine.pk, n_lessons)
-        # A new, imported or reset machine begins with a row without a lesson, before which it has none.
+        # A new, imported or reset machine begins with a row without a lesson. There are no weights before that row.
         before = None if after.lesson_id is None else weights_row_at(machine.pk, n_lessons - 1)
         return {
             "lesson": n_lessons,
@@ -66,7 +71,7 @@ class ValueLearnerTraining(KindTraining):
         }
 
     def entry_fields(self, machine: Machine) -> dict[str, object]:
-        """No weights are copied: the entry reads them from the ledger."""
+        """Return the number of lessons; the entry reads the weights after this lesson from the ledger."""
         return {"epsilon": 0.0, "n_lessons": machine.n_lessons}
 
     def entrant(self, entry: TournamentEntry, game: AnyGame) -> ContestPlayer:
@@ -77,7 +82,7 @@ class ValueLearnerTraining(KindTraining):
         return ContestPlayer(None, ValuePlayer(learner))
 
 
-def _sample(meet: Meeting, played: Sequence[Opening], rng: RandomSource, n_games: int) -> Sampled:
-    """The sampled strength of ``n_games`` games with these openings, each from both sides."""
-    games = ((opening, side) for opening in played for side in Side)
+def _sample(meet: Meeting, opening_list: Sequence[Opening], rng: RandomSource, n_games: int) -> Sampled:
+    """Return the sampled strength of ``n_games`` games with these openings, each from both sides."""
+    games = ((opening, side) for opening in opening_list for side in Side)
     return sample(lambda: meet(*next(games), rng), n_games)
