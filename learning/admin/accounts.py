@@ -38,8 +38,8 @@ class PasswordForm(AdminPasswordChangeForm):
         user: User = super().save(commit=False)
         if commit:
             user.save(update_fields=["password"])  # other fields may have changed since they were read
-        for counted in ("failures", "log-ins"):
-            AddressThrottle("account", str(user.pk), counted).forget(None)
+        for counter in ("failures", "log-ins"):
+            AddressThrottle("account", str(user.pk), counter).forget(None)
         axes.utils.reset(username=log_in_name(user.get_username()))
         send_password_changed(user)
         return user
@@ -175,8 +175,8 @@ class AccountAdmin(NameSearch, UserAdmin, Counted):
                 form.add_error(None, str(error))
             else:
                 counts = ", ".join(f"{name} {getattr(closed, name)}" for name in closed.__slots__)
-                to = {"house": "to the house", "heir": f"to {heir}", "delete": "deleted"}[data["machines"]]
-                log_each(request, [account], f"Closed; machines {to}. Ended or handed on: {counts}.")
+                destination = {"house": "to the house", "heir": f"to {heir}", "delete": "deleted"}[data["machines"]]
+                log_each(request, [account], f"Closed; machines {destination}. Ended or handed on: {counts}.")
                 messages.success(request, f"The account {account} is closed. Ended or given away: {counts}.")
                 return redirect("admin:auth_user_change", account.pk)
         context = {

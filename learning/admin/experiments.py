@@ -39,8 +39,8 @@ class ExperimentRunAdmin(ReadOnly, Large):
     @admin.action(description="Stop the selected experiments", permissions=["hold"])
     def stop(self, request: HttpRequest, queryset: QuerySet[ExperimentRun]) -> None:
         """Stop the active runs among the selected ones. A stopped experiment can be requested again."""
-        going_on = list(queryset.filter(status__in=services_experiments.GOING_ON))
-        for run in going_on:
+        active = list(queryset.filter(status__in=services_experiments.GOING_ON))
+        for run in active:
             services_experiments.experiment_cancel(person=Principal(), run_id=run.pk, is_staff=True)
-        log_each(request, going_on, "Stopped.")
-        self.message_user(request, f"Stopped: {len(going_on)}. The others were over.")
+        log_each(request, active, "Stopped.")
+        self.message_user(request, f"Stopped: {len(active)}. The others were over.")

@@ -35,11 +35,11 @@ from learning.services import machines as services
 from learning.services import runs as services_runs
 
 ACTION_GAMES = 10_000
-"""Games of a run started from the list of machines; other runs are started from a machine's page."""
+"""Number of games of a run started from the list of machines; a machine's page can start other runs."""
 
 
 MAX_AT_ONCE = 200
-"""Machines that one action freezes, hides or deletes; each takes a transaction of its own."""
+"""Maximum number of machines that one action freezes, hides or deletes, each in its own transaction."""
 
 
 class PresetFilter(Choices):
@@ -59,7 +59,7 @@ class OwnerFilter(RowFilter):
 
 
 class GuestFilter(LinkedFilter):
-    """Filter by the machine's guest, shown only when a link from another page sets it."""
+    """Filter by the guest that owns the machine, shown only when a link from another page sets the filter."""
 
     title, parameter_name, words = "guest", "guest", "Of one guest"
 
@@ -108,16 +108,16 @@ class MachineAdmin(NameSearch, ReadOnly, WithRowFilter, Counted):
     def train(self, request: HttpRequest, queryset: QuerySet[Machine]) -> None:
         """Request a training run for each machine."""
         stages = [services_runs.Stage("random", ACTION_GAMES)]
-        trained = []
+        started = []
         for machine in queryset:
             try:
                 services_runs.training_run_request(user=request.user, machine=str(machine.pk), stages=stages)
             except PlayError as error:
                 self.message_user(request, str(error), messages.ERROR)
             else:
-                trained.append(machine)
+                started.append(machine)
                 self.message_user(request, f"The training of {machine.name} has been asked for.", messages.SUCCESS)
-        log_each(request, trained, f"Asked for a training of {ACTION_GAMES:,} games.")
+        log_each(request, started, f"Asked for a training of {ACTION_GAMES:,} games.")
 
     def has_erase_permission(self, request: HttpRequest) -> bool:
         """Return whether the viewer may delete machines."""
@@ -155,7 +155,7 @@ class MachineAdmin(NameSearch, ReadOnly, WithRowFilter, Counted):
         learns: bool | None = None,
         is_public: bool | None = None,
     ) -> None:
-        machines, changed = self._chosen(request, queryset), []
+        machines, changed = self._selected(request, queryset), []
         for machine in machines:
             if (learns, is_public) in ((machine.learns, None), (None, machine.is_public)):
                 continue
@@ -168,7 +168,7 @@ class MachineAdmin(NameSearch, ReadOnly, WithRowFilter, Counted):
         log_each(request, changed, message)
         self.message_user(request, f"{message} Machines changed: {len(changed)} of {len(machines)}.", messages.SUCCESS)
 
-    def _chosen(self, request: HttpRequest, queryset: QuerySet[Machine]) -> list[Machine]:
+    def _selected(self, request: HttpRequest, queryset: QuerySet[Machine]) -> list[Machine]:
         """Return the selected machines; if they exceed :data:`MAX_AT_ONCE`, show an error and return none."""
         machines = list(queryset[: MAX_AT_ONCE + 1])
         if len(machines) <= MAX_AT_ONCE:
@@ -180,7 +180,7 @@ class MachineAdmin(NameSearch, ReadOnly, WithRowFilter, Counted):
     @admin.action(description="Delete the selected machines…", permissions=["erase"])
     def erase(self, request: HttpRequest, queryset: QuerySet[Machine]) -> HttpResponse | None:
         """Show what would be lost; after confirmation, delete each machine with its memory."""
-        machines = self._chosen(request, queryset)
+        machines = self._selected(request, queryset)
         if not machines:
             return None
         if "confirmed" not in request.POST:
@@ -225,14 +225,14 @@ class MachineAdmin(NameSearch, ReadOnly, WithRowFilter, Counted):
     @admin.display(description="see also")
     def see(self, machine: Machine) -> str:
         """Return links to the machine's memory, runs, schedules, lessons, snapshots and public page."""
-        text, of_it = kind_of(machine).page.text, f"{MachineFilter.parameter_name}={machine.pk}"
+        text, machine_query = kind_of(machine).page.text, f"{MachineFilter.parameter_name}={machine.pk}"
         memory, parameter = text.admin_list
         lists = [
             (memory, f"{parameter}={machine.pk}", text.noun.capitalize()),
-            ("trainingrun", of_it, "Runs"),
-            ("schedule", of_it, "Schedules"),
-            ("lesson", of_it, "Lessons"),
-            ("snapshot", of_it, "Snapshots"),
+            ("trainingrun", machine_query, "Runs"),
+            ("schedule", machine_query, "Schedules"),
+            ("lesson", machine_query, "Lessons"),
+            ("snapshot", machine_query, "Snapshots"),
         ]
-        links = [(f"{reverse(f'admin:learning_{model}_changelist')}?{asked}", words) for model, asked, words in lists]
+        links = [(f"{reverse(f'admin:learning_{model}_changelist')}?{query}", words) for model, query, words in lists]
         return links_html([*links, (machine.get_absolute_url(), "On the site")])

@@ -24,12 +24,12 @@ from learning.tasks import KINDS
 from learning.workers.jobs import JobKind, take_back, waits
 
 SHOWN = 40
-"""Jobs listed for each kind, running jobs first. The counts above the list cover all jobs."""
+"""Maximum number of jobs listed for each kind, running jobs first. The counts above the list cover all jobs."""
 RELATED = {TrainingRun: ("machine", "started_by"), Pairing: ("tournament__owner",), ExperimentRun: ("user",)}
 
 
 def may(request: HttpRequest, act: str, kind: JobKind[Any]) -> bool:
-    """Return whether the viewer has a permission for jobs of this kind; for pairings, that of their tournament.
+    """Return whether the viewer has a permission for jobs of this kind. Pairings need the permission for tournaments.
 
     Args:
         request: the viewer's request.
@@ -42,7 +42,7 @@ def may(request: HttpRequest, act: str, kind: JobKind[Any]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class JobLine:
-    """A job as the page shows it.
+    """A line of the page: a job with its state.
 
     ``state`` is ``waits``, ``runs`` or ``lost``. ``since`` is the time of the request; for a job without a valid lease
     it is the end of its last lease, if there was one.
@@ -60,17 +60,17 @@ class JobLine:
 
 def queue(request: HttpRequest) -> HttpResponse:
     """Show all unfinished jobs of the kinds that the viewer may view, in a fixed number of queries."""
-    seen = [kind for kind in KINDS if may(request, "view", kind)]
-    if not seen:
+    visible_kinds = [kind for kind in KINDS if may(request, "view", kind)]
+    if not visible_kinds:
         raise PermissionDenied
     now = timezone.now()
-    lost = Q(status=JobStatus.RUNNING, lease_until__lt=now) & ~Q(leased_by="")
+    is_lost = Q(status=JobStatus.RUNNING, lease_until__lt=now) & ~Q(leased_by="")
     kinds = []
-    for kind in seen:
+    for kind in visible_kinds:
         rows = kind.rows.filter(status__in=[JobStatus.QUEUED, JobStatus.RUNNING])
         counts = rows.order_by().aggregate(
-            lost=Count("pk", filter=lost),
-            waits=Count("pk", filter=waits(now) & ~lost),
+            lost=Count("pk", filter=is_lost),
+            waits=Count("pk", filter=waits(now) & ~is_lost),
             runs=Count("pk", filter=~waits(now)),
         )
         jobs = rows.select_related(*RELATED[kind.model]).order_by("-status", "knocked_at", "pk")[:SHOWN]
@@ -88,14 +88,14 @@ def queue(request: HttpRequest) -> HttpResponse:
 @form_only("admin-queue")
 def hand_back(request: HttpRequest, kind: str, job_id: int) -> HttpResponse:
     """Take a job from its worker; another worker continues from the last stored state."""
-    found: JobKind[Any] | None = next((one for one in KINDS if one.slug == kind), None)
-    if found is not None and not may(request, "change", found):
+    job_kind: JobKind[Any] | None = next((known for known in KINDS if known.slug == kind), None)
+    if job_kind is not None and not may(request, "change", job_kind):
         raise PermissionDenied
-    job = None if found is None else found.rows.filter(pk=job_id).first()
-    if found is None or job is None:
+    job = None if job_kind is None else job_kind.rows.filter(pk=job_id).first()
+    if job_kind is None or job is None:
         raise Http404
-    if take_back(found, job_id):
-        tasks.wake_up(found, [job_id])
+    if take_back(job_kind, job_id):
+        tasks.wake_up(job_kind, [job_id])
         log_each(request, [job], f"Handed back, from {job.leased_by}.")
         messages.success(request, f"Handed back: {job}. It waits for its next turn.")
     else:
@@ -107,12 +107,12 @@ def _lines(jobs: Any, now: datetime) -> Iterator[JobLine]:
     for job in jobs:
         is_leased = job.lease_until is not None and job.lease_until >= now
         state = "runs" if is_leased else "lost" if job.leased_by else "waits"
-        name, url, account, asked_at = _described(job)
-        since = job.lease_until if state != "runs" and job.lease_until is not None else asked_at
+        name, url, account, requested_at = _describe(job)
+        since = job.lease_until if state != "runs" and job.lease_until is not None else requested_at
         yield JobLine(job.pk, name, url, account, state, since, job.leased_by, job.lease_until)
 
 
-def _described(job: Job) -> tuple[str, str, str, datetime]:
+def _describe(job: Job) -> tuple[str, str, str, datetime]:
     """Return the name of a job, the URL of its admin page, its account, and when it was requested."""
     if isinstance(job, TrainingRun):
         url, account = reverse("admin:learning_trainingrun_change", args=[job.pk]), job.started_by

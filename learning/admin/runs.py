@@ -16,7 +16,7 @@ from learning.services import runs as services_runs
 
 @admin.register(Lesson)
 class LessonAdmin(OfMachine, ReadOnly, WithRowFilter, Large):
-    """The ledger: the lessons of all machines, with the match or run that taught each."""
+    """The ledger: the lessons of all machines, each with its match or run."""
 
     readonly_fields = ("value_changes",)
 
@@ -34,8 +34,13 @@ class LessonAdmin(OfMachine, ReadOnly, WithRowFilter, Large):
         """Return a table of the lesson's changes of values in learning order, each with a link to its entry."""
         changes = lesson.value_changes.select_related("entry").order_by("pk")[:LATEST_CHANGES]
         rows = [
-            (reverse("admin:learning_value_change", args=[one.entry_id]), one.entry.key, one.before, one.after)
-            for one in changes
+            (
+                reverse("admin:learning_value_change", args=[change.entry_id]),
+                change.entry.key,
+                change.before,
+                change.after,
+            )
+            for change in changes
         ]
         return format_html(
             "<table><tr><th>value</th><th>before</th><th>after</th></tr>{}</table>",

@@ -25,11 +25,11 @@ from learning.services.runs import MAX_STAGES
 from learning.services.schedules import PERIODS, Timing
 
 EMPTY_STAGES = 2
-"""Empty stages that the form offers after the filled ones."""
+"""Number of empty lines that the form shows after the filled lines."""
 
 
 class StagesWidget(forms.Widget):
-    """A line of fields for each stage, followed by empty lines for more."""
+    """A widget with a line of fields for each stage, followed by empty lines."""
 
     template_name = "admin/stages.html"
 
@@ -95,7 +95,7 @@ class StagesField(forms.Field):
 
 
 class ScheduleForm(forms.ModelForm):
-    """A schedule, saved through its services; their refusals become errors of the form."""
+    """The form of a schedule. It saves through the services, and shows their refusals as errors."""
 
     stages = StagesField(
         label="Opponents",

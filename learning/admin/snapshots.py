@@ -13,7 +13,7 @@ from learning.models import Snapshot
 
 @admin.register(Snapshot)
 class SnapshotAdmin(OfMachine, ReadOnly, WithRowFilter, Large):
-    """Snapshots, newest first: the games trained, the points against each opponent, and which one plays."""
+    """Snapshots, newest first: games trained, points against each opponent, and the snapshot that plays."""
 
     list_display = (
         "id",
@@ -38,6 +38,6 @@ class SnapshotAdmin(OfMachine, ReadOnly, WithRowFilter, Large):
     @admin.display(description="points")
     def points(self, row: Snapshot) -> str:
         """Return the points in 100 games against each opponent and from each set of openings."""
-        found = sorted(row.measurements.all(), key=lambda one: (one.openings, one.level))
-        texts = (f"{one.level} {100 * one.points.share:.0f} of {one.points.games} games" for one in found)
+        rows = sorted(row.measurements.all(), key=lambda item: (item.openings, item.level))
+        texts = (f"{item.level} {100 * item.points.share:.0f} of {item.points.games} games" for item in rows)
         return ", ".join(texts) or "not measured"

@@ -72,8 +72,8 @@ class TournamentAdmin(ReadOnly, Counted):
     @admin.action(description="Stop the selected tournaments", permissions=["hold"])
     def call_off(self, request: HttpRequest, queryset: QuerySet[Tournament]) -> None:
         """Stop the active tournaments among the selected ones; the games already played are kept."""
-        going_on = list(queryset.filter(status=JobStatus.RUNNING))
-        for tournament in going_on:
+        active = list(queryset.filter(status=JobStatus.RUNNING))
+        for tournament in active:
             services_tournaments.tournament_cancel(user=request.user, tournament_id=tournament.pk)
-        log_each(request, going_on, "Called off.")
-        self.message_user(request, f"Stopped: {len(going_on)}. The others were over.")
+        log_each(request, active, "Called off.")
+        self.message_user(request, f"Stopped: {len(active)}. The others were over.")

@@ -32,11 +32,11 @@ class AiMoveView(OpenView):
     def post(self, request: HttpRequest) -> dict[str, object]:
         """Return a move for the given board, and a comparison with other moves."""
         rng = RandomSource(secrets.randbits(64))
-        asked = advice.question_read(fields_of(request))
-        if asked.machine_ref is None:
-            return advice.move_advice(asked, rng)
-        machine, position = advice.machine_asked(asked, user_of(request))
-        return advice.machine_advice(asked, machine, kind_of(machine).live.frozen_policy(machine, position), rng)
+        question = advice.question_read(fields_of(request))
+        if question.machine_ref is None:
+            return advice.move_advice(question, rng)
+        machine, position = advice.machine_asked(question, user_of(request))
+        return advice.machine_advice(question, machine, kind_of(machine).live.frozen_policy(machine, position), rng)
 
 
 class AiEvaluateView(OpenView):

@@ -39,8 +39,8 @@ class ExperimentListView(GenericAPIView[ExperimentRun]):
     @extend_schema(operation_id="experiments_list", responses={200: ExperimentSerializer(many=True)}, filters=False)
     def get(self, request: Request) -> Response:
         """Return every experiment with its parameters and their ranges."""
-        every: Any = [selectors_experiments.experiment_view(experiment) for experiment in EXPERIMENTS.values()]
-        return self.get_paginated_response(self.paginate_queryset(every))
+        experiments: Any = [selectors_experiments.experiment_view(experiment) for experiment in EXPERIMENTS.values()]
+        return self.get_paginated_response(self.paginate_queryset(experiments))
 
 
 class ExperimentRunListView(GenericAPIView[ExperimentRun]):

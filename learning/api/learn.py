@@ -49,8 +49,8 @@ class GraphView(LearnView):
     @extend_schema(parameters=[GraphAskedSerializer], responses={200: GraphSerializer, **refusals()})
     def get(self, request: Request) -> Response:
         """Return the graph of a game. The graph fits any side, set of boxes and teacher, and is cached for an hour."""
-        asked = parsed(GraphAskedSerializer, request.query_params)
-        view = graph_view(games_taught()[asked["game"]], reduced=asked["reduce_symmetry"])
+        query = parsed(GraphAskedSerializer, request.query_params)
+        view = graph_view(games_taught()[query["game"]], reduced=query["reduce_symmetry"])
         return Response(view, headers={"Cache-Control": "public, max-age=3600"})
 
 
@@ -66,14 +66,14 @@ class KeepView(APIView):
     def post(self, request: Request) -> Response:
         """Create a machine with the same beads, at once or by a training run; it belongs to the account."""
         data = parsed(KeepSerializer, request.data)
-        asked = asked_read(QueryDict(data["address"]))
-        if asked.problems:
-            raise ValidationError({problem.field: [problem.detail] for problem in asked.problems})
+        address = asked_read(QueryDict(data["address"]))
+        if address.problems:
+            raise ValidationError({problem.field: [problem.detail] for problem in address.problems})
         machine, _ = trained_machine_keep(
             user=request.user,
-            config=asked.config,
-            preset=asked.preset,
-            games=asked.games,
+            config=address.config,
+            preset=address.preset,
+            games=address.games,
             name=data["name"],
         )
         return Response(MachineSerializer(machine, context={"request": request}).data, status=201)

@@ -1,6 +1,6 @@
 """Public JSON endpoints without log-in, with a rate limit and the errors of docs/ai.md.
 
-The views derive from REST framework only for the OpenAPI schema. Requests use neither its dispatch nor a session.
+The views derive from REST framework only for the OpenAPI schema. Requests use neither its ``dispatch`` nor a session.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ class OpenView(APIView):
         if not throttle.allow_request(request):
             wait_s = math.ceil(throttle.wait())
             error = f"Too many requests. Try again in {wait_s} seconds."
-            most = f"{throttle.num_requests:,} questions are answered in {throttle.duration} seconds"
-            detail = f"From one address at most {most}."
+            limit = f"{throttle.num_requests:,} questions are answered in {throttle.duration} seconds"
+            detail = f"From one address at most {limit}."
             REFUSALS.labels("ai", "throttled").inc()
             return _refused(error, detail, "throttled", 429, **{"Retry-After": str(wait_s)})
         try:
@@ -97,7 +97,7 @@ def user_of(request: HttpRequest) -> AnyUser:
 
 
 def busy(request: HttpRequest) -> HttpResponse:
-    """Return the response when too many questions wait already."""
+    """Return the response for a request that is refused because too many questions wait already."""
     REFUSALS.labels("ai", "busy").inc()
     detail = "Too many questions wait already. Ask again in two seconds."
     response = _refused("Too busy", detail, "busy", 503, **{"Retry-After": "2"})
@@ -112,7 +112,7 @@ def unreadable() -> HttpResponse:
 
 
 def _refused(error: str, detail: str, code: str, status: int, **headers: str) -> HttpResponse:
-    """Return an error: a fixed text for programs, a sentence for people, and the code used by the whole API."""
+    """Return an error response: a fixed text for programs, a sentence for people, and the code of the whole API."""
     return _json({"error": error, "detail": detail, "code": code}, status, **headers)
 
 

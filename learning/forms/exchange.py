@@ -1,4 +1,4 @@
-"""Forms to print a machine and to import one from a file."""
+"""Forms to print a machine, and to import a machine from a file."""
 
 from __future__ import annotations
 
@@ -70,12 +70,12 @@ class PrintForm(forms.Form):
     def clean(self) -> dict[str, object]:
         """Require different colours, because beads of one colour could not be told apart."""
         data: dict[str, Any] = super().clean() or {}
-        taken: dict[str, str] = {}
+        label_of_colour: dict[str, str] = {}
         for field in self.colours():
-            chosen = data.get(field.name) or field.initial
-            if chosen in taken:
-                self.add_error(field.name, f"{taken[chosen]} has this colour too. Choose another one.")
-            taken.setdefault(chosen, str(field.label))
+            colour = data.get(field.name) or field.initial
+            if colour in label_of_colour:
+                self.add_error(field.name, f"{label_of_colour[colour]} has this colour too. Choose another one.")
+            label_of_colour.setdefault(colour, str(field.label))
         return data
 
     def options(self) -> PrintOptions:
@@ -93,7 +93,7 @@ class PrintForm(forms.Form):
 
 
 class ImportForm(forms.Form):
-    """A file, and values that the file may not contain."""
+    """A file, and values that the file may lack."""
 
     file = forms.FileField(label="File", help_text="At most 4 MB.")
     format = forms.ChoiceField(

@@ -1,4 +1,4 @@
-"""Controls of *Watch it learn*. Fields are named as in the address, which another module validates."""
+"""Controls of *Watch it learn*. Fields are named as in the page's address, which ``training_address`` validates."""
 
 from __future__ import annotations
 
@@ -73,8 +73,8 @@ class LearnForm(forms.Form):
 
 
 def learn_form(game: AnyGame, reading: Mapping[str, Any]) -> LearnForm:
-    """Return the form, filled from a parsed address."""
+    """Return the form with the values of a parsed address; ``reading`` is its JSON."""
     beside, rule = reading["beside"], rule_read(reading["rule"])
-    own = {name: reading[name] for name in ("teacher", "preset", "side", "seed", "against")}
-    values = kind_of_rule(rule).page.rule_to_form(rule) | own | {"beside": beside["preset"] if beside else ""}
+    copied = {name: reading[name] for name in ("teacher", "preset", "side", "seed", "against")}
+    values = kind_of_rule(rule).page.rule_to_form(rule) | copied | {"beside": beside["preset"] if beside else ""}
     return LearnForm(game, rule, initial=values)

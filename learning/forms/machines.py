@@ -1,4 +1,4 @@
-"""Forms to create a machine, from a preset or field by field, and to change one."""
+"""Forms to create a machine, from a preset or field by field, and to change a machine."""
 
 from __future__ import annotations
 
@@ -40,15 +40,17 @@ def machine_kinds() -> dict[str, str]:
 
 
 def games_with() -> dict[str, dict[str, str]]:
-    """Return the games of each family with extra rules: by family, then by the rules, joined with commas."""
+    """Return the slugs of games with extra rules: by family, then by the slugs of the rules, joined with commas."""
     families = [game for game in GAMES.values() if game.slug == game.family and game.additions]
-    return {game.slug: {",".join(one.added): one.slug for one in family_games(game.slug)} for game in families}
+    return {
+        game.slug: {",".join(variant.added): variant.slug for variant in family_games(game.slug)} for game in families
+    }
 
 
 def usual_presets() -> dict[str, list[str]]:
     """Return the usual presets of the first and second side, by the game's slug."""
-    usual = {game: kind_usual(game) for game in GAMES.values()}
-    return {game.slug: [kind.page.usual_preset(game, side) for side in Side] for game, kind in usual.items() if kind}
+    kinds = {game: kind_usual(game) for game in GAMES.values()}
+    return {game.slug: [kind.page.usual_preset(game, side) for side in Side] for game, kind in kinds.items() if kind}
 
 
 class MachineForm(forms.Form):
@@ -78,14 +80,14 @@ class MachineForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        known = [(slug, preset.name) for slug, preset in ALL_PRESETS.items()]
-        self.fields["preset"].choices = known  # type: ignore[attr-defined]
+        preset_choices = [(slug, preset.name) for slug, preset in ALL_PRESETS.items()]
+        self.fields["preset"].choices = preset_choices  # type: ignore[attr-defined]
         self.fields["preset"].initial = next(iter(ALL_PRESETS))
         for kind in KINDS.values():
-            start, hints = kind.page.rule_to_form(kind.rule()), get_type_hints(kind.rule)
+            initial_values, hints = kind.page.rule_to_form(kind.rule()), get_type_hints(kind.rule)
             for field in fields(kind.rule):
                 self.fields[field.name] = rule_field(kind.page.text.words[field.name], hints[field.name])
-                self.fields[field.name].initial = start[field.name]
+                self.fields[field.name].initial = initial_values[field.name]
 
     def kinds(self) -> list[dict[str, object]]:
         """Return the kinds of machine, each with its games, its presets, and its rule's fields in groups."""
@@ -96,8 +98,8 @@ class MachineForm(forms.Form):
                 "games": [game.name for game in GAMES.values() if game.slug == game.family and kind.rule.fits(game)],
                 "plays": [game.slug for game in GAMES.values() if kind.rule.fits(game)],
                 "presets": kind.page.presets.values(),
-                "first": [one for slug, one in kind.page.presets.items() if slug in MATTER],
-                "others": [one for slug, one in kind.page.presets.items() if slug not in MATTER],
+                "first": [preset for slug, preset in kind.page.presets.items() if slug in MATTER],
+                "others": [preset for slug, preset in kind.page.presets.items() if slug not in MATTER],
                 "groups": self._groups(kind),
             }
             for kind in KINDS.values()
@@ -106,7 +108,7 @@ class MachineForm(forms.Form):
     def families(self) -> list[dict[str, object]]:
         """Return each family of games with its picture, and its boards or extra rules."""
         chosen, board = (GAMES.get(self[name].value() or "") for name in ("game", "board"))
-        boards = {one.family: one for one in (chosen, board) if one is not None}
+        boards = {variant.family: variant for variant in (chosen, board) if variant is not None}
         added = [*(self["added"].value() or ()), *(chosen.added if chosen else ())]
         return [
             {
@@ -114,12 +116,17 @@ class MachineForm(forms.Form):
                 "picture": game_picture(game),
                 "checked": chosen is not None and chosen.family == game.slug,
                 "boards": [
-                    {"slug": one.slug, "layout": one.look.layout, "checked": one == boards.get(game.slug, game)}
-                    for one in family_games(game.slug)
-                    if not game.additions and presets_of(one)
+                    {
+                        "slug": variant.slug,
+                        "layout": variant.look.layout,
+                        "checked": variant == boards.get(game.slug, game),
+                    }
+                    for variant in family_games(game.slug)
+                    if not game.additions and presets_of(variant)
                 ],
                 "additions": [
-                    {"slug": slug, "addition": one, "checked": slug in added} for slug, one in game.additions.items()
+                    {"slug": slug, "addition": addition, "checked": slug in added}
+                    for slug, addition in game.additions.items()
                 ],
             }
             for game in GAMES.values()
@@ -141,18 +148,18 @@ class MachineForm(forms.Form):
         if board is not None and board.family == game.slug:
             return board
         try:
-            return game_with(game.slug, [one for one in cleaned.get("added", ()) if one in game.additions])
+            return game_with(game.slug, [slug for slug in cleaned.get("added", ()) if slug in game.additions])
         except UnknownGameError as error:
             self.add_error("added", str(error))
             return None
 
     def sided(self) -> str:
-        """Return the slugs of games with machines that play one fixed side, so that the form asks for the side."""
+        """Return the slugs of games with machines that play a fixed side, for which the form asks."""
         kinds = [kind for kind in KINDS.values() if not kind.live.either_side]
         return " ".join(game.slug for game in GAMES.values() if any(kind.rule.fits(game) for kind in kinds))
 
     def _groups(self, kind: Kind) -> list[dict[str, Any]]:
-        """Return the fields of a kind of rule in groups, each with its exact term."""
+        """Return the fields of a kind of rule in groups, each field with its name in the rule."""
         return [
             {
                 "name": group.name,
@@ -169,19 +176,19 @@ class MachineForm(forms.Form):
         game = self._game_chosen(cleaned)
         if game is not None:
             cleaned["game"] = game.slug
-        slug = cleaned.get("preset")
-        kind = self._kind(game, slug) if game else None
+        preset_slug = cleaned.get("preset")
+        kind = self._kind(game, preset_slug) if game else None
         if kind is not None:
-            self._keep(kind, cleaned)
-        if game is not None and slug and not cleaned["own_rule"] and slug not in presets_of(game):
+            self._drop_other_errors(kind, cleaned)
+        if game is not None and preset_slug and not cleaned["own_rule"] and preset_slug not in presets_of(game):
             names = ", ".join(preset.name for preset in presets_of(game).values())
             self.add_error("preset", f"This rule does not fit {game.name}. Choose one of these: {names}.")
         if kind is not None and cleaned.get("own_rule") and not self.errors:
             try:
                 rule = rule_read(self._rule_json(kind, cleaned))
             except RuleError as error:
-                where = error.field if error.field in self.fields else None
-                self.add_error(where, str(error).removeprefix(f"{error.field}: "))
+                field_name = error.field if error.field in self.fields else None
+                self.add_error(field_name, str(error).removeprefix(f"{error.field}: "))
         cleaned["rule"] = rule
         return cleaned
 
@@ -190,8 +197,8 @@ class MachineForm(forms.Form):
         chosen = presets_of(game).get(preset or "")
         return kind_usual(game) if chosen is None else kind_of_rule(chosen.rule)
 
-    def _keep(self, kind: Kind, cleaned: dict[str, Any]) -> None:
-        """Drop errors of fields that do not apply to this kind: other rules' fields, and the side if it plays both."""
+    def _drop_other_errors(self, kind: Kind, cleaned: dict[str, Any]) -> None:
+        """Drop errors of fields that this kind does not use: fields of other rules, and the side if it plays both."""
         for name in (
             name for other in KINDS.values() for name in other.page.text.words if name not in kind.page.text.words
         ):

@@ -25,7 +25,7 @@ def seed_new() -> int:
 
 
 def opponent_choices(game: AnyGame) -> list[tuple[str, str]]:
-    """Return the fixed opponents offered in a game, except those with moves that depend on the computer's speed."""
+    """Return the fixed opponents of a game, except slow opponents, with moves that depend on the computer's speed."""
     return [
         (opponent.slug, f"{opponent.name}: {opponent.summary}{f' {rating.words}.' if rating else ''}")
         for opponent, _, rating in opponents_offered(game)
@@ -43,14 +43,14 @@ class StageForm(forms.Form):
     learns = forms.BooleanField(label="The opponent learns too", required=False)
 
     def __init__(self, *args: Any, game: AnyGame, machines: Sequence[Machine] = (), **kwargs: Any) -> None:
-        # By default, Django treats a further stage with unchanged initial values as empty.
+        # Otherwise Django would treat an added stage with unchanged initial values as empty.
         super().__init__(*args, **{**kwargs, "empty_permitted": False})
         fixed = opponent_choices(game)
-        others = [(str(machine.pk), machine.name) for machine in machines]
+        machine_choices = [(str(machine.pk), machine.name) for machine in machines]
         groups: list[Any] = [("Players that never learn", fixed)]
-        if others:
+        if machine_choices:
             one_sided = all(machine.side is not None for machine in machines)
-            groups.append(("Machines that play the other side" if one_sided else "Machines", others))
+            groups.append(("Machines that play the other side" if one_sided else "Machines", machine_choices))
         self.fields["opponent"].choices = groups  # type: ignore[attr-defined]  # a Field has none, a ChoiceField has
 
 
@@ -58,7 +58,7 @@ StageFormSet = forms.formset_factory(StageForm, extra=0, min_num=1, max_num=MAX_
 
 
 class SeedForm(forms.Form):
-    """The seed of a run and, if its machine keeps snapshots, the games that measure each."""
+    """The seed of a run and, if its machine keeps snapshots, the number of games that measure each snapshot."""
 
     seed = SeedField(help_text=SAME_GAMES, initial=seed_new)
     measured = forms.IntegerField(

@@ -14,7 +14,7 @@ DAYS = (("1", "Mon"), ("2", "Tue"), ("3", "Wed"), ("4", "Thu"), ("5", "Fri"), ("
 
 
 class TimingForm(forms.Form):
-    """The timing of a schedule, in one of three forms, and its seed."""
+    """The timing of a schedule, as an interval, a time of day or a cron expression, and its seed."""
 
     kind = forms.ChoiceField(
         label="When",
@@ -59,12 +59,12 @@ class TimingForm(forms.Form):
     seed = SeedField(required=False, help_text="Leave this empty for a new seed each time.")
 
     def clean(self) -> dict[str, object]:
-        """Convert the chosen form of timing to ``timing``."""
+        """Convert the fields of the chosen kind of timing to ``timing``."""
         data: dict[str, Any] = super().clean() or {}
         kind = data.get("kind")
-        needed = {"every": "every", "daily": "at", "crontab": "crontab"}.get(str(kind), "kind")
-        if needed not in self.errors and not data.get(needed):
-            self.add_error(needed, field_text.REQUIRED)
+        required_field = {"every": "every", "daily": "at", "crontab": "crontab"}.get(str(kind), "kind")
+        if required_field not in self.errors and not data.get(required_field):
+            self.add_error(required_field, field_text.REQUIRED)
         if self.errors:
             return data
         if kind == "every":
@@ -81,13 +81,13 @@ class TimingForm(forms.Form):
 
 
 def timing_to_form(timing: Timing) -> dict[str, object]:
-    """Return the initial values of the form for an existing schedule."""
+    """Return the form's initial values for the timing of an existing schedule."""
     if not timing.crontab:
         return {"kind": "every", "every": timing.every, "period": timing.period}
     minute, hour, day, month, weekdays = timing.crontab.split()
     days = [] if weekdays == "*" else weekdays.split(",")
-    plain = minute.isdigit() and hour.isdigit() and day in ("*", "L") and month == "*"
-    if plain and set(days) <= {value for value, _ in DAYS}:
+    is_daily = minute.isdigit() and hour.isdigit() and day in ("*", "L") and month == "*"
+    if is_daily and set(days) <= {value for value, _ in DAYS}:
         at, last_day = f"{int(hour):02d}:{int(minute):02d}", day == "L"
         return {"kind": "daily", "at": at, "days": days, "last_day": last_day, "crontab": timing.crontab}
     return {"kind": "crontab", "crontab": timing.crontab}

@@ -61,14 +61,14 @@ class TournamentForm(forms.Form):
         ]
 
     def clean(self) -> dict[str, object]:
-        """Combine machines and fixed opponents to ``entries``, and check the number of games."""
+        """Combine machines and fixed opponents as ``entries``, and check the number of games."""
         data: dict[str, Any] = super().clean() or {}
         data["entries"] = [*data.get("machines", []), *data.get("opponents", [])]
         if data.get("format") != TournamentFormat.SWISS:
             data["rounds"] = None  # the page hides this field except for Swiss tournaments
-        most = games_most(self.game, [self.offered[pk] for pk in data.get("machines", [])])
-        if data.get("games", 0) > most:
-            self.add_error("games", field_text.at_most(most))
+        max_games = games_most(self.game, [self.offered[pk] for pk in data.get("machines", [])])
+        if data.get("games", 0) > max_games:
+            self.add_error("games", field_text.at_most(max_games))
         if not self.errors and len(data["entries"]) < 2:
             self.add_error(None, FEW_ENTRIES)
         return data

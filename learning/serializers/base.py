@@ -26,8 +26,10 @@ class SlugChoiceField(serializers.ChoiceField):
         if key != "invalid_choice":
             super().fail(key, **kwargs)
         text = str(kwargs["input"])
-        more = did_you_mean(text, map(str, self.choices))
-        raise serializers.ValidationError(f"{text[:MAX_SLUG_CHARACTERS]!r} is none of the choices. {more}", code=key)
+        suggestion = did_you_mean(text, map(str, self.choices))
+        raise serializers.ValidationError(
+            f"{text[:MAX_SLUG_CHARACTERS]!r} is none of the choices. {suggestion}", code=key
+        )
 
 
 @extend_schema_field({"type": "object", "description": "A learning rule; fields left out have their default."})

@@ -35,9 +35,9 @@ class TimingSerializer(StrictSerializer):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Convert crontab and interval to ``timing``; leave it out if neither is given."""
-        given = {name: attrs.pop(name) for name in ("crontab", "every", "period", "timezone") if name in attrs}
+        timing_fields = {name: attrs.pop(name) for name in ("crontab", "every", "period", "timezone") if name in attrs}
         paused = {"paused": attrs.pop("paused")} if "paused" in attrs else {}
-        return {**super().validate(attrs), **paused, **({"timing": Timing(**given)} if given else {})}
+        return {**super().validate(attrs), **paused, **({"timing": Timing(**timing_fields)} if timing_fields else {})}
 
 
 class ScheduleCreateSerializer(TimingSerializer, TrainingSerializer):

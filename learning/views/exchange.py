@@ -28,7 +28,7 @@ from learning.services import machines as services
 from learning.views.tables import csv_download
 
 CHOOSE = f"choose one under “{ImportForm.base_fields['preset'].label}”"
-"""Hint of this page how to choose another rule, for the notes of an import."""
+"""The end of the sentence "import the file again and …" in the notes of an import."""
 
 
 @require_safe
@@ -39,8 +39,8 @@ def print_page(request: HttpRequest, machine_id: int) -> HttpResponseBase:
         choices = kind_of(machine).files.print_choices(machine)
     except PlayError as error:
         return refused(request, error, reverse("machine", args=[machine_id]))
-    asked = request.GET if "paper" in request.GET else None
-    form = PrintForm(asked, choices=choices)
+    parameters = request.GET if "paper" in request.GET else None
+    form = PrintForm(parameters, choices=choices)
     if not form.is_bound:
         return _print_form(request, machine, form)
     if form.is_valid():
@@ -70,7 +70,7 @@ def table_csv(request: HttpRequest, machine_id: int) -> HttpResponse:
 @account_required("Log in to import a machine from a file.", "Without an account you can export every public machine.")
 @require_http_methods(["GET", "HEAD", "POST"])
 def import_page(request: HttpRequest) -> HttpResponse:
-    """Import a machine from a file; for an unreadable file, show where it is wrong."""
+    """Import a machine from a file; for an invalid file, show the place of the error."""
     form = ImportForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
         try:

@@ -39,13 +39,15 @@ def experiment_list(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def experiment_page(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show an experiment with the requested run, by default the latest finished one. POST requests a run."""
+    """Show an experiment with the run in the URL, by default the latest finished run. POST requests a new run."""
     try:
         experiment = selectors.experiment_get(slug)
         run = _run_shown(request, experiment)
     except PlayError as error:
-        near = name_near(slug, EXPERIMENTS)
-        return not_found(request, error, reverse("experiment", args=[near]) if near and near != slug else "")
+        similar_slug = name_near(slug, EXPERIMENTS)
+        return not_found(
+            request, error, reverse("experiment", args=[similar_slug]) if similar_slug and similar_slug != slug else ""
+        )
     form = ExperimentForm(
         request.POST or None,
         experiment=experiment,
@@ -54,12 +56,12 @@ def experiment_page(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             with guest_seated(request, principal_of_request(request)) as person:
-                asked = services.experiment_request(person=person, experiment=slug, **form.chosen())
+                requested_run = services.experiment_request(person=person, experiment=slug, **form.chosen())
         except PlayError as error:
             return sent_back(request, error, request.path)
-        return redirect(asked)
+        return redirect(requested_run)
     person = principal_of_request(request)
-    others = selectors.experiment_finished(experiment)[:RESULTS_LISTED]
+    other_runs = selectors.experiment_finished(experiment)[:RESULTS_LISTED]
     context = {
         "experiment": {
             **selectors.experiment_head(experiment),
@@ -75,7 +77,7 @@ def experiment_page(request: HttpRequest, slug: str) -> HttpResponse:
         "figures": selectors.experiment_figures(run),
         "charts": selectors.experiment_charts(run),
         "tables": run.result["tables"] if run is not None and run.result else [],
-        "others": [selectors.experiment_run_line(other, experiment) for other in others],
+        "others": [selectors.experiment_run_line(other, experiment) for other in other_runs],
     }
     return render(request, "learning/experiment.html", context)
 
@@ -117,16 +119,16 @@ def experiment_json(request: HttpRequest, run_id: int) -> HttpResponse:
 
 
 def _run_shown(request: HttpRequest, experiment: AnyExperiment) -> ExperimentRun | None:
-    """Return the run named in the URL, by default the latest finished one.
+    """Return the run named in the URL, by default the latest finished run.
 
     Raises:
         ExperimentNotFoundError: there is no such run of this experiment.
     """
-    wanted = request.GET.get("run", "")
-    if not wanted:
+    run_id = request.GET.get("run", "")
+    if not run_id:
         return selectors.experiment_run_latest(experiment)
-    pk = row_id(wanted)
+    pk = row_id(run_id)
     run = None if pk is None else selectors.experiment_run_for(pk)
     if run is None or run.experiment != experiment.slug:
-        raise ExperimentNotFoundError(f"There is no run {wanted!r} of this experiment.")
+        raise ExperimentNotFoundError(f"There is no run {run_id!r} of this experiment.")
     return run

@@ -15,21 +15,26 @@ from learning.selectors.machines import houses_seen
 
 @require_safe
 def lab(request: HttpRequest) -> HttpResponse:
-    """Show the purpose of each page of the lab; links that need machines use those of the site, if there are any."""
+    """Show the purpose of each page of the lab. Links that need a machine lead to the site's machines, if any."""
     houses = list(houses_seen(request.user).values())[:2]
-    printed = reverse("machine_print", args=[houses[0].pk]) if houses else reverse("machines")
-    compared = f"?{urlencode([('machine', house.slug) for house in houses])}" if houses else ""
-    return render(request, "learning/lab.html", {"printed": printed, "compared": compared})
+    print_url = reverse("machine_print", args=[houses[0].pk]) if houses else reverse("machines")
+    compare_query = f"?{urlencode([('machine', house.slug) for house in houses])}" if houses else ""
+    return render(request, "learning/lab.html", {"printed": print_url, "compared": compare_query})
 
 
 @require_safe
 def teachers(request: HttpRequest) -> HttpResponse:
     """Show what a class can do in a lesson, what to print, what is stored, and how to run the site for a classroom."""
-    printed = {house.slug: reverse("machine_print", args=[house.pk]) for house in houses_seen(request.user).values()}
-    kept = ("KEEP_GUEST_MATCHES_DAYS", "KEEP_GUEST_MACHINES_DAYS", "KEEP_MATCHES_DAYS", "KEEP_LOG_INS_DAYS")
+    print_urls = {house.slug: reverse("machine_print", args=[house.pk]) for house in houses_seen(request.user).values()}
+    retention_settings = (
+        "KEEP_GUEST_MATCHES_DAYS",
+        "KEEP_GUEST_MACHINES_DAYS",
+        "KEEP_MATCHES_DAYS",
+        "KEEP_LOG_INS_DAYS",
+    )
     context = {
-        "her": printed.get("her"),
-        "menace": printed.get("menace-first"),
-        **{name.lower(): getattr(settings, name) for name in kept},
+        "her": print_urls.get("her"),
+        "menace": print_urls.get("menace-first"),
+        **{name.lower(): getattr(settings, name) for name in retention_settings},
     }
     return render(request, "learning/teachers.html", context)

@@ -26,7 +26,7 @@ from learning.services.learn import trained_machine_keep
 from learning.services.personal_machines import owner_of
 
 SAVED_MAX_BYTES = 500_000
-"""Size of a saved page; larger pages are refused."""
+"""Maximum size of a saved page; larger pages are refused."""
 STYLES = (
     "css/site.css",
     "css/objects.css",
@@ -40,7 +40,7 @@ STYLES = (
 @require_safe
 def learn_page(request: HttpRequest, slug: str = "") -> HttpResponse:
     """Show the machine, teacher and progress given by the URL; invalid parts of the URL are listed."""
-    query = _known(request)
+    query = _known_parameters(request)
     if slug:
         query["game"] = slug
     reading = asked_read(query).to_json()
@@ -50,26 +50,26 @@ def learn_page(request: HttpRequest, slug: str = "") -> HttpResponse:
 @require_safe
 def learn_save(request: HttpRequest) -> HttpResponse:
     """Send the page as a single file that works offline."""
-    asked = asked_read(_known(request))
-    plan = asked.config
+    address = asked_read(_known_parameters(request))
+    plan = address.config
     graph = graph_view(plan.game, reduced=plan.rule.reduce_symmetry)
-    needed = {plan.teacher, *MEASURES}
+    opponents = {plan.teacher, *MEASURES}
     context = {
-        **_context(asked.to_json()),
+        **_context(address.to_json()),
         "saved": True,
         "styles": STYLES,
-        "graph": graph | {"replies": {who: text for who, text in graph["replies"].items() if who in needed}},
+        "graph": graph | {"replies": {slug: text for slug, text in graph["replies"].items() if slug in opponents}},
         "worker": "".join(inline(f"js/{name}.js") for name in ("learn_kernel", "learn_worker")),
     }
     page = render(request, "learning/learn_saved.html", context)
     if len(page.content) > SAVED_MAX_BYTES:
-        return sent_back(request, PageTooLargeError(), f"{reverse('learn')}?{asked.address}")
+        return sent_back(request, PageTooLargeError(), f"{reverse('learn')}?{address.address}")
     page["Content-Disposition"] = f'attachment; filename="beadbox-{plan.game.slug}.html"'
     return page
 
 
-def _known(request: HttpRequest) -> QueryDict:
-    """Return the query without foreign parameters, such as ``utm_source``."""
+def _known_parameters(request: HttpRequest) -> QueryDict:
+    """Return the query without parameters that are no part of an address, such as ``utm_source``."""
     query = request.GET.copy()
     for name in set(query) - set(KNOWN):
         del query[name]
@@ -81,14 +81,14 @@ def _context(reading: dict[str, Any]) -> dict[str, Any]:
     return {
         "reading": reading,
         "game": game_view(game),
-        "games": [{"slug": one.slug, "label": game_label(one)} for one in games_taught().values()],
+        "games": [{"slug": choice.slug, "label": game_label(choice)} for choice in games_taught().values()],
         "form": learn_form(game, reading),
         "speeds": SPEEDS.items(),
     }
 
 
 def graph_url(reading: dict[str, Any]) -> str:
-    """Return the URL of the game's graph; the page's head names it, so that the browser loads it early."""
+    """Return the URL of the game's graph. The page's head contains the URL, so that the browser loads it early."""
     query = {"game": reading["game"], "reduce_symmetry": str(reading["rule"]["reduce_symmetry"]).lower()}
     return f"{reverse('api-learn-graph')}?{urlencode(query)}"
 
@@ -96,16 +96,16 @@ def graph_url(reading: dict[str, Any]) -> str:
 @form_only("learn")
 def learn_keep(request: HttpRequest) -> HttpResponse:
     """Store the machine of an ``address`` for the account, or for this guest."""
-    asked = asked_read(QueryDict(request.POST.get("address", "")))
+    address = asked_read(QueryDict(request.POST.get("address", "")))
     try:
-        for problem in asked.problems:
+        for problem in address.problems:
             raise MalformedError(f"In this address, {problem.field} is wrong. {problem.detail}")
         with guest_seated(request, principal_of_request(request)) as person:
-            kept, run = trained_machine_keep(
-                user=owner_of(person), config=asked.config, preset=asked.preset, games=asked.games
+            machine, run = trained_machine_keep(
+                user=owner_of(person), config=address.config, preset=address.preset, games=address.games
             )
     except PlayError as error:
-        return sent_back(request, error, f"{reverse('learn')}?{asked.address}")
+        return sent_back(request, error, f"{reverse('learn')}?{address.address}")
     if run is not None and run.finished_at is None:
         return redirect("run", run.pk)
-    return redirect(kept.get_absolute_url())
+    return redirect(machine.get_absolute_url())

@@ -47,15 +47,15 @@ def machine_page(request: HttpRequest, machine_id: int) -> HttpResponse:
     lessons = selectors.lesson_list_recent(machine).annotate(is_hidden=cause_hidden(Principal.of(request.user)))
     recent = [selectors.lesson_line(lesson, is_hidden=lesson.is_hidden) for lesson in lessons]
     learns_for_us = machine.learns and request.user.is_authenticated and can_edit(request.user, machine)
-    lent = is_lent(request.user, machine)
-    shared = {
+    is_lent_machine = is_lent(request.user, machine)
+    common_context = {
         "game": game_view(machine.game_rules),
         "can_edit": can_edit(request.user, machine),
-        "is_lent": lent,
+        "is_lent": is_lent_machine,
         "may_share": is_own(request.user, machine) and not machine.is_public,
-        "is_guests": machine.guest is not None and not lent,
+        "is_guests": machine.guest is not None and not is_lent_machine,
         "is_public": machine.is_public,
-        "runs": [] if lent else selectors_runs.run_list_open(machine),
+        "runs": [] if is_lent_machine else selectors_runs.run_list_open(machine),
         "partners": opponent_machines(machine, machines_visible(request.user)) if learns_for_us else [],
         "seed": seed_new(),
         "max_seed": MAX_SEED,
@@ -63,7 +63,7 @@ def machine_page(request: HttpRequest, machine_id: int) -> HttpResponse:
     }
     kind = kind_of(machine)
     page = kind.page.machine_page(machine, kind.training.strength(machine), request.GET.dict())
-    return render(request, page.template, shared | page.context, status=page.status)
+    return render(request, page.template, common_context | page.context, status=page.status)
 
 
 @account_required(
@@ -75,10 +75,10 @@ def machine_new(request: HttpRequest) -> HttpResponse:
     """Create a machine from a preset, or with every field of its rule set by hand."""
     form = MachineForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        wanted = {key: form.cleaned_data[key] for key in ("game", "side", "name", "description", "is_public", "rule")}
-        preset = "" if wanted["rule"] else form.cleaned_data["preset"]
+        values = {key: form.cleaned_data[key] for key in ("game", "side", "name", "description", "is_public", "rule")}
+        preset = "" if values["rule"] else form.cleaned_data["preset"]
         try:
-            machine = services.machine_make(user=request.user, preset=preset, **wanted)
+            machine = services.machine_make(user=request.user, preset=preset, **values)
         except PlayError as error:
             refusal_add(form, error)
         else:
@@ -99,7 +99,7 @@ def machine_new(request: HttpRequest) -> HttpResponse:
 @known_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def machine_edit(request: HttpRequest, machine_id: int) -> HttpResponse:
-    """Rename, describe, freeze or publish a machine; show the links to reset or delete it."""
+    """Rename, describe, freeze or publish a machine; show the links to reset or delete the machine."""
     try:
         machine = machine_for(request.user, machine_id, to="edit")
         facts = {key: getattr(machine, key) for key in ("name", "description", "is_public", "learns")}

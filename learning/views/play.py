@@ -1,4 +1,4 @@
-"""The page with all ways to play a game: against a player or a machine, or watching two of them."""
+"""The page with all ways to play a game: against a player or a machine, or watching two machines."""
 
 from __future__ import annotations
 
@@ -30,58 +30,62 @@ def play_page(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         game = game_get(slug)
         if "with" in request.GET:
-            return redirect("play", game_with(game.family, [one for one in request.GET.getlist("with") if one]).slug)
+            return redirect("play", game_with(game.family, [rule for rule in request.GET.getlist("with") if rule]).slug)
     except UnknownGameError as error:
         return not_found(request, error, reverse("play", args=[error.near]) if error.near else "")
     machines = selectors.machine_list_seen(request.user, slug)
     houses = selectors.houses_seen(request.user)
-    # The site's machines are the default selection; otherwise the first by name would be preselected.
-    wanted = [request.GET.get("machine", ""), *(str(houses[at].pk) for at in houses if at[0] == slug)]
+    # The site's machines are the default selection, rather than the first machine by name.
+    preselection = [request.GET.get("machine", ""), *(str(houses[at].pk) for at in houses if at[0] == slug)]
     sides = [
         {
             "name": game.look.layout.role_names[side],
-            "machines": _options([machine for machine in machines if machine.side == side], wanted),
+            "machines": _options([machine for machine in machines if machine.side == side], preselection),
         }
         for side in Side
     ]
-    seats = _options(machines, wanted)
-    masters = {machine.pk for machine in machines if can_edit(request.user, machine)}
-    usual, own = personal_machine_side(game), selectors.personal_machines_of(request.user)
+    options = _options(machines, preselection)
+    editable_ids = {machine.pk for machine in machines if can_edit(request.user, machine)}
+    usual_side, own_machines = personal_machine_side(game), selectors.personal_machines_of(request.user)
     view = game_view(game)
     context = {
         "game": {**view, "rivals": selectors.rivals(game, houses)},
         "guide": {"layout": view["layout"], "guide": view["guide"]},
-        "teach": [personal_machine_offer(game, side, own) for side in (usual, usual.other)] if game.takes_boxes else [],
+        "teach": [personal_machine_offer(game, side, own_machines) for side in (usual_side, usual_side.other)]
+        if game.takes_boxes
+        else [],
         "players": [player for player in player_list(game) if player["slug"] != "menace"],
         "sides": sides,
-        "own": [one for one in seats if one["id"] in masters],
-        "others": [one for one in seats if one["id"] not in masters],
+        "own": [option for option in options if option["id"] in editable_ids],
+        "others": [option for option in options if option["id"] not in editable_ids],
     }
     return render(request, "games/play.html", context)
 
 
 @form_only("lobby")
 def teach(request: HttpRequest) -> HttpResponse:
-    """Seat the visitor against their personal machine of ``game``, created if missing; ``side`` is the visitor's."""
+    """Start a match of ``game`` between the visitor, on ``side``, and their personal machine, created if missing."""
     try:
         game = game_get(request.POST.get("game", ""))
-        mine = parse_side(game, request.POST.get("side", ""), personal_machine_side(game).other)
+        visitor_side = parse_side(game, request.POST.get("side", ""), personal_machine_side(game).other)
         with guest_seated(request, principal_of_request(request)) as person:
-            seated = personal_machine_play(person=person, game=game.slug, side=None if mine is None else mine.other)
+            seating = personal_machine_play(
+                person=person, game=game.slug, side=None if visitor_side is None else visitor_side.other
+            )
     except (PlayError, UnknownGameError, ValueError) as error:
         return sent_back(request, error)
-    return redirect(seated.room)
+    return redirect(seating.room)
 
 
-def _options(machines: Sequence[Machine], wanted: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the machines as options; the first id in ``wanted`` that is among them is preselected."""
+def _options(machines: Sequence[Machine], preselection: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the machines as options; the first id of ``preselection`` that is among them is preselected."""
     by_ref = {str(machine.pk): machine for machine in machines}
-    chosen = next((by_ref[ref] for ref in wanted if ref in by_ref), None)
+    preselected = next((by_ref[ref] for ref in preselection if ref in by_ref), None)
     return [
         {
             **selectors.machine_brief(machine),
             "side_name": machine.get_side_display(),
-            "chosen": machine is chosen,
+            "chosen": machine is preselected,
         }
         for machine in machines
     ]

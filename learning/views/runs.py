@@ -33,11 +33,11 @@ from learning.states import PointState
 from learning.views.tables import csv_download, json_download
 
 COMPARED_MOST = 6
-"""Machines compared in one chart; more curves are hard to tell apart."""
+"""Maximum number of machines compared in one chart; more curves are hard to tell apart."""
 LISTED = 12
-"""Machines on a page of the list."""
+"""Number of machines on a page of the list."""
 OWN_FIRST = 5
-"""The viewer's own machines shown at the top of the list."""
+"""Maximum number of the viewer's own machines shown at the top of the list."""
 
 
 @account_required(
@@ -51,12 +51,12 @@ def run_start(request: HttpRequest, machine_id: int) -> HttpResponse:
         machine = machine_for(request.user, machine_id, to="train")
     except PlayError as error:
         return refused(request, error, reverse("machine", args=[machine_id]))
-    others = opponent_machines(machine, machines_visible(request.user))
+    partners = opponent_machines(machine, machines_visible(request.user))
     stages = StageFormSet(
-        request.POST or None, form_kwargs={"game": machine.game_rules, "machines": others}, prefix="stage"
+        request.POST or None, form_kwargs={"game": machine.game_rules, "machines": partners}, prefix="stage"
     )
     seed = SeedForm(request.POST or None, machine=machine)
-    problem, status = "", 200
+    error_text, status = "", 200
     if request.method == "POST" and stages.is_valid() and seed.is_valid():
         try:
             run = services_runs.training_run_request(
@@ -67,7 +67,7 @@ def run_start(request: HttpRequest, machine_id: int) -> HttpResponse:
             )
             return redirect("run", run.pk)
         except PlayError as error:
-            problem, status = str(error), error.status
+            error_text, status = str(error), error.status
     context = {
         "machine": {"id": machine.pk, "name": machine.name, "url": machine.get_absolute_url()},
         "learns": machine.learns,
@@ -76,7 +76,7 @@ def run_start(request: HttpRequest, machine_id: int) -> HttpResponse:
         "runs": [
             selectors_runs.run_line(run, Principal.of(request.user)) for run in selectors_runs.run_list_of(machine)
         ],
-        "problem": problem,
+        "problem": error_text,
     }
     return render(request, "learning/run_start.html", context, status=status)
 
@@ -87,12 +87,12 @@ def run_start(request: HttpRequest, machine_id: int) -> HttpResponse:
     "Without an account you can play a machine, and it learns from each game.",
 )
 def run_together(request: HttpRequest, machine_id: int) -> HttpResponse:
-    """Train a machine against another one, which learns too if the account may train it."""
+    """Train a machine against another machine, which learns too if the account may train it."""
     try:
         machine = machine_for(request.user, machine_id, to="train")
-        other = machine_for(request.user, request.POST.get("opponent", ""), to="play")
-        learns = other.learns and can_edit(request.user, other)
-        stage = services_runs.Stage(str(other.pk), _number(request.POST.get("games", ""), 0), learns=learns)
+        opponent = machine_for(request.user, request.POST.get("opponent", ""), to="play")
+        learns = opponent.learns and can_edit(request.user, opponent)
+        stage = services_runs.Stage(str(opponent.pk), _number(request.POST.get("games", ""), 0), learns=learns)
         seed = request.POST.get("seed", "")
         run = services_runs.training_run_request(
             user=request.user, machine=str(machine.pk), stages=[stage], seed=_number(seed, -1) if seed else None
@@ -102,9 +102,9 @@ def run_together(request: HttpRequest, machine_id: int) -> HttpResponse:
     return redirect("run", run.pk)
 
 
-def _number(text: str, otherwise: int) -> int:
-    """Parse a whole number; for other text return ``otherwise``, which the service refuses."""
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 20 else otherwise
+def _number(text: str, default: int) -> int:
+    """Parse a whole number; for other text return ``default``, a number that the service refuses."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 20 else default
 
 
 @require_safe
@@ -120,11 +120,11 @@ def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
         "run": selectors_runs.run_line(run, Principal.of(request.user)),
         "run_json": selectors_runs.run_view(run, Principal.of(request.user)),
         "curve": selectors_runs.run_curve(run),
-        "against": _against(run.machine),
+        "against": _opponents(run.machine),
         "exact": kind.training.has_table(run.machine),
         "kind": kind,
         "why_unlisted": "" if run.machine.game_rules.listable else run.machine.game_rules.why_unlisted,
-        "against_first": _against_first(run),
+        "against_first": _first_opponent(run),
         "may_train": can_edit(request.user, run.machine),
     }
     return render(request, "learning/run.html", context)
@@ -135,7 +135,7 @@ def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
     "Log in to stop a training of yours.", "Without an account you can watch every training of a public machine."
 )
 def run_cancel(request: HttpRequest, run_id: int) -> HttpResponse:
-    """Stop a run; what was learnt by then is kept."""
+    """Stop a run; the machine keeps what it has learnt."""
     try:
         services_runs.training_run_stop(user=request.user, run_id=run_id)
     except PlayError as error:
@@ -166,27 +166,27 @@ def run_json(request: HttpRequest, run_id: int) -> HttpResponse:
 @require_safe
 def machine_list(request: HttpRequest) -> HttpResponse:
     """Show the visible machines, sorted and filtered; several can be selected for comparison."""
-    asked = {name: value for name, value in request.GET.dict().items() if name in MachineListFilter.base_filters}
-    # An explicit order: links to further pages repeat only named parameters.
-    chosen = MachineListFilter(asked or {"sort": "name"}, machines_visible(request.user), request=request)
-    listed, viewer = chosen.qs.select_related("owner", "standing"), Principal.of(request.user)
-    own = [] if asked else selectors.machine_list_own(viewer, OWN_FIRST + 1)
+    filters = {name: value for name, value in request.GET.dict().items() if name in MachineListFilter.base_filters}
+    # The order is given explicitly, because links to further pages repeat only the given parameters.
+    machine_filter = MachineListFilter(filters or {"sort": "name"}, machines_visible(request.user), request=request)
+    others, viewer = machine_filter.qs.select_related("owner", "standing"), Principal.of(request.user)
+    own = [] if filters else selectors.machine_list_own(viewer, OWN_FIRST + 1)
     if own:
-        listed = listed.exclude(owned_by(viewer))
-    page = Paginator(listed, LISTED).get_page(request.GET.get("page"))
+        others = others.exclude(owned_by(viewer))
+    page = Paginator(others, LISTED).get_page(request.GET.get("page"))
     if page.number > 1:
         own = []
     own_rows, machines = selectors.machine_rows(own[:OWN_FIRST]), selectors.machine_rows(list(page))
     context = {
-        "form": chosen.form,
+        "form": machine_filter.form,
         "page_obj": page,
         "own": own_rows,
         "has_more_of_own": len(own) > OWN_FIRST,
         "machines": machines,
         "boards": {
-            one: game_picture(GAMES[one]) for one in sorted({machine["board"] for machine in (*own_rows, *machines)})
+            slug: game_picture(GAMES[slug]) for slug in sorted({machine["board"] for machine in (*own_rows, *machines)})
         },
-        "is_narrowed": any(value for name, value in asked.items() if name != "sort"),
+        "is_narrowed": any(value for name, value in filters.items() if name != "sort"),
         "compared_most": COMPARED_MOST,
     }
     return render(request, "learning/machines.html", context)
@@ -196,25 +196,26 @@ def machine_list(request: HttpRequest) -> HttpResponse:
 def compare(request: HttpRequest) -> HttpResponse:
     """Show the curves of several machines in one chart."""
     try:
-        machines = _compared(request)
+        machines = _compared_machines(request)
     except PlayError as error:
         return not_found(request, error)
     if len({machine.game for machine in machines}) > 1:
         messages.info(request, "These machines play different games. Compare their curves with care.")
     curves = selectors_runs.machine_curves(machines)
-    measured = {slug for points in curves.values() for point in points for slug in point["strength"]}
-    sought = request.GET.get("search", "").strip()[:80]
-    found = selectors.machine_list_found(request.user, sought, machines) if sought else []
+    opponents = {slug for points in curves.values() for point in points for slug in point["strength"]}
+    search_text = request.GET.get("search", "").strip()[:80]
+    matches = selectors.machine_list_found(request.user, search_text, machines) if search_text else []
     context = {
-        "sought": sought,
-        "found": [{**selectors.card_facts(m), "query": _query([*machines, m])} for m in found],
+        "sought": search_text,
+        "found": [{**selectors.card_facts(m), "query": _query([*machines, m])} for m in matches],
         "is_full": len(machines) == COMPARED_MOST,
         "machines": [
-            {**selectors.card_facts(m), "without": _query([one for one in machines if one != m])} for m in machines
+            {**selectors.card_facts(m), "without": _query([other for other in machines if other != m])}
+            for m in machines
         ],
         "curves": [{"id": m.pk, "name": m.name, "points": curves[m.pk]} for m in machines],
         "without": [m.name for m in machines if not curves[m.pk]],
-        "against": {slug: name for slug, name in CURVE_AGAINST.items() if slug in measured} or CURVE_AGAINST,
+        "against": {slug: name for slug, name in CURVE_AGAINST.items() if slug in opponents} or CURVE_AGAINST,
         "query": _query(machines),
     }
     return render(request, "learning/compare.html", context)
@@ -224,7 +225,7 @@ def compare(request: HttpRequest) -> HttpResponse:
 def compare_csv(request: HttpRequest) -> HttpResponse:
     """Send the curves of several machines as one CSV table."""
     try:
-        machines = _compared(request, to="export")
+        machines = _compared_machines(request, to="export")
     except PlayError as error:
         return refused(request, error, reverse("compare"))
     curves = selectors_runs.machine_curves(machines)
@@ -235,18 +236,18 @@ def compare_csv(request: HttpRequest) -> HttpResponse:
 def compare_json(request: HttpRequest) -> HttpResponse:
     """Send the curves of several machines as JSON, with points in the shape of the API."""
     try:
-        machines = _compared(request, to="export")
+        machines = _compared_machines(request, to="export")
     except PlayError as error:
         return not_found(request, error)
     curves = selectors_runs.machine_curves(machines)
-    listed = [
+    rows = [
         {"id": m.pk, "slug": m.slug, "name": m.name, "game": m.game, "side": m.side, "curve": curves[m.pk]}
         for m in machines
     ]
-    return json_download("compare.json", {"machines": listed})
+    return json_download("compare.json", {"machines": rows})
 
 
-def _compared(request: HttpRequest, to: To = "see") -> list[Machine]:
+def _compared_machines(request: HttpRequest, to: To = "see") -> list[Machine]:
     refs = dict.fromkeys(ref for ref in request.GET.getlist("machine") if ref.strip())
     return [machine_for(request.user, ref, to=to) for ref in list(refs)[:COMPARED_MOST]]
 
@@ -256,31 +257,38 @@ def _query(machines: Sequence[Machine]) -> str:
     return urlencode([("machine", machine.pk) for machine in machines])
 
 
-def _against_first(run: TrainingRun) -> str:
+def _first_opponent(run: TrainingRun) -> str:
     """Return the opponent shown first on the curve: a training opponent if the curve has one, else random play."""
     slugs = [stage.opponent.replace("-", "_") for stage in run.stages.all()]
-    return next((slug for slug in slugs if slug in _against(run.machine)), "random")
+    return next((slug for slug in slugs if slug in _opponents(run.machine)), "random")
 
 
-def _against(machine: Machine) -> dict[str, str]:
-    """Return the opponents against which a machine's curve is measured: slugs with names."""
+def _opponents(machine: Machine) -> dict[str, str]:
+    """Return the names of the opponents against which a machine's curve is measured, by slug."""
     return {slug: CURVE_AGAINST[slug] for slug in kind_of(machine).training.measured_against(machine)}
 
 
-def _csv(name: str, first: list[str], *parts: tuple[Iterable[Any], list[PointState]]) -> HttpResponse:
+def _csv(name: str, leading_columns: list[str], *parts: tuple[Iterable[Any], list[PointState]]) -> HttpResponse:
     """Return curves as CSV with full precision.
 
     Args:
         name: name of the file.
-        first: names of the leading columns, which identify a curve.
+        leading_columns: names of the columns that identify a curve.
         parts: for each curve, the values of these columns and the points.
     """
-    exact = [(against, result) for against in CURVE_AGAINST for result in ("win", "draw", "loss")]
+    result_columns = [(against, result) for against in CURVE_AGAINST for result in ("win", "draw", "loss")]
     rows: list[list[Any]] = [
-        [*first, "games", "wins", "draws", "losses", *(f"{against}_{result}" for against, result in exact)]
+        [
+            *leading_columns,
+            "games",
+            "wins",
+            "draws",
+            "losses",
+            *(f"{against}_{result}" for against, result in result_columns),
+        ]
     ]
-    for head, points in parts:
+    for leading_cells, points in parts:
         for point in points:
-            numbers = (point["strength"].get(against, {}).get(result, "") for against, result in exact)
-            rows.append([*head, point["games"], point["wins"], point["draws"], point["losses"], *numbers])
+            numbers = (point["strength"].get(against, {}).get(result, "") for against, result in result_columns)
+            rows.append([*leading_cells, point["games"], point["wins"], point["draws"], point["losses"], *numbers])
     return csv_download(name, rows)

@@ -45,7 +45,7 @@ TIMETABLE = account_required(
 @TIMETABLE
 @require_safe
 def schedule_list(request: HttpRequest) -> HttpResponse:
-    """Show the account's schedules, and its machines for new ones."""
+    """Show the account's schedules, and the machines for which it can create a schedule."""
     assert request.user.pk is not None
     context = {
         "sees_all": sees_all_schedules(request.user),
@@ -89,7 +89,7 @@ def schedule_new(request: HttpRequest, machine_id: int) -> HttpResponse:
 @TIMETABLE
 @require_http_methods(["GET", "HEAD", "POST"])
 def schedule_page(request: HttpRequest, schedule_id: int) -> HttpResponse:
-    """Show a schedule: its next runs, the outcome of the last one, and a form to change it."""
+    """Show a schedule: its next runs, the outcome of its last run, and a form to change the schedule."""
     try:
         schedule = schedule_for(request.user, schedule_id)
     except PlayError as error:
@@ -164,7 +164,7 @@ def schedule_delete(request: HttpRequest, schedule_id: int) -> HttpResponse:
 
 
 def _forms(request: HttpRequest, machine: Machine, schedule: Schedule | None = None) -> tuple[Any, TimingForm]:
-    others = opponent_machines(machine, machines_visible(request.user))
+    partners = opponent_machines(machine, machines_visible(request.user))
     initial: dict[str, Any] = {"timezone": timezone_usual(request.user)}
     if schedule is not None:
         interval = schedule.task.interval
@@ -177,7 +177,7 @@ def _forms(request: HttpRequest, machine: Machine, schedule: Schedule | None = N
         initial["timezone"] = timezone_of(schedule.task) or initial["timezone"]
     stages = StageFormSet(
         request.POST or None,
-        form_kwargs={"game": machine.game_rules, "machines": others},
+        form_kwargs={"game": machine.game_rules, "machines": partners},
         prefix="stage",
         initial=schedule.stages if schedule is not None else None,
     )

@@ -21,7 +21,7 @@ from learning.services import sharing as services
 from learning.views.machines import known_required
 
 MAX_LINKS = 20
-"""Links remembered in a session; beyond that, the oldest is dropped."""
+"""Maximum number of links remembered in a session; the oldest link is dropped first."""
 
 
 @known_required
@@ -62,7 +62,7 @@ def shared(request: HttpRequest, secret: str) -> HttpResponse:
         response = not_found(request, error)
     else:
         if not is_seen(request.user, machine):
-            links = [one for one in request.session.get(LINKS_KEY, ()) if one != machine.share_id]
+            links = [link for link in request.session.get(LINKS_KEY, ()) if link != machine.share_id]
             request.session[LINKS_KEY] = [*links, machine.share_id][-MAX_LINKS:]
         response = redirect(machine)
     # The URL contains the secret: hide it from linked pages (Referer) and from search engines.

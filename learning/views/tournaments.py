@@ -1,4 +1,4 @@
-"""Pages of tournaments: start one, watch it live, cancel or delete it, download its tables."""
+"""Pages of tournaments: start, watch, cancel or delete a tournament, and download its tables."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from learning.views.tables import csv_download, json_download
 
 TOURNAMENTS_PER_PAGE = 30
 LISTED = 100
-"""Machines offered on the form at a time."""
+"""Maximum number of unticked machines on the form."""
 
 
 @require_safe
@@ -53,47 +53,47 @@ def tournament_new(request: HttpRequest) -> HttpResponse:
     """Show the form for the entrants and settings, and start the tournament."""
     game = request.GET.get("game", "")
     games = selectors.tournament_games(request.user)
-    game = game if game in {known.slug for known in games} else games[0].slug
-    offered = machines_visible(request.user).filter(game=game)
-    found = EntrantFilter(request.POST, offered, request=request, prefix="list", game=GAMES[game])
-    ticked = _ticked(request, offered)
-    listed = [machine for machine in found.qs[: LISTED + 1] if machine not in ticked]
+    game = game if game in {choice.slug for choice in games} else games[0].slug
+    visible = machines_visible(request.user).filter(game=game)
+    entrant_filter = EntrantFilter(request.POST, visible, request=request, prefix="list", game=GAMES[game])
+    ticked = _ticked(request, visible)
+    unticked = [machine for machine in entrant_filter.qs[: LISTED + 1] if machine not in ticked]
     if "tick" in request.POST:
-        ticked += listed[: max(0, MAX_ENTRIES - len(ticked))]
-        listed = [machine for machine in listed if machine not in ticked]
-    machines = [*ticked, *listed[:LISTED]]
-    narrows = bool({"show", "tick"} & set(request.POST))
-    if narrows:  # only the list of machines changes: keep the rest of the form and start nothing
-        form = TournamentForm(initial=_filled(request, ticked), game=GAMES[game], machines=machines)
+        ticked += unticked[: max(0, MAX_ENTRIES - len(ticked))]
+        unticked = [machine for machine in unticked if machine not in ticked]
+    machines = [*ticked, *unticked[:LISTED]]
+    only_filters = bool({"show", "tick"} & set(request.POST))
+    if only_filters:  # only the list of machines changes: keep the rest of the form and start nothing
+        form = TournamentForm(initial=_submitted_values(request, ticked), game=GAMES[game], machines=machines)
     else:
         form = TournamentForm(request.POST or None, initial={"seed": seed_new()}, game=GAMES[game], machines=machines)
-    if request.method == "POST" and not narrows and form.is_valid():
-        wanted = {key: form.cleaned_data[key] for key in ("entries", "games", "name", "format", "rounds", "seed")}
+    if request.method == "POST" and not only_filters and form.is_valid():
+        values = {key: form.cleaned_data[key] for key in ("entries", "games", "name", "format", "rounds", "seed")}
         try:
-            return redirect(services.tournament_start(user=request.user, game=game, **wanted))
+            return redirect(services.tournament_start(user=request.user, game=game, **values))
         except PlayError as error:
             refusal_add(form, error)
     context = {
         "form": form,
-        "found": found.form,
-        "is_narrowed": any(found.form.cleaned_data.values()),
-        "not_all": len(listed) > LISTED,
+        "found": entrant_filter.form,
+        "is_narrowed": any(entrant_filter.form.cleaned_data.values()),
+        "not_all": len(unticked) > LISTED,
         "n_ticked": len(ticked),
         "max_entries": MAX_ENTRIES,
-        "games": [{"slug": known.slug, "name": game_label(known)} for known in games],
+        "games": [{"slug": choice.slug, "name": game_label(choice)} for choice in games],
         "chosen": game,
         "who_meets": who_meets(GAMES[game], machines),
     }
     return render(request, "learning/tournament_new.html", context)
 
 
-def _ticked(request: HttpRequest, offered: QuerySet[Machine]) -> list[Machine]:
-    """Return the machines already ticked, whatever filter the list has."""
+def _ticked(request: HttpRequest, visible: QuerySet[Machine]) -> list[Machine]:
+    """Return the machines that are ticked in the submitted form, even if the filter excludes them."""
     ids = [row_id(pk) for pk in request.POST.getlist("machines")[: LISTED + MAX_ENTRIES]]
-    return list(offered.filter(pk__in=[pk for pk in ids if pk is not None]).order_by("name", "pk"))
+    return list(visible.filter(pk__in=[pk for pk in ids if pk is not None]).order_by("name", "pk"))
 
 
-def _filled(request: HttpRequest, ticked: Sequence[Machine]) -> dict[str, Any]:
+def _submitted_values(request: HttpRequest, ticked: Sequence[Machine]) -> dict[str, Any]:
     """Return the submitted values as initial values of a new form."""
     return {
         **request.POST.dict(),

@@ -1,4 +1,4 @@
-"""Pages of learnt values: those of a machine in a position, and those of the levels of a game."""
+"""Pages of learnt values: of a machine in a position, and of the levels of a game."""
 
 from __future__ import annotations
 
@@ -21,15 +21,18 @@ from learning.selectors import machines as selectors
 
 
 def _walk(game: Any, view: dict[str, Any]) -> dict[str, Any]:
-    """Return the board, and the successor of each plain move; flips and turns are only in the table."""
+    """Return the board, and the path and next position of each move, for playing on the board.
+
+    Paths are given only for plain moves; Romgon's flips and turns are only in the table.
+    """
     position = game.decode(view["position"])
-    moves = {one["move"]: game.parse_move(one["move"]) for one in view["moves"]}
-    plain = {text: move for text, move in moves.items() if game.look.kind(move) == "move"}
+    moves = {row["move"]: game.parse_move(row["move"]) for row in view["moves"]}
+    plain_moves = {text: move for text, move in moves.items() if game.look.kind(move) == "move"}
     return {
         "board": list(game.pieces(position)),
         "role": view["role"],
-        "paths": {text: game.look.path_ids(move) for text, move in plain.items()},
-        "next": {one["move"]: one["next"] for one in view["moves"]},
+        "paths": {text: game.look.path_ids(move) for text, move in plain_moves.items()},
+        "next": {row["move"]: row["next"] for row in view["moves"]},
     }
 
 
@@ -38,15 +41,15 @@ def values_page(request: HttpRequest, machine_id: int) -> HttpResponse:
     """Show every action with its value in a position that the visitor plays or types."""
     try:
         machine = machine_for(request.user, machine_id)
-        game, about = machine.game_rules, kind_of(machine).page
+        game, kind_page = machine.game_rules, kind_of(machine).page
         start = game.encode(game.initial_position())
-        asked, problem = request.GET.get("position", "").strip() or start, ""
+        text, error_text = request.GET.get("position", "").strip() or start, ""
         try:
-            page = about.position_page(machine, asked)
+            page = kind_page.position_page(machine, text)
         except BoxNotFoundError as error:
             if request.headers.get("Accept", "").startswith("application/json"):
                 return refused_json(error)
-            problem, page = str(error), about.position_page(machine, start)
+            error_text, page = str(error), kind_page.position_page(machine, start)
     except PlayError as error:
         return not_found(request, error)
     view = page.context
@@ -54,13 +57,13 @@ def values_page(request: HttpRequest, machine_id: int) -> HttpResponse:
         "machine": selectors.machine_brief(machine),
         "view": view,
         "tries": percent(view.get("epsilon", 0.0)),
-        "asked": asked,
-        "problem": problem,
+        "asked": text,
+        "problem": error_text,
         "is_start": view["position"] == start,
         "layout": game_view(game)["layout"],
         "walk": _walk(game, view),
     }
-    return render(request, page.template, context, status=404 if problem else 200)
+    return render(request, page.template, context, status=404 if error_text else 200)
 
 
 @require_safe
