@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from reportlab.lib.colors import Color
 from reportlab.pdfgen.canvas import Canvas
 
 from beadbox.printing import ink
@@ -12,6 +13,9 @@ from beadbox.rules.layout import Layout, PieceLook
 from beadbox.rules.outcome import Side
 
 SQUARE = "square"
+POINT = "point"
+RING = 0.11
+"""The radius of an empty point, in cells."""
 OUTLINES = {
     "square": ((-25, -25), (25, -25), (25, 25), (-25, 25)),
     "triangle": ((43, 0), (-22, 23), (-22, -23)),
@@ -40,11 +44,20 @@ def _board_form(canvas: Canvas, layout: Layout) -> None:
     canvas.setLineWidth(0.03 * UNIT)
     for cell in layout.cells:
         _cell(canvas, layout, cell.x * UNIT, -cell.y * UNIT, UNIT)
+    for ends in layout.lines:
+        start, end = (layout.cells[cell] for cell in ends)
+        length = math.dist((start.x, start.y), (end.x, end.y))
+        right, down = (RING * (end.x - start.x) / length, RING * (end.y - start.y) / length)
+        points = start.x + right, start.y + down, end.x - right, end.y - down
+        canvas.line(*(UNIT * at * sign for at, sign in zip(points, (1, -1, 1, -1), strict=True)))
     canvas.endForm()
 
 
 def _cell(canvas: Canvas, layout: Layout, x: float, y: float, scale: float) -> None:
     half = scale / 2
+    if layout.shape == POINT:
+        canvas.circle(x, y, RING * scale)
+        return
     if layout.shape == SQUARE:
         canvas.rect(x - half, y - half, scale, scale)
         return
@@ -58,7 +71,10 @@ def _cell(canvas: Canvas, layout: Layout, x: float, y: float, scale: float) -> N
 
 
 def piece_draw(canvas: Canvas, layout: Layout, piece: str, x: float, y: float, scale: float) -> None:
-    """Draw a piece as the layout describes it, or else as a lettered disc. Pieces of the first side are light."""
+    """Draw a piece as the layout describes it, or else as a lettered disc.
+
+    Outlines of the first side are dark, as on the screen; its pawns and discs are light.
+    """
     look = layout.look_of(piece)
     arm = 0.27 * scale
     canvas.setStrokeColor(ink.DARK)
@@ -70,14 +86,15 @@ def piece_draw(canvas: Canvas, layout: Layout, piece: str, x: float, y: float, s
     if look.shape == "nought":
         canvas.circle(x, y, arm)
         return
-    fill, letter = (ink.LIGHT, ink.DARK) if look.side is Side.FIRST else (ink.DARK, ink.LIGHT)
+    is_outline = look.shape == "circle" or look.shape in OUTLINES
+    fill, letter = (ink.LIGHT, ink.DARK) if (look.side is Side.FIRST) is not is_outline else (ink.DARK, ink.LIGHT)
     canvas.setLineWidth(0.05 * scale)
     canvas.setFillColor(fill)
     if look.shape == "pawn":
         _pawn(canvas, x, y, scale)
         return
     if look.shape in OUTLINES:
-        _outline(canvas, look, x, y, scale)
+        _outline(canvas, look, x, y, scale, fill, letter)
         return
     canvas.circle(x, y, (0.3 if look.shape == "circle" else 0.36) * scale, stroke=1, fill=1)
     if look.shape == "disc":
@@ -86,9 +103,9 @@ def piece_draw(canvas: Canvas, layout: Layout, piece: str, x: float, y: float, s
         canvas.drawCentredString(x, y - 0.15 * scale, ink.plain(piece))
 
 
-def _outline(canvas: Canvas, look: PieceLook, x: float, y: float, scale: float) -> None:
-    """Draw a shape with corners, turned like the piece; a flipped piece is hollow."""
-    for size in (1.0, 0.5) if look.flipped else (1.0,):
+def _outline(canvas: Canvas, look: PieceLook, x: float, y: float, scale: float, body: Color, core: Color) -> None:
+    """Draw a shape with corners, turned like the piece; a flipped piece has a core of the other colour."""
+    for size, fill in ((1.0, body), (0.5, core)) if look.flipped else ((1.0, body),):
         canvas.saveState()
         canvas.translate(x, y)
         canvas.rotate(-look.angle)  # the layout's angles are clockwise
@@ -96,7 +113,8 @@ def _outline(canvas: Canvas, look: PieceLook, x: float, y: float, scale: float) 
         for index, (across, down) in enumerate(OUTLINES[look.shape]):
             (path.lineTo if index else path.moveTo)(across * size * scale / 100, -down * size * scale / 100)
         path.close()
-        canvas.drawPath(path, stroke=1, fill=1 if size == 1 else 0)
+        canvas.setFillColor(fill)
+        canvas.drawPath(path, stroke=1, fill=1)
         canvas.restoreState()
 
 

@@ -20,16 +20,18 @@ POSITIONS_RETURN = "has positions that can come again"
 
 @dataclass(frozen=True, slots=True)
 class Symmetry:
-    """A turn or reflection of the board that leaves the rules unchanged.
+    """A permutation of the cells that leaves the rules unchanged.
 
-    ``cells[i]`` is the image of cell ``i``. The picture is first mirrored left to right (if ``mirrored``), then turned
-    clockwise by ``quarter_turns``.
+    ``cells[i]`` is the image of cell ``i``. If the picture is mirrored left to right (if ``mirrored``) and then turned
+    clockwise by ``quarter_turns``, its cells lie there; an eighth turn is half a quarter turn. No turn does that where
+    cells are exchanged otherwise: then ``exchanged`` is true, and a box is drawn as it is printed.
     """
 
     name: str
     cells: tuple[int, ...]
-    quarter_turns: int = 0
+    quarter_turns: float = 0
     mirrored: bool = False
+    exchanged: bool = False
 
     def then(self, other: Symmetry) -> tuple[int, ...]:
         """Return the cell permutation of this symmetry followed by ``other``."""
@@ -212,10 +214,11 @@ class Game(ABC, Generic[PositionT, MoveT]):
 
     @abstractmethod
     def ply(self, position: PositionT) -> int:
-        """Return the least number of moves after which the position can arise from the start.
+        """Return the least number of moves after which the position, or an image of it, can arise from the start.
 
-        A game that is not ``listable`` may return a lower bound. The bound must be 0 only at the start and equal
-        within an orbit. It grows by at most 1 in a move. If sides alternate, it is odd when the second side is to move.
+        A game that is not ``listable`` may return a lower bound. The bound must be 0 only at the start and its images,
+        and equal within an orbit. It grows by at most 1 in a move. If sides alternate, it is odd when the second side
+        is to move.
         """
 
     @abstractmethod
@@ -330,8 +333,11 @@ class Game(ABC, Generic[PositionT, MoveT]):
 
     @cached_property
     def reached(self) -> dict[PositionT, int]:
-        """All positions of a ``listable`` game, each with the least number of moves after which it can arise."""
-        found = {self.initial_position(): 0}
+        """All positions of a ``listable`` game, each with the least number of moves after which it can arise.
+
+        Images of the start have 0 too, so that all images of a position have the same number.
+        """
+        found = {self.transform(self.initial_position(), symmetry): 0 for symmetry in self.symmetries}
         frontier = list(found)
         for n_moves in count(1):
             after = (self.apply(position, move) for position in frontier for move in self.legal_moves(position))

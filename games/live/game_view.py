@@ -66,6 +66,7 @@ def _layout_view(layout: Layout) -> LayoutShape:
         "columns": layout.columns,
         "rows": layout.rows,
         "shape": layout.shape,
+        "lines": list(layout.lines),
         "roles": list(layout.roles),
         "role_names": list(layout.role_names),
         "cells": [

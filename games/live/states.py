@@ -65,11 +65,16 @@ class DrawnBox(TypedDict):
 
 
 class Placement(TypedDict):
-    """The turn and reflection that bring the printed box into the orientation of the board."""
+    """The turn and reflection that bring the printed box into the orientation of the board.
+
+    ``cells`` has the cell of the board for each printed cell. If no turn brings it there, ``exchanged`` is true.
+    """
 
     name: str
-    quarter_turns: int
+    quarter_turns: float
     mirrored: bool
+    cells: list[int]
+    exchanged: bool
 
 
 class MovesView(TypedDict):
@@ -436,11 +441,12 @@ class CellShape(TypedDict):
 
 
 class LayoutShape(TypedDict):
-    """How a board is drawn, in units of one cell."""
+    """How a board is drawn, in units of one cell; ``lines`` are pairs of cells that a line joins."""
 
     columns: float
     rows: float
     shape: str
+    lines: list[tuple[int, int]]
     roles: list[str]
     role_names: list[str]
     cells: list[CellShape]

@@ -140,8 +140,8 @@ function reconsider() {
 
 function choose(/** @type {string} */ slug) {
   game = /** @type {AdviceGame} */ (games.get(slug));
-  byId("board").classList.toggle("is-wide", game.layout.shape !== "square");
-  byId("advice").classList.toggle("has-wide", game.layout.shape !== "square");
+  byId("board").classList.toggle("is-wide", game.layout.shape === "hex");
+  byId("advice").classList.toggle("has-wide", game.layout.shape === "hex");
   board = new Board(byId("board"), game.layout, place);
   cells = [...game.start];
   radios(byId("pieces"), "piece", [...game.pieces, [NO_PIECE, "nothing"]]);

@@ -41,8 +41,10 @@ export class Board {
     this.cells = layout.cells.map((cell, index) => this.#cell(cell, index));
     this.threads = svg("g", { class: "threads", "aria-hidden": "true" });
     const lines = svg("path", { class: "ruling", d: ruling(layout), "aria-hidden": "true" });
-    this.ground = svg("g", { role: "presentation" }, this.#rows(), lines, edges(layout), this.threads);
-    this.svg = svg("svg", { class: "board", role: "grid", "aria-label": "Board" }, this.ground);
+    // Stones stand on lines, but in squares they stand between them.
+    const drawn = layout.shape === "point" ? [lines, this.#rows()] : [this.#rows(), lines];
+    this.ground = svg("g", { role: "presentation" }, ...drawn, edges(layout), this.threads);
+    this.svg = svg("svg", { class: `board is-${layout.shape}`, role: "grid", "aria-label": "Board" }, this.ground);
     this.svg.addEventListener("keydown", (event) => this.#key(event));
     // The page moves the focus to the board on the viewer's turn. Its mark is hidden until a key is pressed.
     this.svg.classList.toggle("is-quiet", !usesKeys());
@@ -102,9 +104,9 @@ export class Board {
   /** Sets the orientation: a wide board stands with its left side up on narrow screens. */
   #stand() {
     const { columns, rows, shape } = this.layout;
-    this.isUpright = NARROW.matches && shape !== "square" && columns > rows;
+    this.isUpright = NARROW.matches && shape === "hex" && columns > rows;
     const [width, height] = (this.isUpright ? [rows, columns] : [columns, rows]).map((size) => 100 * size);
-    const margin = shape === "square" ? 0 : 10;
+    const margin = shape === "hex" ? 10 : 0;
     const edge = this.layout.coordinates === "edges" ? EDGE : 0;
     const box = [-margin - edge, -margin, width + 2 * margin + edge, height + 2 * margin + edge];
     this.svg.setAttribute("viewBox", box.join(" "));
@@ -203,15 +205,18 @@ export class Board {
   }
 
   /**
-   * Moves the focus to the nearest cell in a direction. On hexagons, up and down go through every row and zigzag around
-   * the column in which the movement began, so that the focus does not drift sideways.
+   * Moves the focus to the nearest cell in a direction, on a board of points along a line. On hexagons, up and down go
+   * through every row and zigzag around the column in which the movement began, so that the focus does not drift
+   * sideways.
    */
   #go(/** @type {number} */ dx, /** @type {number} */ dy) {
     const here = this.layout.cells[this.active];
     const column = dy && this.column?.at === this.active ? this.column.x : here.x;
     /** @type {{index: number, cost: number}|null} */
     let best = null;
-    for (const [index, cell] of this.layout.cells.entries()) {
+    const { cells, lines } = this.layout;
+    for (const [index, cell] of cells.entries()) {
+      if (lines?.length && !lines.some((ends) => ends.includes(index) && ends.includes(this.active))) continue;
       const along = (cell.x - here.x) * dx + (cell.y - here.y) * dy;
       const aside = Math.abs((cell.x - here.x) * dy) + Math.abs((cell.y - here.y) * dx);
       const cost = along + 1.01 * aside + (dy ? Math.abs(cell.x - column) / 10 : 0);

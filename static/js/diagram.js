@@ -7,7 +7,6 @@
 import { bead } from "./beads.js";
 import { svg } from "./dom.js";
 
-const AS_IT_IS = { quarter_turns: 0, mirrored: false };
 /** The outline of a pawn, as a path from the left end of its foot. */
 const MAN = "h50c-1-11-8-14-12-20c-3-5-4-9-4-14h6v-7h-7c8-8 6-23-8-23s-16 15-8 23h-7v7h6c0 5-1 9-4 14c-4 6-11 9-12 20Z";
 /**
@@ -29,25 +28,33 @@ const AXES = { hexgon: "M-25 0H25" };
  * other paths.
  */
 const ALONG = 0.74;
+/** The greatest distance of a bead from the cell that the piece leaves, in cells: on long lines beads keep apart. */
+const LONGEST = 1.05;
+/** The radius of an empty point. */
+const RING = 11;
 
-/** Returns the centres of the cells and the size of the picture after mirroring and then turning clockwise. */
-export function turned(/** @type {Layout} */ layout, symmetry = AS_IT_IS) {
-  let { columns, rows } = layout;
-  let centres = layout.cells.map(({ x, y }) => ({ x: symmetry.mirrored ? columns - x : x, y }));
-  for (let turn = 0; turn < (symmetry.quarter_turns ?? 0); turn += 1) {
-    const height = rows;
-    centres = centres.map(({ x, y }) => ({ x: height - y, y: x }));
-    [columns, rows] = [rows, columns];
-  }
-  return { columns, rows, centres };
+/** Returns the centres of the printed cells, turned to fit the board, or as they are printed if no turn does that. */
+export function turned(/** @type {Layout} */ layout, /** @type {Placement|undefined} */ symmetry) {
+  const { columns, rows, cells } = layout;
+  const places = symmetry?.exchanged ? carried(layout, undefined) : carried(layout, symmetry);
+  return { columns, rows, centres: places.map((cell) => ({ x: cells[cell].x, y: cells[cell].y })) };
 }
 
 /** Returns, for each cell of a printed board, the index of the cell on which it lies after the symmetry. */
 export function carried(/** @type {Layout} */ layout, /** @type {Placement|undefined} */ symmetry) {
-  const { centres } = turned(layout, symmetry);
-  return centres.map(({ x, y }) =>
-    layout.cells.findIndex((cell) => Math.abs(cell.x - x) < 0.01 && Math.abs(cell.y - y) < 0.01),
-  );
+  return symmetry?.cells ?? [...layout.cells.keys()];
+}
+
+/** Returns whether the printed box has to be turned to fit the board. */
+export function isTurned(/** @type {Placement} */ symmetry) {
+  return !symmetry.exchanged && symmetry.cells.some((cell, printed) => cell !== printed);
+}
+
+/** Returns a sentence about a box that is drawn as it is printed. */
+export function printedWords(/** @type {Placement} */ symmetry) {
+  return symmetry.exchanged
+    ? `The label fits the board with ${symmetry.name}.`
+    : "The board faces the same way as on the label.";
 }
 
 /** Returns the pieces of a printed board after the symmetry. */
@@ -150,7 +157,11 @@ export const EDGE = 34;
  * @param {string[]} names names of the cells, if a turned board gives them other names
  * @returns {{text: string, x: number, y: number}[]} in hundredths of a cell; empty for boards without such labels
  */
-export function edgeLabels(layout, { rows, centres } = turned(layout), names = layout.cells.map((cell) => cell.name)) {
+export function edgeLabels(
+  layout,
+  { rows, centres } = turned(layout, undefined),
+  names = layout.cells.map((cell) => cell.name),
+) {
   if (layout.coordinates !== "edges") return [];
   const parts = names.map((name) => [name.replace(/\d+$/, ""), name.replace(/^\D+/, "")]);
   // On a board turned by a quarter, numbers label the columns. So a column takes the part that its cells share.
@@ -185,9 +196,11 @@ export function edges(layout, place, names) {
   );
 }
 
-/** Returns the lines of the board as one path: lines between neighbouring squares, or the outline of every hexagon. */
-export function ruling(/** @type {Layout} */ layout, { columns, rows, centres } = turned(layout)) {
-  if (layout.shape !== "square") return centres.map(({ x, y }) => outline(layout, 100 * x, 100 * y)).join("");
+/** Returns the lines of the board as one path: between squares, around hexagons, or points and the lines that join them. */
+export function ruling(/** @type {Layout} */ layout, { columns, rows, centres } = turned(layout, undefined)) {
+  if (layout.shape === "point")
+    return [...centres.map(ring), ...(layout.lines ?? []).map((ends) => joined(ends, centres))].join("");
+  if (layout.shape === "hex") return centres.map(({ x, y }) => outline(layout, 100 * x, 100 * y)).join("");
   /** @param {number} x @param {number} y */
   const has = (x, y) => centres.some((c) => Math.abs(c.x - x) < 0.01 && Math.abs(c.y - y) < 0.01);
   let path = "";
@@ -206,6 +219,24 @@ export function ruling(/** @type {Layout} */ layout, { columns, rows, centres } 
   return path;
 }
 
+/** Returns the path of an empty point. */
+function ring(/** @type {Point} */ { x, y }) {
+  return circle(100 * x, 100 * y, RING);
+}
+
+/** Returns the path of a line between two points, from ring to ring. */
+function joined(/** @type {[number, number]} */ ends, /** @type {Point[]} */ centres) {
+  const [from, to] = ends.map((cell) => centres[cell]);
+  const length = Math.hypot(to.x - from.x, to.y - from.y);
+  const [right, down] = [(RING * (to.x - from.x)) / length, (RING * (to.y - from.y)) / length];
+  const [x, y] = [100 * from.x + right, 100 * from.y + down].map((at) => at.toFixed(1));
+  return `M${x} ${y}L${(100 * to.x - right).toFixed(1)} ${(100 * to.y - down).toFixed(1)}`;
+}
+
+function circle(/** @type {number} */ x, /** @type {number} */ y, /** @type {number} */ r) {
+  return `M${x + r} ${y}a${r} ${r} 0 1 1-${2 * r} 0a${r} ${r} 0 1 1 ${2 * r} 0Z`;
+}
+
 /** @param {number} length @param {(at: number) => boolean} isInside @param {(a: number, b: number) => string} draw */
 function strokes(length, isInside, draw) {
   let path = "";
@@ -222,6 +253,7 @@ function strokes(length, isInside, draw) {
 /** Returns the outline of a cell around (x, y) as a path. */
 export function outline(/** @type {Layout} */ layout, /** @type {number} */ x, /** @type {number} */ y) {
   if (layout.shape === "square") return `M${x - 50} ${y - 50}h100v100h-100Z`;
+  if (layout.shape === "point") return circle(x, y, 46);
   const corners = [0, 1, 2, 3, 4, 5].map((k) => {
     const angle = (Math.PI / 180) * (60 * k + 30);
     return `${(x + 57.7 * Math.cos(angle)).toFixed(1)} ${(y + 57.7 * Math.sin(angle)).toFixed(1)}`;
@@ -248,8 +280,9 @@ export function beadsOn(moves) {
 export function thread(/** @type {MoveBead} */ { cells, colour, mark, kind = "" }, /** @type {Point[]} */ centres) {
   const points = cells.map((cell) => ({ x: 100 * centres[cell].x, y: 100 * centres[cell].y }));
   const [from, to] = points.slice(-2);
-  const x = from.x + ALONG * (to.x - from.x);
-  const y = from.y + ALONG * (to.y - from.y);
+  const along = Math.min(ALONG, (100 * LONGEST) / Math.hypot(to.x - from.x, to.y - from.y));
+  const x = from.x + along * (to.x - from.x);
+  const y = from.y + along * (to.y - from.y);
   const d = `M${points
     .slice(0, -1)
     .map((point) => `${point.x} ${point.y}`)
@@ -276,7 +309,7 @@ export function thread(/** @type {MoveBead} */ { cells, colour, mark, kind = "" 
  */
 export function diagram(layout, pieces, { symmetry, chips = new Map(), threads = [], lit = [], dots = [] } = {}) {
   const place = turned(layout, symmetry);
-  const group = svg("g", { class: `diagram${layout.shape === "square" ? "" : " is-wide"}` });
+  const group = svg("g", { class: `diagram${layout.shape === "hex" ? " is-wide" : ""}` });
   place.centres.forEach(({ x, y }, cell) => {
     const { zone } = layout.cells[cell];
     if (zone)

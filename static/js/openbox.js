@@ -1,6 +1,7 @@
 /** Shows the box that a machine opened for a move: its picture, a caption, and a table of its beads. */
 
 import { beadPicture } from "./beads.js";
+import { isTurned, printedWords } from "./diagram.js";
 import { heads, html, nothing, render } from "./lit.js";
 import { closedMatchbox, matchbox, roll } from "./matchbox.js";
 import { count, either, figure, percent, sentence, tenths } from "./words.js";
@@ -56,7 +57,6 @@ export class OpenBox {
   #render() {
     const { draw, layout, parts } = this;
     if (!draw) return;
-    const isTurned = Boolean(draw.symmetry.quarter_turns || draw.symmetry.mirrored);
     const slots = draw.slots.map((slot) => {
       const delta = this.changes
         .filter((change) => change.slot === slot.slot)
@@ -74,8 +74,8 @@ export class OpenBox {
         symmetry: this.isPrinted ? undefined : draw.symmetry,
       }),
     );
-    parts.caption.textContent = this.#caption(draw, isTurned);
-    parts.turn.hidden = !isTurned;
+    parts.caption.textContent = this.#caption(draw);
+    parts.turn.hidden = !isTurned(draw.symmetry);
     parts.turn.textContent = this.isPrinted ? "Turn it to fit the board" : "Show it as printed";
     parts.turn.setAttribute("aria-pressed", String(this.isPrinted));
     parts.link.hidden = !draw.box.url;
@@ -84,11 +84,10 @@ export class OpenBox {
     render(this.#odds(draw), parts.odds);
   }
 
-  /** @param {Draw} draw @param {boolean} isTurned */
-  #caption(draw, isTurned) {
+  #caption(/** @type {Draw} */ draw) {
     const total = draw.slots.reduce((sum, slot) => sum + slot.beads, 0);
-    const orientation = !isTurned
-      ? "The board faces the same way as on the label."
+    const orientation = !isTurned(draw.symmetry)
+      ? printedWords(draw.symmetry)
       : this.isPrinted
         ? `The label is shown as printed. To fit the board it is turned: ${draw.symmetry.name}.`
         : `The label is turned to fit the board: ${draw.symmetry.name}.`;

@@ -54,6 +54,8 @@ interface Layout {
   shape: string;
   columns: number;
   rows: number;
+  /** Pairs of points that a line joins. */
+  lines?: [number, number][];
   cells: Cell[];
   roles: string[];
   role_names: string[];
@@ -134,9 +136,13 @@ interface Line {
 
 /** The symmetry that turns a printed box to the orientation of the board. */
 interface Placement {
-  name?: string;
+  name: string;
   quarter_turns: number;
   mirrored: boolean;
+  /** For each printed cell, the cell of the board that it fits. */
+  cells: number[];
+  /** Whether no turn brings them there. */
+  exchanged: boolean;
 }
 
 interface Slot {

@@ -64,7 +64,7 @@ export class Wall {
     this.extra = boxes.length <= MAX_DRAWN_WHOLE ? Infinity : MARGIN_PIXELS;
     this.peek = html("div", { class: "peek", hidden: true, "aria-hidden": "true" });
     this.grid = ruling(layout);
-    this.centres = turned(layout).centres;
+    this.centres = turned(layout, undefined).centres;
     /** @type {SVGElement|null} a picture of the empty board, which is copied for every box */
     this.blank = null;
     /** @type {number[]|null} the indices of the boxes in the order of the arrow keys */
@@ -77,7 +77,7 @@ export class Wall {
       .sort(([a], [b]) => a - b)
       .map(([move, members]) => this.#shelf(move, shelf || `Its ${ordinal(move)} move`, [...members]));
     root.replaceChildren(
-      ...this.shelves.map(({ title: name, list, fold }) => (fold ? [fold] : [name, list])).flat(),
+      ...this.shelves.flatMap(({ title: name, list, fold }) => (fold ? [fold] : [name, list])),
       this.peek,
     );
     this.life = new AbortController();
@@ -332,7 +332,9 @@ export class Wall {
       const { shape, side } = lookOf(this.layout, piece);
       if (shape === "cross") marks[side] += `M${x - 26} ${y - 26}l52 52M${x + 26} ${y - 26}l-52 52`;
       else if (shape === "nought") marks[side] += `M${x - 28} ${y}a28 28 0 1 0 56 0a28 28 0 1 0-56 0`;
-      else if (shape !== "disc") men[side] += `M${x - 30} ${y}a30 30 0 1 0 60 0a30 30 0 1 0-60 0`;
+      // Pawns of the first side are light, and its other pieces dark.
+      else if (shape !== "disc")
+        men[shape === "pawn" ? side : 1 - side] += `M${x - 30} ${y}a30 30 0 1 0 60 0a30 30 0 1 0-60 0`;
       else texts.push(svg("text", { x, y: y + 24, "font-size": 70, "text-anchor": "middle" }, piece));
     });
     return [

@@ -5,6 +5,7 @@
 
 import { beadPicture } from "./beads.js";
 import { Board } from "./board.js";
+import { isTurned, printedWords } from "./diagram.js";
 import { byId, find, pageData } from "./dom.js";
 import { heads, html, nothing, render } from "./lit.js";
 import { closedMatchbox, matchbox } from "./matchbox.js";
@@ -106,10 +107,9 @@ function show() {
 
 /** Returns the orientation of the box, the probability that a random game opens it, and a link to its history. */
 function boxNote(/** @type {Why} */ { symmetry, visit, box }, /** @type {boolean} */ isOpen) {
-  const isTurned = isOpen && (symmetry.quarter_turns || symmetry.mirrored);
   const probability = html`<span title="probability ${visit}">A game against random play opens it with ${percent(visit ?? 0)}. </span>`;
   return html`${
-    isTurned ? `The printed box is turned to fit: ${symmetry.name}. ` : "The board faces the same way as on the label. "
+    isOpen && isTurned(symmetry) ? `The printed box is turned to fit: ${symmetry.name}. ` : `${printedWords(symmetry)} `
   }${visit === undefined || visit === null ? nothing : probability}<a href=${box.url}>The history of this box</a>`;
 }
 

@@ -1,7 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { asOnBoard, beadsOn, boardWords, carried, edgeLabels, ruling, turned } from "../../static/js/diagram.js";
+import {
+  asOnBoard,
+  beadsOn,
+  boardWords,
+  carried,
+  edgeLabels,
+  isTurned,
+  printedWords,
+  ruling,
+  turned,
+} from "../../static/js/diagram.js";
 
 const NAMES = ["top left", "top", "top right", "left", "centre", "right", "bottom left", "bottom", "bottom right"];
 const LAYOUT = {
@@ -11,33 +21,36 @@ const LAYOUT = {
   cells: NAMES.map((name, at) => ({ id: String(at + 1), x: (at % 3) + 0.5, y: Math.floor(at / 3) + 0.5, name })),
   roles: ["X", "O"],
 };
-/** A board of two columns and three rows. */
-const NARROW = { ...LAYOUT, columns: 2, cells: LAYOUT.cells.filter(({ x }) => x < 2) };
+const QUARTER = { name: "a quarter turn clockwise", cells: [2, 5, 8, 1, 4, 7, 0, 3, 6], exchanged: false };
 
-test("a quarter turn clockwise takes the top left to the top right", () => {
-  const places = carried(LAYOUT, { quarter_turns: 1, mirrored: false });
-  assert.deepEqual(places, [2, 5, 8, 1, 4, 7, 0, 3, 6]);
-});
-
-test("a mirror comes before the turn", () => {
-  assert.deepEqual(carried(LAYOUT, { quarter_turns: 0, mirrored: true }), [2, 1, 0, 5, 4, 3, 8, 7, 6]);
-  assert.equal(carried(LAYOUT, { quarter_turns: 1, mirrored: true })[0], 8);
-});
-
-test("four turns are none, and pieces follow their cells", () => {
+test("a box without a turn lies as it is", () => {
   assert.deepEqual(
-    carried(LAYOUT, { quarter_turns: 4, mirrored: false }),
+    carried(LAYOUT, undefined),
     LAYOUT.cells.map((_, at) => at),
   );
-  const pieces = ["X", null, null, null, null, null, null, null, "O"];
-  const laid = asOnBoard(LAYOUT, pieces, { quarter_turns: 1, mirrored: false });
-  assert.deepEqual([laid[2], laid[6]], ["X", "O"]);
-  assert.equal(laid.filter(Boolean).length, 2);
 });
 
-test("turning swaps rows and columns", () => {
-  const { columns, rows } = turned(NARROW, { quarter_turns: 1, mirrored: false });
-  assert.deepEqual([columns, rows], [3, 2]);
+test("pieces and their places follow the cells when a box is turned", () => {
+  const pieces = ["X", null, null, null, null, null, null, null, "O"];
+  const laid = asOnBoard(LAYOUT, pieces, QUARTER);
+  assert.deepEqual([laid[2], laid[6]], ["X", "O"]);
+  assert.equal(laid.filter(Boolean).length, 2);
+  assert.deepEqual(turned(LAYOUT, QUARTER).centres[0], { x: 2.5, y: 0.5 });
+  assert.ok(isTurned(QUARTER));
+});
+
+test("a box whose cells are exchanged is drawn as it is printed", () => {
+  const exchanged = { ...QUARTER, name: "heaps exchanged", exchanged: true };
+  assert.deepEqual(turned(LAYOUT, exchanged), turned(LAYOUT, undefined));
+  assert.equal(asOnBoard(LAYOUT, LAYOUT.cells, exchanged)[2], LAYOUT.cells[0]);
+  assert.ok(!isTurned(exchanged));
+  assert.match(printedWords(exchanged), /heaps exchanged/);
+});
+
+test("lines lead from point to point", () => {
+  const points = { ...LAYOUT, shape: "point", lines: [[0, 4]] };
+  assert.equal(ruling(points).match(/M/g).length, 10);
+  assert.match(ruling(points), /M57.8 57.8L142.2 142.2$/);
 });
 
 test("lines stand between neighbouring cells alone", () => {
@@ -68,8 +81,8 @@ test("letters and numbers stand at the edges of a board, and go along when it is
   assert.deepEqual(told(board), []);
   const named = { ...board, coordinates: "edges" };
   assert.deepEqual(told(named), ["a 50 217", "b 150 217", "2 -17 50", "1 -17 150"]);
-  const mirrored = turned(named, { mirrored: true, quarter_turns: 0 });
+  const mirrored = turned(named, { cells: [1, 0, 3, 2] });
   assert.deepEqual(told(named, mirrored), ["a 150 217", "b 50 217", "2 -17 50", "1 -17 150"]);
-  const quarter = turned(named, { mirrored: false, quarter_turns: 1 });
+  const quarter = turned(named, { cells: [1, 3, 0, 2] });
   assert.deepEqual(told(named, quarter), ["2 150 217", "1 50 217", "a -17 50", "b -17 150"]);
 });

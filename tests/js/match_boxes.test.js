@@ -38,7 +38,7 @@ test("beads that share a slot share its chance, and those of a piece that has mo
     ],
   };
   const opened = {
-    symmetry: { quarter_turns: 0, mirrored: false },
+    symmetry: { cells: [0, 1] },
     box: { board: ["X", null] },
     slots: [{ colour: 0, mark: "A", probability: 0.5, moves: ["a1b1", "b1"], paths: [["a1", "b1"], ["b1"]] }],
   };

@@ -21,7 +21,7 @@ from games.live.states import (
     SlotOpened,
 )
 from games.models import Match
-from learning.kinds.boxes.look import moves_view, slots_view
+from learning.kinds.boxes.look import moves_view, placement_view, slots_view
 from learning.models import Draw, Lesson, LessonKind, Machine
 from learning.selectors.machines import machine_brief
 from learning.selectors.matches import lesson_summary, nothing_learnt
@@ -98,12 +98,7 @@ def _opened_box(cabinet: Cabinet, before: str, box: str) -> tuple[Sequence[Seque
         {**view, "slot": slot, **moves_view(game, moves)}
         for slot, (view, moves) in enumerate(zip(slots_view(cabinet, game.decode(box)), moves_of_slots, strict=True))
     ]
-    orientation: Placement = {
-        "name": placement.name,
-        "quarter_turns": placement.quarter_turns,
-        "mirrored": placement.mirrored,
-    }
-    return moves_of_slots, slots, orientation
+    return moves_of_slots, slots, placement_view(placement)
 
 
 @lru_cache(maxsize=4096)

@@ -15,9 +15,9 @@ from beadbox.learners.boxes.printed_set import printed_set
 from beadbox.learners.boxes.rule import EmptyOpening, WhenEmpty
 from beadbox.learners.boxes.table import boxes_compile
 from beadbox.rules.errors import InvalidPositionError
-from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
+from beadbox.rules.game import AnyGame, AnyMove, AnyPosition, Symmetry
 from beadbox.rules.outcome import Side
-from games.live.states import MovesView, SlotView
+from games.live.states import MovesView, Placement, SlotView
 from learning.exceptions import BoxNotFoundError, HistoryCompactedError
 from learning.models import AnyBox, Change, Draw, Machine
 from learning.selectors.machines import history_compacted_text
@@ -33,6 +33,17 @@ SHOWN_MOST = 20_000
 
 FEW_BOXES = 100
 """Maximum number of boxes of a machine for which Gardner's drawings are shown."""
+
+
+def placement_view(symmetry: Symmetry) -> Placement:
+    """A symmetry that brings a printed box to the board, as clients get it."""
+    return {
+        "name": symmetry.name,
+        "quarter_turns": symmetry.quarter_turns,
+        "mirrored": symmetry.mirrored,
+        "cells": list(symmetry.cells),
+        "exchanged": symmetry.exchanged,
+    }
 
 
 def moves_view(game: AnyGame, moves: Sequence[AnyMove]) -> MovesView:

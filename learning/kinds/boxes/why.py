@@ -7,7 +7,7 @@ from typing import Any
 from beadbox.learners.boxes.machine import BoxMachine
 from beadbox.rules.errors import InvalidPositionError
 from learning.exceptions import BoxNotFoundError
-from learning.kinds.boxes.look import box_view, slots_view
+from learning.kinds.boxes.look import box_view, placement_view, slots_view
 from learning.models import Machine
 
 
@@ -58,11 +58,7 @@ def why_view(machine: Machine, text: str) -> dict[str, Any]:
     return {
         "position": text,
         "board": list(game.pieces(position)),
-        "symmetry": {
-            "name": placement.name,
-            "quarter_turns": placement.quarter_turns,
-            "mirrored": placement.mirrored,
-        },
+        "symmetry": placement_view(placement),
         "box": None if box is None else box_view(cabinet, box),
         "box_position": key if has_box else None,
         "forced": not has_box,

@@ -4,6 +4,7 @@ import math
 import re
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -207,15 +208,24 @@ def test_the_symmetries_turn_the_picture_as_they_say(game):
     cells = game.look.layout.cells
     middle_x, middle_y = game.look.layout.columns / 2, game.look.layout.rows / 2
     for symmetry in game.symmetries:
-        for cell, target in zip(cells, symmetry.cells, strict=True):
+        angle = symmetry.quarter_turns * math.pi / 2
+        ends = []
+        for cell in cells:
             right, down = cell.x - middle_x, cell.y - middle_y
             if symmetry.mirrored:
                 right = -right
-            for _ in range(symmetry.quarter_turns):
-                right, down = -down, right
-            landed = cells[target]
-            assert math.isclose(landed.x, middle_x + right)
-            assert math.isclose(landed.y, middle_y + down)
+            ends.append(
+                (right * math.cos(angle) - down * math.sin(angle), right * math.sin(angle) + down * math.cos(angle))
+            )
+        landed = [(cells[target].x - middle_x, cells[target].y - middle_y) for target in symmetry.cells]
+        assert np.allclose(ends, landed, atol=1e-5) is not symmetry.exchanged
+
+
+@every_game
+def test_a_symmetry_carries_each_line_to_a_line(game):
+    lines = {frozenset(ends) for ends in game.look.layout.lines}
+    for symmetry in game.symmetries:
+        assert {frozenset(symmetry.cells[cell] for cell in ends) for ends in lines} == lines
 
 
 @every_game
@@ -269,7 +279,9 @@ def test_distinct_moves_are_orbits_of_the_stabiliser(game):
 @every_game
 def test_the_layout_draws_every_cell(game):
     layout = game.look.layout
-    assert layout.shape in {"square", "hex"}
+    assert layout.shape in {"square", "hex", "point"}
+    assert bool(layout.lines) == (layout.shape == "point")
+    assert all(len({*ends}) == 2 and {*ends} <= set(range(len(layout.cells))) for ends in layout.lines)
     assert len(set(layout.roles)) == len(set(layout.role_names)) == 2
     for field in ("id", "name", "mark"):
         assert len({getattr(cell, field) for cell in layout.cells}) == len(layout.cells)
