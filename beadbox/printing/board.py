@@ -14,7 +14,7 @@ from beadbox.rules.outcome import Side
 
 SQUARE = "square"
 POINT = "point"
-RING = 0.11
+POINT_RADIUS = 0.11
 """The radius of an empty point, in cells."""
 OUTLINES = {
     "square": ((-25, -25), (25, -25), (25, 25), (-25, 25)),
@@ -47,7 +47,7 @@ def _board_form(canvas: Canvas, layout: Layout) -> None:
     for ends in layout.lines:
         start, end = (layout.cells[cell] for cell in ends)
         length = math.dist((start.x, start.y), (end.x, end.y))
-        right, down = (RING * (end.x - start.x) / length, RING * (end.y - start.y) / length)
+        right, down = (POINT_RADIUS * (end.x - start.x) / length, POINT_RADIUS * (end.y - start.y) / length)
         points = start.x + right, start.y + down, end.x - right, end.y - down
         canvas.line(*(UNIT * at * sign for at, sign in zip(points, (1, -1, 1, -1), strict=True)))
     canvas.endForm()
@@ -56,7 +56,7 @@ def _board_form(canvas: Canvas, layout: Layout) -> None:
 def _cell(canvas: Canvas, layout: Layout, x: float, y: float, scale: float) -> None:
     half = scale / 2
     if layout.shape == POINT:
-        canvas.circle(x, y, RING * scale)
+        canvas.circle(x, y, POINT_RADIUS * scale)
         return
     if layout.shape == SQUARE:
         canvas.rect(x - half, y - half, scale, scale)

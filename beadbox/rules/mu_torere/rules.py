@@ -92,7 +92,7 @@ class MuTorere(SlidingGame):
     scene = Position("BB.BWWWWB", Side.SECOND)
 
     def slides(self, position: Position, point: int, empty: int) -> bool:
-        beside = ((point - 1) % N_POINTS, (point + 1) % N_POINTS)
+        neighbours = ((point - 1) % N_POINTS, (point + 1) % N_POINTS)
         if empty == PUTAHI:
-            return any(position.board[other] == self.stones[position.side.other] for other in beside)
-        return point == PUTAHI or empty in beside
+            return any(position.board[other] == self.stones[position.side.other] for other in neighbours)
+        return point == PUTAHI or empty in neighbours

@@ -77,13 +77,13 @@ def test_moves_that_are_none_are_refused(game, text):
     assert repr(text) in str(refused)
 
 
-def test_a_text_without_a_side_is_read_with_the_side_that_is_named():
+def test_a_text_without_a_side_is_read_with_the_named_one():
     game = GAMES[0]
     start = game.initial_position()
     assert game.decode_as(game.encode_short(start), Side.FIRST) == start
     assert game.decode_as(game.encode(start), Side.SECOND) == start
 
 
-def test_a_stone_enters_the_putahi_only_from_beside_an_enemy():
+def test_a_stone_enters_the_putahi_only_next_to_an_enemy():
     game = GAMES[1]
     assert [game.format_move(move) for move in game.legal_moves(game.initial_position())] == ["1-9", "4-9"]
