@@ -20,7 +20,7 @@ _POINTS = (
     ("bottom right", 2.5, 2.5),
 )
 LINES = ((0, 2), (0, 3), (1, 2), (1, 4), (2, 3), (2, 4), (3, 4))
-"""There is none along the top."""
+"""The points that each line joins; no line runs along the top."""
 
 GUIDE: tuple[GuidePart[Position, Move], ...] = (
     GuidePart(
@@ -39,7 +39,7 @@ GUIDE: tuple[GuidePart[Position, Move], ...] = (
 
 
 class PongHauKi(SlidingGame):
-    """The rules of Pong hau k'i."""
+    """The rules of Pong hau k'i, a sliding game on five points."""
 
     slug = "pong-hau-ki"
     name = "Pong hau k'i"
