@@ -1,4 +1,4 @@
-"""The interface between an engine and a learner of action values: table keys, and fast training games."""
+"""The interface between an engine and a learner of action values: table entries, and fast training games."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from beadbox.rules.game import AnyPosition, GameT, MoveT
 
 
 class Entry(NamedTuple, Generic[MoveT]):
-    """A move as an entry of a value table: its key, and the static value of the next position for the mover."""
+    """The entry of a value table for a move in some position, without its learnt value."""
 
     move: MoveT
     key: str
     outlook: float
+    """Static evaluation of the position after the move, for the side that made it."""
     ends: int
     """1 if the move wins at once, -1 if it loses at once by the history of the position, else 0."""
 
@@ -36,33 +37,38 @@ class QLessons(NamedTuple):
 
 
 class Taught(NamedTuple):
-    """A changed entry: its value before the first change and after the last, and ``visits``, the number of changes."""
+    """An entry of a value table that a batch of games has changed."""
 
     key: str
     before: float
+    """Value before the first change by the games."""
     after: float
+    """Value after the last change by the games."""
     visits: int
+    """Number of changes by the games."""
     is_new: bool
+    """Whether the table lacked the entry before the games."""
 
 
 BoardLookup = Callable[[Mapping[str, Sequence[AnyPosition]]], Mapping[str, float]]
-"""Return the stored values, by key, of all entries on some boards.
+"""A function that returns the stored values, by key, of all entries on some boards.
 
-The argument maps each board (as ``Engine.key_board`` writes it) to its positions with either side to move.
+Its argument maps each board, as ``Engine.key_board`` writes it, to two positions: one with each side to move.
 """
 
 
 @dataclass(slots=True)
 class Trainee:
-    """A value-table machine for a batch of games: its parameters, and the changes that the games made."""
+    """A value-table machine in a batch of games: its parameters, and the changes of its entries by these games."""
 
     lessons: QLessons
     epsilon: float
-    """Exploration rate; it changes with every game learnt from."""
+    """Exploration rate. It changes with every game from which the machine learns."""
     lookup: BoardLookup
     max_new_entries: int | None = None
     """Maximum number of entries to add; ``None`` for no limit."""
     taught: list[Taught] = field(default_factory=list)
+    """The changed entries, filled by the trainer."""
     n_left_out: int = 0
     """Number of times that an entry was not added because the limit was reached."""
 
@@ -83,13 +89,14 @@ class FastTrainer(ABC, Generic[GameT]):
         in_turn: bool = False,
         n_random: int = 0,
     ) -> tuple[int, int, int]:
-        """Play ``n_games`` from the start against another trainee, itself, a level, or (``None``) random play.
+        """Play ``n_games`` and let the trainee learn from each game.
 
-        The trainee's side is drawn at random, or alternates if ``in_turn``, beginning with the first side. The first
-        ``n_random`` plies are uniformly random and are not learnt from.
+        ``other`` is another trainee, the trainee itself, a level, or ``None`` for random play. Another trainee learns
+        only if ``other_learns``. The trainee's side is drawn at random; if ``in_turn``, it alternates, beginning with
+        the first side. The first ``n_random`` plies are uniformly random, and nobody learns from them.
 
-        Equal to ``learners.q_learning.memory.games_played``, to the last bit, except for levels with a clock.
-        Learning trainees and ``rng`` are updated in place.
+        The results are equal to those of ``learners.q_learning.memory.games_played``, to the last bit, except for
+        levels with a time limit. Learning trainees and ``rng`` are updated in place.
 
         Returns:
             The trainee's wins, draws and losses.

@@ -1,4 +1,4 @@
-"""Kernels of engines, which run only when compiled: interpreted they would be far too slow."""
+"""The decorator for the kernels of engines. These run only compiled, because interpreted they would be far too slow."""
 
 from __future__ import annotations
 
@@ -45,3 +45,4 @@ def ready_require(readiness: Readiness) -> None:
 
 
 kernel = only_compiled(_error)
+"""Decorator for a compiled function. A call raises ``EngineNotReadyError`` if the function cannot be compiled now."""

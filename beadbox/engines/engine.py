@@ -16,7 +16,7 @@ from beadbox.rules.game import AnyGame, AnyMove, AnyPosition, GameT, MoveT, Posi
 
 
 class Candidate(NamedTuple, Generic[MoveT]):
-    """A move and its value for the side to move."""
+    """A legal move and its value for the side to move."""
 
     move: MoveT
     value: float
@@ -28,22 +28,22 @@ class Engine(ABC, Generic[GameT, PositionT, MoveT]):
     levels: Mapping[str, Level]
     """Levels of the engine by slug, whether or not they are on a ladder."""
     modes: Mapping[str, str] = {}
-    """Names of the ladders, each with the game in which the ladder is measured."""
+    """The game in which each ladder is measured, by the name of the ladder."""
     ladder_file: Path | None = None
     """File with the measured ratings of the ladders."""
     newcomers: Sequence[str] = ()
-    """Levels that a beginner can beat; every ladder has one of them."""
+    """Slugs of the levels for beginners. Every ladder has one of them."""
     valuer: FastValuer[GameT, PositionT, MoveT] | None = None
     """Features and search for learners of position values; ``None`` if the family supports none."""
     trainer: FastTrainer[GameT]
     """Trainer of value-table machines."""
 
     def readiness(self) -> Readiness:
-        """Return whether the engine can run now; by default it can."""
+        """Return whether the engine can run now. An engine without compiled code always can."""
         return Readiness.READY
 
     def plays_at(self, game: GameT, level: Level) -> bool:
-        """Whether the engine can play the game at one of its levels."""
+        """Return whether the engine can play the game at this level."""
         return True
 
     def ladder(self, game: GameT) -> Sequence[LadderEntry]:
@@ -51,11 +51,14 @@ class Engine(ABC, Generic[GameT, PositionT, MoveT]):
         return [LadderEntry(level, None) for level in self.levels.values() if self.plays_at(game, level)]
 
     def learnt_file(self, game: GameT) -> Path | None:
-        """Return the machine file with the learnt value of the game's levels; ``None`` if no level uses one."""
+        """Return the machine file with the learnt value that levels of the game use; ``None`` if no level uses one."""
         return None
 
     def learnt_mark(self, game: GameT) -> str:
-        """Return a fingerprint of the learnt value of the game's levels, for which alone their ratings hold."""
+        """Return a fingerprint of the learnt value that levels of the game use; empty if no level uses one.
+
+        Ratings of these levels are valid only for the learnt value with which they were measured.
+        """
         return ""
 
     @abstractmethod
@@ -66,7 +69,8 @@ class Engine(ABC, Generic[GameT, PositionT, MoveT]):
     def best(self, game: GameT, position: PositionT) -> tuple[tuple[Candidate[MoveT], ...], int]:
         """Return the best moves for the side to move, best first, and the search depth; takes a few milliseconds.
 
-        A win is worth 1,000,000 less the number of moves until then. A side with a value of 40 is clearly better.
+        The value of a win is 1,000,000 minus the number of moves until the win. With a value of 40, a side is clearly
+        better.
         """
 
     @abstractmethod
@@ -75,11 +79,11 @@ class Engine(ABC, Generic[GameT, PositionT, MoveT]):
 
     @abstractmethod
     def keys(self, game: GameT, position: PositionT) -> tuple[str, ...]:
-        """Return the keys of :meth:`entries`, without their costly static values."""
+        """Return the keys of :meth:`entries`; faster, because it calculates no evaluations."""
 
     @abstractmethod
     def key_board(self, key: str) -> str:
-        """Return the part of a key that names its board; all entries of a board share it."""
+        """Return the part of a key that identifies the board. It is equal for all entries of a board."""
 
     @abstractmethod
     def entry_read(self, key: str) -> tuple[PositionT, MoveT]:
@@ -91,8 +95,8 @@ class Engine(ABC, Generic[GameT, PositionT, MoveT]):
 
     @abstractmethod
     def entry_problem(self, game: GameT, position: PositionT, move: MoveT) -> str:
-        """Return why no machine can have chosen this move in this position of the game; empty if one can."""
+        """Return the reason why no machine can have made this move in this position of the game; empty if one can."""
 
 
 AnyEngine: TypeAlias = Engine[AnyGame, AnyPosition, AnyMove]
-"""An engine for an unknown family; it takes only games, positions and moves of its family."""
+"""An engine for an unknown family. Its methods take only games, positions and moves of that family."""

@@ -1,6 +1,6 @@
-"""Files with the measured ratings of an engine's levels; ``manage.py measure_ladders`` writes them.
+"""Files with the measured ratings of an engine's levels, which ``manage.py measure_ladders`` writes.
 
-The engine chooses the levels on its ladder (``Engine.ladder``).
+A file has the ratings of all measured levels. The engine decides which of them are on a ladder (``Engine.ladder``).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The measurement of a ladder: its game, conditions, ratings, and results by pair."""
+    """The measurement of a ladder: its game, its conditions, the ratings, and the results of each pair of levels."""
 
     game: str
     conditions: Mapping[str, Any]
@@ -46,27 +46,27 @@ class Measured:
 
 
 def ladders_read(path: Path) -> dict[str, Measured]:
-    """Read the measurements of a file, by mode."""
+    """Return the measurements of a file by the name of the ladder."""
     return {
         mode: Measured(
-            found["game"],
-            found["conditions"],
-            {slug: Elo(*rating) for slug, rating in found["ratings"].items()},
-            [Pair(*pair) for pair in found["pairs"]],
+            fields["game"],
+            fields["conditions"],
+            {slug: Elo(*rating) for slug, rating in fields["ratings"].items()},
+            [Pair(*pair) for pair in fields["pairs"]],
         )
-        for mode, found in json.loads(path.read_text()).items()
+        for mode, fields in json.loads(path.read_text()).items()
     }
 
 
 def ladders_text(measured: Mapping[str, Measured]) -> str:
-    """Format measurements as JSON, with a line for each rating and each pair; ``ladders_read`` reads it back."""
-    return "{\n" + ",\n".join(f"{json.dumps(mode)}: {_text(found)}" for mode, found in measured.items()) + "\n}\n"
+    """Return measurements as JSON for ``ladders_read``, with a line for each rating and each pair."""
+    return "{\n" + ",\n".join(f"{json.dumps(mode)}: {_text(ladder)}" for mode, ladder in measured.items()) + "\n}\n"
 
 
-def _text(found: Measured) -> str:
-    ratings = ",\n".join(f"  {json.dumps(slug)}: {json.dumps(rating)}" for slug, rating in found.ratings.items())
-    pairs = ",\n".join(f"  {json.dumps(pair)}" for pair in found.pairs)
+def _text(ladder: Measured) -> str:
+    ratings = ",\n".join(f"  {json.dumps(slug)}: {json.dumps(rating)}" for slug, rating in ladder.ratings.items())
+    pairs = ",\n".join(f"  {json.dumps(pair)}" for pair in ladder.pairs)
     return (
-        f'{{\n "game": {json.dumps(found.game)},\n "conditions": {json.dumps(found.conditions)},\n'
+        f'{{\n "game": {json.dumps(ladder.game)},\n "conditions": {json.dumps(ladder.conditions)},\n'
         f' "ratings": {{\n{ratings}\n }},\n "pairs": [\n{pairs}\n ]\n}}'
     )

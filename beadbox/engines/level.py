@@ -11,35 +11,36 @@ from beadbox.strength.elo import Elo
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A playing strength of an engine: search depth, share of random moves, evaluation."""
+    """A playing strength of an engine: its search depth, share of random moves, and evaluation."""
 
     slug: str
     name: str
     summary: str
     depth: int
+    """Number of moves that the search looks ahead."""
     random_tenths: int = 0
     """Share of uniformly random moves, in tenths."""
     plain: bool = False
     """Whether the evaluation counts only material and advancement."""
     time_limit_s: float | None = None
-    """Longest time for a move in seconds. With a limit the choice of moves depends on the speed of the computer."""
+    """Maximum time for a move in seconds. With a limit, the chosen moves depend on the speed of the computer."""
     learnt: bool = False
-    """Whether the level plays by the learnt value that its engine ships with."""
+    """Whether the level evaluates positions by the learnt value that the engine's package contains."""
     whom: str = ""
     """Intended players, in a few words for pages, such as "for beginners"."""
 
     def draws_random_move(self, rng: Random) -> bool:
-        """Draw whether the next move is random: the first draw of a move, skipped by levels without random moves."""
+        """Return whether the next move is random. Draws from ``rng`` only if the level has random moves."""
         return self.random_tenths > 0 and rng.below(10) < self.random_tenths
 
     @property
     def is_deep(self) -> bool:
-        """Whether the search can take seconds on some board, even one that no game reaches."""
+        """Whether the search takes seconds on some boards, including boards that no game reaches."""
         return self.depth > 2
 
 
 class LadderEntry(NamedTuple):
-    """A level on a ladder, and its rating if it was measured."""
+    """A level on a ladder, and its rating, or ``None`` if it was not measured."""
 
     level: Level
     rating: Elo | None

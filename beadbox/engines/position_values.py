@@ -17,17 +17,17 @@ from beadbox.rules.outcome import Outcome
 
 
 class Look(NamedTuple, Generic[MoveT]):
-    """The scores of a search with a learnt value for every legal move of a position, in canonical order."""
+    """The result of a search with a learnt value: scores for every legal move of a position, in canonical order."""
 
     moves: tuple[MoveT, ...]
     near: tuple[float, ...]
-    """Scores one move ahead; a win with the ``k``-th move scores a million less ``k``."""
+    """Scores at depth 1. A win with the ``k``-th move scores 1,000,000 minus ``k``."""
     deep: tuple[float, ...]
-    """Scores at full depth; for moves other than the best possibly only an upper bound."""
+    """Scores at full depth. For a move that is not the best, the score may be only an upper bound."""
     best: int
-    """Index of the best move, the first of equals."""
+    """Index of the move with the highest score at full depth, the first if several have it."""
     depth: int
-    """Full depth in moves, less than requested if the time ran out."""
+    """Full depth in moves. It is less than the requested depth if the time ran out."""
 
     @property
     def score(self) -> float:
@@ -36,7 +36,7 @@ class Look(NamedTuple, Generic[MoveT]):
 
 
 class Part(NamedTuple):
-    """The contribution of one feature to a board's sum: ``value`` is ``weight`` times ``amount``, exactly."""
+    """A feature's contribution to the value of a board: ``value`` is exactly ``weight`` times ``amount``."""
 
     name: str
     value: float
@@ -45,7 +45,7 @@ class Part(NamedTuple):
 
 
 class PartGroup(NamedTuple):
-    """Parts on one subject, and their exact sum."""
+    """Parts about the same subject, and their exact sum ``value``."""
 
     name: str
     value: float
@@ -53,7 +53,7 @@ class PartGroup(NamedTuple):
 
 
 class WeightMap(NamedTuple):
-    """Weights of one kind of piece by cell, to be drawn on the board as the second side sees it."""
+    """The weights of one kind of piece by cell, for a picture of the board seen by the second side."""
 
     kind: str
     own: bool
@@ -66,37 +66,39 @@ class WeightMap(NamedTuple):
 
 
 class WeightTable(NamedTuple):
-    """Weights on one subject, in rows and columns."""
+    """Weights about one subject, in rows and columns."""
 
     title: str
     about: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, tuple[int, ...]], ...]
-    """Rows as pairs: the name, and the index of the weight for each column."""
+    """Rows as pairs of a name and the indices of the weights, one for each column."""
 
 
 class WeightSheet(NamedTuple):
-    """The weights of a set of features that a game uses, arranged for display."""
+    """The arrangement of all weights of a feature set for display."""
 
     maps: tuple[WeightMap, ...]
     squares: WeightTable
-    """The weights of the maps as a table."""
+    """The weights of ``maps`` as a table."""
     tables: tuple[WeightTable, ...]
     """All other weights, one table for each subject."""
 
 
 class Learnt(NamedTuple):
-    """A learnt value as a player: weights, search depth, and the cost of a repeated move (``restlessness``)."""
+    """A player that searches with a learnt value."""
 
     weights: NDArray[np.float64]
     depth: int
+    """Number of moves that the search looks ahead."""
     restlessness: float = 0.0
+    """Cost of a repeated move; :meth:`Valuer.look` explains it."""
 
 
 class Lessons(NamedTuple):
     """Parameters of learning by self-play; ``beadbox/learners/value_learner/learner.py`` explains them.
 
-    All fields are numbers, because a kernel takes the tuple as it is.
+    All fields are numbers or booleans, so that a kernel can take the tuple.
     """
 
     search_depth: int
@@ -114,18 +116,18 @@ class Lessons(NamedTuple):
 
 
 class Valuer(ABC, Generic[GameT, PositionT, MoveT]):
-    """Features of the positions of one family of games, and search with a value that is linear in them.
+    """Features of the positions of one family of games, and a search with a value that is linear in these features.
 
-    A valuer has no state. Weights are ``(n,) float64`` for a set of ``n`` features, each rounded by
-    :func:`beadbox.kernels.exact_floats.grained`. Scores are then exact, and the same on every computer.
+    A valuer has no state. The weights of a set of ``n`` features are ``(n,) float64``. If each is rounded by
+    :func:`beadbox.kernels.exact_floats.grained`, scores are exact, and equal on every computer.
     """
 
     sets: Mapping[str, int]
-    """Number of weights of each set of features, by name."""
+    """Number of weights of each feature set, by the name of the set."""
 
     @abstractmethod
     def refusal(self, game: GameT) -> str:
-        """Return why the features do not suit a game of the family; empty if they do."""
+        """Return the reason why the features do not suit a game of the family; empty if they do."""
 
     @abstractmethod
     def features(self, position: PositionT, feature_set: str) -> dict[int, float]:
@@ -133,11 +135,11 @@ class Valuer(ABC, Generic[GameT, PositionT, MoveT]):
 
     @abstractmethod
     def describe_feature(self, index: int) -> str:
-        """Describe the feature with this index; an index has the same meaning in every set."""
+        """Return the name of the feature with this index. An index means the same feature in every set."""
 
     @abstractmethod
     def parts(self, position: PositionT, weights: NDArray[np.float64], feature_set: str) -> tuple[PartGroup, ...]:
-        """Split a position's sum, as seen by the side that has just moved, by feature; largest parts first."""
+        """Return the value of a position, for the side that has just moved, divided by feature; largest parts first."""
 
     @abstractmethod
     def sheet(self, game: GameT, feature_set: str) -> WeightSheet:
@@ -153,15 +155,16 @@ class Valuer(ABC, Generic[GameT, PositionT, MoveT]):
         whole: bool = False,
         time_limit_s: float | None = None,
     ) -> Look[MoveT]:
-        """Score every legal move by a search to the player's depth; all scores are exact if ``whole``.
+        """Return the scores of all legal moves by a search to the player's depth.
 
-        With a ``time_limit_s``, return the scores of the last depth finished in time. Depth 2 is always finished.
+        If ``whole``, all scores are exact. With a ``time_limit_s``, the scores are those of the greatest depth that was
+        finished in time. Depth 2 is always finished.
 
-        At full depth a move costs ``restlessness`` for each earlier move of its player to the same cell with the same
-        kind of piece, as far as the position remembers. Wins and losses cost nothing.
+        The score at full depth is reduced by ``restlessness`` for each earlier move of the same side with the same kind
+        of piece to the same cell, if the position has it in its history. Scores of wins and losses are not reduced.
 
-        A move that loses at once by the history of the game scores as a loss. Deeper in the tree the search ignores the
-        history.
+        A move that loses at once by the history of the game scores as a loss. After the first move, the search ignores
+        the history.
         """
 
 
@@ -180,20 +183,21 @@ class FastValuer(Valuer[GameT, PositionT, MoveT]):
         rng: RandomSource,
         start: PositionT | None = None,
     ) -> Counter[Outcome]:
-        """Play ``n_games`` of self-play after ``n_learnt`` earlier ones, learn from each, and count the outcomes.
+        """Play ``n_games`` of self-play, learn from each, and return the number of games by outcome.
 
-        ``weights``, their ``average`` and ``rng`` are updated in place.
+        ``n_learnt`` is the number of games from which the machine has learnt before. Every game begins in the position
+        ``start``, which has no history; ``None`` is the initial position of the game. ``weights``, their ``average``
+        and ``rng`` are updated in place.
 
-        Equal to ``n_games`` calls of ``ValueLearner.game_learnt``, to the last bit. ``start`` is the position in which
-        every game begins, without a history; ``None`` for the game's own.
+        The result is equal to that of ``n_games`` calls of ``ValueLearner.game_learnt``, to the last bit.
         """
 
     @abstractmethod
     def contest(
         self, game: GameT, opening: Sequence[MoveT], players: tuple[Learnt | Level, Learnt | Level], rng: RandomSource
     ) -> Outcome:
-        """Play a game without learning, from the moves of an opening; ``players`` are ordered by side.
+        """Play a game that begins with the moves of an opening, without learning; return its outcome.
 
-        Equal to the game played move by move with the same ``rng``, except that levels ignore their clock. ``rng`` is
-        updated in place.
+        ``players`` are in the order of the sides. The game is equal to one played move by move with the same ``rng``,
+        except that levels ignore their time limit. ``rng`` is updated in place.
         """

@@ -1,4 +1,4 @@
-"""The registry of engines by family of games. A new engine is a folder beside this file and a line here."""
+"""The registry of engines by family of games. A new engine needs a folder beside this file and an entry here."""
 
 from typing import cast
 
@@ -10,11 +10,11 @@ from beadbox.rules.game import AnyGame
 ENGINES = {"romgon": cast("AnyEngine", RomgonEngine())}
 
 LEVELS = tuple(dict.fromkeys(slug for engine in ENGINES.values() for slug in engine.levels))
-"""Slugs of the levels of all engines, weakest first. Engines may define a level of the same slug differently."""
+"""Slugs of the levels of all engines, weakest first. Levels of two engines may differ and have the same slug."""
 
 
 def levels_named(slug: str) -> list[Level]:
-    """Return the levels with this slug of all engines that have one."""
+    """Return all levels with this slug; several engines can have one."""
     return [engine.levels[slug] for engine in ENGINES.values() if slug in engine.levels]
 
 

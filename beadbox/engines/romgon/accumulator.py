@@ -1,7 +1,7 @@
-"""The learnt value of a board, compiled: its features, and their sum with the weights.
+"""Compiled features of a board, and its learnt value: the sum of features times weights.
 
-Weights are multiples of 2**-32 and at most 512 in size, and features are multiples of 1/8. Every sum of their products
-is therefore exact in a float64, whatever its order, on every computer.
+Weights are multiples of 2**-32 and at most 512 in absolute value, and features are multiples of 1/8. Therefore every
+sum of their products is exact in a float64, in any order and on every computer.
 """
 
 from __future__ import annotations
@@ -33,7 +33,10 @@ from beadbox.rules.romgon.geometry import N_CELLS
 from beadbox.rules.romgon.pieces import FLIPPED_BIT, RHOMBUS, TYPE_BITS
 
 MAX_SEEN = 1024
-"""Upper bound of a board's features: a bias, and for each piece its cell, mobility, 13 attacks and that it hangs."""
+"""Upper bound of the number of a board's features: a bias, and at most 16 features for each piece.
+
+These are its cell, its mobility, up to 13 attacks, and whether it hangs.
+"""
 
 _NONE, _ONE = np.uint64(0), np.uint64(1)
 _FOLDED_CELL = np.array([[folded(cell, me) for cell in range(N_CELLS)] for me in Side], np.int64)
@@ -48,11 +51,11 @@ class Accumulator(NamedTuple):
     seen: NDArray[np.int64]
     """``(MAX_SEEN,)``: indices of features."""
     amounts: NDArray[np.float64]
-    """``(MAX_SEEN,)``: amounts of these features; a feature may occur several times, its amounts then add up."""
+    """``(MAX_SEEN,)``: amounts of the features in ``seen``. Amounts of the same feature are to be added up."""
 
 
 class StruckCells(NamedTuple):
-    """Cells that the pieces of a side strike, as sets of bits."""
+    """The cells that pieces of a side strike, as sets of bits."""
 
     plain: np.uint64
     """Cells that unflipped pieces strike."""
@@ -64,7 +67,7 @@ class StruckCells(NamedTuple):
 
 @kernel
 def allocate_accumulator(n_cells: int) -> Accumulator:
-    """Return empty buffers for a board of ``n_cells`` cells."""
+    """Return uninitialised buffers for a board of ``n_cells`` cells."""
     return Accumulator(
         np.empty(n_cells, np.uint8),
         np.empty(N_SETS, np.uint64),
@@ -75,11 +78,13 @@ def allocate_accumulator(n_cells: int) -> Accumulator:
 
 @inlined
 def _slot(owner: int, code: Any) -> Any:
+    """Return the number of a kind of piece. Owner 0 is the side that has just acted, and 1 the other."""
     return (owner * N_KINDS + np.int64(code & TYPE_BITS) - 1) * 2 + (1 if code & FLIPPED_BIT else 0)
 
 
 @inlined
 def _see(index: Any, amount: float, accumulator: Accumulator, n: int) -> int:
+    """Write a feature as the ``n``-th; return the number of features so far."""
     accumulator.seen[n] = index
     accumulator.amounts[n] = amount
     return n + 1
@@ -91,10 +96,10 @@ def _strike(accumulator: Accumulator, side: int, owner: int, n: int) -> tuple[in
     cells, sets = accumulator.cells, accumulator.sets
     occupied = sets[0] | sets[1]
     plain, flipped, taken = _NONE, _NONE, _NONE
-    own = sets[side]
-    while own != _NONE:
-        cell = first_of(own)
-        own &= own - _ONE
+    remaining = sets[side]
+    while remaining != _NONE:
+        cell = first_of(remaining)
+        remaining &= remaining - _ONE
         code = cells[cell]
         takes = strikes(cells, occupied, cell)
         enemies = sets[1 - side]
@@ -122,44 +127,48 @@ def _strike(accumulator: Accumulator, side: int, owner: int, n: int) -> tuple[in
 
 @inlined
 def _hang(accumulator: Accumulator, owner: int, own: StruckCells, other: StruckCells, n: int) -> int:
-    """Write each piece of ``owner`` that the other side attacks, defended or not; return the number of features."""
-    hit = other.taken
-    while hit != _NONE:
-        cell = first_of(hit)
-        hit &= hit - _ONE
+    """Write a feature for each attacked piece of ``owner``, defended or not; return the number of features so far."""
+    attacked = other.taken
+    while attacked != _NONE:
+        cell = first_of(attacked)
+        attacked &= attacked - _ONE
         code = accumulator.cells[cell]
         defended = (own.flipped if code & FLIPPED_BIT else own.plain) >> np.uint64(cell) & _ONE
-        place = (owner * N_KINDS + np.int64(code & TYPE_BITS) - 1) * 2 + np.int64(defended)
-        n = _see(HANGING + place, 1.0, accumulator, n)
+        offset = (owner * N_KINDS + np.int64(code & TYPE_BITS) - 1) * 2 + np.int64(defended)
+        n = _see(HANGING + offset, 1.0, accumulator, n)
     return n
 
 
 @inlined
 def _race(accumulator: Accumulator, side: int, other: StruckCells) -> tuple[int, int]:
-    """Return the safe distance and the freedom of a side's rhombus, given the cells that the other side strikes."""
+    """Return the safe distance of a side's rhombus to its goal, and the number of its safe moves.
+
+    A cell is safe if the other side, which strikes the cells in ``other``, could not capture the rhombus on it. The
+    distance is at most ``FAR``, and the number at most ``FREE``.
+    """
     sets, distance, free = accumulator.sets, FAR, 0
-    own = sets[side] & sets[RHOMBI]
-    if own != _NONE:
-        start = first_of(own)
+    visited = sets[side] & sets[RHOMBI]
+    if visited != _NONE:
+        start = first_of(visited)
         pattern = PATTERN[accumulator.cells[start]]
-        prey = sets[1 - side] & ~sets[RHOMBI]
+        capturable = sets[1 - side] & ~sets[RHOMBI]
         goal = bit(GOAL[side])
         safe = goal
         if accumulator.cells[start] & FLIPPED_BIT:
-            prey &= sets[FLIPPED]
+            capturable &= sets[FLIPPED]
             safe |= ~other.flipped
         else:
-            prey &= ~sets[FLIPPED]
+            capturable &= ~sets[FLIPPED]
             safe |= ~other.plain
         empty = ~(sets[0] | sets[1])
-        frontier = own
+        frontier = visited
         for step in range(1, FAR):
             ends = _NONE
             while frontier != _NONE:
                 cell = first_of(frontier)
                 frontier &= frontier - _ONE
-                ends |= TAKES[pattern, cell] & (empty | prey) | QUIET[pattern, cell] & empty
-            ends &= safe & ~own
+                ends |= TAKES[pattern, cell] & (empty | capturable) | QUIET[pattern, cell] & empty
+            ends &= safe & ~visited
             if step == 1:
                 free = min(FREE, count_of(ends))
             if ends & goal:
@@ -167,7 +176,7 @@ def _race(accumulator: Accumulator, side: int, other: StruckCells) -> tuple[int,
                 break
             if ends == _NONE:
                 break
-            own |= ends
+            visited |= ends
             frontier = ends
         if start == GOAL[side]:
             distance = 0
@@ -176,13 +185,13 @@ def _race(accumulator: Accumulator, side: int, other: StruckCells) -> tuple[int,
 
 @inlined
 def see(accumulator: Accumulator, me: int, n_weights: int) -> int:
-    """Write the features of a board on which ``me`` has just acted; return the number of written items."""
+    """Write the features of a board for ``me``, the side that has just acted; return their number."""
     cells, sets = accumulator.cells, accumulator.sets
     n = _see(0, 1.0, accumulator, 0)
-    pieces = sets[0] | sets[1]
-    while pieces != _NONE:
-        cell = first_of(pieces)
-        pieces &= pieces - _ONE
+    remaining = sets[0] | sets[1]
+    while remaining != _NONE:
+        cell = first_of(remaining)
+        remaining &= remaining - _ONE
         owner = 0 if sets[me] >> np.uint64(cell) & _ONE else 1
         n = _see(SQUARES + _slot(owner, cells[cell]) * _N_FOLDED + _FOLDED_CELL[me, cell], 1.0, accumulator, n)
     if n_weights > MOBILITY:
@@ -200,7 +209,7 @@ def see(accumulator: Accumulator, me: int, n_weights: int) -> int:
 
 @kernel
 def score(accumulator: Accumulator, me: int, weights: NDArray[np.float64]) -> float:
-    """Return the exact weighted sum of the features of a board on which ``me`` has just acted."""
+    """Return the exact weighted sum of the features of a board for ``me``, the side that has just acted."""
     total = 0.0
     for index in range(see(accumulator, me, len(weights))):
         total += weights[accumulator.seen[index]] * accumulator.amounts[index]
@@ -217,7 +226,7 @@ def spread(accumulator: Accumulator, me: int, phi: NDArray[np.float64]) -> None:
 
 @kernel
 def seen_features(board: NDArray[np.uint8], me: int, n_weights: int) -> NDArray[np.float64]:
-    """Return the dense feature vector of a board on which ``me`` has just acted: ``(n_weights,) float64``."""
+    """Return the dense feature vector of a board for ``me``, the side that has just acted: ``(n_weights,) float64``."""
     accumulator, phi = allocate_accumulator(len(board)), np.empty(n_weights, np.float64)
     load(board, accumulator.cells, accumulator.sets)
     spread(accumulator, me, phi)

@@ -1,7 +1,7 @@
-"""Queries to the engine: its move at a level, its ranking of the moves, counts of move sequences.
+"""Calls of the compiled engine: its move at a level, its ranking of the moves, counts of move sequences.
 
-Boards and options are those of the rules (``romgon.pieces.Board``, ``romgon.moves.Options``). The option ``shuttle``
-makes no difference, because the search ignores the history.
+Arguments are boards and options of the rules (``romgon.pieces.Board``, ``romgon.moves.Options``). The option
+``shuttle`` has no effect, because the search ignores the history.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ N_CANDIDATES = 5
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The engine's move, and its best candidates."""
+    """The move of the engine, and its best candidates."""
 
     chosen: Candidate[Move] | None
     """``None`` if there is no legal action."""
     candidates: tuple[Candidate[Move], ...]
     """The five best actions, best first, ties in canonical order."""
     depth: int
-    """Finished search depth, less than the level's if the time ran out."""
+    """Finished search depth. It is less than that of the level if the time ran out."""
 
 
 LEVELS: Mapping[str, Level] = {
@@ -90,7 +90,7 @@ LEVELS: Mapping[str, Level] = {
         ),
     )
 }
-"""Levels that search with the evaluation of the rules, roughly weakest first (``levels.py`` has all levels)."""
+"""Levels with a fixed evaluation instead of a learnt value, roughly weakest first (``levels.py`` has all levels)."""
 
 
 def answer(
@@ -104,8 +104,8 @@ def answer(
 ) -> Answer:
     """Return the engine's answer at a level on a board without a history.
 
-    The shorter of ``time_limit_s`` and the level's own limit counts. Depth 1 is always finished. A level with a random
-    share draws from ``rng`` once or twice, other levels never.
+    The time limit is the shorter of ``time_limit_s`` and that of the level. Depth 1 is always finished. A level with
+    random moves draws from ``rng`` once or twice, and other levels never.
     """
     limits = [limit for limit in (time_limit_s, level.time_limit_s) if limit is not None]
     ranked, depth = ranking(
@@ -121,28 +121,32 @@ def answer(
         return Answer(None, (), depth)
     chosen = ranked[0]
     if level.draws_random_move(rng):
-        chosen = sorted(ranked)[rng.below(len(ranked))]  # in canonical order: the same draw, the same action
+        chosen = sorted(ranked)[rng.below(len(ranked))]  # canonical order, so that values do not change the choice
     return Answer(chosen, ranked[:N_CANDIDATES], depth)
 
 
 def answer_in(
     game: Romgon, position: Position, *, level: Level, rng: Random, time_limit_s: float | None = None
 ) -> Answer:
-    """Return the engine's answer at a level in an unfinished game: as :func:`answer`, but mindful of the history.
+    """Return the engine's answer at a level in an unfinished game. Unlike :func:`answer`, it respects the history.
 
-    The search ignores the history. So a best action that loses at once by repetition or shuttling is replaced by the
-    best candidate that does not. A random action stays as drawn.
+    If the best action loses at once by repetition or shuttling, the answer is the best candidate that does not. A
+    random action is not replaced.
     """
     options = game.options
-    found = answer(position.board, position.side, options, level=level, rng=rng, time_limit_s=time_limit_s)
-    if found.chosen is None or found.chosen != found.candidates[0] or not _loses(game, position, found.chosen.move):
-        return found
-    better = next((other for other in found.candidates if not _loses(game, position, other.move)), found.chosen)
-    return replace(found, chosen=better)
+    searched = answer(position.board, position.side, options, level=level, rng=rng, time_limit_s=time_limit_s)
+    if (
+        searched.chosen is None
+        or searched.chosen != searched.candidates[0]
+        or not _loses(game, position, searched.chosen.move)
+    ):
+        return searched
+    better = next((other for other in searched.candidates if not _loses(game, position, other.move)), searched.chosen)
+    return replace(searched, chosen=better)
 
 
 def _loses(game: Romgon, position: Position, move: Move) -> bool:
-    """Whether an action loses the game for its player at once."""
+    """Return whether an action loses the game at once for the side that makes it."""
     outcome = game.outcome(game.apply(position, move))
     return outcome is not None and outcome.winner is position.side.other
 
@@ -167,30 +171,33 @@ def ranking(
 
 
 def legal(board: Board, side: Side, options: Options = CORE) -> tuple[Move, ...]:
-    """Return every legal action in canonical order, by the compiled generator."""
+    """Return all legal actions in canonical order, from the compiled generator."""
     return tuple(map(move_read, boards.legal(board_array(board), int(side), option_flags(options)).tolist()))
 
 
 def prospects(board: Board, side: Side, options: Options = CORE) -> list[tuple[Move, float, bool]]:
-    """Return every legal action in canonical order, with the static value after it for ``side`` and whether it wins."""
+    """Return all legal actions in canonical order, each with its evaluation for ``side`` and whether it wins."""
     actions, values, is_won = boards.prospects(board_array(board), int(side), option_flags(options))
-    found = zip(actions.tolist(), values.tolist(), is_won.tolist(), strict=True)
-    return [(move_read(action), value / 2, wins) for action, value, wins in found]
+    rows = zip(actions.tolist(), values.tolist(), is_won.tolist(), strict=True)
+    return [(move_read(action), value / 2, wins) for action, value, wins in rows]
 
 
 def terms(board: Board, me: Side, options: Options = CORE) -> Terms:
-    """Return the terms of the evaluation for ``me``, by the compiled version."""
+    """Return the terms of the evaluation for ``me``, from the compiled version."""
     return Terms(*(value / 2 for value in boards.terms(board_array(board), int(me), option_flags(options))))
 
 
 def perft(board: Board, side: Side, options: Options = CORE, *, depth: int) -> int:
-    """Count the sequences of exactly ``depth`` actions; a base entry or the loss of a rhombus ends a sequence."""
+    """Return the number of sequences of exactly ``depth`` actions.
+
+    A sequence cannot continue after a rhombus has entered its goal or was captured.
+    """
     return int(search.perft(board_array(board), int(side), option_flags(options), depth)) if depth else 1
 
 
 @contextmanager
 def stopping(stop: NDArray[np.uint8], time_limit_s: float | None) -> Iterator[None]:
-    """Set ``stop`` after ``time_limit_s`` from another thread, which can run because kernels release the GIL."""
+    """Set ``stop`` from another thread after ``time_limit_s``. The thread can run because kernels release the GIL."""
     if time_limit_s is None or time_limit_s <= 0:
         stop[0] = time_limit_s is not None  # a limit of 0 stops at once, without starting a thread
         yield
@@ -205,12 +212,12 @@ def stopping(stop: NDArray[np.uint8], time_limit_s: float | None) -> Iterator[No
 
 
 def board_array(board: Board) -> NDArray[np.uint8]:
-    """Return the board as the array that kernels take, ``(51,) uint8``, without a copy."""
+    """Return a view of the board as the array that kernels take: ``(51,) uint8``."""
     return np.frombuffer(board, np.uint8)
 
 
 def option_flags(options: Options) -> int:
-    """Return the options as the bits that kernels take."""
+    """Return options as the bits that kernels take (``boards.FLIP`` to ``boards.SHAPE``)."""
     return boards.FLIP * options.flip | boards.TURN * options.turn | boards.SHAPE * options.shape
 
 

@@ -1,10 +1,11 @@
-"""Compiled boards: legal actions, check, and the evaluation. Equal to the rules, and much faster.
+"""Compiled boards: legal actions, check, and the evaluation. They give the same results as the rules, but much faster.
 
-A board is two arrays, changed in place. ``cells: (51,) uint8`` is the board of the rules. ``sets: (5,) uint64`` holds
-sets of cells, with one bit for each cell: Black's pieces, White's, the flipped, the rhombuses, the circles.
+A board consists of two arrays, which are changed in place. ``cells: (51,) uint8`` is the board of the rules.
+``sets: (5,) uint64`` contains sets of cells, with one bit for each cell: those of Black's pieces, White's pieces,
+flipped pieces, rhombuses and circles.
 
-An action is one number: origin + 64 × target, plus 4096 × (new rotation + 1) if the piece turns. Options are bits.
-Values are counted in half points.
+An action is a number: origin + 64 × target, plus 4096 × (new rotation + 1) if the piece turns. Options are bits.
+Evaluations are in half points.
 """
 
 from __future__ import annotations
@@ -37,13 +38,13 @@ FLIP, TURN, SHAPE, PLAIN = 1, 2, 4, 8
 """Bits of the options: flip mode, turning, shape defence, and an evaluation by material and advancement only."""
 
 FLIPPED, RHOMBI, CIRCLES = 2, 3, 4
-"""Indices in ``sets`` after those of the two sides."""
+"""Indices in ``sets``; 0 and 1 are the sets of the two sides."""
 N_SETS = 5
 
 MAX_ACTIONS = 51 * 41
-"""Upper bound of a board's actions: on each of 51 cells at most 41, those of a flipped triangle.
+"""Upper bound of the number of actions on a board: at most 41 from each of 51 cells.
 
-It has 6 rotations on each of 6 neighbours, and 5 turns in place.
+A flipped triangle has the most actions: 6 rotations on each of 6 neighbours, and 5 turns in place.
 """
 
 _NONE, _ONE = np.uint64(0), np.uint64(1)
@@ -52,19 +53,19 @@ _PLAIN_BITS = (1 << ROTATION_SHIFT) - 1
 
 @instruction("cttz")
 def first_of(word: np.uint64) -> int:
-    """Return the lowest cell of a set, which must not be empty."""
+    """Return the lowest cell of a set. The set must not be empty."""
     return (int(word) & -int(word)).bit_length() - 1
 
 
 @instruction("ctpop")
 def count_of(word: np.uint64) -> int:
-    """Count the cells of a set (population count)."""
+    """Return the number of cells in a set."""
     return int(word).bit_count()
 
 
 @inlined
 def bit(cell: int) -> np.uint64:
-    """Return the set that contains one cell only."""
+    """Return the set that contains only this cell."""
     return _ONE << np.uint64(cell)
 
 
@@ -76,21 +77,24 @@ def load(board: NDArray[np.uint8], cells: NDArray[np.uint8], sets: NDArray[np.ui
         code = board[cell]
         cells[cell] = code
         if code:
-            here = bit(cell)
-            sets[1 if code & WHITE_BIT else 0] |= here
+            cell_bit = bit(cell)
+            sets[1 if code & WHITE_BIT else 0] |= cell_bit
             if code & FLIPPED_BIT:
-                sets[FLIPPED] |= here
+                sets[FLIPPED] |= cell_bit
             if code & TYPE_BITS == RHOMBUS:
-                sets[RHOMBI] |= here
+                sets[RHOMBI] |= cell_bit
             if code & TYPE_BITS == CIRCLE:
-                sets[CIRCLES] |= here
+                sets[CIRCLES] |= cell_bit
 
 
 @inlined
 def do(cells: NDArray[np.uint8], sets: NDArray[np.uint64], side: int, action: int) -> Any:
-    """Play an action and return the captured piece. For :func:`undo`, the caller keeps ``sets`` and the piece."""
+    """Play an action; return the code of the captured piece, or 0.
+
+    To take the action back with :func:`undo`, the caller needs this code and the values of ``sets`` before the call.
+    """
     origin, target, turn = action & 63, action >> 6 & 63, action >> 12
-    code, other = cells[origin], cells[target]
+    code, captured = cells[origin], cells[target]
     if turn:
         code = np.uint8(code & _PLAIN_BITS | (turn - 1) << ROTATION_SHIFT)
     if origin == target:
@@ -101,10 +105,10 @@ def do(cells: NDArray[np.uint8], sets: NDArray[np.uint64], side: int, action: in
         return np.uint8(0)
     cells[origin] = 0
     cells[target] = code
-    there, both = bit(target), bit(origin) | bit(target)
-    if other:
-        for which in range(N_SETS):
-            sets[which] &= ~there
+    target_bit, both = bit(target), bit(origin) | bit(target)
+    if captured:
+        for index in range(N_SETS):
+            sets[index] &= ~target_bit
     sets[side] ^= both
     if code & FLIPPED_BIT:
         sets[FLIPPED] ^= both
@@ -112,15 +116,15 @@ def do(cells: NDArray[np.uint8], sets: NDArray[np.uint64], side: int, action: in
         sets[RHOMBI] ^= both
     elif code & TYPE_BITS == CIRCLE:
         sets[CIRCLES] ^= both
-    return other
+    return captured
 
 
 @kernel
 def is_attacked(cells: NDArray[np.uint8], sets: NDArray[np.uint64], side: int, cell: int) -> bool:
-    """Whether the other side may capture the rhombus of ``side`` that stands on a cell."""
+    """Return whether the other side may capture the rhombus of ``side`` on this cell."""
     flipped = cells[cell] & FLIPPED_BIT != 0
-    alike = sets[FLIPPED] if flipped else ~sets[FLIPPED]
-    enemies = sets[1 - side] & alike & ~sets[RHOMBI]
+    same_face = sets[FLIPPED] if flipped else ~sets[FLIPPED]  # a piece captures only pieces that show the same face
+    enemies = sets[1 - side] & same_face & ~sets[RHOMBI]
     near = enemies & NEAR[cell]
     while near != _NONE:
         origin = first_of(near)
@@ -133,41 +137,44 @@ def is_attacked(cells: NDArray[np.uint8], sets: NDArray[np.uint64], side: int, c
     if circles == _NONE:
         return False
     occupied = sets[0] | sets[1]
-    for way in range(2):
-        met = RING_NEXT[way, cell]
-        while not occupied >> np.uint64(met) & _ONE:
-            met = RING_NEXT[way, met]
-        if circles >> np.uint64(met) & _ONE:
+    for direction in range(2):
+        neighbour = RING_NEXT[direction, cell]
+        while not occupied >> np.uint64(neighbour) & _ONE:
+            neighbour = RING_NEXT[direction, neighbour]
+        if circles >> np.uint64(neighbour) & _ONE:
             return True
     return False
 
 
 @inlined
 def in_check(cells: NDArray[np.uint8], sets: NDArray[np.uint64], side: int) -> bool:
-    """Whether the rhombus of a side is attacked."""
-    own = sets[side] & sets[RHOMBI]
-    return bool(own != _NONE and is_attacked(cells, sets, side, first_of(own)))
+    """Return whether the rhombus of a side is attacked."""
+    rhombus = sets[side] & sets[RHOMBI]
+    return bool(rhombus != _NONE and is_attacked(cells, sets, side, first_of(rhombus)))
 
 
 @inlined
 def strikes(cells: NDArray[np.uint8], occupied: np.uint64, cell: int) -> Any:
-    """Return the cells on which a piece would capture a fit enemy if one stood there; includes a circle's ring."""
+    """Return the cells on which the piece on ``cell`` could capture an enemy, if a capturable enemy stood there.
+
+    For a circle, they include the free cells of its ring in both directions, and the first occupied one.
+    """
     code = cells[cell]
     takes = TAKES[PATTERN[code], cell]
     if RUNS[code] and RING[cell] != _NONE:
-        for way in range(2):
-            met = RING_NEXT[way, cell]
-            while met != cell:
-                takes |= bit(met)
-                if occupied >> np.uint64(met) & _ONE:
+        for direction in range(2):
+            neighbour = RING_NEXT[direction, cell]
+            while neighbour != cell:
+                takes |= bit(neighbour)
+                if occupied >> np.uint64(neighbour) & _ONE:
                     break
-                met = RING_NEXT[way, met]
+                neighbour = RING_NEXT[direction, neighbour]
     return takes
 
 
 @inlined
 def reach(cells: NDArray[np.uint8], sets: NDArray[np.uint64], side: int, cell: int) -> tuple[np.uint64, np.uint64]:
-    """Return the cells to which the piece of ``side`` on a cell may move, and those on which it may capture."""
+    """Return the empty cells to which the piece of ``side`` on a cell may move, and those on which it may capture."""
     code = cells[cell]
     occupied = sets[0] | sets[1]
     takes = strikes(cells, occupied, cell)
@@ -181,15 +188,15 @@ def reach(cells: NDArray[np.uint8], sets: NDArray[np.uint64], side: int, cell: i
 def generate(
     cells: NDArray[np.uint8], sets: NDArray[np.uint64], side: int, options: int, actions: NDArray[np.int32]
 ) -> int:
-    """Write every pseudo-legal action of a side in canonical order; return their number.
+    """Write all pseudo-legal actions of a side in canonical order; return their number.
 
-    Pseudo-legal actions may leave the own rhombus in check.
+    Pseudo-legal actions may leave the side's own rhombus in check.
     """
     n = 0
-    own = sets[side]
-    while own != _NONE:
-        origin = first_of(own)
-        own &= own - _ONE
+    remaining = sets[side]
+    while remaining != _NONE:
+        origin = first_of(remaining)
+        remaining &= remaining - _ONE
         code = cells[origin]
         moves, captures = reach(cells, sets, side, origin)
         n_turns = TURNS[code] if options & TURN else 1
@@ -213,7 +220,7 @@ def generate(
 
 @inlined
 def wins(cells: NDArray[np.uint8], side: int, action: int) -> bool:
-    """Whether an action captures a rhombus or brings the own one to its goal. Call it before :func:`do`."""
+    """Return whether an action captures a rhombus or moves the side's own to its goal. Call it before :func:`do`."""
     origin, target = action & 63, action >> 6 & 63
     if origin == target:
         return False
@@ -223,7 +230,7 @@ def wins(cells: NDArray[np.uint8], side: int, action: int) -> bool:
 
 @inlined
 def enters(cells: NDArray[np.uint8], side: int, action: int) -> bool:
-    """Whether an action brings the own rhombus to its goal. Call it before :func:`do`."""
+    """Return whether an action moves the side's own rhombus to its goal. Call it before :func:`do`."""
     origin, target = action & 63, action >> 6 & 63
     return bool(target == GOAL[side] and origin != target and cells[origin] & TYPE_BITS == RHOMBUS)
 
@@ -237,7 +244,7 @@ def undo(
     other: np.uint8,
     before: tuple[np.uint64, np.uint64, np.uint64, np.uint64, np.uint64],
 ) -> None:
-    """Take back an action, given the pieces ``code`` on its origin and ``other`` on its target, and the sets before."""
+    """Take back an action. ``code``, ``other`` and ``before`` are the origin, the target and the sets before it."""
     cells[action >> 6 & 63] = other
     cells[action & 63] = code
     sets[0], sets[1], sets[2], sets[3], sets[4] = before
@@ -245,7 +252,11 @@ def undo(
 
 @kernel
 def is_legal(cells: NDArray[np.uint8], sets: NDArray[np.uint64], side: int, options: int, action: int) -> bool:
-    """Whether a pseudo-legal action leaves the own rhombus out of check, or enters its goal."""
+    """Return whether a pseudo-legal action is legal.
+
+    It is legal if it leaves the side's own rhombus out of check. Without the option ``SHAPE``, it is also legal if it
+    moves the rhombus to its goal.
+    """
     if enters(cells, side, action) and not options & SHAPE:
         return True
     before = (sets[0], sets[1], sets[2], sets[3], sets[4])
@@ -258,11 +269,11 @@ def is_legal(cells: NDArray[np.uint8], sets: NDArray[np.uint64], side: int, opti
 
 @kernel
 def has_legal(cells: NDArray[np.uint8], sets: NDArray[np.uint64], side: int, options: int) -> bool:
-    """Whether a side has any legal action; stops at the first one."""
-    own = sets[side]
-    while own != _NONE:
-        origin = first_of(own)
-        own &= own - _ONE
+    """Return whether a side has any legal action."""
+    remaining = sets[side]
+    while remaining != _NONE:
+        origin = first_of(remaining)
+        remaining &= remaining - _ONE
         moves, captures = reach(cells, sets, side, origin)
         ends = moves | captures
         if options & FLIP:
@@ -282,7 +293,7 @@ def has_legal(cells: NDArray[np.uint8], sets: NDArray[np.uint64], side: int, opt
 def generate_legal(
     cells: NDArray[np.uint8], sets: NDArray[np.uint64], side: int, options: int, actions: NDArray[np.int32]
 ) -> int:
-    """Write every legal action of a side in canonical order; return their number."""
+    """Write all legal actions of a side in canonical order; return their number."""
     n = 0
     for index in range(generate(cells, sets, side, options, actions)):
         if is_legal(cells, sets, side, options, actions[index]):
@@ -293,7 +304,7 @@ def generate_legal(
 
 @kernel
 def legal(board: NDArray[np.uint8], side: int, options: int) -> NDArray[np.int32]:
-    """Return every legal action in canonical order: ``(n,) int32``."""
+    """Return all legal actions in canonical order: ``(n,) int32``."""
     cells, sets = np.empty(len(board), np.uint8), np.empty(N_SETS, np.uint64)
     load(board, cells, sets)
     actions = np.empty(MAX_ACTIONS, np.int32)
@@ -305,14 +316,17 @@ def legal(board: NDArray[np.uint8], side: int, options: int) -> NDArray[np.int32
 def weigh(
     cells: NDArray[np.uint8], sets: NDArray[np.uint64], me: int, options: int
 ) -> tuple[int, int, int, int, int, int]:
-    """The six terms of the evaluation for ``me``, in half points."""
+    """Return the six terms of the evaluation for ``me``, in half points: material, advancement, flip and so on.
+
+    The order is that of ``evaluation.Terms``.
+    """
     material, mobility, threats = 0, 0, 0
     for side in range(2):
         sign = 1 if side == me else -1
-        own = sets[side]
-        while own != _NONE:
-            cell = first_of(own)
-            own &= own - _ONE
+        remaining = sets[side]
+        while remaining != _NONE:
+            cell = first_of(remaining)
+            remaining &= remaining - _ONE
             material += sign * VALUE[cells[cell]]
             if options & PLAIN:
                 continue
@@ -352,7 +366,10 @@ def evaluate(cells: NDArray[np.uint8], sets: NDArray[np.uint64], me: int, option
 
 @kernel
 def terms(board: NDArray[np.uint8], me: int, options: int) -> tuple[int, int, int, int, int, int]:
-    """The six terms of the evaluation for ``me``, in half points."""
+    """Return the six terms of the evaluation for ``me``, in half points: material, advancement, flip and so on.
+
+    The order is that of ``evaluation.Terms``.
+    """
     cells, sets = np.empty(len(board), np.uint8), np.empty(N_SETS, np.uint64)
     load(board, cells, sets)
     return weigh(cells, sets, me, options)
@@ -362,7 +379,10 @@ def terms(board: NDArray[np.uint8], me: int, options: int) -> tuple[int, int, in
 def prospects(
     board: NDArray[np.uint8], side: int, options: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.bool_]]:
-    """Return for every legal action, in canonical order: action, evaluation after it for ``side``, whether it wins."""
+    """Return three arrays over all legal actions, in canonical order.
+
+    These are the actions, the evaluations after them for ``side``, and whether they win.
+    """
     cells, sets = np.empty(len(board), np.uint8), np.empty(N_SETS, np.uint64)
     load(board, cells, sets)
     actions = np.empty(MAX_ACTIONS, np.int32)

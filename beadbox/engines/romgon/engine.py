@@ -1,4 +1,4 @@
-"""The Romgon engine behind the interface of engines: translates games and positions into boards and options."""
+"""The Romgon engine as an ``Engine``: converts games and positions to the boards and options of the compiled engine."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from beadbox.rules.romgon.pieces import side_of
 from beadbox.rules.romgon.rules import Position, Romgon
 
 DEPTH = at.LEVELS["hard"].depth
-"""Depth of :meth:`RomgonEngine.best`: sees the opponent's answer, and takes milliseconds on the fullest board."""
+"""Search depth of :meth:`RomgonEngine.best`. It includes the opponent's reply, and takes milliseconds on any board."""
 
 
 class RomgonEngine(Engine[Romgon, Position, Move]):
-    """The engine for every game of the Romgon family, with any options.
+    """The engine for all games of the Romgon family.
 
-    A level with a time limit answers with the last depth finished in time, so its moves may differ on a slower or
+    A level with a time limit uses the greatest depth that it finishes in time. So its moves may differ on a slower or
     busier computer.
     """
 

@@ -1,4 +1,4 @@
-"""Keys of the entries in a value table: writing, reading and checking. docs/rules/romgon.md defines their form."""
+"""Writes, reads and checks the keys of entries in a value table. docs/rules/romgon.md defines their form."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ def pieces_key(board: Board) -> str:
 
 
 def _item(code: int) -> str:
+    """Return a piece in the form of a key, such as ``swU`` or ``twU@2``."""
     letters = TYPE_NAMES[kind_of(code)][0] + ("w" if code & WHITE_BIT else "b") + ("F" if code & FLIPPED_BIT else "U")
     return letters + (f"@{rotation_of(code)}" if rotation_of(code) else "")
 
@@ -42,7 +43,10 @@ _ITEM = {code: _item(code) for code in range(1, 256) if 0 < kind_of(code) < len(
 
 
 def action_key(move: Move | None) -> str:
-    """Return an action in the form of a key: ``0-0-1-1``, with ``@`` and the rotation after a turn; else ``start``."""
+    """Return an action in the form of a key, such as ``0-0-1-1``; ``start`` for no action.
+
+    If the piece turns, ``@`` and its new rotation follow.
+    """
     if move is None:
         return "start"
     return f"{IDS[move.origin]}-{IDS[move.target]}" + ("" if move.turn == KEPT else f"@{move.turn}")
@@ -54,7 +58,7 @@ def entry_key(board: Board, move: Move | None) -> str:
 
 
 def key_board(key: str) -> str:
-    """Return the part of a key that :func:`pieces_key` wrote."""
+    """Return the part of a key that identifies the board, as :func:`pieces_key` writes it."""
     return key.partition("#")[2]
 
 
@@ -63,16 +67,16 @@ _ACTION = re.compile(r"(\d-\d)-(\d-\d)(?:@(\d))?", re.ASCII)
 
 
 def entry_read(key: str) -> tuple[Board, Move]:
-    """Return the board and the action of a key, the inverse of :func:`entry_key`.
+    """Return the board and the action of a key: the inverse of :func:`entry_key`.
 
     Raises:
         ValueError: the text is no key, or not in canonical form.
     """
     action, _, pieces = key.partition("#")
-    found = _ACTION.fullmatch(action)
-    if found is None:
+    action_parts = _ACTION.fullmatch(action)
+    if action_parts is None:
         raise ValueError("A key begins with an action such as 0-0-1-1 and #.")
-    origin, target, turn = found.groups()
+    origin, target, turn = action_parts.groups()
     board = bytearray(N_CELLS)
     try:
         move = Move(CELL[origin], CELL[target], KEPT if turn is None else int(turn))
@@ -87,7 +91,7 @@ def entry_read(key: str) -> tuple[Board, Move]:
 
 
 def _army(board: Board) -> Mapping[int, int]:
-    """Count the pieces on a board by type and colour."""
+    """Return the number of pieces on a board by type and colour."""
     return Counter(code & (TYPE_BITS | WHITE_BIT) for code in board if code)
 
 
@@ -95,7 +99,7 @@ _START_ARMY = _army(START)
 
 
 def entry_problem(board: Board, move: Move, options: Options) -> str:
-    """Return why no machine can have chosen this action on this board; empty if one can."""
+    """Return the reason why no machine can have made this action on this board; empty if one can."""
     army = _army(board)
     if any(n > _START_ARMY[piece] for piece, n in army.items()):
         return "A side has more pieces of a type than a game begins with."

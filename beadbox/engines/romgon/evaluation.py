@@ -1,6 +1,6 @@
-"""The static evaluation of a board, in a readable version that the compiled one must equal.
+"""The static evaluation of a board, in readable Python. Tests compare the compiled version with it.
 
-Source: ``docs/rules/romgon.md``, evaluation.
+Source: ``docs/rules/romgon.md``, section on evaluation.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CENTER = frozenset(CELL[cell_id] for cell_id in ("3-3", "3-4", "3-5", "3-6"))
 
 
 class Terms(NamedTuple):
-    """The six terms of a board's value for one side, each a multiple of ½."""
+    """The six terms of the evaluation of a board for one side, each a multiple of ½."""
 
     material: float
     advancement: float
@@ -40,14 +40,14 @@ class Terms(NamedTuple):
 
     @property
     def total(self) -> float:
-        """The value: the sum of the terms."""
+        """The evaluation: the sum of the terms."""
         return sum(self)
 
 
 def evaluate(board: Board, me: Side, options: Options = CORE) -> Terms:
-    """Evaluate a board for ``me``, whichever side is to move.
+    """Return the terms of a board for ``me``. They do not depend on the side to move.
 
-    Not antisymmetric: advancement and flip count only the pieces of ``me``.
+    The evaluations for the two sides are not opposite numbers: advancement and flip count only the pieces of ``me``.
     """
     pieces = [(cell, piece_of(code)) for cell, code in enumerate(board) if code]
     ends = {side: [target for _, target in pseudo_moves(board, side)] for side in Side}
@@ -56,7 +56,7 @@ def evaluate(board: Board, me: Side, options: Options = CORE) -> Terms:
         advancement=_advancement(board, me),
         flip=_flip_extras([(cell, piece) for cell, piece in pieces if piece.side == me]) if options.flip else 0,
         mobility=2 * (len(ends[me]) - len(ends[me.other])),
-        threats=0.5 * (_taken(board, ends[me]) - _taken(board, ends[me.other])),
+        threats=0.5 * (_target_values(board, ends[me]) - _target_values(board, ends[me.other])),
         center=sum(3 * _sign(piece.side, me) for cell, piece in pieces if cell in CENTER),
     )
 
@@ -84,6 +84,6 @@ def _flip_extras(own: list[tuple[int, Piece]]) -> int:
     return extras - 20 * (few == 1 and many > 3)
 
 
-def _taken(board: Board, ends: list[int]) -> int:
-    """Add up the values of the pieces on these targets; a piece attacked twice counts twice."""
+def _target_values(board: Board, ends: list[int]) -> int:
+    """Return the sum of the values of the pieces on these targets. A piece that is attacked twice counts twice."""
     return sum(VALUES[kind_of(board[target])] for target in ends if board[target])

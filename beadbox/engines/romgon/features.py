@@ -1,12 +1,12 @@
-"""Features of a board after a move, in a readable version: named sets of features, and their values on a board.
+"""Features of a board after a move, in readable Python: their indices, their sets, and their values on a board.
 
-A board is seen by the side that has just acted, as if that side were White, and folded along its middle row. That
-mirror is a symmetry of all moves as long as no piece turns. So one list of weights serves both colours and both halves
-of the board.
+A board is seen by the side that has just acted, as if that side were White. Cells are folded along the middle row,
+because the mirror is a symmetry of all moves as long as no piece turns. So the same weights are used for both colours
+and both halves of the board.
 
-Features form consecutive groups: a bias; the cells of pieces; the mobility of each type, in eighths; attacks by type
-and victim; hanging pieces, defended or not; the distances of both rhombuses; their safe moves. A set never changes,
-because weights belong to it: a better set gets a new name.
+Features form consecutive groups: a bias; the cells of pieces; the mobility of each type, in eighths; attacks by type of
+attacker and victim; hanging pieces, defended or not; the distances of both rhombuses to their goals; the safe moves of
+both rhombuses. A set of features never changes, because stored weights refer to it. A better set gets a new name.
 """
 
 from __future__ import annotations
@@ -34,27 +34,28 @@ from beadbox.rules.romgon.pieces import (
 
 N_KINDS = HEXGON
 FOLDED = tuple(cell for cell, (row, _) in enumerate(PLACES) if row <= N_ROWS // 2)
-"""Cells of the half board, onto which the other half is folded."""
+"""Cells of the half board onto which the other half is folded."""
 FAR = 7
-"""Greatest distance that is told apart: a rhombus without a safe way of fewer moves has this distance."""
+"""Maximum distance of a rhombus: without a safe path of fewer moves, it has this distance."""
 FREE = 4
-"""Greatest number of safe moves of a rhombus that is told apart; more count as this."""
+"""Maximum number of safe moves of a rhombus; a greater number counts as this."""
 
 OWNERS = 2
+"""Number of owners of a piece: 0 is the side that has just acted, 1 the other side."""
 SQUARES = 1
 MOBILITY = SQUARES + OWNERS * N_KINDS * 2 * len(FOLDED)
 ATTACKS = MOBILITY + OWNERS * N_KINDS * 2
 HANGING = ATTACKS + OWNERS * N_KINDS * N_KINDS
 RACE = HANGING + OWNERS * N_KINDS * 2
 FREEDOM = RACE + (FAR + 1) ** 2
-"""First index of each group; the bias is feature 0."""
+"""Index of the first feature of each group. The bias is feature 0."""
 
 FEATURE_SETS: Mapping[str, int] = {"squares-1": MOBILITY, "full-1": FREEDOM + OWNERS * (FREE + 1)}
-"""Number of features, and so of weights, of each set. ``squares-1`` ends before mobility."""
+"""Number of features, and so of weights, in each set. ``squares-1`` has only the bias and the cells of pieces."""
 
 
 def refusal(options: Options) -> str:
-    """Return why the features do not suit a game with these options; empty if they do."""
+    """Return the reason why the features do not suit a game with these options; empty if they do."""
     if options.turn:
         return "its features do not see where a piece has turned to, and turned boards have no mirror"
     if options.shape:
@@ -64,36 +65,38 @@ def refusal(options: Options) -> str:
 
 @cache
 def folded(cell: int, me: Side) -> int:
-    """Return the index, 0 to 29, of a cell on the half board of a side."""
+    """Return the index of a cell on the half board, 0 to 29, as the side ``me`` sees it."""
     row, column = PLACES[cell if me == WHITE else half_turn(cell)]
     return FOLDED.index(CELL[f"{min(row, N_ROWS - 1 - row)}-{column}"])
 
 
 def features(board: Board, me: Side, feature_set: str) -> dict[int, float]:
     """Return the nonzero features of a board on which ``me`` has just acted, by ascending index."""
-    found: Counter[int] = Counter({0: 8})
-    for index, eighths in _wide(board, me) if FEATURE_SETS[feature_set] > MOBILITY else _squares(board, me):
-        found[index] += eighths
-    return {index: found[index] / 8 for index in sorted(found)}
+    amounts: Counter[int] = Counter({0: 8})
+    for index, eighths in _all_features(board, me) if FEATURE_SETS[feature_set] > MOBILITY else _squares(board, me):
+        amounts[index] += eighths
+    return {index: amounts[index] / 8 for index in sorted(amounts)}
 
 
 def _slot(owner: int, code: int) -> int:
-    """Return the index of a piece by owner (0 for own), type, and flipped or not."""
+    """Return the number of a kind of piece: by owner, type, and flipped or not."""
     return (owner * N_KINDS + kind_of(code) - 1) * 2 + bool(code & FLIPPED_BIT)
 
 
 def _squares(board: Board, me: Side) -> Iterator[tuple[int, int]]:
+    """Yield the features for the cells of pieces, as pairs of an index and an amount in eighths."""
     for cell, code in enumerate(board):
         if code:
             yield square_of(cell, code, me), 8
 
 
 def square_of(cell: int, code: int, me: Side) -> int:
-    """Return the index of the feature of a piece on a cell, as ``me`` sees it."""
+    """Return the index of the feature for a piece on a cell, as ``me`` sees it."""
     return SQUARES + _slot(side_of(code) != me, code) * len(FOLDED) + folded(cell, me)
 
 
-def _wide(board: Board, me: Side) -> Iterator[tuple[int, int]]:
+def _all_features(board: Board, me: Side) -> Iterator[tuple[int, int]]:
+    """Yield the features of all groups but the bias, as pairs of an index and an amount in eighths."""
     yield from _squares(board, me)
     attacked = set()
     for cell, code in enumerate(board):
@@ -120,25 +123,28 @@ def _wide(board: Board, me: Side) -> Iterator[tuple[int, int]]:
 
 
 def struck(board: Board, side: Side, *, flipped: bool) -> set[int]:
-    """Return the cells on which a side's pieces of one flip state would capture a fit enemy if one stood there."""
-    found = set[int]()
+    """Return the cells on which pieces of a side could capture an enemy, if a capturable enemy stood there.
+
+    Only flipped pieces count if ``flipped``, else only unflipped ones.
+    """
+    struck_cells = set[int]()
     for cell, code in enumerate(board):
         if code and side_of(code) == side and bool(code & FLIPPED_BIT) == flipped:
             takes, _, runs = REACH[code][cell]
-            found.update(takes)
+            struck_cells.update(takes)
             for run in runs:
                 for target in run:
-                    found.add(target)
+                    struck_cells.add(target)
                     if board[target]:
                         break
-    return found
+    return struck_cells
 
 
 def race(board: Board, side: Side) -> tuple[int, int]:
-    """Return the moves that a side's rhombus needs to its goal (at most 7), and its safe moves (at most 4).
+    """Return the distance of a side's rhombus to its goal in moves (at most 7), and its safe moves (at most 4).
 
-    The path avoids cells that the other side strikes now, except the goal, and may include captures. All other pieces
-    stand still. Without a rhombus the result is 7 and 0.
+    The path may include captures, while all other pieces stay where they are. It avoids cells that the other side
+    strikes now, except the goal. Without a rhombus, the result is 7 and 0.
     """
     start, goal = rhombus_cell(board, side), GOALS[side]
     if start is None:
@@ -169,7 +175,7 @@ def _steps(board: Board, rhombus: int, cell: int) -> Iterator[int]:
 
 
 class Feature(NamedTuple):
-    """The meaning of one feature: its group, and the fields that the group uses."""
+    """The meaning of a feature. A field that its group does not use has the default value."""
 
     group: str
     """``bias``, ``squares``, ``mobility``, ``attacks``, ``hanging``, ``race`` or ``freedom``."""
@@ -179,20 +185,20 @@ class Feature(NamedTuple):
     """Type of the piece (in ``attacks`` of the attacker), 1 to 5."""
     flipped: bool = False
     cell: int = -1
-    """``squares``: cell of the upper half, as White sees it."""
+    """``squares``: cell of the half board, as White sees it."""
     victim: int = 0
     """``attacks``: type of the attacked piece."""
     defended: bool = False
-    """``hanging``: whether a piece could take back."""
+    """``hanging``: whether another piece of its side could capture the attacker in return."""
     distances: tuple[int, int] = (0, 0)
-    """``race``: own and other distance, 0 to 7."""
+    """``race``: distances of the own and of the other rhombus, 0 to 7."""
     free: int = 0
     """``freedom``: number of safe moves, 0 to 4."""
 
 
 @cache
 def feature_read(index: int) -> Feature:
-    """Decode the index of a feature."""
+    """Return the meaning of the feature with this index."""
     if index < SQUARES:
         return Feature("bias")
     if index < MOBILITY:
@@ -217,21 +223,24 @@ def feature_read(index: int) -> Feature:
 
 
 def feature_text(index: int) -> str:
-    """Describe the feature with this index in words for a page."""
-    one = feature_read(index)
-    whose, other = ("its own", "the other's") if one.own else ("the other's", "its own")
-    piece, flipped = TYPE_NAMES[one.kind], "flipped " if one.flipped else ""
-    if one.group == "squares":
-        return f"{whose} {flipped}{piece} on {IDS[one.cell]}, as White sees it, or on its mirror"
-    if one.group == "mobility":
+    """Return the name of the feature with this index, for a page."""
+    feature = feature_read(index)
+    whose, other = ("its own", "the other's") if feature.own else ("the other's", "its own")
+    piece, flipped = TYPE_NAMES[feature.kind], "flipped " if feature.flipped else ""
+    if feature.group == "squares":
+        return f"{whose} {flipped}{piece} on {IDS[feature.cell]}, as White sees it, or on its mirror"
+    if feature.group == "mobility":
         return f"eight moves of {whose} {flipped}{piece}s"
-    if one.group == "attacks":
-        return f"{whose} {piece} attacks {other} {TYPE_NAMES[one.victim]}"
-    if one.group == "hanging":
-        return f"{whose} {piece} is attacked, and {'defended' if one.defended else 'nothing defends it'}"
-    if one.group == "race":
-        own, others = (f"{far} or more" if far == FAR else str(far) for far in one.distances)
+    if feature.group == "attacks":
+        return f"{whose} {piece} attacks {other} {TYPE_NAMES[feature.victim]}"
+    if feature.group == "hanging":
+        return f"{whose} {piece} is attacked, and {'defended' if feature.defended else 'nothing defends it'}"
+    if feature.group == "race":
+        own, others = (f"{far} or more" if far == FAR else str(far) for far in feature.distances)
         return f"moves to the goal: {own} of its own, {others} of the other's"
-    if one.group == "freedom":
-        return f"{whose} rhombus has {f'{one.free} or more' if one.free == FREE else one.free or 'no'} safe moves"
+    if feature.group == "freedom":
+        return (
+            f"{whose} rhombus has "
+            f"{f'{feature.free} or more' if feature.free == FREE else feature.free or 'no'} safe moves"
+        )
     return "any board, for whoever has just moved"

@@ -1,4 +1,4 @@
-"""Levels of Romgon, by the evaluation of the rules or by a learnt value, and their ladders."""
+"""Levels of Romgon and their ladders. A level evaluates boards by a fixed evaluation or by a learnt value."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ LEVELS: Mapping[str, Level] = {
         )
     },
 }
-"""Levels by slug. Those with a learnt value are fast enough without a clock, so their games can be reproduced."""
+"""All levels by slug. Levels with a learnt value have no time limit, so their games can be reproduced."""
 
 MODES: Mapping[str, str] = {"plain": "romgon", "flips": "romgon-flip"}
 NEWCOMERS = ("novice", "starter")
@@ -83,17 +83,17 @@ _LADDERS = {
     "plain": ("easy", "novice", "medium", "skilled", "veteran", "champion", "grandmaster", "legend"),
     "flips": ("easy", "starter", "medium", "skilled", "veteran", "legend"),
 }
-"""Levels on the ladder by mode; each scores at least 0.65 against the one before (docs/ladder.md)."""
+"""Levels on each ladder, weakest first. Each scores at least 0.65 against the level before it (docs/ladder.md)."""
 _UNLEARNT = {
     "plain": ("easy", "novice", "medium", "expert", "master"),
     "flips": ("easy", "starter", "medium", "expert", "master"),
 }
-"""Levels on the ladder, by mode, of games without a learnt value; these ladders are not measured."""
+"""Levels on the ladders of games for which no learnt value exists. These ladders are not measured."""
 
 
 @cache
 def measured() -> dict[str, Measured]:
-    """Return the measured ratings of the levels, by mode."""
+    """Return the measurements of the ladders by name."""
     return ladders_read(FILE)
 
 
@@ -104,7 +104,7 @@ def learnt_mark(game: Romgon) -> str:
 
 
 def plays_at(game: Romgon, level: Level) -> bool:
-    """Whether the game can be played at a level; learnt values do not suit all options."""
+    """Return whether the game can be played at a level. Levels with a learnt value do not suit all options."""
     return not level.learnt or not VALUER.refusal(game)
 
 
@@ -120,9 +120,9 @@ def ladder(game: Romgon) -> list[LadderEntry]:
 def answer(
     board: Board, side: Side, options: Options, *, level: Level, rng: Random, time_limit_s: float | None = None
 ) -> Answer:
-    """Return a level's action and its five best candidates on a board without a history, as ``answers.answer``.
+    """Return a level's action and its five best candidates on a board without a history.
 
-    A level with a learnt value scores by that value.
+    For a level without a learnt value, the result is that of ``answers.answer``.
     """
     if not level.learnt:
         return answers.answer(board, side, options, level=level, rng=rng, time_limit_s=time_limit_s)
@@ -140,15 +140,15 @@ def answer(
 def choose(game: Romgon, position: Position, *, level: Level, rng: Random) -> Move:
     """Return a level's move in an unfinished game."""
     if not level.learnt:
-        found = answers.answer_in(game, position, level=level, rng=rng)
-        assert found.chosen is not None, "the game goes on"
-        return found.chosen.move
+        searched = answers.answer_in(game, position, level=level, rng=rng)
+        assert searched.chosen is not None, "the game is over, so there is no move"
+        return searched.chosen.move
     look = _looked(game, position, level)
     return look.moves[_drawn(look, level, rng)]
 
 
 def _drawn(look: Look[Move], level: Level, rng: Random) -> int:
-    """Return the index of the move to play: the best, or a random one by the level's random share."""
+    """Return the index of the move to play: the best one, or a random one with the level's probability."""
     if level.draws_random_move(rng):
         return rng.below(len(look.moves))
     return look.best

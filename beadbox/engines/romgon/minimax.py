@@ -1,6 +1,6 @@
-"""Plain minimax, in a readable version that the compiled search must equal to the half point.
+"""Plain minimax in readable Python. Tests check that the compiled search returns exactly the same values.
 
-Source: ``docs/rules/romgon.md``, search.
+Source: ``docs/rules/romgon.md``, section on the search.
 """
 
 from __future__ import annotations
@@ -13,31 +13,31 @@ from beadbox.rules.romgon.moves import CORE, Move, Options, after, legal_moves
 from beadbox.rules.romgon.pieces import GOALS, RHOMBUS, Board, kind_of
 
 WIN = 1_000_000
-"""Value of a win before the deduction: a win with the ``k``-th action is worth ``WIN - k``."""
+"""A win with the ``k``-th action has the value ``WIN - k``."""
 
 
 def full(terms: Terms) -> float:
-    """Return a leaf's value at most levels: all six terms."""
+    """Return the value of a leaf at levels that use all six terms."""
     return terms.total
 
 
 def plain(terms: Terms) -> float:
-    """Return a leaf's value at plain levels such as ``medium``: material and advancement."""
+    """Return the value of a leaf at plain levels such as ``medium``: material and advancement."""
     return terms.material + terms.advancement
 
 
 def ranked(
     board: Board, side: Side, options: Options = CORE, *, depth: int, leaf: Callable[[Terms], float] = full
 ) -> list[tuple[Move, float]]:
-    """Return every legal action with its value, best first, ties in canonical order."""
+    """Return all legal actions with their values, best first, ties in canonical order."""
     values = [
         (move, _value(board, move, side, side, options, depth, 1, leaf)) for move in legal_moves(board, side, options)
     ]
-    return sorted(values, key=lambda valued: -valued[1])
+    return sorted(values, key=lambda pair: -pair[1])
 
 
 def is_won_by(board: Board, move: Move, side: Side) -> bool:
-    """Whether the action captures a rhombus or brings the own one to its goal."""
+    """Return whether the action captures a rhombus or moves the rhombus of ``side`` to its goal."""
     if move.origin == move.target:
         return False
     return RHOMBUS in (
@@ -56,12 +56,12 @@ def _value(
     k: int,
     leaf: Callable[[Terms], float],
 ) -> float:
-    """Return the value to ``root`` of the ``k``-th action, played by ``side``, with ``depth - 1`` more to come."""
-    following = after(board, move)
-    replies = legal_moves(following, side.other, options)
+    """Return the value for ``root`` of the ``k``-th action of a line, made by ``side``, at search depth ``depth``."""
+    next_board = after(board, move)
+    replies = legal_moves(next_board, side.other, options)
     if is_won_by(board, move, side) or not replies:
         return (WIN - k) * (1 if side == root else -1)
     if depth == 1:
-        return leaf(evaluate(following, root, options))
-    values = (_value(following, reply, side.other, root, options, depth - 1, k + 1, leaf) for reply in replies)
+        return leaf(evaluate(next_board, root, options))
+    values = (_value(next_board, reply, side.other, root, options, depth - 1, k + 1, leaf) for reply in replies)
     return min(values) if side == root else max(values)

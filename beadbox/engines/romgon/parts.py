@@ -1,4 +1,4 @@
-"""Explanations of a learnt value for display: a board's sum as named parts, and all weights in tables."""
+"""Explanations of a learnt value for display: the value of a board as a sum of parts, and all weights in tables."""
 
 from __future__ import annotations
 
@@ -40,9 +40,10 @@ _PIECES = tuple(product(range(OWNERS), _KINDS, (False, True)))
 
 
 def parts(board: Board, me: Side, seen: Mapping[int, float], weights: NDArray[np.float64]) -> tuple[PartGroup, ...]:
-    """Split the sum of a board, as ``me`` sees it, into parts grouped by subject, largest first.
+    """Return the value of a board, as ``me`` sees it, as parts that are grouped by subject, largest first.
 
-    ``seen`` are the features by index. Sums are exact, so the groups add up exactly to the board's sum.
+    ``seen`` maps the indices of the board's features to their amounts. The values of the groups add up exactly to the
+    value of the board.
     """
     places = defaultdict[int, list[str]](list)
     for cell, code in enumerate(board):
@@ -53,17 +54,17 @@ def parts(board: Board, me: Side, seen: Mapping[int, float], weights: NDArray[np
         feature, weight = feature_read(index), float(weights[index])
         name = _part_name(feature, amount, me, places[index])
         groups[_group_name(feature, name)].append(Part(name, weight * amount, weight, amount))
-    found = (
-        PartGroup(name, sum(part.value for part in own), tuple(sorted(own, key=lambda part: -abs(part.value))))
-        for name, own in groups.items()
+    part_groups = (
+        PartGroup(name, sum(part.value for part in members), tuple(sorted(members, key=lambda part: -abs(part.value))))
+        for name, members in groups.items()
     )
-    return tuple(sorted(found, key=lambda group: -abs(group.value)))
+    return tuple(sorted(part_groups, key=lambda group: -abs(group.value)))
 
 
-def _group_name(one: Feature, name: str) -> str:
-    """Return the name of a part's group; each hanging piece is a group of its own."""
-    if one.group == "squares":
-        return f"where the {_several(one.kind)} stand"
+def _group_name(feature: Feature, name: str) -> str:
+    """Return the name of the group of the part ``name``. Each kind of hanging piece is a separate group."""
+    if feature.group == "squares":
+        return f"where the {_several(feature.kind)} stand"
     return {
         "bias": name,
         "mobility": "room to move",
@@ -71,28 +72,28 @@ def _group_name(one: Feature, name: str) -> str:
         "hanging": name,
         "race": name,
         "freedom": "safe moves of the rhombuses",
-    }[one.group]
+    }[feature.group]
 
 
-def _part_name(one: Feature, amount: float, me: Side, places: Sequence[str]) -> str:
+def _part_name(feature: Feature, amount: float, me: Side, places: Sequence[str]) -> str:
     mine, other = ROLES[me], ROLES[me.other]
-    whose, others = (mine, other) if one.own else (other, mine)
-    owned = f"{whose} {'flipped ' if one.flipped else ''}"
-    piece = f"{owned}{TYPE_NAMES[one.kind]}"
-    if one.group == "squares":
+    whose, others = (mine, other) if feature.own else (other, mine)
+    owned = f"{whose} {'flipped ' if feature.flipped else ''}"
+    piece = f"{owned}{TYPE_NAMES[feature.kind]}"
+    if feature.group == "squares":
         return f"{piece} on {' and '.join(places)}"
-    if one.group == "mobility":
-        return f"moves of {owned}{_several(one.kind)}: {amount * 8:.0f}"
+    if feature.group == "mobility":
+        return f"moves of {owned}{_several(feature.kind)}: {amount * 8:.0f}"
     times = f", {amount:.0f} times" if amount > 1 else ""
-    if one.group == "attacks":
-        return f"{piece} attacks {others} {TYPE_NAMES[one.victim]}{times}"
-    if one.group == "hanging":
-        return f"{piece} {'is attacked, but defended' if one.defended else 'hangs'}{times}"
-    if one.group == "race":
-        near, far = (f"{way} or more" if way == FAR else str(way) for way in one.distances)
+    if feature.group == "attacks":
+        return f"{piece} attacks {others} {TYPE_NAMES[feature.victim]}{times}"
+    if feature.group == "hanging":
+        return f"{piece} {'is attacked, but defended' if feature.defended else 'hangs'}{times}"
+    if feature.group == "race":
+        near, far = (f"{way} or more" if way == FAR else str(way) for way in feature.distances)
         return f"moves to the goal: {mine} {near}, {other} {far}"
-    if one.group == "freedom":
-        return f"{piece} has {_safe(one.free)} safe moves"
+    if feature.group == "freedom":
+        return f"{piece} has {_safe(feature.free)} safe moves"
     return f"{mine} has just moved"
 
 
@@ -106,7 +107,7 @@ def _safe(free: int) -> str:
 
 @cache
 def sheet(feature_set: str, *, flips: bool) -> WeightSheet:
-    """Return all weights of a set for display; those of flipped pieces only if the game has ``flips``."""
+    """Return all weights of a feature set for display. Those of flipped pieces are included only if ``flips``."""
     pieces = [(number, *piece) for number, piece in enumerate(_PIECES) if flips or not piece[2]]
     maps = tuple(
         WeightMap(
@@ -121,34 +122,35 @@ def sheet(feature_set: str, *, flips: bool) -> WeightSheet:
     squares = WeightTable(
         "Where pieces stand",
         "The board as White sees it, folded along its middle row: a hex and its mirror are one.",
-        tuple(f"{_WHOSE[not one.own]} {'flipped ' if one.flipped else ''}{one.kind}" for one in maps),
+        tuple(f"{_WHOSE[not each.own]} {'flipped ' if each.flipped else ''}{each.kind}" for each in maps),
         tuple(
-            (_hexes(cell), tuple(SQUARES + number * len(FOLDED) + at for number, *_ in pieces))
-            for at, cell in enumerate(FOLDED)
+            (_hexes(cell), tuple(SQUARES + number * len(FOLDED) + place for number, *_ in pieces))
+            for place, cell in enumerate(FOLDED)
         ),
     )
-    wide = tuple(_wide(flips=flips)) if FEATURE_SETS[feature_set] > MOBILITY else ()
+    tables = tuple(_tables(flips=flips)) if FEATURE_SETS[feature_set] > MOBILITY else ()
     bias = WeightTable(
         "Whatever stands there", "For the side that has just moved.", ("on any board",), (("always", (0,)),)
     )
-    return WeightSheet(maps, squares, (*wide, bias))
+    return WeightSheet(maps, squares, (*tables, bias))
 
 
 def _places() -> Iterator[int]:
-    """Yield the index on the half board for each cell, as White sees it."""
+    """Yield for each cell its index on the half board, as White sees it."""
     for cell in range(N_CELLS):
         row, column = PLACES[cell]
         yield FOLDED.index(CELL[f"{min(row, N_ROWS - 1 - row)}-{column}"])
 
 
 def _hexes(cell: int) -> str:
+    """Return the names of a cell and of its mirror."""
     row, column = PLACES[cell]
     mirror = N_ROWS - 1 - row
     return IDS[cell] if mirror == row else f"{IDS[cell]}, {mirror}-{column}"
 
 
-def _wide(*, flips: bool) -> Iterator[WeightTable]:
-    """Yield the tables of the larger sets' features besides the cells of pieces."""
+def _tables(*, flips: bool) -> Iterator[WeightTable]:
+    """Yield a table for each group of features that only the larger set has."""
     kinds = [TYPE_NAMES[kind] for kind in _KINDS]
     rows = [(kind, flipped) for flipped in (False, True)[: 1 + flips] for kind in _KINDS]
     yield WeightTable(

@@ -1,7 +1,7 @@
 """Compiled games of value-table machines, and their learning.
 
-Equal to the last bit (choices, endings, values, random words) to the learning rule in
-``beadbox/learners/q_learning/learner.py`` and the loop in ``beadbox/learners/q_learning/memory.py``.
+Choices, endings, values and random numbers are equal to the last bit to those of the readable version: the learning
+rule in ``beadbox/learners/q_learning/learner.py`` and the loop in ``beadbox/learners/q_learning/memory.py``.
 """
 
 from __future__ import annotations
@@ -23,14 +23,17 @@ from beadbox.rules.romgon.pieces import WHITE_BIT
 from beadbox.rules.romgon.rules import MAX_PLIES
 
 TABLE, LEVEL, UNIFORM = range(3)
-"""Kinds of players: by a value table, as a level of the engine, uniformly random."""
+"""Values of ``QPlayer.plays_by``: the player uses a value table, is a level of the engine, or moves at random."""
 UNASKED, UNKNOWN = -2, -1
-"""Values in ``Trajectory.boards``: no table chose at this ply, or the table does not know the board."""
+"""Values in ``Trajectory.boards``: no table chose the action at this ply, or the table lacks the board."""
 SPARE = 2 * MAX_PLIES
-"""Free entries below which a table counts as full."""
+"""A table with fewer free entries counts as full, because one game could fill it."""
 N_DONE, HAS_UNCOUNTED_GAME, N_PLIES, OUR_SIDE, WINNER = range(5)
-"""Indices in ``state``: the number of games done; whether the latest game is over but neither counted nor learnt from;
-the number of its plies, our side in it, and its winner."""
+"""Indices in ``Progress.state``. ``N_DONE`` is the number of counted games.
+
+The others are about the latest game: whether it is over but neither counted nor learnt from; its number of plies; our
+side in it; and its winner.
+"""
 
 _TICKETS = (1 << 32) - 1
 _OUTLOOK = 100
@@ -38,27 +41,32 @@ _NOBODY = 2
 
 
 class QPlayer(NamedTuple):
-    """A player. ``table``, ``lessons`` and ``epsilon`` (``(1,)``, updated in place) matter only for a value table."""
+    """A player in the form of the kernels. Fields that its kind does not use have any value."""
 
     plays_by: int
+    """``TABLE``, ``LEVEL`` or ``UNIFORM``."""
     table: Table
     lessons: QLessons
     epsilon: NDArray[np.float64]
+    """``(1,)``: exploration rate, updated in place."""
     max_new_entries: NDArray[np.int64]
     """``(1,)``: number of entries that learning may add to the table."""
     level: Contestant
 
 
 class Trajectory(NamedTuple):
-    """The data of each ply that learning needs, and a buffer (``left``) for the choice of a move."""
+    """The data of each ply that learning needs, and a buffer for the choice of an action."""
 
     boards: NDArray[np.int64]
+    """``(MAX_PLIES + 2,)``: number of the board in the table of the side to move, or ``UNASKED`` or ``UNKNOWN``."""
     n_legal: NDArray[np.int64]
+    """``(MAX_PLIES + 2,)``: number of legal actions."""
     left: NDArray[np.int64]
+    """``(n_actions,)``: indices of the candidates for the choice."""
 
 
 class GameArrays(NamedTuple):
-    """The arrays of a game in play: its start, the scratch arrays of the search, and its record so far."""
+    """The arrays of a game in progress: its start, the buffers of the search, and the record so far."""
 
     start: Start
     scratch: Scratch
@@ -67,11 +75,13 @@ class GameArrays(NamedTuple):
 
 
 class Meeting(NamedTuple):
-    """A batch of games between our player and another; sides are drawn, or alternate if ``in_turn``, ours first."""
+    """A batch of games between our player and another player."""
 
     players: tuple[QPlayer, QPlayer]
+    """Our player, then the other player."""
     n_games: int
     in_turn: bool
+    """Whether sides alternate, beginning with our player on the first side. Else they are drawn at random."""
     n_random: int
     """Number of uniformly random plies at the start of each game."""
 
@@ -90,7 +100,7 @@ class Progress(NamedTuple):
 
 
 def trajectory_made(n_actions: int) -> Trajectory:
-    """Return the arrays for one game, with room for ``n_actions`` legal actions in a position."""
+    """Return the arrays for a game in which a position has at most ``n_actions`` legal actions."""
     return Trajectory(
         np.empty(MAX_PLIES + 2, np.int64), np.empty(MAX_PLIES + 2, np.int64), np.empty(n_actions, np.int64)
     )
@@ -98,7 +108,7 @@ def trajectory_made(n_actions: int) -> Trajectory:
 
 @inlined
 def _wins_at_once(scratch: Scratch, n_legal: int, side: int, options: int, left: NDArray[np.int64]) -> int:
-    """Write the indices of the actions that win at once; return their number."""
+    """Write the indices of the actions that win at once to ``left``; return their number."""
     cells, sets = scratch.accumulator.cells, scratch.accumulator.sets
     before = (sets[0], sets[1], sets[2], sets[3], sets[4])
     n = 0
@@ -107,9 +117,9 @@ def _wins_at_once(scratch: Scratch, n_legal: int, side: int, options: int, left:
         is_won = wins(cells, side, action)
         if not is_won:
             code = cells[action & 63]
-            taken = do(cells, sets, side, action)
+            captured = do(cells, sets, side, action)
             is_won = not has_legal(cells, sets, 1 - side, options)
-            undo(cells, sets, action, code, taken, before)
+            undo(cells, sets, action, code, captured, before)
         if is_won:
             left[n] = index
             n += 1
@@ -117,7 +127,7 @@ def _wins_at_once(scratch: Scratch, n_legal: int, side: int, options: int, left:
 
 
 @kernel
-def _left(
+def _candidates(
     scratch: Scratch,
     record: Record,
     n: int,
@@ -127,7 +137,11 @@ def _left(
     lessons: QLessons,
     left: NDArray[np.int64],
 ) -> int:
-    """Write the indices of the actions that the checks leave, in canonical order; return their number."""
+    """Write the indices of the candidates for the choice, in canonical order; return their number.
+
+    These are the actions that win at once, if ``lessons.take_wins``. If there are none, they are the actions that do
+    not lose at once by the history, if ``lessons.avoid_repetition``. If there are none either, they are all actions.
+    """
     n_left = _wins_at_once(scratch, n_legal, side, start.options, left) if lessons.take_wins else 0
     if n_left:
         return n_left
@@ -146,35 +160,35 @@ def _left(
 
 @kernel
 def _chosen(game: GameArrays, n: int, n_legal: int, side: int, who: QPlayer, words: NDArray[np.uint64]) -> Any:
-    """Return the index of a table's action: random with probability ε, else with the greatest Q + E/100.
+    """Return the index of the action that a player with a table chooses among the candidates.
 
-    Only actions that the checks leave are candidates; E is the evaluation after the action.
+    With probability ε it is random, else it has the greatest Q + E/100, where E is the evaluation after the action.
     """
     start, scratch, record, trajectory = game
     explores = drawn(words, _TICKETS) < who.epsilon[0] * _TICKETS
-    n_left = _left(scratch, record, n, n_legal, side, start, who.lessons, trajectory.left)
+    n_left = _candidates(scratch, record, n, n_legal, side, start, who.lessons, trajectory.left)
     if explores:
         return trajectory.left[drawn(words, n_left)]
     cells, sets, board = scratch.accumulator.cells, scratch.accumulator.sets, trajectory.boards[n]
     before = (sets[0], sets[1], sets[2], sets[3], sets[4])
     best, greatest = np.int64(-1), 0.0
-    for at in range(n_left):
-        action = scratch.actions[0, trajectory.left[at]]
+    for candidate in range(n_left):
+        action = scratch.actions[0, trajectory.left[candidate]]
         code = cells[action & 63]
-        taken = do(cells, sets, side, action)
+        captured = do(cells, sets, side, action)
         total = evaluate(cells, sets, side, start.options) / 2.0 / _OUTLOOK
-        undo(cells, sets, action, code, taken, before)
+        undo(cells, sets, action, code, captured, before)
         entry = entry_at(who.table, board, action) if board >= 0 else np.int64(-1)
         if entry >= 0:
             total = who.table.values[entry] + total
         if best < 0 or total > greatest:
-            best, greatest = trajectory.left[at], total
+            best, greatest = trajectory.left[candidate], total
     return best
 
 
 @kernel
 def _index(game: GameArrays, n: int, n_legal: int, side: int, who: QPlayer, words: NDArray[np.uint64]) -> Any:
-    """Return the index of a player's action."""
+    """Return the index of a player's action among the legal actions."""
     start, scratch, record, trajectory = game
     trajectory.boards[n] = UNASKED
     if who.plays_by == UNIFORM:
@@ -193,7 +207,7 @@ def _index(game: GameArrays, n: int, n_legal: int, side: int, who: QPlayer, word
 def _play(
     game: GameArrays, ours: int, n_random: int, players: tuple[QPlayer, QPlayer], words: NDArray[np.uint64]
 ) -> tuple[int, int, bool]:
-    """Play a game to its end without learning; return plies, winner, and whether a table missed a board.
+    """Play a game to its end without learning; return its plies, its winner, and whether a table lacked a board.
 
     The first ``n_random`` plies are uniformly random.
     """
@@ -218,40 +232,41 @@ def _play(
 
 
 @inlined
-def _ahead(record: Record, trajectory: Trajectory, at: int, table: Table, side: int) -> float:
-    """Return the greatest value of all legal actions at a ply."""
-    board = board_at(table, record.keys[at], record.boards[at])
+def _greatest_value(record: Record, trajectory: Trajectory, ply: int, table: Table, side: int) -> float:
+    """Return the greatest value of all legal actions of ``side`` at a ply."""
+    board = board_at(table, record.keys[ply], record.boards[ply])
     greatest, n = -np.inf, 0
     entry = table.heads[board]
     while entry >= 0:
-        code = record.boards[at, table.actions[entry] & 63]
+        code = record.boards[ply, table.actions[entry] & 63]
         # The board does not include the side to move, so it has entries of the other side's actions too.
         if (code & WHITE_BIT != 0) == (side == 1):
             greatest = max(greatest, table.values[entry])
             n += 1
         entry = table.nexts[entry]
-    return max(greatest, 0.0) if n < trajectory.n_legal[at] else greatest
+    # Actions without an entry have the value 0.
+    return max(greatest, 0.0) if n < trajectory.n_legal[ply] else greatest
 
 
 @kernel
 def _learn(record: Record, trajectory: Trajectory, first: int, side: int, n: int, won_by: int, who: QPlayer) -> None:
-    """Learn from the plies of ``side`` in a game of ``n`` plies that side ``first`` began."""
+    """Learn from the plies of ``side`` in a game of ``n`` plies, in which the side ``first`` began."""
     table, lessons = who.table, who.lessons
     end = 0.0 if won_by == _NOBODY else 1.0 if won_by == side else -1.0
-    for at in range(0 if side == first else 1, n, 2):
-        if trajectory.boards[at] == UNASKED:
+    for ply in range(0 if side == first else 1, n, 2):
+        if trajectory.boards[ply] == UNASKED:
             continue
-        board = board_at(table, record.keys[at], record.boards[at])
-        entry = entry_at(table, board, record.actions[at])
+        board = board_at(table, record.keys[ply], record.boards[ply])
+        entry = entry_at(table, board, record.actions[ply])
         if entry < 0:
             if table.counts[N_NEW] >= who.max_new_entries[0]:
                 table.counts[N_LEFT_OUT] += 1
                 continue
-            entry = entry_add(table, board, record.actions[at], 0.0, True)
+            entry = entry_add(table, board, record.actions[ply], 0.0, True)
             table.counts[N_NEW] += 1
         before = table.values[entry]
-        is_last = at + 2 >= n
-        ahead = 0.0 if is_last else _ahead(record, trajectory, at + 2, table, side)
+        is_last = ply + 2 >= n
+        ahead = 0.0 if is_last else _greatest_value(record, trajectory, ply + 2, table, side)
         reward = end if is_last else lessons.step_reward
         table.values[entry] = before + lessons.learning_rate * (reward + lessons.discount * ahead - before)
         table.visits[entry] += 1
@@ -260,12 +275,12 @@ def _learn(record: Record, trajectory: Trajectory, first: int, side: int, n: int
 
 @kernel
 def play_on(game: GameArrays, meeting: Meeting, progress: Progress) -> None:
-    """Play and learn until all games are done, a table has missed a board, or a table is nearly full.
+    """Play and learn until all games are done, a table has lacked a board, or a table is nearly full.
 
-    After a missed board the game continues to its end as if the board had no entry, and stays uncounted. The caller
-    loads the board into the table and calls again. If the board has no entry, that game is counted and learnt from.
-    Else the caller first clears ``HAS_UNCOUNTED_GAME`` and restores ``random_state`` from ``random_state_before``, so
-    that the game is replayed.
+    If a table lacks a board, the game continues to its end as if the board had no entry, and stays uncounted. The
+    caller loads the board into the table and calls again. If the board has no entry, that game is counted and learnt
+    from. Else the caller first clears ``HAS_UNCOUNTED_GAME`` and restores ``random_state`` from
+    ``random_state_before``, so that the game is replayed.
     """
     players, n_games, in_turn, n_random = meeting
     random_state, random_state_before, state, tally = progress

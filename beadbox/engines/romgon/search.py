@@ -1,6 +1,6 @@
-"""Compiled alpha-beta search: for the best actions it gives the values of plain minimax, to the half point.
+"""Compiled alpha-beta search. For the best actions, it returns exactly the values of plain minimax.
 
-The search ignores earlier boards, so a value depends only on board, side and depth, and can be cached.
+The search ignores the history of the game, so a value depends only on board, side and depth, and can be cached.
 Source of the pruning: D. Knuth and R. Moore, "An analysis of alpha-beta pruning" (1975).
 """
 
@@ -33,18 +33,23 @@ from beadbox.engines.romgon.tables import VALUE
 from beadbox.kernels.jit import inlined
 
 WIN = 2 * WIN_POINTS
-"""Value of a win before the deduction, in half points like all values here."""
+"""A win with the ``k``-th action has the value ``WIN - 2 * k``. All values here are in half points."""
 INFINITE = 2 * WIN
 _IS_WIN = WIN - 100_000
 
 MEMORY_BITS = 15
+"""Binary logarithm of the number of slots in the transposition table."""
 EXACT, AT_LEAST, AT_MOST = 0, 1, 2
+"""Kinds of values in the transposition table: exact, a lower bound, an upper bound."""
 _STOPPED = 0
 
 
 @inlined
 def mix(word: np.uint64) -> np.uint64:
-    """Hash a number. Source: G. Steele and others, "Fast splittable pseudorandom number generators" (2014)."""
+    """Return the hash of a number by SplitMix64.
+
+    Source: G. Steele and others, "Fast splittable pseudorandom number generators" (2014).
+    """
     word += np.uint64(0x9E3779B97F4A7C15)
     word = (word ^ word >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
     word = (word ^ word >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
@@ -53,13 +58,16 @@ def mix(word: np.uint64) -> np.uint64:
 
 @inlined
 def place_key(code: Any, cell: int) -> np.uint64:
-    """Return the contribution of a piece on a cell to the key of a board; 0 for an empty cell."""
+    """Return the contribution of a cell with the piece ``code`` to the key of a board; 0 for an empty cell."""
     return mix(np.uint64(code << 6 | cell)) if code else np.uint64(0)
 
 
 @inlined
 def following_key(key: Any, cells: NDArray[np.uint8], side: int, action: int, code: Any, taken: Any) -> Any:
-    """Return the key after an action that has just been played, given its moved and its captured piece."""
+    """Return the key after an action.
+
+    ``cells`` is the board after it, ``code`` the piece that was on its origin, and ``taken`` the captured piece.
+    """
     target = action >> 6 & 63
     key ^= place_key(code, action & 63) ^ place_key(cells[target], target)
     return key ^ place_key(taken, target) ^ mix(np.uint64(side + 1))
@@ -67,7 +75,11 @@ def following_key(key: Any, cells: NDArray[np.uint8], side: int, action: int, co
 
 @inlined
 def promise(cells: NDArray[np.uint8], side: int, action: int, history: NDArray[np.int64]) -> int:
-    """Return the priority of an action: wins, then captures of valuable by cheap pieces, then earlier cut-offs."""
+    """Return the priority of an action in the order of the search.
+
+    Wins come first, then captures (of the most valuable piece, by the least valuable one), then actions that have often
+    caused a cut-off.
+    """
     origin, target = action & 63, action >> 6 & 63
     if wins(cells, side, action):
         return 1 << 60
@@ -82,19 +94,19 @@ class SearchArrays(NamedTuple):
     cells: NDArray[np.uint8]
     """``(n_cells,)``: the piece on each cell."""
     sets: NDArray[np.uint64]
-    """``(N_SETS,)``: cells as sets of bits, as :func:`load` makes them."""
+    """``(N_SETS,)``: sets of cells, as :func:`load` writes them."""
     keys: NDArray[np.uint64]
     """``(a power of two,)``: key of board and depth in each slot of the transposition table."""
     values: NDArray[np.int64]
-    """``(a power of two,)``: the value of each slot, and in its two lowest bits the kind of bound."""
+    """``(a power of two,)``: in each slot four times the value, plus ``EXACT``, ``AT_LEAST`` or ``AT_MOST``."""
     history: NDArray[np.int64]
     """``(2, 4096)``: history scores of the actions of each side, which grow with each cut-off."""
     actions: NDArray[np.int32]
-    """``(depth + 1, MAX_ACTIONS)``; the first row holds the legal actions of the root in canonical order."""
+    """``(depth + 1, MAX_ACTIONS)``: actions at each depth. Row 0 has the root's legal actions in canonical order."""
     promises: NDArray[np.int64]
     """``(depth + 1, MAX_ACTIONS)``: priority of each action."""
     stop: NDArray[np.uint8]
-    """``(1,)``: once another thread has set it, a search ends soon."""
+    """``(1,)``: after another thread has set it, a search ends soon."""
     state: NDArray[np.uint8]
     """``(1,)``: whether ``stop`` has ended a search."""
 
@@ -110,30 +122,31 @@ def best(
     options: int,
     key: np.uint64,
 ) -> int:
-    """Return the value of the board to ``side``, before its ``k``-th action, searching ``remaining`` actions ahead.
+    """Return the value of the board for ``side``, which makes the ``k``-th action of the line.
 
-    The value is exact between the two ``bounds``, else itself a bound. If ``stop`` is set meanwhile, ``state`` is set
-    and the value is meaningless.
+    ``remaining`` is the search depth from here. A value between the two ``bounds`` is exact, and any other value is a
+    bound. Leaves are evaluated for the side ``root``. If ``stop`` is set meanwhile, ``state`` is set and the value is
+    meaningless.
     """
     cells, sets, keys, values, history, actions, promises, stop, state = scratch
     alpha, beta = bounds
     if stop[0]:
         state[_STOPPED] = 1
         return 0
-    # Win values are cached as distances from this board, so that they hold at every k.
+    # Values of wins are cached relative to this board, so that they are valid for every k.
     slot = np.int64(0)
     if remaining > 1:
         key_here = key ^ mix(np.uint64(remaining))
         slot = np.int64(key_here & np.uint64(len(keys) - 1))
         if keys[slot] == key_here:
-            kept = int(values[slot] >> 2)
+            cached = int(values[slot] >> 2)
             bound = values[slot] & 3
-            if kept > _IS_WIN:
-                kept -= 2 * k
-            elif kept < -_IS_WIN:
-                kept += 2 * k
-            if bound == EXACT or (bound == AT_LEAST and kept >= beta) or (bound == AT_MOST and kept <= alpha):
-                return kept
+            if cached > _IS_WIN:
+                cached -= 2 * k
+            elif cached < -_IS_WIN:
+                cached += 2 * k
+            if bound == EXACT or (bound == AT_LEAST and cached >= beta) or (bound == AT_MOST and cached <= alpha):
+                return cached
     other = 1 - side
     n = generate(cells, sets, side, options, actions[k])
     for index in range(n):
@@ -141,13 +154,14 @@ def best(
     before = (sets[0], sets[1], sets[2], sets[3], sets[4])
     lowest, greatest = alpha, -INFINITE
     for index in range(n):
-        first = index
+        # Selection sort: the next action is the most promising one of the rest.
+        best_index = index
         for later in range(index + 1, n):
-            if promises[k, later] > promises[k, first]:
-                first = later
-        action = actions[k, first]
-        actions[k, first] = actions[k, index]
-        promises[k, first] = promises[k, index]
+            if promises[k, later] > promises[k, best_index]:
+                best_index = later
+        action = actions[k, best_index]
+        actions[k, best_index] = actions[k, index]
+        promises[k, best_index] = promises[k, index]
 
         code = cells[action & 63]
         is_won = wins(cells, side, action)
@@ -177,17 +191,17 @@ def best(
                 if value >= beta:
                     history[side, action & 4095] += remaining * remaining
                     break
-    if greatest == -INFINITE:  # no legal action: the player of the previous action has won with it
+    if greatest == -INFINITE:  # without a legal action, the previous action has won
         greatest = 2 * (k - 1) - WIN
     if remaining > 1:
         bound = AT_LEAST if greatest >= beta else AT_MOST if greatest <= alpha else EXACT
-        kept = greatest
-        if kept > _IS_WIN:
-            kept += 2 * k
-        elif kept < -_IS_WIN:
-            kept -= 2 * k
+        cached = greatest
+        if cached > _IS_WIN:
+            cached += 2 * k
+        elif cached < -_IS_WIN:
+            cached -= 2 * k
         keys[slot] = key_here
-        values[slot] = kept << 2 | bound
+        values[slot] = cached << 2 | bound
     return greatest
 
 
@@ -200,18 +214,19 @@ def search(
     n_best: int,
     stop: NDArray[np.uint8],
 ) -> tuple[NDArray[np.int32], NDArray[np.int64], int]:
-    """Return the legal actions, best first with ties in canonical order, their values, and the finished depth.
+    """Return the legal actions, their values in half points, and the finished depth.
 
-    Values are in half points, exact for the first ``n_best`` actions and upper bounds for the others. Iterative
-    deepening from 1 to ``depth`` ends once ``stop[0]`` is set; depth 1 is always finished.
+    The best actions come first, ties in canonical order. The values of the first ``n_best`` actions are exact, and the
+    others are upper bounds. Iterative deepening goes from 1 to ``depth``, and ends early after ``stop[0]`` is set.
+    Depth 1 is always finished.
     """
     cells, sets = np.empty(len(board), np.uint8), np.empty(N_SETS, np.uint64)
     load(board, cells, sets)
     actions = np.empty((depth + 1, MAX_ACTIONS), np.int32)
     promises = np.empty((depth + 1, MAX_ACTIONS), np.int64)
     n = generate_legal(cells, sets, side, options, actions[0])
-    n_kept = 1 << MEMORY_BITS if depth > 2 else 1
-    keys, values = np.zeros(n_kept, np.uint64), np.zeros(n_kept, np.int64)
+    n_slots = 1 << MEMORY_BITS if depth > 2 else 1
+    keys, values = np.zeros(n_slots, np.uint64), np.zeros(n_slots, np.int64)
     history = np.zeros((2, 4096), np.int64)
     state = np.zeros(1, np.uint8)
     scratch = SearchArrays(cells, sets, keys, values, history, actions, promises, stop, state)
@@ -221,14 +236,14 @@ def search(
         key ^= place_key(cells[cell], cell)
 
     order = np.arange(n)
-    worth = np.zeros(n, np.int64)
-    found = np.zeros(n, np.int64)
-    tops = np.empty(min(n_best, n), np.int64)
+    finished_values = np.zeros(n, np.int64)
+    current_values = np.zeros(n, np.int64)
+    tops = np.empty(min(n_best, n), np.int64)  # the greatest values so far, in descending order
     finished = 0
     for deep in range(1, depth + 1):
         tops[:] = -INFINITE
         for choice in order:
-            # One below the last of the best, because an equal value may precede it in canonical order.
+            # One less than the lowest of the best values, because an action with an equal value may come before it.
             floor = tops[-1] - 1
             action = actions[0, choice]
             code = cells[action & 63]
@@ -240,26 +255,26 @@ def search(
                 value = evaluate(cells, sets, side, options)
             else:
                 key_after = following_key(key, cells, side, action, code, taken)
-                two = int(np.int64(2))  # the literal 2 has its own numba type; its extra kernel would not be cached
+                two = int(np.int64(2))  # the literal 2 has its own type, for which numba would compile a second kernel
                 value = -best(scratch, 1 - side, deep - 1, two, (-INFINITE, -floor), side, options, key_after)
             undo(cells, sets, action, code, taken, before)
             if state[_STOPPED]:
                 break
-            found[choice] = value
-            at = len(tops)
-            while at > 0 and tops[at - 1] < value:
-                at -= 1
-            if at < len(tops):
-                tops[at + 1 :] = tops[at:-1].copy()
-                tops[at] = value
+            current_values[choice] = value
+            rank = len(tops)
+            while rank > 0 and tops[rank - 1] < value:
+                rank -= 1
+            if rank < len(tops):
+                tops[rank + 1 :] = tops[rank:-1].copy()
+                tops[rank] = value
         if state[_STOPPED]:
             break
         finished = deep
-        worth[:] = found
-        order = np.argsort(-worth, kind="mergesort")
+        finished_values[:] = current_values
+        order = np.argsort(-finished_values, kind="mergesort")
         if stop[0]:
             break
-    return actions[0, :n][order], worth[order], finished
+    return actions[0, :n][order], finished_values[order], finished
 
 
 @kernel
@@ -271,7 +286,7 @@ def count(
     remaining: int,
     actions: NDArray[np.int32],
 ) -> int:
-    """Count the sequences of exactly ``remaining`` actions; a win ends a sequence."""
+    """Return the number of sequences of exactly ``remaining`` actions. A sequence cannot continue after a win."""
     n = 0
     before = (sets[0], sets[1], sets[2], sets[3], sets[4])
     for index in range(generate(cells, sets, side, options, actions[remaining])):
@@ -291,7 +306,7 @@ def count(
 
 @kernel
 def perft(board: NDArray[np.uint8], side: int, options: int, depth: int) -> int:
-    """Count the sequences of exactly ``depth >= 1`` actions; a base entry or the loss of a rhombus ends a sequence."""
+    """Return the number of sequences of exactly ``depth >= 1`` actions. A sequence cannot continue after a win."""
     cells, sets = np.empty(len(board), np.uint8), np.empty(N_SETS, np.uint64)
     load(board, cells, sets)
     return count(cells, sets, side, options, depth, np.empty((depth + 1, MAX_ACTIONS), np.int32))

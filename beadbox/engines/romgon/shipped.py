@@ -1,6 +1,6 @@
-"""The learnt values that ship with the program, one for games without flips and one for games with flips.
+"""The learnt values that the package contains, one for games without flips and one for games with flips.
 
-Both are machine files (``docs/exchange.md``), which users can import. ``manage.py teach_levels`` writes them.
+Both are machine files (``docs/exchange.md``), so that users can import them. ``manage.py teach_levels`` writes them.
 """
 
 from __future__ import annotations
@@ -24,8 +24,11 @@ def shipped_name(options: Options) -> str:
 
 @cache
 def shipped(name: str) -> Learnt:
-    """Load a learnt value for play, with the mean of its weights if its rule keeps one. Cached: do not modify it."""
+    """Return a learnt value for play. If its rule keeps an average of the weights, the player uses the average.
+
+    The result is cached, so callers must not modify it.
+    """
     file = json.loads((FOLDER / f"{name}.json").read_text())
     rule = file["rule"]
-    played = np.array(file["average" if rule["average_games"] else "weights"], np.float64)
-    return Learnt(played, rule["play_depth"], rule["restlessness"])
+    weights = np.array(file["average" if rule["average_games"] else "weights"], np.float64)
+    return Learnt(weights, rule["play_depth"], rule["restlessness"])

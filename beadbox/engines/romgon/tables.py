@@ -1,6 +1,6 @@
 """The moves of pieces as arrays for the kernels, computed from the rules at import.
 
-A set of cells is one 64-bit word, bit ``c`` for cell ``c``.
+A set of cells is a 64-bit word, in which bit ``c`` stands for cell ``c``.
 """
 
 import numpy as np
@@ -25,14 +25,14 @@ _GOINGS = {code: _sets(REACH[code]) for code in CODES}
 _PATTERNS = sorted(set(_GOINGS.values()))
 
 PATTERN = np.zeros(256, np.uint8)
-"""``(256,)``: the row of ``TAKES`` and ``QUIET`` for each byte of a board."""
+"""``(256,)``: the row of ``TAKES`` and ``QUIET`` for each code of a piece."""
 for _code, _going in _GOINGS.items():
     PATTERN[_code] = _PATTERNS.index(_going)
 
 TAKES = np.array([[takes for takes, _ in going] for going in _PATTERNS], np.uint64)
-"""``(n_patterns, 51)``: cells to move to or capture on, without a circle's ring."""
+"""``(n_patterns, 51)``: cells to which a piece may move or on which it may capture, without the ring of a circle."""
 QUIET = np.array([[quiet for _, quiet in going] for going in _PATTERNS], np.uint64)
-"""``(n_patterns, 51)``: cells to move to without capture."""
+"""``(n_patterns, 51)``: cells to which a piece may move, but on which it may not capture."""
 
 _ring_next = np.full((2, N_CELLS), -1, np.int64)
 _ring = np.zeros(N_CELLS, np.uint64)
@@ -60,7 +60,10 @@ NEAR = np.array(
     ],
     np.uint64,
 )
-"""``(51,)``: cells from which a piece could strike each cell; ignores rhombuses and a circle's run along its ring."""
+"""``(51,)``: for each cell the cells from which some piece could strike it.
+
+Rhombuses, and runs of circles along their rings, are ignored.
+"""
 
 VALUE = np.zeros(256, np.int64)
 """``(256,)``: value of each piece in points."""
@@ -71,11 +74,11 @@ for _code in CODES:
     TURNS[_code] = N_ROTATIONS[kind_of(_code)]
 
 RUNS = np.array([code in CODES and kind_of(code) == CIRCLE and not code & FLIPPED_BIT for code in range(256)])
-"""``(256,)``: whether the piece runs along its ring: an unflipped circle."""
+"""``(256,)``: whether the piece can run along its ring, which only an unflipped circle can."""
 
 GOAL = np.array([GOALS[BLACK], GOALS[WHITE]], np.int64)
 """``(2,)``: the goal of each side."""
 WAY = np.array([[8 - column for _, column in PLACES], [column for _, column in PLACES]], np.int64)
-"""``(2, 51)``: columns that a side's rhombus on each cell has advanced."""
+"""``(2, 51)``: number of columns by which the rhombus of a side has advanced on each cell."""
 DEAD = np.uint64(_set(tuple(cell for cell in range(N_CELLS) if ZONES[cell] == DEAD_ZONE)))
 CENTER = np.uint64(_set(tuple(CENTER_CELLS)))

@@ -1,6 +1,6 @@
 """Compiled games without learning, between learnt values and levels of the engine.
 
-A level plays as in ``answers.answer_in`` with the same random words, except that it has no time limit.
+A level makes the same moves as ``answers.answer_in`` with the same random numbers, except that it has no time limit.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from beadbox.engines.romgon.value_search import Scratch, look, scratch_made
 
 
 class Contestant(NamedTuple):
-    """A player: a learnt value, or without weights a level that plays by the evaluation of the rules."""
+    """A player in the form of the kernels: one with a learnt value, or if ``weights`` is empty, a level without one."""
 
     depth: int
     weights: NDArray[np.float64]
@@ -43,7 +43,7 @@ class Contestant(NamedTuple):
 def _level_action(
     scratch: Scratch, n_legal: int, side: int, options: int, level: Contestant, words: NDArray[np.uint64]
 ) -> Any:
-    """Return a level's action; ``scratch.barred`` marks the actions that lose at once."""
+    """Return the action of a level without a learnt value. ``scratch.barred`` marks the actions that lose at once."""
     random = np.int32(-1)
     if level.random_tenths and drawn(words, 10) < level.random_tenths:
         index = drawn(words, n_legal)
@@ -53,7 +53,7 @@ def _level_action(
     flags = options | PLAIN if level.plain else options
     n_best = MAX_ACTIONS if level.random_tenths else N_CANDIDATES
     ranked = search(scratch.accumulator.cells, side, flags, level.depth, n_best, np.zeros(1, np.uint8))[0]
-    # A random action stays as drawn, unless it is also the level's best action.
+    # A random action that loses at once is replaced only if it is also the best action, as in ``answers.answer_in``.
     if random >= 0 and random != ranked[0]:
         return random
     for action in ranked[:N_CANDIDATES]:
@@ -72,7 +72,7 @@ def contest(
 ) -> tuple[int, int]:
     """Play a game that begins with the actions of an opening; return its ending and winner.
 
-    ``contestants`` are ordered by side. ``words`` is updated in place.
+    ``contestants`` are in the order of the sides. ``words``, the state of the random source, is updated in place.
     """
     scratch = scratch_made(max(contestants[0].depth, contestants[1].depth), len(start.board), np.zeros(1, np.uint8))
     record = record_made(len(start.board))
@@ -97,7 +97,7 @@ def action_of(
     who: Contestant,
     words: NDArray[np.uint64],
 ) -> Any:
-    """Return a contestant's action after ``n`` actions of a game; the legal ones are then in ``scratch.actions[0]``."""
+    """Return a contestant's action after ``n`` actions of a game. Write the legal ones to ``scratch.actions[0]``."""
     n_legal = generate_legal(
         scratch.accumulator.cells, scratch.accumulator.sets, side, start.options, scratch.actions[0]
     )

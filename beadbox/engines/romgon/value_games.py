@@ -1,6 +1,6 @@
-"""Compiled games of a learnt value against itself, and its learning from them.
+"""Compiled self-play of a learnt value, and its learning.
 
-Equal to ``beadbox/learners/value_learner/learner.py`` to the last bit: choices, endings, weights.
+Choices, endings and weights are equal to those of ``beadbox/learners/value_learner/learner.py``, to the last bit.
 """
 
 from __future__ import annotations
@@ -39,35 +39,39 @@ _NOBODY = 2
 
 
 class Start(NamedTuple):
-    """The start of a game, and its options."""
+    """The first position of a game, and the options of the rules."""
 
     board: NDArray[np.uint8]
     side: int
-    """The side to move, 0 or 1."""
+    """The side that moves first, 0 or 1."""
     ply: int
-    """Plies played before, which count towards the ply limit only."""
+    """Plies played before this position. They count only towards the ply limit."""
     options: int
+    """Bits such as ``boards.FLIP``."""
     shuttle: bool
+    """Whether the rule against shuttling applies."""
 
 
 class Record(NamedTuple):
-    """The record of a game; row 0 holds the board at its start."""
+    """The record of a game. Row 0 of ``boards`` and ``keys`` is the first position."""
 
     boards: NDArray[np.uint8]
+    """``(202, n_cells)``: each board."""
     keys: NDArray[np.uint64]
     """``(202,)``: hash of each board."""
     actions: NDArray[np.int32]
+    """``(202,)``: the action on each board."""
     kinds: NDArray[np.int64]
-    """``(202,)``: type of the piece of each quiet move, 0 for other actions."""
+    """``(202,)``: type of the piece of each quiet move, or 0 for other actions."""
     worths: NDArray[np.float64]
     """``(202,)``: value of each board for the side to move, by the search."""
     followed: NDArray[np.bool_]
-    """``(202,)``: whether the best action of the search was played."""
+    """``(202,)``: whether the best action of the search was made."""
 
 
 @kernel
 def record_made(n_cells: int) -> Record:
-    """Return the empty record of a game."""
+    """Return the uninitialised record of a game."""
     n = MAX_PLIES + 2
     return Record(
         np.empty((n, n_cells), np.uint8),
@@ -81,7 +85,7 @@ def record_made(n_cells: int) -> Record:
 
 @inlined
 def drawn(words: NDArray[np.uint64], n: int) -> Any:
-    """Draw the next random number below ``n``; ``words`` is updated in place."""
+    """Return the next random number below ``n``. ``words``, the state of the random source, is updated in place."""
     word, words[0], words[1] = next_word(words[0], words[1])
     return np.int64(below(word, np.uint64(n)))
 
@@ -105,32 +109,37 @@ def _note(record: Record, n: int, cells: NDArray[np.uint8]) -> None:
 
 @inlined
 def _is_repeated(record: Record, n: int, key: np.uint64, cells: NDArray[np.uint8]) -> bool:
-    """Whether the board after ``n`` actions has occurred twice before with the same side to move."""
-    n_times, at = 1, n - 2
-    while at >= 0 and n_times < MAX_OCCURRENCES:
-        if record.keys[at] == key and np.all(record.boards[at] == cells):
+    """Return whether the board after ``n`` actions has occurred twice before with the same side to move."""
+    n_times, earlier = 1, n - 2
+    while earlier >= 0 and n_times < MAX_OCCURRENCES:
+        if record.keys[earlier] == key and np.all(record.boards[earlier] == cells):
             n_times += 1
-        at -= 2
+        earlier -= 2
     return n_times >= MAX_OCCURRENCES
 
 
 @inlined
 def _is_shuttled(record: Record, n: int, kind: int, action: int) -> bool:
-    """Whether the ``n``-th action, a move of such a piece, is its player's fifth between its two cells."""
+    """Return whether the ``n``-th action is its player's fifth quiet move between the same two cells.
+
+    Only moves of the type ``kind`` count, which is 0 if the action is no quiet move.
+    """
     origin, target = action & 63, action >> 6 & 63
-    n_times, at = 1, n - 2
-    while kind and at >= 0:
-        begun, ended = record.actions[at] & 63, record.actions[at] >> 6 & 63
-        is_alike = (begun == origin and ended == target) or (begun == target and ended == origin)
-        if record.kinds[at] == kind and is_alike:
+    n_times, earlier = 1, n - 2
+    while kind and earlier >= 0:
+        earlier_origin, earlier_target = record.actions[earlier] & 63, record.actions[earlier] >> 6 & 63
+        is_same = (earlier_origin == origin and earlier_target == target) or (
+            earlier_origin == target and earlier_target == origin
+        )
+        if record.kinds[earlier] == kind and is_same:
             n_times += 1
-        at -= 2
+        earlier -= 2
     return n_times >= MAX_SHUTTLES
 
 
 @inlined
 def _quiet_kind(cells: NDArray[np.uint8], action: int) -> Any:
-    """Return the type of the piece that makes a quiet move, else 0. Call it before the action is played."""
+    """Return the type of the moved piece if an action is a quiet move, else 0. Call it before :func:`do`."""
     origin, target = action & 63, action >> 6 & 63
     return 0 if origin == target or cells[target] else np.int64(cells[origin] & TYPE_BITS)
 
@@ -158,15 +167,18 @@ def bar(scratch: Scratch, record: Record, n: int, n_legal: int, side: int, shutt
 
 @kernel
 def charge(scratch: Scratch, record: Record, n: int, n_legal: int, shuttle: bool, restlessness: float) -> None:
-    """Write the cost of each legal action: ``restlessness`` for each earlier one by such a piece to the same cell."""
-    since = _n_forgotten(record, n, shuttle) if restlessness > 0.0 else n
+    """Write the cost of each legal action to ``scratch.cost``.
+
+    It is ``restlessness`` for each earlier action of the same side by the same kind of piece on the same target cell.
+    """
+    first = _n_forgotten(record, n, shuttle) if restlessness > 0.0 else n
     for index in range(n_legal):
         action = scratch.actions[0, index]
         kind, n_times = scratch.accumulator.cells[action & 63] & TYPE_BITS, 0
-        for at in range(n - 2, since - 1, -2):
-            other = record.actions[at]
-            is_alike = record.boards[at, other & 63] & TYPE_BITS == kind and (other ^ action) >> 6 & 63 == 0
-            if is_alike and _is_flip(other) == _is_flip(action):
+        for earlier in range(n - 2, first - 1, -2):
+            other = record.actions[earlier]
+            is_same = record.boards[earlier, other & 63] & TYPE_BITS == kind and (other ^ action) >> 6 & 63 == 0
+            if is_same and _is_flip(other) == _is_flip(action):
                 n_times += 1
         scratch.cost[index] = grained(restlessness) * n_times
 
@@ -174,10 +186,10 @@ def charge(scratch: Scratch, record: Record, n: int, n_legal: int, shuttle: bool
 @inlined
 def _n_forgotten(record: Record, n: int, shuttle: bool) -> int:
     """Return how many of ``n`` plies are ignored: those up to the last capture, or 0 in games that count shuttling."""
-    since = 0 if shuttle else n
-    while since > 0 and (record.kinds[since - 1] or _is_flip(record.actions[since - 1])):
-        since -= 1
-    return since
+    first = 0 if shuttle else n
+    while first > 0 and (record.kinds[first - 1] or _is_flip(record.actions[first - 1])):
+        first -= 1
+    return first
 
 
 @inlined
@@ -187,7 +199,7 @@ def _is_flip(action: int) -> bool:
 
 @inlined
 def _chosen(scratch: Scratch, n_legal: int, best: int, lessons: Lessons, words: NDArray[np.uint64]) -> Any:
-    """Draw the action to play while learning: uniformly random, by softmax of the near scores, or the best."""
+    """Return the index of the action in self-play: uniformly random, by softmax of the near scores, or the best."""
     ticket = drawn(words, TICKETS)
     if ticket < lessons.random_share * TICKETS:
         return drawn(words, n_legal)
@@ -207,7 +219,7 @@ def _chosen(scratch: Scratch, n_legal: int, best: int, lessons: Lessons, words: 
 
 @inlined
 def act(scratch: Scratch, record: Record, n: int, side: int, action: int, start: Start) -> int:
-    """Play and record an action after ``n`` others; return the ending, or ``GOES_ON``."""
+    """Play and record an action after ``n`` others; return the index of the termination, or ``GOES_ON``."""
     cells, sets = scratch.accumulator.cells, scratch.accumulator.sets
     record.actions[n] = action
     record.kinds[n] = _quiet_kind(cells, action)
@@ -227,7 +239,7 @@ def act(scratch: Scratch, record: Record, n: int, side: int, action: int, start:
 
 @inlined
 def winner(ending: int, side: int) -> int:
-    """Return the winner of a finished game in which ``side`` would move next; 2 for a draw."""
+    """Return the winner of a finished game in which ``side`` would move next, or 2 for a draw."""
     if ending in (_THREEFOLD, _SHUTTLE):
         return side
     return _NOBODY if ending == _LIMIT else 1 - side
@@ -274,27 +286,30 @@ def learn(
     weights: NDArray[np.float64],
     phi: NDArray[np.float64],
 ) -> None:
-    """Learn from a game that ``side`` began; ``game`` is the result of :func:`play`. ``weights`` change in place."""
+    """Learn from a game in which ``side`` began. ``game`` is the result of :func:`play`.
+
+    ``weights`` is updated in place, and ``phi: (n_weights,)`` is a buffer.
+    """
     n, n_opening, _, won_by = game
     targets = np.empty(n, np.float64)
     last = side if n % 2 else 1 - side
     ahead = 0.0 if won_by == _NOBODY else 1.0 if won_by == last else -1.0
     first = max(n_opening - 1, 0)
-    for at in range(n - 2, first - 1, -1):
-        found = record.worths[at + 1]
-        if record.followed[at + 1] or not lessons.trace_cut:
-            found = (1.0 - lessons.trace) * found + lessons.trace * ahead
-        ahead = -lessons.discount * found
-        targets[at] = ahead
-    for at in range(first, n - 1):
-        me = side if at % 2 == 0 else 1 - side
-        load(record.boards[at + 1], scratch.accumulator.cells, scratch.accumulator.sets)
+    for ply in range(n - 2, first - 1, -1):
+        next_worth = record.worths[ply + 1]
+        if record.followed[ply + 1] or not lessons.trace_cut:
+            next_worth = (1.0 - lessons.trace) * next_worth + lessons.trace * ahead
+        ahead = -lessons.discount * next_worth
+        targets[ply] = ahead
+    for ply in range(first, n - 1):
+        me = side if ply % 2 == 0 else 1 - side
+        load(record.boards[ply + 1], scratch.accumulator.cells, scratch.accumulator.sets)
         spread(scratch.accumulator, me, phi)
         value = squash(score(scratch.accumulator, me, weights))
         norm = 0.0
         for index in range(len(phi)):
             norm += phi[index] * phi[index]
-        step = rate / norm * (targets[at] - value)
+        step = rate / norm * (targets[ply] - value)
         for index in range(len(phi)):
             if phi[index] != 0.0:
                 weights[index] = grained(weights[index] + step * phi[index])
@@ -310,12 +325,12 @@ def train(
     average: NDArray[np.float64],
     words: NDArray[np.uint64],
 ) -> NDArray[np.int64]:
-    """Play ``n_games`` and learn from each, after ``n_learnt`` earlier games.
+    """Play ``n_games`` and learn from each. The machine has learnt from ``n_learnt`` games before.
 
     ``weights``, their ``average`` and ``words`` are updated in place.
 
     Returns:
-        Numbers of games by winner (2 for a draw) and ending: ``(3, 7)``.
+        The number of games by winner (2 for a draw) and termination: ``(3, 7)``.
     """
     n_cells, tally = len(start.board), np.zeros((3, len(TERMINATIONS)), np.int64)
     scratch = scratch_made(lessons.search_depth, n_cells, np.zeros(1, np.uint8))
@@ -336,7 +351,7 @@ def train(
 def played(
     start: Start, lessons: Lessons, weights: NDArray[np.float64], words: NDArray[np.uint64]
 ) -> tuple[Any, int, int]:
-    """Play one game without learning; return its actions, ending and winner. ``words`` is updated in place."""
+    """Play a game without learning; return its actions, termination and winner. ``words`` is updated in place."""
     scratch = scratch_made(lessons.search_depth, len(start.board), np.zeros(1, np.uint8))
     record = record_made(len(start.board))
     n, _, ending, won_by = play(scratch, record, start, lessons, weights, words)

@@ -1,4 +1,4 @@
-"""Plain minimax with a learnt value, in a readable version that the compiled search must equal to the last bit."""
+"""Plain minimax with a learnt value, in readable Python. Tests check that the compiled search gives equal scores."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from beadbox.rules.romgon.rules import Position, Romgon
 
 
 class ReadableValuer(Valuer[Romgon, Position, Move]):
-    """Features and search for Romgon in plain Python: slow and readable."""
+    """Features and search for Romgon in plain Python, which is readable but slow."""
 
     sets = FEATURE_SETS
     describe_feature = staticmethod(feature_text)
@@ -43,7 +43,7 @@ class ReadableValuer(Valuer[Romgon, Position, Move]):
         whole: bool = False,
         time_limit_s: float | None = None,
     ) -> Look[Move]:
-        """Score every legal move as specified by the base class, but ignore ``time_limit_s``."""
+        """Return the scores as the base class specifies, but always exact and without a time limit."""
         board, side, options, weights = position.board, position.side, game.options, player.weights
         moves = legal_moves(board, side, options)
         barred = [loses_by_history(game, position, move) for move in moves]
@@ -58,7 +58,7 @@ class ReadableValuer(Valuer[Romgon, Position, Move]):
 
 
 def loses_by_history(game: Romgon, position: Position, move: Move) -> bool:
-    """Whether an action loses the game at once, by repetition or shuttling."""
+    """Return whether an action loses the game at once by repetition or shuttling."""
     if not game.options.shuttle and after(position.board, move) not in position.past:
         return False
     outcome = game.outcome(game.apply(position, move))
@@ -66,28 +66,31 @@ def loses_by_history(game: Romgon, position: Position, move: Move) -> bool:
 
 
 def n_visits(position: Position, move: Move) -> int:
-    """Count the earlier moves of the side to move with the same kind of piece to the same cell, or flips there."""
+    """Return the number of earlier actions of the side to move by the same kind of piece on the same target cell.
+
+    Moves are counted for a move, and flips for a flip.
+    """
     kind = kind_of(position.board[move.origin])
-    own = range(len(position.moves) - 2, -1, -2)
+    own_plies = range(len(position.moves) - 2, -1, -2)
     return sum(
-        position.moves[at].target == move.target
-        and position.moves[at].is_flip == move.is_flip
-        and kind_of(position.past[at][position.moves[at].origin]) == kind
-        for at in own
+        position.moves[ply].target == move.target
+        and position.moves[ply].is_flip == move.is_flip
+        and kind_of(position.past[ply][position.moves[ply].origin]) == kind
+        for ply in own_plies
     )
 
 
 def _value(
     board: Board, move: Move, side: Side, options: Options, weights: NDArray[np.float64], depth: int, k: int
 ) -> float:
-    """Return the value of the ``k``-th action to its player, with ``depth - 1`` more to come."""
-    following = after(board, move)
-    replies = legal_moves(following, side.other, options)
+    """Return the value of the ``k``-th action of a line for the side that makes it, at search depth ``depth``."""
+    next_board = after(board, move)
+    replies = legal_moves(next_board, side.other, options)
     if is_won_by(board, move, side) or not replies:
         return WIN - k
     if depth > 1:
-        return -max(_value(following, reply, side.other, options, weights, depth - 1, k + 1) for reply in replies)
-    return scored(following, side, weights)
+        return -max(_value(next_board, reply, side.other, options, weights, depth - 1, k + 1) for reply in replies)
+    return scored(next_board, side, weights)
 
 
 def scored(board: Board, me: Side, weights: NDArray[np.float64]) -> float:

@@ -1,6 +1,6 @@
-"""Compiled alpha-beta search with a learnt value, with the scores and the choice of plain minimax.
+"""Compiled alpha-beta search with a learnt value. It returns the same scores and the same best move as plain minimax.
 
-A leaf is scored for the side that has just acted there, at every depth. The tree ignores the history.
+At every depth, a leaf is scored for the side that has just acted. The search ignores the history of the game.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from beadbox.kernels.jit import inlined
 
 INFINITE = 2 * WIN
 _TIED = 2.0**-30
-"""Margin below the best score to which other actions are searched, so that a tie is found exactly.
+"""Margin below the best score that bounds the search of other actions, so that an equal score is found exactly.
 
-It is smaller than the difference of any two scores, and exact in a float64 beside a win.
+It is smaller than the difference between any two scores. Added to the score of a win, it is exact in a float64.
 """
 
 
@@ -42,21 +42,23 @@ class Scratch(NamedTuple):
 
     accumulator: Accumulator
     actions: NDArray[np.int32]
-    """``(depth + 1, MAX_ACTIONS)``; the first row holds the legal actions of the root in canonical order."""
+    """``(depth + 1, MAX_ACTIONS)``: actions at each depth. Row 0 has the root's legal actions in canonical order."""
     promises: NDArray[np.int64]
+    """``(depth + 1, MAX_ACTIONS)``: priority of each action."""
     history: NDArray[np.int64]
+    """``(2, 4096)``: scores of the history heuristic for each side, which grow with each cut-off."""
     barred: NDArray[np.bool_]
-    """``(MAX_ACTIONS,)``: whether the action loses at once by the history, which the tree ignores."""
+    """``(MAX_ACTIONS,)``: whether the action at the root loses at once by the history of the game."""
     near: NDArray[np.float64]
-    """``(MAX_ACTIONS,)``: score of each action one action ahead."""
+    """``(MAX_ACTIONS,)``: score of each action at the root at depth 1."""
     cost: NDArray[np.float64]
     """``(MAX_ACTIONS,)``: cost of each action at full depth, unless it wins or loses."""
     deep: NDArray[np.float64]
-    """``(MAX_ACTIONS,)``: score at full depth; for actions other than the best possibly only an upper bound."""
+    """``(MAX_ACTIONS,)``: score at full depth. For an action that is not the best, it may be only an upper bound."""
     n_nodes: NDArray[np.int64]
     """``(1,)``: number of boards visited by all searches."""
     stop: NDArray[np.uint8]
-    """``(1,)``: once another thread has set it, a search ends soon, and its result is meaningless."""
+    """``(1,)``: after another thread has set it, a search ends soon with a meaningless result."""
 
 
 @kernel
@@ -87,9 +89,10 @@ def best(
     options: int,
     weights: NDArray[np.float64],
 ) -> float:
-    """Return the value of the board to ``side``, before its ``k``-th action, searching ``remaining`` actions ahead.
+    """Return the value of the board for ``side``, which makes the ``k``-th action of the line.
 
-    The value is exact between ``alpha`` and ``beta``, else a bound, and meaningless if ``scratch.stop`` is set.
+    ``remaining`` is the search depth from here. A value between ``alpha`` and ``beta`` is exact, and any other value is
+    a bound. If ``scratch.stop`` is set, the value is meaningless.
     """
     if remaining < 1 or scratch.stop[0]:
         return 0.0
@@ -102,13 +105,14 @@ def best(
     before = (sets[0], sets[1], sets[2], sets[3], sets[4])
     greatest = -INFINITE
     for index in range(n):
-        first = index
+        # Selection sort: the next action is the most promising one of the rest.
+        best_index = index
         for later in range(index + 1, n):
-            if promises[later] > promises[first]:
-                first = later
-        action = actions[first]
-        actions[first] = actions[index]
-        promises[first] = promises[index]
+            if promises[later] > promises[best_index]:
+                best_index = later
+        action = actions[best_index]
+        actions[best_index] = actions[index]
+        promises[best_index] = promises[index]
 
         code = cells[action & 63]
         is_won = wins(cells, side, action)
@@ -132,13 +136,14 @@ def best(
             if value >= beta:
                 scratch.history[side, action & 4095] += remaining * remaining
                 break
-    if greatest == -INFINITE:  # no legal action: the player of the previous action has won with it
+    if greatest == -INFINITE:  # without a legal action, the previous action has won
         greatest = k - 1 - WIN
     return greatest
 
 
 @inlined
 def _look_near(scratch: Scratch, n: int, side: int, options: int, weights: NDArray[np.float64]) -> None:
+    """Write the scores of the actions at depth 1 to ``scratch.near``."""
     cells, sets = scratch.accumulator.cells, scratch.accumulator.sets
     before = (sets[0], sets[1], sets[2], sets[3], sets[4])
     for index in range(n):
@@ -160,9 +165,9 @@ def _look_near(scratch: Scratch, n: int, side: int, options: int, weights: NDArr
 def look(
     scratch: Scratch, n: int, side: int, options: int, depth: int, whole: bool, weights: NDArray[np.float64]
 ) -> int:
-    """Score the ``n`` actions in ``scratch.actions[0]``; return the index of the best, ties in canonical order.
+    """Write the scores of the ``n`` actions in ``scratch.actions[0]``; return the index of the best, ties by order.
 
-    With ``whole`` all scores are exact, not only the best.
+    If ``whole``, all scores at full depth are exact, else only the best one.
     """
     cells, sets = scratch.accumulator.cells, scratch.accumulator.sets
     _look_near(scratch, n, side, options, weights)
@@ -175,7 +180,7 @@ def look(
             code = cells[action & 63]
             taken = do(cells, sets, side, action)
             floor = -INFINITE if whole else greatest + scratch.cost[index] - _TIED
-            two = int(np.int64(2))  # the literal 2 has its own numba type, which would compile a second kernel
+            two = int(np.int64(2))  # the literal 2 has its own type, for which numba would compile a second kernel
             value = -best(scratch, 1 - side, depth - 1, two, -INFINITE, -floor, options, weights)
             undo(cells, sets, action, code, taken, before)
         if abs(value) < WIN / 2:
@@ -187,7 +192,7 @@ def look(
 
 
 class HistoryArrays(NamedTuple):
-    """Effects of the game's history on each legal action, in canonical order."""
+    """The effects of the game's history on the legal actions, in canonical order."""
 
     barred: NDArray[np.bool_]
     """``(n,)``: whether the action loses at once."""
@@ -206,9 +211,10 @@ def looked(
     weights: NDArray[np.float64],
     stop: NDArray[np.uint8],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], int]:
-    """Return the near and the deep score of every legal action, ``(n,)`` each in canonical order, and the best's index.
+    """Return the near scores, the deep scores, ``(n,)`` each for all legal actions, and the index of the best action.
 
-    Once ``stop`` is set the search ends soon and deep scores are meaningless; near scores are always complete.
+    Actions are in canonical order. After ``stop`` is set, the search ends soon and deep scores are meaningless. Near
+    scores are always complete.
     """
     scratch = scratch_made(depth, len(board), stop)
     load(board, scratch.accumulator.cells, scratch.accumulator.sets)

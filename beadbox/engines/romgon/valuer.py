@@ -1,4 +1,4 @@
-"""Learnt values of Romgon behind the interface of valuers: translates positions for the compiled searches."""
+"""Learnt values of Romgon as a ``FastValuer``: converts positions for the compiled searches."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from beadbox.rules.romgon.moves import Move, legal_moves
 from beadbox.rules.romgon.rules import Position, Romgon
 
 QUICK_DEPTH = 2
-"""Depth that is searched without a clock, because it takes only milliseconds on the fullest board."""
+"""Depth that is always searched to its end, because this takes only milliseconds on any board."""
 
 
 class RomgonValuer(ReadableValuer, FastValuer[Romgon, Position, Move]):
-    """Compiled version of :class:`ReadableValuer`, equal to the last bit and a thousand times as fast."""
+    """The compiled version of :class:`ReadableValuer`: equal to the last bit, and a thousand times as fast."""
 
     def features(self, position: Position, feature_set: str) -> dict[int, float]:
         me = int(position.side.other)
@@ -55,20 +55,20 @@ class RomgonValuer(ReadableValuer, FastValuer[Romgon, Position, Move]):
         stop = np.zeros(1, np.uint8)
 
         def searched(depth: int) -> Look[Move]:
-            """Search to a depth; once ``stop`` is set, the result is meaningless."""
+            """Return the scores of a search to this depth. They are meaningless once ``stop`` is set."""
             near, deep, best = looked(board, side, flags, depth, whole, past, player.weights, stop)
             return Look(moves, tuple(near.tolist()), tuple(deep.tolist()), int(best), depth)
 
         if time_limit_s is None or player.depth <= QUICK_DEPTH:
             return searched(player.depth)
-        found = searched(QUICK_DEPTH)
+        deepest = searched(QUICK_DEPTH)
         with stopping(stop, time_limit_s):
             for depth in range(QUICK_DEPTH + 1, player.depth + 1):
                 deeper = searched(depth)
                 if stop[0]:
                     break
-                found = deeper
-        return found
+                deepest = deeper
+        return deepest
 
     def train(
         self,
