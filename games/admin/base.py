@@ -1,8 +1,8 @@
 """Base classes of the admin pages: read-only rows, and lists of tables that may have millions of rows.
 
-A list costs the same whatever the size of its table: the newest rows come first, and at most :data:`COUNTED_MOST` are
-counted. A filter without an index searches only the newest :data:`LOOKED_THROUGH` rows. No index exists only for the
-admin, because every match would have to write into it.
+The cost of a list does not grow with its table: the newest rows come first, and at most :data:`COUNTED_MOST` rows are
+counted. A filter without an index searches only the newest :data:`LOOKED_THROUGH` rows. The admin has no indexes of its
+own, because every match would have to write into them.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from beadbox.rules.registry import GAMES
 from games.models import Seat
 
 COUNTED_MOST = 5_000
-"""Rows that can be paged through. Filters reach the others."""
+"""Number of rows that a list can page through. Older rows are reached by filters."""
 LOOKED_THROUGH = 50_000
-"""Newest rows that a filter without an index searches."""
+"""Number of the newest rows that a filter without an index searches."""
 
 
 class ReadOnly:
@@ -48,7 +48,7 @@ class ReadOnly:
 
 
 class CappedPaginator(Paginator):
-    """Pages of the first :data:`COUNTED_MOST` rows, without a count of the rest, which may be millions."""
+    """Pages of the first :data:`COUNTED_MOST` rows. Further rows, possibly millions, are not counted."""
 
     @cached_property
     def count(self) -> int:
@@ -58,34 +58,34 @@ class CappedPaginator(Paginator):
 
 
 class Counted(admin.ModelAdmin):
-    """A list that counts only the rows that can be paged through, whatever filters are set."""
+    """Base of lists that count at most :data:`COUNTED_MOST` rows, with and without filters."""
 
     ordering: ClassVar[Any] = ("-pk",)
     paginator = CappedPaginator
     show_full_result_count = False
-    show_facets = ShowFacets.NEVER  # each facet would be counted
+    show_facets = ShowFacets.NEVER  # Each facet would need a count.
 
 
 class NameSearch:
-    """A list that is searched for both the typed text and its folded form (``beadbox.names``)."""
+    """Base of lists in which a search looks for both the typed text and its folded form (``beadbox.names``)."""
 
     def spellings(self, term: str) -> set[str]:
         return {term, name_search(term)}
 
     def get_search_results(self, request: HttpRequest, queryset: QuerySet[Any], search_term: str) -> Any:
-        """Return the rows that match any of the spellings."""
-        found, may_repeat = queryset.none(), False
+        """Return the rows that match any spelling of the term, and whether rows may repeat."""
+        matches, may_repeat = queryset.none(), False
         for text in self.spellings(search_term):
             rows, repeats = super().get_search_results(request, queryset, text)  # type: ignore[misc]  # ModelAdmin's
-            found, may_repeat = found | rows, may_repeat or repeats
-        return found, may_repeat
+            matches, may_repeat = matches | rows, may_repeat or repeats
+        return matches, may_repeat
 
 
 class Large(Counted):
-    """The list of a table that may have millions of rows: newest first, with a limited search.
+    """Base of lists of tables that may have millions of rows: the newest rows first, with a limited search.
 
     Attributes:
-        indexed: query parameters that an index answers. A list with one of them searches all rows.
+        indexed: query parameters for which the table has an index. With one of them, all rows are searched.
     """
 
     indexed: ClassVar[Sequence[str]] = ()
@@ -94,17 +94,19 @@ class Large(Counted):
     list_max_show_all = 50
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Return all rows. If only filters without an index are set, return the newest ones."""
+        """Return all rows, or the newest :data:`LOOKED_THROUGH` rows if only filters without an index are set."""
         rows = super().get_queryset(request)
-        asked = {name for name, value in request.GET.items() if str(value).strip()}
-        if not asked - {"p", "all", "_changelist_filters", "_popup", "_to_field"} or asked & set(self.indexed):
+        parameters = {name for name, value in request.GET.items() if str(value).strip()}
+        if not parameters - {"p", "all", "_changelist_filters", "_popup", "_to_field"} or parameters & set(
+            self.indexed
+        ):
             return rows
         newest = self.model._default_manager.aggregate(pk=Max("pk"))["pk"] or 0
         return rows.filter(pk__gt=newest - LOOKED_THROUGH)
 
 
 class Choices(admin.SimpleListFilter):
-    """A filter by one field with known values, so that the table is not queried for them.
+    """A filter by a field with known values, so that no query for the values is needed.
 
     Attributes:
         field: the look-up of the field from the row.
@@ -132,7 +134,7 @@ class GameFilter(Choices):
 
 
 class Finder(AutocompleteSelect):
-    """A field that looks for a row while the user types. An empty field shows what can be looked for."""
+    """An input field that searches for a row while the user types. If empty, it shows the text ``looks_for``."""
 
     def __init__(self, field: Any, looks_for: str) -> None:
         super().__init__(field, admin.site)
@@ -141,13 +143,13 @@ class Finder(AutocompleteSelect):
     def build_attrs(
         self, base_attrs: dict[str, object], extra_attrs: dict[str, object] | None = None
     ) -> dict[str, object]:
-        """Add the text as placeholder, and as label for screen readers."""
-        words = {"aria-label": self.looks_for, "data-placeholder": self.looks_for}
-        return {**super().build_attrs(base_attrs, extra_attrs), **words}
+        """Add ``looks_for`` as the placeholder, and as the label for screen readers."""
+        texts = {"aria-label": self.looks_for, "data-placeholder": self.looks_for}
+        return {**super().build_attrs(base_attrs, extra_attrs), **texts}
 
 
 class RowFilter(admin.ListFilter):
-    """A filter by a row of another table, found by typing, because thousands of rows are too many for links.
+    """A filter by a row of another table. The user searches for the row, since a list of links would be too long.
 
     Attributes:
         field: the foreign key to the other table.
@@ -167,7 +169,7 @@ class RowFilter(admin.ListFilter):
         self.rest = [(name, value) for name, value in request.GET.items() if name not in (self.parameter_name, "p")]
 
     def has_output(self) -> bool:
-        """Always show the filter, without a query for rows to choose from."""
+        """Return ``True``: the filter is always shown, so no query has to look for rows to choose from."""
         return True
 
     def expected_parameters(self) -> list[str | None]:
@@ -179,10 +181,10 @@ class RowFilter(admin.ListFilter):
         return queryset.none() if self.row_id is None else queryset.filter(**{self.field: self.row_id})
 
     def choices(self, changelist: ChangeList) -> Iterator[Any]:
-        """Yield the input field and the link that removes the filter."""
-        key = self.model._meta.get_field(self.field)
-        widget = Finder(key, f"Any {self.title}")
-        widget.choices = forms.ModelChoiceField(key.remote_field.model._default_manager.all()).choices
+        """Yield one context for the template: the input field, and the link that removes the filter."""
+        foreign_key = self.model._meta.get_field(self.field)
+        widget = Finder(foreign_key, f"Any {self.title}")
+        widget.choices = forms.ModelChoiceField(foreign_key.remote_field.model._default_manager.all()).choices
         html = widget.render(self.parameter_name, self.row_id, {"id": f"filter-{self.parameter_name}"})
         yield {
             "field": html,
@@ -193,16 +195,20 @@ class RowFilter(admin.ListFilter):
 
 
 class WithRowFilter(admin.ModelAdmin):
-    """An admin with a :class:`RowFilter` in its list. It adds the script of the input field."""
+    """Base of admins with a :class:`RowFilter` in their list. It adds the script of the filter's input field."""
 
     @property
     def media(self) -> forms.Media:
-        chosen = next(one for one in self.list_filter if isinstance(one, type) and issubclass(one, RowFilter))
-        return super().media + Finder(self.model._meta.get_field(chosen.field), "").media
+        row_filter = next(
+            list_filter
+            for list_filter in self.list_filter
+            if isinstance(list_filter, type) and issubclass(list_filter, RowFilter)
+        )
+        return super().media + Finder(self.model._meta.get_field(row_filter.field), "").media
 
 
 class LinkedFilter(admin.ListFilter):
-    """A filter that is set by links on other pages; it is shown only while it is set.
+    """A filter that links on other pages set. It is shown only while it is set.
 
     Attributes:
         parameter_name: the query parameter with the value.
@@ -217,7 +223,7 @@ class LinkedFilter(admin.ListFilter):
         self.value: str = params.pop(self.parameter_name, [""])[-1]
 
     def narrowed(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
-        """Return the rows with the value; none for an invalid value."""
+        """Return the rows that match the value of the parameter; no rows for an invalid value."""
         raise NotImplementedError
 
     def has_output(self) -> bool:
@@ -274,7 +280,7 @@ class PlayerFilter(LinkedFilter):
 
 
 def links_html(links: Iterable[tuple[str, str]]) -> str:
-    """Return links, given as addresses with texts, as HTML separated by dots."""
+    """Return links as HTML, separated by dots. Each link is an address and a text."""
     return format_html_join(" · ", '<a href="{}">{}</a>', links)
 
 
@@ -285,9 +291,9 @@ def log_each(request: HttpRequest, rows: Iterable[Model], message: str, flag: in
 
 
 def board_html(game_slug: str, text: str) -> str:
-    """Return a position as HTML: a board drawn by ``static/js/admin_board.js``, with its text for screen readers.
+    """Return a position as HTML: a board that ``static/js/admin_board.js`` draws, and the text for screen readers.
 
-    The script asks for the layout of each game once, so a list does not repeat it in every row.
+    The script fetches the layout of each game once, so a list does not repeat the layout in every row.
     """
     from beadbox.rules.registry import game_get
 

@@ -1,4 +1,4 @@
-"""Admin of the addresses and networks that are blocked for a time."""
+"""Admin of temporarily blocked addresses and networks."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from games.limits.addresses import network_of
 from games.models import AddressBlock
 
 LASTS = {"1": "an hour", "24": "a day", "168": "a week", "720": "30 days"}
-"""Block lengths: hours and label. Blocks last at most 30 days, because addresses are reassigned to other people."""
+"""Durations of a block: hours and label. The longest is 30 days, since providers reassign addresses to other people."""
 WIDEST = {4: 8, 6: 16}
 """Fewest prefix bits of a blocked network, by IP version. A wider network would cover a large part of the Internet."""
 
 
 class BlockForm(forms.ModelForm):
-    """Address, length and reason of a new block."""
+    """Address, duration and reason of a new block."""
 
     lasts = forms.ChoiceField(label="For", choices=list(LASTS.items()), initial="24")
     is_own = forms.BooleanField(
@@ -44,10 +44,10 @@ class BlockForm(forms.ModelForm):
         }
 
     request: Any = None
-    """The request; set by the admin."""
+    """The current request; ``AddressBlockAdmin.get_form`` sets it."""
 
     def clean_network(self) -> str:
-        """Return the text in its stored form: a network in its shortest form, or a hash."""
+        """Return the text as it is stored: a network in its shortest spelling, or an address hash."""
         text: str = self.cleaned_data["network"]
         hashed = hash_read(text)
         if hashed is not None:
@@ -64,18 +64,22 @@ class BlockForm(forms.ModelForm):
         return str(network.network_address if network.num_addresses == 1 else network)
 
     def clean(self) -> dict[str, object]:
-        """Require a confirmation before users block their own address."""
+        """Require a confirmation for a block of the user's own address."""
         data = super().clean() or self.cleaned_data
-        if "network" in data and not data.get("is_own") and self._holds_asker(data["network"]):
+        if "network" in data and not data.get("is_own") and self._is_own_address(data["network"]):
             self.add_error("is_own", "This address is yours. Tick this if you mean it.")
         return data
 
-    def _holds_asker(self, text: str) -> bool:
+    def _is_own_address(self, text: str) -> bool:
         network = network_of(text)
         if network is None:
             return origin_hash(self.request) == text
-        asker = network_of(client_address_text(self.request))
-        return asker is not None and asker.version == network.version and asker.network_address in network
+        own_network = network_of(client_address_text(self.request))
+        return (
+            own_network is not None
+            and own_network.version == network.version
+            and own_network.network_address in network
+        )
 
     def save(self, commit: bool = True) -> AddressBlock:
         """Add the author and the end of the block."""
@@ -89,7 +93,7 @@ class BlockForm(forms.ModelForm):
 
 @admin.register(AddressBlock)
 class AddressBlockAdmin(Counted):
-    """Blocked addresses. A change applies in this process at once, in the others within five seconds."""
+    """Blocked addresses. A change applies in this process at once, and in other processes within five seconds."""
 
     form = BlockForm
     fields = ("network", "lasts", "reason", "is_own")
@@ -98,7 +102,7 @@ class AddressBlockAdmin(Counted):
     search_fields = ("network__startswith", "reason")
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Forbid changes. A wrong block is deleted and made anew, so that the log is complete."""
+        """Return ``False``: a wrong block is deleted and made anew, so that the log shows every block."""
         return False
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
@@ -106,11 +110,11 @@ class AddressBlockAdmin(Counted):
         return type("BlockForm", (super().get_form(request, obj, change, **kwargs),), {"request": request})
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Return the fields of a new block, or everything known of an existing one."""
+        """Return the input fields of a new block, or all stored fields of an existing block."""
         return self.fields if obj is None else ("network", "reason", "created_by", "created_at", "expires_at")
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Make an existing block read-only."""
+        """Return all fields for an existing block, which is read-only, and none for a new block."""
         return () if obj is None else self.get_fields(request, obj)
 
     @admin.display(description="until", ordering="expires_at")

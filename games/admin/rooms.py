@@ -47,12 +47,12 @@ class PlyInline(ReadOnly, admin.TabularInline):
 
 
 class EndingFilter(Choices):
-    """A filter by how matches ended: by resignation, or for a reason that the rules of a game name."""
+    """A filter by the reason for a match's end: resignation, or a reason from the rules of a game."""
 
     title, parameter_name, field = "how it ended", "termination", "termination"
 
     def known(self) -> list[tuple[str, str]]:
-        """Return the reasons of all games, and those that any match can have."""
+        """Return the reasons of all games, and the reasons that occur in any game, each with its label."""
         reasons = dict(MATCH_REASONS)
         for game in GAMES.values():
             reasons |= game.look.reasons
@@ -69,7 +69,7 @@ class OpponentFilter(Choices):
     title = parameter_name = field = "opponent"
 
     def known(self) -> list[tuple[str, str]]:
-        """Return people and every kind of automated player, by the slugs of the list."""
+        """Return the slug for people, and the slugs of all automated players."""
         return [(slug, slug) for slug in (HUMAN, *PLAYERS)]
 
 
@@ -95,10 +95,10 @@ class AddressFilter(LinkedFilter):
 
 
 class SearchedByCode(Large):
-    """A list that is searched by room code, in the forms in which people write it."""
+    """Base of lists in which a search looks for a room code, in every form in which people write codes."""
 
     def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> tuple[Any, bool]:
-        """Search for the parsed code. A text that is no code finds nothing."""
+        """Return the rows with the code that the term contains; a term without a code finds nothing."""
         with suppress(NotACodeError):
             search_term = parse_code(search_term)
         return super().get_search_results(request, queryset, search_term)
