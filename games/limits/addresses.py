@@ -8,22 +8,22 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 
 Address = IPv4Address | IPv6Address
 NETWORK_BITS = 64
-"""Prefix length of the IPv6 network of one client, which owns all addresses in it."""
+"""Prefix length of an IPv6 network that belongs to one client."""
 BRACKETS = re.compile(r"\[([^\[\]]*)\](?::[0-9]*)?")
 PORT = re.compile(r":[0-9]*$")
 
 
 def address_read(text: str) -> Address | None:
-    """Return the address in a text; ``None`` if there is none, as for the peer of a Unix socket.
+    """Return the address that a text contains; ``None`` without one, as for the peer of a Unix socket.
 
     Ports, brackets, quotes, blanks and IPv6 zones are removed. IPv4-mapped IPv6 addresses become IPv4.
     """
     text = text.strip(' \t"')
     bare = BRACKETS.sub(r"\1", text) if BRACKETS.fullmatch(text) else text
     bare = bare.partition("%")[0]
-    for way in (bare, PORT.sub("", bare)):
+    for candidate in (bare, PORT.sub("", bare)):
         try:
-            address = ip_address(way)
+            address = ip_address(candidate)
         except ValueError:
             continue
         mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
@@ -32,18 +32,23 @@ def address_read(text: str) -> Address | None:
 
 
 def client_address(peer: str, forwarded: str, n_proxies: int) -> Address | None:
-    """Return the address of the client behind ``n_proxies`` proxies, each with one entry in ``forwarded``.
+    """Return the address of the client behind ``n_proxies`` proxies.
 
-    An entry that is no address counts for the proxy that wrote it, whose own address is the next entry.
+    If the entry for the client is no address, the result is the next address in the chain, that of a proxy.
+
+    Args:
+        peer: address of the other end of the connection.
+        forwarded: value of X-Forwarded-For, to which each proxy has appended one entry.
+        n_proxies: number of proxies in front of the site.
     """
-    way: Sequence[str] = [*(forwarded.split(",")[-n_proxies:] if n_proxies else ()), peer]
-    return next((address for address in map(address_read, way) if address is not None), None)
+    chain: Sequence[str] = [*(forwarded.split(",")[-n_proxies:] if n_proxies else ()), peer]
+    return next((address for address in map(address_read, chain) if address is not None), None)
 
 
 def address_counted(address: Address | None) -> str:
-    """Return the text by which a client is counted: an IPv4 address, or the first address of an IPv6 network.
+    """Return the text by which a client is counted: its IPv4 address, or the first address of its IPv6 network.
 
-    The text is empty without an address.
+    Without an address the text is empty.
     """
     if address is None:
         return ""
@@ -53,9 +58,10 @@ def address_counted(address: Address | None) -> str:
 
 
 def network_of(text: str) -> IPv4Network | IPv6Network | None:
-    """Return the network that a text names, which may be a single address; ``None`` if the text names no network.
+    """Return the network that a text names; ``None`` if the text names neither a network nor an address.
 
-    An IPv6 network has at most 64 prefix bits, since a client has a whole such network. Loopback is the exception.
+    A single IPv4 address is a network of one address. An IPv6 address, or a network with more than 64 prefix bits,
+    becomes the network of 64 bits, since that belongs to one client. Loopback addresses are the exception.
     """
     address = address_read(text)
     try:

@@ -1,7 +1,7 @@
 """Admission control: how many requests of this process wait for a thread and a database connection, and how long.
 
-Requests are served in order, so the longest wait so far predicts the wait of the next request. From
-:data:`BUSY_AFTER_S` seconds on, moves are refused at once: the player waits no longer than otherwise, and knows why.
+Requests are served in order, so the longest wait so far predicts the wait of the next request. If it exceeds
+:data:`BUSY_AFTER_S` seconds, new moves are refused at once, and the player learns that the site is busy.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ class AdmissionQueue:
         self._came_at: dict[int, float] = {}
 
     def arrive(self) -> int:
-        """Start to wait. Return the number to pass to :meth:`leave`."""
+        """Add a waiting request, and return its number for :meth:`leave`. Thread-safe."""
         number = next(self._numbers)
         self._came_at[number] = time.monotonic()
         return number
 
     def leave(self, number: int) -> None:
-        """Stop waiting. Thread-safe and idempotent."""
+        """Remove a request that waits no longer. Thread-safe and idempotent."""
         self._came_at.pop(number, None)
 
     def waits_s(self) -> float:
         """Return the seconds that the first request in the queue has waited; 0 if the queue is empty."""
-        first = next(iter(list(self._came_at.values())), None)
-        return 0.0 if first is None else time.monotonic() - first
+        earliest = next(iter(list(self._came_at.values())), None)
+        return 0.0 if earliest is None else time.monotonic() - earliest
 
     @property
     def is_full(self) -> bool:
@@ -42,7 +42,7 @@ class AdmissionQueue:
         return self.waits_s() > BUSY_AFTER_S
 
     def admit(self) -> None:
-        """Admit a move if the queue is short enough.
+        """Refuse a move if it would wait too long.
 
         Raises:
             BusyError: the queue is full.

@@ -17,12 +17,13 @@ from games.limits.rates import NamedThrottle
 
 
 def account_lock(user: User, *, closed_too: bool = False) -> None:
-    """Lock an account for counts of its rows. Lock order: after a room, before machines.
+    """Lock an account, so that its rows can be counted before another row is added.
 
-    Call inside a transaction. The lock is FOR NO KEY UPDATE, so rows that only refer to the account do not wait for it.
+    Call inside a transaction, after locks on rooms and before locks on machines. The lock is FOR NO KEY UPDATE, so
+    inserts of rows that refer to the account do not wait for it.
 
     Raises:
-        AccountClosedError: the account was closed since it was read; not with ``closed_too``.
+        AccountClosedError: the account was closed since it was read, and ``closed_too`` is false.
     """
     row = get_user_model().objects.select_for_update(no_key=True).get(pk=user.pk)
     if not (row.is_active or closed_too):
@@ -30,17 +31,17 @@ def account_lock(user: User, *, closed_too: bool = False) -> None:
 
 
 def account_hold(user_id: int) -> None:
-    """Keep an account from being closed until this transaction ends, for new rows that refer to it uncounted.
+    """Keep an account open until this transaction ends, for new rows that refer to it and need no count.
 
-    Call inside a transaction, as late as possible. The lock is FOR KEY SHARE, so it waits only for the closing of the
-    account.
+    Call inside a transaction, as late as possible. The lock is FOR KEY SHARE, so it waits only for a transaction that
+    closes the account.
 
     Raises:
         AccountClosedError: the account is closed.
     """
     with connection.cursor() as cursor:
-        found = cursor.execute("SELECT is_active FROM auth_user WHERE id = %s FOR KEY SHARE", [user_id]).fetchone()
-    if not (found and found[0]):
+        row = cursor.execute("SELECT is_active FROM auth_user WHERE id = %s FOR KEY SHARE", [user_id]).fetchone()
+    if not (row and row[0]):
         raise AccountClosedError
 
 
@@ -51,9 +52,9 @@ COUNT_LOCK = f"pg_advisory_xact_lock({COUNTS}, hashtext(%s))"
 
 
 def count_lock(whose: str) -> None:
-    """Lock the count of a guest or an address, for which there is no row to lock, until this transaction ends.
+    """Lock the counts of an owner without a row, such as a guest or an address, until this transaction ends.
 
-    Call inside a transaction, after all its other locks.
+    Call inside a transaction, after all its other locks. ``whose`` is a text that names the owner.
     """
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT {COUNT_LOCK}", [whose])
@@ -66,8 +67,9 @@ SITE_MOST = {
     "learning_trainingrun": "RUNS_MOST",
     "learning_tournament": "TOURNAMENTS_MOST",
 }
-"""Setting with the maximum number of rows on the site, by table."""
+"""Name of the setting with the maximum number of rows, by table."""
 CROWDED = 0.8
+"""Fraction of ``MATCHES_MOST`` above which rows of guests are kept for a shorter time."""
 COUNT_AGAIN_S = 10.0
 SITE_COUNTS = """
     WITH tables AS MATERIALIZED (
@@ -82,14 +84,14 @@ SITE_COUNTS = """
         n_rows * (32 + coalesce(width, 200) + 32 * n_indexes) + 2048 * pg_stat_get_live_tuples(toast)
     )::bigint FROM tables
     UNION ALL SELECT name, n_rows::bigint FROM tables WHERE name = ANY(%s)"""
-"""SQL for the site's rows per table and its total bytes.
+"""SQL for the number of rows of each table, and for the bytes of all tables.
 
-Bytes are rows times bytes per row, both as PostgreSQL estimates them (docs/bounds.md).
+PostgreSQL estimates the rows and the bytes of a row, and the product is the size (docs/bounds.md).
 """
 
 
 class SiteCounts:
-    """The site's rows and bytes, as PostgreSQL estimated them at most :data:`COUNT_AGAIN_S` seconds ago."""
+    """PostgreSQL's estimates of the site's rows and bytes, at most about :data:`COUNT_AGAIN_S` seconds old."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -97,7 +99,10 @@ class SiteCounts:
         self.again_at = 0.0
 
     def now(self) -> dict[str, int]:
-        """Return rows by table, and the total under ``bytes``; one thread refreshes them after ``COUNT_AGAIN_S``."""
+        """Return the rows of each table, and the site's bytes under the key ``bytes``.
+
+        Every :data:`COUNT_AGAIN_S` seconds one thread queries the database, while others get the previous figures.
+        """
         with self._lock:
             if monotonic() < self.again_at:
                 return self._counted
@@ -112,33 +117,33 @@ site_counts = SiteCounts()
 
 
 def site_require(table: str | None = None) -> None:
-    """Refuse a new row of this table if the site has reached the table's limit or the limit on total bytes.
+    """Refuse a new row of ``table`` if the site has reached the table's limit or the limit on total bytes.
 
-    Without a table only the total is checked, for tables without a limit of their own.
+    ``None`` stands for a table without a limit: only the bytes are checked.
 
     Raises:
-        SiteFullError.
+        SiteFullError: a limit is reached.
     """
     if site_is_full() or (table and site_counts.now().get(table, 0) >= getattr(settings, SITE_MOST[table])):
         raise SiteFullError
 
 
 def guests_share() -> float:
-    """Return the current fraction (0 to 1) of the retention time of guests' rows; below 1.0 on a crowded site.
+    """Return the fraction (0 to 1) of the retention time for which guests' rows are kept now.
 
-    Beyond :data:`CROWDED` of ``MATCHES_MOST`` the fraction falls. Old rows of guests then make room for new guests, who
-    would otherwise be refused.
+    The fraction falls below 1 when the site has more than :data:`CROWDED` of ``MATCHES_MOST``. Old rows of guests then
+    make room for new guests, which the site would otherwise refuse.
     """
-    most: int = settings.MATCHES_MOST
-    taken = site_counts.now().get("games_match", 0) / most
-    return min(1.0, max(0.0, (1 - taken) / (1 - CROWDED)))
+    max_matches: int = settings.MATCHES_MOST
+    fill_ratio = site_counts.now().get("games_match", 0) / max_matches
+    return min(1.0, max(0.0, (1 - fill_ratio) / (1 - CROWDED)))
 
 
 def match_count(address: str) -> None:
-    """Count one more match begun at an address, whatever its player and entry point.
+    """Count one more match that was begun from an address (as a hash, ``games.accounts.identity.origin_hash``).
 
     Raises:
-        TooManyMatchesError.
+        TooManyMatchesError: the address exceeds its rate.
     """
     throttle = NamedThrottle("match", address)
     if not throttle.allow_request(None):
@@ -147,15 +152,18 @@ def match_count(address: str) -> None:
 
 def site_is_full() -> bool:
     """Whether the database has reached its byte limit."""
-    most: int = settings.DATABASE_BYTES_MOST
-    return site_counts.now().get("bytes", 0) >= most
+    max_bytes: int = settings.DATABASE_BYTES_MOST
+    return site_counts.now().get("bytes", 0) >= max_bytes
 
 
 def quota_require(user: User, rows: QuerySet[Model], most: int, refusal: Callable[[int], PlayError]) -> None:
-    """Refuse an account another row if it already has ``most`` of these. Call inside the transaction that inserts it.
+    """Refuse another row of an account if ``rows``, its present rows, are at least ``most``.
+
+    Locks the account. Call inside the transaction that inserts the row.
 
     Raises:
-        PlayError: ``refusal`` of the number of rows, or the account is closed.
+        AccountClosedError: the account is closed.
+        PlayError: the result of ``refusal``, which gets the number of rows.
     """
     account_lock(user)
     n_rows = rows.count()

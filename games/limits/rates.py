@@ -1,6 +1,6 @@
 """Rate limiter: counts per minute, hour or day, shared by all processes through the cache.
 
-The callers define what is counted: ``throttles`` counts requests, ``quotas`` counts new matches.
+Its users are ``games.accounts.throttles``, which counts requests, and ``games.limits.quotas``, which counts matches.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ AnyRequest: TypeAlias = HttpRequest | Request
 
 
 class Throttle(SimpleRateThrottle):
-    """A rate from the settings, selected by ``scope`` and counted per :meth:`ident`.
+    """A rate from the settings. ``scope`` selects the rate, and each result of :meth:`ident` has a count.
 
-    Counts begin anew with each minute (hour, day). One atomic step in the cache counts concurrent requests correctly.
-    Accepts a request of Django or of REST framework.
+    Counts begin anew with each minute (hour, day). The cache increments atomically, so concurrent requests are counted
+    correctly. Accepts requests of Django and of REST framework.
     """
 
     num_requests: int | None
     duration: int
     counted = ""
-    """Name of a separate count, where several counts share the rate of one scope."""
+    """Name of the count, if several separate counts use the rate of one scope."""
 
     def ident(self, request: Any) -> str | None:
         """Return the key by which a request is counted; ``None`` if the request is not counted."""
@@ -55,7 +55,7 @@ class Throttle(SimpleRateThrottle):
         return float(self.duration - self.now % self.duration)
 
     def _key(self, request: AnyRequest | None) -> str | None:
-        """Cache key of the current minute's (hour's, day's) count; ``None`` if the request is not counted."""
+        """Return the cache key for the count of this minute (hour, day); ``None`` if the request is not counted."""
         self.now, ident = self.timer(), self.ident(request)
         if ident is None:
             return None
@@ -64,7 +64,7 @@ class Throttle(SimpleRateThrottle):
 
 
 class NamedThrottle(Throttle):
-    """A rate counted by ``name``, whatever the request; without a name, nothing is counted."""
+    """A rate with one count for each ``name``. The request does not matter. Without a name, nothing is counted."""
 
     def __init__(self, scope: str, name: str = "", counted: str = "") -> None:
         self.scope, self.name, self.counted = scope, name, counted
