@@ -1,11 +1,11 @@
-"""Broadcasts to groups of sockets: any thread hands messages over, and the process's event loop sends them.
+"""Broadcasts to groups of sockets: any thread queues messages, and the process's event loop sends them.
 
-Senders never wait. While one batch is sent the next one gathers, so a busier site sends fewer batches. Superseded
-messages and messages to groups without listeners are not sent. A message may be lost, because Redis buffers nothing;
-the pings of the sockets make up for that.
+Senders never wait. While one batch is sent, the next batch gathers, so a busier site sends larger batches. Superseded
+messages, and messages to groups without listeners, are not sent. A message may be lost, because Redis buffers nothing.
+The sockets' pings then show the page that it is out of date.
 
-A page joins its group first and reads afterwards. It reads everything committed before the read. Messages sent after
-the join reach it, because listeners are counted when a message goes out and not earlier.
+A page joins its group first, and reads the state afterwards. The read includes everything committed before. Messages
+sent after the join reach the page, because listeners are counted only when a message is sent.
 """
 
 from __future__ import annotations
@@ -30,27 +30,27 @@ from games.transport.database_errors import summary
 logger = logging.getLogger("games.outbox")
 
 SEND_TIMEOUT_S = 2
-"""Seconds after which sending to a broker that hangs is given up."""
+"""Seconds after which a send to a hanging broker is given up."""
 CLOSE_WITHIN_S = 1
-"""Seconds for sending the remaining messages when the process ends. The rest is dropped."""
+"""Seconds in which the last messages are sent when the process ends. Messages that remain are dropped."""
 GATHER_S = 0.05
-"""Seconds for which the next batch gathers after a batch. The first message after a pause is sent at once."""
+"""Pause in seconds between two batches, in which messages gather. The first message after a quiet time goes at once."""
 MOST_GROUPS = 10_000
-"""Groups with pending messages. Beyond this limit, messages to further groups are dropped."""
+"""Limit on groups with pending messages. Messages to further groups are dropped."""
 
 Message = dict[str, Any]
 
 
 class Broker:
-    """Availability of the broker, as far as this process has seen.
+    """Availability of the broker, as this process has last seen it.
 
-    The log has one line when the broker goes away and one when it is back, however many messages fail in between.
+    The log gets one line at the start of an outage and one at its end, however many messages fail during the outage.
     """
 
     is_away = False
 
     def failed(self, doing: str, error: BaseException) -> None:
-        """Record a failure. Errors other than outages are faults of the site and are logged with traceback."""
+        """Record a failure of the action ``doing``. An error that is no outage is logged with its traceback."""
         if not isinstance(error, (RedisError, OSError)):
             logger.error("could not %s", doing, exc_info=error)
         elif not self.is_away:
@@ -58,7 +58,7 @@ class Broker:
             logger.error("the broker is away: could not %s: %s", doing, summary(error))
 
     def answered(self) -> None:
-        """Record a success. The log has a line after an outage."""
+        """Record a success. The first success after an outage is logged."""
         if self.is_away:
             self.is_away = False
             logger.warning("the broker is back")
@@ -68,7 +68,7 @@ BROKER = Broker()
 
 
 def latest(before: Message, after: Message) -> Message:
-    """Merge two messages of which the later one contains everything."""
+    """Return the later of two messages, for messages that contain the whole state."""
     return after
 
 
@@ -78,9 +78,9 @@ class Broadcast:
 
     Args:
         message: the JSON that the channel layer carries.
-        merge: merges an earlier pending message to the same group with this one.
+        merge: merges an earlier pending message to the same group with this message.
         every_s: shortest interval in seconds between two messages of this process to the group.
-        answered: a channel that already has the message. Nothing is sent if it is the only listener.
+        answered: a channel that already has the message. If no other channel listens, nothing is sent.
     """
 
     message: Message
@@ -89,24 +89,30 @@ class Broadcast:
     answered: str = ""
 
     def after(self, before: Broadcast) -> Broadcast:
-        """Return both broadcasts as one. ``answered`` is that of the broadcast with the remaining message."""
+        """Return this broadcast merged with an earlier one, ``before``.
+
+        Its ``answered`` comes from the broadcast whose message is kept; it is empty for a message merged of both.
+        """
         message = self.merge(before.message, self.message)
         answered = next((broadcast.answered for broadcast in (self, before) if broadcast.message is message), "")
         return replace(self, message=message, answered=answered)
 
 
 class Broadcaster:
-    """Pending broadcasts of a process, sent by its event loop. Create it on that loop; :meth:`put` is thread-safe."""
+    """The pending broadcasts of a process, and the task of its event loop that sends them.
+
+    Create a broadcaster in the event loop. :meth:`put` is thread-safe.
+    """
 
     here: ClassVar[Broadcaster | None] = None
-    """The broadcaster of this process; ``None`` without an event loop."""
+    """The broadcaster of this process; ``None`` in a process without an event loop."""
 
     def __init__(self) -> None:
         self.loop = asyncio.get_running_loop()
         self.lock = threading.Lock()
         self.broadcasts: dict[str, Broadcast] = {}
         self.not_before: dict[str, float] = {}
-        """Earliest time of the next message, by group, for groups with ``every_s`` that had one recently."""
+        """Earliest time of the next message by group, for groups that recently got a message with ``every_s``."""
         self.n_dropped = 0
         self.is_called = False
         self.is_closing = False
@@ -115,17 +121,17 @@ class Broadcaster:
 
     @property
     def is_open(self) -> bool:
-        """Whether the event loop sends what is put in."""
+        """Whether the event loop sends new broadcasts."""
         return self.loop.is_running() and not self.task.done() and not self.is_closing
 
     def put(self, group: str, broadcast: Broadcast) -> None:
         """Queue a broadcast to a group. Returns at once."""
         with self.lock:
-            before = self.broadcasts.get(group)
-            if before is None and len(self.broadcasts) >= MOST_GROUPS:
+            pending = self.broadcasts.get(group)
+            if pending is None and len(self.broadcasts) >= MOST_GROUPS:
                 self.n_dropped += 1
                 return
-            self.broadcasts[group] = broadcast if before is None else broadcast.after(before)
+            self.broadcasts[group] = broadcast if pending is None else broadcast.after(pending)
             if self.is_called:
                 return
             self.is_called = True
@@ -139,7 +145,8 @@ class Broadcaster:
         self.task.cancel()
 
     async def _run(self) -> None:
-        # Python 3.11's wait_for, in the broker's client, loses a cancellation that comes as what it awaits ends.
+        # Check for cancellation here: wait_for of Python 3.11, in the broker's client, loses a cancellation that comes
+        # just when the awaited call ends.
         while not self.task.cancelling():
             self.wake.clear()
             broadcasts, due_in_s = self._take()
@@ -152,25 +159,28 @@ class Broadcaster:
                 await _within(self.wake.wait(), due_in_s)
 
     def _take(self) -> tuple[dict[str, Broadcast], float | None]:
-        """Remove and return the due broadcasts. If none is due, also return the seconds until one is, else ``None``."""
-        now = time.monotonic()
+        """Remove the due broadcasts. Return them, and the seconds until the next broadcast of the others is due.
+
+        The seconds are ``None`` if no other broadcast waits.
+        """
+        now_s = time.monotonic()
         with self.lock:
             self.is_called = False
-            self.not_before = {group: then for group, then in self.not_before.items() if then > now}
-            early = {} if self.is_closing else {group: self.not_before[group] for group in self._early()}
+            self.not_before = {group: earliest_s for group, earliest_s in self.not_before.items() if earliest_s > now_s}
+            early = {} if self.is_closing else {group: self.not_before[group] for group in self._early_groups()}
             due = {group: self.broadcasts.pop(group) for group in list(self.broadcasts) if group not in early}
             n_dropped, self.n_dropped = self.n_dropped, 0
-        self.not_before |= {group: now + broadcast.every_s for group, broadcast in due.items() if broadcast.every_s}
+        self.not_before |= {group: now_s + broadcast.every_s for group, broadcast in due.items() if broadcast.every_s}
         if n_dropped:
             logger.error("%d messages were dropped: %d groups wait to be told something", n_dropped, MOST_GROUPS)
-        return due, min(early.values()) - now if early else None
+        return due, min(early.values()) - now_s if early else None
 
-    def _early(self) -> Collection[str]:
+    def _early_groups(self) -> Collection[str]:
         return self.broadcasts.keys() & self.not_before.keys()
 
 
 async def _within(waited: Any, seconds: float | None) -> None:
-    """Await at most this many seconds."""
+    """Await ``waited`` for at most ``seconds``, without limit if that is ``None``."""
     try:
         async with asyncio.timeout(seconds):
             await waited
@@ -179,7 +189,7 @@ async def _within(waited: Any, seconds: float | None) -> None:
 
 
 def broadcaster_open() -> None:
-    """Start the broadcaster on the running loop, once per loop. The application calls this on every request."""
+    """Start the broadcaster on the running loop, unless it runs already. The application calls this at each request."""
     if Broadcaster.here is None or Broadcaster.here.loop is not asyncio.get_running_loop():
         Broadcaster.here = Broadcaster()
 
@@ -193,27 +203,28 @@ async def broadcaster_close() -> None:
 def group_write(group: str, broadcast: Broadcast) -> bool:
     """Broadcast to a group. Return false if the message is known to have failed.
 
-    An event loop sends it later. Without one, as in a worker or a command, it is sent before this function returns.
+    In a web process, the event loop sends the message later. In a process without an event loop, such as a worker, the
+    message is sent before this function returns.
     """
-    here = Broadcaster.here
+    broadcaster = Broadcaster.here
     try:
-        if here is None or not here.is_open:
+        if broadcaster is None or not broadcaster.is_open:
             return async_to_sync(deliver)({group: broadcast})
-        here.put(group, broadcast)
-    except Exception:  # any error: the data have been stored
-        logger.exception("could not tell a group of %s", group.partition(".")[0])  # the rest may be a room code
+        broadcaster.put(group, broadcast)
+    except Exception:  # The data are stored already, so no error of the message may undo the caller's work.
+        logger.exception("could not tell a group of %s", group.partition(".")[0])  # The rest may be a room code.
         return False
     return True
 
 
 def group_is_heard(group: str) -> bool:
-    """Whether a group has listeners now; true if unknown. Saves the preparation of expensive messages.
+    """Whether a group has listeners now; true if unknown. Callers can then skip the work for a message.
 
-    Call after the data have been stored, and not on the event loop's thread, because the call blocks.
+    Call it after the data have been stored. Do not call it on the event loop's thread, because it blocks.
     """
     try:
         return async_to_sync(_is_heard)(group)
-    except Exception as error:  # as in _listened
+    except Exception as error:  # If the broker cannot be asked, assume listeners, as in _listened.
         logger.debug("cannot ask who listens: %r", error)
         return True
 
@@ -224,14 +235,14 @@ async def _is_heard(group: str) -> bool:
 
 
 async def deliver(broadcasts: Mapping[str, Broadcast]) -> bool:
-    """Send broadcasts to the groups that have listeners. Return whether all succeeded. Raises nothing."""
+    """Send broadcasts, by group, to the groups with listeners. Return whether all succeeded. Raises no error."""
     try:
         async with asyncio.timeout(SEND_TIMEOUT_S):
             layer = get_channel_layer()
             groups = await _listened(layer, broadcasts)
-            sent = [layer.group_send(group, broadcasts[group].message) for group in groups]
-            faults = [fault for fault in await asyncio.gather(*sent, return_exceptions=True) if fault is not None]
-    except Exception as error:  # any error of the broker's client; the writes have succeeded
+            sends = [layer.group_send(group, broadcasts[group].message) for group in groups]
+            faults = [fault for fault in await asyncio.gather(*sends, return_exceptions=True) if fault is not None]
+    except Exception as error:  # The data are stored already, so no error of the broker's client may escape.
         faults = [error]
     if faults:
         BROKER.failed(f"tell {len(faults)} of {len(broadcasts)} groups", faults[0])
@@ -241,15 +252,18 @@ async def deliver(broadcasts: Mapping[str, Broadcast]) -> bool:
 
 
 async def _listened(layer: Any, broadcasts: Mapping[str, Broadcast]) -> list[str]:
-    """Return the groups with a listener that lacks the message; all groups if the broker cannot be asked."""
+    """Return the groups with a listener that does not have the message yet; all groups if the query fails."""
     try:
         n_listening = await listeners(layer, broadcasts)
-        known = {group for group, broadcast in broadcasts.items() if _channels(layer, group) == {broadcast.answered}}
-    except Exception as error:  # broker away, query forbidden, or another layer: sending shows which
+        answered_groups = {
+            group for group, broadcast in broadcasts.items() if _channels(layer, group) == {broadcast.answered}
+        }
+    except Exception as error:  # The broker is away, forbids the query, or is another layer. Sending will show.
         logger.debug("cannot ask who listens: %r", error)
         return list(broadcasts)
-    # If only this process listens, the answered channel is the only listener.
-    return [group for group, n in n_listening.items() if n > (1 if group in known else 0)]
+    # In an answered group, this process has no other listener. So the group needs the message only if a second process
+    # listens.
+    return [group for group, n in n_listening.items() if n > (1 if group in answered_groups else 0)]
 
 
 async def listeners(layer: Any, groups: Collection[str]) -> dict[str, int]:
@@ -259,8 +273,8 @@ async def listeners(layer: Any, groups: Collection[str]) -> dict[str, int]:
         AttributeError: the layer is no pub/sub layer of channels_redis.
         Exception: any error of the broker's client.
     """
-    names = {_published(layer, group).encode(): group for group in groups}
-    # In a thread, since an asynchronous client would have to be closed with each loop that asks.
+    names = {_redis_channel(layer, group).encode(): group for group in groups}
+    # The synchronous client runs in a thread. An asynchronous client would have to be closed with each event loop.
     counts = await asyncio.to_thread(_redis(settings.REDIS_URL).pubsub_numsub, *names)
     return {names[name]: n for name, n in counts}
 
@@ -270,12 +284,12 @@ def _redis(url: str) -> Any:
     return Redis.from_url(url, socket_timeout=SEND_TIMEOUT_S)
 
 
-def _published(layer: Any, group: str) -> str:
-    """The Redis channel to which channels_redis publishes a group."""
+def _redis_channel(layer: Any, group: str) -> str:
+    """Return the Redis channel to which channels_redis publishes messages of a group."""
     return f"{layer.prefix}__group__{group}"
 
 
 def _channels(layer: Any, group: str) -> set[str]:
-    """The channels of this process that listen to a group."""
-    found: set[str] = layer.groups.get(_published(layer, group), set())
-    return found
+    """Return the channels of this process that listen to a group."""
+    channels: set[str] = layer.groups.get(_redis_channel(layer, group), set())
+    return channels

@@ -1,7 +1,7 @@
-"""Database outages: which errors mean a server that is gone, starting or full, and how they are reported.
+"""Database outages: recognise the errors of a server that is away, starting or full, and report them.
 
-The client is told to try again (``unavailable``), and the log gets one line. Programming errors and deadlocks remain
-faults with their traceback.
+In an outage the client is asked to try again, and the log gets one line (:func:`unavailable`). Programming errors and
+deadlocks remain faults with their traceback.
 """
 
 from __future__ import annotations
@@ -16,41 +16,43 @@ from games.exceptions import UnavailableError
 logger = logging.getLogger("games.outages")
 
 ERRORS = (OperationalError, psycopg.OperationalError)
-"""Error classes for failures of the server, as against programming errors.
+"""Classes of errors of the server, as opposed to programming errors.
 
-Django's error has the driver's as its cause. Operations that Django does not wrap, such as COPY, raise the driver's
-own. An ``InterfaceError`` is excluded: psycopg raises it for programming errors, such as a closed cursor.
+Django's error has the driver's error as its cause. Operations that Django does not wrap, such as COPY, raise the
+driver's error. ``InterfaceError`` is excluded, because psycopg raises it for programming errors, such as a closed
+cursor.
 """
 STUMBLES = ("08", "53", "57P", "58")
 """First characters of the SQLSTATEs of an outage (PostgreSQL, Appendix A).
 
-They mean: no connection, no room (disk, memory, connections), a server that stops or starts, a broken system below it.
+In this order they mean: no connection; lack of disk, memory or connections; a server that stops or starts; an error of
+the system below the server.
 """
 
 
 def is_database_outage(error: BaseException | None) -> bool:
-    """Whether the error means that the database is away or full, so that a later attempt may succeed."""
+    """Whether an error means that the database is away or full, so that a later attempt may succeed."""
     if not isinstance(error, ERRORS):
         return False
     cause = error if isinstance(error, psycopg.Error) else error.__cause__
-    # An error without a SQLSTATE has no server behind it: there was none, or it died during the query.
+    # An error without a SQLSTATE comes from the driver: it found no server, or the server died during the query.
     sqlstate = cause.sqlstate if isinstance(cause, psycopg.Error) else None
     return sqlstate is None or sqlstate.startswith(STUMBLES)
 
 
 def unavailable(error: BaseException, doing: str) -> UnavailableError:
-    """Log one line about an outage, with the first line of the error. Return the refusal for the client."""
+    """Log one line about an outage during the action ``doing``, and return the refusal for the client."""
     logger.error("the database stumbled over %s: %s", doing, summary(error))
     return UnavailableError()
 
 
 def summary(error: BaseException) -> str:
-    """Return the type and first line of an error. Later lines hold the place, or the server's advice."""
+    """Return the type and the first line of an error. Later lines of PostgreSQL's errors contain data or hints."""
     return f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
 
 
 class OneLine(logging.Filter):
-    """Replace the traceback of a request that failed in a database outage by one line."""
+    """Log filter that replaces the traceback of a database outage by one line. Drops no record."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         if record.exc_info and is_database_outage(record.exc_info[1]):

@@ -1,6 +1,6 @@
 """Monitor of database and broker: polls both, and tells every open socket of the process about a change.
 
-Without it, a page that waits for a move would notice an outage only at its next move, or at a ping ten seconds later.
+Without the monitor, a waiting page would notice an outage only at its next move, or at a ping up to ten seconds later.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ logger = logging.getLogger("games.pulse")
 BEAT_S = 0.7
 """Seconds between two polls of database and broker."""
 PATIENCE_S = 0.8
-"""Seconds without an answer after which a dependency counts as away. Pages know within two seconds of an outage."""
+"""Seconds without an answer after which a dependency counts as away. So pages show an outage within two seconds."""
 GIVEN_UP_S = 10.0
-"""Seconds after which an unanswered query is replaced by a new one on its own connection."""
+"""Seconds after which an unanswered query is cancelled, and a new query starts on a new connection."""
 
 
 class Listener(Protocol):
@@ -34,7 +34,7 @@ class Listener(Protocol):
 
 
 class Question:
-    """A query that is repeated, and that may take longer than its result is needed."""
+    """A query that is repeated, and that may take longer than its caller waits."""
 
     def __init__(self, ask: Callable[[], Awaitable[None]]) -> None:
         self.ask = ask
@@ -42,26 +42,26 @@ class Question:
         self.asked_at = 0.0
 
     async def is_answered(self) -> bool:
-        """Whether the answer arrives in time. A query under way is awaited again, not repeated."""
-        now = asyncio.get_running_loop().time()
-        if self.asked is None or now - self.asked_at > GIVEN_UP_S:
+        """Whether an answer arrives within ``PATIENCE_S``. A query that is still running is awaited again."""
+        now_s = asyncio.get_running_loop().time()
+        if self.asked is None or now_s - self.asked_at > GIVEN_UP_S:
             self.close()
-            self.asked, self.asked_at = asyncio.ensure_future(self.ask()), now
+            self.asked, self.asked_at = asyncio.ensure_future(self.ask()), now_s
         done, _ = await asyncio.wait([self.asked], timeout=PATIENCE_S)
         if not done:
             return False
-        asked, self.asked = self.asked, None
-        return asked.exception() is None
+        task, self.asked = self.asked, None
+        return task.exception() is None
 
     def close(self) -> None:
-        """Cancel the query under way, if any."""
+        """Cancel the running query, if any."""
         if self.asked is not None:
             self.asked.cancel()
             self.asked = None
 
 
 class DependencyMonitor:
-    """State of both dependencies as this process knows it, and the sockets that are told."""
+    """The last known state of database and broker, and the sockets that get the frame ``site`` at a change."""
 
     def __init__(self) -> None:
         self.sockets: WeakSet[Listener] = WeakSet()
@@ -87,14 +87,14 @@ class DependencyMonitor:
         self.sockets.discard(socket)
 
     async def keep(self) -> None:
-        """Poll and tell until cancelled."""
+        """Poll database and broker until cancelled, and tell the sockets about each change."""
         client = redis.asyncio.Redis.from_url(settings.REDIS_URL, socket_timeout=PATIENCE_S, retry=None)
         database, broker = Question(self._ask_database), Question(lambda: _ask_broker(client))
         try:
             while True:
-                before = self.says
+                state = self.says
                 self.database, self.broker = await asyncio.gather(database.is_answered(), broker.is_answered())
-                if self.says != before:
+                if self.says != state:
                     logger.warning("the database is %(database)s, spectators are %(spectators)s", self.says)
                     await self.tell()
                 await asyncio.sleep(BEAT_S)
@@ -106,29 +106,30 @@ class DependencyMonitor:
                 await self.connection.close()
 
     async def tell(self) -> None:
-        """Tell all sockets the current state."""
+        """Send all sockets the current state."""
         telling = {asyncio.create_task(_tell(socket, self.says)) for socket in list(self.sockets)}
         for task in telling:
             self.telling.add(task)
             task.add_done_callback(self.telling.discard)
         if telling:
-            await asyncio.wait(telling, timeout=PATIENCE_S)  # a socket that reads nothing now gets it later
+            # A socket that does not read now gets its frame later: its task goes on after the time-out.
+            await asyncio.wait(telling, timeout=PATIENCE_S)
 
     async def _ask_database(self) -> None:
-        """Query the database on a separate connection, since those of the pool may all be waiting."""
+        """Query the database on a separate connection, since all connections of the pool may be in use."""
         connection, self.connection = self.connection, None
         if connection is None:
             connection = await psycopg.AsyncConnection.connect(settings.DATABASE_URL, autocommit=True)
         try:
             await connection.execute("SELECT 1")
-        except BaseException:  # cancellation included
+        except BaseException:  # A cancelled query leaves the connection unusable too.
             await connection.close()
             raise
         self.connection = connection
 
 
 async def _tell(socket: Listener, says: dict[str, str]) -> None:
-    with contextlib.suppress(Exception):  # a closing socket must not keep the news from others
+    with contextlib.suppress(Exception):  # An error of a closing socket must not reach the other sockets.
         await socket.send_frame("site", says)
 
 
@@ -137,4 +138,4 @@ async def _ask_broker(client: redis.asyncio.Redis) -> None:
 
 
 DEPENDENCIES = DependencyMonitor()
-"""The monitor of this process. It runs while the server does."""
+"""The monitor of this process. It polls from the start of the server to its stop."""

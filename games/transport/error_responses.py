@@ -1,4 +1,4 @@
-"""Error responses of pages and of JSON beside them. The API has its own exception handler."""
+"""Error responses of pages and of their JSON requests. The API has a separate exception handler."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ ResponseT = TypeVar("ResponseT", bound=HttpResponse)
 
 
 def refused(request: HttpRequest, error: PlayError, to: str) -> HttpResponse:
-    """Return 404 for what is missing or hidden, 403 for what is forbidden, else the refusal on the page ``to``."""
+    """Return a 404 or 403 page for an error of that status, else the refusal as a message on the page ``to``.
+
+    ``to`` is a URL or the name of a URL pattern.
+    """
     if isinstance(error, ThrottledError) or error.pauses:
         return sent_back(request, error)
     REFUSALS.labels("page", error.code).inc()
@@ -38,7 +41,7 @@ def refused(request: HttpRequest, error: PlayError, to: str) -> HttpResponse:
 
 
 def not_found(request: HttpRequest, error: Exception, near: str = "") -> HttpResponse:
-    """Return a 404 page: the object is missing or hidden. ``near`` is an address that the visitor may have meant."""
+    """Return the 404 page for a missing or hidden object. ``near`` is an address to suggest, or empty."""
     if isinstance(error, PlayError) and error.pauses:
         return paused(request, error)
     may_be_hidden = isinstance(error, PlayError) and error.may_be_hidden
@@ -47,7 +50,10 @@ def not_found(request: HttpRequest, error: Exception, near: str = "") -> HttpRes
 
 
 def sent_back(request: HttpRequest, error: Exception, to: str = "lobby") -> HttpResponse:
-    """Show the error on the page ``to``, from which the visitor can go on. Throttled visitors see how long to wait."""
+    """Redirect to the page ``to`` and show the error there as a message.
+
+    Throttled visitors get a page with the time to wait instead, and temporary refusals a page that reloads.
+    """
     if isinstance(error, ThrottledError):
         return too_many(request, error.retry_after_s, reason=str(error))
     if isinstance(error, PlayError) and error.pauses:
@@ -57,17 +63,17 @@ def sent_back(request: HttpRequest, error: Exception, to: str = "lobby") -> Http
 
 
 def paused(request: HttpRequest, error: PlayError) -> HttpResponse:
-    """Return a temporary refusal with its reason. A page that was requested by GET reloads by itself."""
+    """Return the page, or JSON, of a temporary refusal. A page that was requested by GET reloads by itself."""
     REFUSALS.labels("page", error.code).inc()
     if request.path.startswith("/api/"):
         return refused_json(error)
-    # Only the visitor may submit a form again.
+    # A form is for the visitor to submit again, so its page does not reload.
     again_s = error.retry_after_s if request.method in ("GET", "HEAD") else None
     response = HttpResponse(get_template("503.html").render({"again_s": again_s, "reason": str(error)}))
-    return _for_later(response, error)
+    return _with_retry_after(response, error)
 
 
-def _for_later(response: ResponseT, error: PlayError) -> ResponseT:
+def _with_retry_after(response: ResponseT, error: PlayError) -> ResponseT:
     response.status_code = error.status
     if error.retry_after_s is not None:
         response["Retry-After"] = str(error.retry_after_s)
@@ -75,14 +81,14 @@ def _for_later(response: ResponseT, error: PlayError) -> ResponseT:
 
 
 def too_many(request: HttpRequest, wait_s: float, template: str = "429.html", reason: str = "") -> HttpResponse:
-    """Return the 429 page for a throttled visitor, with the time to wait."""
+    """Return the 429 page for a throttled visitor, with the time to wait in words."""
     REFUSALS.labels("page", "throttled").inc()
     seconds = math.ceil(wait_s)
     sizes = [(seconds, "second"), (math.ceil(seconds / 60), "minute"), (math.ceil(seconds / 3600), "hour")]
     number, unit = next((size for size in sizes if size[0] < 100), sizes[-1])
-    words = f"{number} {unit}{'' if number == 1 else 's'}"
+    wait_text = f"{number} {unit}{'' if number == 1 else 's'}"
     response = render(
-        request, template, {"wait": words, "reason": reason, "sends_letters": settings.SENDS_LETTERS}, status=429
+        request, template, {"wait": wait_text, "reason": reason, "sends_letters": settings.SENDS_LETTERS}, status=429
     )
     response["Retry-After"] = str(seconds)
     return response
@@ -91,23 +97,23 @@ def too_many(request: HttpRequest, wait_s: float, template: str = "429.html", re
 def refused_json(error: PlayError) -> JsonResponse:
     """Return the refusal as JSON, for scripts and programs."""
     REFUSALS.labels("page", error.code).inc()
-    return _for_later(JsonResponse(error.to_json()), error)
+    return _with_retry_after(JsonResponse(error.to_json()), error)
 
 
 def form_only(to: str, *kept: str) -> Callable[[Callable[..., HttpResponseBase]], Callable[..., HttpResponseBase]]:
-    """Make a view accept forms only: a GET redirects to the page ``to``, which has the form.
+    """Return a decorator for a view that accepts forms only: a GET redirects to the page ``to``, which has the form.
 
-    ``kept`` names the URL parameters that the page ``to`` shares.
+    ``kept`` names the view's URL parameters that the URL of the page ``to`` needs.
     """
 
-    def of(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    def decorate(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
         @require_http_methods(["GET", "HEAD", "POST"])
         @functools.wraps(view)
-        def taking(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        def post_view(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             if request.method == "POST":
                 return view(request, *args, **kwargs)
             return HttpResponseRedirect(reverse(to, kwargs={name: kwargs[name] for name in kept}))
 
-        return taking
+        return post_view
 
-    return of
+    return decorate

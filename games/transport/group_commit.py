@@ -1,7 +1,7 @@
-"""Group commit: one thread stores for all that wait for the same key.
+"""Group commit: one thread stores the items of all threads that wait for the same key.
 
-While one thread stores, later callers for the same key queue; the first in the queue then stores for all of them. So
-the threads of a process share one wait instead of waiting one after the other.
+While a thread stores, later callers for the same key queue. The first caller in the queue then stores the items of the
+whole queue. So the threads of a process share one wait for the database instead of waiting one after the other.
 """
 
 from __future__ import annotations
@@ -18,59 +18,59 @@ ItemT = TypeVar("ItemT")
 
 
 class GroupCommit(Generic[ItemT]):
-    """Queues of waiting items, by key. A key is present while a thread stores for it."""
+    """Queues of waiting items, by key. A key has a queue, which may be empty, while a thread stores for the key."""
 
     def __init__(self, before_waiting: Callable[[], None] = lambda: None) -> None:
-        """Args: before_waiting: called by each thread before it waits."""
+        """Args: before_waiting: each thread calls it before it waits, for example to return its connection."""
         self._lock = threading.Lock()
         self._before_waiting = before_waiting
         self._waiting: dict[Hashable, list[_Waiting[ItemT]]] = {}
 
     def store(self, key: Hashable, item: ItemT, store: Callable[[Sequence[ItemT]], Sequence[ItemT]]) -> bool:
-        """Store an item, alone or together with others of the same key. Return whether it has been stored.
+        """Store an item, alone or together with other items of the same key. Return whether it has been stored.
 
         Args:
-            key: the group whose items can be stored together.
+            key: items of the same key can be stored together.
             item: the item to store.
-            store: stores many items and returns the stored ones. If it raises, none is stored. Its error for a single
-                item is raised here; an error for several items is logged.
+            store: stores several items and returns the items that it has stored. If it raises, no item is stored. Its
+                error for a single item is raised here. Its error for several items is logged.
         """
-        own = _Waiting(item)
+        waiting_item = _Waiting(item)
         with self._lock:
             queue = self._waiting.get(key)
             if queue is not None:
-                queue.append(own)
+                queue.append(waiting_item)
             else:
                 self._waiting[key] = []
         if queue is None:
-            together = [own]
+            batch = [waiting_item]
         else:
             self._before_waiting()
-            together = own.turn.result()
-        if together:
-            self._store_for(together, key, store)
-        return own.is_stored
+            batch = waiting_item.turn.result()
+        if batch:
+            self._store_for(batch, key, store)
+        return waiting_item.is_stored
 
     def _store_for(
-        self, together: list[_Waiting[ItemT]], key: Hashable, store: Callable[[Sequence[ItemT]], Sequence[ItemT]]
+        self, batch: list[_Waiting[ItemT]], key: Hashable, store: Callable[[Sequence[ItemT]], Sequence[ItemT]]
     ) -> None:
-        stored: Sequence[ItemT] = ()
+        stored_items: Sequence[ItemT] = ()
         try:
-            stored = store([one.item for one in together])
+            stored_items = store([waiting_item.item for waiting_item in batch])
         except Exception:
-            if len(together) == 1:
+            if len(batch) == 1:
                 raise
-            # Each caller tries alone next, and gets its own error.
-            logger.warning("%d could not be stored together", len(together), exc_info=True)
+            # Each caller learns that its item is not stored, tries again alone, and then gets its own error.
+            logger.warning("%d could not be stored together", len(batch), exc_info=True)
         finally:
-            for one in together:
-                one.is_stored = any(one.item is item for item in stored)
-            self._next(key)
-            for one in together[1:]:
-                one.turn.set_result([])
+            for waiting_item in batch:
+                waiting_item.is_stored = any(waiting_item.item is item for item in stored_items)
+            self._wake_next(key)
+            for waiting_item in batch[1:]:
+                waiting_item.turn.set_result([])
 
-    def _next(self, key: Hashable) -> None:
-        """Wake the first waiting caller of the key, which stores for all that wait."""
+    def _wake_next(self, key: Hashable) -> None:
+        """Wake the first waiting caller of the key, which stores all waiting items."""
         with self._lock:
             waiting = self._waiting.pop(key)
             if waiting:
@@ -80,7 +80,7 @@ class GroupCommit(Generic[ItemT]):
 
 
 class _Waiting(Generic[ItemT]):
-    """A waiting item. ``turn`` resolves to the items to store, with this one; empty if another thread has stored."""
+    """A waiting item. ``turn`` resolves to the items that its caller must store; empty after another thread's store."""
 
     def __init__(self, item: ItemT) -> None:
         self.item = item

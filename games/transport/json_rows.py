@@ -1,4 +1,4 @@
-"""Rows as JSON written by PostgreSQL, so that one statement reads rows of several tables."""
+"""Rows that PostgreSQL returns as JSON, so that one statement can read rows of several tables."""
 
 from __future__ import annotations
 
@@ -12,13 +12,16 @@ from django.db.models import BinaryField, DateField, DecimalField, DurationField
 from psycopg import sql
 
 TEXTS = (DateField, TimeField, DurationField, DecimalField, UUIDField)
-"""Field types that JSON holds as text: exact decimals, times and ids. A ``DateTimeField`` is a ``DateField``."""
+"""Types of fields that are text in JSON. A ``DateTimeField`` is a ``DateField``."""
 ModelT = TypeVar("ModelT", bound=Model)
 
 
 @cache
 def row_columns(model: type[Model], alias: str) -> str:
-    """Return the SQL columns for :func:`row_read`. JSON fields are read as text, to keep the order of their keys."""
+    """Return the SQL columns that :func:`row_read` expects. JSON fields are read as text to keep the order of keys.
+
+    ``alias`` names the table in the statement.
+    """
     columns = (
         sql.Identifier(alias, str(field.column)).as_string(None) + ("::text" if isinstance(field, JSONField) else "")
         for field in model._meta.concrete_fields
@@ -27,31 +30,31 @@ def row_columns(model: type[Model], alias: str) -> str:
 
 
 def row_array(model: type[Model], alias: str) -> str:
-    """Return SQL for the row as a JSON array."""
+    """Return the SQL expression for a row as a JSON array, which :func:`row_read` expects."""
     return f"json_build_array({row_columns(model, alias)})"
 
 
 def row_read(model: type[ModelT], row: Sequence[object]) -> ModelT:
-    """Return the model instance of a row, from JSON or from columns.
+    """Return the model instance of a row with the columns of :func:`row_columns`, read from JSON or directly.
 
-    This is plain Python because every move reads several rows, and querysets take four times as long.
+    A queryset would take four times as long, and every move reads several rows.
     """
-    names, not_json = _fields(model)
+    attribute_names, converters = _fields(model)
     values = list(row)
-    for place, to_python in not_json:
-        if values[place] is not None:
-            values[place] = to_python(values[place])
-    return model.from_db(DEFAULT_DB_ALIAS, names, values)
+    for index, to_python in converters:
+        if values[index] is not None:
+            values[index] = to_python(values[index])
+    return model.from_db(DEFAULT_DB_ALIAS, attribute_names, values)
 
 
 @cache
 def _fields(model: type[Model]) -> tuple[list[str], list[tuple[int, Callable[[Any], Any]]]]:
-    """The attribute names of a model, and the position and reader of each field stored as text."""
+    """Return the attribute names of a model, and the index and converter of each field that JSON holds as text."""
     fields = model._meta.concrete_fields
     assert not any(isinstance(field, BinaryField) for field in fields), "JSON has no bytes"
-    readers: list[tuple[int, Callable[[Any], Any]]] = [
-        (place, json.loads if isinstance(field, JSONField) else field.to_python)
-        for place, field in enumerate(fields)
+    converters: list[tuple[int, Callable[[Any], Any]]] = [
+        (index, json.loads if isinstance(field, JSONField) else field.to_python)
+        for index, field in enumerate(fields)
         if isinstance(field, (JSONField, *TEXTS))
     ]
-    return [field.attname for field in fields], readers
+    return [field.attname for field in fields], converters

@@ -1,6 +1,6 @@
-"""Metrics of live play. ``docs/operating.md`` explains each.
+"""Metrics of live play. ``docs/operating.md`` explains each metric.
 
-An observation takes two or three microseconds. It is written to a file that all processes of the host share.
+An observation takes two or three microseconds. It is written to a file from which the host's metrics are collected.
 """
 
 from __future__ import annotations
@@ -18,5 +18,5 @@ MATCHES_ENDED = Counter("beadbox_matches_ended", "Matches that have ended, by ho
 REFUSALS = Counter("beadbox_refusals", "What was refused, by where it was asked and by code", ["where", "code"])
 
 for _where in ("socket", "api", "ai"):
-    # Present from the start: alerts compare increases, and a counter that appears late would hide its first one.
+    # Create these counters at the start. Alerts compare increases, and a new counter would hide its first increase.
     REFUSALS.labels(_where, "busy")

@@ -7,13 +7,15 @@ from django.db.migrations.operations.base import Operation
 BRIEFLY = migrations.RunSQL("SET LOCAL lock_timeout = '500ms'", migrations.RunSQL.noop)
 """First operation of a migration that locks a table exclusively, even for an instant.
 
-A long reader, such as a back-up, keeps the migration waiting, and the migration would keep all later queries waiting.
-With the timeout the migration fails instead, and ``set_up`` tries again.
+A migration waits for a long reader, such as a back-up, and all later queries wait for the migration. With the timeout
+the migration fails after half a second instead, and ``set_up`` tries again.
 """
 
 
 def index_concurrently(model_name: str, index: models.Index) -> list[Operation]:
-    """Build an index without blocking reads or writes, even if an interrupted attempt has left an invalid index.
+    """Return the operations that build an index without blocking reads or writes.
+
+    They first drop an invalid index, which an interrupted attempt may have left.
 
     Args:
         model_name: name of the model.

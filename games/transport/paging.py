@@ -1,4 +1,4 @@
-"""Paged lists of the API: ``{count, next, previous, results}`` by ``limit`` and ``offset``."""
+"""Paged lists of the API: ``{count, next, previous, results}``, selected by ``limit`` and ``offset``."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def known_require(request: Request, names: Iterable[str]) -> None:
     """Refuse a list request with a query parameter that is not among these names.
 
     Raises:
-        ValidationError: names the unknown parameters, each with the most similar known name.
+        ValidationError: the errors name the unknown parameters, each with the most similar known name.
     """
-    known = sorted(names)
+    known_names = sorted(names)
     refusals = {
-        name[:MAX_NAME_CHARACTERS]: [f"This list has no such parameter. {did_you_mean(name, known)}"]
-        for name in sorted(set(request.query_params) - set(known))[:MAX_NAMES_REFUSED]
+        name[:MAX_NAME_CHARACTERS]: [f"This list has no such parameter. {did_you_mean(name, known_names)}"]
+        for name in sorted(set(request.query_params) - set(known_names))[:MAX_NAMES_REFUSED]
     }
     if refusals:
         raise ValidationError(refusals)
@@ -40,13 +40,13 @@ class Page(LimitOffsetPagination):
         """Return the rows of the requested page.
 
         Raises:
-            ValidationError: the list has no such parameter.
+            ValidationError: the request has an unknown parameter.
         """
         filters = getattr(getattr(view, "filterset_class", None), "base_filters", ())
         known_require(request, [*filters, self.limit_query_param, self.offset_query_param])
-        found: list[Any] = super().paginate_queryset(queryset, request, view) or []
-        return found
+        rows: list[Any] = super().paginate_queryset(queryset, request, view) or []
+        return rows
 
     def get_offset(self, request: Request) -> int:
-        """Cap the offset at ``MAX_OFFSET``: no list is that long, and the database could not count so far."""
+        """Return the requested offset, at most ``MAX_OFFSET``. PostgreSQL would refuse a number of too many digits."""
         return min(super().get_offset(request), self.MAX_OFFSET)
