@@ -8,7 +8,7 @@ class GamesConfig(AppConfig):
     name = "games"
 
     def ready(self) -> None:
-        """Install the error messages of fields, and fold the name of every account that is saved."""
+        """Install the error messages of form fields, and the signals that store folded account names."""
         from django.contrib.auth import get_user_model
 
         from games import validators

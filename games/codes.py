@@ -15,16 +15,16 @@ CODE_FORM = re.compile(r"[a-hjkmnp-z2-9]{6}")
 MAX_TEXT_LENGTH = 500
 IN_A_LINK = re.compile(r"\brooms\s*/+([^/?#]+)")
 LABEL = re.compile(r"^\W*(?:room\W+)?code\W+")
-"""Words before a code on a page or in a message."""
+"""The label before a code on a page or in a message, such as "Room code:"."""
 END = re.compile(r"[\s,;&]")
-"""The end of a link in a message."""
+"""A character that ends a link in a message."""
 
 
 def parse_code(text: str) -> str:
-    """Return the code in a text that a person typed or pasted.
+    """Return the room code in a text that a person typed or pasted.
 
-    Capitals, full-width letters, blanks, hyphens, quotes and full stops are ignored. In a link to a room, the part
-    after ``rooms/`` counts, even if more text follows.
+    Blanks and punctuation are ignored, and capitals and full-width letters are converted. In a link to a room, the part
+    after ``rooms/`` is the code, even if more text follows.
 
     Raises:
         NotACodeError: the text cannot be a code, so no room needs to be looked up.

@@ -1,4 +1,4 @@
-"""Refusals of the services, each with a stable ``code`` and an HTTP status. A changed code breaks scripts."""
+"""Refusals of the services, each with a stable ``code`` and an HTTP status. A changed code would break scripts."""
 
 import math
 import re
@@ -12,35 +12,35 @@ FAULT = "Something broke on our side. It is not your fault. Wait a moment, then 
 LOG_IN_FIRST = "This needs an account. Log in, or send a token of one."
 NOT_ALLOWED = "Your account is not allowed to do this."
 AT_FIELD = re.compile(r"([a-z_]+(?:, [a-z_]+)*): (.+)", re.DOTALL)
-"""A refusal that begins with the name of the field concerned."""
+"""A refusal that begins with the names of the fields concerned, such as "name, scopes: ..."."""
 
 
 def method_not_allowed(method: str | None, *allowed: str) -> str:
-    """Return the sentence that refuses a request method."""
+    """Return the sentence that refuses a request method and names the allowed methods."""
     return f"This address does not take {method}. Send {' or '.join(allowed)}."
 
 
 class PlayError(Exception):
-    """Base of all refusals of services. ``message`` is the default sentence, which a child understands."""
+    """Base of all refusals of services. ``message`` is the default sentence, in words that a child understands."""
 
     message = "The site cannot do this."
     code = "play_error"
     status = 400
     retry_after_s: int | None = None
-    """Seconds until the same request may succeed; ``None`` where waiting does not help."""
+    """Seconds until the same request may succeed; ``None`` if waiting does not help."""
     may_be_hidden = False
-    """Whether a hidden object is refused as if it did not exist. A guest may be its owner after a log-in."""
+    """Whether the refused object may exist and be hidden. The 404 page then suggests to log in."""
     pauses = False
-    """Whether a page shows this refusal in place of its content, which exists but is temporarily unavailable."""
+    """Whether the content of a page is temporarily unavailable, so that the page shows this refusal instead."""
 
     def __init__(self, message: str | None = None) -> None:
         super().__init__(message or self.message)
 
     @property
     def parts(self) -> tuple[str, str]:
-        """The refused field, empty if there is none, and the sentence."""
-        found = AT_FIELD.fullmatch(str(self))
-        return (found[1], found[2]) if found else ("", str(self))
+        """The name of the refused field (empty without a field), and the sentence."""
+        match = AT_FIELD.fullmatch(str(self))
+        return (match[1], match[2]) if match else ("", str(self))
 
     def to_json(self) -> dict[str, str]:
         """The refusal as JSON for the client."""
@@ -63,11 +63,11 @@ class MalformedError(PlayError):
 
 
 class MoveRefusedError(PlayError):
-    """The rules refuse the move. ``code`` tells an unreadable move from an illegal one."""
+    """The rules refuse the move. ``code`` tells an unreadable move from an illegal move."""
 
     def __init__(self, error: RulesError, move: str) -> None:
-        is_legal_elsewhere = isinstance(error, IllegalMoveError)
-        super().__init__(f"You cannot play {move} here. Choose another move." if is_legal_elsewhere else error.sentence)
+        is_readable = isinstance(error, IllegalMoveError)
+        super().__init__(f"You cannot play {move} here. Choose another move." if is_readable else error.sentence)
         self.code = error.code
 
 
@@ -99,7 +99,7 @@ class EngineUnavailableError(PlayError):
 
 
 def refusal_of(error: Exception) -> PlayError | None:
-    """Return the refusal that an error stands for; ``None`` for a fault."""
+    """Return the refusal that corresponds to an error; ``None`` if the error is a fault of the site."""
     if isinstance(error, EngineNotReadyError):
         return EngineBusyError() if isinstance(error, EngineCompilingError) else EngineUnavailableError()
     return error if isinstance(error, PlayError) else None
@@ -167,7 +167,7 @@ class RoomNotFoundError(PlayError):
 
 
 class MatchNotFoundError(PlayError):
-    """The room exists, so a wrong match number does not count as a guess."""
+    """The room exists and has no match of this number. Such a request does not count as a guess of a room code."""
 
     code = "match_not_found"
     status = 404
@@ -178,7 +178,7 @@ class MatchNotFoundError(PlayError):
 
 
 class NotACodeError(RoomNotFoundError):
-    """A text that cannot be a code. No room was looked up, so this is no guess."""
+    """A text that cannot be a code. No room was looked up, so the text does not count as a guess."""
 
     message = "This is not a room code. A code has six letters or digits, such as k7m2pq. It never has i, l, o, 0 or 1."
 

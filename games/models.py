@@ -1,7 +1,7 @@
 """Rooms, matches, seats and plies. A room lasts; each game played in it is a match of its own.
 
-A move is stored only if its room still has the version that was read (``games/live/store.py``, decision 0088). So a
-match has one writer at a time.
+A move is stored only if its room still has the version that was read (``games/live/store.py``, decision 0088). So two
+simultaneous moves cannot both be stored.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from games.codes import CODE_ALPHABET, CODE_LENGTH
 from games.validators import name_validate
 
 MAX_POSITION = 1000
-"""Characters of a position; enough for a game with its history in each position."""
+"""Characters of a position. They suffice for games in which a position contains the history of the game."""
 HUMAN = "human"
 
 
 def new_code(length: int = CODE_LENGTH) -> str:
-    """Return an unguessable code. A room's is one of 31**6, about 890 million."""
+    """Return a random code that cannot be guessed. There are 31**6 codes of rooms, about 890 million."""
     return "".join(secrets.choice(CODE_ALPHABET) for _ in range(length))
 
 
@@ -45,8 +45,8 @@ def this_minute() -> datetime:
 class Room(models.Model):
     """A place with a code where two sides play any number of matches.
 
-    Usually a person plays against the ``opponent``. A room with ``first`` and ``second`` is an *exhibition* instead:
-    two automated players meet, and move only when the host, who opened the room, asks for it.
+    Usually a person plays against the ``opponent``. A room with ``first`` and ``second`` is an *exhibition* instead. In
+    an exhibition two automated players meet, and move only when the room's host asks for it.
     """
 
     code = models.CharField(max_length=CODE_LENGTH, unique=True, default=new_code, editable=False)
@@ -80,7 +80,7 @@ class Room(models.Model):
     )
     version = models.PositiveIntegerField(default=0, help_text="Grows with every change.")
     created_at = models.DateTimeField(default=timezone.now, editable=False)
-    # Indexed. With seconds, each move would write into every index of the table.
+    # To the minute, because the field has an index: with seconds, each move would write into every index of the table.
     changed_at = models.DateTimeField(default=this_minute, editable=False, help_text="To the minute.")
 
     class Meta:
@@ -94,7 +94,7 @@ class Room(models.Model):
         ]
         indexes = [
             models.Index(fields=["-changed_at"], name="room_changed_at"),
-            # For the count of an address's open rooms at the start of each match.
+            # The start of each match counts the open rooms of an address.
             models.Index(fields=["opened_from", "changed_at"], name="room_opened_from"),
         ]
 
@@ -111,7 +111,7 @@ class Room(models.Model):
 
     @property
     def is_exhibition(self) -> bool:
-        """Whether two automated players meet here, without a human seat."""
+        """Whether two automated players meet in the room, without a human seat."""
         return bool(self.first or self.second)
 
 
@@ -177,11 +177,10 @@ class Match(models.Model):
 
 
 class Seat(models.Model):
-    """The holder of a side of a match. A human seat without user, guest and token is free.
+    """One side of a match with its player. A human seat without user, guest and token is free.
 
     A person is recognised by account, by the guest number of the session, or by the seat token, of which only the
-    SHA-256 is stored. A person may take over a machine's seat; the machine then learns from the person's moves as from
-    its own.
+    SHA-256 is stored. A person may take over the seat of a machine, which then learns from the person's moves.
     """
 
     match = models.ForeignKey(Match, on_delete=models.CASCADE, related_name="seats", db_index=False)
@@ -224,7 +223,7 @@ class Seat(models.Model):
 
     @property
     def is_human(self) -> bool:
-        """Whether a person sits, or may sit, here."""
+        """Whether the seat is for a person."""
         return self.player == HUMAN
 
     @property
@@ -234,7 +233,7 @@ class Seat(models.Model):
 
     @property
     def is_free(self) -> bool:
-        """Whether the seat can still be taken."""
+        """Whether a person can take the seat."""
         return self.is_human and self.user_id is None and self.guest is None and not self.token_sha256
 
 
@@ -269,7 +268,7 @@ class TokenScope(models.TextChoices):
 
 
 class ApiToken(models.Model):
-    """A token by which a program acts for an account. Only its SHA-256 is stored, and the prefix to find it by."""
+    """A token with which a program acts for an account. Only its SHA-256 is stored, and a prefix for look-ups."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens")
     name = models.CharField(max_length=60, validators=[name_validate], help_text="What it is for.")
@@ -298,10 +297,10 @@ class ApiToken(models.Model):
 
 
 class AccountName(models.Model):
-    """The folded forms of an account's name; ``games.accounts.account_names`` keeps them in step with the account.
+    """The folded forms of an account's name; ``games.accounts.account_names`` keeps them up to date.
 
-    Accounts older than the folding of names may share a key. One of them holds it. The others are duplicates, which
-    still log in by their exact spelling.
+    Accounts that are older than the folding of names may share a key. One of these accounts holds the key. The others
+    are duplicates, which log in by their exact spelling.
     """
 
     account = models.OneToOneField(

@@ -5,7 +5,7 @@ from django.urls import re_path
 from games.live.consumers import RoomConsumer, SiteConsumer
 
 SITE = "api/site/ws"
-"""Socket of every page that has no socket of its own."""
+"""Path of the socket for pages without another socket. It reports outages of the site."""
 
 websocket_urlpatterns = [
     re_path(r"^api/rooms/(?P<code>[^/]{1,200})/ws$", RoomConsumer.as_asgi()),

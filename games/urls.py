@@ -1,4 +1,4 @@
-"""URLs of rooms, accounts and their API. The API accepts a trailing slash too."""
+"""URLs of rooms, accounts and their API. Paths of the API match with and without a trailing slash."""
 
 from django.contrib.auth import views as auth_views
 from django.urls import path, re_path
@@ -10,7 +10,7 @@ from games.live.rooms import seats_claim
 urlpatterns = [
     path("about", views.about, name="about"),
     path("rooms", views.room_create, name="room_create"),
-    re_path(r"^rooms/join/?$", views.room_join, name="room_join"),  # with a slash it would match as a code
+    re_path(r"^rooms/join/?$", views.room_join, name="room_join"),  # With a slash, "join" would match as a code below.
     re_path(r"^rooms/(?P<code>[^/]+)/matches/(?P<number>[^/]+)/?$", views.match_page, name="match"),
     path("rooms/<path:code>", views.room_page, name="room"),
     path("account/tokens", accounts.tokens, name="tokens"),

@@ -9,19 +9,19 @@ from beadbox.names import name_problem
 
 
 def name_validate(name: str) -> None:
-    """Refuse a name that cannot be shown.
+    """Refuse a name that cannot be shown, such as a name with control characters.
 
     Raises:
-        ValidationError.
+        ValidationError: the reason, in a sentence.
     """
     if problem := name_problem(name):
         raise ValidationError(problem, code="name")
 
 
 def fields_speak() -> None:
-    """Give the fields of Django and REST framework the same error messages (``field_text``)."""
-    django_s, limit = forms.Field, "%(limit_value)s"
-    django_s.default_error_messages |= {
+    """Set the same error messages (``field_text``) for the fields of Django and of REST framework."""
+    django_field, limit = forms.Field, "%(limit_value)s"
+    django_field.default_error_messages |= {
         "required": field_text.REQUIRED,
         "min_value": field_text.at_least(limit),
         "max_value": field_text.at_most(limit),
@@ -29,8 +29,8 @@ def fields_speak() -> None:
     }
     forms.IntegerField.default_error_messages |= {"invalid": field_text.WHOLE_NUMBER}
     forms.FloatField.default_error_messages |= {"invalid": field_text.NUMBER}
-    for choice in (forms.ChoiceField, forms.MultipleChoiceField):
-        choice.default_error_messages |= {"invalid_choice": field_text.not_a_choice("%(value)s")}
+    for choice_class in (forms.ChoiceField, forms.MultipleChoiceField):
+        choice_class.default_error_messages |= {"invalid_choice": field_text.not_a_choice("%(value)s")}
     forms.FileField.default_error_messages |= {
         "required": field_text.NO_FILE,
         "missing": field_text.NO_FILE,
@@ -46,19 +46,19 @@ def fields_speak() -> None:
     }
     serializers.SlugField.default_error_messages |= {"invalid": field_text.SLUG}
     serializers.BooleanField.default_error_messages |= {"invalid": field_text.TRUE_OR_FALSE}
-    for number, invalid in (
+    for number_class, invalid in (
         (serializers.IntegerField, field_text.WHOLE_NUMBER),
         (serializers.FloatField, field_text.NUMBER),
     ):
-        number.default_error_messages |= {
+        number_class.default_error_messages |= {
             "invalid": invalid,
             "min_value": field_text.at_least("{min_value}"),
             "max_value": field_text.at_most("{max_value}"),
             "max_string_length": invalid,
         }
     serializers.ChoiceField.default_error_messages |= {"invalid_choice": field_text.not_a_choice("{input}")}
-    for some in (serializers.ListField, serializers.ListSerializer):
-        some.default_error_messages |= {
+    for list_class in (serializers.ListField, serializers.ListSerializer):
+        list_class.default_error_messages |= {
             "not_a_list": field_text.LIST,
             "empty": field_text.at_least_entries(1),
             "min_length": field_text.at_least_entries("{min_length}"),

@@ -3,7 +3,7 @@ from django.db import migrations
 
 
 class Migration(migrations.Migration):
-    """Ada and ada are one person: the forms say so, and so does the database."""
+    """Make account names unique in any case: Ada and ada are one name, in forms and in the database."""
 
     dependencies = [("games", "0001_initial"), migrations.swappable_dependency(settings.AUTH_USER_MODEL)]
 

@@ -1,6 +1,6 @@
-"""A move changes the rows of its room and match in place: no indexed column changes, and their pages have room for it.
+"""Let a move update the rows of its room and match in place: their pages keep free space, and no index changes.
 
-Indexes that another one begins with go, and those that nobody reads.
+Drops indexes that are the beginning of another index, and indexes that no query uses.
 """
 
 import django.db.models.deletion
@@ -18,7 +18,7 @@ class Migration(migrations.Migration):
             "ALTER TABLE games_room SET (fillfactor = 80); ALTER TABLE games_match SET (fillfactor = 80)",
             "ALTER TABLE games_room RESET (fillfactor); ALTER TABLE games_match RESET (fillfactor)",
         ),
-        # Not by the schema editor, which would take the unique index of the same column with it: ``match_one_open``.
+        # Drop it by SQL, because the schema editor would also drop ``match_one_open``, a unique index of this column.
         migrations.SeparateDatabaseAndState(
             [
                 migrations.RunSQL(

@@ -1,6 +1,6 @@
-"""The matches of somebody are found in order, so that those beyond the bound are found without looking at all others.
+"""Index the seats of a player in the order of matches, so that retention finds the oldest matches directly.
 
-Two indexes for two, which they begin with; seats in which nobody sits are in neither.
+Two indexes replace the two indexes that are their beginnings. Neither contains free seats.
 """
 
 import django.db.models.deletion
@@ -29,7 +29,7 @@ class Migration(migrations.Migration):
                 fields=["guest", "match"], name="seat_guest_match", condition=models.Q(("guest__isnull", False))
             ),
         ),
-        # The schema editor would drop them while nobody can write.
+        # The schema editor would block all writes while it drops the indexes.
         migrations.SeparateDatabaseAndState(
             [
                 migrations.RunSQL(

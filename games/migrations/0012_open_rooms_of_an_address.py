@@ -1,6 +1,6 @@
-"""The open rooms of an address are counted without reading all that were opened there.
+"""Index the rooms of an address by their last change, so that open rooms are counted without reading all rooms.
 
-One index for two: of a text, Django makes another for searching by its beginning, which nobody does.
+One index replaces two: Django had also made an index for searches by the beginning of a text, which no query uses.
 """
 
 from django.db import migrations, models
@@ -17,7 +17,7 @@ class Migration(migrations.Migration):
 
     operations = [
         *index_concurrently("room", models.Index(fields=["opened_from", "changed_at"], name="room_opened_from")),
-        # The schema editor would drop them while nobody can write.
+        # The schema editor would block all writes while it drops the indexes.
         migrations.SeparateDatabaseAndState(
             [
                 migrations.RunSQL(

@@ -1,6 +1,6 @@
-"""Folds the names of all accounts, and prints those that are one name in different spellings.
+"""Fold the names of all accounts, and print the accounts that have one name in different spellings.
 
-``manage.py names`` prints them again.
+``manage.py names`` prints these accounts again.
 """
 
 from django.conf import settings

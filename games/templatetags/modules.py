@@ -1,6 +1,6 @@
 """``{% module "js/room.js" %}``: a page's script, with preload hints for all modules that it imports.
 
-Without hints a browser discovers modules one after the other, at the cost of a round trip for each level.
+Without hints, a browser finds the imports of a module only after loading the module: a round trip for each level.
 """
 
 from __future__ import annotations
@@ -30,49 +30,51 @@ IMPORT = re.compile(r'^(?:import|export)\b[^;]*?"(\.\.?/[\w./-]+)";', re.MULTILI
 
 @register.simple_tag
 def module(path: str) -> SafeString:
-    """Return a module script of the static files, with preload hints for its direct and indirect imports."""
-    hints = format_html_join("", '<link rel="modulepreload" href="{}">', ((static(one),) for one in imported(path)))
+    """Return the HTML of a module script, with preload hints for its direct and indirect imports."""
+    hints = format_html_join(
+        "", '<link rel="modulepreload" href="{}">', ((static(import_path),) for import_path in imported(path))
+    )
     return format_html('{}<script type="module" src="{}"></script>', hints, static(path))
 
 
 @cache
 def imported(path: str) -> tuple[str, ...]:
-    """Return the modules that a script of the static files imports, directly or not, each once, the nearest first."""
-    found: dict[str, None] = {}
-    reading = [path]
-    for one in reading:
-        file = finders.find(one)
+    """Return the modules that a script of the static files imports, directly or indirectly, the direct ones first."""
+    imports: dict[str, None] = {}
+    queue = [path]
+    for script in queue:
+        file = finders.find(script)
         names = IMPORT.findall(Path(file).read_text()) if isinstance(file, str) else []
-        nearest = [normpath(f"{dirname(one)}/{name}") for name in names]
-        reading += [each for each in nearest if each not in found]
-        found |= dict.fromkeys(nearest)
-    return tuple(found)
+        direct = [normpath(f"{dirname(script)}/{name}") for name in names]
+        queue += [module_path for module_path in direct if module_path not in imports]
+        imports |= dict.fromkeys(direct)
+    return tuple(imports)
 
 
 @register.simple_tag
 def inline(path: str) -> SafeString:
     """Return the text of a static file for use within a page. Pictures of a style sheet are embedded."""
-    text = PICTURE.sub(lambda found: f"url(data:image/svg+xml,{quote(_text(found[1]))})", _text(path))
+    text = PICTURE.sub(lambda match: f"url(data:image/svg+xml,{quote(_text(match[1]))})", _text(path))
     return mark_safe(text.replace("</script", r"<\/script"))  # noqa: S308  # our own files
 
 
 @register.simple_tag
 def bundle(path: str) -> SafeString:
-    """Return a script and its imports as one classic script, because pages opened from a disk cannot import modules."""
+    """Return a script and its imports as one classic script, for saved pages, which cannot import modules."""
     parts = ['"use strict"; const modules = {};']
-    for one in dict.fromkeys([*_depth_first(path)]):
+    for script in dict.fromkeys([*_depth_first(path)]):
         text = NAMES.sub(
-            lambda found: f"const {{{found[1].replace(' as ', ': ')}}} = modules[{found[2]!r}];", _text(one)
+            lambda match: f"const {{{match[1].replace(' as ', ': ')}}} = modules[{match[2]!r}];", _text(script)
         )
         names = EXPORT.findall(text)
         body = EXPORT.sub("", text)
-        assert not IMPORT.search(body), f"{one} imports or exports in another way"
-        parts.append(f"modules[{one.rpartition('/')[2]!r}] = (() => {{{body}return {{{', '.join(names)}}};}})();")
+        assert not IMPORT.search(body), f"{script} imports or exports in another way"
+        parts.append(f"modules[{script.rpartition('/')[2]!r}] = (() => {{{body}return {{{', '.join(names)}}};}})();")
     return mark_safe("\n".join(parts).replace("</script", r"<\/script"))  # noqa: S308  # our own files
 
 
 def _depth_first(path: str) -> Iterator[str]:
-    """Yield the modules that a script imports, each before its importers, and last the script."""
+    """Yield the modules that a script imports, each before its importers, and then the script itself."""
     for name in IMPORT.findall(_text(path)):
         yield from _depth_first(normpath(f"{dirname(path)}/{name}"))
     yield path
@@ -80,7 +82,7 @@ def _depth_first(path: str) -> Iterator[str]:
 
 @cache
 def _text(path: str) -> str:
-    """A static file without comments that fill whole lines."""
+    """Return the text of a static file, without comments that fill whole lines."""
     file = finders.find(path)
     assert isinstance(file, str), path
     return COMMENT.sub("", Path(file).read_text())
