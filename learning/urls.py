@@ -18,6 +18,7 @@ from learning.views import (
     advice,
     exchange,
     experiments,
+    game_facts,
     lab,
     learn,
     lobby,
@@ -40,7 +41,10 @@ open_urlpatterns = [
 urlpatterns = [
     *open_urlpatterns,
     path("", lobby.lobby, name="lobby"),
+    path("play", lobby.choose, name="choose"),
     path("play/<slug:slug>", play.play_page, name="play"),
+    path("play/<slug:slug>/facts", game_facts.facts_page, name="game_facts"),
+    path("play/<slug:slug>/facts.json", game_facts.facts_json, name="game_facts_json"),
     path("teach", play.teach, name="teach"),
     path("learn", learn.learn_page, name="learn"),
     path("learn/keep", learn.learn_keep, name="learn_keep"),

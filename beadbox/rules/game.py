@@ -13,6 +13,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 from beadbox.rules.errors import IllegalMoveError
 from beadbox.rules.layout import Bead, Layout
 from beadbox.rules.outcome import Outcome, Side
+from beadbox.rules.published import Published
 
 POSITIONS_RETURN = "has positions that can come again"
 """Reason why a game has no list of its positions in the order of play; follows the game's name in a sentence."""
@@ -181,6 +182,9 @@ class Game(ABC, Generic[PositionT, MoveT]):
     has_draws: bool = True
     """Whether a game can end without a winner."""
 
+    published: tuple[Published, ...] = ()
+    """Numbers of other sources that the page of facts compares with ours."""
+
     takes_boxes: bool = True
     """Whether a machine can have a box for each position; impossible if a position includes its whole history."""
 
@@ -198,6 +202,10 @@ class Game(ABC, Generic[PositionT, MoveT]):
     def full_name(self) -> str:
         """The name with the added rules, unique among all games."""
         return f"{self.name} {self.variant}" if self.added else self.name
+
+    def winners_by_size(self) -> Mapping[tuple[int, int], Side]:
+        """Return the winner under perfect play by columns and rows, for boards of the family; by default for none."""
+        return {}
 
     @property
     @abstractmethod

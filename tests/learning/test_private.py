@@ -73,6 +73,9 @@ PLACES = ["{live}", "{over}", "{show}", "{going}", "{seat}", "{deep}", "{fresh}"
 
 TABLE: dict[str, list[Ask]] = {
     "": [Ask("/", named=True)],
+    "play": [Ask("/play")],
+    "play/<slug:slug>/facts": [Ask(f"/play/{NC}/facts")],
+    "play/<slug:slug>/facts.json": [Ask(f"/play/{NC}/facts.json")],
     "play/<slug:slug>": [
         Ask(f"/play/{NC}", named=True),
         Ask(f"/play/{NC}?machine={PK}", named=True),

@@ -15,7 +15,9 @@ from typing import NamedTuple
 from beadbox.rules.errors import InvalidMoveError, InvalidPositionError, InvalidSizeError
 from beadbox.rules.game import Game, GuidePart, Look, Symmetry
 from beadbox.rules.hexapawn.layout import layout_of, symmetries_of
+from beadbox.rules.hexapawn.winner import winners
 from beadbox.rules.outcome import Outcome, Side
+from beadbox.rules.published import Published
 
 PAWNS = "Oo"
 """The pawns of the first and the second side."""
@@ -43,6 +45,14 @@ LEAST, MOST = (3, 3), (5, 4)
 """The smallest and the largest board, each as columns and rows."""
 LARGEST_LISTED = 16
 """Squares of the largest board with enumerated positions: 4 × 4 has 20,286 positions, 5 × 4 many times more."""
+
+
+GARDNER = Published(
+    "M. Gardner, Mathematical games, Scientific American (March 1962)",
+    24,
+    "boxes.second.boxes",
+    "Of two moves that a symmetric board makes alike it keeps one. Other mirror images have a box each.",
+)
 
 
 class Position(NamedTuple):
@@ -101,8 +111,12 @@ class Hexapawn(Game[Position, Move]):
         self.name = "Hexapawn" if usual else f"Hexapawn {columns} × {rows}"
         self.variant = "" if usual else f"{columns} columns, {rows} rows"
         self.listable = columns * rows <= LARGEST_LISTED
+        self.published = (GARDNER,) if usual else ()
         self.symmetries = symmetries_of(columns, rows)
         self._reach = tuple(self._reach_of(side) for side in Side)
+
+    def winners_by_size(self) -> dict[tuple[int, int], Side]:
+        return winners()
 
     @cached_property
     def look(self) -> Look[Position, Move]:

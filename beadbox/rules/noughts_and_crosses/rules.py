@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 from beadbox.rules.game import GuidePart
 from beadbox.rules.outcome import Outcome, Side
+from beadbox.rules.published import Published
 from beadbox.rules.squares import EMPTY, FULL_BOARD, LINES, THREE_IN_A_ROW, Board, CrossesAndNoughts
 
 GUIDE: tuple[GuidePart[Board, int], ...] = (
@@ -28,6 +29,30 @@ GUIDE: tuple[GuidePart[Board, int], ...] = (
 )
 
 
+BOXES_OF_FIRST = "boxes.first.boxes"
+PUBLISHED = (
+    Published(
+        "D. Michie, Experiments on the mechanization of game-learning (1963)",
+        287,
+        BOXES_OF_FIRST,
+        "It leaves out 17 positions of the fourth move, in which noughts threaten two lines and every move loses.",
+    ),
+    Published(
+        "M. Scroggs, mscroggs.co.uk/menace",
+        304,
+        BOXES_OF_FIRST,
+        "Each position with a choice has a box. Turned and mirrored positions share it.",
+        same_rule=True,
+    ),
+    Published(
+        "An APL notebook",
+        6_046,
+        "positions.all",
+        "Every board with as many crosses as noughts, or one more, counts, whether or not a game can reach it.",
+    ),
+)
+
+
 class NoughtsAndCrosses(CrossesAndNoughts):
     """The rules of noughts and crosses (tic-tac-toe)."""
 
@@ -37,6 +62,7 @@ class NoughtsAndCrosses(CrossesAndNoughts):
     notation = "text, one character a cell, in the order of the layout's cells"
     reasons = MappingProxyType({THREE_IN_A_ROW: "three in a row", FULL_BOARD: "the board is full"})
     guide = GUIDE
+    published = PUBLISHED
     scene = Board("X.O.X.O..")
     line_has = "won"
 
