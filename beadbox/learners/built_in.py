@@ -60,7 +60,7 @@ HOUSE: tuple[HouseMachine, ...] = (
     HouseMachine(
         slug="him",
         name="HIM",
-        description="The robot for the other side: 18 matchboxes that begin the game, and forgive more than HER.",
+        description="The robot for the other side: 14 matchboxes that begin the game, and forgive more than HER.",
         game="hexapawn",
         side=Side.FIRST,
         preset="michie-refill",

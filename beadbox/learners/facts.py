@@ -28,6 +28,7 @@ PROOFS = {
     "perfect_play": f"{TESTS}::test_perfect_play_and_first_moves",
     "first_moves": f"{TESTS}::test_perfect_play_and_first_moves",
     "random_play": f"{TESTS}::test_length_of_random_play",
+    "sampled_play": f"{TESTS}::test_record_is_what_the_library_computes",
     "winners": f"{TESTS}::test_winners_by_size",
 }
 """The test that computes each fact again, by a second program."""

@@ -38,12 +38,17 @@ def game_facts_json(game: AnyGame) -> dict[str, object]:
 def game_facts_view(game: AnyGame) -> dict[str, object]:
     """Return the facts as rows of words: label, value, explanation, and the name of the test."""
     facts = facts_of(game)
+    has_choice = not all(one["best"] for one in facts["first_moves"])
     return {
         "why_unlisted": facts["why_unlisted"],
         "result": facts["perfect_play"] and result_words(game, facts["perfect_play"]),
         "rows": [row for row in _rows(game, facts) if row["value"]],
         "first_moves": [
-            {"words": moves_words(game, one["moves"]), "result": result_words(game, one), "best": one["best"]}
+            {
+                "words": moves_words(game, one["moves"]),
+                "result": result_words(game, one),
+                "best": one["best"] and has_choice,
+            }
             for one in facts["first_moves"]
         ],
         "published": [_published(game, one) for one in game.published],
@@ -72,13 +77,14 @@ def _rows(game: AnyGame, facts: Facts) -> list[dict[str, str]]:
     if facts["perfect_play"]:
         value = _sentence(result_words(game, facts["perfect_play"]))
         rows.append(row("perfect_play", "Perfect play", value, "Neither side makes a mistake."))
-        rows.append(row("first_moves", "Best first moves", _sentence(_best_words(game, facts))))
+        rows.append(row("first_moves", "Best first moves", _best_words(game, facts)))
     random = facts["random_play"]
     value = f"{random['plies']:.1f} moves on average, {minutes_words(random)}"
-    rows.append(row("random_play", "Length of a game", value, _random_note(random)))
+    proof = "random_play" if random["sampled_games"] is None else "sampled_play"
+    rows.append(row(proof, "Length of a game", value, _random_note(random)))
     if not game.always_ends:
         value = f"{100 * random['at_limit']:.2g} of 100 games"
-        rows.append(row("random_play", f"Not over after {game.ply_limit} moves", value, "Both players move at random."))
+        rows.append(row(proof, f"Not over after {game.ply_limit} moves", value, "Both players move at random."))
     return rows
 
 
@@ -101,7 +107,7 @@ def result_words(game: AnyGame, result: PerfectResult | FirstMoves) -> str:
 def moves_words(game: AnyGame, moves: Sequence[str]) -> str:
     """Describe moves that are alike, as "top left, top right or centre"."""
     words = [game.look.describe_move(game.parse_move(text)) for text in moves]
-    return _sentence(" or ".join(filter(None, (", ".join(words[:-1]), words[-1]))))
+    return " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
 def minutes_words(random: RandomPlay) -> str:
@@ -123,7 +129,7 @@ def _best_words(game: AnyGame, facts: Facts) -> str:
     start = game.side_to_move(game.initial_position())
     assert facts["perfect_play"] is not None, "the first moves are known if perfect play is"
     has_lost = facts["perfect_play"]["winner"] == SIDE_NAMES[start.other]
-    return "none, because every first move loses" if has_lost else "every first move is as good"
+    return "None, because every first move loses" if has_lost else "Every first move is as good"
 
 
 def _published(game: AnyGame, one: Published) -> dict[str, Any]:

@@ -111,6 +111,21 @@ def test_record_is_what_the_library_computes(game):
 
 
 @listed_game
+def test_positions_return_if_the_game_may_not_end(game):
+    after, _ = boards(game)
+    n_ways_in = Counter(one for next_ones in after.values() for one in next_ones)
+    ready = [game.initial_position()] if not n_ways_in[game.initial_position()] else []
+    n_ordered = 0
+    while ready:
+        n_ordered += 1
+        for one in after[ready.pop()]:
+            n_ways_in[one] -= 1
+            if not n_ways_in[one]:
+                ready.append(one)
+    assert (n_ordered == len(after)) == game.always_ends
+
+
+@listed_game
 def test_positions_and_classes(game):
     after, _ = boards(game)
     names = class_of(game)

@@ -2,19 +2,26 @@
 
 import math
 import re
+import sys
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from beadbox.learners.facts import facts_file, facts_of
 from beadbox.rules.errors import IllegalMoveError, InvalidMoveError, InvalidPositionError, UnknownGameError
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES, family_games, game_get
 from tests.beadbox.rules.walks import MAX_PLIES, episodes, met, refusal
 from tests.toys import TOYS
 
+ROOT = Path(__file__).parents[3]
+FOR_ALL_GAMES = ("test_conformance.py", "test_playthroughs.py", "test_commands.py")
+REGISTERED = tuple(GAMES.values())
+registered_game = pytest.mark.parametrize("game", REGISTERED, ids=lambda game: game.slug)
 every_game = pytest.mark.parametrize("game", [*GAMES.values(), *TOYS], ids=lambda game: game.slug)
 
 
@@ -309,3 +316,45 @@ def test_every_position_and_move_can_be_drawn_and_said(game):
             assert 0 <= bead.colour < 9
             assert bead.mark
             assert all(game.look.layout.cells[cell].name in game.look.describe_move(move) for cell in path)
+
+
+@registered_game
+def test_rules_page_gives_the_counts(game):
+    """Each family has a page of rules, and the page has the counts of every listed game of the family."""
+    page = ROOT / "docs" / "rules" / f"{game.family}.md"
+    assert page.exists(), f"write {page.relative_to(ROOT)}"
+    facts = facts_of(game)
+    for count in filter(None, (facts["positions"], facts["classes"])):
+        assert f"{count['all']:,}" in page.read_text()
+
+
+@registered_game
+def test_a_test_of_its_own_names_the_game(game):
+    folder = type(game).__module__.split(".")[2]
+    texts = [file.read_text() for file in Path(__file__).parent.glob("test_*.py") if file.name not in FOR_ALL_GAMES]
+    names = (f'"{game.slug}"', f'"{game.family}"', f"beadbox.rules.{folder}.")
+    assert any(name in text for text in texts for name in names), "write tests/beadbox/rules/test_<game>.py"
+
+
+@every_game
+def test_facts_are_recorded(game):
+    """``tests/beadbox/test_facts.py`` checks the numbers."""
+    assert facts_file(game).parent == Path(str(sys.modules[type(game).__module__].__file__)).parent
+    assert facts_file(game).exists(), f"manage.py record_facts {game.slug}"
+    assert facts_of(game)["why_unlisted"] == (None if game.listable else game.why_unlisted)
+
+
+@every_game
+def test_flags_of_endless_play_agree(game):
+    assert game.ply_limit > 0
+    assert game.endless_winner is None or not game.always_ends
+    assert game.takes_boxes or not game.listable, "a machine can have a box for each position of a list"
+
+
+@every_game
+def test_role_names_fit_into_sentences(game):
+    """The names follow words such as "a win for", so they have no article and no full stop."""
+    for name in game.look.layout.role_names:
+        assert name == name.strip()
+        assert name.partition(" ")[0].lower() not in {"the", "a", "an"}
+        assert not name.endswith(".")
