@@ -12,10 +12,10 @@ from learning.models.jobs import Job
 
 
 class ExperimentRun(Job):
-    """One experiment with its parameters and its seed. These determine the result, so it is kept once.
+    """A requested experiment with its parameters and seed, which determine the result.
 
-    A repeated request is answered from here. ``edition`` is that of the experiment: the result of an older edition does
-    not count for a newer one.
+    A repeated request gets the existing row. ``edition`` is the edition of the experiment's code: a result of an older
+    edition does not count for a newer one.
     """
 
     experiment = models.SlugField(max_length=40)
@@ -49,7 +49,7 @@ class ExperimentRun(Job):
         return f"{self.experiment}, seed {self.seed}"
 
     def get_absolute_url(self) -> str:
-        """Return the experiment's page, with this run's result."""
+        """Return the address of the experiment's page with this run's result."""
         return f"{reverse('experiment', args=[self.experiment])}?run={self.pk}"
 
     @property
@@ -59,7 +59,10 @@ class ExperimentRun(Job):
 
 
 class ExperimentPart(models.Model):
-    """The results of one turn of an unfinished run: its parts from ``number`` on, combined at the end."""
+    """Results of an unfinished run: of the parts, from ``number`` on, that a worker finished in one turn.
+
+    When the run ends, the results are combined and these rows are deleted.
+    """
 
     run = models.ForeignKey(ExperimentRun, on_delete=models.CASCADE, related_name="parts")
     number = models.PositiveIntegerField(help_text="0 for the first part of the experiment.")

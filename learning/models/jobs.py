@@ -1,4 +1,4 @@
-"""The model that all background jobs share, and the turns of accounts."""
+"""The base model of background jobs, and the turns by which workers serve them fairly."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ class JobStatus(models.TextChoices):
 
 
 class Job(models.Model):
-    """A background job: its status, and the lease of the worker that has it (``workers.jobs``)."""
+    """A background job: its status, and the lease of the worker that has it (``workers.jobs``).
+
+    ``knocked_at`` is the time of the last wake-up message for the job.
+    """
 
     status = models.CharField(max_length=9, choices=JobStatus, default=JobStatus.QUEUED)
     knocked_at = models.DateTimeField(default=timezone.now, editable=False)
@@ -48,7 +51,7 @@ class Job(models.Model):
 
 
 class Turn(models.Model):
-    """The last time that jobs of a kind had a turn for an account; guests and the house count as one account."""
+    """The time of the last turn of a kind of job for an account; guests and the site count as one account."""
 
     kind = models.SlugField(max_length=12)
     account = models.ForeignKey(

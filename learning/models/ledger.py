@@ -1,7 +1,7 @@
-"""The ledger of every bead and value: lessons with the changes they made.
+"""The ledger of a machine: its lessons, with the changes of beads and values that they made.
 
-The beads of a box are always its first beads plus the sum of its changes. A writer of beads holds the lock on the
-machine's row and writes the lesson in the same transaction. Several machines are locked in ascending order of id.
+The beads of a box are always its initial beads plus the sum of its changes. A writer of beads holds the lock on the
+machine's row, and writes the lesson in the same transaction. Several machines are locked in ascending order of id.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from learning.models.values import Value
 
 
 class LessonKind(models.TextChoices):
-    """The kind of event that gave a lesson."""
+    """The kind of event that a lesson records."""
 
     MATCH = "match", "a match ended"
     REFILL = "refill", "an empty box was filled again during a match"
@@ -28,7 +28,7 @@ class LessonKind(models.TextChoices):
 
 
 class Lesson(models.Model):
-    """One entry of the ledger: a cause, and its effect on the beads or values as changes."""
+    """An entry of the ledger: an event, with the changes that it made to beads or values."""
 
     machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="lessons", db_index=False)
     number = models.PositiveBigIntegerField(help_text="1 for the machine's first lesson.")
@@ -53,7 +53,7 @@ class Lesson(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(name="lesson_number_once", fields=["machine", "number"]),
-            # A machine learns from a match once, even if the end of the match arrives twice.
+            # A machine learns from a match only once, even if the end of the match is handled twice.
             models.UniqueConstraint(
                 name="lesson_match_once", fields=["machine", "match"], condition=Q(kind=LessonKind.MATCH)
             ),
@@ -73,12 +73,12 @@ class Lesson(models.Model):
 
     @property
     def last(self) -> int:
-        """The number of the last lesson for which it stands; the next lesson has the number after it."""
+        """The number of the last lesson for which this one stands; the next lesson has the number after that."""
         return self.number + self.stands_for - 1
 
 
 class Change(models.Model):
-    """A lesson's effect on one box: beads added to each slot (negative: removed), as applied, and the beads after."""
+    """A lesson's effect on one box: the beads added to each slot (negative if removed), and the beads afterwards."""
 
     lesson = models.ForeignKey(Lesson, on_delete=models.CASCADE, related_name="changes")
     box = models.ForeignKey(Box, on_delete=models.CASCADE, related_name="changes", db_index=False)
@@ -99,7 +99,7 @@ class Change(models.Model):
 
 
 class ValueChange(models.Model):
-    """A lesson's effect on one value. The changes of a value are a chain: each begins where the one before ended."""
+    """A lesson's effect on one value; ``before`` equals ``after`` of the previous change of the value."""
 
     lesson = models.ForeignKey(Lesson, on_delete=models.CASCADE, related_name="value_changes")
     entry = models.ForeignKey(Value, on_delete=models.CASCADE, related_name="changes", db_index=False)

@@ -1,4 +1,4 @@
-"""Machines in live matches: their seats, draws, thoughts and decisions."""
+"""Machines in live matches: their seats, and records of how they chose their moves."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from learning.models.machines import Machine, SameLength
 
 
 class MachineSeat(models.Model):
-    """The machine in a seat of a match; a person may have taken over the seat."""
+    """The machine of a seat in a match. The row stays when a person takes over the seat."""
 
     seat = models.OneToOneField(Seat, primary_key=True, on_delete=models.CASCADE, related_name="machine_seat")
     machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="machine_seats")
@@ -21,7 +21,10 @@ class MachineSeat(models.Model):
 
 
 class Draw(models.Model):
-    """A box opened in a live match: its beads before, and the slot drawn (none: the box was empty, so it resigned)."""
+    """A move of a machine with boxes in a live match: the opened box, its beads before the draw, and the slot drawn.
+
+    ``slot`` is ``None`` if the box was empty, so that the machine resigned.
+    """
 
     machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="drawn", db_index=False)
     seat = models.ForeignKey(Seat, on_delete=models.CASCADE, related_name="drawn", db_index=False)
@@ -40,9 +43,9 @@ class Draw(models.Model):
 
 
 class Thought(models.Model):
-    """A move of a machine that learns a value, in a live match, with the search scores of every legal move.
+    """A move of a machine with learnt weights in a live match: the search scores of all legal moves.
 
-    Scores are those of ``beadbox.engines.position_values.Look``. The machine's weights at that time are in its ledger.
+    ``beadbox.engines.position_values.Look`` explains the scores. The weights at that time are in the machine's ledger.
     """
 
     machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="thoughts")
@@ -67,7 +70,7 @@ class Thought(models.Model):
 
 
 class Decision(models.Model):
-    """A choice of a machine that keeps values, in a live match: the values of all legal actions, and the one played."""
+    """A move of a machine with a Q-table in a live match: the values of all legal actions, and the action played."""
 
     machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="decisions")
     seat = models.ForeignKey(Seat, on_delete=models.CASCADE, related_name="decisions")

@@ -28,8 +28,9 @@ from games.validators import name_validate
 from learning.exceptions import NoBoxesError
 
 AccessList = list[int | str] | None
-"""The accounts (ids), guests (numbers in hex) and links (:func:`link_mark`) that may see a machine, as JSON; ``None``:
-public."""
+"""The viewers that may see a machine, as JSON; ``None`` if the machine is public.
+
+Entries are ids of accounts, numbers of guests in hexadecimal, and links (:func:`link_mark`)."""
 
 
 def link_mark(link_id: int) -> str:
@@ -43,11 +44,11 @@ def link_secret() -> str:
 
 
 class SharedLink(models.Model):
-    """A secret link that shows a machine which is not public (docs/decisions/0111-shared-links.md).
+    """A secret link that shows a private machine (docs/decisions/0111-shared-links.md).
 
-    While the link works, the machine and its copies played through the link refer to it. The row outlives them for a
-    while, to explain the state of the link. The secret is stored as it is, because the owner copies the link more than
-    once. A reader of the database would find the boxes beside it anyway.
+    While the link works, the machine refers to it, and so do the copies that were played through the link. The row
+    outlives them for a while, so that the link's page can say why it no longer works. The secret is stored unhashed,
+    because the owner can copy the link again. A reader of the database could read the machine anyway.
     """
 
     secret = models.CharField(max_length=43, unique=True, default=link_secret, editable=False)
@@ -58,7 +59,7 @@ class SharedLink(models.Model):
         return f"link {self.pk}"
 
     def get_absolute_url(self) -> str:
-        """Return the address to send to a friend."""
+        """Return the address by which a friend opens the machine."""
         return reverse("shared", args=[self.secret])
 
 
@@ -87,21 +88,21 @@ class SameLength(Func):
 
 @lru_cache(maxsize=10_000)
 def _address(machine_id: int) -> str:
-    """Return the address of a machine's page. Cached: a room's state has it three times, and a look-up takes 25 µs."""
+    """Return the address of a machine's page; cached, because a room's state has it three times, and it takes 25 µs."""
     return reverse("machine", args=[machine_id])
 
 
 SLUG_LENGTH = 10
-"""Characters of a random slug. It is not checked: with a million machines, the chance of a clash is one in 10**9."""
+"""Characters of a random slug. Slugs are not checked: with 10**6 machines, a new one clashes with chance 10**-9."""
 
 
 def machine_slug() -> str:
-    """Return a random slug for a machine without one: one of 31**10, about 8 * 10**14."""
+    """Return a random slug, one of 31**10 (about 8 * 10**14)."""
     return f"m-{new_code(SLUG_LENGTH)}"
 
 
 class Machine(models.Model):
-    """A learner: its own copy of a rule, the side it plays, and the totals of the games it has learnt from."""
+    """A machine that learns: its copy of a rule, the side that it plays, and the totals of its games."""
 
     slug = models.SlugField(max_length=60, unique=True, default=machine_slug)
     name = models.CharField(max_length=80, validators=[name_validate])
@@ -198,8 +199,7 @@ class Machine(models.Model):
 
     class Meta:
         constraints = [
-            # A machine that plays either side has an exploration rate (0: none). A machine that plays one side has
-            # none.
+            # Only a machine that plays either side has an exploration rate; the rate may be 0.
             models.CheckConstraint(
                 name="machine_side",
                 condition=Q(side__isnull=False, side__lte=1, epsilon__isnull=True)
@@ -235,7 +235,7 @@ class Machine(models.Model):
             ),
         ]
         # The list of machines sorts by these columns. No lesson changes them, so PostgreSQL can update the row in
-        # place. Copies made for rooms are in no list, and are made while a person waits.
+        # place. Copies made for rooms are left out: they are in no list, and must be created fast.
         indexes = [
             models.Index(fields=[*fields, "id"], name=f"machine_by_{fields[0]}", condition=Q(room__isnull=True))
             for fields in (["name"], ["game", "name"], ["side", "name"], ["preset", "name"])
@@ -259,12 +259,12 @@ class Machine(models.Model):
 
     @property
     def audience(self) -> AccessList:
-        """The access list by which ``access.may_see`` decides; staff are not in it."""
+        """The access list of the machine, without staff (``access.may_see``)."""
         if self.is_public:
             return None
-        whose = self.owner_id if self.guest is None else self.guest.hex
+        owner = self.owner_id if self.guest is None else self.guest.hex
         link = None if self.share_id is None else link_mark(self.share_id)
-        return [one for one in (whose, link) if one is not None]
+        return [entry for entry in (owner, link) if entry is not None]
 
     @property
     def game_rules(self) -> AnyGame:
@@ -273,15 +273,15 @@ class Machine(models.Model):
 
     @cached_property
     def rule(self) -> Rule:
-        """The machine's own copy of its rule, of any kind."""
+        """The machine's own copy of its rule."""
         return rule_read(self.rule_json)
 
     @property
     def box_rule(self) -> BoxRule:
-        """The machine's own copy of its rule, if it keeps boxes.
+        """The machine's rule, if its memory consists of boxes.
 
         Raises:
-            NoBoxesError: it keeps something else.
+            NoBoxesError: the machine has no boxes.
         """
         if not self.rule.has_boxes:
             raise NoBoxesError(f"{self.name} has no boxes: it keeps {self.rule.keeps}.")
@@ -289,10 +289,10 @@ class Machine(models.Model):
 
     @cached_property
     def cabinet(self) -> Cabinet:
-        """The boxes that such a machine has, and the meaning of its beads.
+        """The layout of the machine's boxes: its positions, and the moves for which beads stand.
 
         Raises:
-            NoBoxesError: it keeps something else.
+            NoBoxesError: the machine has no boxes.
         """
         rule = self.box_rule
         assert self.side is not None, "whoever has boxes plays one side"
@@ -300,22 +300,25 @@ class Machine(models.Model):
 
     @property
     def boxes(self) -> QuerySet[AnyBox]:
-        """All boxes of the machine, shared ones included. A machine that shares none reads only its own rows."""
+        """All boxes of the machine, with those that it shares. A machine that shares none reads only its own rows."""
         return self.own_boxes.all() if self.shares_id is None else HeldBox.objects.filter(machine=self)
 
     @property
     def n_known_from(self) -> int:
-        """Smallest number of lessons after which the machine's state is known; earlier ones were reset or compacted."""
+        """Smallest number of lessons after which the machine's state is known: the last reset or compaction."""
         return max(self.n_forgotten, self.n_folded)
 
     @property
     def level(self) -> int:
-        """HexapawnRL's measure of experience."""
+        """The level by which HexapawnRL measures experience: 1 plus the slots taken out of play."""
         return 1 + self.n_removed
 
 
 class AnyBox(models.Model):
-    """A matchbox: a canonical position, and the beads of each slot."""
+    """A matchbox: a canonical position, and the number of beads of each slot (move).
+
+    The base of :class:`Box`, the table, and :class:`HeldBox`, the view.
+    """
 
     machine = models.ForeignKey(Machine, on_delete=models.DO_NOTHING, related_name="+")
     position = models.CharField(max_length=100)
@@ -336,10 +339,10 @@ class AnyBox(models.Model):
 
 
 class Box(AnyBox):
-    """A box as a row of its machine's own (docs/decisions/0020-ledger.md)."""
+    """A row of a machine's own box, which is not shared (docs/decisions/0020-ledger.md)."""
 
-    # No index of its own, as with values: ``box_once`` serves both, and the planner cannot prefer one that reads every
-    # box.
+    # No index on the machine alone: ``box_once`` serves these queries, too. With both indexes, the planner might choose
+    # the one that reads every box of the machine.
     machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="own_boxes", db_index=False)
 
     class Meta:
@@ -356,9 +359,9 @@ class Box(AnyBox):
 
 
 class HeldBox(AnyBox):
-    """A box of a machine, its own or shared: a read-only view (docs/decisions/0075-shared-boxes.md).
+    """A box that a machine has, its own or shared: a read-only database view (docs/decisions/0075-shared-boxes.md).
 
-    ``id`` is that of the machine's own row. A shared box has no id, and no history in this machine.
+    ``id`` is the id of the machine's own :class:`Box`. A shared box has no id, and no history in this machine.
     """
 
     class Meta:
@@ -367,9 +370,9 @@ class HeldBox(AnyBox):
 
 
 class MovedGuest(models.Model):
-    """A guest number with all machines moved to an account; no more are made for this guest.
+    """A guest number whose machines have all moved to an account; no more machines are created for this guest.
 
-    A request already on its way could otherwise make a machine that no browser would find. Rows are kept for a day.
+    Otherwise a request that is already on its way could create a machine that no browser finds. Rows are kept a day.
     """
 
     guest = models.UUIDField(primary_key=True)

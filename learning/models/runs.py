@@ -12,7 +12,10 @@ from learning.models.machines import Machine
 
 
 class TrainingRun(Job):
-    """A bulk training job. The row is authoritative; from the random state it goes on exactly where it stopped."""
+    """A training run: a machine plays many games against its opponents, as a background job.
+
+    With the stored random state, an interrupted run continues exactly where it stopped.
+    """
 
     machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="runs")
     n_games = models.PositiveBigIntegerField()
@@ -66,7 +69,7 @@ class TrainingRun(Job):
 
 
 class RunStage(models.Model):
-    """One opponent of a training run; several in a row are a curriculum."""
+    """A stage of a training run: a number of games against one opponent. Several stages are a curriculum."""
 
     run = models.ForeignKey(TrainingRun, on_delete=models.CASCADE, related_name="stages")
     number = models.PositiveSmallIntegerField(help_text="0 for the first.")
@@ -103,12 +106,15 @@ class RunStage(models.Model):
 
     @property
     def is_without_opponent(self) -> bool:
-        """Whether the machine to play against has been deleted."""
+        """Whether the opponent was a machine that has been deleted."""
         return self.opponent == "machine" and self.opponent_machine_id is None
 
 
 class CurvePoint(models.Model):
-    """A machine's strength after some games of a run: exact or measured, and the results of training so far."""
+    """A point of a run's curve: the machine's strength after ``games_done`` games, and the results of training so far.
+
+    The strength is exact, or a sample if the game is too large.
+    """
 
     run = models.ForeignKey(TrainingRun, on_delete=models.CASCADE, related_name="curve")
     games_done = models.PositiveBigIntegerField()

@@ -1,4 +1,4 @@
-"""Schedules of training runs that start again and again."""
+"""Schedules of training runs that start repeatedly."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from learning.models.runs import TrainingRun
 
 
 class Schedule(models.Model):
-    """A training run that starts again and again. Its times, and whether it is paused, are in the periodic task.
+    """A schedule by which training runs start. Its timing, and whether it is paused, are in the periodic task.
 
-    ``next_at`` is authoritative on the next due moment. Beat sends only wake-ups, so a wake-up that comes twice, or ten
-    that waited for a worker, start one run (``services.schedules.schedule_fire``).
+    ``next_at`` decides when the next run is due. Messages of beat are only wake-ups, so repeated messages start one run
+    (``services.schedules.schedule_fire``).
     """
 
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="schedules")
     machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="schedules")
     stages = models.JSONField(help_text="A list of opponent, games and learns, as in a run.")
     seed = models.BigIntegerField(null=True, blank=True, help_text="Empty: a fresh one for each run.")
-    # Not "schedule": beat reads that name of a periodic task.
+    # The related name cannot be "schedule", because beat reads that attribute of a periodic task.
     task = models.OneToOneField(PeriodicTask, on_delete=models.CASCADE, related_name="training_schedule")
     next_at = models.DateTimeField()
     n_fired = models.PositiveIntegerField(default=0)

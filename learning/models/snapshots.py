@@ -1,4 +1,4 @@
-"""Snapshots of machines during their trainings, their measurements, and the one that plays."""
+"""Snapshots of machines during training, and the measurements by which one of them is chosen to play."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from learning.models.runs import TrainingRun
 
 
 class Snapshot(models.Model):
-    """A machine as it was after some games of a run: a place in its ledger, by the number of the last lesson."""
+    """A machine's state after some games of a run, stored as a place in its ledger: the number of the last lesson."""
 
     machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="snapshots", db_index=False)
     run = models.ForeignKey(TrainingRun, on_delete=models.CASCADE, related_name="snapshots")
@@ -41,7 +41,10 @@ class Snapshot(models.Model):
 
 
 class Measurement(models.Model):
-    """A snapshot's results with a set of openings against a level; complete with the games the run asks for."""
+    """A snapshot's results against a level, in games from a set of openings.
+
+    The measurement is complete when it has as many games as its run asks for (``n_measured``).
+    """
 
     snapshot = models.ForeignKey(Snapshot, on_delete=models.CASCADE, related_name="measurements")
     level = models.SlugField(max_length=40, help_text="The slug of a fixed opponent.")

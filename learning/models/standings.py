@@ -1,4 +1,4 @@
-"""Standings of machines: columns that the list of machines shows and sorts by, besides those of the machine's row."""
+"""Standings of machines: the columns of the list of machines that are not in the machine's row."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from learning.models.machines import Machine
 class Standing(models.Model):
     """The standing of a machine: its games, its latest known strength, and the curve of its strength.
 
-    Every machine that lists may show has one; a copy made for a room has none. A lesson updates its numbers of lessons
-    and games in the statement that stores the lesson. The strength is computed a little later, by the maintenance
-    worker. The standing is a row of its own, because every move reads the machine's row. An index on a column that
-    changes with every lesson would keep PostgreSQL from updating that row in place.
+    Every machine has a standing, except copies made for rooms. The statement that stores a lesson also updates
+    ``lessons`` and ``games``. The maintenance worker computes the strength a little later. The standing is a separate
+    row, because every move reads the machine's row. An index on a column that changes with every lesson would keep
+    PostgreSQL from updating that row in place.
     """
 
     machine = models.OneToOneField(Machine, primary_key=True, on_delete=models.CASCADE, related_name="standing")
@@ -38,7 +38,7 @@ class Standing(models.Model):
                 | Q(win__isnull=False, draw__isnull=False, loss__isnull=False, score__isnull=False),
             ),
         ]
-        # Machines without a measurement come last in either order, below the weakest.
+        # Machines without a measurement count as weaker than the weakest.
         indexes = [
             models.Index(F("score").desc(nulls_last=True), F("machine").desc(), name="standing_score"),
             models.Index(F("games").desc(), F("machine").desc(), name="standing_games"),

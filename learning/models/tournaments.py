@@ -23,7 +23,7 @@ class TournamentFormat(models.TextChoices):
 
 
 class Tournament(models.Model):
-    """Machines and fixed opponents against each other. No machine learns: each plays as it was at the start."""
+    """A tournament between machines and fixed opponents. No machine learns: each plays as it was at the start."""
 
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="tournaments"
@@ -61,9 +61,10 @@ class Tournament(models.Model):
 
 
 class TournamentEntry(models.Model):
-    """A machine or fixed opponent in a tournament. A machine's side, rule and beads are those at its start.
+    """A machine or fixed opponent in a tournament, with the machine's side, rule and beads at the start.
 
-    Values are not copied, because there can be a million: ``n_lessons`` is the place in the machine's ledger.
+    The values of a Q-table are not copied, because there can be a million: ``n_lessons`` is the place in the machine's
+    ledger.
     """
 
     tournament = models.ForeignKey(Tournament, on_delete=models.CASCADE, related_name="entries")
@@ -104,7 +105,10 @@ class TournamentEntry(models.Model):
 
 
 class Pairing(Job):
-    """The games between two entries, one job: they follow from the tournament's seed and the pairing's number."""
+    """The games between two entries, as one background job.
+
+    The games depend only on the tournament's seed, the pairing's number and the entries.
+    """
 
     tournament = models.ForeignKey(Tournament, on_delete=models.CASCADE, related_name="pairings")
     number = models.PositiveIntegerField(help_text="0 for the first; the stream of its random source.")

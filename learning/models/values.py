@@ -1,4 +1,4 @@
-"""Values of machines that keep a table of them."""
+"""Action values of machines with a Q-table."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from learning.models.machines import Machine
 
 
 class Value(models.Model):
-    """An entry of the table of a machine that keeps values: the value of an action on a board.
+    """An entry of a machine's Q-table: the value of an action on a board.
 
-    Only learnt entries have a row; every other value is 0. Rows are many, and a move reads those of its own actions.
+    Only learnt entries have a row; every other value is 0. A machine may have very many rows. To choose a move, it
+    reads only the rows of its legal actions.
     """
 
-    # No index of its own: ``value_once`` serves both. Without statistics of the table, the planner would prefer the
-    # other index, and read every entry of the machine.
+    # No index on the machine alone: ``value_once`` serves these queries, too. Without statistics of the table, the
+    # planner would prefer the index on the machine, and read all its entries.
     machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="values", db_index=False)
     key = models.CharField(max_length=700, help_text="Action and pieces, as docs/rules/romgon.md writes them.")
     start = models.FloatField(default=0, help_text="Where its ledger begins; not 0 in a copy.")

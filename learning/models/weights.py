@@ -1,4 +1,4 @@
-"""Weights of machines that learn a value of positions, as they were after each lesson."""
+"""Weights of machines that learn a value function of positions, after each lesson."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class WholeFloats(Func):
 
 
 class Weights(models.Model):
-    """The weights of a machine at its beginning, and after each of its lessons; the latest row is the present state.
+    """The weights of a machine initially and after each of its lessons; the latest row is the current state.
 
-    So the ledger needs no sum: the effect of a lesson is the difference between its row and the one before.
+    The effect of a lesson is the difference between its row and the row before.
     """
 
     machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="weights", db_index=False)
