@@ -1,4 +1,4 @@
-"""WebSocket consumers of machines, training runs and tournaments. Clients receive news and send only pings."""
+"""WebSocket consumers of machines, training runs and tournaments: they send news; clients send only pings."""
 
 from __future__ import annotations
 
@@ -27,16 +27,19 @@ logger = logging.getLogger("learning.consumers")
 
 CLOSE_FAULT = 1011
 MISSED_AFTER_S = 5.0
-"""Seconds that a machine's socket waits for a missing lesson after news of a later one; then the lesson is lost.
+"""Seconds that a machine's socket waits for a missing lesson after news of a later one; then it counts as lost.
 
-Processes broadcast their news independently, so lessons can arrive out of order.
+Processes send their news independently, so lessons can arrive out of order.
 """
 ASK_WHEN_AWAY_S = 5.0
-"""Seconds between two permission checks during a database outage; no news is sent until one succeeds."""
+"""Seconds between two permission checks during a database outage; no news is sent until a check succeeds."""
 
 
 class WatchConsumer(FrameConsumer, ABC):
-    """A socket that joins the group of one object, sends the object's state, then the news of the group."""
+    """A socket that shows one object: it sends the object's state, then the news of its channel group.
+
+    Subclasses say which object, what its state is, and how two pieces of news are merged.
+    """
 
     number: int
     """Primary key of the watched object."""
@@ -56,15 +59,18 @@ class WatchConsumer(FrameConsumer, ABC):
         await self.send_frame("joined", view)
 
     telling: asyncio.Task[None] | None = None
+    """Task that sends pending news; ``None`` if there is none."""
     unsent: dict[str, Any] | None = None
+    """News that has not been sent yet, merged."""
     sent_at = -TELL_EVERY_S
+    """Time (``time.monotonic``) of the last news."""
     audience: AccessList = None
-    """Access list of the machine that the news is about, from the latest news."""
+    """Access list of the machine in the news, from the latest news."""
 
     async def tell(self, kind: str, data: dict[str, Any], audience: AccessList = None) -> None:
-        """Send news of the group at most once every :data:`TELL_EVERY_S` seconds, if the viewer still has access.
+        """Send news as a frame ``kind``, at most once every :data:`TELL_EVERY_S` seconds, if the viewer has access.
 
-        News that arrives meanwhile is merged by :meth:`together`.
+        News that arrives meanwhile is merged by :meth:`together`. ``audience`` is the access list in the news.
         """
         self.audience = audience
         self.unsent = data if self.unsent is None else self.together(self.unsent, data)
@@ -72,7 +78,7 @@ class WatchConsumer(FrameConsumer, ABC):
             self.telling = asyncio.create_task(self._tell_or_close(kind))
 
     async def _tell_or_close(self, kind: str) -> None:
-        """Send the news in time; on an error close the socket, so that its page reconnects and gets the state."""
+        """Send the pending news; after an error, close the socket, so that its page reconnects and gets the state."""
         try:
             await self._tell_in_time(kind)
         except Exception:  # no code awaits this task, so an error would go unnoticed
@@ -80,7 +86,7 @@ class WatchConsumer(FrameConsumer, ABC):
             await self.give_up()
 
     async def give_up(self) -> None:
-        """Close a socket that missed news: its page opens another, and gets the current state."""
+        """Close a socket that missed news: its page opens another socket, and gets the current state."""
         if self.telling is not None and self.telling is not asyncio.current_task():
             self.telling.cancel()
         await self.leave()
@@ -90,16 +96,16 @@ class WatchConsumer(FrameConsumer, ABC):
         while self.unsent is not None:
             await asyncio.sleep(self.sent_at + TELL_EVERY_S - time.monotonic())
             if not await self._may_look():
-                return  # ``telling`` stays set, so that later news starts no new task
+                return  # ``telling`` stays set, so that later news does not start another task
             data, self.unsent = self.unsent, None
             self.sent_at = time.monotonic()
             await self.send_frame(kind, self.for_viewer(data))
         self.telling = None
 
     async def _may_look(self) -> bool:
-        """Whether the viewer still has access; if not, the socket is refused.
+        """Whether the viewer still has access; if not, refuse and close the socket.
 
-        Access is checked every :data:`ASK_AGAIN_S` seconds, and at once if the news excludes the viewer.
+        The database is asked every :data:`ASK_AGAIN_S` seconds, and at once if the news excludes the viewer.
         """
         while time.monotonic() - self.asked_at >= ASK_AGAIN_S or not may_see(self.viewer, self.audience):
             try:
@@ -109,7 +115,7 @@ class WatchConsumer(FrameConsumer, ABC):
             except UnavailableError:
                 await asyncio.sleep(ASK_WHEN_AWAY_S)
             except PlayError as error:
-                with contextlib.suppress(StopConsumer):  # not the consumer's own task, which ends with the socket
+                with contextlib.suppress(StopConsumer):  # only the consumer's own task must end by this exception
                     await self.refuse(error)
                 return False
         return True
@@ -129,14 +135,14 @@ class WatchConsumer(FrameConsumer, ABC):
         return data
 
     def user_now(self) -> AnyUser:
-        """Return the viewer, read again; queries the database."""
+        """Read the viewer again from the database, and return it as a user."""
         user = user_of_scope(self.scope)
         self.viewer = Principal.of(user)
         return user
 
     @abstractmethod
     def watched(self) -> str:
-        """Return the name of the channel-layer group."""
+        """Return the name of the channel-layer group of the watched object."""
 
     @abstractmethod
     def found(self) -> Any:
@@ -151,11 +157,11 @@ class WatchConsumer(FrameConsumer, ABC):
         """Return the state of the watched object; queries the database. Raises as :meth:`found`."""
 
     def note(self, view: Mapping[str, Any]) -> None:
-        """Record the state that this socket has been sent."""
+        """Remember what the client knows after it has received ``view``."""
 
 
 class MachineConsumer(WatchConsumer):
-    """Socket of a machine's page: sends every bead drawn, added and removed."""
+    """Socket of a machine's page: sends every bead that is drawn, added or removed."""
 
     def watched(self) -> str:
         return machine_group(self.number)
@@ -164,7 +170,7 @@ class MachineConsumer(WatchConsumer):
         return machine_for(self.user_now(), self.number)
 
     reached: int
-    """Number of the lesson up to which this socket has received all lessons of the machine."""
+    """Number up to which this socket has received all lessons; ``beyond`` has the later lessons received."""
 
     def joined(self) -> dict[str, Any]:
         return {"lesson": self.found().n_lessons}
@@ -173,13 +179,13 @@ class MachineConsumer(WatchConsumer):
         self.reached, self.beyond = view["lesson"], set[int]()
 
     async def handle(self, kind: str, data: dict[str, Any]) -> None:
-        """On a ping, check for lost lessons: pages ping when they receive nothing, and the last news may be lost."""
+        """On a ping, check for lost lessons. A page pings when it receives nothing, perhaps because news was lost."""
         if kind == "ping":
             self.expect((await in_thread(self.found)).n_lessons)
         await super().handle(kind, data)
 
     async def machine_boxes(self, event: dict[str, Any]) -> None:
-        """Handle changed boxes from the group."""
+        """Handle changed boxes from the group, and look for missing lessons."""
         self.beyond.update(lesson for lesson in event["lessons"] if lesson > self.reached)
         while self.reached + 1 in self.beyond:
             self.reached += 1
@@ -188,9 +194,10 @@ class MachineConsumer(WatchConsumer):
         await self.tell("boxes", event["data"], event["audience"])
 
     waiting: asyncio.Task[None] | None = None
+    """Task that waits for missing lessons."""
 
     def expect(self, lesson: int) -> None:
-        """Wait until this socket has received all lessons up to this one; close the socket if one is lost."""
+        """Start to wait until this socket has received all lessons up to this one; close it if a lesson is lost."""
         if lesson > self.reached and self.waiting is None:
             self.waiting = asyncio.create_task(self._wait_for(lesson))
 
@@ -231,8 +238,8 @@ class TournamentConsumer(WatchConsumer):
         return tournament_for(self.user_now(), self.number)
 
     def joined(self) -> TournamentState:
-        found = self.found()
-        return tournament_view(found, self.viewer)
+        tournament = self.found()
+        return tournament_view(tournament, self.viewer)
 
     def note(self, view: Any) -> None:
         self.version, self.shown = view["version"], view
@@ -262,13 +269,13 @@ class RunConsumer(WatchConsumer):
         return {**run_view(run, self.viewer), "curve": run_curve(run)}
 
     async def handle(self, kind: str, data: dict[str, Any]) -> None:
-        """On a ping, send the state if the run has begun or ceased to wait for room or kernels."""
+        """On a ping, send the state if the run has begun or stopped waiting for database space or kernels."""
         if kind == "ping":
             with contextlib.suppress(PlayError):
-                now = await in_thread(lambda: run_progress(self.found()))
-                if _waits(now) != self.waits and _reached(now) >= self.reached:
-                    self.waits = _waits(now)
-                    await self.send_frame("state", {**now, "points": []})
+                progress = await in_thread(lambda: run_progress(self.found()))
+                if _waits(progress) != self.waits and _reached(progress) >= self.reached:
+                    self.waits = _waits(progress)
+                    await self.send_frame("state", {**progress, "points": []})
         await super().handle(kind, data)
 
     def note(self, view: Mapping[str, Any]) -> None:
@@ -277,9 +284,9 @@ class RunConsumer(WatchConsumer):
         self.drawn_to = points[-1]["games"]
 
     waits = (False, False)
-    """Whether the run waits for room and for compiled kernels, as last sent to this socket."""
+    """Whether the run waits for database space and for compiled kernels, as last sent to this socket."""
     drawn_to = -1
-    """The games of the last point of the curve that this socket has."""
+    """Number of games at the last point of the curve that was sent to this socket; -1 before the first."""
 
     async def run_state(self, event: dict[str, Any]) -> None:
         """Handle progress from the group; skip stale progress and points of the curve already sent."""
@@ -294,10 +301,10 @@ class RunConsumer(WatchConsumer):
 
 
 def _waits(view: Mapping[str, Any]) -> tuple[bool, bool]:
-    """Whether a run waits for room and for kernels; workers of the previous release do not send these fields."""
+    """Return whether a run waits for database space, and for kernels; older workers do not send these fields."""
     return view.get("waits_for_room", False), view.get("waits_for_kernels", False)
 
 
 def _reached(view: Mapping[str, Any]) -> tuple[bool, int, bool]:
-    """Return fields of a run that never decrease, to detect stale news."""
+    """Return the fields of a run that never decrease, by which stale news is detected."""
     return view["finished_at"] is not None, view["games_done"], view["started_at"] is not None

@@ -1,4 +1,4 @@
-"""Errors of the learning services; views and the API answer with their ``code`` and ``status``, as in ``games``."""
+"""Errors of the learning services. Views and the API answer with the ``code`` and ``status`` of an error."""
 
 from games.exceptions import PlayError
 
@@ -65,7 +65,7 @@ class NoWeightsError(PlayError):
 
 
 class GameTooLargeError(PlayError):
-    """The positions of a game cannot all be listed: they are too many, or they can repeat."""
+    """The game has too many positions to list, or positions that can repeat."""
 
     message = "The positions of this game cannot all be listed, so this cannot be done."
     code = "game_too_large"
@@ -240,4 +240,4 @@ class NotYourExperimentError(PlayError):
 
 
 class AccountNotClosedError(Exception):
-    """An account was not closed; the message says why. The error occurs only in the admin, never in the API."""
+    """An account was not closed, for the reason in the message. Only the admin closes accounts, so it has no code."""

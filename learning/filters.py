@@ -36,7 +36,12 @@ ModelT = TypeVar("ModelT", bound=Model)
 
 
 class SlugFilter(django_filters.CharFilter):
-    """A filter by one of the ``known`` slugs; the error for another text suggests the most similar slug."""
+    """A filter by slug; the error for an unknown slug suggests the most similar one.
+
+    Args:
+        asked_as: name of the query parameter, for the error.
+        known: returns the valid slugs.
+    """
 
     def __init__(self, asked_as: str, known: Callable[[], Collection[str]], **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -55,18 +60,18 @@ class SlugFilter(django_filters.CharFilter):
 
 
 class NameFilter(django_filters.CharFilter):
-    """A filter by part of a machine's name, in any case, with or without accents."""
+    """A filter by part of a machine's name; case and accents do not matter."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(field_name="search_name", lookup_expr="contains", **kwargs)
 
     def filter(self, qs: QuerySet[Machine], value: str | None) -> QuerySet[Machine]:
-        """Return the machines with this text in their names."""
+        """Return the machines with ``value`` in their names."""
         return super().filter(qs, value and name_search(value))
 
 
 class AccountFilter(django_filters.CharFilter):
-    """A filter by the name of the owner's account, in any case."""
+    """A filter by the name of the owner's account; case does not matter."""
 
     def filter(self, qs: QuerySet[ModelT], value: str | None) -> QuerySet[ModelT]:
         """Return the rows of the account; none if there is no such account."""
@@ -77,7 +82,7 @@ class MachineOrdering(Ordering):
     """A total ordering of machines, so that pages neither repeat nor omit a machine."""
 
     def filter(self, qs: QuerySet[Machine], value: Sequence[str] | None) -> QuerySet[Machine]:
-        """Sort the machines in this order; equal ones by creation."""
+        """Return the machines in this order; machines that are equal in it by id."""
         return qs.order_by(*self.columns(value), "pk")
 
 
@@ -101,22 +106,22 @@ class MachineFilter(django_filters.FilterSet):
         fields: list[str] = []
 
     def on_side(self, queryset: QuerySet[Machine], name: str, value: str) -> QuerySet[Machine]:
-        """Return the machines that play this side, by the names that each game uses.
+        """Return the machines that play the side of this name or number; each game has names of its own.
 
         Raises:
             ValidationError: no game has a side of this name.
         """
-        wanted = Q()
+        condition = Q()
         for game in GAMES.values():
             try:
                 side = parse_side(game, value, None)
             except ValueError:
                 continue
             if side is not None:
-                wanted |= Q(game=game.slug, side=side)
-        if not wanted:
+                condition |= Q(game=game.slug, side=side)
+        if not condition:
             raise ValidationError({"side": f"{value!r} is a side of no game."})
-        return queryset.filter(wanted)
+        return queryset.filter(condition)
 
 
 SORTS = {
@@ -129,8 +134,9 @@ SORTS = {
     "strength": ("Weakest", (F("standing__score").asc(nulls_first=True), "standing")),
     "-strength": ("Strongest", (F("standing__score").desc(nulls_last=True), "-standing")),
 }
-"""Orders of the list of machines, each with its label and its columns; an index serves each (``models.Standing``)."""
+"""Orders of the list of machines, with their labels and columns; each order has an index (``models.Standing``)."""
 OWN_RULE = "own"
+"""Value of the rule filters for machines with a rule that is no preset."""
 
 
 class MachineListFilter(django_filters.FilterSet):
@@ -148,7 +154,10 @@ class MachineListFilter(django_filters.FilterSet):
         label="Rule",
         empty_label="any",
         method="by_rule",
-        choices=lambda: [*((slug, one.name) for slug, one in ALL_PRESETS.items()), (OWN_RULE, "a rule of its own")],
+        choices=lambda: [
+            *((slug, preset.name) for slug, preset in ALL_PRESETS.items()),
+            (OWN_RULE, "a rule of its own"),
+        ],
     )
     games = WholeFilter(field_name="standing__games", lookup_expr="gte", label="Games, at least", max_value=10**15)
     strength = django_filters.NumberFilter(
@@ -178,19 +187,19 @@ class MachineListFilter(django_filters.FilterSet):
         return queryset.filter(side__isnull=True) if value == "both" else queryset.filter(side=int(value))
 
     def by_rule(self, queryset: QuerySet[Machine], name: str, value: str) -> QuerySet[Machine]:
-        """Return the machines with the rule of a preset, or with a rule of their own."""
+        """Return the machines with the rule of a preset (a slug), or with another rule (:data:`OWN_RULE`)."""
         return queryset.filter(preset="" if value == OWN_RULE else value)
 
     def as_strong(self, queryset: QuerySet[Machine], name: str, value: Decimal) -> QuerySet[Machine]:
-        """Return the machines with at least ``value`` points in 100 games against random play."""
+        """Return the machines that expect at least ``value`` points in 100 games against random play."""
         return queryset.filter(standing__score__gte=float(value) / 100)
 
     def of_owner(self, queryset: QuerySet[Machine], name: str, value: str) -> QuerySet[Machine]:
-        """Return the viewer's own machines, or those of the site."""
+        """Return the viewer's own machines (``own``), or the site's (``house``)."""
         if value == "house":
             return queryset.filter(owner__isnull=True, guest__isnull=True)
-        own = owned_by(Principal.of(self.request.user))
-        return queryset.none() if own is None else queryset.filter(own)
+        is_owned = owned_by(Principal.of(self.request.user))
+        return queryset.none() if is_owned is None else queryset.filter(is_owned)
 
     def in_order(self, queryset: QuerySet[Machine], name: str, value: str) -> QuerySet[Machine]:
         return queryset.order_by(*SORTS[value][1])
@@ -214,17 +223,17 @@ class EntrantFilter(django_filters.FilterSet):
 
     def filter_queryset(self, queryset: QuerySet[Machine]) -> QuerySet[Machine]:
         """Return the filtered machines, the viewer's own first."""
-        own = owned_by(Principal.of(self.request.user)) or Q(pk__in=[])
-        return super().filter_queryset(queryset).order_by(Case(When(own, then=0), default=1), "name", "pk")
+        is_owned = owned_by(Principal.of(self.request.user)) or Q(pk__in=[])
+        return super().filter_queryset(queryset).order_by(Case(When(is_owned, then=0), default=1), "name", "pk")
 
     def by_rule(self, queryset: QuerySet[Machine], name: str, value: str) -> QuerySet[Machine]:
-        """Return the machines with the rule of a preset, or with a rule of their own."""
+        """Return the machines with the rule of a preset (a slug), or with another rule (:data:`OWN_RULE`)."""
         return queryset.filter(preset="" if value == OWN_RULE else value)
 
     def of_owner(self, queryset: QuerySet[Machine], name: str, value: bool) -> QuerySet[Machine]:
         """Return only the viewer's own machines if ``value`` is true."""
-        own = owned_by(Principal.of(self.request.user)) or Q(pk__in=[])
-        return queryset.filter(own) if value else queryset
+        is_owned = owned_by(Principal.of(self.request.user)) or Q(pk__in=[])
+        return queryset.filter(is_owned) if value else queryset
 
 
 class RunFilter(django_filters.FilterSet):
@@ -242,22 +251,22 @@ class RunFilter(django_filters.FilterSet):
 
     def of_machine(self, queryset: QuerySet[TrainingRun], name: str, value: str) -> QuerySet[TrainingRun]:
         """Return the runs that train this machine."""
-        return queryset.filter(_is("machine", value))
+        return queryset.filter(_has_ref("machine", value))
 
     def against(self, queryset: QuerySet[TrainingRun], name: str, value: str) -> QuerySet[TrainingRun]:
         """Return the runs with a stage against this opponent; machines that the viewer may not see match nothing."""
-        fixed = Q(stages__opponent=value, stages__opponent_machine__isnull=True)
-        seen = Q(stages__opponent_machine__in=machines_visible(self.request.user))
-        return queryset.filter(fixed | seen & _is("stages__opponent_machine", value)).distinct()
+        is_fixed = Q(stages__opponent=value, stages__opponent_machine__isnull=True)
+        is_visible = Q(stages__opponent_machine__in=machines_visible(self.request.user))
+        return queryset.filter(is_fixed | is_visible & _has_ref("stages__opponent_machine", value)).distinct()
 
 
-def _is(path: str, ref: str) -> Q:
+def _has_ref(path: str, ref: str) -> Q:
     """Return the condition that the machine at the end of a path has this id or slug."""
     return Q(**{f"{path}__slug" if row_id(ref) is None else f"{path}_id": ref})
 
 
 class ScheduleFilter(django_filters.FilterSet):
-    """Filter of schedules by machine and by pause."""
+    """Filter of schedules by machine and by whether they are paused."""
 
     machine = django_filters.CharFilter(method="of_machine", max_length=80, help_text="Id or slug of a machine.")
     paused = django_filters.BooleanFilter(field_name="task__enabled", exclude=True)
@@ -268,7 +277,7 @@ class ScheduleFilter(django_filters.FilterSet):
 
     def of_machine(self, queryset: QuerySet[Schedule], name: str, value: str) -> QuerySet[Schedule]:
         """Return the schedules of this machine."""
-        return queryset.filter(_is("machine", value))
+        return queryset.filter(_has_ref("machine", value))
 
 
 class TournamentFilter(django_filters.FilterSet):

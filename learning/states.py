@@ -1,4 +1,4 @@
-"""Messages on boxes, training runs and tournaments as they go over the wire, field by field."""
+"""Types of the JSON that sockets and the API send about boxes, training runs and tournaments."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Protocol, TypedDict
 
 
 class BoxState(TypedDict):
-    """The fields of a box that change."""
+    """The fields of a box that change: beads and number of draws of each slot."""
 
     position: str
     beads: list[int]
@@ -15,7 +15,7 @@ class BoxState(TypedDict):
 
 
 class HoldsBeads(Protocol):
-    """A box from any source: a row, or the memory of a lesson."""
+    """A box from any source: a row of the database, or a machine's memory during training."""
 
     @property
     def position(self) -> str: ...
@@ -28,20 +28,20 @@ class HoldsBeads(Protocol):
 
 
 def box_state(box: HoldsBeads) -> BoxState:
-    """Return a box as it goes over the wire."""
+    """Return the changing fields of a box."""
     return {"position": box.position, "beads": box.beads, "draws": box.visits}
 
 
 class BoxNews(BoxState):
-    """A box that changed, with the number of the machine's lesson since which it has these beads."""
+    """A changed box; ``lesson`` is the number of the lesson that gave it these beads."""
 
     lesson: int
 
 
 class MachineNews(TypedDict):
-    """News of a machine: boxes that changed, the last bead drawn, its totals after a lesson.
+    """News of a machine: changed boxes, the last bead drawn in a live match, and the totals after a lesson.
 
-    ``lesson`` is the number of its last lesson, as far as the sender knew.
+    ``lesson`` is the number of the machine's last lesson that the sender knew.
     """
 
     boxes: list[BoxNews]
@@ -51,12 +51,12 @@ class MachineNews(TypedDict):
 
 
 def box_news(boxes: Iterable[HoldsBeads], lesson: int) -> list[BoxNews]:
-    """Boxes as a lesson left them, each once: a box that changed twice as it was after the last change."""
+    """Return the JSON of the boxes that a lesson changed, each once, as it was after its last change."""
     return list({box.position: BoxNews(**box_state(box), lesson=lesson) for box in boxes}.values())
 
 
 class ShareState(TypedDict):
-    """A share of some games, and its 95 % interval."""
+    """A share of games, from 0 to 1, and its 95 % interval."""
 
     value: float
     low: float
@@ -64,7 +64,7 @@ class ShareState(TypedDict):
 
 
 class SampleState(TypedDict):
-    """Results of some games as shares."""
+    """The shares of wins, draws and losses in a number of games."""
 
     win: ShareState
     draw: ShareState
@@ -72,7 +72,7 @@ class SampleState(TypedDict):
 
 
 class PointSoFar(TypedDict):
-    """Results of a training up to a number of games, and the strength then."""
+    """The results of a training run up to a number of games, and the strength of the machine then."""
 
     games: int
     wins: int
@@ -82,13 +82,17 @@ class PointSoFar(TypedDict):
 
 
 class PointState(PointSoFar, total=False):
-    """A point of a curve. Every point of a run but the first has the results of the games since the point before."""
+    """A point of a curve. ``in_training``: results since the point before; missing in the first point of a run."""
 
     in_training: SampleState
 
 
 class MeasurementState(TypedDict):
-    """A snapshot's results with a set of openings against a level; ``confirms``: not used to choose it."""
+    """A snapshot's results against a level.
+
+    ``openings`` is the seed of the set of openings. ``confirms``: the result confirms the choice of the snapshot, but
+    was not used for the choice.
+    """
 
     level: str
     games: int
@@ -102,9 +106,9 @@ class MeasurementState(TypedDict):
 
 
 class SnapshotState(TypedDict):
-    """A machine as it was after ``games`` games of all its trainings, ``games_of_run`` of them in this run.
+    """A machine's state after ``games`` training games, of which ``games_of_run`` belong to this run.
 
-    ``games_left_behind`` of them have no effect any more, because an earlier snapshot had been chosen.
+    ``games_left_behind`` of the games have no effect on the state, because an earlier snapshot was restored after them.
     """
 
     id: int
@@ -128,7 +132,7 @@ class StageState(TypedDict):
 
 
 class RunProgress(TypedDict):
-    """The progress of a training run."""
+    """The progress of a training run, without its opponents and curve."""
 
     id: int
     machine: int
@@ -151,13 +155,13 @@ class RunProgress(TypedDict):
 
 
 class RunState(RunProgress):
-    """A training run, as far as the reader may know it."""
+    """A training run, redacted for its viewer."""
 
     opponents: list[StageState]
 
 
 class TournamentBrief(TypedDict):
-    """A tournament without its entries and tables."""
+    """The fields of a tournament without its entries and tables."""
 
     id: int
     name: str
@@ -175,7 +179,7 @@ class TournamentBrief(TypedDict):
 
 
 class EntryState(TypedDict):
-    """An entry: a machine or a fixed opponent in a tournament."""
+    """An entry of a tournament: ``machine`` is its id, or ``opponent`` the slug of a fixed opponent."""
 
     number: int
     name: str
@@ -245,9 +249,9 @@ class TournamentState(TournamentBrief):
 
 
 class TournamentChange(TournamentState):
-    """A tournament of which the tables have only lines that differ from version ``since``.
+    """The changes of a tournament: its tables have only the lines that differ from version ``since``.
 
-    ``order`` is that of standings and crosstable: the numbers of all entries by side, best first within a side.
+    ``order`` has the numbers of all entries in the order of standings and crosstable: by side, best first in a side.
     """
 
     since: int
@@ -263,7 +267,10 @@ class LatestResults(TypedDict):
 
 
 class FirstMove(TypedDict):
-    """A machine's likely first move and its probability. after: the opening, or empty; move: null to resign."""
+    """A machine's likeliest first move and its probability.
+
+    ``after`` is the opponent's opening move; empty if the machine begins. ``move`` is null if the machine resigns.
+    """
 
     after: str
     move: str | None
@@ -279,7 +286,7 @@ class BeadLabel(TypedDict):
 
 
 class FirstBox(TypedDict):
-    """A machine's first box, or that after an opening (``after``): its beads at the start and now."""
+    """The box of a machine's first move: its beads at the start and now. ``after`` as for :class:`FirstMove`."""
 
     after: str
     slots: list[BeadLabel]
@@ -288,11 +295,11 @@ class FirstBox(TypedDict):
 
 
 class Progress(TypedDict):
-    """The progress of a machine. ``results`` are those of its latest matches, ten at most, oldest first.
+    """The progress of a machine, as its page shows it.
 
-    ``points`` are its exact points in a game against random play. ``holds`` is its exact probability of not losing
-    against perfect play. Both are null if unknown. Curves are pairs of games and the figure after them, empty if
-    unknown.
+    ``results`` has the results of at most ten latest matches, oldest first. ``points`` is the exact expectation of
+    points in a game against random play. ``holds`` is the exact probability not to lose against perfect play. Both are
+    null if unknown. A curve has pairs of a number of games and the figure after them; an unknown curve is empty.
     """
 
     games: int
@@ -310,7 +317,7 @@ class Progress(TypedDict):
 
 
 class PrivateEntry(TypedDict):
-    """A private entry of a tournament, and its audience."""
+    """The number of a tournament's entry with a private machine, and the machine's access list."""
 
     entry: int
     audience: list[int | str] | None
