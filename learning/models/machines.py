@@ -370,7 +370,7 @@ class HeldBox(AnyBox):
 
 
 class MovedGuest(models.Model):
-    """A guest number whose machines have all moved to an account; no more machines are created for this guest.
+    """A guest number without machines, because all have moved to an account; no more are created for this guest.
 
     Otherwise a request that is already on its way could create a machine that no browser finds. Rows are kept a day.
     """
