@@ -1,4 +1,4 @@
-"""The interface of advisers, which parse and answer questions about games of one family or of any game."""
+"""The interface of advisers. An adviser parses and answers questions about boards of some games."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from beadbox.rules.game import AnyGame, AnyPosition
 QuestionT = TypeVar("QuestionT")
 
 PolicyT = TypeVar("PolicyT")
-"""The view of a machine that an adviser needs."""
+"""The type through which an adviser sees a machine, with learning switched off."""
 
 
 class Adviser(ABC, Generic[QuestionT, PolicyT]):
-    """Parser and answerer of questions about games. An adviser has no state, so threads may share it."""
+    """Parses and answers questions about boards. An adviser has no state, so threads may share it."""
 
     @abstractmethod
     def read(self, game: AnyGame, fields: Mapping[str, object]) -> QuestionT:
-        """Parse a question about a board of this game.
+        """Parse the fields of a question about a board of this game (docs/ai.md).
 
         Raises:
             AdviceError: the fields are invalid; the message is the first fixed text that applies.
@@ -28,7 +28,10 @@ class Adviser(ABC, Generic[QuestionT, PolicyT]):
 
     @abstractmethod
     def asked(self, question: QuestionT) -> tuple[AnyGame, AnyPosition]:
-        """Return the game and the position of a question; the game may have more options than the one named."""
+        """Return the game and the position of a question.
+
+        The question may add options to the game that it names, so the game may differ from that of ``read``.
+        """
 
     @abstractmethod
     def start(self, game: AnyGame) -> QuestionT:
@@ -36,15 +39,15 @@ class Adviser(ABC, Generic[QuestionT, PolicyT]):
 
     @abstractmethod
     def move(self, question: QuestionT, rng: Random, *, time_limit_s: float) -> dict[str, object]:
-        """Return the move to play and a comparison with other moves; ``rng`` breaks ties."""
+        """Return the move to play, as JSON, and a comparison with other moves; ``rng`` breaks ties."""
 
     @abstractmethod
     def machine(self, question: QuestionT, frozen_policy: PolicyT, rng: Random) -> dict[str, object]:
-        """Return the move that a machine plays; the machine learns nothing from the question."""
+        """Return the move that a machine plays, as JSON, and a comparison; the machine does not learn from it."""
 
     @abstractmethod
     def evaluation(self, question: QuestionT) -> dict[str, object]:
-        """Return the value of the board for the side that asks, and the legal moves."""
+        """Return the value of the board for the side that asks, and the legal moves, as JSON."""
 
     @abstractmethod
     def form(self, game: AnyGame) -> dict[str, object]:
@@ -62,4 +65,4 @@ class Adviser(ABC, Generic[QuestionT, PolicyT]):
 
 
 AnyAdviser: TypeAlias = Adviser[object, object]
-"""An adviser of an unknown family. It answers only the questions it has parsed, with machines of that family."""
+"""An adviser of any type. It answers only questions that it has parsed, and needs machines of its own games."""

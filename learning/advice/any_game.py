@@ -1,6 +1,6 @@
-"""Advice on any game with text boards: from a fixed opponent, from exact values, or from a machine's beads.
+"""Advice on any game: from a fixed opponent, from exact values, or from a machine's beads.
 
-Answers have the shape of Romgon's answers, with the game's own texts for moves. Values are for the side to move:
+Answers have the fields of Romgon's answers, with the game's own texts for moves. Values are for the side to move:
 1 for a win, 0 for a draw, -1 for a loss, and ``None`` if the game is too large to solve.
 """
 
@@ -26,7 +26,7 @@ WIN, DRAW, LOSS = 1, 0, -1
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A position and the level of the answer: ``level`` is a key of ``LEVELS``; machines ignore it."""
+    """A parsed question. ``level``, a key of ``LEVELS``, is that of the opponent that answers; machines ignore it."""
 
     game: AnyGame
     position: AnyPosition
@@ -35,27 +35,27 @@ class Question:
 
 
 def sides_of(game: AnyGame) -> dict[str, Side]:
-    """Return the side of each accepted name: its colour, and its role in the game."""
+    """Return the sides by their accepted names: the colour of a side, and its role in the game."""
     return COLOURS | {role: Side(index) for index, role in enumerate(game.look.layout.roles)}
 
 
 @cache
 def alphabet(game: AnyGame) -> dict[str | None, str]:
-    """Return the character in position texts of each piece, and of an empty cell (``None``).
+    """Return the character for each piece, and for an empty cell (``None``), in the texts of positions.
 
-    The characters are inferred from the first three positions of a game. Their texts must begin with one character
-    per cell, in the order of the layout. The result is empty for games with another notation: their boards cannot be
-    set up cell by cell.
+    The characters are inferred from three positions at the beginning of a game. The text of a position must begin with
+    one character for each cell, in the order of the layout. For games with another notation the result is empty, and
+    boards cannot be set up cell by cell.
     """
-    seen: dict[tuple[str | None, str], None] = {}  # a dictionary keeps the order in which the pairs were seen
+    pairs: dict[tuple[str | None, str], None] = {}  # a dictionary keeps the order in which the pairs were seen
     position = game.initial_position()
     for _ in range(3):
         if game.is_terminal(position):
             break
-        seen |= dict.fromkeys(zip(game.pieces(position), game.encode(position), strict=False))
+        pairs |= dict.fromkeys(zip(game.pieces(position), game.encode(position), strict=False))
         position = game.apply(position, game.legal_moves(position)[0])
-    characters: dict[str | None, str] = dict(seen.keys())
-    return characters if len(characters) == len(seen) == len(set(characters.values())) else {}
+    characters: dict[str | None, str] = dict(pairs.keys())
+    return characters if len(characters) == len(pairs) == len(set(characters.values())) else {}
 
 
 class OpenedBox(Protocol):
@@ -72,7 +72,7 @@ class OpenedBox(Protocol):
 
 
 class FrozenPolicy(Protocol):
-    """The view of a machine that advice needs: move probabilities, and a choice with the opened box, if any."""
+    """A machine with boxes, learning switched off: its move probabilities, and its choice with the opened box."""
 
     def policy(self, position: AnyPosition) -> Mapping[AnyMove, float]:
         """Return the probability of every legal move."""
@@ -104,7 +104,7 @@ def _read_position(game: AnyGame, board: Any, side: Side | None) -> Any:
 
 
 def _text_of(game: AnyGame, cells: list[Any]) -> str:
-    """Return the text of a board given cell by cell: pieces by name or character, empty cells as ``None``."""
+    """Return the text of a board from a list with a piece (name or character) or ``None`` for each cell."""
     characters = alphabet(game)
     if not characters:
         raise AdviceError("Invalid board", f"A board of {game.name} is a text, as its positions are written.")
@@ -119,7 +119,7 @@ def _text_of(game: AnyGame, cells: list[Any]) -> str:
 
 
 def _moves_view(game: AnyGame, position: AnyPosition) -> dict[Any, dict[str, Any]]:
-    """Return the legal moves as answers show them, in the order of the rules."""
+    """Return the JSON of each legal move, by move, in the order of the rules."""
     values = move_values(game, position) if game.listable else {}
     return {
         move: {
@@ -133,7 +133,7 @@ def _moves_view(game: AnyGame, position: AnyPosition) -> dict[Any, dict[str, Any
 
 
 def _paths(game: AnyGame, position: AnyPosition) -> dict[str, list[str]]:
-    """Return the ids of the cells that each legal move touches, as in the state of a room."""
+    """Return the ids of the cells on the path of each legal move, by the text of the move."""
     return {game.format_move(move): game.look.path_ids(move) for move in game.legal_moves(position)}
 
 
@@ -179,29 +179,33 @@ class AnyGameAdviser(Adviser[Question, FrozenPolicy]):
         ``rng`` breaks ties of the opponent.
         """
         game, position = question.game, question.position
-        common = {"difficulty": question.level, "flipModeEnabled": question.flip_mode, "paths": _paths(game, position)}
+        common_fields = {
+            "difficulty": question.level,
+            "flipModeEnabled": question.flip_mode,
+            "paths": _paths(game, position),
+        }
         if (outcome := game.outcome(position)) is not None:
-            return {"move": None, "evaluation": _result(game, position, outcome), "candidateMoves": [], **common}
+            return {"move": None, "evaluation": _result(game, position, outcome), "candidateMoves": [], **common_fields}
         chosen = LEVELS[question.level].choose(game, position, rng)
         views = _moves_view(game, position)
         return {
             "move": views[chosen],
             "evaluation": views[chosen]["evaluation"],
             "candidateMoves": sorted(views.values(), key=lambda view: -(view["evaluation"] or 0)),
-            **common,
+            **common_fields,
         }
 
     def machine(self, question: Question, frozen_policy: FrozenPolicy, rng: Random) -> dict[str, object]:
-        """Return the machine's draw, the opened box, and every legal move with its probability, likeliest first.
+        """Return the machine's move, the opened box, and every legal move with its probability, likeliest first.
 
-        ``move`` is ``None`` if the machine finds no bead and so resigns, which is a loss. ``box`` is ``None`` if the
-        machine opens no box. The machine learns nothing.
+        ``move`` is ``None`` if the box is empty: the machine resigns, which is a loss. ``box`` is ``None`` if the
+        machine opens no box. The machine does not learn.
         """
         game, position = question.game, question.position
-        common = {"difficulty": None, "flipModeEnabled": question.flip_mode, "paths": _paths(game, position)}
+        common_fields = {"difficulty": None, "flipModeEnabled": question.flip_mode, "paths": _paths(game, position)}
         if (outcome := game.outcome(position)) is not None:
             value = _result(game, position, outcome)
-            return {"move": None, "evaluation": value, "candidateMoves": [], **common, "box": None}
+            return {"move": None, "evaluation": value, "candidateMoves": [], **common_fields, "box": None}
         chances = frozen_policy.policy(position)
         chosen, draw = frozen_policy.choose(position, rng)
         views = {move: {**view, "probability": chances[move]} for move, view in _moves_view(game, position).items()}
@@ -209,7 +213,7 @@ class AnyGameAdviser(Adviser[Question, FrozenPolicy]):
             "move": None if chosen is None else views[chosen],
             "evaluation": LOSS if chosen is None else views[chosen]["evaluation"],
             "candidateMoves": sorted(views.values(), key=lambda view: -view["probability"]),
-            **common,
+            **common_fields,
             "box": None if draw is None else _box_view(frozen_policy, position, draw),
         }
 

@@ -10,14 +10,15 @@ from beadbox.rules.game import AnyGame, AnyPosition
 from beadbox.rules.outcome import Side
 
 WIN = 1_000_000
-"""Value of a win in every engine; the number of moves until the win is subtracted."""
+"""Value of a win in every engine, less the number of moves until the win."""
 LEAST_WIN = WIN - 1000
+"""Smallest value that is a win: every win takes at most 1000 moves."""
 SCALE = 40
-"""Advantage in points that fills about three quarters of the evaluation bar (logistic scale)."""
+"""Scale of the logistic evaluation bar: an advantage of this many points fills 73 % of the bar."""
 
 
 class MoveAdvice(TypedDict):
-    """One of the engine's best moves: its value for the side to move, and in words which side that favours."""
+    """One of the engine's best moves: its value for the side to move, and the same value in words."""
 
     move: str
     name: str
@@ -66,7 +67,7 @@ def advice(engine: AnyEngine, game: AnyGame, position: AnyPosition) -> Advice:
 
 
 def value_words(value: float, side: Side, roles: tuple[str, str]) -> str:
-    """Describe a value for a side in words."""
+    """Describe a value for ``side`` in words; ``roles`` are the names of the sides in the game."""
     if abs(value) >= LEAST_WIN:
         winner, n_moves = roles[side if value > 0 else side.other], WIN - round(abs(value))
         return f"{winner} wins with this move" if n_moves == 1 else f"{winner} wins in {n_moves} moves"
@@ -76,6 +77,6 @@ def value_words(value: float, side: Side, roles: tuple[str, str]) -> str:
 
 
 def share(value: float, side: Side) -> float:
-    """Return the first side's part of the evaluation bar, from 0 to 1; 0.5 if the sides are equal."""
+    """Return the first side's part of the evaluation bar, from 0 to 1; ``value`` is that for ``side``."""
     first = value if side is Side.FIRST else -value
     return 1 / (1 + math.exp(-max(-20.0, min(20.0, first / SCALE))))

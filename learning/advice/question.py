@@ -1,4 +1,4 @@
-"""Validation of questions from clients as JSON: every field is checked once, here, in the documented order.
+"""Validation of questions that clients send as JSON. Every field is checked once, in the documented order.
 
 The error texts are fixed by section 12 of the rules of Romgon, which all games follow.
 """
@@ -13,12 +13,12 @@ from beadbox.names import name_near
 from beadbox.rules.outcome import Side
 
 COLOURS = {"white": Side.FIRST, "black": Side.SECOND}
-"""Names of the sides that every game accepts."""
+"""Sides by the names that every game accepts."""
 
 
 EXAMPLE = 'an object such as {"game": "noughts-and-crosses", "board": "X...O...."}'
 MAX_SHOWN = 60
-"""Characters of a wrong value that an error message repeats."""
+"""Maximum number of characters of a wrong value in an error message."""
 
 
 class AdviceError(ValueError):
@@ -42,31 +42,31 @@ def read_object(body: bytes, content_type: str = "application/json") -> dict[str
     Raises:
         AdviceError: the body is no JSON object, or is nested too deeply to be parsed.
     """
-    send = (
+    instruction = (
         f"Send {EXAMPLE}."
         if content_type == "application/json"
         else f"Send Content-Type: application/json and {EXAMPLE}."
     )
     if not body:
-        raise AdviceError("Invalid JSON", f"The body is empty. {send}")
+        raise AdviceError("Invalid JSON", f"The body is empty. {instruction}")
     try:
         fields = json.loads(body.decode("utf-8-sig"), parse_constant=_refuse_constant)
     except UnicodeDecodeError:
-        raise AdviceError("Invalid JSON", f"The body is not UTF-8. {send}") from None
+        raise AdviceError("Invalid JSON", f"The body is not UTF-8. {instruction}") from None
     except json.JSONDecodeError as error:
-        where = f"line {error.lineno}, column {error.colno}"
-        raise AdviceError("Invalid JSON", f"The body is not JSON ({error.msg}, {where}). {send}") from None
+        place = f"line {error.lineno}, column {error.colno}"
+        raise AdviceError("Invalid JSON", f"The body is not JSON ({error.msg}, {place}). {instruction}") from None
     except RecursionError:
-        raise AdviceError("Invalid JSON", f"The body is nested too deeply. {send}") from None
-    except ValueError as error:  # a number of thousands of digits
-        raise AdviceError("Invalid JSON", f"The body is not JSON ({shown(str(error))}). {send}") from None
+        raise AdviceError("Invalid JSON", f"The body is nested too deeply. {instruction}") from None
+    except ValueError as error:  # for example, a number with thousands of digits
+        raise AdviceError("Invalid JSON", f"The body is not JSON ({shown(str(error))}). {instruction}") from None
     if not isinstance(fields, dict):
-        raise AdviceError("Invalid JSON", f"The body is JSON, but not an object. {send}")
+        raise AdviceError("Invalid JSON", f"The body is JSON, but not an object. {instruction}")
     return fields
 
 
 def shown(value: object) -> str:
-    """Return a value of a question for an error message: as JSON, shortened, without the content of collections."""
+    """Return a wrong value as an error message shows it: short JSON, or only "an object" or "a list"."""
     text = "an object" if isinstance(value, dict) else "a list" if isinstance(value, list) else json.dumps(value)
     return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…"
 
@@ -87,20 +87,22 @@ def require(fields: Mapping[str, object], *, colour: bool) -> None:
 
 
 def read_side(fields: Mapping[str, object], sides: Mapping[str, Side] = COLOURS) -> Side | None:
-    """Return the side that asks, from ``playerColor`` or ``currentPlayer``; ``None`` if neither is given.
+    """Return the side that asks, from ``playerColor`` or ``currentPlayer``; ``None`` if neither field is given.
+
+    ``sides`` has the side for each accepted name.
 
     Raises:
         AdviceError: a side is unknown, or the two fields name different sides.
     """
-    given = {sides.get(colour) if isinstance(colour, str) else None for colour in _colours(fields)}
-    if None in given:
-        wrong = next(one for one in _colours(fields) if not isinstance(one, str) or one not in sides)
-        raise AdviceError("Invalid playerColor", f"playerColor is {' or '.join(sides)}, not {shown(wrong)}.")
-    if len(given) > 1:
+    named_sides = {sides.get(colour) if isinstance(colour, str) else None for colour in _colours(fields)}
+    if None in named_sides:
+        wrong_name = next(name for name in _colours(fields) if not isinstance(name, str) or name not in sides)
+        raise AdviceError("Invalid playerColor", f"playerColor is {' or '.join(sides)}, not {shown(wrong_name)}.")
+    if len(named_sides) > 1:
         raise AdviceError(
             "Invalid playerColor", "playerColor and currentPlayer name different sides. Send one of them."
         )
-    return given.pop() if given else None
+    return named_sides.pop() if named_sides else None
 
 
 def read_flip_mode(fields: Mapping[str, object]) -> bool:
@@ -125,9 +127,11 @@ def read_level(fields: Mapping[str, object], levels: Collection[str]) -> str:
     if level is None:
         return "hard"
     if not isinstance(level, str) or level not in levels:
-        near = name_near(level, levels) if isinstance(level, str) else ""
-        more = f" Did you mean {near}?" if near else ""
-        raise AdviceError("Invalid difficulty", f"difficulty is one of {', '.join(levels)}, not {shown(level)}.{more}")
+        similar = name_near(level, levels) if isinstance(level, str) else ""
+        suggestion = f" Did you mean {similar}?" if similar else ""
+        raise AdviceError(
+            "Invalid difficulty", f"difficulty is one of {', '.join(levels)}, not {shown(level)}.{suggestion}"
+        )
     return level
 
 

@@ -1,4 +1,4 @@
-"""The advisers: one for each family listed here, and a default for all other games. A new one is a line here."""
+"""The registry of advisers: one for each listed family of games, and a default for all other games."""
 
 from typing import cast
 
@@ -11,7 +11,7 @@ ADVISERS = {"romgon": cast("AnyAdviser", RomgonAdviser())}
 """Advisers of particular families, by the family's slug."""
 
 UNNAMED = "romgon"
-"""Slug of the game of questions that name no game."""
+"""Slug of the default game, for questions that name no game."""
 
 _ANY_GAME = cast("AnyAdviser", AnyGameAdviser())
 

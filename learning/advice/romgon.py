@@ -1,4 +1,4 @@
-"""Advice on Romgon, exactly as in section 12 of its rules: from pieces by hex to actions with their values."""
+"""Advice on Romgon, as section 12 of its rules says: a question has pieces by hex; an answer, actions with values."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _COLOURS = {side: colour for colour, side in SIDES.items()}
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A board, the side that asks, and the level of the answer: ``level`` is a key of ``LEVELS``."""
+    """A parsed question: a board, the side that asks, the options of the game, and the level, a key of ``LEVELS``."""
 
     board: Board
     side: Side
@@ -52,28 +52,32 @@ class Question:
 
 
 def levels_of(game: Romgon) -> list[str]:
-    """Return every level that can be requested for the game, on its ladder or not."""
+    """Return the slugs of all levels that can be requested for the game, even those outside its ladder."""
     return [slug for slug, level in LEVELS.items() if plays_at(game, level)]
 
 
 class ValuingPolicy(Protocol):
-    """The view of a machine that advice needs: its choice, with the value of every legal action."""
+    """A machine with learnt values, learning switched off: its choice, with the value of every legal action."""
 
     def best(self, position: Position) -> Chosen | None:
         """Return the choice without exploration; ``None`` if the game is over."""
 
 
-def _machine_view(board: Board, chosen: Chosen, one: choice.Candidate) -> dict[str, Any]:
+def _machine_view(board: Board, chosen: Chosen, candidate: choice.Candidate) -> dict[str, Any]:
     return {
-        **_candidate_view(board, Candidate(cast("Move", one.move), one.total)),
-        "probability": int(one.move == chosen.move),
-        "value": one.value,
-        "outlook": one.outlook / choice.OUTLOOK,
+        **_candidate_view(board, Candidate(cast("Move", candidate.move), candidate.total)),
+        "probability": int(candidate.move == chosen.move),
+        "value": candidate.value,
+        "outlook": candidate.outlook / choice.OUTLOOK,
     }
 
 
 def _read_pieces(board: Any) -> dict[int, Piece]:
-    """Parse the pieces of a board, by cell."""
+    """Parse the pieces of a board; return them by cell.
+
+    Raises:
+        AdviceError: the board is invalid.
+    """
     if not isinstance(board, dict):
         raise AdviceError("Invalid board", f"board is an object with a piece by hex, {_EXAMPLE}, not {shown(board)}.")
     unknown = next((hex_id for hex_id in board if hex_id not in CELL), None)
@@ -130,13 +134,13 @@ def _action_view(board: Board, move: Move) -> dict[str, Any]:
 
 
 def _number(value: float) -> float:
-    """Return a whole value as an integer, so that -0.0 becomes 0."""
+    """Convert a whole number to an integer, so that JSON has 0 for 0.0 and for -0.0."""
     return int(value) if value == int(value) else value
 
 
 def _levels_described(mode: str) -> list[tuple[str, str]]:
-    """Return every level with its description and measured rating, the weakest first."""
-    ratings = sorted(measured()[mode].ratings.items(), key=lambda rated: rated[1])
+    """Return the slug and the description of each rated level, weakest first, for ``plain`` or ``flips``."""
+    ratings = sorted(measured()[mode].ratings.items(), key=lambda item: item[1])
     return [(slug, ", ".join(filter(None, (slug, LEVELS[slug].whom, rating.words)))) for slug, rating in ratings]
 
 
@@ -162,9 +166,8 @@ class RomgonAdviser(Adviser[Question, ValuingPolicy]):
     def move(self, question: Question, rng: Random, *, time_limit_s: float) -> dict[str, object]:
         """Return the engine's action at this level, and the best five actions, best first.
 
-        A deep search that exceeds ``time_limit_s`` answers from the last depth that it completed, returned as
-        ``depth``. Other levels have no time limit: looking two actions ahead takes a few milliseconds on the fullest
-        board.
+        A deep search that exceeds ``time_limit_s`` answers from the last completed depth, which is ``depth`` in the
+        answer. Other levels need no time limit: they look two actions ahead, which takes a few milliseconds.
         """
         board, level = question.board, LEVELS[question.level]
         limit = time_limit_s if level.is_deep else None

@@ -9,10 +9,14 @@ from typing import Any
 from learning.models import TrainingRun
 
 WIDTH = 30
+"""Width of the bar in characters."""
 
 
 class Progress:
-    """Line with progress, speed and remaining time; rewritten on a terminal, otherwise printed once at the end."""
+    """A line with progress, speed and remaining time.
+
+    On a terminal the line is rewritten; otherwise it is printed once, at the end.
+    """
 
     def __init__(self, out: Any, label: str, total: int) -> None:
         self.out, self.label, self.total = out, label, total

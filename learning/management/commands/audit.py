@@ -14,10 +14,10 @@ class Command(BaseCommand):
     help = "Checks that every box and every value is what it began with plus every recorded change."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Print the numbers of boxes and values checked.
+        """Check all ledgers, and print the numbers of boxes and values checked.
 
         Raises:
-            CommandError: lessons are missing, or a box or value differs from its ledger; names the first.
+            CommandError: lessons are missing, or a box or value differs from its ledger; the message has the first.
         """
         if missing := lessons_missing():
             raise CommandError(f"Machines of whose ledger lessons are missing: {missing}")

@@ -23,35 +23,39 @@ class Command(BaseCommand):
         """NAME [--seed S] [--json FILE] and the experiment's own parameters."""
         names = parser.add_subparsers(dest="name", metavar="NAME", required=True)
         for slug, experiment in EXPERIMENTS.items():
-            own = names.add_parser(slug, help=experiment.question.replace("%", "%%"), description=experiment.question)
-            own.add_argument("--seed", type=int, default=experiment.default_seed, help="default: %(default)s")
-            own.add_argument("--json", metavar="FILE", help="write everything, the points of the charts too")
-            own.add_argument("--markdown", metavar="FILE", help="write findings, figures and tables")
-            own.add_argument("--commit", default="", help="the commit that makes it, named in the Markdown")
+            subparser = names.add_parser(
+                slug, help=experiment.question.replace("%", "%%"), description=experiment.question
+            )
+            subparser.add_argument("--seed", type=int, default=experiment.default_seed, help="default: %(default)s")
+            subparser.add_argument("--json", metavar="FILE", help="write everything, the points of the charts too")
+            subparser.add_argument("--markdown", metavar="FILE", help="write findings, figures and tables")
+            subparser.add_argument("--commit", default="", help="the commit that makes it, named in the Markdown")
             for parameter in experiment.parameters:
-                words = f"{parameter.label}: {parameter.low} to {parameter.high}; default: %(default)s"
-                own.add_argument(f"--{parameter.name}", type=int, default=parameter.default, help=words)
+                help_text = f"{parameter.label}: {parameter.low} to {parameter.high}; default: %(default)s"
+                subparser.add_argument(f"--{parameter.name}", type=int, default=parameter.default, help=help_text)
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Run the experiment, print its result, and write the requested files."""
         experiment = EXPERIMENTS[options["name"]]
         try:
             seed = seed_checked(options["seed"])
-            settings = experiment.settings({p.name: options[p.name] for p in experiment.parameters})
+            settings = experiment.settings(
+                {parameter.name: options[parameter.name] for parameter in experiment.parameters}
+            )
         except (ParameterError, SeedError) as error:
             raise CommandError(str(error)) from None
         result = experiment.run(settings, seed, self._progress if self.stdout.isatty() else _silent)
         self._print(experiment, result)
-        chosen = ", ".join(f"{name} {value:,}" for name, value in settings.items())
-        made = f"{experiment.slug}, {chosen}, seed {seed}, edition {experiment.edition}"
-        self.stdout.write(made)
+        settings_text = ", ".join(f"{name} {value:,}" for name, value in settings.items())
+        source = f"{experiment.slug}, {settings_text}, seed {seed}, edition {experiment.edition}"
+        self.stdout.write(source)
         if options["markdown"]:
-            made += f", commit {options['commit']}" if options["commit"] else ""
-            Path(options["markdown"]).write_text("\n".join(_markdown(experiment, result, made)) + "\n")
+            source += f", commit {options['commit']}" if options["commit"] else ""
+            Path(options["markdown"]).write_text("\n".join(_markdown(experiment, result, source)) + "\n")
         if options["json"]:
-            kept = {"experiment": experiment.slug, "edition": experiment.edition, "seed": seed_to_json(seed)}
+            head = {"experiment": experiment.slug, "edition": experiment.edition, "seed": seed_to_json(seed)}
             Path(options["json"]).write_text(
-                json.dumps({**kept, "parameters": settings, **result.to_json()}, indent=1) + "\n"
+                json.dumps({**head, "parameters": settings, **result.to_json()}, indent=1) + "\n"
             )
 
     def _progress(self, done: int, total: int) -> None:
@@ -72,9 +76,9 @@ class Command(BaseCommand):
                 self.stdout.write("  " + "  ".join(cells).rstrip())
 
 
-def _markdown(experiment: AnyExperiment, result: Result, made: str) -> Iterator[str]:
+def _markdown(experiment: AnyExperiment, result: Result, source: str) -> Iterator[str]:
     """Yield the findings, figures and tables of a result as lines of Markdown."""
-    yield from (f"# {experiment.name}", "", experiment.question, "", f"`{made}`", "")
+    yield from (f"# {experiment.name}", "", experiment.question, "", f"`{source}`", "")
     yield from (f"* {finding}" for finding in result.findings)
     figures = [(figure.label, _value(figure), _published(figure)) for figure in result.figures]
     yield from _markdown_table("Figures, with 95 % intervals", ("", "here", "published"), figures)
@@ -108,8 +112,8 @@ def _value(figure: Figure) -> str:
 def _published(figure: Figure) -> str:
     if (published := figure.published) is None:
         return ""
-    same = tolerance(figure.unit, published.low, published.high)
-    return f"{published.words}{same and f' ({same})'}; {published.source}"
+    agreement = tolerance(figure.unit, published.low, published.high)
+    return f"{published.words}{agreement and f' ({agreement})'}; {published.source}"
 
 
 def _number(unit: Unit, value: float | None) -> str:

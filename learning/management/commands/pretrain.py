@@ -28,4 +28,4 @@ class Command(BaseCommand):
                 continue
             with Progress(self.stdout, str(machine), claimed.n_games) as progress:
                 run_execute(claimed, progress.show)
-        experiments_prepare()  # workers run them: this command does not wait
+        experiments_prepare()  # only requests: workers run the experiments

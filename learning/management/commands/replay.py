@@ -78,7 +78,7 @@ def _won(winner: Side | None, resigned: Side | None) -> str:
 
 
 def _content(path: Path) -> bytes:
-    """Return the content of the file, at most one byte more than the size limit, so that excess is detected."""
+    """Return the content of a file, cut off one byte above the size limit, so that the parser refuses a larger file."""
     try:
         with path.open("rb") as file:
             return file.read(MAX_BYTES + 1)

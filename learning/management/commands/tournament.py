@@ -1,4 +1,4 @@
-"""``manage.py tournament``: play a tournament in this process, by the same service and referee as the workers."""
+"""``manage.py tournament``: play a tournament in this process, by the same code as the workers."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -57,9 +57,9 @@ class Command(BaseCommand):
         width = max(len("name"), *map(len, names.values()))
         heads = f"{'games':>9} {'won':>9} {'drawn':>9} {'lost':>9} {'score':>7} {'exact':>7} {'openskill':>13}"
         self.stdout.write(f"{'':>4} {'name':<{width}} {heads}")
-        for at, row in enumerate(view["standings"]):
+        for index, row in enumerate(view["standings"]):
             side = sides[row["entry"]]
-            if at == 0 or side != sides[view["standings"][at - 1]["entry"]]:
+            if index == 0 or side != sides[view["standings"][index - 1]["entry"]]:
                 self.stdout.write("both sides" if side is None else f"{Side(side).name.lower()} player")
             expected, games = row["expected"], row["games"]
             exact = "–" if expected is None or not games else f"{expected / games:.1%}"

@@ -1,4 +1,4 @@
-"""``manage.py train``: train a machine in this process, by the same runner as the workers."""
+"""``manage.py train``: train a machine in this process, by the same code as the workers."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -37,7 +37,7 @@ class Command(BaseCommand):
         """Store the run, claim it, train it, and print its results; Ctrl-C stops it and keeps the beads."""
         seed = seed_or_random(options["seed"])
         try:
-            with transaction.atomic():  # no worker sees it unclaimed
+            with transaction.atomic():  # so that no worker sees the run before this process has claimed it
                 run = training_run_start(
                     machine=options["machine"],
                     stages=[Stage(options["opponent"], options["games"], learns=options["opponent_learns"])],
@@ -54,7 +54,7 @@ class Command(BaseCommand):
                 done = run_execute(claimed, progress.show)
             except KeyboardInterrupt:
                 training_run_cancel(run_id=run.pk)
-                done = run_execute(TrainingRun.objects.get(pk=run.pk))  # with the lease of its last chunk
+                done = run_execute(TrainingRun.objects.get(pk=run.pk))  # the row, which has the lease of the last chunk
                 raise CommandError(f"stopped after {done.games_done:,} games; their beads are kept") from None
         if done.status != JobStatus.FINISHED:
             raise CommandError(f"the run is {done.status} after {done.games_done:,} games")

@@ -18,9 +18,9 @@ from beadbox.tournaments.contest import contest
 from learning.selectors.advice import warm_up
 
 NICENESS = 5
-"""Niceness of background compilation: a third of the CPU share of a site process.
+"""Niceness of background compilation, which so gets a third of the CPU share of a site process.
 
-A niceness of 19 gives a seventieth, with which compilation took 24 minutes on a busy machine.
+With a niceness of 19 it would get a seventieth; compilation then took 24 minutes on a busy machine.
 """
 
 
@@ -54,7 +54,7 @@ class Command(BaseCommand):
 
 
 def boxes_meeting() -> None:
-    """Train machines with boxes, and play a game between them."""
+    """Compile the kernels of machines with boxes: train two machines, and play a game between them."""
     contest(next(iter(GAMES.values())), *boxes.warm_up(), 1, RandomSource(1))
 
 
@@ -62,4 +62,4 @@ CALLS: dict[str, Sequence[Callable[[], object]]] = {
     "beadbox.kernels": (boxes_meeting, table_learner.warm_up),
     "beadbox.engines.romgon": (value_learner.warm_up, q_learning.warm_up, warm_up),
 }
-"""Calls that compile all kernels of each package; the package that most pages need comes first."""
+"""Calls that compile all kernels of each package, by package; the package that most pages need comes first."""
