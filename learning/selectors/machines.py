@@ -64,9 +64,11 @@ def machines_of_house() -> dict[tuple[str, Side], Machine]:
 def machine_list_of(user_id: int) -> QuerySet[Machine]:
     """Return the account's machines, and the public copies made for rooms in which it has a seat; newest first."""
     owned = Machine.objects.filter(owner_id=user_id)
-    played = Machine.objects.filter(room__in=Room.objects.filter(matches__seats__user_id=user_id), is_public=True)
+    played_copies = Machine.objects.filter(
+        room__in=Room.objects.filter(matches__seats__user_id=user_id), is_public=True
+    )
     # A union of ids, as in games.live.match_lists.rooms_of.
-    return Machine.objects.filter(pk__in=owned.values("pk").union(played.values("pk"))).order_by("-pk")
+    return Machine.objects.filter(pk__in=owned.values("pk").union(played_copies.values("pk"))).order_by("-pk")
 
 
 GONE = "gone-"

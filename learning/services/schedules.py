@@ -45,6 +45,7 @@ from learning.storage.locks import machine_lock
 SCHEDULES_PER_ACCOUNT = 20
 PERIODS = ("minutes", "hours", "days")
 MOST = {"minutes": 7 * 24 * 60, "hours": 31 * 24, "days": 366}
+"""Maximum length of an interval in each period."""
 EARLY = timedelta(seconds=5)
 """Tolerance for early wake-ups: beat counts an interval from its last message, the schedule from its last run."""
 FIRE_TASK = "learning.beat.schedule_fire"
@@ -61,7 +62,7 @@ class Timing:
     period: str = "hours"
     """Unit of ``every``: one of ``PERIODS``."""
     timezone: str | None = None
-    """Time zone of the crontab. ``None`` keeps the current one; a new crontab then gets the usual one."""
+    """Time zone of the crontab. ``None`` keeps the current zone; a new crontab then gets the account's usual zone."""
 
 
 @transaction.atomic
@@ -127,7 +128,7 @@ def schedule_update(
     ``fresh_seed`` removes a fixed seed, so that each run gets a random one. Runs missed during a pause are skipped.
 
     Raises:
-        ScheduleNotFoundError, and as :func:`schedule_create`.
+        ScheduleNotFoundError, and the errors of :func:`schedule_create`.
     """
     schedule = _lock_permitted(user, schedule_id, "change")
     task = schedule.task
@@ -165,7 +166,8 @@ def schedule_fire(*, schedule_id: int) -> TrainingRun | None:
     Repeated calls, and any number of missed times, start only one run; then the schedule waits for its next time.
 
     Returns:
-        The run; ``None`` if the schedule is not due, is paused or deleted, or cannot start one (its ``note`` says why).
+        The run; ``None`` if the schedule is not due, is paused or deleted, or cannot start a run. In the last case, the
+        schedule's ``note`` has the reason.
     """
     try:
         owner_id, machine_id = Schedule.objects.values_list("owner_id", "machine_id").get(pk=schedule_id)

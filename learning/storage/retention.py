@@ -107,15 +107,15 @@ def _unreferenced(match: str) -> Q:
     references from old lessons (docs/decisions/0096).
     """
     seats = MachineSeat.objects.filter(**{f"seat__{match}": OuterRef("pk")})
-    later = MachineSeat.objects.filter(machine=OuterRef("machine"), seat__gt=OuterRef("seat"))
-    stopped = seats.filter(~Exists(later), machine__guest__isnull=False, machine__learns=False)
-    return Q(~Exists(Lesson.objects.filter(**{match: OuterRef("pk")})), ~Exists(stopped))
+    later_seats = MachineSeat.objects.filter(machine=OuterRef("machine"), seat__gt=OuterRef("seat"))
+    last_of_frozen = seats.filter(~Exists(later_seats), machine__guest__isnull=False, machine__learns=False)
+    return Q(~Exists(Lesson.objects.filter(**{match: OuterRef("pk")})), ~Exists(last_of_frozen))
 
 
 def _matches(due: Q) -> QuerySet[Match]:
     """Return the due matches, except the last of each room."""
-    later = Match.objects.filter(room=OuterRef("room"), number__gt=OuterRef("number"))
-    return Match.objects.filter(due, Exists(later), _unreferenced("match"))
+    later_matches = Match.objects.filter(room=OuterRef("room"), number__gt=OuterRef("number"))
+    return Match.objects.filter(due, Exists(later_matches), _unreferenced("match"))
 
 
 def _rooms(due: Q) -> QuerySet[Room]:
@@ -143,13 +143,13 @@ def _is_expired(moment: str, match: str, host: str) -> Q:
     of_account = Q(**{f"{host}__isnull": False}) | Exists(
         Seat.objects.filter(**{match: OuterRef("pk")}, user__isnull=False)
     )
-    guests, accounts = ago(max(min(days, 1), days * guests_share())), ago("KEEP_MATCHES_DAYS")
-    return Q(**{f"{moment}__lt": guests}) & (Q(**{f"{moment}__lt": accounts}) | Q(~of_account))
+    guest_cutoff, account_cutoff = ago(max(min(days, 1), days * guests_share())), ago("KEEP_MATCHES_DAYS")
+    return Q(**{f"{moment}__lt": guest_cutoff}) & (Q(**{f"{moment}__lt": account_cutoff}) | Q(~of_account))
 
 
-def _rooms_waiting() -> QuerySet[Room]:
-    first = Match.objects.filter(room=OuterRef("pk"), status=MatchStatus.WAITING, number=1)
-    return _rooms(Q(Exists(first), changed_at__lt=ago(1)))
+def _rooms_without_opponent() -> QuerySet[Room]:
+    waiting_matches = Match.objects.filter(room=OuterRef("pk"), status=MatchStatus.WAITING, number=1)
+    return _rooms(Q(Exists(waiting_matches), changed_at__lt=ago(1)))
 
 
 def _window_of_people(column: str, setting: str, matches: str) -> Callable[[Rows, Key | None], tuple[Q, Key | None]]:
@@ -175,11 +175,11 @@ def _window_of_people(column: str, setting: str, matches: str) -> Callable[[Rows
     return window
 
 
-def _matches_left() -> QuerySet[Match]:
+def _matches_over_or_idle() -> QuerySet[Match]:
     return _matches(Q(finished_at__isnull=False) | Q(room__changed_at__lt=ago(SILENT_DAYS)))
 
 
-def _rooms_left() -> QuerySet[Room]:
+def _rooms_over_or_idle() -> QuerySet[Room]:
     unfinished = Match.objects.filter(room=OuterRef("pk"), finished_at__isnull=True)
     return _rooms(~Exists(unfinished) | Q(changed_at__lt=ago(SILENT_DAYS)))
 
@@ -228,8 +228,8 @@ def _runs() -> QuerySet[TrainingRun]:
     """
     of_machine = TrainingRun.objects.filter(machine=OuterRef("machine"))
     lessons = Lesson.objects.filter(run=OuterRef("pk"))
-    chosen = Snapshot.objects.filter(run=OuterRef("pk"), plays_since__isnull=False)
-    rows = TrainingRun.objects.filter(~Exists(lessons), ~Exists(chosen), machine__owner__isnull=False)
+    playing_snapshots = Snapshot.objects.filter(run=OuterRef("pk"), plays_since__isnull=False)
+    rows = TrainingRun.objects.filter(~Exists(lessons), ~Exists(playing_snapshots), machine__owner__isnull=False)
     return _finished(rows, ago("KEEP_MATCHES_DAYS"), of_machine, settings.RUNS_PER_MACHINE)
 
 
@@ -291,7 +291,7 @@ SITE_RULES = (
     RetentionRule("guests with an account", lambda: MovedGuest.objects.filter(moved_at__lt=ago(1))),
     RetentionRule("shared links", _old_links),
     RetentionRule("tokens", _old_tokens),
-    RetentionRule("rooms without an opponent", _rooms_waiting),
+    RetentionRule("rooms without an opponent", _rooms_without_opponent),
     RetentionRule(
         "addresses of rooms",
         lambda: Room.objects.filter(_without_copies(), changed_at__lt=ago(1)).exclude(opened_from=""),
@@ -305,7 +305,7 @@ SITE_RULES = (
             ("guests", "guest", "MATCHES_PER_GUEST"),
             ("accounts", "user_id", "MATCHES_PER_ACCOUNT"),
         )
-        for rows, due, path in (("matches", _matches_left, "pk"), ("rooms", _rooms_left, "matches"))
+        for rows, due, path in (("matches", _matches_over_or_idle, "pk"), ("rooms", _rooms_over_or_idle, "matches"))
     ),
     # Rooms come before machines, so the room of a deleted copy stays until the next pass, and says that it is gone.
     RetentionRule("old rooms", lambda: _rooms(_is_expired("changed_at", "match__room", "host"))),

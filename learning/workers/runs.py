@@ -147,7 +147,7 @@ def _sampled_point(run: TrainingRun) -> CurvePoint | None:
 
 @transaction.atomic
 def _chunk(run: TrainingRun, pace: Pace, news: News, sampled: CurvePoint | None) -> TrainingRun:
-    stage, left = _current_stage(run)
+    stage, games_left = _current_stage(run)
     try:
         machines = machine_lock(run.machine_id, *filter(None, [stage.opponent_machine_id]))
     except MachineNotFoundError:
@@ -157,18 +157,18 @@ def _chunk(run: TrainingRun, pace: Pace, news: News, sampled: CurvePoint | None)
     trainees = Trainees(jobs.held(run), stage, *machines)
     run, machine = trainees.run, trainees.machine
     games_before, points = run.games_done, [] if sampled is None else [sampled]
-    if left and stage.is_without_opponent:
+    if games_left and stage.is_without_opponent:
         run.cancel_requested = True
         run.error = f"{stage.opponent_name or 'Its opponent'} was deleted, so training against it stopped."
-    elif left and not machine.learns:
+    elif games_left and not machine.learns:
         run.cancel_requested, run.error = True, f"{machine.name} was frozen, so its training stopped."
-    if left and not run.cancel_requested:
-        n_games = min(pace.n_games or games_first(machine), left)
+    if games_left and not run.cancel_requested:
+        n_games = min(pace.n_games or games_first(machine), games_left)
         points += _train(trainees, n_games, pace, news)
     run.save()
     transaction.on_commit(partial(GAMES.inc, run.games_done - games_before))
     # After the last game a sampled curve still needs its last point, which the next call takes before the run ends.
-    if run.games_done == run.n_games and not (left and _is_sampled(machine)):
+    if run.games_done == run.n_games and not (games_left and _is_sampled(machine)):
         snapshots.run_choose(run, machine)
         jobs.end(run, JobStatus.FINISHED, finished_at=timezone.now())
     elif run.cancel_requested:
