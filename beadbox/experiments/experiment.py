@@ -1,6 +1,6 @@
 """The base class of experiments, their parameters, and their results: figures, charts, tables and findings.
 
-A result depends only on the experiment, its parameters and the seed, so it can be stored and shown again.
+A result depends only on the experiment, its parameters and the seed, so that it can be reproduced.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import ClassVar, Generic, TypeAlias, TypeVar
 from beadbox import field_text
 
 Progress = Callable[[int, int], None]
-"""Callback with the number of finished parts and of all parts; an exception from it ends the experiment."""
+"""A function that is called with the numbers of finished parts and of all parts. Its exceptions end the experiment."""
 
 
 class ParameterError(ValueError):
-    """A parameter is invalid; ``parameter`` is its name."""
+    """A parameter of an experiment is invalid. ``parameter`` is its name."""
 
     def __init__(self, parameter: str, problem: str) -> None:
         super().__init__(f"{parameter}: {problem}")
@@ -37,7 +37,7 @@ class Unit(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """An integer parameter of an experiment, with its default and inclusive bounds."""
+    """An integer parameter of an experiment, with its default and its inclusive bounds ``low`` and ``high``."""
 
     name: str
     label: str
@@ -48,7 +48,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A published figure, and the range ``low`` to ``high`` that counts as equal; no range if it is not a number."""
+    """A published figure. Values from ``low`` to ``high`` count as equal to it; without a number, both are ``None``."""
 
     words: str
     source: str
@@ -60,8 +60,8 @@ class Published:
 class Figure:
     """A headline figure: a value with its 95 % interval, and a published figure for comparison.
 
-    The value is ``None`` if it does not exist, such as a median of games until an event that happened in fewer than
-    half of the cases. An interval with only a lower edge is unbounded above.
+    The value is ``None`` if it does not exist. For example, the median of games until an event does not exist if the
+    event happened in fewer than half of the cases. If only ``low`` is given, the interval has no upper bound.
     """
 
     label: str
@@ -85,7 +85,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a chart, with a value for each of its ``xs``; ``low`` and ``high`` are the edges of a band."""
+    """A line of a chart, with a value for each of the chart's ``xs``. ``low`` and ``high`` are the edges of a band."""
 
     name: str
     values: Sequence[float]
@@ -95,9 +95,9 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A chart of shares between 0 and 1 over whole numbers; ``note`` explains its bands.
+    """A chart of shares between 0 and 1 over whole numbers.
 
-    The horizontal axis is logarithmic if ``is_stretched``.
+    ``note`` explains the bands. The horizontal axis is logarithmic if ``is_stretched``.
     """
 
     slug: str
@@ -113,7 +113,7 @@ class Chart:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table of text cells; ``heads`` are the column headings."""
+    """A table of text cells. ``heads`` are the headings of its columns."""
 
     title: str
     heads: Sequence[str]
@@ -122,7 +122,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The result of an experiment. ``findings`` are sentences with numbers and comparisons from its own data."""
+    """The result of an experiment. ``findings`` are sentences with numbers and comparisons computed from its data."""
 
     figures: Sequence[Figure]
     charts: Sequence[Chart]
@@ -130,7 +130,7 @@ class Result:
     findings: Sequence[str] = ()
 
     def to_json(self) -> dict[str, object]:
-        """Return the result as JSON types, each figure with its property ``agrees``."""
+        """Return the result as JSON types. Each figure includes its property ``agrees``."""
         figures = [{**asdict(figure), "agrees": figure.agrees} for figure in self.figures]
         return {
             "figures": figures,
@@ -148,11 +148,11 @@ class Experiment(ABC, Generic[PartT]):
     """An experiment: its question, its method, and its calculation in independent parts.
 
     Attributes:
-        edition: version, raised whenever the same seed would give another result, so that stored results expire.
+        edition: a version that is raised whenever the same seed gives another result, so that stored results expire.
         question: the question in a sentence.
-        story: the method in words a child understands; paragraphs are separated by empty lines.
-        science: the method in the field's terms, with every definition.
-        presets: the machines that take part.
+        story: the method in simple words for children; paragraphs are separated by empty lines.
+        science: the method in technical terms, with all definitions.
+        presets: slugs of the machines that take part.
     """
 
     slug: ClassVar[str]
@@ -167,7 +167,7 @@ class Experiment(ABC, Generic[PartT]):
     default_seed: ClassVar[int] = 1
 
     def settings(self, given: Mapping[str, object]) -> dict[str, int]:
-        """Return every parameter with its given value or its default.
+        """Return all parameters with their given values or their defaults.
 
         Raises:
             ParameterError: a parameter is unknown, no integer, or out of range.
@@ -181,14 +181,14 @@ class Experiment(ABC, Generic[PartT]):
     def run(
         self, settings: Mapping[str, int], seed: int, progress: Progress, found: list[PartT] | None = None
     ) -> Result:
-        """Run the experiment. Equal settings (from :meth:`settings`) and seeds give equal results.
+        """Return the result of the experiment. Equal settings and seeds give equal results.
 
         Args:
-            settings: every parameter with its value.
-            seed: seed of all random numbers.
-            progress: called after every part.
-            found: results of the first parts from an earlier run. Further results are appended, so that a run that
-                ``progress`` stopped by an exception can be resumed.
+            settings: all parameters with their values, from :meth:`settings`.
+            seed: the seed of all random numbers.
+            progress: called after each part.
+            found: results of the first parts from an earlier run. The results of further parts are appended. So a run
+                can be resumed that an exception from ``progress`` has stopped.
         """
         found = [] if found is None else found
         n_parts = self.n_parts(settings)
@@ -204,15 +204,15 @@ class Experiment(ABC, Generic[PartT]):
 
     @abstractmethod
     def parts(self, settings: Mapping[str, int], seed: int, first: int) -> Sequence[PartT]:
-        """Calculate part ``first`` (0 for the first), and following parts that are efficient to calculate with it.
+        """Return the result of the part with index ``first``, and of following parts if that is more efficient.
 
         Returns:
-            At least one result, as JSON types. Results do not depend on the part from which a run resumes.
+            At least one result, as JSON types. Results do not depend on the part at which a run is resumed.
         """
 
     @abstractmethod
     def result(self, settings: Mapping[str, int], found: Sequence[PartT]) -> Result:
-        """Combine the results of all parts into the result of the experiment."""
+        """Return the result of the experiment, combined from the results of all parts."""
 
 
 def _checked(parameter: Parameter, value: object) -> int:
@@ -225,4 +225,4 @@ def _checked(parameter: Parameter, value: object) -> int:
 
 
 AnyExperiment: TypeAlias = Experiment[object]
-"""An experiment of unknown type; it takes only parts that it produced itself."""
+"""An experiment of unknown type. It takes only results of parts that it has returned itself."""

@@ -1,43 +1,46 @@
-"""Numbers and phrases for the findings of a result, which are computed from its data."""
+"""Formats numbers and phrases for the findings of a result."""
 
 from __future__ import annotations
 
 from beadbox.experiments.experiment import Figure, Unit
 
 ROUNDING = 1e-9
-"""Tolerance within which a sum of probabilities counts as 1."""
+"""Tolerance for rounding errors: a sum of probabilities that is so close to 1 counts as 1."""
 
 
 def number(value: float, digits: int = 1) -> str:
-    """Format a number for a sentence, without decimals if it is whole."""
+    """Return a number as text for a sentence, without decimals if it is whole."""
     return f"{value:z,.{0 if value == int(value) else digits}f}".replace("-", "−")
 
 
 def of_hundred(share: float) -> float:
-    """Return a share as a number out of 100, rounded to one decimal; only a full share gives 100."""
+    """Return a share as a number out of 100, rounded to one decimal. Only a share of 1 gives 100."""
     rounded = round(100 * share, 1)
     return min(rounded, 99.9) if share < 1 - ROUNDING else rounded
 
 
 def hundred(share: float) -> str:
-    """Format a share for a sentence, as a number out of 100."""
+    """Return a share as text for a sentence: a number out of 100."""
     return number(of_hundred(share))
 
 
 def percent(share: float) -> str:
-    """Format a share for a table, such as ``12.5%``."""
+    """Return a share as text for a table, such as ``12.5%``."""
     return f"{of_hundred(share):z.1f}%"
 
 
 def interval(low: float | None, high: float | None, digits: int = 1) -> str:
-    """Format the 95 % interval of a figure; it is unbounded above if ``high`` is ``None``."""
-    assert low is not None, "the lower edge of a known value is known"
+    """Return the 95 % interval of a figure as text. Without ``high``, it has no upper bound."""
+    assert low is not None, "an interval has at least a lower edge"
     upper = "or more" if high is None else f"to {number(high, digits)}"
     return f"95 % interval {number(low, digits)} {upper}"
 
 
 def tolerance(unit: str, low: float | None, high: float | None) -> str:
-    """Describe the range that counts as equal to a published figure; empty without a range or if it is one value."""
+    """Return a phrase about the range that counts as equal to a published figure.
+
+    The phrase is empty without a range, and if the range is a single value.
+    """
     if low is None or high is None or low == high:
         return ""
     edges = (hundred(edge) if unit == Unit.SHARE else number(edge) for edge in (low, high))
@@ -45,7 +48,7 @@ def tolerance(unit: str, low: float | None, high: float | None) -> str:
 
 
 def agreement(figure: Figure, whose: str) -> tuple[str, ...]:
-    """Compare a figure with the published one in a sentence; empty if they cannot be compared."""
+    """Return sentences that compare a figure with the published one; none if they cannot be compared."""
     if figure.published is None or figure.agrees is None:
         return ()
     same = tolerance(figure.unit, figure.published.low, figure.published.high)

@@ -24,37 +24,43 @@ from beadbox.strength.exact import Floats
 
 HER = "gardner-her"
 AT_ONCE = 50
-"""Games played between two removals of perfect machines from the batch."""
+"""Games after which perfect machines are removed from a batch, again and again."""
 POINTS = 60
+"""Number of steps on the horizontal axis of the chart."""
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
 
 
 def perfect_at(strength: Floats) -> NDArray[np.bool_]:
-    """Return at which marks each machine wins against a best-responding opponent that knows its beads.
+    """Return for each machine and mark whether the machine always wins, even against the best response.
 
-    ``strength`` is :attr:`Marked.strength`, with the worst case last. The result is ``(n_machines, n_marks) bool``.
+    ``strength`` is :attr:`Marked.strength`, whose last opponent must be the best response. The result is
+    ``(n_machines, n_marks) bool``.
     """
     is_perfect: NDArray[np.bool_] = strength[:, :, -1, 0] > 1 - ROUNDING
     return is_perfect
 
 
 def learn_until_perfect(game: AnyGame, rngs: Sequence[RandomSource]) -> list[tuple[int, int]]:
-    """Train a fresh HER for each source against random play until it is provably perfect; return games and losses."""
-    learners, left, games = population_fresh(game, Side.SECOND, HER, rngs), np.arange(len(rngs)), 0
-    found = [(0, 0)] * len(rngs)
-    while len(left):
+    """Train a new HER for each source against random play until it is provably perfect.
+
+    Returns:
+        For each machine, the numbers of its games and of its losses until then.
+    """
+    learners, unfinished, games = population_fresh(game, Side.SECOND, HER, rngs), np.arange(len(rngs)), 0
+    results = [(0, 0)] * len(rngs)
+    while len(unfinished):
         marked = learners.train(OPPONENTS["random"], range(1, AT_ONCE + 1), worst=True)
         perfect = perfect_at(marked.strength)
         is_done = perfect.any(axis=1)
         for row in np.flatnonzero(is_done).tolist():
-            at = int(perfect[row].argmax())
-            found[left[row]] = games + at + 1, int(marked.tallies[row, at, 2])
-        learners, left, games = learners.of(np.flatnonzero(~is_done)), left[~is_done], games + AT_ONCE
-    return found
+            mark = int(perfect[row].argmax())
+            results[unfinished[row]] = games + mark + 1, int(marked.tallies[row, mark, 2])
+        learners, unfinished, games = learners.of(np.flatnonzero(~is_done)), unfinished[~is_done], games + AT_ONCE
+    return results
 
 
 class Gardner(Experiment[Sequence[int]]):
-    """HER, which is only punished, learns against random play until it is provably perfect."""
+    """Gardner's HER, which is only punished, learns against random play until it is provably perfect."""
 
     slug = "gardner"
     edition = 4
@@ -112,7 +118,7 @@ class Gardner(Experiment[Sequence[int]]):
 
 
 def _findings(lost: Figure, games: list[int], losses: list[int]) -> tuple[str, ...]:
-    assert lost.value is not None, "there is a mean of any numbers"
+    assert lost.value is not None, "a mean always has a value"
     few_losses, most_losses, few_games, most_games = (
         quantile(counts, share) for counts in (losses, games) for share in (QUANTILES[0], QUANTILES[-1])
     )

@@ -1,7 +1,7 @@
 """Experiment: HexapawnRL's first player, which in the end resigns every game before its first move.
 
-Source: the program HexapawnRL. The first player loses 3 × 3 hexapawn against best play, so all of its openings are
-removed in time. The documented rule, which is ours, refills the opening box, so that the machine goes on playing.
+Source: the program HexapawnRL. The first player loses 3 × 3 hexapawn against best play, so in time the program removes
+all of its opening moves. Under the documented rule, the opening box is refilled, so that the machine plays on.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ FOR_EVER = Published("every one", "the program HexapawnRL, its source", low=1.0,
 
 @dataclass
 class Pairs:
-    """The results of all pairs under one rule.
+    """The results of all pairs of machines under one rule.
 
     Attributes:
-        empty_after: games until the first player's opening box was empty; infinite if it never was.
-        empties: number of times that the opening box ran empty.
-        moved: games after the box was first empty in which the first player made a move.
-        after: games after the box was first empty.
-        wins: the first player's wins in each block of games.
+        empty_after: for each pair the games until the first player's opening box was empty; infinite if it never was.
+        empties: for each pair the number of times that the opening box became empty.
+        moved: the number of games in ``after`` in which the first player made a move.
+        after: the number of games after the opening box was first empty.
+        wins: for each pair the first player's wins in each block of games.
     """
 
     empty_after: list[float]
@@ -49,13 +49,13 @@ class Pairs:
 
     @classmethod
     def of(cls, rows: Sequence[Sequence[object]]) -> Pairs:
-        """Combine rows, one for each pair; ``None`` in a row marks an event that never happened."""
+        """Return the results for rows of :func:`_play`, one for each pair of machines."""
         empty_after, empties, moved, after, wins = (list(column) for column in zip(*rows, strict=True))
         return cls([finite(games) for games in empty_after], empties, sum(moved), sum(after), wins)
 
 
 class HexapawnResigns(Experiment[Sequence[object]]):
-    """Two machines of HexapawnRL learn from each other until the first one gives up."""
+    """Two machines of HexapawnRL learn by playing each other until the first player resigns every game."""
 
     slug = "hexapawn-resigns"
     edition = 4
@@ -104,12 +104,15 @@ class HexapawnResigns(Experiment[Sequence[object]]):
 
 
 def _width(settings: Mapping[str, int]) -> int:
-    """Return the number of games in a block, a point of the chart."""
+    """Return the number of games in a block, for which the chart has one point."""
     return max(1, settings["games"] // POINTS)
 
 
 def _play(slug: str, n_games: int, width: int, rngs: Sequence[RandomSource]) -> Sequence[Sequence[object]]:
-    """Play a pair of fresh machines for each source; return rows for :meth:`Pairs.of`."""
+    """Let a pair of new machines play for each source; return a row for each pair, with the fields of :class:`Pairs`.
+
+    ``None`` in a row stands for an event that never happened.
+    """
     first, second = (population_fresh(game_get(HexapawnResigns.game), side, slug, rngs) for side in Side)
     marked = first.train_against(second, range(n_games + 1))
     won = np.diff(marked.tallies[:, :, 0], axis=1)
@@ -125,8 +128,8 @@ def _play(slug: str, n_games: int, width: int, rngs: Sequence[RandomSource]) -> 
     return rows
 
 
-def _figures(found: dict[str, Pairs]) -> tuple[Figure, ...]:
-    shipped, documented = found[SHIPPED], found[DOCUMENTED]
+def _figures(results: dict[str, Pairs]) -> tuple[Figure, ...]:
+    shipped, documented = results[SHIPPED], results[DOCUMENTED]
     n = len(shipped.empty_after)
     empty = sum(math.isfinite(games) for games in shipped.empty_after)
     resigned = 1 - shipped.moved / shipped.after if shipped.after else None
@@ -151,10 +154,10 @@ def _figures(found: dict[str, Pairs]) -> tuple[Figure, ...]:
     )
 
 
-def _findings(found: dict[str, Pairs], n_games: int) -> tuple[str, ...]:
-    """Describe when the first box runs empty under both rules, and how the first player fares afterwards."""
+def _findings(results: dict[str, Pairs], n_games: int) -> tuple[str, ...]:
+    """Return sentences about the games until the first box is empty, and the first player's results, for both rules."""
     sentences = []
-    for slug, pairs in found.items():
+    for slug, pairs in results.items():
         middle, low, high = median_interval(pairs.empty_after)
         n, empty = len(pairs.empty_after), sum(math.isfinite(games) for games in pairs.empty_after)
         name = NAMES[slug].capitalize()
@@ -163,18 +166,18 @@ def _findings(found: dict[str, Pairs], n_games: int) -> tuple[str, ...]:
             sentences.append(f"{name}, the median of games until then is {number(middle)}, {interval(low, high)}.")
         if pairs.after:
             sentences.append(f"{name}, the first player moves in {pairs.moved:,} of {pairs.after:,} games after that.")
-    documented = found[DOCUMENTED]
+    documented = results[DOCUMENTED]
     times, won = np.mean(documented.empties), np.sum(documented.wins) / (n_games * len(documented.wins))
     sentences.append(f"As documented, the box runs empty {number(float(times))} times in {n_games:,} games on average.")
     sentences.append(f"As documented, the first player wins {hundred(float(won))} of 100 games.")
     return tuple(sentences)
 
 
-def _charts(found: dict[str, Pairs], n_games: int, width: int) -> tuple[Chart, ...]:
-    n = len(found[SHIPPED].empty_after)
+def _charts(results: dict[str, Pairs], n_games: int, width: int) -> tuple[Chart, ...]:
+    n = len(results[SHIPPED].empty_after)
     xs = list(range(0, n_games + 1, width))
     empty, won = [], []
-    for slug, pairs in found.items():
+    for slug, pairs in results.items():
         shares = np.searchsorted(np.sort(pairs.empty_after), xs, side="right") / n
         empty.append(Line(NAMES[slug], shares.tolist(), *wilson_bands(shares, n)))
         blocks = np.array(pairs.wins)[:, : n_games // width].mean(axis=0) / width
@@ -201,9 +204,9 @@ def _charts(found: dict[str, Pairs], n_games: int, width: int) -> tuple[Chart, .
     )
 
 
-def _table(found: dict[str, Pairs]) -> Table:
+def _table(results: dict[str, Pairs]) -> Table:
     rows = []
-    for slug, pairs in found.items():
+    for slug, pairs in results.items():
         quantiles = (quantile(pairs.empty_after, share) for share in (0.1, 0.5, 0.9))
         moved = f"{pairs.moved:,} of {pairs.after:,}" if pairs.after else "–"
         cells = (f"{games:g}" if math.isfinite(games) else "never" for games in quantiles)

@@ -1,4 +1,4 @@
-"""Experiment: three ways of learning hexapawn: punishment only, rewards too, or keeping only the winning move.
+"""Experiment: three schemes of learning hexapawn: punishment only, rewards too, or keeping only the winning move.
 
 Sources: M. Gardner, "Mathematical Games", Scientific American, March 1962; the program HexapawnRL.
 """
@@ -33,10 +33,10 @@ class Learners:
     """The results of all machines of one scheme.
 
     Attributes:
-        perfect_after: games until each machine was perfect; infinite if it never was.
-        losses: losses until each machine was perfect; infinite if it never was.
-        wins: exact share of wins against random play, by machine and mark of the curve.
-        worst: exact share of wins against the best response, by machine and mark of the curve.
+        perfect_after: for each machine the games until it was perfect; infinite if it never was.
+        losses: for each machine the losses until it was perfect; infinite if it never was.
+        wins: for each machine the exact share of wins against random play at each mark.
+        worst: for each machine the exact share of wins against the best response at each mark.
     """
 
     perfect_after: list[float]
@@ -46,7 +46,7 @@ class Learners:
 
     @classmethod
     def of(cls, rows: Sequence[Sequence[object]]) -> Learners:
-        """Combine rows, one for each machine; ``None`` in a row marks an event that never happened."""
+        """Return the results for rows of :func:`_learn`, one for each machine."""
         perfect_after, losses, wins, worst = (list(column) for column in zip(*rows, strict=True))
         return cls([finite(games) for games in perfect_after], [finite(games) for games in losses], wins, worst)
 
@@ -110,16 +110,19 @@ def _marks(settings: Mapping[str, int]) -> list[int]:
 
 
 def _learn(scheme: str, marks: list[int], rngs: Sequence[RandomSource]) -> Sequence[Sequence[object]]:
-    """Train a fresh machine for each source to the last mark; return rows for :meth:`Learners.of`."""
+    """Train a new machine for each source up to the last mark; return a row for each, with the fields of ``Learners``.
+
+    ``None`` in a row stands for an event that never happened.
+    """
     learners = population_fresh(game_get(HexapawnRewards.game), Side.SECOND, scheme, rngs)
     marked = learners.train(OPPONENTS["random"], range(marks[-1] + 1), [OPPONENTS["random"]], worst=True)
     rows, perfect = [], perfect_at(marked.strength)
     for row, is_perfect in enumerate(perfect):
-        at = int(is_perfect.argmax()) if is_perfect.any() else None
+        first = int(is_perfect.argmax()) if is_perfect.any() else None
         wins, worst = marked.strength[row, marks, :, 0].T.tolist()
-        # A perfect machine stays perfect, but the calculated strength may fall short of 1 by rounding.
-        worst = [1.0 if at is not None and at <= mark else win for mark, win in zip(marks, worst, strict=True)]
-        rows.append([at, None if at is None else int(marked.tallies[row, at, 2]), wins, worst])
+        # A perfect machine stays perfect, but the calculated strength may be less than 1 by a rounding error.
+        worst = [1.0 if first is not None and first <= mark else win for mark, win in zip(marks, worst, strict=True)]
+        rows.append([first, None if first is None else int(marked.tallies[row, first, 2]), wins, worst])
     return rows
 
 
@@ -127,40 +130,40 @@ def _name(slug: str) -> str:
     return PRESETS[slug].name
 
 
-def _figures(found: list[Learners]) -> tuple[Figure, ...]:
+def _figures(by_scheme: list[Learners]) -> tuple[Figure, ...]:
     figures = []
-    for slug, learners in zip(SCHEMES, found, strict=True):
+    for slug, learners in zip(SCHEMES, by_scheme, strict=True):
         label = f"{_name(slug)}: games until perfect (median)"
         figures.append(Figure(label, Unit.GAMES, *median_interval(learners.perfect_after)))
-    for slug, learners in zip(SCHEMES, found, strict=True):
+    for slug, learners in zip(SCHEMES, by_scheme, strict=True):
         n = len(learners.perfect_after)
         done = sum(math.isfinite(games) for games in learners.perfect_after)
         figures.append(Figure(f"{_name(slug)}: perfect at the end", Unit.SHARE, done / n, *wilson(done, n)))
     return tuple(figures)
 
 
-def _findings(found: list[Learners], n_games: int) -> tuple[str, ...]:
-    """Describe when the median machine of each scheme is perfect, and the strength of all at the end."""
+def _findings(by_scheme: list[Learners], n_games: int) -> tuple[str, ...]:
+    """Return sentences about the games until machines of each scheme are perfect, and their strength at the end."""
     sentences, needed = list[str](), dict[str, tuple[float, float]]()
-    for slug, learners in zip(SCHEMES, found, strict=True):
+    for slug, learners in zip(SCHEMES, by_scheme, strict=True):
         middle, low, high = median_interval(learners.perfect_after)
         needed[_name(slug)] = finite(low), finite(high)
         done = sum(math.isfinite(games) for games in learners.perfect_after) / len(learners.perfect_after)
-        soon = f"a machine is perfect after a median of {number(middle)} games, {interval(low, high)}" if middle else ""
-        sentences.append(f"{_name(slug)}: {soon or 'fewer than half of the machines become perfect'}.")
+        when = f"a machine is perfect after a median of {number(middle)} games, {interval(low, high)}" if middle else ""
+        sentences.append(f"{_name(slug)}: {when or 'fewer than half of the machines become perfect'}.")
         sentences.append(f"After {n_games:,} games {hundred(done)} of 100 of them are perfect.")
     first = min(needed, key=lambda name: needed[name][1])
     if all(needed[first][1] < low for name, (low, _) in needed.items() if name != first):
         sentences.append(f"{first} is clearly the quickest: its interval lies below the others.")
-    least = min(float(np.mean([wins[-1] for wins in learners.wins])) for learners in found)
+    least = min(float(np.mean([wins[-1] for wins in learners.wins])) for learners in by_scheme)
     sentences.append(f"The least that a kind then wins against random play is {hundred(least)} of 100 games.")
     return tuple(sentences)
 
 
-def _charts(found: list[Learners], marks: list[int]) -> tuple[Chart, ...]:
-    games, n = "games played", len(found[0].wins)
+def _charts(by_scheme: list[Learners], marks: list[int]) -> tuple[Chart, ...]:
+    games, n = "games played", len(by_scheme[0].wins)
     perfect = []
-    for slug, learners in zip(SCHEMES, found, strict=True):
+    for slug, learners in zip(SCHEMES, by_scheme, strict=True):
         shares = np.searchsorted(np.sort(learners.perfect_after), marks, side="right") / n
         perfect.append(Line(_name(slug), shares.tolist(), *wilson_bands(shares, n)))
     spread = "The mean of all machines; the lowest and the highest tenth lie outside the band."
@@ -180,7 +183,7 @@ def _charts(found: list[Learners], marks: list[int]) -> tuple[Chart, ...]:
             games,
             "of 100 games",
             marks,
-            [_mean_line(slug, learners.wins) for slug, learners in zip(SCHEMES, found, strict=True)],
+            [_mean_line(slug, learners.wins) for slug, learners in zip(SCHEMES, by_scheme, strict=True)],
             spread,
         ),
         Chart(
@@ -189,7 +192,7 @@ def _charts(found: list[Learners], marks: list[int]) -> tuple[Chart, ...]:
             games,
             "of 100 games",
             marks,
-            [_mean_line(slug, learners.worst) for slug, learners in zip(SCHEMES, found, strict=True)],
+            [_mean_line(slug, learners.worst) for slug, learners in zip(SCHEMES, by_scheme, strict=True)],
             spread,
         ),
     )
@@ -201,9 +204,9 @@ def _mean_line(slug: str, rows: list[list[float]]) -> Line:
     return Line(_name(slug), values.mean(axis=0).tolist(), low.tolist(), high.tolist())
 
 
-def _table(found: list[Learners], n_games: int) -> Table:
+def _table(by_scheme: list[Learners], n_games: int) -> Table:
     rows = []
-    for slug, learners in zip(SCHEMES, found, strict=True):
+    for slug, learners in zip(SCHEMES, by_scheme, strict=True):
         n = len(learners.wins)
         done = sum(math.isfinite(games) for games in learners.perfect_after)
         losses = median_interval(learners.losses)[0]

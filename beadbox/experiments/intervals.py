@@ -16,12 +16,12 @@ from beadbox.strength.sampled import Z, wilson
 
 
 def finite(value: float | None) -> float:
-    """Return a number stored as JSON; ``None``, which means "not yet", becomes ``math.inf``."""
+    """Return a number that was stored as JSON. ``None``, which stands for an event that never happened, is infinite."""
     return math.inf if value is None else value
 
 
 def wilson_bands(shares: NDArray[np.float64], n: int) -> tuple[list[float], list[float]]:
-    """Return the lower and the upper edges of the Wilson intervals of shares, each of ``n`` cases."""
+    """Return the lower edges and the upper edges of the Wilson intervals of shares, each from ``n`` cases."""
     edges = [wilson(share * n, n) for share in shares.tolist()]
     return [low for low, _ in edges], [high for _, high in edges]
 
@@ -54,17 +54,17 @@ def jackknife(left_out: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def median_interval(values: Sequence[float]) -> tuple[float | None, float | None, float | None]:
-    """Return the median and the edges of its interval by ranks; ``math.inf`` ("not yet") is returned as ``None``."""
+    """Return the median and the edges of its interval by ranks. Infinite results are returned as ``None``."""
     ordered = sorted(values)
     n = len(ordered)
     half = Z * math.sqrt(n)
     low, high = math.floor((n - half) / 2), math.ceil((n + half) / 2)
     median = (ordered[(n - 1) // 2] + ordered[n // 2]) / 2
-    found = median, ordered[max(low - 1, 0)], ordered[min(high, n - 1)]
-    return tuple(value if math.isfinite(value) else None for value in found)  # type: ignore[return-value]  # three
+    edges = median, ordered[max(low - 1, 0)], ordered[min(high, n - 1)]
+    return tuple(value if math.isfinite(value) else None for value in edges)  # type: ignore[return-value]  # three
 
 
 def quantile(values: Sequence[float], share: float) -> float:
-    """Return the least value that at least this share of the values does not exceed."""
+    """Return the smallest of the values that at least this share of the values does not exceed."""
     ordered = sorted(values)
     return ordered[max(math.ceil(share * len(ordered)) - 1, 0)]

@@ -36,14 +36,17 @@ LESSONS: tuple[tuple[str, Side, str], ...] = (
     *((NOUGHTS, side, teacher) for teacher in TEACHERS for side in Side),
     *((HEXAPAWN, Side.SECOND, teacher) for teacher in ("random", "win-block")),
 )
-"""Game, seat and teacher of each lesson. Hexapawn lacks the first seat, which always loses against good play."""
+"""Game, seat and teacher of each lesson. The first seat of hexapawn is left out: it always loses against good play."""
 SEATS = {Side.FIRST: "Moves first", Side.SECOND: "Moves second"}
 N_GAMES = 1000
-"""Games after which MENACE's strength sets the mark for the other learners."""
+"""Games after which the strength of MENACE is the mark that other learners must reach."""
 N_MARK = 1000
+"""Default number of MENACEs that define the mark by their mean strength."""
 POINTS = 30
+"""Number of steps on the horizontal axis of a chart."""
 
 HEADLINE = "td-boards"
+"""Preset of the method that the figures compare with MENACE."""
 TRIED: Mapping[tuple[str, Side, str], str] = {
     (NOUGHTS, Side.FIRST, "random"): "300",
     (NOUGHTS, Side.SECOND, "random"): "1,000",
@@ -52,9 +55,9 @@ TRIED: Mapping[tuple[str, Side, str], str] = {
     (HEXAPAWN, Side.SECOND, "random"): "30",
     (HEXAPAWN, Side.SECOND, "win-block"): "30",
 }
-"""Games after which our first trial found :data:`HEADLINE` as strong as MENACE against all three opponents.
+"""Games after which :data:`HEADLINE` was as strong as MENACE against all three opponents in our first trial.
 
-The trial had five MENACEs and three machines of TD, measured after 30, 100, 300 and 1,000 games.
+The trial had five MENACEs and three machines of the other preset, measured after 30, 100, 300 and 1,000 games.
 """
 
 
@@ -63,7 +66,7 @@ class Learners:
     """The results of all machines of one preset in one seat with one teacher.
 
     Attributes:
-        points: ``(n_machines, n_marks, 3) float64``, exact points against each of the teachers at each mark.
+        points: ``(n_machines, n_marks, 3) float64``, exact points of each machine at each mark against each teacher.
         worst: ``(n_machines,) float64``, exact points against the best response after :data:`N_GAMES` games.
     """
 
@@ -72,14 +75,17 @@ class Learners:
 
     @classmethod
     def of(cls, rows: Sequence[Sequence[object]]) -> Learners:
-        """Combine rows, one for each machine."""
+        """Return the results for rows with the two fields, one row for each machine."""
         points, worst = (np.array(column, dtype=np.float64) for column in zip(*rows, strict=True))
         return cls(points, worst)
 
     def reached(self, marks: Sequence[int], points: NDArray[np.float64], against: slice) -> list[float]:
-        """Return each machine's first mark with ``points`` against all teachers of a slice; infinite without one."""
-        there: NDArray[np.bool_] = np.all(self.points[:, :, against] >= points[against], axis=2)
-        return [float(marks[row.argmax()]) if row.any() else math.inf for row in there]
+        """Return for each machine the first mark at which it has at least ``points``; infinite if there is none.
+
+        ``points: (3,)`` has the required points against each teacher. Only the teachers of the slice ``against`` count.
+        """
+        has_enough: NDArray[np.bool_] = np.all(self.points[:, :, against] >= points[against], axis=2)
+        return [float(marks[row.argmax()]) if row.any() else math.inf for row in has_enough]
 
 
 @dataclass(frozen=True)
@@ -87,8 +93,8 @@ class Lesson:
     """The results of all learners of one game, seat and teacher.
 
     Attributes:
-        menace: ``(n_machines, 4) float64``, exact points of the MENACEs that set the mark, after :data:`N_GAMES` games:
-            against each of the three teachers, and against the best response.
+        menace: ``(n_machines, 4) float64``, exact points of the MENACEs that define the mark, after :data:`N_GAMES`
+            games: against each of the three teachers, and against the best response.
     """
 
     game: str
@@ -101,31 +107,35 @@ class Lesson:
     @property
     def title(self) -> str:
         """Seat and teacher in words, with the game if it is hexapawn."""
-        where = SEATS[self.side] if self.game == NOUGHTS else f"Hexapawn, {SEATS[self.side].lower()}"
-        return f"{where}, taught by {TEACHERS[self.teacher]}"
+        seat = SEATS[self.side] if self.game == NOUGHTS else f"Hexapawn, {SEATS[self.side].lower()}"
+        return f"{seat}, taught by {TEACHERS[self.teacher]}"
 
     @property
     def by_teacher(self) -> slice:
-        """Slice of the points against the lesson's own teacher."""
-        at = list(TEACHERS).index(self.teacher)
-        return slice(at, at + 1)
+        """The slice of points that selects the lesson's own teacher."""
+        index = list(TEACHERS).index(self.teacher)
+        return slice(index, index + 1)
 
     @cached_property
     def wanted(self) -> NDArray[np.float64]:
-        """MENACE's mean points against each teacher after :data:`N_GAMES` games, with interval edges: ``(3, 3)``."""
+        """The marks: MENACE's mean points after :data:`N_GAMES` games, and the edges of the interval.
+
+        ``(3, 3)``: a row for each teacher.
+        """
         return np.array([mean_interval(column) for column in self.menace[:, : len(TEACHERS)].T.tolist()])
 
     def then(self, preset: str) -> NDArray[np.float64]:
-        """Return points after :data:`N_GAMES` games: ``(n_machines, 4)``. For MENACE these are ``menace``."""
+        """Return the points of all machines of a preset after :data:`N_GAMES` games: ``(n_machines, 4)``."""
         if preset == MENACE:
             return self.menace
         learners = self.learners[preset]
         return np.column_stack([learners.points[:, self.marks.index(N_GAMES)], learners.worst])
 
     def games(self, preset: str, against: slice) -> tuple[float | None, float | None, float | None]:
-        """Return the median of games until a machine has MENACE's points against all teachers of a slice.
+        """Return the median of games until a machine reaches the marks of all teachers in a slice, with its interval.
 
-        The interval runs from the median's lower edge for the mark's lower edge to its upper edge for the mark's upper.
+        The lower edge of the interval is that of the median for the lower edges of the marks. The upper edge is that
+        for the upper edges of the marks.
         """
         (middle, _, _), (_, low, _), (_, _, high) = (
             median_interval(self.learners[preset].reached(self.marks, wanted, against)) for wanted in self.wanted.T
@@ -134,7 +144,7 @@ class Lesson:
 
 
 class MenaceAndAfter(Experiment[Sequence[object]]):
-    """Michie's machine is compared with four methods of the textbook."""
+    """MENACE is compared with four methods of the textbook by Sutton and Barto."""
 
     slug = "menace-and-after"
     edition = 5
@@ -218,7 +228,7 @@ class MenaceAndAfter(Experiment[Sequence[object]]):
 
 
 def _n_parts_of_lesson(settings: Mapping[str, int]) -> int:
-    """Return the number of parts of a lesson: the MENACEs that set the mark, then the machines of each learner."""
+    """Return the number of parts of a lesson: first the MENACEs that define the mark, then each learner's machines."""
     return settings["mark"] + len(LEARNERS) * settings["machines"]
 
 
@@ -237,9 +247,9 @@ def _marks(settings: Mapping[str, int]) -> list[int]:
 def _learn_values(
     learner: TableMemory, side: Side, teacher: UniformOpponent, marks: list[int], rng: RandomSource
 ) -> Sequence[object]:
-    """Train and measure a value-table machine in one seat; return a row for :meth:`Learners.of`.
+    """Train a value-table machine in one seat and measure it at all marks; return a row for :meth:`Learners.of`.
 
-    The machine does not explore while it is measured.
+    The machine does not explore in the measurements.
     """
     games, points, worst = 0, list[list[float]](), 0.0
     for mark in marks:
@@ -252,14 +262,14 @@ def _learn_values(
 
 
 def _points_of_boxes(strength: Floats, marks: list[int]) -> Sequence[Sequence[object]]:
-    """Convert :attr:`Marked.strength` of machines with boxes into rows for :meth:`Learners.of`."""
+    """Return rows for :meth:`Learners.of` from :attr:`Marked.strength` of machines with boxes."""
     points = strength[..., 0] + strength[..., 1] / 2
     worst = points[:, marks.index(N_GAMES), -1]
     return [list(row) for row in zip(points[:, :, :-1].tolist(), worst.tolist(), strict=True)]
 
 
 def _points_at_mark(strength: Floats) -> Sequence[Sequence[object]]:
-    """Convert the strength of machines with boxes at their only mark, :data:`N_GAMES`, to rows of ``Lesson.menace``."""
+    """Return rows of ``Lesson.menace`` from :attr:`Marked.strength` of machines with the only mark :data:`N_GAMES`."""
     points: Sequence[Sequence[object]] = (strength[:, 0, :, 0] + strength[:, 0, :, 1] / 2).tolist()
     return points
 
@@ -269,7 +279,7 @@ def _name(preset: str) -> str:
 
 
 def _short(preset: str) -> str:
-    """Return the name of a preset up to its comma, for a sentence."""
+    """Return the name of a preset up to its first comma, for a sentence."""
     return _name(preset).partition(",")[0]
 
 
@@ -339,7 +349,10 @@ def _mean(mean: float, low: float, high: float) -> str:
 
 
 def _findings(lessons: Sequence[Lesson]) -> tuple[str, ...]:
-    """Describe where each method is clearly ahead of or behind MENACE, and which make no mistakes at hexapawn."""
+    """Return sentences about the lessons in which methods need clearly fewer or more games than MENACE.
+
+    For hexapawn, a sentence says how many methods make no mistakes.
+    """
     sentences, n = [], len(lessons)
     for preset in TABLE_PRESETS:
         name = _short(preset)
@@ -356,29 +369,29 @@ def _findings(lessons: Sequence[Lesson]) -> tuple[str, ...]:
     for lesson in lessons:
         if lesson.game == HEXAPAWN:
             n_perfect = sum(bool(lesson.then(preset)[:, -1].min() > 1 - ROUNDING) for preset in LEARNERS)
-            made = f"in {n_perfect} of {len(LEARNERS)} methods no machine makes mistakes after {N_GAMES:,} games"
-            sentences.append(f"{lesson.title}: {made}.")
+            claim = f"in {n_perfect} of {len(LEARNERS)} methods no machine makes mistakes after {N_GAMES:,} games"
+            sentences.append(f"{lesson.title}: {claim}.")
     return tuple(sentences)
 
 
 def _compared(lessons: Sequence[Lesson], preset: str, *, taught: bool) -> tuple[list[Lesson], list[Lesson]]:
-    """Return the lessons in which a method needs clearly fewer games than MENACE, and clearly more.
+    """Return the lessons in which a method needs clearly fewer games than MENACE, and those with clearly more.
 
-    ``taught`` counts points against the lesson's teacher, otherwise against all three.
+    If ``taught``, only points against the lesson's teacher count, else those against all three teachers.
     """
     ahead, behind = [], []
     for lesson in lessons:
         against = lesson.by_teacher if taught else slice(None)
-        (_, low, high), (_, least, most) = (lesson.games(learner, against) for learner in (preset, MENACE))
-        if finite(high) < finite(least):
+        (_, low, high), (_, menace_low, menace_high) = (lesson.games(learner, against) for learner in (preset, MENACE))
+        if finite(high) < finite(menace_low):
             ahead.append(lesson)
-        elif finite(low) > finite(most):
+        elif finite(low) > finite(menace_high):
             behind.append(lesson)
     return ahead, behind
 
 
 def _median(lesson: Lesson, preset: str) -> str:
-    """Format the median of the games that a method needs, with its interval, for a sentence."""
+    """Return the median of the games that a method needs, with its interval, as text for a sentence."""
     middle, low, high = lesson.games(preset, lesson.by_teacher)
     games = f"over {lesson.marks[-1]:,}" if middle is None else number(middle)
     bounds = f", {interval(low, high)}" if low is not None else ""
@@ -386,6 +399,6 @@ def _median(lesson: Lesson, preset: str) -> str:
 
 
 def _games(lesson: Lesson, preset: str, against: slice) -> str:
-    most = f"over {lesson.marks[-1]:,}"
-    middle, low, high = (most if number is None else f"{number:,g}" for number in lesson.games(preset, against))
-    return most if low == most else f"{middle} ({low} to {high})"
+    never = f"over {lesson.marks[-1]:,}"
+    middle, low, high = (never if number is None else f"{number:,g}" for number in lesson.games(preset, against))
+    return never if low == never else f"{middle} ({low} to {high})"

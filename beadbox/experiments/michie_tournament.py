@@ -1,7 +1,7 @@
 """Experiment: many repetitions of Michie's first tournament, in which MENACE moves first in 220 games.
 
 Sources: D. Michie, "Trial and error", Science Survey 2 (1961); "Experiments on the mechanization of game-learning",
-The Computer Journal 6 (1963). The definitions of a person's good play are ours: see ``teachers``.
+The Computer Journal 6 (1963). The three definitions of good play are ours (``teachers``).
 """
 
 from __future__ import annotations
@@ -38,11 +38,12 @@ TEACHERS: tuple[tuple[str, Opponent], ...] = (
 )
 MENACE = "michie-1961"
 OPENINGS = ("corner", "edge", "centre")
-"""Names of the slots in the box of the empty board, in their order."""
+"""Names of the slots in the box of the empty board, in the order of the slots."""
 POINTS = 44
+"""Number of points of a chart."""
 WINDOW = 10
 STEADY = 9
-"""Draws among the next :data:`WINDOW` games from which draws count as steady."""
+"""Draws are steady from the first game after which at least this number of the next :data:`WINDOW` games are drawn."""
 
 MICHIE = "D. Michie (1961, 1963), one tournament, as it is usually told"
 STEADY_PUBLISHED = Published("about 20", MICHIE, low=15.0, high=25.0)
@@ -53,36 +54,40 @@ class Tournaments:
     """All tournaments against one teacher.
 
     Attributes:
-        drawn: ``(n_tournaments, n_games) float64``, 1 for a draw, else 0 for a loss; good play cannot be beaten.
-        opening: ``(n_tournaments, n_games + 1, 3) float64``, shares of the openings among the beads of the first box.
+        drawn: ``(n_tournaments, n_games) float64``, 1 for a draw and 0 for a loss. MENACE cannot win against good play.
+        opening: ``(n_tournaments, n_games + 1, 3) float64``, the share of each opening in the beads of the first box.
     """
 
     drawn: NDArray[np.float64]
     opening: NDArray[np.float64]
 
     @classmethod
-    def of(cls, held: Sequence[Sequence[object]]) -> Tournaments:
-        """Combine rows, one for each tournament: drawn games, and the first box's beads before and after each game."""
-        drawn, opening = (np.array(column, dtype=np.float64) for column in zip(*held, strict=True))
-        # A box that is empty after a game is refilled for the next one; until then it counts as equal thirds.
+    def of(cls, rows: Sequence[Sequence[object]]) -> Tournaments:
+        """Return the tournaments for rows of two lists, one row for each tournament.
+
+        The first list has 1 for each drawn game, else 0. The second has the beads of the first box, before the first
+        game and after each game.
+        """
+        drawn, opening = (np.array(column, dtype=np.float64) for column in zip(*rows, strict=True))
+        # An empty box is refilled in the next game. Until then, each opening counts as a third.
         opening += (opening.sum(axis=2) == 0)[:, :, None]
         return cls(drawn, opening / opening.sum(axis=2, keepdims=True))
 
     def steady(self) -> list[float]:
-        """Return each tournament's number of games before draws were steady; infinite if they never were."""
-        found = []
+        """Return for each tournament the number of games before draws were steady; infinite if they never were."""
+        n_before = []
         for games in self.drawn:
             runs = np.convolve(games, np.ones(WINDOW), "valid") > STEADY - 0.5
-            found.append(float(runs.argmax()) if runs.any() else math.inf)
-        return found
+            n_before.append(float(runs.argmax()) if runs.any() else math.inf)
+        return n_before
 
     def preferred(self) -> NDArray[np.int64]:
-        """Count the tournaments that ended with most beads on each opening, the first of equals: ``(3,)``."""
+        """Return the number of tournaments after which each opening had most beads, the first of equals: ``(3,)``."""
         return np.bincount(self.opening[:, -1].argmax(axis=1), minlength=len(OPENINGS))
 
 
 class MichieTournament(Experiment[Sequence[object]]):
-    """MENACE of 1961 plays tournaments against three kinds of good play."""
+    """MENACE with the rule of 1961 plays tournaments against three kinds of good players."""
 
     slug = "michie-tournament"
     edition = 4
@@ -133,19 +138,19 @@ class MichieTournament(Experiment[Sequence[object]]):
 
     def result(self, settings: Mapping[str, int], found: Sequence[Sequence[object]]) -> Result:
         n = settings["tournaments"]
-        held = [Tournaments.of(found[index * n : (index + 1) * n]) for index in range(len(TEACHERS))]
-        return Result(_figures(held[0]), _charts(held), (_table(held),), _findings(held))
+        by_teacher = [Tournaments.of(found[index * n : (index + 1) * n]) for index in range(len(TEACHERS))]
+        return Result(_figures(by_teacher[0]), _charts(by_teacher), (_table(by_teacher),), _findings(by_teacher))
 
 
 def _hold(learners: Population, teacher: Opponent, n_games: int) -> Sequence[Sequence[object]]:
-    """Play a tournament of each fresh machine; return rows for :meth:`Tournaments.of`."""
+    """Let each machine play a tournament; return rows for :meth:`Tournaments.of`."""
     marked = learners.train(teacher, range(n_games + 1))
     drawn, opening = np.diff(marked.tallies[:, :, 1], axis=1), marked.openings[:, :, :, 0]
     return list(zip(drawn.tolist(), opening.tolist(), strict=True))
 
 
 def _hold_as_it_lies(game: AnyGame, teacher: Opponent, n_games: int, rng: RandomSource) -> Sequence[object]:
-    """Play a tournament of one machine on boards that are never turned; return a row for :meth:`Tournaments.of`."""
+    """Let a new machine play a tournament on boards that are never turned; return a row for :meth:`Tournaments.of`."""
     machine = BoxMachine(game, Side.FIRST, PRESETS[MENACE].rule)
     first_box = machine.open_box(game.initial_position())
     drawn, opening = list[int](), [list(first_box)]
@@ -153,7 +158,7 @@ def _hold_as_it_lies(game: AnyGame, teacher: Opponent, n_games: int, rng: Random
         draws: list[BeadDraw] = []
 
         def move(position: AnyPosition, rng: Random, draws: list[BeadDraw] = draws) -> AnyMove:
-            """Choose the machine's move, and note the bead that it drew."""
+            """Return the machine's move, and record the bead that it drew."""
             chosen, draw = machine.choose(position, rng)
             draws += [draw] if draw is not None else []
             return chosen
@@ -167,56 +172,56 @@ def _hold_as_it_lies(game: AnyGame, teacher: Opponent, n_games: int, rng: Random
     return drawn, opening
 
 
-def _findings(held: Sequence[Tournaments]) -> tuple[str, ...]:
-    """Describe when draws are steady with each teacher, compared with Michie's figure, and the preferred openings."""
-    found, most, n_agree = list[str](), dict[str, tuple[str, float]](), 0
-    for (name, _), tournaments in zip(TEACHERS, held, strict=True):
+def _findings(by_teacher: Sequence[Tournaments]) -> tuple[str, ...]:
+    """Return sentences about the games until draws are steady, and the preferred openings, with each teacher."""
+    sentences, favourites, n_agree = list[str](), dict[str, tuple[str, float]](), 0
+    for (name, _), tournaments in zip(TEACHERS, by_teacher, strict=True):
         middle, low, high = median_interval(tournaments.steady())
         when = "fewer than half of the tournaments reach steady draws"
         if middle is not None:
             when = f"median {number(middle)} games until draws are steady, {interval(low, high)}"
-        found.append(f"Taught by {name}: {when}.")
+        sentences.append(f"Taught by {name}: {when}.")
         n_agree += bool(Figure(name, Unit.GAMES, middle, low, high, STEADY_PUBLISHED).agrees)
         shares = tournaments.preferred() / len(tournaments.drawn)
-        most[name] = OPENINGS[int(shares.argmax())], float(shares.max())
+        favourites[name] = OPENINGS[int(shares.argmax())], float(shares.max())
     same = tolerance(Unit.GAMES, STEADY_PUBLISHED.low, STEADY_PUBLISHED.high)
-    reach = f"The intervals of {n_agree} of {len(held)} teachers reach there."
-    found.append(f"Michie’s figure is {STEADY_PUBLISHED.words}; {same}. {reach}")
-    found += [
+    reach = f"The intervals of {n_agree} of {len(by_teacher)} teachers reach there."
+    sentences.append(f"Michie’s figure is {STEADY_PUBLISHED.words}; {same}. {reach}")
+    sentences += [
         f"{hundred(share)} of 100 tournaments come to prefer the {opening}, taught by {name}."
-        for name, (opening, share) in most.items()
+        for name, (opening, share) in favourites.items()
     ]
-    n_corner = sum(opening == OPENINGS[0] for opening, _ in most.values())
+    n_corner = sum(opening == OPENINGS[0] for opening, _ in favourites.values())
     corner = f"The {OPENINGS[0]}, which Michie’s machine preferred,"
-    found.append(f"{corner} is the most frequent favourite with {n_corner} of {len(most)} teachers.")
-    return tuple(found)
+    sentences.append(f"{corner} is the most frequent favourite with {n_corner} of {len(favourites)} teachers.")
+    return tuple(sentences)
 
 
-def _figures(held: Tournaments) -> tuple[Figure, ...]:
-    n, n_games = held.drawn.shape
-    late = held.drawn[:, n_games // 2 :].mean(axis=1).tolist()
+def _figures(tournaments: Tournaments) -> tuple[Figure, ...]:
+    n, n_games = tournaments.drawn.shape
+    late = tournaments.drawn[:, n_games // 2 :].mean(axis=1).tolist()
     figures = [
         Figure(
             "Games until draws are steady (median)",
             Unit.GAMES,
-            *median_interval(held.steady()),
+            *median_interval(tournaments.steady()),
             STEADY_PUBLISHED,
         ),
         Figure("Drawn in the second half", Unit.SHARE, *share_interval(late), Published("draws are steady", MICHIE)),
     ]
-    for opening, k in zip(OPENINGS, held.preferred().tolist(), strict=True):
+    for opening, k in zip(OPENINGS, tournaments.preferred().tolist(), strict=True):
         published = Published("his machine came to prefer it", MICHIE) if opening == "corner" else None
         label = f"Tournaments after which the {opening} is the favourite opening"
         figures.append(Figure(label, Unit.SHARE, k / n, *wilson(k, n), published))
     return tuple(figures)
 
 
-def _charts(held: list[Tournaments]) -> tuple[Chart, ...]:
-    n, n_games = held[0].drawn.shape
+def _charts(by_teacher: list[Tournaments]) -> tuple[Chart, ...]:
+    n, n_games = by_teacher[0].drawn.shape
     width = max(1, round(n_games / POINTS))
     ends = list(range(width, n_games + 1, width))
     lines = []
-    for (name, _), tournaments in zip(TEACHERS, held, strict=True):
+    for (name, _), tournaments in zip(TEACHERS, by_teacher, strict=True):
         shares = np.array([tournaments.drawn[:, end - width : end].mean() for end in ends])
         lines.append(Line(name, shares.tolist(), *wilson_bands(shares, n)))
     drawn = Chart(
@@ -228,13 +233,13 @@ def _charts(held: list[Tournaments]) -> tuple[Chart, ...]:
         lines,
         f"Each point is the mean of {width} games over all tournaments; the bands are 95 % intervals (Wilson).",
     )
-    return drawn, _openings_chart(held[0], [0, *ends]), _one_chart(held[0])
+    return drawn, _openings_chart(by_teacher[0], [0, *ends]), _one_chart(by_teacher[0])
 
 
-def _openings_chart(held: Tournaments, xs: list[int]) -> Chart:
+def _openings_chart(tournaments: Tournaments, xs: list[int]) -> Chart:
     lines = []
     for slot, opening in enumerate(OPENINGS):
-        shares = held.opening[:, xs, slot]
+        shares = tournaments.opening[:, xs, slot]
         low, high = np.quantile(shares, (0.1, 0.9), axis=0)
         lines.append(Line(opening, shares.mean(axis=0).tolist(), low.tolist(), high.tolist()))
     return Chart(
@@ -248,20 +253,21 @@ def _openings_chart(held: Tournaments, xs: list[int]) -> Chart:
     )
 
 
-def _one_chart(held: Tournaments) -> Chart:
-    xs = list(range(WINDOW, held.drawn.shape[1] + 1))
-    drawn = np.convolve(held.drawn[0], np.ones(WINDOW) / WINDOW, "valid")
+def _one_chart(tournaments: Tournaments) -> Chart:
+    """Return a chart of the first tournament."""
+    xs = list(range(WINDOW, tournaments.drawn.shape[1] + 1))
+    drawn = np.convolve(tournaments.drawn[0], np.ones(WINDOW) / WINDOW, "valid")
     lines = [Line(f"drawn of the last {WINDOW} games", drawn.tolist())]
     lines += [
-        Line(f"{opening}: share of the beads in the first box", held.opening[0, xs, slot].tolist())
+        Line(f"{opening}: share of the beads in the first box", tournaments.opening[0, xs, slot].tolist())
         for slot, opening in enumerate(OPENINGS)
     ]
     return Chart("one", "One tournament, game by game", "games of the tournament", "of 100", xs, lines)
 
 
-def _table(held: list[Tournaments]) -> Table:
+def _table(by_teacher: list[Tournaments]) -> Table:
     rows = []
-    for (name, _), tournaments in zip(TEACHERS, held, strict=True):
+    for (name, _), tournaments in zip(TEACHERS, by_teacher, strict=True):
         n, n_games = tournaments.drawn.shape
         steady, low, high = median_interval(tournaments.steady())
         when = "never" if steady is None else f"{steady:g} ({low:g} to {'never' if high is None else f'{high:g}'})"

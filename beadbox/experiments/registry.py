@@ -1,4 +1,4 @@
-"""The registry of experiments. A new experiment is a module in this package and a line here."""
+"""The registry of experiments. A new experiment needs a module in this package and a line in ``EXPERIMENTS``."""
 
 from typing import cast
 

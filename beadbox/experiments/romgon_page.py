@@ -1,7 +1,7 @@
-"""Experiment: the claims of Romgon's own page about its learner and its levels, measured for three learners.
+"""Experiment: the claims of Romgon's own page about its learner and its levels, compared with measurements.
 
-The learners are the one of the page, the same with two checks before each move, and a learner of position values.
-Sources of the learners: their presets; of the ratings: ``tournaments.elo``.
+Three learners are measured: that of the page, the same learner with two checks before each move, and a learner of
+position values. Sources of the learners are in their presets, and the source of the ratings is in ``strength.elo``.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ Q_LEARNERS = {"romgon-q": "as written", "romgon-q-careful": "with two checks"}
 VALUE_LEARNER = "td-search"
 LEARNERS = {**Q_LEARNERS, VALUE_LEARNER: "value of positions"}
 LEVELS = {"easy": 800, "medium": 1200, "hard": 1600}
-"""The levels and their ratings according to the page."""
+"""The ratings of the levels according to the page, lowest first."""
 MARKS = (0, 25, 50, 100)
-"""Games after which each machine is measured against ``easy``; at the last mark against all levels."""
+"""Games after which each machine is measured against ``easy``, and after the last mark against all levels."""
 
 NEAR = 50.0
-"""Greatest difference from the page's "about" at which a rating counts as equal."""
+"""Maximum difference at which a rating counts as equal to one on the page, which says "about"."""
 PAGE = "the description of Romgon"
 MORE = Published("10 to 15 % more wins after 100 games", PAGE, low=0.10, high=0.15)
 
 
 Tallies = Mapping[str, Sequence[int]]
-"""Wins, draws and losses by pairing, such as ``easy 25`` (level and mark) or ``hard easy`` (two levels)."""
+"""Wins, draws and losses by pairing, such as ``easy 25`` (a machine after 25 games against easy) or ``hard easy``."""
 
 
 class RomgonPage(Experiment[Tallies]):
@@ -120,71 +120,74 @@ def _counts(tally: Tally) -> list[int]:
 
 
 def _of_q(game: AnyGame, slug: str, n_games: int, rng: RandomSource) -> dict[str, list[int]]:
-    """Train a fresh Q-learner for 100 games; return its tallies against easy at each mark, at the end against all."""
-    rule, done = Q_PRESETS[slug].rule, 0
+    """Train a new Q-learner up to the last mark, and return its tallies against easy at each mark.
+
+    At the last mark, the tallies are those against all levels.
+    """
+    rule, n_learnt = Q_PRESETS[slug].rule, 0
     memory = QMemory.load(game, rule, rule.epsilon, lambda keys: {})
-    found = {}
+    tallies = {}
     for mark in MARKS:
-        memory.train(OPPONENTS["easy"], mark - done, rng)
-        done = mark
+        memory.train(OPPONENTS["easy"], mark - n_learnt, rng)
+        n_learnt = mark
         against = LEVELS if mark == MARKS[-1] else ("easy",)
         for level in against:
             tally = memory.contest(OPPONENTS[level], n_games, rng, n_random=OPENING_PLIES)
-            found[f"{level} {mark}"] = _counts(tally)
-    return found
+            tallies[f"{level} {mark}"] = _counts(tally)
+    return tallies
 
 
 def _of_value(game: AnyGame, slug: str, n_games: int, rng: RandomSource) -> dict[str, list[int]]:
-    """Train a fresh learner of position values by self-play for 100 games; return tallies as :func:`_of_q` does."""
-    rule, engine, done = VALUE_PRESETS[slug].rule, engine_of(game), 0
-    assert engine is not None, "Romgon has one"
+    """Train a new learner of position values by self-play, and return the same tallies as :func:`_of_q`."""
+    rule, engine, n_learnt = VALUE_PRESETS[slug].rule, engine_of(game), 0
+    assert engine is not None, "Romgon has an engine"
     memory = ValueMemory.load(game, rule, weights_none(game, rule))
-    found = {}
+    tallies = {}
     for mark in MARKS:
-        if mark > done:
-            memory.train_against(memory, mark - done, rng, opponent_learns=True)
-        done = mark
+        if mark > n_learnt:
+            memory.train_against(memory, mark - n_learnt, rng, opponent_learns=True)
+        n_learnt = mark
         for level in LEVELS if mark == MARKS[-1] else ("easy",):
             play = value_meeting(game, Learnt(memory.machine.played, 1), engine.levels[level])
-            own = rng.below(1 << 31)
-            found[f"{level} {mark}"] = _counts(measured(play, openings(game, n_games // 2, seed=own), seed=own))
-    return found
+            seed = rng.below(1 << 31)
+            tallies[f"{level} {mark}"] = _counts(measured(play, openings(game, n_games // 2, seed=seed), seed=seed))
+    return tallies
 
 
 def _levels(game: AnyGame, n_games: int, rng: RandomSource) -> dict[str, list[int]]:
-    """Play the levels against each other; return tallies of the higher rated level by pairing."""
-    engine, found = engine_of(game), {}
-    assert engine is not None, "Romgon has one"
+    """Play the levels against each other; return the tallies of the level with the higher rating by pairing."""
+    engine, tallies = engine_of(game), {}
+    assert engine is not None, "Romgon has an engine"
     for weak, strong in combinations(LEVELS, 2):
-        play, own = value_meeting(game, engine.levels[strong], engine.levels[weak]), rng.below(1 << 31)
-        tally = measured(play, openings(game, n_games // 2, seed=own), seed=own)
-        found[f"{strong} {weak}"] = _counts(tally)
-    return found
+        play, seed = value_meeting(game, engine.levels[strong], engine.levels[weak]), rng.below(1 << 31)
+        tally = measured(play, openings(game, n_games // 2, seed=seed), seed=seed)
+        tallies[f"{strong} {weak}"] = _counts(tally)
+    return tallies
 
 
 def _summed(parts: Sequence[Tallies], key: str) -> Points:
-    """Add up the tallies of a pairing over all machines."""
+    """Return the sum of a pairing's tallies over all machines."""
     return Points(*(int(number) for number in np.sum([part[key] for part in parts], axis=0)))
 
 
 def _won(parts: Sequence[Tallies], key: str) -> NDArray[np.float64]:
-    """Return the share of games that each machine won in a pairing: ``(n_machines,)``."""
+    """Return for each machine the share of games that it won in a pairing: ``(n_machines,)``."""
     return np.array([part[key][0] / sum(part[key]) for part in parts])
 
 
 def _gains(taught: Mapping[str, Sequence[Tallies]]) -> list[Figure]:
-    found = []
+    figures = []
     for slug, parts in taught.items():
         more = _won(parts, f"easy {MARKS[-1]}") - _won(parts, f"easy {MARKS[0]}")
         label = f"{LEARNERS[slug].capitalize()}: games won more against easy after 100 games"
-        found.append(Figure(label, Unit.SHARE, *mean_interval(more.tolist()), MORE))
-    return found
+        figures.append(Figure(label, Unit.SHARE, *mean_interval(more.tolist()), MORE))
+    return figures
 
 
 def _findings(
     taught: Mapping[str, Sequence[Tallies]], gains: Sequence[Figure], ratings: Mapping[str, Figure]
 ) -> tuple[str, ...]:
-    """Describe each learner's gain, compared with the claim, and the ratings of the levels."""
+    """Return sentences about each learner's gain, compared with the claim, and about the ratings of the levels."""
     sentences = []
     promise = " to ".join(hundred(edge or 0.0) for edge in (MORE.low, MORE.high))
     for (slug, parts), gain in zip(taught.items(), gains, strict=True):
@@ -211,20 +214,20 @@ def _compare_with_promise(gain: Figure) -> str:
 
 
 def _ratings(taught: Mapping[str, Sequence[Tallies]], levels: Sequence[Tallies]) -> dict[str, Figure]:
-    """Return the rating of every level and learner, with ``easy`` fixed at the page's; intervals are relative to it."""
+    """Return the rating of each level and learner. The rating of ``easy`` is that of the page, without an interval."""
     names, first = [*LEVELS, *taught], next(iter(LEVELS))
     ratings = LEVELS[first] + likeliest(names, _scores(taught, levels))[0]
     machines = range(len(levels))
     half = jackknife(np.array([likeliest(names, _scores(taught, levels, left_out))[0] for left_out in machines]))
-    found = {}
-    for name, elo, by in zip(names, ratings.tolist(), half.tolist(), strict=True):
+    figures = {}
+    for name, elo, half_width in zip(names, ratings.tolist(), half.tolist(), strict=True):
         claim = LEVELS.get(name)
-        edges = (claim - NEAR, claim + NEAR) if claim and name != first else (None, None)  # the first is put there
+        edges = (claim - NEAR, claim + NEAR) if claim and name != first else (None, None)  # the first is given
         published = Published(f"about {claim:,}", PAGE, *edges) if claim else None
         label = f"Rating of the level {name}" if claim else f"Rating after 100 games, {LEARNERS[name]}"
-        least, most = (None, None) if name == first else (elo - by, elo + by)
-        found[name] = Figure(label, Unit.ELO, elo, least, most, published)
-    return found
+        low, high = (None, None) if name == first else (elo - half_width, elo + half_width)
+        figures[name] = Figure(label, Unit.ELO, elo, low, high, published)
+    return figures
 
 
 def _scores(
@@ -232,10 +235,10 @@ def _scores(
     levels: Sequence[Tallies],
     left_out: int | None = None,
 ) -> Iterator[Score]:
-    """Yield the scores of all pairings, optionally without the machines of number ``left_out``."""
+    """Yield the scores of all pairings, without the games of the machines with the number ``left_out``."""
 
     def score(one: str, other: str, parts: Sequence[Tallies], key: str) -> Score:
-        """Add up a pairing over the machines that are not left out."""
+        """Return the sum of a pairing over the machines that are not left out."""
         points = _summed([part for number, part in enumerate(parts) if number != left_out], key)
         return Score(one, other, points.share * points.games, points.games)
 
@@ -249,8 +252,8 @@ def _scores(
 def _chart(taught: Mapping[str, Sequence[Tallies]]) -> Chart:
     lines = []
     for slug, parts in taught.items():
-        found = [share_interval(_won(parts, f"easy {mark}").tolist()) for mark in MARKS]
-        shares, low, high = np.array(found).T.tolist()
+        intervals = [share_interval(_won(parts, f"easy {mark}").tolist()) for mark in MARKS]
+        shares, low, high = np.array(intervals).T.tolist()
         lines.append(Line(LEARNERS[slug], shares, low, high))
     return Chart(
         "won",
@@ -264,7 +267,7 @@ def _chart(taught: Mapping[str, Sequence[Tallies]]) -> Chart:
 
 
 def _table(taught: Mapping[str, Sequence[Tallies]], levels: Sequence[Tallies]) -> Table:
-    """Return the points against each level, with the scores of the levels that the page's ratings predict."""
+    """Return a table of points against each level. For levels, it adds the points that the page's ratings predict."""
     rows = [
         (f"{LEARNERS[slug]}, after 100 games", *(_share_text(parts, f"{level} {MARKS[-1]}") for level in LEVELS))
         for slug, parts in taught.items()
@@ -283,6 +286,6 @@ def _table(taught: Mapping[str, Sequence[Tallies]], levels: Sequence[Tallies]) -
 
 
 def _share_text(parts: Sequence[Tallies], key: str) -> str:
-    """Format the mean points of a pairing over the machines, with its interval."""
+    """Return the mean points of a pairing over the machines, with their interval, as text."""
     share, low, high = share_interval([Points(*part[key]).share for part in parts])
     return f"{share:.2f} ({low:.2f} to {high:.2f})"

@@ -1,6 +1,6 @@
-"""Perfect players with a style: they never make a mistake, and choose among good moves as a person might.
+"""Perfect players with different styles. They never make a mistake, and choose among good moves as a person might.
 
-"Good play" leaves open which of several good moves is played, and a machine's learning depends on that choice.
+The learning of a machine depends on which of several good moves its teacher prefers.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ PERFECT = PerfectOpponent()
 
 
 class HabitOpponent(Opponent):
-    """Plays the first of the moves that keep the best result, in the order of the squares of the board.
+    """Plays the first of the moves that keep the best result, in the order of the board's squares.
 
-    The choice is not symmetric under turns of the board, so games against it are played without canonical boards.
+    The choice is not symmetric under rotations of the board. So games against this opponent cannot be played on
+    canonical boards.
     """
 
     slug = "habit"
@@ -27,12 +28,12 @@ class HabitOpponent(Opponent):
     summary = "Never makes a mistake, and always answers the same way."
 
     def choose(self, game: AnyGame, position: AnyPosition, rng: Random) -> AnyMove:
-        """Return the move to play; draws nothing from ``rng``."""
+        """Return the opponent's move. Draws nothing from ``rng``."""
         return _first_good(game, position)
 
 
 class TrapsOpponent(UniformOpponent):
-    """Plays those of the moves that keep the best result after which random play loses most often."""
+    """Plays, of the moves that keep the best result, those after which random play loses most often."""
 
     slug = "traps"
     name = "Perfect, with traps"
@@ -52,14 +53,14 @@ def _first_good(game: AnyGame, position: AnyPosition) -> AnyMove:
 
 @cache
 def _chance(game: AnyGame, position: AnyPosition, trapper: Side) -> float:
-    """Return the probability that ``trapper`` wins from here if the other side plays at random."""
+    """Return the probability that the side ``trapper`` wins from a position if the other side plays at random."""
     outcome = game.outcome(position)
     if outcome is not None:
         return float(outcome.winner is trapper)
-    after = {move: game.canonical(game.apply(position, move)) for move in game.legal_moves(position)}
+    successors = {move: game.canonical(game.apply(position, move)) for move in game.legal_moves(position)}
     if game.side_to_move(position) is trapper:
-        return max(_chance(game, after[move], trapper) for move in PERFECT.replies(game, position))
-    return sum(_chance(game, position, trapper) for position in after.values()) / len(after)
+        return max(_chance(game, successors[move], trapper) for move in PERFECT.replies(game, position))
+    return sum(_chance(game, position, trapper) for position in successors.values()) / len(successors)
 
 
 HABIT = HabitOpponent()

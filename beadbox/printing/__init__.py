@@ -1,1 +1,1 @@
-"""Paper, inks, fonts and options of a print. This package uses neither Django nor a learner."""
+"""Paper, inks, fonts, boards and options of printed boxes. This package uses neither Django nor a learner."""

@@ -1,4 +1,4 @@
-"""The empty board and the pieces on paper, as ``static/js/diagram.js`` draws them on a page."""
+"""Draws boards and pieces on paper, in the same way as ``static/js/diagram.js`` on a page."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ OUTLINES = {
 }
 """Corners of pieces in hundredths of a cell."""
 UNIT = 10.0
-"""The size of a cell in stored drawings (PDF forms), in points; a form is scaled when it is placed."""
+"""Size of a cell in stored drawings (PDF forms), in points. A drawing is scaled wherever it is placed."""
 
 
 def board_draw(canvas: Canvas, layout: Layout, left: float, top: float, scale: float) -> None:
-    """Draw the empty board from its upper left corner, with cells ``scale`` points wide. The file stores it once."""
+    """Draw the empty board at an upper left corner, with cells ``scale`` points wide. The file stores it only once."""
     canvas.saveState()
     canvas.transform(scale / UNIT, 0, 0, scale / UNIT, left, top)
     if not canvas.hasForm("board"):
@@ -119,7 +119,7 @@ def _outline(canvas: Canvas, look: PieceLook, x: float, y: float, scale: float, 
 
 
 def _pawn(canvas: Canvas, x: float, y: float, scale: float) -> None:
-    """Draw a foot, a body that narrows, and a head, in the current fill and stroke."""
+    """Draw a pawn in the current fill and stroke: a foot, a body that narrows, and a head."""
     body = canvas.beginPath()
     body.moveTo(x - 0.26 * scale, y - 0.32 * scale)
     body.lineTo(x + 0.26 * scale, y - 0.32 * scale)

@@ -1,4 +1,4 @@
-"""Errors of prints that are refused."""
+"""Errors for prints that are refused."""
 
 
 class PrintingError(ValueError):
@@ -6,7 +6,7 @@ class PrintingError(ValueError):
 
 
 class ManyBeadsError(PrintingError):
-    """The boxes take ``n_beads`` beads, more than most people have; at the beginning they took ``n_start``."""
+    """The boxes need ``n_beads`` beads, more than most people have. Before training, they needed ``n_start``."""
 
     def __init__(self, n_beads: int, n_start: int) -> None:
         super().__init__(f"This print needs {n_beads:,} beads.")

@@ -1,4 +1,4 @@
-"""Colours and letters on paper: beads, the band for the move number of a box, and fonts."""
+"""Colours and fonts on paper: beads, the coloured band with the move number of a box, and letters."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from reportlab.pdfbase.ttfonts import TTFont
 
 @dataclass(frozen=True, slots=True)
 class Glass:
-    """A colour of beads, and the ink of letters on it."""
+    """A colour of beads, and the colour of letters on these beads."""
 
     name: str
     fill: Color
@@ -43,19 +43,19 @@ BEADS = (
     Glass("purple", HexColor("#6a2c91"), LIGHT),
     Glass("brown", HexColor("#74451f"), LIGHT),
 )
-"""First the nine colours usually given for Michie's machine, as on the screen; then others that shops have."""
+"""The nine colours usually given for Michie's machine, as on the screen, and then other colours that shops sell."""
 
 BANDS = tuple(
     HexColor(colour)
     for colour in ("#a02f17", "#1d5aa6", "#1f6a38", "#7a2f8f", "#8a6a10", "#0f6a70", "#a3264f", "#4c5560")
 )
-"""A colour for each move number, dark enough for white letters; after the last they repeat."""
+"""Colours of the move numbers, dark enough for white letters. After the last colour, they repeat."""
 
 
 REGULAR, BOLD = "Helvetica", "Helvetica-Bold"
-"""The fonts of our own texts, which every PDF reader has."""
+"""Fonts of all fixed texts. Every PDF reader has them."""
 NOTO_REGULAR, NOTO_BOLD = "NotoSans-Regular", "NotoSans-Bold"
-"""The fonts of names with letters that Helvetica lacks. The file embeds the characters that it needs."""
+"""Fonts for names with letters that Helvetica lacks. The PDF file contains only the characters that it uses."""
 
 
 def band(move_number: int) -> Color:
@@ -70,12 +70,15 @@ def ordinal(number: int) -> str:
 
 
 def plain(text: str) -> str:
-    """Return a text in the letters that Helvetica has; others become a question mark."""
+    """Return a text in which question marks replace all letters that Helvetica lacks."""
     return text.encode("cp1252", "replace").decode("cp1252")
 
 
 def fonts_for(text: str) -> tuple[str, str] | None:
-    """Return a regular and a bold font with every character of a composed text (NFC); ``None`` if there are none."""
+    """Return the names of a regular and a bold font with all characters of a text; ``None`` if there are none.
+
+    The text must be in composed form (NFC).
+    """
     if plain(text) == text:
         return REGULAR, BOLD
     return (NOTO_REGULAR, NOTO_BOLD) if _noto_characters().issuperset(map(ord, text)) else None
@@ -83,7 +86,7 @@ def fonts_for(text: str) -> tuple[str, str] | None:
 
 @cache
 def _noto_characters() -> frozenset[int]:
-    """Return the code points of both Noto fonts. Reading them takes milliseconds, and few sheets need them."""
+    """Return the code points that both Noto fonts have. Reading them takes milliseconds, and few sheets need them."""
     folder = Path(__file__).parent / "fonts"
     fonts = [TTFont(name, folder / f"{name}.ttf") for name in (NOTO_REGULAR, NOTO_BOLD)]
     for font in fonts:
@@ -92,7 +95,7 @@ def _noto_characters() -> frozenset[int]:
 
 
 def fitting(text: str, font: str, size: float, room: float) -> float:
-    """Return the font size at which the text is at most ``room`` points wide: ``size``, or smaller if necessary."""
+    """Return the greatest font size, at most ``size``, at which a text is at most ``room`` points wide."""
     return min(size, size * room / max(width_of(text, font, size), 1))
 
 

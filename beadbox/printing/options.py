@@ -1,4 +1,4 @@
-"""Options of a print, and the choices that a machine offers."""
+"""The options of a print, and the choices that a machine offers for them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from beadbox.printing.paper import DEFAULT_MM
 
 MAX_BEADS = 2_000
-"""Beads in a print without a second request (``many_beads``)."""
+"""Maximum number of beads in a print, unless the option ``many_beads`` allows more."""
 N_COLOURS = 9
-"""Colours that beads have on the screen."""
+"""Number of colours of beads on the screen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,8 +18,8 @@ class PrintChoices:
     """The choices that a print of a machine offers.
 
     Attributes:
-        marks: the letters of its beads, by colour.
-        gardner: the number of boxes that Gardner drew for it; 0 if none.
+        marks: the letters on the beads of each colour.
+        gardner: the number of boxes in Gardner's drawings of the machine; 0 without drawings.
     """
 
     marks: Mapping[int, Sequence[str]]
@@ -28,13 +28,13 @@ class PrintChoices:
 
 @dataclass(frozen=True, slots=True)
 class PrintOptions:
-    """The paper, size, boxes and beads of one print.
+    """The options of a print: paper, size of the boxes, and beads.
 
     Attributes:
-        beads_now: each box has the beads that it holds now; else those at the beginning.
-        gardner: the boxes are those that Gardner drew for HER; else a position and its mirror image share one.
-        colours: the colour of beads for each colour of the screen, as indices of :data:`ink.BEADS`.
-        many_beads: more than :data:`MAX_BEADS` beads are allowed.
+        beads_now: whether each box shows its present beads, instead of those before training.
+        gardner: whether the boxes are those that Gardner drew for HER. Else mirror images share a box.
+        colours: the printed colour for each colour of the screen, as indices of :data:`ink.BEADS`.
+        many_beads: whether more than :data:`MAX_BEADS` beads are allowed.
     """
 
     paper: str = "A4"

@@ -1,4 +1,4 @@
-"""Paper, boxes and the place of each box on its sheet. Lengths are in points (1/72 inch), the unit of PDF."""
+"""The layout of boxes on sheets of paper. Lengths are in points (1/72 inch), the unit of PDF."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from beadbox.printing.errors import PrintingError
 MM = 72 / 25.4
 PAPERS = {"A4": (210 * MM, 297 * MM), "A3": (297 * MM, 420 * MM), "Letter": (8.5 * 72, 11 * 72)}
 MARGIN = 12 * MM
-"""Room around the boxes for cut marks and the line with the number of the sheet."""
+"""Space around the boxes, for cut marks and the line with the number of the sheet."""
 SMALLEST_MM, LARGEST_MM = 20, 180
 DEFAULT_MM = (53, 36)
-"""The face of a common matchbox."""
+"""Width and height of the top of a common matchbox."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """The layout of boxes of one size on paper of one kind: upright or sideways, whichever takes more boxes."""
+    """A sheet of paper with boxes of one size. It stands upright or sideways, whichever has space for more boxes."""
 
     width: float
     height: float
@@ -29,7 +29,7 @@ class Sheet:
 
     @classmethod
     def of(cls, paper: str, width_mm: float, height_mm: float) -> Sheet:
-        """Return the sheet that takes the most boxes of this size.
+        """Return the sheet with space for the most boxes of this size.
 
         Raises:
             PrintingError: there is no such paper, the size is out of range, or such a box does not fit on the paper.
@@ -59,15 +59,15 @@ class Sheet:
 
     @property
     def left(self) -> float:
-        """The left edge of the first column; the boxes are centred on the sheet."""
+        """The left edge of the first column. The boxes are centred on the sheet."""
         return (self.width - self.columns * self.box_width) / 2
 
     @property
     def bottom(self) -> float:
-        """The lower edge of the last row; the boxes are centred on the sheet."""
+        """The lower edge of the last row. The boxes are centred on the sheet."""
         return (self.height - self.rows * self.box_height) / 2
 
     def corner(self, index: int) -> tuple[float, float]:
-        """Return the lower left corner of a box by its index on the sheet: rows from the top, columns from the left."""
+        """Return the lower left corner of a box by its index, which counts along the rows from the top left."""
         row, column = divmod(index, self.columns)
         return self.left + column * self.box_width, self.bottom + (self.rows - 1 - row) * self.box_height

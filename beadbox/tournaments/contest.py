@@ -1,8 +1,7 @@
-"""Games between two players that do not learn, frozen machines or fixed opponents, and the exact expected result.
+"""Games between two players that do not learn (frozen machines or fixed opponents), and the exact expected result.
 
-Both players are tables of probabilities on the same graph, so one loop plays any two of them. The games are samples of
-the distribution that the exact result describes. If a player has no such table, or the game has no graph, the games are
-played move by move.
+If both players are tables of move probabilities on the graph of the game, a compiled loop plays the games and the
+expected result is calculated. Else the games are played move by move, and no exact result is known.
 """
 
 from __future__ import annotations
@@ -30,14 +29,14 @@ class TablePlayer(Protocol):
 
     @property
     def side(self) -> Side | None:
-        """The side that the player always plays; ``None`` if it plays either."""
+        """The side that the player always plays; ``None`` if it can play both."""
 
     @property
     def is_reduced(self) -> bool:
         """Whether the table fits the graph in which symmetric positions are merged."""
 
     def policy(self, graph: Graph) -> Floats:
-        """Return ``(n_edges,)``: the probability of each move at every node where the player moves."""
+        """Return the probability of each edge at the nodes where the player moves: ``(n_edges,)``."""
 
 
 Player = TablePlayer | Opponent
@@ -45,7 +44,10 @@ Player = TablePlayer | Opponent
 
 @dataclass(frozen=True, slots=True)
 class Contest:
-    """Games won by the first side, drawn, and won by the second, and the exact chances of the three if known."""
+    """Results of games: won by the first side, drawn, won by the second side.
+
+    ``expected`` has the exact probabilities of these three results, in this order; ``None`` if they are unknown.
+    """
 
     first_wins: int
     draws: int
@@ -58,17 +60,17 @@ NO_GAMES = Contest(0, 0, 0, None)
 
 @dataclass(frozen=True, slots=True)
 class ContestPlayer:
-    """A player of a contest: as a table of probabilities if it has one, and move by move."""
+    """A player of a contest, in two forms: as a table if it has one, and as a player that moves."""
 
     table: Player | None
     played: MovePlayer
 
 
 def contest(game: AnyGame, first: Player, second: Player, n_games: int, rng: RandomSource) -> Contest:
-    """Play ``n_games`` between two tables; advances ``rng`` and leaves the players unchanged.
+    """Play ``n_games`` between two tables and return the results. The players do not change, and ``rng`` advances.
 
     Raises:
-        ValueError: a machine plays the other side, or the game is too large for a table.
+        ValueError: a machine always plays the other side, or the game is too large for a table.
     """
     for player, side in ((first, 0), (second, 1)):
         if not isinstance(player, Opponent) and player.side not in (None, side):
@@ -96,10 +98,11 @@ def contest_played(
     goes_on: Callable[[Contest], bool] = lambda so_far: True,
     so_far: Contest = NO_GAMES,
 ) -> Contest | None:
-    """Play move by move until ``n_games`` are complete; return the result, without exact chances.
+    """Play games move by move until ``n_games`` are complete; return the results, without exact probabilities.
 
-    ``goes_on`` gets the result so far after each game; if it returns false, the games stop and the function returns
-    ``None``. ``so_far`` is the result of earlier games of the same contest, and ``rng`` must be where they left it.
+    ``goes_on`` is called with the results so far after each game. If it returns false, no more games are played, and
+    the function returns ``None``. To resume a contest, ``so_far`` has the results of its earlier games, and ``rng`` the
+    state after them.
     """
     tally = Tally(wins=so_far.first_wins, draws=so_far.draws, losses=so_far.second_wins)
     for _ in range(tally.games, n_games):

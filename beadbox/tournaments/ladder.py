@@ -1,7 +1,7 @@
-"""The strength of an engine's levels, measured in games between every two of them.
+"""Measures the strength of an engine's levels in games between every two of them.
 
-Each opening is played twice, with sides exchanged (``beadbox.strength.snapshots``), and every pair has its own
-openings. A level that thinks by the clock gets all the time it wants.
+Each opening is played twice, with sides exchanged (``beadbox.strength.snapshots``). Every pair of levels has different
+openings. Time limits of levels are ignored.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from beadbox.strength.snapshots import OPENING_PLIES, Meeting, Points, measured,
 
 SEED = 2026
 N_NEIGHBOURS = 400
-"""Games between two neighbours on a ladder."""
+"""Number of games between two neighbours on a ladder."""
 N_OTHERS = 20
-"""Games between any other two levels."""
+"""Number of games between any other two levels."""
 LEAST = 0.65
-"""The least share of points that a level must take from the level below it on a ladder."""
+"""Minimum share of points that a level must score against the level below it on a ladder."""
 
 
 def neighbours(engine: AnyEngine, game: AnyGame) -> list[tuple[str, str]]:
-    """Return each level of a ladder with the level below it, from the weakest up."""
+    """Return each level of the ladder, except the lowest, as a pair with the level below it; weakest first."""
     slugs = [entry.level.slug for entry in engine.ladder(game)]
     return list(zip(slugs[1:], slugs, strict=False))
 
 
 def pairs_all(engine: AnyEngine, game: AnyGame) -> list[tuple[str, str]]:
-    """Return every two levels at which the engine plays a game; the later one in its list comes first."""
+    """Return all pairs of levels at which the engine plays a game. In a pair, the later level of its list is first."""
     slugs = [slug for slug, level in engine.levels.items() if engine.plays_at(game, level)]
     return [(strong, weak) for weak, strong in combinations(slugs, 2)]
 
@@ -51,32 +51,32 @@ def pairs_measured(
 ) -> Iterator[Pair]:
     """Play games between the levels of each pair and yield the results.
 
-    ``near`` is the number of games between neighbours on the ladder, ``far`` between other levels. Both are even:
-    every opening gives two games.
+    ``near`` is the number of games between neighbours on the ladder, and ``far`` that between other levels. Both must
+    be even, because every opening is played twice.
     """
-    close, slugs = neighbours(engine, game), list(engine.levels)
+    adjacent, slugs = neighbours(engine, game), list(engine.levels)
     for strong, weak in pairs:
-        n_games = near if (strong, weak) in close else far
-        own_seed = seed + len(slugs) * slugs.index(strong) + slugs.index(weak)
+        n_games = near if (strong, weak) in adjacent else far
+        pair_seed = seed + len(slugs) * slugs.index(strong) + slugs.index(weak)
         meet = _meeting(engine, game, engine.levels[strong], engine.levels[weak])
-        points = Points.of(measured(meet, openings(game, n_games // 2, seed=own_seed), seed=own_seed))
+        points = Points.of(measured(meet, openings(game, n_games // 2, seed=pair_seed), seed=pair_seed))
         yield Pair(strong, weak, points.wins, points.draws, points.losses)
 
 
 def rated(names: Sequence[str], pairs: Iterable[Pair]) -> dict[str, Elo]:
-    """Return the rating of each level; the first is rated 0."""
+    """Return the Elo rating of each level. The first has the rating 0."""
     return elos(names, [Score(pair.strong, pair.weak, pair.points, pair.games) for pair in pairs])
 
 
 def pair_words(pair: Pair) -> str:
-    """Describe the result of a pair as text, with the 95 % interval of its share of points."""
+    """Return the result of a pair as text, with the 95 % interval of the share of points."""
     low, high = wilson(pair.points, pair.games)
     tally = f"{pair.wins} won, {pair.draws} drawn, {pair.losses} lost"
     return f"{pair.points / pair.games:.3f} ({low:.3f} to {high:.3f}) of {pair.games} games: {tally}"
 
 
 def conditions(engine: AnyEngine, game: AnyGame, *, near: int, far: int, seed: int = SEED) -> dict[str, object]:
-    """Return the conditions of a measurement, as its file records them."""
+    """Return the conditions of a measurement, in the form that its file contains."""
     return {
         "random_plies": OPENING_PLIES,
         "games_of_neighbours": near,

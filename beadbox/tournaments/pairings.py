@@ -1,7 +1,7 @@
 """Pairings of tournaments. A meeting assigns two entries to the first and the second side.
 
-A machine plays one side only; a fixed opponent plays both. Two entries that can meet with either one first meet twice,
-once each way.
+A machine plays one side only, and a fixed opponent plays both. If each of two entries can play the first side against
+the other, they meet twice, with sides exchanged.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ FIRST, SECOND = 0, 1
 
 @dataclass(frozen=True, slots=True)
 class Entrant:
-    """A player of a tournament: its number in it, and the sides it can play."""
+    """An entry of a tournament: its number, and the sides that it can play."""
 
     number: int
     sides: frozenset[int] = frozenset((FIRST, SECOND))
@@ -25,7 +25,7 @@ class Entrant:
 
 @dataclass(frozen=True, slots=True)
 class Meeting:
-    """Numbers of the entries that play the first and the second side."""
+    """A meeting of two entries: the numbers of those that play the first and the second side."""
 
     first: int
     second: int
@@ -37,7 +37,7 @@ class Meeting:
 
 
 def meetings_between(one: Entrant, other: Entrant) -> list[Meeting]:
-    """Return the one or two possible meetings of two entries; none if both play the same side only."""
+    """Return the possible meetings of two entries: one or two, or none if both play only the same side."""
     return [
         Meeting(first.number, second.number)
         for first, second in ((one, other), (other, one))
@@ -46,7 +46,7 @@ def meetings_between(one: Entrant, other: Entrant) -> list[Meeting]:
 
 
 def round_robin(entrants: Sequence[Entrant]) -> list[Meeting]:
-    """Return every possible meeting of every two entries, in the order of ``entrants``."""
+    """Return all possible meetings of every two entries, in the order of ``entrants``."""
     return [meeting for one, other in combinations(entrants, 2) for meeting in meetings_between(one, other)]
 
 
@@ -57,18 +57,19 @@ def swiss_round(
     n_met: Mapping[int, int],
     below: Callable[[int], int],
 ) -> list[Meeting]:
-    """Return the next round of a Swiss tournament: entries with similar scores meet, and no two meet twice.
+    """Return the meetings of the next round of a Swiss tournament, in which entries with similar scores meet.
 
-    The round is empty when no new pair is left. It pairs as many entries as possible (maximum weight matching). Of such
-    matchings it takes one that leaves out the entries with the most meetings, then one with the smallest squares of the
-    differences between scores. Scores are points per game, so an entry that sits a round out neither gains nor loses.
+    No pair of entries is paired again, so the round is empty if every possible pair has met. The round has as many
+    pairs as possible (maximum weight matching). Of several such rounds, the function prefers one that leaves out the
+    entries with the most meetings, and then one with the smallest sum of squared differences between scores. Scores are
+    points per game, so that an entry without a meeting in a round neither gains nor loses.
 
     Args:
         entrants: all entries of the tournament.
         scores: points per game of each entry so far, 0 to 1.
-        met: pairs of numbers that have met.
+        met: pairs of numbers of entries that have met.
         n_met: the number of other entries that each entry has met.
-        below: returns a random whole number below its argument; decides among equal matchings.
+        below: returns a random whole number below its argument. It decides between equally good rounds.
     """
     order = list(entrants)
     for last in range(len(order) - 1, 0, -1):  # Fisher–Yates shuffle
@@ -76,17 +77,17 @@ def swiss_round(
         order[last], order[chosen] = order[chosen], order[last]
     graph = nx.Graph()
     graph.add_nodes_from(entrant.number for entrant in order)
-    far = 1000**2 + 1
+    max_penalty = 1000**2 + 1
     for one, other in combinations(order, 2):
         if meetings_between(one, other) and frozenset((one.number, other.number)) not in met:
             difference = round(1000 * abs(scores[one.number] - scores[other.number]))
-            rest = 2 * len(met) - n_met[one.number] - n_met[other.number]
-            graph.add_edge(one.number, other.number, weight=rest * far * len(order) - difference**2)
+            need = 2 * len(met) - n_met[one.number] - n_met[other.number]
+            graph.add_edge(one.number, other.number, weight=need * max_penalty * len(order) - difference**2)
     by_number = {entrant.number: entrant for entrant in entrants}
     pairs = sorted(sorted(pair) for pair in nx.max_weight_matching(graph, maxcardinality=True))
     return [meeting for one, other in pairs for meeting in meetings_between(by_number[one], by_number[other])]
 
 
 def swiss_rounds_usual(n_entrants: int) -> int:
-    """Return the usual number of rounds: enough for one entry to be the only one without a defeat."""
+    """Return the usual number of rounds: the smallest number after which only one entry can be without a defeat."""
     return max(1, (n_entrants - 1).bit_length())

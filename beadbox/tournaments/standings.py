@@ -1,4 +1,4 @@
-"""The table of a tournament: points, and every entry's result against every other. A win is 1 point, a draw ½."""
+"""The table of a tournament: points, and the results of each entry against each other. A win is 1 point, a draw ½."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from beadbox.rules.outcome import Side
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The result of one meeting: games won by the first side, drawn, won by the second; and its exact expectation.
+    """The result of a meeting: games won by the first side, drawn, and won by the second side.
 
-    ``expected`` is the chance of each of the three; ``None`` while it is unknown.
+    ``expected`` has the exact probabilities of these three results; ``None`` if they are unknown.
     """
 
     first: int
@@ -24,19 +24,19 @@ class Result:
     expected: tuple[float, float, float] | None = None
 
     def seen_by(self, number: int) -> Seen:
-        """Return the result from the side of the entry with this number."""
-        mine = number == self.first
-        wins, losses = (self.first_wins, self.second_wins) if mine else (self.second_wins, self.first_wins)
+        """Return the result as seen by the entry with this number."""
+        is_first = number == self.first
+        wins, losses = (self.first_wins, self.second_wins) if is_first else (self.second_wins, self.first_wins)
         expected = None
         if self.expected is not None:
-            win, draw, _ = self.expected if mine else self.expected[::-1]
+            win, draw, _ = self.expected if is_first else self.expected[::-1]
             expected = (win + draw / 2) * self.n_games
-        return Seen(self.second if mine else self.first, self.n_games, wins, self.draws, losses, expected)
+        return Seen(self.second if is_first else self.first, self.n_games, wins, self.draws, losses, expected)
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A result from the side of one entry; ``expected`` is in points."""
+    """The result of a meeting as seen by one of its entries. ``expected`` is in points."""
 
     opponent: int
     games: int
@@ -53,9 +53,9 @@ class Seen:
 
 @dataclass(slots=True)
 class Row:
-    """One entry's line: totals, and against each other entry (games, points, expected points).
+    """An entry's line of the table. ``against`` has games, points and expected points against each other entry.
 
-    Expected points are ``None`` if those of one result among them are unknown.
+    Expected points are ``None`` if those of any included result are unknown.
     """
 
     number: int
@@ -81,11 +81,11 @@ class Row:
 def table(
     numbers: Sequence[int], results: Iterable[Result], sides: Mapping[int, Side | None] | None = None
 ) -> list[Row]:
-    """Return every entry's line: entries of both sides, then of the first, then of the second; each group best first.
+    """Return the lines of all entries: first those that play both sides, then the first side, then the second side.
 
-    Entries are ranked within their group of ``sides`` only, because the side that begins has an advantage. The numbers
-    of games differ, so points per game decide, then wins per game. Equal entries share the place, in order of their
-    numbers.
+    ``sides`` is the side that each entry plays, or ``None`` for both. Entries are ranked only among those with the same
+    side, because the first side has an advantage. Points per game decide, and then wins per game, because numbers of
+    games differ. Equal entries share the place, in the order of their numbers.
     """
     of_side = dict.fromkeys(numbers) | dict(sides or {})
     rows = {number: Row(number) for number in numbers}
@@ -103,20 +103,20 @@ def table(
                 points + seen.points,
                 _sum(expected, seen.expected),
             )
-    best_first = sorted(rows.values(), key=lambda row: (*_worth(row), -row.number), reverse=True)
-    found: list[Row] = []
+    best_first = sorted(rows.values(), key=lambda row: (*_rank_key(row), -row.number), reverse=True)
+    lines: list[Row] = []
     for side in (None, *Side):
         ranked = [row for row in best_first if of_side[row.number] == side]
         for index, row in enumerate(ranked):
-            tied = index > 0 and _worth(row) == _worth(ranked[index - 1])
+            tied = index > 0 and _rank_key(row) == _rank_key(ranked[index - 1])
             row.place = ranked[index - 1].place if tied else index + 1
-        found += ranked
-    return found
+        lines += ranked
+    return lines
 
 
 def _sum(one: float | None, other: float | None) -> float | None:
     return None if one is None or other is None else one + other
 
 
-def _worth(row: Row) -> tuple[bool, float, float]:
+def _rank_key(row: Row) -> tuple[bool, float, float]:
     return row.games > 0, row.score, row.wins / row.games if row.games else 0.0
