@@ -74,7 +74,9 @@ class LearnForm(forms.Form):
 
 def learn_form(game: AnyGame, reading: Mapping[str, Any]) -> LearnForm:
     """Return the form with the values of a parsed address; ``reading`` is its JSON."""
-    beside, rule = reading["beside"], rule_read(reading["rule"])
+    second_rule, rule = reading["beside"], rule_read(reading["rule"])
     copied = {name: reading[name] for name in ("teacher", "preset", "side", "seed", "against")}
-    values = kind_of_rule(rule).page.rule_to_form(rule) | copied | {"beside": beside["preset"] if beside else ""}
+    values = (
+        kind_of_rule(rule).page.rule_to_form(rule) | copied | {"beside": second_rule["preset"] if second_rule else ""}
+    )
     return LearnForm(game, rule, initial=values)

@@ -88,6 +88,6 @@ def timing_to_form(timing: Timing) -> dict[str, object]:
     days = [] if weekdays == "*" else weekdays.split(",")
     is_daily = minute.isdigit() and hour.isdigit() and day in ("*", "L") and month == "*"
     if is_daily and set(days) <= {value for value, _ in DAYS}:
-        at, last_day = f"{int(hour):02d}:{int(minute):02d}", day == "L"
-        return {"kind": "daily", "at": at, "days": days, "last_day": last_day, "crontab": timing.crontab}
+        time, last_day = f"{int(hour):02d}:{int(minute):02d}", day == "L"
+        return {"kind": "daily", "at": time, "days": days, "last_day": last_day, "crontab": timing.crontab}
     return {"kind": "crontab", "crontab": timing.crontab}

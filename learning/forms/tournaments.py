@@ -51,9 +51,9 @@ class TournamentForm(forms.Form):
     def __init__(self, *args: Any, game: AnyGame, machines: Iterable[Machine] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.game, self.offered = game, {str(machine.pk): machine for machine in machines}
-        if (most := games_most(game, ())) < MAX_GAMES_PER_PAIRING:
+        if (max_games := games_most(game, ())) < MAX_GAMES_PER_PAIRING:
             self.fields["games"] = forms.IntegerField(
-                label="Games in each pairing", min_value=1, max_value=most, initial=50, localize=False
+                label="Games in each pairing", min_value=1, max_value=max_games, initial=50, localize=False
             )
         self.fields["opponents"].choices = opponent_choices(game)  # type: ignore[attr-defined]
         self.fields["machines"].choices = [  # type: ignore[attr-defined]  # as above

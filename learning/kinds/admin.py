@@ -22,7 +22,7 @@ class MachineFilter(RowFilter):
 
 
 def page_link(row: Any) -> str:
-    """Return a row as a link to its page in the admin; a dash if there is no row."""
+    """Return a link to a row's page in the admin; a dash without a row."""
     if row is None:
         return "–"
     options = row._meta
@@ -44,7 +44,7 @@ def cause_link(lesson: Lesson) -> str:
     if lesson.match is not None:
         url = reverse("admin:games_match_change", args=[lesson.match.pk])
         return format_html('{}: <a href="{}">match {}</a>', lesson.get_kind_display(), url, lesson.match)
-    if lesson.run is None:  # the run was another machine's and was deleted with it
+    if lesson.run is None:  # the run belonged to another machine and was deleted with that machine
         return lesson.get_kind_display()
     url = reverse("admin:learning_trainingrun_change", args=[lesson.run_id])
     return format_html('{}: <a href="{}">{}</a>', lesson.get_kind_display(), url, lesson.run)

@@ -42,8 +42,8 @@ def who_meets(game: AnyGame, machines: Sequence[Machine]) -> str:
 
     Without machines, the sentence is on the default kind of machine for the game.
     """
-    usual = kind_usual(game)
-    kinds = {kind_of(machine) for machine in machines} or ({usual} if usual else set())
+    default_kind = kind_usual(game)
+    kinds = {kind_of(machine) for machine in machines} or ({default_kind} if default_kind else set())
     either_side = {kind.live.either_side for kind in kinds}
     if either_side == {True}:
         return "Here a machine plays either side, so every two machines meet twice."

@@ -84,7 +84,7 @@ def occupants_fetch(seats: Sequence[LiveSeat], *, lock: bool = False) -> None:
         occupants_keep(seats, [row for (row,) in cursor.fetchall()])
 
 
-def occupants_keep(seats: Sequence[LiveSeat], found: Sequence[Any] | None) -> None:
+def occupants_keep(seats: Sequence[LiveSeat], rows: Sequence[Any] | None) -> None:
     """Set the occupants of these seats from the rows of the query; rows of other seats are ignored.
 
     Each row is (id of the seat, rows of its draws, row of its machine). Without rows, the seats get no occupant.
@@ -93,7 +93,7 @@ def occupants_keep(seats: Sequence[LiveSeat], found: Sequence[Any] | None) -> No
     for seat in seats:
         seat.occupant = None
     machines: dict[int, Machine] = {}
-    for seat_id, draw_rows, row in found or ():
+    for seat_id, draw_rows, row in rows or ():
         if seat_id in by_id:
             machine = row_read(Machine, row)
             machine = machines.setdefault(machine.pk, machine)

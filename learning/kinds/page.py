@@ -102,7 +102,7 @@ class KindPage(ABC):
         return adapted
 
     def rule_require(self, game: AnyGame, rule: Any) -> None:
-        """Refuse a rule that this kind cannot use in the game. The caller has done the checks of the library.
+        """Refuse a rule that this kind cannot use in this game, although ``rule.fits`` accepts the game.
 
         Raises:
             GameTooLargeError, RuleRefusedError.
@@ -134,7 +134,7 @@ class KindPage(ABC):
 
     @abstractmethod
     def holds(self, machine: Machine) -> str:
-        """Return the content of the machine's memory, counted: "304 boxes"."""
+        """Return a phrase on the content of the machine's memory, such as "304 boxes"."""
 
     def machine_page(self, machine: Machine, strength: Strength, asked: Mapping[str, str]) -> Page:
         """Return the kind's part of a machine's page; ``views.machines.machine_page`` adds the common part.

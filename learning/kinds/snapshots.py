@@ -57,9 +57,10 @@ def snapshot_take(run: TrainingRun, machine: Machine) -> None:
     # The oldest runs may have been deleted; snapshots of later runs have counted their games.
     n_counted = machine.snapshots.filter(run__lt=run.pk).aggregate(n=Max("n_trained", default=0))["n"]
     n_before, n_left = max(_games_done(remembered), n_counted), 0
-    if (chosen := machine.snapshots.filter(plays_since__isnull=False).first()) is not None:
-        later = remembered.filter(last_lesson__gt=chosen.plays_since)
-        n_left = n_before - (chosen.n_trained - chosen.n_left) - _games_done(later)
+    # Games learnt before an earlier snapshot was restored are left behind, except the games of that snapshot.
+    if (playing := machine.snapshots.filter(plays_since__isnull=False).first()) is not None:
+        later = remembered.filter(last_lesson__gt=playing.plays_since)
+        n_left = n_before - (playing.n_trained - playing.n_left) - _games_done(later)
     fields: dict[str, Any] = {"n_trained": n_before + run.games_done, "n_left": n_left}
     fields |= {"n_lessons": machine.n_lessons, "epsilon": machine.epsilon}
     Snapshot.objects.get_or_create(machine=machine, run=run, games_done=run.games_done, defaults=fields)
@@ -111,12 +112,12 @@ def _snapshot_due(run: TrainingRun, machine: Machine, snapshot: Snapshot, seed: 
     return None
 
 
-def points_of(snapshot: Snapshot, which: int) -> dict[str, Points]:
-    """Return the points of a snapshot by level, from the set of openings with the seed ``which``.
+def points_of(snapshot: Snapshot, seed: int) -> dict[str, Points]:
+    """Return the points of a snapshot by level, from the set of openings with this seed.
 
     The caller has prefetched the snapshot's measurements.
     """
-    return {row.level: row.points for row in snapshot.measurements.all() if row.openings == which}
+    return {row.level: row.points for row in snapshot.measurements.all() if row.openings == seed}
 
 
 def best_measured(snapshots: list[Snapshot]) -> Snapshot:

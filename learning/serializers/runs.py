@@ -51,15 +51,15 @@ class TrainingSerializer(StrictSerializer):
             ValidationError: both forms are mixed, a field is missing, a fixed opponent would learn, or the games
                 exceed :data:`MAX_GAMES`.
         """
-        single = [name for name in ("opponent", "games", "opponent_learns") if name in attrs]
+        single_fields = [name for name in ("opponent", "games", "opponent_learns") if name in attrs]
         if "opponents" in attrs:
-            if single:
-                problem = field_text.NOT_TOGETHER.format(f"opponents, {single[0]}")
+            if single_fields:
+                problem = field_text.NOT_TOGETHER.format(f"opponents, {single_fields[0]}")
                 raise serializers.ValidationError({"opponents": problem}, code="invalid")
             stages = [Stage(**stage) for stage in attrs["opponents"]]
         else:
-            if missing := [name for name in ("opponent", "games") if name not in attrs]:
-                raise serializers.ValidationError(dict.fromkeys(missing, field_text.REQUIRED), code="required")
+            if missing_fields := [name for name in ("opponent", "games") if name not in attrs]:
+                raise serializers.ValidationError(dict.fromkeys(missing_fields, field_text.REQUIRED), code="required")
             stages = [Stage(attrs["opponent"], attrs["games"], attrs.get("opponent_learns", False))]
             if stages[0].learns and stages[0].opponent in OPPONENTS:
                 raise serializers.ValidationError({"opponent_learns": ONLY_MACHINES_LEARN}, code="invalid")

@@ -32,8 +32,8 @@ def experiment_list(request: HttpRequest) -> HttpResponse:
     for experiment in EXPERIMENTS.values():
         run = selectors.experiment_run_latest(experiment)
         figures = selectors.experiment_figures(run)
-        shown = [figure for figure in figures if figure["published"]] or figures
-        experiments.append({**selectors.experiment_head(experiment), "figures": shown})
+        shown_figures = [figure for figure in figures if figure["published"]] or figures
+        experiments.append({**selectors.experiment_head(experiment), "figures": shown_figures})
     return render(request, "learning/experiments.html", {"experiments": experiments})
 
 

@@ -36,7 +36,7 @@ def play_page(request: HttpRequest, slug: str) -> HttpResponse:
     machines = selectors.machine_list_seen(request.user, slug)
     houses = selectors.houses_seen(request.user)
     # The site's machines are the default selection, rather than the first machine by name.
-    preselection = [request.GET.get("machine", ""), *(str(houses[at].pk) for at in houses if at[0] == slug)]
+    preselection = [request.GET.get("machine", ""), *(str(houses[key].pk) for key in houses if key[0] == slug)]
     sides = [
         {
             "name": game.look.layout.role_names[side],

@@ -169,19 +169,19 @@ def machine_list(request: HttpRequest) -> HttpResponse:
     filters = {name: value for name, value in request.GET.dict().items() if name in MachineListFilter.base_filters}
     # The order is given explicitly, because links to further pages repeat only the given parameters.
     machine_filter = MachineListFilter(filters or {"sort": "name"}, machines_visible(request.user), request=request)
-    others, viewer = machine_filter.qs.select_related("owner", "standing"), Principal.of(request.user)
-    own = [] if filters else selectors.machine_list_own(viewer, OWN_FIRST + 1)
-    if own:
-        others = others.exclude(owned_by(viewer))
-    page = Paginator(others, LISTED).get_page(request.GET.get("page"))
+    other_machines, viewer = machine_filter.qs.select_related("owner", "standing"), Principal.of(request.user)
+    own_machines = [] if filters else selectors.machine_list_own(viewer, OWN_FIRST + 1)
+    if own_machines:
+        other_machines = other_machines.exclude(owned_by(viewer))
+    page = Paginator(other_machines, LISTED).get_page(request.GET.get("page"))
     if page.number > 1:
-        own = []
-    own_rows, machines = selectors.machine_rows(own[:OWN_FIRST]), selectors.machine_rows(list(page))
+        own_machines = []
+    own_rows, machines = selectors.machine_rows(own_machines[:OWN_FIRST]), selectors.machine_rows(list(page))
     context = {
         "form": machine_filter.form,
         "page_obj": page,
         "own": own_rows,
-        "has_more_of_own": len(own) > OWN_FIRST,
+        "has_more_of_own": len(own_machines) > OWN_FIRST,
         "machines": machines,
         "boards": {
             slug: game_picture(GAMES[slug]) for slug in sorted({machine["board"] for machine in (*own_rows, *machines)})

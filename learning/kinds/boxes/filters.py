@@ -41,8 +41,8 @@ class BoxOrdering(Ordering):
             "n_draws": Sum(F("visits")),
             "n_change": Distance(F("beads"), F("start")),
         }
-        needed = {name: expression for name, expression in computed.items() if {name, f"-{name}"} & set(columns)}
-        return qs.annotate(**needed).order_by(*columns, "ply", "position")
+        annotations = {name: expression for name, expression in computed.items() if {name, f"-{name}"} & set(columns)}
+        return qs.annotate(**annotations).order_by(*columns, "ply", "position")
 
 
 class BoxFilter(django_filters.FilterSet):

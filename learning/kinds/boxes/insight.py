@@ -43,13 +43,13 @@ def learnt_now(seats: Sequence[LiveSeat], draws: Sequence[Draw]) -> list[Entry]:
 
     A refill has a lesson of its own, so a match with refills is read from the ledger.
     """
-    learnt = [(seat.occupant.machine, seat.occupant.learnt) for seat in seats if seat.occupant is not None]
-    if any(touched is None for _, touched in learnt) or any(draw.refilled for draw in draws):
+    machine_changes = [(seat.occupant.machine, seat.occupant.learnt) for seat in seats if seat.occupant is not None]
+    if any(touched is None for _, touched in machine_changes) or any(draw.refilled for draw in draws):
         return []
-    lessons = [Entry(machine.pk, LessonKind.MATCH, None, None, None, None) for machine, _ in learnt]
+    lessons = [Entry(machine.pk, LessonKind.MATCH, None, None, None, None) for machine, _ in machine_changes]
     changes = [
         Entry(machine.pk, LessonKind.MATCH, box.ply, box.position, list(box.deltas), list(box.beads))
-        for machine, touched in learnt
+        for machine, touched in machine_changes
         for box in touched
         if any(box.deltas)
     ]
@@ -87,12 +87,14 @@ def lessons_view(
 
 
 @lru_cache(maxsize=2000)
-def _opened_box(cabinet: Cabinet, before: str, box: str) -> tuple[Sequence[Sequence[Any]], list[SlotOpened], Placement]:
-    """Return the moves of each slot of a box opened in a position, the slots as shown, and how the box is turned.
+def _opened_box(
+    cabinet: Cabinet, position_text: str, box: str
+) -> tuple[Sequence[Sequence[Any]], list[SlotOpened], Placement]:
+    """Return the moves of each slot of a box opened in a position, the slots in JSON, and the box's orientation.
 
     Cached: callers share the result and must not change it.
     """
-    game, position = cabinet.game, cabinet.game.decode(before)
+    game, position = cabinet.game, cabinet.game.decode(position_text)
     placement, moves_of_slots = cabinet.placement(position), cabinet.slot_moves(position)
     slots: list[SlotOpened] = [
         {**view, "slot": slot, **moves_view(game, moves)}
@@ -113,9 +115,9 @@ def _drawn_box(cabinet: Cabinet, machine_id: int, position: str) -> DrawnBox:
     }
 
 
-def draw_view(cabinet: Cabinet, draw: Draw, seat: LiveSeat, before: str, move: str | None) -> DrawState:
-    """Return a draw that was made in a seat; ``before`` is the position before the move."""
-    moves_of_slots, slots, orientation = _opened_box(cabinet, before, draw.position)
+def draw_view(cabinet: Cabinet, draw: Draw, seat: LiveSeat, position_text: str, move: str | None) -> DrawState:
+    """Return a draw that was made in a seat; ``position_text`` is the position before the move."""
+    moves_of_slots, slots, orientation = _opened_box(cabinet, position_text, draw.position)
     total = sum(draw.beads)
     by_hand = seat.row.is_human
     # A machine that moves although the box is empty chooses among all legal moves at random.
@@ -146,7 +148,7 @@ def draw_view(cabinet: Cabinet, draw: Draw, seat: LiveSeat, before: str, move: s
 def _chance(beads: int, total: int, moves: Sequence[Any], n_ways: int, rule: BoxRule, *, anything: bool) -> float:
     """Return the probability of drawing a slot with this number of beads and these moves.
 
-    ``anything`` means that the box was empty, and the move is drawn from ``n_ways`` ways at random.
+    ``anything`` means that the box was empty, so one of ``n_ways`` equal choices was drawn at random.
     """
     if anything:
         return (len(moves) if rule.merge_symmetric_moves else 1) / n_ways

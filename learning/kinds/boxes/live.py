@@ -1,4 +1,4 @@
-"""A machine with boxes in a live match: opens a box, draws a bead, and learns from the draws when it ends."""
+"""A machine with boxes in a live match: it opens a box, draws a bead, and learns from its draws after the match."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from learning.storage.lessons import Cause, lessons_open
 
 
 class BoxesLive(KindLive[BeadDraw]):
-    """Opens a box, draws a bead, and learns from the draws when the match ends."""
+    """Live play in which each move opens a box and draws a bead; the machine learns from the draws after the match."""
 
     def choose(
         self, live: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, rng: RandomSource
@@ -62,11 +62,13 @@ class BoxesLive(KindLive[BeadDraw]):
         ]
         if seat.occupant is not None:
             seat.occupant.draws += [Draw(**dict(zip(DRAWN, row, strict=True))) for row in rows]
-        stores = Statement.insert(Draw, DRAWN, rows)
-        _, last = records[-1]
-        if last.slot is None:
-            return stores
-        return stores._replace(on_commit=partial(events.bead_drawn, machine, {"position": last.box, "slot": last.slot}))
+        statement = Statement.insert(Draw, DRAWN, rows)
+        _, last_draw = records[-1]
+        if last_draw.slot is None:
+            return statement
+        return statement._replace(
+            on_commit=partial(events.bead_drawn, machine, {"position": last_draw.box, "slot": last_draw.slot})
+        )
 
     def learn(self, machine: Machine, ended: Sequence[Ended]) -> Sequence[TouchedBox]:
         """Learn from all matches together: one query reads the boxes, and two statements store the lessons."""
@@ -84,7 +86,10 @@ class BoxesLive(KindLive[BeadDraw]):
         return list(chain.from_iterable(touched))
 
     def insight(self, live: LiveMatch, seats: list[LiveSeat]) -> Insight | None:
-        """``learning`` of a room's state: draws and lessons of the machines in these seats (docs/protocol.md)."""
+        """Return ``learning`` of a room's state: draws and lessons of the machines in these seats.
+
+        docs/protocol.md describes its fields.
+        """
         seated = [(seat, seat.occupant.machine) for seat in seats if seat.occupant is not None]
         machines: dict[int, Machine] = {machine.pk: machine for _, machine in seated}
         draws = draws_of(*seats)
@@ -92,16 +97,18 @@ class BoxesLive(KindLive[BeadDraw]):
             return None
         game = live.game
         plies = {ply.number: ply for ply in live.plies}
-        before = {ply.number + 1: ply.position for ply in plies.values()}
-        before[0] = game.encode(game.initial_position())
+        position_before = {ply.number + 1: ply.position for ply in plies.values()}
+        position_before[0] = game.encode(game.initial_position())
         by_id = {seat.row.pk: seat for seat in seats}
         views = []
         for draw in draws:
             ply = plies.get(draw.ply) if draw.slot is not None else None
             cabinet = machines[draw.machine_id].cabinet
-            views.append(draw_view(cabinet, draw, by_id[draw.seat_id], before[draw.ply], ply.move if ply else None))
+            views.append(
+                draw_view(cabinet, draw, by_id[draw.seat_id], position_before[draw.ply], ply.move if ply else None)
+            )
         last_draw = draws[-1] if draws else None
-        # Where nothing was drawn yet, the match ended before the machine's first move.
+        # Without a draw, the match ended before the machine's first move.
         seat = by_id[last_draw.seat_id] if last_draw else seated[0][0]
         machine = machines[last_draw.machine_id] if last_draw else next(iter(machines.values()))
         insight: Insight = {
@@ -166,10 +173,10 @@ def _teach(
 ) -> tuple[OpenMemory, Result]:
     """Return the boxes that a machine opened in its seat, after it has learnt from the result, and that result."""
     # A box without a row was deleted by a reset since the draw.
-    drawn = [draw for draw in draws_of(seat) if draw.position in boxes]
-    with_bead = [draw for draw in drawn if draw.slot is not None]
+    opened = [draw for draw in draws_of(seat) if draw.position in boxes]
+    with_bead = [draw for draw in opened if draw.slot is not None]
     result = Result.of(outcome, machine.cabinet.side)
-    rule, resigned = machine.box_rule, bool(drawn) and drawn[-1].slot is None
+    rule, resigned = machine.box_rule, bool(opened) and opened[-1].slot is None
     if seat.row.is_human and result is Result.LOSS and outcome.termination == RESIGNATION:
         # A person resigned in the machine's seat. No empty box forced them, so the move before is not punished.
         rule, resigned = replace(rule, punish_previous_on_resign=False), True

@@ -278,7 +278,7 @@ def boxes_at(machine: Machine, lesson_number: int) -> dict[str, list[int]]:
 
 
 def box_history(box: AnyBox) -> QuerySet[Change]:
-    """Return every change of a box, newest first, with its lesson and cause. A shared box has had no change."""
+    """Return every change of a box, newest first, with its lesson and cause. A shared box has no changes."""
     return Change.objects.filter(box_id=box.pk).select_related("lesson__match__room").order_by("-lesson__number", "-pk")
 
 

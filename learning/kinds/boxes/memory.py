@@ -44,8 +44,8 @@ def _open_load(machine: Machine) -> OpenMemory:
     rows = _rows(machine)
     if rows.count() > FETCHED_AT_ONCE:
         return _open_memory(machine, lambda key: boxes_fetch(machine, [key]).get(key))
-    stored = {position: (beads, visits) for position, beads, visits in rows.iterator(chunk_size=5000)}
-    return _open_memory(machine, stored.get)
+    boxes = {position: (beads, visits) for position, beads, visits in rows.iterator(chunk_size=5000)}
+    return _open_memory(machine, boxes.get)
 
 
 def _open_memory(machine: Machine, fetch: Fetch) -> OpenMemory:
@@ -144,23 +144,23 @@ PostgreSQL would unnest an array of arrays into single numbers, and 10,000 separ
 """
 
 
-def boxes_store(machine: Machine, learnt: Mapping[int, Sequence[TouchedBox]]) -> None:
+def boxes_store(machine: Machine, touched_boxes: Mapping[int, Sequence[TouchedBox]]) -> None:
     """Store the boxes that lessons have touched, and each lesson's changes.
 
     Args:
         machine: the owner of the boxes; a box without a row gets a row.
-        learnt: the touched boxes in the order of their changes, by the lesson's id. A box may change several times.
+        touched_boxes: boxes in the order of their changes, by the lesson's id. A box may change several times.
     """
-    latest = {box.position: box for touched in learnt.values() for box in touched}
+    latest = {box.position: box for boxes in touched_boxes.values() for box in boxes}
     if not latest:
         return
     if machine.shares_id is not None:
         _boxes_take(machine, list(latest))
-    # A change of visits alone has no entry in the ledger.
-    changes = [(lesson, box) for lesson, touched in learnt.items() for box in touched if any(box.deltas)]
-    stored = _boxes_update(machine, latest.values(), changes)
-    if missing := [box for box in latest.values() if box.position not in stored]:
-        _boxes_insert(machine, missing)
+    # The ledger records beads only, so a box with new visits alone has no change.
+    changes = [(lesson, box) for lesson, boxes in touched_boxes.items() for box in boxes if any(box.deltas)]
+    updated_positions = _boxes_update(machine, latest.values(), changes)
+    if new_boxes := [box for box in latest.values() if box.position not in updated_positions]:
+        _boxes_insert(machine, new_boxes)
         _boxes_update(machine, latest.values(), changes)
 
 
@@ -191,12 +191,12 @@ def _boxes_update(
 
 def _boxes_write(machine: Machine, boxes: Sequence[TouchedBox]) -> None:
     """Update the rows of these boxes, and insert the missing rows."""
-    stored = _boxes_update(machine, boxes, [])
-    _boxes_insert(machine, [box for box in boxes if box.position not in stored])
+    updated_positions = _boxes_update(machine, boxes, [])
+    _boxes_insert(machine, [box for box in boxes if box.position not in updated_positions])
 
 
 def _boxes_insert(machine: Machine, boxes: Sequence[TouchedBox]) -> None:
-    """Insert rows for these boxes, none of which has one."""
+    """Insert rows for these boxes, which have no rows yet."""
     if not boxes:
         return
     cabinet = machine.cabinet

@@ -56,7 +56,7 @@ def progress(machine: Machine, *, to_owner: bool = False) -> Progress:
 
     ``to_owner`` addresses the owner of a personal machine as "you".
     """
-    whom = " against you" if to_owner and machine.is_pupil else ""
+    opponent_phrase = " against you" if to_owner and machine.is_pupil else ""
     results = _results(machine)
     first_move, first_box, move_phrase = _first_move(machine)
     curve = _curve(machine) if machine.game_rules.listable else []
@@ -72,8 +72,8 @@ def progress(machine: Machine, *, to_owner: bool = False) -> Progress:
         "holds": present and present.holds,
         "curve": [[games, strength.holds] for games, strength in curve],
         "words": _sentences(machine, results, first_move["after"], move_phrase),
-        "points_words": points_words(whom, results, curve),
-        "curve_words": holds_words(whom, results, curve),
+        "points_words": points_words(opponent_phrase, results, curve),
+        "curve_words": holds_words(opponent_phrase, results, curve),
     }
 
 
@@ -102,24 +102,24 @@ def _first_move(machine: Machine) -> tuple[FirstMove, FirstBox | None, str]:
         boxes = machine.boxes.filter(move_number=1).values_list("position", "visits")
         n_met = {text: sum(visits) for text, visits in boxes}
         openings = [(move, game.apply(start, move)) for move in game.legal_moves(start)]
-        keys = {move: game.encode(cabinet.box_position(after)) for move, after in openings}
+        keys = {move: game.encode(cabinet.box_position(position_after)) for move, position_after in openings}
         opening, position = max(openings, key=lambda reply: n_met.get(keys[reply[0]], 0))
         opening_name = game.look.describe_move(opening)
-    why, printed = why_view(machine, game.encode(position)), cabinet.box_position(position)
+    explanation, printed = why_view(machine, game.encode(position)), cabinet.box_position(position)
     box: FirstBox | None = None
-    if not why["forced"]:
+    if not explanation["forced"]:
         initial = cabinet.initial_beads(printed)
         slots: list[BeadLabel] = [
             {"colour": slot["colour"], "mark": slot["mark"], "name": slot["name"]}
             for slot in slots_view(cabinet, printed)
         ]
-        stored = machine.boxes.filter(position=why["box_position"]).values_list("start", "beads").first()
-        before, now = stored or (initial, initial)
+        beads_pair = machine.boxes.filter(position=explanation["box_position"]).values_list("start", "beads").first()
+        before, now = beads_pair or (initial, initial)
         box = {"after": opening_name, "slots": slots, "before": before, "now": now}
-    if why["resigns"]:
+    if explanation["resigns"]:
         return {"after": opening_name, "move": None, "chance": 1.0}, box, "gives up"
     by_slot: dict[Any, list[dict[str, Any]]] = {}
-    for move in why["moves"]:
+    for move in explanation["moves"]:
         by_slot.setdefault(move["slot"], []).append(move)
     chances = {slot: sum(move["probability"] for move in moves) for slot, moves in by_slot.items()}
     likeliest = max(chances, key=chances.__getitem__)
@@ -147,9 +147,9 @@ def _curve(machine: Machine) -> Curve:
     games_by_lesson, games_by_run = _lessons_of_curve(machine)
     keys = {number: f"strong:{machine.pk}:{machine.created_at.timestamp()}:{number}" for number in games_by_lesson}
     cached: dict[str, Strong] = cache.get_many(list(keys.values()))
-    missing = [number for number, key in keys.items() if key not in cached]
-    if missing:
-        computed = {keys[number]: value for number, value in _strength_after(machine, missing).items()}
+    uncached = [number for number, key in keys.items() if key not in cached]
+    if uncached:
+        computed = {keys[number]: value for number, value in _strength_after(machine, uncached).items()}
         cache.set_many(computed, STRENGTH_CACHE_S)
         cached |= computed
     within_runs = _strength_within_runs(machine, games_by_run)
@@ -178,8 +178,8 @@ def _strength_within_runs(machine: Machine, games_by_run: Mapping[int, tuple[int
 def _lessons_of_curve(machine: Machine) -> tuple[dict[int, int], dict[int, tuple[int, int]]]:
     """Return the games played at each lesson of the curve, and the games of the training runs among the lessons.
 
-    The first part maps lesson numbers to games. From match to match it keeps most lessons, whose points are cached. The
-    second part maps run ids to the games played before the run and the games that its lessons count.
+    The first part maps lesson numbers to games. Another match changes few of these lessons, so most points are cached.
+    The second part maps run ids to the games played before the run and the games that its lessons count.
     """
     lessons = machine.lessons.order_by("-number").values_list(
         "number", "stands_for", "run_id", "n_wins", "n_draws", "n_losses"
@@ -202,8 +202,10 @@ def _lessons_of_curve(machine: Machine) -> tuple[dict[int, int], dict[int, tuple
     while len(games_at) > max_points * step:
         step *= 2
     ends = (min(games_at), max(games_at)) if not n_games else (max(games_at),)
-    chosen = {number: n_played for number, n_played in sorted(games_at.items()) if number % step == 0 or number in ends}
-    return chosen, games_by_run
+    curve_lessons = {
+        number: n_played for number, n_played in sorted(games_at.items()) if number % step == 0 or number in ends
+    }
+    return curve_lessons, games_by_run
 
 
 def _strength_after(machine: Machine, numbers: Sequence[int]) -> dict[int, Strong]:
@@ -254,25 +256,25 @@ def _sentences(machine: Machine, results: Sequence[str], opening_name: str, move
     return " ".join(texts)
 
 
-def points_words(whom: str, results: Sequence[str], curve: Curve) -> str:
+def points_words(opponent_phrase: str, results: Sequence[str], curve: Curve) -> str:
     """Return sentences on the points against random play, with the reason if they have fallen.
 
-    ``whom`` names the opponent of the lost or won matches (" against you"), or is empty.
+    ``opponent_phrase`` names the opponent of the lost or won matches (" against you"), or is empty.
     """
     if not curve:
         return ""
     (games, start), (_, end) = curve[0], curve[-1]
     since = _since(start.points, end.points, games, curve)
     sentence = f"Against random play it would get {hundred(end.points)} points in 100 games{since}"
-    lost = f"It lost{whom}, so it took out beads of moves that often beat random play."
-    won = f"It learnt moves that work{whom}, but less often against random play."
+    lost = f"It lost{opponent_phrase}, so it took out beads of moves that often beat random play."
+    won = f"It learnt moves that work{opponent_phrase}, but less often against random play."
     return sentence + _why_fallen(start.points, end.points, results, lost=lost, won=won)
 
 
-def holds_words(whom: str, results: Sequence[str], curve: Curve) -> str:
+def holds_words(opponent_phrase: str, results: Sequence[str], curve: Curve) -> str:
     """Return sentences on the result against perfect play, with the reason if it has become worse.
 
-    ``whom`` names the opponent of the lost or won matches (" against you"), or is empty.
+    ``opponent_phrase`` names the opponent of the lost or won matches (" against you"), or is empty.
     """
     if not curve:
         return ""
@@ -281,8 +283,8 @@ def holds_words(whom: str, results: Sequence[str], curve: Curve) -> str:
         return "Against a perfect player it would lose every game."
     since = _since(start.holds, end.holds, games, curve)
     sentence = f"Against a perfect player it would avoid losing in {hundred(end.holds)} of 100 games{since}"
-    lost = f"It lost{whom}, so it took out beads of moves that are safe against a perfect player."
-    won = f"It won{whom} with moves that a perfect player would punish."
+    lost = f"It lost{opponent_phrase}, so it took out beads of moves that are safe against a perfect player."
+    won = f"It won{opponent_phrase} with moves that a perfect player would punish."
     return sentence + _why_fallen(start.holds, end.holds, results, lost=lost, won=won)
 
 

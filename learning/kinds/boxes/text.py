@@ -112,12 +112,12 @@ ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "
 def sentences(rule: BoxRule, *, has_draws: bool = True) -> list[tuple[str, str]]:
     """Return (label, sentences) for each part of a rule that has an effect in a game with or without draws."""
     draw = [f"After a draw {_boxes(rule)} {_gains(rule.draw)}."] if has_draws and rule.draw else []
-    learnt = {"Win": _win(rule), "Draw": draw, "Loss": _loss(rule)}
-    if not any(learnt.values()):
-        learnt["Learning"] = ["Its beads never change."]
+    changes = {"Win": _win(rule), "Draw": draw, "Loss": _loss(rule)}
+    if not any(changes.values()):
+        changes["Learning"] = ["Its beads never change."]
     parts = {
         "Start": [_start(rule)],
-        **learnt,
+        **changes,
         "Limits": _limits(rule, has_draws),
         "Empty box": _empty(rule) if _can_empty(rule, has_draws) else [],
         "Boxes": _shared(rule),
@@ -126,7 +126,7 @@ def sentences(rule: BoxRule, *, has_draws: bool = True) -> list[tuple[str, str]]
 
 
 def _start(rule: BoxRule) -> str:
-    """Return a sentence on the beads at the start; a number that repeats is named once."""
+    """Return a sentence on the beads at the start; equal numbers in a row are named once."""
     numbers = list(rule.initial)
     if len(set(numbers)) == 1:
         return f"{_beads(numbers[0])[0].upper()}{_beads(numbers[0])[1:]} of each colour."
@@ -157,7 +157,7 @@ def _win(rule: BoxRule) -> list[str]:
 def _loss(rule: BoxRule) -> list[str]:
     texts = []
     if rule.final_loss is FinalLoss.REMOVE:
-        # Without gains, and with at most one bead of each colour at the start, a colour never has two.
+        # Without gains, and with at most one bead of each colour at the start, a colour never has two beads.
         gains = rule.win > 0 or rule.draw > 0 or rule.loss > 0 or rule.final_win is FinalWin.SOLE
         beads = "every bead of the last colour played" if gains or max(rule.initial) > 1 else "the last bead"
         texts.append(f"After a loss {beads} is taken out for good.")

@@ -51,9 +51,9 @@ def thought_view(
     game = live.game
     candidates = explainer.candidates(game, position, decision.values)
     order = sorted(range(len(candidates)), key=lambda index: (-candidates[index].total, index))
-    shown = order[: explainer.n_shown]
-    if decision.chosen not in shown:
-        shown[-1] = decision.chosen
+    shown_indices = order[: explainer.n_shown]
+    if decision.chosen not in shown_indices:
+        shown_indices[-1] = decision.chosen
     return {
         "ply": decision.ply,
         "role": role,
@@ -62,19 +62,20 @@ def thought_view(
         "has_outlook": explainer.has_outlook,
         "n_candidates": len(candidates),
         "candidates": [
-            {**candidate_view(game, position, candidates[index]), "chosen": index == decision.chosen} for index in shown
+            {**candidate_view(game, position, candidates[index]), "chosen": index == decision.chosen}
+            for index in shown_indices
         ],
     }
 
 
-def candidate_view(game: AnyGame, position: AnyPosition, one: Candidate) -> ActionValue:
+def candidate_view(game: AnyGame, position: AnyPosition, candidate: Candidate) -> ActionValue:
     return {
-        "move": game.format_move(one.move),
-        "name": game.look.tell_move(position, one.move),
-        "value": one.value,
-        "outlook": one.outlook / OUTLOOK,
-        "total": one.total,
-        "ends": one.ends,
+        "move": game.format_move(candidate.move),
+        "name": game.look.tell_move(position, candidate.move),
+        "value": candidate.value,
+        "outlook": candidate.outlook / OUTLOOK,
+        "total": candidate.total,
+        "ends": candidate.ends,
     }
 
 

@@ -31,7 +31,7 @@ class KeyMemory(AnyMemory, Protocol):
 
     @property
     def n_new(self) -> int:
-        """The number of entries that were added."""
+        """The number of entries added since the memory was loaded."""
 
     def touched(self) -> list[TouchedValue]:
         """Return the entries that have changed, in the order of their changes in the ledger."""
@@ -83,7 +83,7 @@ def values_fetch_at(machine_id: int, n_lessons: int) -> Fetch:
 def _fetch_at(machine_id: int, n_lessons: int, keys: Sequence[str]) -> dict[str, float]:
     with connection.cursor() as cursor:
         # ``id + 0`` has no index. Without statistics of the table, the planner would otherwise scan the changes of all
-        # machines in the order of the id, instead of sorting the few of one entry.
+        # machines in the order of the id, instead of sorting the few changes of one entry.
         cursor.execute(
             "SELECT key, coalesce((SELECT before FROM learning_valuechange change WHERE change.entry_id = entry.id"
             " AND change.lesson_id >= (SELECT id FROM learning_lesson WHERE machine_id = %s AND number = %s)"
@@ -108,8 +108,8 @@ def values_store(machine: Machine, touched: Sequence[TouchedValue], lesson_id: i
     _changes_write(lesson_id, ((ids[change.key], change.ply, change.before, change.after) for change in touched))
 
 
-def values_changed_since(machine: Machine, n_lessons: int, most: int) -> list[TouchedValue]:
-    """Return the changes that undo all lessons after the first ``n_lessons``, in order of key; at most ``most``."""
+def values_changed_since(machine: Machine, n_lessons: int, limit: int) -> list[TouchedValue]:
+    """Return the changes that undo all lessons after the first ``n_lessons``, in order of key; at most ``limit``."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT key, value, found FROM (SELECT DISTINCT ON (entry.id) key, value, change.before AS found"
@@ -117,7 +117,7 @@ def values_changed_since(machine: Machine, n_lessons: int, most: int) -> list[To
             " JOIN learning_value entry ON entry.id = change.entry_id"
             " WHERE lesson.machine_id = %s AND lesson.number > %s ORDER BY entry.id, change.id) AS first"
             " WHERE value <> found ORDER BY key LIMIT %s",
-            [machine.pk, n_lessons, most],
+            [machine.pk, n_lessons, limit],
         )
         return [TouchedValue(key, present, earlier, 0) for key, present, earlier in cursor.fetchall()]
 

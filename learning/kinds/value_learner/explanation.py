@@ -56,18 +56,22 @@ def thought(
     """
     game = machine.game
     moves = worths(machine, position, scores)
-    played = next(move for move in moves if move["chosen"])
-    subject = f"{seat.row.name} played {played['name']} for it" if seat.row.is_human else f"It played {played['name']}"
-    shown = moves[:SHOWN] if played in moves[:SHOWN] else [*moves[: SHOWN - 1], played]
+    played_move = next(move for move in moves if move["chosen"])
+    subject = (
+        f"{seat.row.name} played {played_move['name']} for it"
+        if seat.row.is_human
+        else f"It played {played_move['name']}"
+    )
+    shown_moves = moves[:SHOWN] if played_move in moves[:SHOWN] else [*moves[: SHOWN - 1], played_move]
     reason = "It left this move to chance." if anything else found_words(scores, machine)
     return {
-        **board(machine, game.apply(position, game.parse_move(played["move"]))),
+        **board(machine, game.apply(position, game.parse_move(played_move["move"]))),
         "words": f"{subject}, out of {len(moves)} moves. {reason}",
         "ply": ply,
         "role": game.look.layout.roles[seat.row.side],
         "depth": scores.depth,
         "n_moves": len(moves),
-        "moves": shown,
+        "moves": shown_moves,
         "url": url,
     }
 
@@ -93,7 +97,7 @@ def worths(machine: ValueLearner, position: AnyPosition, scores: Thought) -> lis
 
 
 def position_view(machine: ValueLearner, text: str) -> dict[str, object]:
-    """Return the machine's view of a position: the board for the side that moved last, and every move of the next side.
+    """Return the values of a position: the board for the side that moved last, and every move of the next side.
 
     Raises:
         BoxNotFoundError: the text is no position of the game.

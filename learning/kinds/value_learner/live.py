@@ -183,17 +183,17 @@ class ValueLearnerLive(KindLive[Remembered]):
 def _thoughts(live: LiveMatch, seated: Sequence[tuple[LiveSeat, Machine]]) -> list[PartsThought]:
     """Return each machine's thought on its last move, in order of side. Thoughts that are not in memory are read."""
     absent = [seat for seat, _ in seated if seat.occupant.thought is None]
-    stored = dict[int, Thought]()
+    rows_by_seat = dict[int, Thought]()
     if absent and live.match.n_plies:
         rows = (
             Thought.objects.filter(seat__in=[seat.row.pk for seat in absent], ply__lt=live.match.n_plies)
             .order_by("seat", "-ply")
             .distinct("seat")
         )
-        stored = {row.seat_id: row for row in rows}
+        rows_by_seat = {row.seat_id: row for row in rows}
     thoughts = list[PartsThought]()
     for seat, machine in seated:
-        latest = seat.occupant.thought or _stored_thought(live, machine, stored.get(seat.row.pk))
+        latest = seat.occupant.thought or _stored_thought(live, machine, rows_by_seat.get(seat.row.pk))
         if latest is not None:
             ply, record = latest
             url = f"{machine.get_absolute_url()}#weights"
@@ -251,14 +251,14 @@ def _weights_learnt(machine: Machine, role: str, row: Weights) -> WeightsLearnt:
     }
 
 
-def _effect(learnt: WeightsLearnt) -> str:
+def _effect(weights_change: WeightsLearnt) -> str:
     """Return a sentence on a match's effect on a machine's weights."""
-    if not learnt["weights"]:
+    if not weights_change["weights"]:
         return "Its weights do not change."
-    largest = learnt["weights"][0]
+    largest = weights_change["weights"][0]
     change = largest["after"] - largest["before"]
     sign, mark = ("more", "+") if change > 0 else ("less", "−")
-    n = learnt["n_changed"]
+    n = weights_change["n_changed"]
     return (
         f"{n} of its weights {'changes' if n == 1 else 'change'}. The largest change: "
         f"{largest['name']} counts {sign} than before ({mark}{abs(change):.3f})."

@@ -186,10 +186,10 @@ def _table(table: WeightTable, weights: Numbers) -> dict[str, Any]:
     return {"title": table.title, "about": table.about, "columns": table.columns, "rows": cells}
 
 
-def shade(weight: float, most: float) -> str:
+def shade(weight: float, largest: float) -> str:
     """Return the CSS class of a weight: ``heat-m5`` to ``heat-m1``, ``heat-0``, or ``heat-p1`` to ``heat-p5``.
 
-    ``most`` is the largest absolute weight in the table.
+    ``largest`` is the largest absolute weight in the table.
     """
-    step = 0 if not most else round(STEPS * abs(weight) / most)
+    step = 0 if not largest else round(STEPS * abs(weight) / largest)
     return "heat-0" if not step else f"heat-{'p' if weight > 0 else 'm'}{step}"

@@ -99,7 +99,9 @@ def sentences(rule: ValueRule) -> list[tuple[str, str]]:
         ("Learns", f"{moves} To learn it looks {ahead} ahead."),
     ]
     random_shares = (("at random", rule.random_share), ("among those that look good", rule.soft_share))
-    if explanations := [f"It chooses {percent(share)} of its moves {how}." for how, share in random_shares if share]:
+    if explanations := [
+        f"It chooses {percent(share)} of its moves {move_kind}." for move_kind, share in random_shares if share
+    ]:
         labelled.append(("Explores", " ".join(explanations)))
     if rule.average_games:
         labelled.append(("Steady", f"It plays by the mean of its weights over {rule.average_games:,g} games."))

@@ -51,7 +51,7 @@ class ValueLearnerTraining(KindTraining):
         return value_meeting(game, player.machine.player, engine.levels[level])
 
     def put_back(self, machine: Machine, n_lessons: int, lesson_id: int) -> None:
-        """Restore the weights after ``n_lessons`` lessons, as the result of this lesson."""
+        """Store the weights after ``n_lessons`` lessons again, as the weights after the lesson ``lesson_id``."""
         row = weights_row_at(machine.pk, n_lessons)
         Weights.objects.create(
             machine=machine, lesson_id=lesson_id, n_learnt=row.n_learnt, weights=row.weights, average=row.average
