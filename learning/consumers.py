@@ -95,14 +95,14 @@ class WatchConsumer(FrameConsumer, ABC):
     async def _tell_in_time(self, kind: str) -> None:
         while self.unsent is not None:
             await asyncio.sleep(self.sent_at + TELL_EVERY_S - time.monotonic())
-            if not await self._may_look():
+            if not await self._still_has_access():
                 return  # ``telling`` stays set, so that later news does not start another task
             data, self.unsent = self.unsent, None
             self.sent_at = time.monotonic()
             await self.send_frame(kind, self.for_viewer(data))
         self.telling = None
 
-    async def _may_look(self) -> bool:
+    async def _still_has_access(self) -> bool:
         """Whether the viewer still has access; if not, refuse and close the socket.
 
         The database is asked every :data:`ASK_AGAIN_S` seconds, and at once if the news excludes the viewer.

@@ -62,11 +62,14 @@ def seat_take(
 
 
 def matches_teach(*, matches: Sequence[LiveMatch], player: str) -> None:
-    """Teach finished matches to the machines that played in them as ``player``, unless they are frozen.
+    """Teach finished matches to the machines in them. Frozen machines do not learn.
 
     All machines are locked first and taught in the order of their ids, so that transactions cannot deadlock. A machine
-    learns several matches in their order, as if they had ended one after the other. ``player`` is a slug of
-    ``games.live.players.PLAYERS``.
+    learns several matches in their order, as if they had ended one after the other.
+
+    Args:
+        matches: the finished matches, in order.
+        player: slug of a player in ``games.live.players``; only machines seated by this player are taught.
     """
     occupants_fetch([seat for live in matches for seat, _ in live.automata], lock=True)
     lessons: dict[int, list[Ended]] = {}

@@ -84,10 +84,10 @@ def tournament_start(
         site_require("learning_tournament")
         running = Tournament.objects.filter(owner=owner, status=JobStatus.RUNNING)
         quota_require(owner, running, settings.OPEN_TOURNAMENTS_PER_ACCOUNT, lambda n: TournamentQuotaError())
-    machines = _machines(user, entries)
-    rules = _game_of(machines.values(), entries, game)
-    if games > (most := games_most(rules, machines.values())):
-        raise TournamentRefusedError(f"games: {field_text.at_most(most)}")
+    machines = _lock_machines(user, entries)
+    rules = _tournament_game(machines.values(), entries, game)
+    if games > (max_games := games_most(rules, machines.values())):
+        raise TournamentRefusedError(f"games: {field_text.at_most(max_games)}")
     tournament = Tournament.objects.create(
         owner=owner,
         name=name
@@ -167,7 +167,7 @@ def _require_numbers(entries: Sequence[str], games: int, format_: str, rounds: i
         raise TournamentRefusedError(str(error)) from None
 
 
-def _machines(user: AnyUser | None, entries: Sequence[str]) -> dict[str, Machine]:
+def _lock_machines(user: AnyUser | None, entries: Sequence[str]) -> dict[str, Machine]:
     """Lock the machines among the entries, and return them by entry.
 
     All locks are held together, so the stored states of the machines date from the same moment.
@@ -187,7 +187,7 @@ def _machines(user: AnyUser | None, entries: Sequence[str]) -> dict[str, Machine
     return dict(zip(machines, machine_lock(*ids), strict=True))
 
 
-def _game_of(machines: Iterable[Machine], entries: Sequence[str], wanted: str) -> AnyGame:
+def _tournament_game(machines: Iterable[Machine], entries: Sequence[str], wanted: str) -> AnyGame:
     """Return the game of the tournament: the requested game, or the one that all machines play.
 
     Raises:

@@ -79,8 +79,8 @@ def pairing_play(pairing: Pairing, turn: TurnEnd | None = None) -> list[int]:
     return waiting
 
 
-def _result_fields(played: Contest) -> dict[str, int]:
-    return {"n_first_wins": played.first_wins, "n_draws": played.draws, "n_second_wins": played.second_wins}
+def _result_fields(result: Contest) -> dict[str, int]:
+    return {"n_first_wins": result.first_wins, "n_draws": result.draws, "n_second_wins": result.second_wins}
 
 
 def tournament_play(tournament_id: int, progress: Callable[[Pairing], None] | None = None) -> None:
