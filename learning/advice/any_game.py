@@ -113,8 +113,8 @@ def _text_of(game: AnyGame, cells: list[Any]) -> str:
     if len(cells) != len(game.look.layout.cells) or not all(
         (cell is None or isinstance(cell, str)) and cell in names for cell in cells
     ):
-        known = ", ".join(repr(name) for name in names if name is not None)
-        raise AdviceError("Invalid board", f"A list has {len(game.look.layout.cells)} entries: null, {known}.")
+        accepted = ", ".join(repr(name) for name in names if name is not None)
+        raise AdviceError("Invalid board", f"A list has {len(game.look.layout.cells)} entries: null, {accepted}.")
     return "".join(names[cell] for cell in cells)
 
 

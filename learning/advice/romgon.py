@@ -171,15 +171,15 @@ class RomgonAdviser(Adviser[Question, ValuingPolicy]):
         """
         board, level = question.board, LEVELS[question.level]
         limit = time_limit_s if level.is_deep else None
-        found = answer(board, question.side, question.options, level=level, rng=rng, time_limit_s=limit)
-        chosen = None if found.chosen is None else _candidate_view(board, found.chosen)
+        search_answer = answer(board, question.side, question.options, level=level, rng=rng, time_limit_s=limit)
+        chosen = None if search_answer.chosen is None else _candidate_view(board, search_answer.chosen)
         return {
             "move": chosen,
             "evaluation": 0 if chosen is None else chosen["evaluation"],
-            "candidateMoves": [_candidate_view(board, candidate) for candidate in found.candidates],
+            "candidateMoves": [_candidate_view(board, candidate) for candidate in search_answer.candidates],
             "difficulty": question.level,
             "flipModeEnabled": question.options.flip,
-            "depth": found.depth,
+            "depth": search_answer.depth,
         }
 
     def machine(self, question: Question, frozen_policy: ValuingPolicy, rng: Random) -> dict[str, object]:
@@ -189,7 +189,7 @@ class RomgonAdviser(Adviser[Question, ValuingPolicy]):
         """
         board = question.board
         chosen = frozen_policy.best(Position(board, question.side))
-        views = [] if chosen is None else [_machine_view(board, chosen, one) for one in chosen.candidates]
+        views = [] if chosen is None else [_machine_view(board, chosen, candidate) for candidate in chosen.candidates]
         move = None if chosen is None else views[chosen.index]
         return {
             "move": move,

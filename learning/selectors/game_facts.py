@@ -1,4 +1,4 @@
-"""The recorded facts of a game in words, for its page and its JSON file."""
+"""The recorded facts of a game (``beadbox.learners.facts``) in words, for its page and its JSON file."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from beadbox.strength.facts import SIDE_NAMES, FirstMoves, PerfectResult, Random
 PLY_S = 5
 """Seconds for a move, in the estimate of a game's length."""
 PROGRAM = "beadbox/learners/facts.py"
-"""The program that computes the facts."""
+"""Path of the program that computes the facts, as pages name it."""
 
 
 def game_facts_json(game: AnyGame) -> dict[str, object]:
-    """Return the recorded facts, and what a reader of the file needs to know about the game."""
+    """Return the content of the JSON file: the recorded facts, with the game's names, limits and published numbers."""
     return {
         "game": game.slug,
         "name": game.full_name,
@@ -29,29 +29,29 @@ def game_facts_json(game: AnyGame) -> dict[str, object]:
         "ply_limit": game.ply_limit,
         "symmetries": len(game.symmetries),
         **facts_of(game),
-        "published": [{**asdict(one), "ours": _our_number(game, one)} for one in game.published],
+        "published": [{**asdict(published), "ours": _our_number(game, published)} for published in game.published],
         "program": PROGRAM,
         "proofs": PROOFS,
     }
 
 
 def game_facts_view(game: AnyGame) -> dict[str, object]:
-    """Return the facts as rows of words: label, value, explanation, and the name of the test."""
+    """Return the facts as the page shows them: rows of label, value, explanation and test, and tables."""
     facts = facts_of(game)
-    has_choice = not all(one["best"] for one in facts["first_moves"])
+    has_choice = not all(item["best"] for item in facts["first_moves"])
     return {
         "why_unlisted": facts["why_unlisted"],
         "result": facts["perfect_play"] and result_words(game, facts["perfect_play"]),
         "rows": [row for row in _rows(game, facts) if row["value"]],
         "first_moves": [
             {
-                "words": moves_words(game, one["moves"]),
-                "result": result_words(game, one),
-                "best": one["best"] and has_choice,
+                "words": moves_words(game, item["moves"]),
+                "result": result_words(game, item),
+                "best": item["best"] and has_choice,
             }
-            for one in facts["first_moves"]
+            for item in facts["first_moves"]
         ],
-        "published": [_published(game, one) for one in game.published],
+        "published": [_published(game, item) for item in game.published],
         "winners": _winners_table(game, facts_of(GAMES[game.family])["winners"]),
         "program": PROGRAM,
         "tests": TESTS,
@@ -95,7 +95,7 @@ def _random_note(random: RandomPlay) -> str:
 
 
 def result_words(game: AnyGame, result: PerfectResult | FirstMoves) -> str:
-    """Describe the end of a game under perfect play."""
+    """Describe the result of a game under perfect play, as "a draw"."""
     if result["winner"] is None:
         return "a draw, because the game never ends" if result["endless"] else "a draw"
     role = game.look.layout.role_names[SIDE_NAMES.index(result["winner"])]
@@ -105,26 +105,26 @@ def result_words(game: AnyGame, result: PerfectResult | FirstMoves) -> str:
 
 
 def moves_words(game: AnyGame, moves: Sequence[str]) -> str:
-    """Describe moves that are alike, as "top left, top right or centre"."""
+    """Describe a list of moves, as "top left, top right or centre"."""
     words = [game.look.describe_move(game.parse_move(text)) for text in moves]
     return " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
 def minutes_words(random: RandomPlay) -> str:
-    """Describe the length of a game at :data:`PLY_S` seconds a move."""
+    """Describe the mean length of a game, as "about 2 minutes"."""
     minutes = game_minutes(random)
     return f"about {minutes} minute{'' if minutes == 1 else 's'}" if minutes else "under a minute"
 
 
 def game_minutes(random: RandomPlay) -> int:
-    """Return the length of a game in minutes; 0 if it is less than one."""
+    """Return the mean length of a game in minutes, at :data:`PLY_S` seconds a move; 0 if it is under a minute."""
     seconds = random["plies"] * PLY_S
     return 0 if seconds < 60 else round(seconds / 60)
 
 
 def _best_words(game: AnyGame, facts: Facts) -> str:
-    best = [move for one in facts["first_moves"] if one["best"] for move in one["moves"]]
-    if len(best) < sum(len(one["moves"]) for one in facts["first_moves"]):
+    best = [move for group in facts["first_moves"] if group["best"] for move in group["moves"]]
+    if len(best) < sum(len(group["moves"]) for group in facts["first_moves"]):
         return moves_words(game, best)
     start = game.side_to_move(game.initial_position())
     assert facts["perfect_play"] is not None, "the first moves are known if perfect play is"
@@ -132,39 +132,39 @@ def _best_words(game: AnyGame, facts: Facts) -> str:
     return "None, because every first move loses" if has_lost else "Every first move is as good"
 
 
-def _published(game: AnyGame, one: Published) -> dict[str, Any]:
-    ours = _our_number(game, one)
-    same = "the same" if one.number == ours else "differs"
+def _published(game: AnyGame, published: Published) -> dict[str, Any]:
+    our_number = _our_number(game, published)
+    agreement = "the same" if published.number == our_number else "differs"
     return {
-        "source": one.source,
-        "number": one.number,
-        "ours": ours,
-        "rule": one.rule,
-        "verdict": same if one.same_rule else "another way to count",
+        "source": published.source,
+        "number": published.number,
+        "ours": our_number,
+        "rule": published.rule,
+        "verdict": agreement if published.same_rule else "another way to count",
     }
 
 
-def _our_number(game: AnyGame, one: Published) -> int:
-    """Return the number in our facts that a published one is compared with."""
-    found: Any = facts_of(game)
-    for key in one.fact.split("."):
-        found = found[key]
-    assert isinstance(found, int), "a test looks up the number of each source"
-    return found
+def _our_number(game: AnyGame, published: Published) -> int:
+    """Return the number in the recorded facts with which a published number is compared."""
+    value: Any = facts_of(game)
+    for key in published.fact.split("."):
+        value = value[key]
+    assert isinstance(value, int), "a test looks up the number of each source"
+    return value
 
 
 def _winners_table(game: AnyGame, winners: Sequence[SizeWinner]) -> dict[str, Any] | None:
-    """Return the winners as a table of rows by columns; ``None`` without winners."""
+    """Return the winners by board size as a table of rows by columns; ``None`` without winners."""
     if not winners:
         return None
-    at = {(one["rows"], one["columns"]): one["winner"] for one in winners}
+    winner_of_size = {(entry["rows"], entry["columns"]): entry["winner"] for entry in winners}
     roles = dict(zip(SIDE_NAMES, game.look.layout.role_names, strict=True))
-    columns = range(1, max(one["columns"] for one in winners) + 1)
+    columns = range(1, max(entry["columns"] for entry in winners) + 1)
     return {
         "columns": list(columns),
         "rows": [
-            (rows, [roles.get(at.get((rows, column), ""), "") for column in columns])
-            for rows in sorted({one["rows"] for one in winners})
+            (rows, [roles.get(winner_of_size.get((rows, column), ""), "") for column in columns])
+            for rows in sorted({entry["rows"] for entry in winners})
         ],
     }
 

@@ -49,13 +49,13 @@ def experiment_request(
     Raises:
         ExperimentNotFoundError, ExperimentRefusedError, ExperimentQuotaError, SiteFullError, AccountClosedError.
     """
-    wanted = experiment_get(experiment)
+    definition = experiment_get(experiment)
     try:
-        settings = wanted.settings(parameters or {})
-        seed = seed_checked(wanted.default_seed if seed is None else seed)
+        settings = definition.settings(parameters or {})
+        seed = seed_checked(definition.default_seed if seed is None else seed)
     except (ParameterError, SeedError) as error:
         raise ExperimentRefusedError(str(error)) from None
-    key = {"experiment": wanted.slug, "edition": wanted.edition, "seed": seed, "parameters": settings}
+    key = {"experiment": definition.slug, "edition": definition.edition, "seed": seed, "parameters": settings}
     existing = ExperimentRun.objects.select_for_update(of=("self",)).filter(**key).first()
     if existing is not None and existing.status in (*GOING_ON, JobStatus.FINISHED):
         return existing
@@ -142,6 +142,8 @@ def _quota_require(person: Principal) -> None:
         ExperimentQuotaError.
     """
     going_on = ExperimentRun.objects.filter(status__in=GOING_ON)
-    own = going_on.filter(user_id=person.user_id) if person.user_id is not None else going_on.filter(guest=person.guest)
-    if own.count() >= MAX_GOING_ON or going_on.count() >= MAX_GOING_ON_IN_ALL:
+    requested = (
+        going_on.filter(user_id=person.user_id) if person.user_id is not None else going_on.filter(guest=person.guest)
+    )
+    if requested.count() >= MAX_GOING_ON or going_on.count() >= MAX_GOING_ON_IN_ALL:
         raise ExperimentQuotaError

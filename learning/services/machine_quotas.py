@@ -63,11 +63,11 @@ def _address_quota_require(address: str) -> None:
         MachineQuotaError: the quota is used up.
     """
     most = settings.MACHINES_PER_ADDRESS
-    here = Machine.objects.filter(made_from=address)
-    n_machines = here.count() if address else 0
+    address_machines = Machine.objects.filter(made_from=address)
+    n_machines = address_machines.count() if address else 0
     if address and n_machines + MAX_CONCURRENT_TRANSACTIONS > most:
         count_lock(f"machines of address {address}")
-        n_machines = here.count()
+        n_machines = address_machines.count()
     if n_machines >= most:
         raise MachineQuotaError(
             f"Visitors where you are keep {most:,} machines, as many as may be. Make an account or log in, and"
@@ -113,7 +113,7 @@ def guests_values_require(guest: UUID | None, address: str, n_more: int | None =
         ValueQuotaError: the limit would be exceeded.
     """
     guest_rooms, address_rooms = rooms_of(user_id=None, guest=guest), _rooms_at(address)
-    for name, rooms, most, whose in (
+    for name, rooms, most, description in (
         (f"values of address {address}", address_rooms, settings.VALUES_PER_ADDRESS, "played where you are"),
         (f"values of guest {guest}", guest_rooms, settings.VALUES_PER_GUEST, "that a guest plays"),
     ):
@@ -123,6 +123,6 @@ def guests_values_require(guest: UUID | None, address: str, n_more: int | None =
         n_values = in_use.aggregate(n=Sum("n_values", default=0))["n"]
         if n_values + (n_more or 0) > most:
             raise ValueQuotaError(
-                f"The copies {whose} may have {most:,} values together, and with this game they would have more."
+                f"The copies {description} may have {most:,} values together, and with this game they would have more."
                 " Finish a game or give one up first, or play the machine itself."
             )

@@ -95,8 +95,8 @@ def training_run_start(
         )
     n_measured = measured_usually(learner) if measured is None else measured
     _measured_require(learner, n_measured)
-    others = [_opponent_of(learner, stage.opponent) for stage in stages]
-    run = run_store(learner, stages, others, seed=seed, n_measured=n_measured, started_by_id=started_by_id)
+    opponents = [_opponent_of(learner, stage.opponent) for stage in stages]
+    run = run_store(learner, stages, opponents, seed=seed, n_measured=n_measured, started_by_id=started_by_id)
     if enqueue:
         transaction.on_commit(lambda: tasks.wake_up(RUNS, [run.pk]))
     return run

@@ -187,14 +187,14 @@ def _lock_machines(user: AnyUser | None, entries: Sequence[str]) -> dict[str, Ma
     return dict(zip(machines, machine_lock(*ids), strict=True))
 
 
-def _tournament_game(machines: Iterable[Machine], entries: Sequence[str], wanted: str) -> AnyGame:
+def _tournament_game(machines: Iterable[Machine], entries: Sequence[str], requested: str) -> AnyGame:
     """Return the game of the tournament: the requested game, or the one that all machines play.
 
     Raises:
         TournamentRefusedError: no game or several games are named, the game is unknown or too large, or a fixed
             opponent cannot take part.
     """
-    games = sorted({machine.game for machine in machines} | ({wanted} if wanted else set()))
+    games = sorted({machine.game for machine in machines} | ({requested} if requested else set()))
     if not games:
         raise TournamentRefusedError("game: Please name a game, or choose at least one machine.")
     if len(games) > 1:

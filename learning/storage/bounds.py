@@ -29,13 +29,13 @@ def values_left(owner_id: int, besides: int | None = None, promised: Mapping[int
         besides: id of a machine of the account that does not count.
         promised: as for :func:`values_most`.
     """
-    others = Machine.objects.filter(owner=owner_id)
+    machines = Machine.objects.filter(owner=owner_id)
     if besides is not None:
-        others = others.exclude(pk=besides)
-    sizes = dict(others.values_list("pk", "n_values"))
+        machines = machines.exclude(pk=besides)
+    sizes = dict(machines.values_list("pk", "n_values"))
     open_runs = TrainingRun.objects.filter(finished_at__isnull=True)
-    learners = open_runs.filter(machine__in=others).values_list("machine", "most_values")
-    stages = RunStage.objects.filter(run__in=open_runs, opponent_machine__in=others)
+    learners = open_runs.filter(machine__in=machines).values_list("machine", "most_values")
+    stages = RunStage.objects.filter(run__in=open_runs, opponent_machine__in=machines)
     opponents = stages.values_list("opponent_machine", "most_values")
     for pk, most in [*learners, *opponents, *(promised or {}).items()]:
         if pk in sizes:

@@ -233,9 +233,9 @@ def _runs() -> QuerySet[TrainingRun]:
     return _finished(rows, ago("KEEP_MATCHES_DAYS"), of_machine, settings.RUNS_PER_MACHINE)
 
 
-def _finished(rows: Rows, since: datetime, others: Rows, kept: int) -> Rows:
-    """Return the finished rows that ended before ``since``, or are not among the newest ``kept`` of ``others``."""
-    surplus_from = Subquery(others.order_by("-pk").values("pk")[kept : kept + 1])
+def _finished(rows: Rows, since: datetime, group: Rows, n_kept: int) -> Rows:
+    """Return the finished rows that ended before ``since``, or are not among the newest ``n_kept`` of ``group``."""
+    surplus_from = Subquery(group.order_by("-pk").values("pk")[n_kept : n_kept + 1])
     due: Rows = rows.filter(Q(finished_at__lt=since) | Q(pk__lte=surplus_from), finished_at__isnull=False)
     return due
 

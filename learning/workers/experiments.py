@@ -67,7 +67,7 @@ class _Hold:
 
     def __init__(self, run: ExperimentRun, turn: TurnEnd | None = None) -> None:
         self.run, self.turn = run, turn or TurnEnd()
-        self.found = [one for part in run.parts.all() for one in part.found]
+        self.found = [result for part in run.parts.all() for result in part.found]
         self.n_stored = len(self.found)
         self.sent_at = time.monotonic()
 

@@ -255,10 +255,10 @@ def _train(trainees: Trainees, n_games: int, pace: Pace, news: News) -> list[Cur
     return points
 
 
-def _snapshots_until(end: int, done: int) -> list[int]:
-    """Return the numbers of games, between ``done`` and ``end`` exclusively, at which a snapshot is due."""
+def _snapshots_until(end: int, begin: int) -> list[int]:
+    """Return the numbers of games, between ``begin`` and ``end`` exclusively, at which a snapshot is due."""
     marks: list[int] = []
-    while (mark := snapshot_after(marks[-1] if marks else done)) < end:
+    while (mark := snapshot_after(marks[-1] if marks else begin)) < end:
         marks.append(mark)
     return marks
 

@@ -28,5 +28,5 @@ class Command(BaseCommand):
             if audit.errors:
                 raise CommandError(audit.errors[0])
             counted += [audit.counted] if audit.counted else []
-        first, *others = counted
-        self.stdout.write("".join([f"{first} add up", *(f", and {one}" for one in others)]))
+        first, *rest = counted
+        self.stdout.write("".join([f"{first} add up", *(f", and {text}" for text in rest)]))

@@ -51,14 +51,16 @@ class Command(BaseCommand):
         assert claimed is not None, "nobody else knows of the run"
         with Progress(self.stdout, str(run.machine), run.n_games) as progress:
             try:
-                done = run_execute(claimed, progress.show)
+                finished = run_execute(claimed, progress.show)
             except KeyboardInterrupt:
                 training_run_cancel(run_id=run.pk)
-                done = run_execute(TrainingRun.objects.get(pk=run.pk))  # the row, which has the lease of the last chunk
-                raise CommandError(f"stopped after {done.games_done:,} games; their beads are kept") from None
-        if done.status != JobStatus.FINISHED:
-            raise CommandError(f"the run is {done.status} after {done.games_done:,} games")
+                finished = run_execute(
+                    TrainingRun.objects.get(pk=run.pk)
+                )  # the row, which has the lease of the last chunk
+                raise CommandError(f"stopped after {finished.games_done:,} games; their beads are kept") from None
+        if finished.status != JobStatus.FINISHED:
+            raise CommandError(f"the run is {finished.status} after {finished.games_done:,} games")
         self.stdout.write(
-            f"{run.machine}: {done.games_done:,} games, {done.n_wins:,} won, {done.n_draws:,} drawn, "
-            f"{done.n_losses:,} lost, seed {seed}"
+            f"{run.machine}: {finished.games_done:,} games, {finished.n_wins:,} won, {finished.n_draws:,} drawn, "
+            f"{finished.n_losses:,} lost, seed {seed}"
         )
