@@ -133,7 +133,7 @@ def test_the_printed_box_is_turned_to_lie_as_the_board_does():
     for slug in PRESETS:
         for position in playable_positions():
             cabinet = Cabinet(GAME, GAME.side_to_move(position), PRESETS[slug].rule)
-            assert GAME.transform(cabinet.box_position(position), cabinet.placement(position)) == position
+            assert GAME.transform(*cabinet.placed(position)) == position
 
 
 def test_slots_share_out_the_legal_moves():

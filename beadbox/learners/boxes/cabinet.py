@@ -25,13 +25,14 @@ class Cabinet:
 
     def box_position(self, position: AnyPosition) -> AnyPosition:
         """Return the position of the box opened here: canonical if the rule reduces symmetry, else the same."""
-        return self.game.canonical(position) if self.rule.reduce_symmetry else position
+        return self.game.to_canonical(position)[0] if self.rule.reduce_symmetry else position
 
-    def placement(self, position: AnyPosition) -> Symmetry:
-        """Return the symmetry that maps the printed box to the board, the first of several."""
+    def placed(self, position: AnyPosition) -> tuple[AnyPosition, Symmetry]:
+        """Return the position of the box opened here, and the first symmetry that maps the printed box to the board."""
         if not self.rule.reduce_symmetry:
-            return self.game.symmetries[0]
-        return self.game.placement(position)
+            return position, self.game.symmetries[0]
+        box_position, symmetry = self.game.to_canonical(position)
+        return box_position, self.game.inverse(symmetry)
 
     def has_box(self, position: AnyPosition) -> bool:
         """Whether the machine opens a box here: its own turn, the game not over, a choice if the rule needs one."""
@@ -61,10 +62,10 @@ class Cabinet:
 
     def slot_moves(self, position: AnyPosition) -> tuple[tuple[AnyMove, ...], ...]:
         """Return for each slot of the box opened here its moves *on this board*, in the order of the rules."""
-        placement, legal = self.placement(position), self.game.legal_moves(position)
+        box_position, placement = self.placed(position)
+        legal = self.game.legal_moves(position)
         carried = (
-            {self.game.transform_move(move, placement) for move in members}
-            for members in self.slots(self.box_position(position))
+            {self.game.transform_move(move, placement) for move in members} for members in self.slots(box_position)
         )
         return tuple(tuple(move for move in legal if move in members) for members in carried)
 

@@ -77,10 +77,7 @@ class BoxMachine:
     def open_box(self, position: AnyPosition) -> list[int]:
         """Return the beads of the box for this position, opened with its initial beads when first met."""
         box_position = self.cabinet.box_position(position)
-        key = self.game.encode(box_position)
-        if key not in self.boxes:
-            self.boxes[key] = self.cabinet.initial_beads(box_position)
-        return self.boxes[key]
+        return self._beads(box_position, self.game.encode(box_position))
 
     def draw(self, position: AnyPosition, rng: Random, *, greedy: bool = False) -> BeadDraw:
         """Open the box of this position and draw a bead: slot ``k`` with probability ``beads[k] / sum(beads)``.
@@ -90,7 +87,7 @@ class BoxMachine:
         """
         box_position = self.cabinet.box_position(position)
         key = self.game.encode(box_position)
-        beads, refilled = self._found(position)
+        beads, refilled = self._found(box_position, key)
         before = tuple(beads)
         if not any(beads):
             if self.rule.when_empty is not WhenEmpty.UNIFORM:
@@ -128,12 +125,11 @@ class BoxMachine:
         """
         if not self.cabinet.has_box(position):
             return None
-        box_position = self.cabinet.box_position(position)
-        beads, refilled = self._found(position)
-        printed = self.game.transform_move(move, self.game.inverse(self.cabinet.placement(position)))
-        return BeadDraw(
-            self.game.encode(box_position), tuple(beads), self.cabinet.slot_of(box_position, printed), refilled
-        )
+        box_position, placement = self.cabinet.placed(position)
+        key = self.game.encode(box_position)
+        beads, refilled = self._found(box_position, key)
+        printed = self.game.transform_move(move, self.game.inverse(placement))
+        return BeadDraw(key, tuple(beads), self.cabinet.slot_of(box_position, printed), refilled)
 
     def policy(self, position: AnyPosition, *, greedy: bool = False) -> dict[AnyMove, float]:
         """Return the probability of each legal move; they sum to 1, or to 0 for a resignation. Changes nothing."""
@@ -189,9 +185,15 @@ class BoxMachine:
             changes.append(Change(draw.box, tuple(b - a for a, b in zip(before, beads, strict=True))))
         return changes
 
-    def _found(self, position: AnyPosition) -> tuple[list[int], bool]:
-        """Return the beads of this position's box before a draw, and whether the box was refilled."""
-        beads, box_position = self.open_box(position), self.cabinet.box_position(position)
+    def _beads(self, box_position: AnyPosition, key: str) -> list[int]:
+        """Return the beads of a box, opened with its initial beads when first met."""
+        if key not in self.boxes:
+            self.boxes[key] = self.cabinet.initial_beads(box_position)
+        return self.boxes[key]
+
+    def _found(self, box_position: AnyPosition, key: str) -> tuple[list[int], bool]:
+        """Return the beads of a box before a draw, and whether the box was refilled."""
+        beads = self._beads(box_position, key)
         if any(beads) or not self._refills(box_position):
             return beads, False
         return self._refill(box_position, beads), True

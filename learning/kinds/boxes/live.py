@@ -133,11 +133,10 @@ class BoxesLive(KindLive[BeadDraw]):
 
     def frozen_policy(self, machine: Machine, position: AnyPosition) -> BoxMachine:
         """Return a machine that does not learn, with only the box that this position opens."""
-        player = BoxMachine(
-            machine.game_rules, machine.cabinet.side, machine.box_rule, n_removed=machine.n_removed, learns=False
-        )
-        if player.cabinet.has_box(position):
-            key = machine.game_rules.encode(player.cabinet.box_position(position))
+        cabinet = machine.cabinet
+        player = BoxMachine(cabinet.game, cabinet.side, cabinet.rule, n_removed=machine.n_removed, learns=False)
+        if cabinet.has_box(position):
+            key = cabinet.game.encode(cabinet.box_position(position))
             box = boxes_fetch(machine, [key]).get(key)
             if box is not None:
                 player.boxes[key] = list(box[0])
@@ -194,10 +193,11 @@ def _open(
 
     ``None`` if the machine has been deleted.
     """
-    player = BoxMachine(machine.game_rules, machine.cabinet.side, machine.box_rule, learns=machine.learns)
-    if not player.cabinet.has_box(position):
+    cabinet = machine.cabinet
+    player = BoxMachine(cabinet.game, cabinet.side, cabinet.rule, learns=machine.learns)
+    if not cabinet.has_box(position):
         return machine, player, {}
-    key = machine.game_rules.encode(player.cabinet.box_position(position))
+    key = cabinet.game.encode(cabinet.box_position(position))
     boxes = boxes_fetch(machine, [key])
     if not boxes or (machine.learns and not any(boxes[key][0])):
         locked = _machine_lock(live, seat)
@@ -205,7 +205,7 @@ def _open(
             return None
         machine = locked
         player.learns = machine.learns
-        boxes = boxes_fetch(machine, [key]) or box_open(machine, player.cabinet, key, list(player.open_box(position)))
+        boxes = boxes_fetch(machine, [key]) or box_open(machine, cabinet, key, list(player.open_box(position)))
     player.boxes[key] = list(boxes[key][0])
     return machine, player, boxes
 

@@ -30,14 +30,13 @@ def why_view(machine: Machine, text: str) -> dict[str, Any]:
         raise BoxNotFoundError("The game is over there: nobody has to choose.")
     if game.side_to_move(position) != machine.side:
         raise BoxNotFoundError(f"It is the other side's turn there; {machine.name} {machine.get_side_display()}.")
-    printed = cabinet.box_position(position)
+    printed, placement = cabinet.placed(position)
     key = game.encode(printed)
     box = machine.boxes.filter(position=key).first()
     has_box = cabinet.has_box(position)
     beads = list(box.beads) if box else cabinet.initial_beads(printed) if has_box else []
     menace = BoxMachine(game, cabinet.side, cabinet.rule, {key: list(beads)} if has_box else {})
     policy = menace.policy(position)
-    placement = cabinet.placement(position)
     slots = slots_view(cabinet, printed)
     moves = []
     for move, probability in policy.items():

@@ -278,8 +278,8 @@ def _box_of(cabinet: Cabinet, entry: Entry, position: AnyPosition) -> BoxData:
     game = cabinet.game
     if game.is_terminal(position):
         raise ExchangeError(entry.where, "box_of_ended_game", position=shown(entry.text))
-    printed = cabinet.box_position(position)
-    turned = game.inverse(cabinet.placement(position))
+    printed, placement = cabinet.placed(position)
+    turned = game.inverse(placement)
     n_slots = len(cabinet.slots(printed))
     numbers = ([0] * n_slots, [0] * n_slots)
     for counts, given in zip(numbers, (entry.beads, entry.visits), strict=True):

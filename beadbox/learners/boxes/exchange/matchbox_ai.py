@@ -45,7 +45,7 @@ def dump(data: MachineData) -> str:
     for box in data.boxes:
         printed = game.decode(box.position)
         turned = min(game.orbit(printed), key=lambda position: _key(game, position))
-        placement = cabinet.placement(turned)
+        _, placement = cabinet.placed(turned)
         merged = data.rule.merge_symmetric_moves
         classes = cabinet.slots(printed) if merged else [(move,) for move in game.legal_moves(printed)]
         beads = [0] * len(game.look.layout.cells)
