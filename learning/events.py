@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from games.live.events import group_tell
-from games.transport.broadcaster import Message, group_is_heard
+from games.transport.broadcaster import Broadcast, Message, group_is_heard, group_write
 from learning.models import AccessList, Machine
 from learning.states import BoxNews, MachineNews, PointState, PrivateEntry, RunProgress, TournamentState
 
@@ -26,7 +25,8 @@ def run_changed(run_id: int, view: RunProgress, points: list[PointState], audien
 
     ``audience`` is the access list of the run's machine.
     """
-    group_tell(run_group(run_id), {"type": "run.state", "data": {**view, "points": points}, "audience": audience})
+    message = {"type": "run.state", "data": {**view, "points": points}, "audience": audience}
+    group_write(run_group(run_id), Broadcast(message))
 
 
 def tournament_group(tournament_id: int) -> str:
@@ -41,7 +41,8 @@ def tournament_is_watched(tournament_id: int) -> bool:
 
 def tournament_changed(tournament_id: int, whole: TournamentState, private: list[PrivateEntry]) -> None:
     """Send the state of a tournament to its page; each socket redacts the state for its viewer."""
-    group_tell(tournament_group(tournament_id), {"type": "tournament.state", "whole": whole, "private": private})
+    message = {"type": "tournament.state", "whole": whole, "private": private}
+    group_write(tournament_group(tournament_id), Broadcast(message))
 
 
 def bead_drawn(machine: Machine, drawn: dict[str, object]) -> None:
@@ -94,7 +95,7 @@ def news_merge(before: MachineNews, after: MachineNews) -> MachineNews:
 
 def _machine_tell(machine: Machine, lessons: list[int], data: MachineNews) -> bool:
     message = {"type": "machine.boxes", "data": data, "lessons": lessons, "audience": machine.audience}
-    return group_tell(machine_group(machine.pk), message, merge=_merged, every_s=TELL_EVERY_S)
+    return group_write(machine_group(machine.pk), Broadcast(message, merge=_merged, every_s=TELL_EVERY_S))
 
 
 def _merged(before: Message, after: Message) -> Message:

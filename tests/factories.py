@@ -19,7 +19,7 @@ from beadbox.rules.outcome import Side
 from games.accounts import tokens
 from games.accounts.principal import Principal
 from games.live.play import match_play_move
-from games.live.room_state import State, match_view
+from games.live.room_state import State
 from games.live.room_state import room_state as state_of
 from games.live.rooms import Seated, room_create
 from games.live.store import live_match, match_latest, room_get
@@ -135,7 +135,7 @@ def play(seated: Seated, who: Principal, *moves: str) -> dict[str, Any]:
 
 def room_view(room: Room) -> dict[str, Any]:
     """Return the complete view of a room's state, read anew."""
-    return match_view(live_match(match_latest(room)))
+    return state_of(live_match(match_latest(room))).whole
 
 
 def room_state(room: Room) -> State:

@@ -52,6 +52,9 @@ class Principal:
     ``SessionChangedError``.
     """
 
+    channel: str = field(default="", compare=False)
+    """The channel of the socket at which the principal acts, which gets a new state as its answer; empty elsewhere."""
+
     @classmethod
     def of(cls, user: AnyUser | None) -> Principal:
         """Return the principal of an account or a :class:`Visitor`; any other user, or ``None``, is unknown.

@@ -24,7 +24,6 @@ from django.db import close_old_connections
 
 from beadbox.engines.compiled import EngineCompilingError
 from games.exceptions import BusyError
-from games.live.events import answering
 from games.transport.database_errors import is_database_outage, unavailable
 
 logger = logging.getLogger("games.thinking")
@@ -103,14 +102,8 @@ def think(question: Callable[[], None], whose: Whose) -> None:
             _threads.append(threading.Thread(target=_work, name=f"thinker-{len(_threads)}", daemon=True))
             _threads[-1].start()
     # In the caller's context, so that log lines name the request that the move answers.
-    if not _questions.put(whose, partial(copy_context().run, _run_question, question)):
+    if not _questions.put(whose, partial(copy_context().run, question)):
         logger.warning("%d questions are waiting for a thinker, so one more is put off", MOST_WAITING)
-
-
-def _run_question(question: Callable[[], None]) -> None:
-    """Work on a question. The result goes to every socket, the caller's included: its frame was answered long ago."""
-    with answering(""):
-        question()
 
 
 def _work() -> None:

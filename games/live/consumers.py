@@ -34,7 +34,7 @@ from games.exceptions import (
     refusal_of,
 )
 from games.limits.admission import ADMISSION
-from games.live.events import answering, room_group
+from games.live.events import room_group
 from games.live.play import match_play_move, match_resign, match_step
 from games.live.room_state import State
 from games.live.rooms import Entered, room_enter, room_is_of, room_reset, room_watch
@@ -312,22 +312,22 @@ class RoomConsumer(FrameConsumer):
             case "move":
                 move, ply = parse_move_data(data)
                 begin = time.perf_counter()
-                view = await self._act(
-                    lambda person: match_play_move(code=self.code, person=person, move=move, ply=ply)
+                view = await in_thread(
+                    self._call, lambda person: match_play_move(code=self.code, person=person, move=move, ply=ply)
                 )
                 MOVE_SECONDS.observe(time.perf_counter() - begin)
             case "step":
                 ply, max_plies = parse_step_data(data)
-                view = await self._act(
-                    lambda person: match_step(code=self.code, person=person, ply=ply, max_plies=max_plies)
+                view = await in_thread(
+                    self._call, lambda person: match_step(code=self.code, person=person, ply=ply, max_plies=max_plies)
                 )
             case "resign":
-                view = await self._act(lambda person: match_resign(code=self.code, person=person))
+                view = await in_thread(self._call, lambda person: match_resign(code=self.code, person=person))
             case "reset":
                 swap = data.get("swap", False)
                 if not isinstance(swap, bool):
                     raise FrameError("malformed_frame", f"swap: {field_text.TRUE_OR_FALSE}")
-                view = await self._act(lambda person: room_reset(code=self.code, person=person, swap=swap))
+                view = await in_thread(self._call, lambda person: room_reset(code=self.code, person=person, swap=swap))
             case "ping":
                 await self._pong()
                 return
@@ -360,12 +360,13 @@ class RoomConsumer(FrameConsumer):
             except UnavailableError:  # the principal is unknown for now; the next state reads it again
                 return state.redacted_for(GUEST)
             except PlayError:  # an invalid token: the client goes on as a stranger with the link
-                self.person, self.asked_at = Principal(), time.monotonic()
+                self.person, self.asked_at = Principal(channel=self.channel_name), time.monotonic()
         return state.redacted_for(self.person)
 
     def _person(self, needs: str) -> Principal:
         """Read the principal again. Queries the database. Raises as :func:`principal_of_scope`."""
-        self.person, self.asked_at = principal_of_scope(self.scope, needs), time.monotonic()
+        self.person = replace(principal_of_scope(self.scope, needs), channel=self.channel_name)
+        self.asked_at = time.monotonic()
         self.is_account = self.person.user_id is not None
         return self.person
 
@@ -376,18 +377,12 @@ class RoomConsumer(FrameConsumer):
         ):
             return room_enter(code=self.code, person=person)
 
-    async def _act(self, service: Callable[[Principal], RoomState]) -> RoomState:
+    def _call(self, service: Callable[[Principal], RoomState]) -> RoomState:
         """Call a service with the current principal: a session may have ended, or a token may have been revoked.
 
         For a guest, the service checks the session as it reads the room.
         """
-
-        def act() -> RoomState:
-            with answering(self.channel_name):
-                if not self.is_account:  # a guest, or a seat token, which does not expire
-                    with contextlib.suppress(SessionChangedError):
-                        return service(self.person)
-                return service(replace(self._person("play"), seen_in=None))  # read just now
-
-        view: RoomState = await in_thread(act)
-        return view
+        if not self.is_account:  # a guest, or a seat token, which does not expire
+            with contextlib.suppress(SessionChangedError):
+                return service(self.person)
+        return service(replace(self._person("play"), seen_in=None))  # read just now

@@ -20,10 +20,10 @@ from beadbox.rules.errors import RulesError
 from beadbox.rules.game import AnyPosition
 from beadbox.rules.outcome import Outcome, Side
 from games import exceptions
-from games.accounts.principal import Principal
+from games.accounts.principal import GUEST, Principal
 from games.live import background_moves, events
 from games.live.players import Choice, LiveMatch, LiveSeat
-from games.live.room_state import EMPTY_BOX, RESIGNATION, State, room_state
+from games.live.room_state import EMPTY_BOX, RESIGNATION, room_state
 from games.live.states import RoomState
 from games.live.store import live_match, match_change, match_read, matches_store, retried_once
 from games.models import Match, MatchStatus, Ply
@@ -51,7 +51,7 @@ def match_play_move(*, code: str, person: Principal, move: str, ply: int | None 
         move_play(live, seat_held(live, person), move, ply)
         return live
 
-    return match_tell(match_change(change)).redacted_for(person)
+    return match_tell(match_change(change), person)
 
 
 def move_play(live: LiveMatch, seat: LiveSeat, move: str, ply: int | None) -> None:
@@ -89,7 +89,7 @@ def match_resign(*, code: str, person: Principal) -> RoomState:
         _finish(live.match, Outcome(Side(seat.row.side).other, RESIGNATION))
         return live
 
-    return match_tell(match_change(change)).redacted_for(person)
+    return match_tell(match_change(change), person)
 
 
 @retried_once
@@ -117,7 +117,8 @@ def match_step(*, code: str, person: Principal, ply: int | None = None, max_plie
     if live.match.answer_by is not None and not _is_overdue(live.match):
         return room_state(live).redacted_for(person)
     play_on(live, live.game.decode(live.match.position), max_plies=max_plies)
-    return match_store_and_tell(live).redacted_for(person)
+    matches_store(live)
+    return match_tell(live, person)
 
 
 def match_answer(*, match_id: int, answer_by: datetime, max_plies: int | None) -> None:
@@ -158,7 +159,8 @@ def _answer_store(before: LiveMatch, choice: Choice, max_plies: int | None) -> N
     if match.pk != before.match.pk or match.n_plies != before.match.n_plies or match.answer_by is None:
         return
     play_on(live, live.game.decode(match.position), max_plies=max_plies, answer=choice)
-    match_store_and_tell(live)
+    matches_store(live)
+    match_tell(live)
 
 
 def _is_overdue(match: Match) -> bool:
@@ -271,14 +273,8 @@ def _finish(match: Match, outcome: Outcome) -> None:
     match.answer_by = None
 
 
-def match_store_and_tell(live: LiveMatch) -> State:
-    """Store the match in its current state. Return this state, which is broadcast on commit."""
-    matches_store(live)
-    return match_tell(live)
-
-
-def match_tell(live: LiveMatch) -> State:
-    """Return the state of a stored match, and broadcast it on commit."""
+def match_tell(live: LiveMatch, person: Principal = GUEST) -> RoomState:
+    """Return the state of a stored match, redacted for this person, and broadcast it on commit to the other sockets."""
     state = room_state(live)
-    transaction.on_commit(lambda: events.room_changed(live.room.code, state.whole, state.private))
-    return state
+    transaction.on_commit(lambda: events.room_changed(live.room.code, state.whole, state.private, person.channel))
+    return state.redacted_for(person)

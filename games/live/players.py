@@ -300,10 +300,10 @@ class MachinePort(Protocol):
     def occupants_query(self) -> sql.Composable:
         """Return a query of one JSON value about the seats of the match ``latest``, for the statement of that match."""
 
-    def occupants_keep(self, live: LiveMatch, found: Sequence[Sequence[object]] | None) -> None:
-        """Store the value of :meth:`occupants_query` in the seats (``LiveSeat.occupant``)."""
+    def occupants_keep(self, seats: Sequence[LiveSeat], found: Sequence[Any] | None) -> None:
+        """Store the value of :meth:`occupants_query` in these seats of the match (``LiveSeat.occupant``)."""
 
-    def occupants_fetch(self, live: LiveMatch) -> None:
+    def occupants_fetch(self, seats: Sequence[LiveSeat]) -> None:
         """Read the value of :meth:`occupants_query` by a statement of its own, and store it in the seats."""
 
     def guest_claim(self, user_id: int, guest: UUID) -> Claimed:

@@ -98,54 +98,52 @@ def _redact_seat(seat: SeatState) -> SeatState:
 
 
 def room_state(live: LiveMatch) -> State:
-    """Return the unredacted state of a room, with its private seats."""
+    """Return the unredacted state of a room as docs/protocol.md describes it, with its private seats.
+
+    The number of queries is fixed.
+    """
     private: list[PrivateSeat] = [
         {"side": seat.row.side, "player": player.slug, "audience": audience}
         for seat, player in live.automata
         if (audience := player.audience(seat)) is not None
     ]
-    return State(match_view(live), private)
-
-
-def match_view(live: LiveMatch) -> RoomState:
-    """Return the whole state of a room as docs/protocol.md describes it. :func:`room_state` adds the private seats.
-
-    The number of queries is fixed.
-    """
     room, match, game = live.room, live.match, live.game
     shown = (_position_kept if game.takes_boxes else _position_shown)(
         game, match.position, match.status == MatchStatus.PLAYING
     )
     roles = game.look.layout.roles
-    return {
-        **shown,
-        "code": room.code,
-        "game": room.game,
-        "number": match.number,
-        "version": room.version,
-        "status": cast("Status", match.status),
-        "ply": match.n_plies,
-        "thinking": match.answer_by is not None,
-        "last_move": live.plies[-1].move if live.plies else None,
-        "outcome": None if not match.is_over else _outcome(match),
-        "seats": [
-            {
-                "role": roles[seat.row.side],
-                "side": seat.row.side,
-                "kind": seat.row.player,
-                "takes_over": bool(seat.row.takes_over),
-                "name": seat.row.name,
-                "taken": not seat.row.is_free,
-                "machine": None if seat.player is None else seat.player.describe(seat),
-                "hidden": False,
-            }
-            for seat in live.seats
-        ],
-        "moves": list(_moves(game, live.plies)),
-        "can_swap": swap_allowed(live),
-        "exhibition": room.is_exhibition,
-        "learning": _insight(live),
-    }
+    return State(
+        {
+            **shown,
+            "code": room.code,
+            "game": room.game,
+            "number": match.number,
+            "version": room.version,
+            "status": cast("Status", match.status),
+            "ply": match.n_plies,
+            "thinking": match.answer_by is not None,
+            "last_move": live.plies[-1].move if live.plies else None,
+            "outcome": None if not match.is_over else _outcome(match),
+            "seats": [
+                {
+                    "role": roles[seat.row.side],
+                    "side": seat.row.side,
+                    "kind": seat.row.player,
+                    "takes_over": bool(seat.row.takes_over),
+                    "name": seat.row.name,
+                    "taken": not seat.row.is_free,
+                    "machine": None if seat.player is None else seat.player.describe(seat),
+                    "hidden": False,
+                }
+                for seat in live.seats
+            ],
+            "moves": list(_moves(game, live.plies)),
+            "can_swap": swap_allowed(live),
+            "exhibition": room.is_exhibition,
+            "learning": _insight(live),
+        },
+        private,
+    )
 
 
 def _position_shown(game: AnyGame, text: str, playing: bool) -> PositionState:

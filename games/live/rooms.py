@@ -19,7 +19,7 @@ from games.accounts.claims import Claimed
 from games.accounts.principal import Principal, token_hash
 from games.limits.quotas import account_hold, match_count, site_require
 from games.live.match_lists import MAX_CONCURRENT_TRANSACTIONS, opening_read, room_bounds, room_bounds_require, rooms_of
-from games.live.play import match_store_and_tell, match_tell, overdue_move_request, play_on, seat_held
+from games.live.play import match_tell, overdue_move_request, play_on, seat_held
 from games.live.players import (
     Asked,
     LiveMatch,
@@ -177,8 +177,8 @@ def _room_open(person: Principal, *, human_seats: dict[Side, Seat] | None = None
     return room
 
 
-def _opened(person: Principal, live: LiveMatch) -> State:
-    """Store a new match like :func:`match_store_and_tell`, then check room limits and the quotas of its players.
+def _opened(person: Principal, live: LiveMatch) -> RoomState:
+    """Store a new match, check room limits and the quotas of its players, and return its state (:func:`match_tell`).
 
     Raises:
         RoomQuotaError, AccountClosedError: or a refusal of a player.
@@ -190,7 +190,7 @@ def _opened(person: Principal, live: LiveMatch) -> State:
         account_hold(person.user_id)
     for seat, player in live.automata:
         player.opened(live, seat)
-    return match_tell(live)
+    return match_tell(live, person)
 
 
 @transaction.atomic
@@ -213,7 +213,8 @@ def room_join(*, code: str, person: Principal, both: bool = False) -> Seated:
     _seat_person(free, _seat_of(person, token))
     free.save()
     live.match.status = MatchStatus.PLAYING
-    match_store_and_tell(live)
+    matches_store(live)
+    match_tell(live)
     if person.user_id is not None:
         account_hold(person.user_id)
     return Seated(live.room, Side(free.side), token)
@@ -265,7 +266,7 @@ def room_reset(*, code: str, person: Principal, swap: bool = False) -> RoomState
     rows = [seat.row for seat in live.seats if seat.row.is_human]
     humans = {(Side(row.side).other if swap else Side(row.side)): row for row in rows}
     follows = _match_start(room, number=live.match.number + 1, human_seats=humans, ids=live.next_ids, before=live)
-    return _opened(person, follows).redacted_for(person)
+    return _opened(person, follows)
 
 
 def room_enter(*, code: str, person: Principal) -> Entered:
@@ -322,7 +323,9 @@ def seats_claim(*, user_id: int, name: str, guest: UUID) -> Claimed:
         if match.is_over:
             Room.objects.filter(pk=room.pk).update(version=F("version") + 1)  # so that waiting readers read again
         else:
-            match_store_and_tell(live_match(match))
+            live = live_match(match)
+            matches_store(live)
+            match_tell(live)
     return claimed
 
 

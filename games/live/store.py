@@ -136,7 +136,7 @@ def match_read(
     else:
         live.plies += [row_read(Ply, row) for row in more or ()]
         live.n_stored = len(live.plies)
-    machine_port().occupants_keep(live, occupants)
+    machine_port().occupants_keep(live.seats, occupants)
     return live
 
 
@@ -144,7 +144,7 @@ def live_match(match: Match) -> LiveMatch:
     """Return a match with its room, seats, plies and occupants."""
     live = _live(match.room, match, list(match.seats.order_by("side")), list(match.plies.order_by("number")))
     if live.automata:
-        machine_port().occupants_fetch(live)
+        machine_port().occupants_fetch(live.seats)
     return live
 
 

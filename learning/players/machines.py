@@ -203,9 +203,9 @@ class MachinePlayer(SeatPlayer):
 
     def insight(self, live: LiveMatch) -> Insight | None:
         """The insights of all machines in the match, joined: of this player and of other kinds."""
-        found = list[Insight]()
+        found, seats = list[Insight](), [seat for seat, _ in live.automata]
         for kind in KINDS.values():
-            own = [seat for seat, _ in live.automata if _is_of(seat, kind)]
+            own = [seat for seat in seats if _is_of(seat, kind)]
             insight = kind.live.insight(live, own) if own else None
             if insight is not None:
                 found.append(insight)

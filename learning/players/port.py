@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from uuid import UUID
-
-from psycopg.sql import Composable
-
 from beadbox.policies.registry import LEVELS, OPPONENTS
-from games.accounts.claims import Claimed
-from games.live.players import LiveMatch, SeatPlayer
-from learning.access import (
-    SEE_MACHINES,
-)
-from learning.kinds import occupants
+from games.live.players import SeatPlayer
+from learning.access import SEE_MACHINES
+from learning.kinds.occupants import occupants_fetch, occupants_keep, occupants_query
 from learning.kinds.registry import KINDS
 from learning.players.machines import HousePlayer, MachinePlayer
 from learning.players.opponents import OpponentPlayer
@@ -24,6 +16,10 @@ class Machines:
     """The app that keeps machines, as live play uses it (:class:`games.live.players.MachinePort`)."""
 
     sees_all = tuple(f"learning.{one}" for one in SEE_MACHINES)
+    occupants_query = staticmethod(occupants_query)
+    occupants_keep = staticmethod(occupants_keep)
+    occupants_fetch = staticmethod(occupants_fetch)
+    guest_claim = staticmethod(machines_claim)
 
     def __init__(self) -> None:
         """Make every player; the kinds of machine must have been registered."""
@@ -32,15 +28,3 @@ class Machines:
             *map(MachinePlayer, {kind.live.player: kind for kind in KINDS.values()}),
             *map(OpponentPlayer, {**OPPONENTS, **LEVELS}),
         ]
-
-    def occupants_query(self) -> Composable:
-        return occupants.occupants_query()
-
-    def occupants_keep(self, live: LiveMatch, found: Sequence[Sequence[object]] | None) -> None:
-        occupants.occupants_keep(live.seats, found)
-
-    def occupants_fetch(self, live: LiveMatch) -> None:
-        occupants.occupants_fetch(live.seats)
-
-    def guest_claim(self, user_id: int, guest: UUID) -> Claimed:
-        return machines_claim(user_id, guest)

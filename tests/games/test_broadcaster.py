@@ -112,8 +112,7 @@ async def test_an_answered_socket_gets_newer_states_only(
     broadcaster_open()
     async with Listener("room.x") as mover:
         for who, version in states:
-            with events.answering(mover.channel if who else ""):
-                events.room_changed("x", state(version), [])
+            events.room_changed("x", state(version), [], mover.channel if who else "")
         await emptied()
     assert [message["whole"]["version"] for _, message in sent] == [2] * n_sent
 

@@ -20,6 +20,7 @@ from beadbox.learners.table_learner.rule import TableRule
 from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.outcome import Side
 from games.models import Room
+from games.transport.broadcaster import Broadcast
 from games.transport.database_errors import ERRORS as DATABASE_ERRORS
 from learning import events, tasks
 from learning.exceptions import MachineNotFoundError, MachineWrongSideError, TrainingRefusedError
@@ -392,11 +393,11 @@ def test_run_interrupted_by_a_database_fault_is_taken_up_again(does: str) -> Non
 def test_missed_news_are_sent_with_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
     sent: list[set[str]] = []
 
-    def away_at_first(_: str, message: dict[str, Any], **how: Any) -> bool:
-        sent.append({box["position"] for box in message["data"]["boxes"]})
+    def away_at_first(_: str, broadcast: Broadcast) -> bool:
+        sent.append({box["position"] for box in broadcast.message["data"]["boxes"]})
         return len(sent) > 1
 
-    monkeypatch.setattr(events, "group_tell", away_at_first)
+    monkeypatch.setattr(events, "group_write", away_at_first)
     news, learner = News(), machine()
     first, second = learner.boxes.all()[:2]
     for box in (first, second):
