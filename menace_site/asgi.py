@@ -8,7 +8,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "menace_site.settings")
 # This call loads the applications, so it must stand before any import of models.
 django_application = get_asgi_application()
 
-from channels.routing import URLRouter  # noqa: E402
+from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from django.urls import re_path  # noqa: E402
 
 import games.routing  # noqa: E402
@@ -36,10 +36,10 @@ websocket_urlpatterns = [
 django_application.request_class = LoggedRequest
 http = OpenEndpoints(django_application, learning.urls.open_urlpatterns, LoggedRequest)
 sockets = SocketBoundary(SocketLimit(URLRouter(websocket_urlpatterns)))
-application = Lifespan(
+application = ProtocolTypeRouter(
     {
         "http": AccessLog(Metrics(BlockedAddresses(http))),
         "websocket": AccessLog(GuardedRefusals(BlockedAddresses(sockets)), socket_patterns=websocket_urlpatterns[:-1]),
-    },
-    background=(blocks_keep, process_watched, DEPENDENCIES.keep),
+        "lifespan": Lifespan((blocks_keep, process_watched, DEPENDENCIES.keep)),
+    }
 )

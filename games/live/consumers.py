@@ -34,13 +34,12 @@ from games.exceptions import (
     refusal_of,
 )
 from games.limits.admission import ADMISSION
-from games.live.events import room_group
 from games.live.play import match_play_move, match_resign, match_step
-from games.live.room_state import State
+from games.live.room_state import State, room_group
 from games.live.rooms import Entered, room_enter, room_is_of, room_reset, room_watch
 from games.live.serializers import FrameError, parse_move_data, parse_step_data
 from games.live.states import RoomState
-from games.transport.broadcaster import BROKER
+from games.transport.broadcaster import BROKER, broadcaster_open
 from games.transport.database_errors import is_database_outage, unavailable
 from games.transport.dependency_monitor import DEPENDENCIES
 from games.transport.metrics import MOVE_SECONDS, REFUSALS
@@ -197,6 +196,7 @@ class FrameConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels h
 
     async def listen(self, group: str | None) -> None:
         """Accept the socket and join its group. Without the broker, the socket still works, updated by its pings."""
+        broadcaster_open()
         if group is not None:
             try:
                 await self.channel_layer.group_add(group, self.channel_name)

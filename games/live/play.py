@@ -21,7 +21,7 @@ from beadbox.rules.game import AnyPosition
 from beadbox.rules.outcome import Outcome, Side
 from games import exceptions
 from games.accounts.principal import GUEST, Principal
-from games.live import background_moves, events
+from games.live import background_moves
 from games.live.players import Choice, LiveMatch, LiveSeat
 from games.live.room_state import EMPTY_BOX, RESIGNATION, room_state
 from games.live.states import RoomState
@@ -48,21 +48,23 @@ def match_play_move(*, code: str, person: Principal, move: str, ply: int | None 
 
     def change(lock: bool) -> LiveMatch:
         live = match_read(code, lock=lock, session=person.seen_in)
-        move_play(live, seat_held(live, person), move, ply)
+        move_play(live, person, move, ply)
         return live
 
     return match_tell(match_change(change), person)
 
 
-def move_play(live: LiveMatch, seat: LiveSeat, move: str, ply: int | None) -> None:
+def move_play(live: LiveMatch, person: Principal, move: str, ply: int | None) -> None:
     """Play a person's move and the answers of automated seats. The caller stores the match."""
+    game = live.game
+    position = game.decode(live.match.position)
+    to_move = game.side_to_move(position)
+    seat = seat_held(live, person, to_move)
     require_playing(live.match)
     # The ply is checked before the turn: if a move is sent twice, the second is refused as stale, not as out of turn.
     if ply is not None and ply != live.match.n_plies:
         raise exceptions.StalePlyError
-    game = live.game
-    position = game.decode(live.match.position)
-    if game.side_to_move(position) != seat.row.side:
+    if seat.row.side != to_move:
         raise exceptions.NotYourTurnError
     try:
         parsed = game.parse_move(move)
@@ -84,7 +86,7 @@ def match_resign(*, code: str, person: Principal) -> RoomState:
 
     def change(lock: bool) -> LiveMatch:
         live = match_read(code, lock=lock, session=person.seen_in)
-        seat = seat_held(live, person)
+        seat = seat_held(live, person, live.game.side_to_move(live.game.decode(live.match.position)))
         require_playing(live.match)
         _finish(live.match, Outcome(Side(seat.row.side).other, RESIGNATION))
         return live
@@ -191,7 +193,7 @@ def overdue_move_request(live: LiveMatch) -> None:
         _due_move_request(live, 1 if live.room.is_exhibition else None)
 
 
-def seat_held(live: LiveMatch, person: Principal) -> LiveSeat:
+def seat_held(live: LiveMatch, person: Principal, to_move: Side) -> LiveSeat:
     """Return the person's seat. If the person holds both seats, return that of the side to move.
 
     Raises:
@@ -200,7 +202,6 @@ def seat_held(live: LiveMatch, person: Principal) -> LiveSeat:
     held = [seat for seat in live.seats if person.holds(seat.row)]
     if not held:
         raise exceptions.NotAPlayerError
-    to_move = live.game.side_to_move(live.game.decode(live.match.position))
     return next((seat for seat in held if seat.row.side == to_move), held[0])
 
 
@@ -276,5 +277,5 @@ def _finish(match: Match, outcome: Outcome) -> None:
 def match_tell(live: LiveMatch, person: Principal = GUEST) -> RoomState:
     """Return the state of a stored match, redacted for this person, and broadcast it on commit to the other sockets."""
     state = room_state(live)
-    transaction.on_commit(lambda: events.room_changed(live.room.code, state.whole, state.private, person.channel))
+    transaction.on_commit(lambda: state.broadcast(person.channel))
     return state.redacted_for(person)

@@ -300,7 +300,7 @@ class MachinePort(Protocol):
     def occupants_query(self) -> sql.Composable:
         """Return a query of one JSON value about the seats of the match ``latest``, for the statement of that match."""
 
-    def occupants_keep(self, seats: Sequence[LiveSeat], found: Sequence[Any] | None) -> None:
+    def occupants_keep(self, seats: Sequence[LiveSeat], found: Sequence[Sequence[object]] | None) -> None:
         """Store the value of :meth:`occupants_query` in these seats of the match (``LiveSeat.occupant``)."""
 
     def occupants_fetch(self, seats: Sequence[LiveSeat]) -> None:

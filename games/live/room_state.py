@@ -1,8 +1,8 @@
-"""The state of a room, and its redaction for each viewer."""
+"""The state of a room, its redaction for each viewer, and its broadcast to the room's sockets."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, cast
@@ -26,6 +26,7 @@ from games.live.states import (
 )
 from games.live.store import match_latest, match_numbered, match_read, room_get, snapshot
 from games.models import Match, MatchStatus, Ply, Room
+from games.transport.broadcaster import Broadcast, Message, group_write
 
 RESIGNATION = "resignation"
 
@@ -90,6 +91,24 @@ class State:
                 outcome = {**outcome, "termination": RESIGNATION, "reason": MATCH_REASONS[RESIGNATION]}
         return {**self.whole, "seats": seats, "learning": insight, "outcome": outcome}
 
+    def broadcast(self, answered: str = "") -> None:
+        """Send the state to the room's sockets, which redact it; the channel ``answered`` already has it.
+
+        Call only after the commit. A message may be lost, because Redis buffers nothing, so each has the whole state.
+        """
+        message = {"type": "room.state", "whole": self.whole, "private": self.private}
+        group_write(room_group(self.whole["code"]), Broadcast(message, merge=_newer, answered=answered))
+
+
+def room_group(code: str) -> str:
+    """Return the group of all sockets in a room."""
+    return f"room.{code}"
+
+
+def _newer(before: Message, after: Message) -> Message:
+    """Return the newer state. Threads may hand over two states of a room in reverse order."""
+    return max(before, after, key=lambda message: message["whole"]["version"])
+
 
 def _redact_seat(seat: SeatState) -> SeatState:
     """A seat without its machine. After a take-over, the person's name stays."""
@@ -149,17 +168,15 @@ def room_state(live: LiveMatch) -> State:
 def _position_shown(game: AnyGame, text: str, playing: bool) -> PositionState:
     """Return the part of the state that depends on the position only. Callers must not change the result."""
     position = game.decode(text)
-    legal = game.legal_moves(position) if playing else ()
+    moves = {game.format_move(move): move for move in game.legal_moves(position)} if playing else {}
     cells = game.look.layout.cells
     return {
         "board": list(game.pieces(position)),
         "position": text,
         "turn": game.look.layout.roles[game.side_to_move(position)] if playing else None,
-        "legal_moves": [game.format_move(move) for move in legal],
-        "paths": {game.format_move(move): game.look.path_ids(move) for move in legal},
-        "actions": {
-            game.format_move(move): _action(game, position, move) for move in legal if game.look.kind(move) != "move"
-        },
+        "legal_moves": list(moves),
+        "paths": {text: game.look.path_ids(move) for text, move in moves.items()},
+        "actions": _actions(game, position, moves) if game.look.has_actions else {},
         "notices": dict(game.look.notices(position)) if playing else {},
         "captured": _captured(game, position),
         "winning_cells": [cells[cell].id for cell in game.look.winning_cells(position)],
@@ -238,10 +255,17 @@ def _captured(game: AnyGame, position: AnyPosition) -> dict[str, list[str]]:
     return dict(zip(game.look.layout.roles, map(list, game.look.captured(position)), strict=True))
 
 
-def _action(game: AnyGame, position: AnyPosition, move: AnyMove) -> Action:
-    """An action that is no plain move: its kind, its words, and the piece after it."""
-    after = game.pieces(game.apply(position, move))[game.path(move)[-1]]
-    return {"kind": game.look.kind(move), "name": game.look.describe_action(position, move), "piece": after}
+def _actions(game: AnyGame, position: AnyPosition, moves: Mapping[str, AnyMove]) -> dict[str, Action]:
+    """The actions that are no plain moves: kind, words, and the piece after each."""
+    return {
+        text: {
+            "kind": kind,
+            "name": game.look.describe_action(position, move),
+            "piece": game.pieces(game.apply(position, move))[game.path(move)[-1]],
+        }
+        for text, move in moves.items()
+        if (kind := game.look.kind(move)) != "move"
+    }
 
 
 def machines_managed(room: Room, user: AnyUser) -> list[int]:

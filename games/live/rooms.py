@@ -19,7 +19,7 @@ from games.accounts.claims import Claimed
 from games.accounts.principal import Principal, token_hash
 from games.limits.quotas import account_hold, match_count, site_require
 from games.live.match_lists import MAX_CONCURRENT_TRANSACTIONS, opening_read, room_bounds, room_bounds_require, rooms_of
-from games.live.play import match_tell, overdue_move_request, play_on, seat_held
+from games.live.play import match_tell, overdue_move_request, play_on
 from games.live.players import (
     Asked,
     LiveMatch,
@@ -255,7 +255,8 @@ def room_reset(*, code: str, person: Principal, swap: bool = False) -> RoomState
     live = match_read(code, lock=True, session=person.seen_in, to_follow=True)
     room = live.room
     if not room.is_exhibition:
-        seat_held(live, person)
+        if not any(person.holds(seat.row) for seat in live.seats):
+            raise exceptions.NotAPlayerError
     elif not person.hosts(room):
         raise exceptions.NotTheHostError
     if not live.match.is_over:

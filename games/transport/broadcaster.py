@@ -189,7 +189,10 @@ async def _within(waited: Any, seconds: float | None) -> None:
 
 
 def broadcaster_open() -> None:
-    """Start the broadcaster on the running loop, unless it runs already. The application calls this at each request."""
+    """Start the broadcaster on the running loop, unless it runs already.
+
+    The application calls this when its server starts, and for each socket: not every server announces its start.
+    """
     if Broadcaster.here is None or Broadcaster.here.loop is not asyncio.get_running_loop():
         Broadcaster.here = Broadcaster()
 

@@ -7,39 +7,28 @@ from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from channels.routing import ProtocolTypeRouter
-
 from games.accounts.blocks import BLOCKS, READ_AGAIN_S
 from games.exceptions import UnavailableError
 from games.live.consumers import in_thread
 from games.transport.broadcaster import broadcaster_close, broadcaster_open
-from menace_site.server.boundary import Application, Receive, Scope, Send
+from menace_site.server.boundary import Receive, Scope, Send
 
 THREADS = 16
 """Threads for socket requests. More than the pool's connections: a thread that ends a match waits without one."""
 
 
-class Lifespan(ProtocolTypeRouter):  # type: ignore[misc]  # Channels has no types
-    """Opens the broadcaster in the event loop of the first call, and flushes it when the server stops.
+class Lifespan:
+    """Opens the broadcaster when the server starts, and flushes it when the server stops.
 
     The coroutines of ``background`` run from the start of the server to its stop.
     """
 
-    def __init__(
-        self, applications: dict[str, Application], background: Sequence[Callable[[], Coroutine[Any, Any, None]]]
-    ) -> None:
-        super().__init__(applications)
+    def __init__(self, background: Sequence[Callable[[], Coroutine[Any, Any, None]]]) -> None:
         self.background = background
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        broadcaster_open()
-        if scope["type"] == "lifespan":
-            await self._live(receive, send)
-        else:
-            await super().__call__(scope, receive, send)
-
-    async def _live(self, receive: Receive, send: Send) -> None:
         await receive()
+        broadcaster_open()
         # Objects from before the first request live as long as the process. The garbage collector must not scan them
         # again and again, because requests wait for it.
         gc.collect()

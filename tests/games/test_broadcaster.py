@@ -14,8 +14,8 @@ from channels.db import database_sync_to_async
 from channels.layers import InMemoryChannelLayer, get_channel_layer
 from channels_redis.pubsub import RedisPubSubChannelLayer
 
-from games.live import events
 from games.live.play import match_resign
+from games.live.room_state import State
 from games.transport import broadcaster
 from games.transport.broadcaster import (
     Broadcast,
@@ -98,7 +98,7 @@ async def test_what_a_later_message_supersedes_is_not_sent(sent: list[Any]) -> N
 
 
 def state(version: int) -> Any:
-    return {"version": version}
+    return {"code": "x", "version": version}
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ async def test_an_answered_socket_gets_newer_states_only(
     broadcaster_open()
     async with Listener("room.x") as mover:
         for who, version in states:
-            events.room_changed("x", state(version), [], mover.channel if who else "")
+            State(state(version), []).broadcast(mover.channel if who else "")
         await emptied()
     assert [message["whole"]["version"] for _, message in sent] == [2] * n_sent
 
