@@ -7,7 +7,7 @@ import contextlib
 import logging
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from channels.exceptions import StopConsumer
@@ -41,6 +41,8 @@ class WatchConsumer(FrameConsumer, ABC):
     Subclasses say which object, what its state is, and how two pieces of news are merged.
     """
 
+    group_of: Callable[[int], str]
+    """The name of the channel-layer group of an object."""
     number: int
     """Primary key of the watched object."""
     viewer: Principal
@@ -49,7 +51,7 @@ class WatchConsumer(FrameConsumer, ABC):
     async def connect(self) -> None:
         """Join the group first, then send the state, so that no news is missed in between."""
         self.number = int(next(iter(self.scope["url_route"]["kwargs"].values())))
-        await self.listen(self.watched())
+        await self.listen(self.group_of(self.number))
         try:
             view = await in_thread(self.joined)
         except PlayError as error:
@@ -141,10 +143,6 @@ class WatchConsumer(FrameConsumer, ABC):
         return user
 
     @abstractmethod
-    def watched(self) -> str:
-        """Return the name of the channel-layer group of the watched object."""
-
-    @abstractmethod
     def found(self) -> Any:
         """Return the watched object if the current viewer may see it; queries the database.
 
@@ -163,8 +161,7 @@ class WatchConsumer(FrameConsumer, ABC):
 class MachineConsumer(WatchConsumer):
     """Socket of a machine's page: sends every bead that is drawn, added or removed."""
 
-    def watched(self) -> str:
-        return machine_group(self.number)
+    group_of = staticmethod(machine_group)
 
     def found(self) -> Machine:
         return machine_for(self.user_now(), self.number)
@@ -231,8 +228,7 @@ class TournamentConsumer(WatchConsumer):
     shown: TournamentState
     """The state last sent to this socket; the next change is relative to this state."""
 
-    def watched(self) -> str:
-        return tournament_group(self.number)
+    group_of = staticmethod(tournament_group)
 
     def found(self) -> Tournament:
         return tournament_for(self.user_now(), self.number)
@@ -258,8 +254,7 @@ class TournamentConsumer(WatchConsumer):
 class RunConsumer(WatchConsumer):
     """Socket of a training run's page: sends its progress and the points of its curve."""
 
-    def watched(self) -> str:
-        return run_group(self.number)
+    group_of = staticmethod(run_group)
 
     def found(self) -> TrainingRun:
         return run_for(self.user_now(), self.number)

@@ -59,8 +59,7 @@ class AttemptAdmin(LogIns):
     exclude = ("http_accept", "get_data", "post_data")
     list_display = (*LISTED, "failures_since_start")
 
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return admin.ModelAdmin.has_delete_permission(self, request, obj)
+    has_delete_permission = admin.ModelAdmin.has_delete_permission
 
 
 @admin.register(StaticDevice)

@@ -80,10 +80,7 @@ class StaffSite(AdminSite):
 
     def has_permission(self, request: HttpRequest) -> bool:
         """Whether the user may see the admin's pages."""
-        return self._is_staff(request) and (not settings.STAFF_SECOND_FACTOR or _is_verified(request))
-
-    def _is_staff(self, request: HttpRequest) -> bool:
-        return super().has_permission(request)
+        return super().has_permission(request) and (not settings.STAFF_SECOND_FACTOR or _is_verified(request))
 
     def each_context(self, request: Any) -> dict[str, object]:
         """Tell the template of every page whether the site requires a second factor."""
@@ -95,7 +92,7 @@ class StaffSite(AdminSite):
 
     def login(self, request: HttpRequest, extra_context: dict[str, object] | None = None) -> HttpResponse:
         """Ask for name and password. Afterwards, staff continue to the code page."""
-        if self._is_staff(request) and not self.has_permission(request):
+        if super().has_permission(request) and not self.has_permission(request):
             return redirect_to_login(_next_url(request), reverse("admin:second_factor"))
         return super().login(request, extra_context)
 
@@ -107,7 +104,7 @@ class StaffSite(AdminSite):
     @method_decorator(never_cache)
     def second_factor(self, request: HttpRequest) -> HttpResponse:
         """Ask for a code of the device. For staff without a device, and on request, set up a new one."""
-        if not self._is_staff(request):
+        if not super().has_permission(request):
             return redirect_to_login(request.get_full_path(), reverse("admin:login"))
         if not settings.STAFF_SECOND_FACTOR:
             return HttpResponseRedirect(_next_url(request))

@@ -196,16 +196,11 @@ class AccountAdmin(NameSearch, UserAdmin, Counted):
 class PowersAdmin(GroupAdmin, Counted):
     """Groups and their permissions. Only superusers change them."""
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        """Return whether the viewer is a superuser."""
+    def has_add_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
+        """Return whether the viewer is a superuser, because other staff could extend the rights of their own group."""
         return bool(getattr(request.user, "is_superuser", False))
 
-    def has_change_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
-        """Return whether the viewer is a superuser, because other staff could extend the rights of their own group."""
-        return self.has_add_permission(request)
-
-    def has_delete_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
-        return self.has_add_permission(request)
+    has_change_permission = has_delete_permission = has_add_permission
 
 
 @admin.register(LogEntry)

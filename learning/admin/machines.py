@@ -8,7 +8,7 @@ from uuid import UUID
 from django.contrib import admin, messages
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.models import DELETION
-from django.db.models import Model, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
@@ -205,9 +205,8 @@ class MachineAdmin(NameSearch, ReadOnly, WithRowFilter, Counted):
         self.message_user(request, f"Machines deleted: {len(deleted)} of {len(machines)}.", messages.SUCCESS)
         return None
 
-    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Return whether the viewer may change machines: unlike other read-only rows, they have four fields to edit."""
-        return admin.ModelAdmin.has_change_permission(self, request, obj)
+    # Unlike other read-only rows, machines have four fields to edit.
+    has_change_permission = admin.ModelAdmin.has_change_permission
 
     def save_model(self, request: HttpRequest, obj: Machine, form: Any, change: bool) -> None:
         """Save only the changed fields, through the service: the other fields of the form may be out of date."""

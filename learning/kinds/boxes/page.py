@@ -20,7 +20,6 @@ from learning.kinds.page import KindPage, Page, machine_facts
 from learning.models import Machine
 from learning.selectors.experiments import experiments_about
 from learning.selectors.strength import Strength
-from learning.states import Progress
 
 
 def box_gallery(machine: Machine) -> dict[str, Any]:
@@ -103,5 +102,4 @@ class BoxesPage(KindPage):
         }
         return Page("learning/machine.html", context)
 
-    def progress(self, machine: Machine, *, to_owner: bool) -> Progress:
-        return progress(machine, to_owner=to_owner)
+    progress = staticmethod(progress)
