@@ -26,7 +26,7 @@ in_db = database_sync_to_async
 pytestmark = pytest.mark.django_db(transaction=True)
 
 N_REPEATS = 3
-REACHED = (12, 25)
+REACHED = (11, 22)
 HANDLE = ("games/live/consumers.py", "RoomConsumer.handle")
 
 
@@ -74,8 +74,8 @@ async def test_a_live_move(monkeypatch: pytest.MonkeyPatch) -> None:
                     state = await socket.expect("state")
                 worst += moves[:-1]
                 last += moves[-1:]
-    hold("a live move, the worst", figures(worst), (166, 37, 161, 111, 25))
-    hold("a live move, the last", figures(last), (195, 43, 211, 140, 30))
+    hold("a live move, the worst", figures(worst), (151, 32, 139, 105, 22))
+    hold("a live move, the last", figures(last), (182, 38, 183, 134, 27))
     worst_move = max(worst, key=lambda trace: (len(trace.modules), len(trace.functions)))
     reached = Trace(tuple(Reader().reached(HANDLE, worst_move.functions))).without_library().modules
     modules = worst_move.without_library().modules
@@ -103,7 +103,7 @@ def test_an_ai_move_of_a_machine() -> None:
     def journey() -> None:
         assert Client().post("/api/ai/move", asked, content_type="application/json").json()["box"]
 
-    hold("AI move of a machine", figures(trace_of(journey))[:2], (101, 31))
+    hold("AI move of a machine", figures(trace_of(journey))[:2], (94, 28))
 
 
 def test_a_training_run() -> None:
@@ -121,9 +121,9 @@ def test_a_training_run() -> None:
         assert claimed is not None
         assert run_execute(claimed).games_done == 3000
 
-    hold("form to run", figures(trace_of(ask))[:2], (72, 36))
+    hold("form to run", figures(trace_of(ask))[:2], (66, 33))
     runs = list(TrainingRun.objects.values_list("pk", flat=True))
-    hold("run to stored", figures(trace_of(train))[:2], (127, 38))
+    hold("run to stored", figures(trace_of(train))[:2], (121, 35))
 
 
 def test_recorder_covers_every_thread_until_it_stops() -> None:
