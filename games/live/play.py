@@ -45,13 +45,8 @@ def match_play_move(*, code: str, person: Principal, move: str, ply: int | None 
         RoomNotFoundError, NotAPlayerError, MatchFinishedError, MatchWaitingError, StalePlyError, NotYourTurnError,
         MoveRefusedError.
     """
-
-    def change(lock: bool) -> LiveMatch:
-        live = match_read(code, lock=lock, session=person.seen_in)
-        move_play(live, person, move, ply)
-        return live
-
-    return match_tell(match_change(change), person)
+    live = match_change(code, person.seen_in, lambda live: move_play(live, person, move, ply))
+    return match_tell(live, person)
 
 
 def move_play(live: LiveMatch, person: Principal, move: str, ply: int | None) -> None:
@@ -84,14 +79,12 @@ def match_resign(*, code: str, person: Principal) -> RoomState:
         RoomNotFoundError, NotAPlayerError, MatchFinishedError, MatchWaitingError.
     """
 
-    def change(lock: bool) -> LiveMatch:
-        live = match_read(code, lock=lock, session=person.seen_in)
+    def resign(live: LiveMatch) -> None:
         seat = seat_held(live, person, live.game.side_to_move(live.game.decode(live.match.position)))
         require_playing(live.match)
         _finish(live.match, Outcome(Side(seat.row.side).other, RESIGNATION))
-        return live
 
-    return match_tell(match_change(change), person)
+    return match_tell(match_change(code, person.seen_in, resign), person)
 
 
 @retried_once

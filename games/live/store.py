@@ -314,8 +314,8 @@ ENDED_MATCHES = GroupCommit[LiveMatch](before_waiting=_give_back)
 
 
 @retried_once
-def match_change(change: Callable[[bool], LiveMatch]) -> LiveMatch:
-    """Change a room's match and store it (:func:`matches_store`), with as few round trips as possible.
+def match_change(code: str, session: SeenSession | None, change: Callable[[LiveMatch], None]) -> LiveMatch:
+    """Read and change a room's match and store it (:func:`matches_store`), with as few round trips as possible.
 
     The match is read and changed without a lock, and stored if the room is unchanged since; a match in play needs one
     statement. Finished matches of the same learners are stored together if they end while another thread of this
@@ -323,17 +323,24 @@ def match_change(change: Callable[[bool], LiveMatch]) -> LiveMatch:
     Changes that need the room's lock begin anew with it.
 
     Args:
-        change: reads the room, locked or not, and changes its match. Without the lock it stores nothing.
+        code: code of the room.
+        session: the session that identified the caller.
+        change: changes the match, of a room that is locked or not. Without the lock it stores nothing.
+
+    Raises:
+        RoomNotFoundError, SessionChangedError: as :func:`match_read`, or any error of ``change``.
     """
     with contextlib.suppress(NotHeldError):
-        live = change(False)
+        live = match_read(code, session=session)
+        change(live)
         if not live.match.is_over:
             match_store(live)
             return live
         if ENDED_MATCHES.store(_learners(live) or live.match.pk, live, _stored_together):
             return live
     with transaction.atomic():
-        live = change(True)
+        live = match_read(code, lock=True, session=session)
+        change(live)
         matches_store(live)
         return live
 
