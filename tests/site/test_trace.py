@@ -74,8 +74,8 @@ async def test_a_live_move(monkeypatch: pytest.MonkeyPatch) -> None:
                     state = await socket.expect("state")
                 worst += moves[:-1]
                 last += moves[-1:]
-    hold("a live move, the worst", figures(worst), (151, 32, 139, 105, 22))
-    hold("a live move, the last", figures(last), (182, 38, 183, 134, 27))
+    hold("a live move, the worst", figures(worst), (150, 32, 137, 104, 22))
+    hold("a live move, the last", figures(last), (181, 38, 181, 133, 27))
     worst_move = max(worst, key=lambda trace: (len(trace.modules), len(trace.functions)))
     reached = Trace(tuple(Reader().reached(HANDLE, worst_move.functions))).without_library().modules
     modules = worst_move.without_library().modules
