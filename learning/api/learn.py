@@ -66,14 +66,14 @@ class KeepView(APIView):
     def post(self, request: Request) -> Response:
         """Create a machine with the same beads, at once or by a training run; it belongs to the account."""
         data = parsed(KeepSerializer, request.data)
-        address = asked_read(QueryDict(data["address"]))
-        if address.problems:
-            raise ValidationError({problem.field: [problem.detail] for problem in address.problems})
+        parsed_address = asked_read(QueryDict(data["address"]))
+        if parsed_address.problems:
+            raise ValidationError({problem.field: [problem.detail] for problem in parsed_address.problems})
         machine, _ = trained_machine_keep(
             user=request.user,
-            config=address.config,
-            preset=address.preset,
-            games=address.games,
+            config=parsed_address.config,
+            preset=parsed_address.preset,
+            games=parsed_address.games,
             name=data["name"],
         )
         return Response(MachineSerializer(machine, context={"request": request}).data, status=201)

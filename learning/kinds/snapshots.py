@@ -57,7 +57,7 @@ def snapshot_take(run: TrainingRun, machine: Machine) -> None:
     # The oldest runs may have been deleted; snapshots of later runs have counted their games.
     n_counted = machine.snapshots.filter(run__lt=run.pk).aggregate(n=Max("n_trained", default=0))["n"]
     n_before, n_left = max(_games_done(remembered), n_counted), 0
-    # ``n_left`` counts games that were lost when an earlier snapshot was restored: games between it and that time.
+    # ``n_left`` counts the games between the restored snapshot and its restoration, which the machine no longer knows.
     if (playing := machine.snapshots.filter(plays_since__isnull=False).first()) is not None:
         later = remembered.filter(last_lesson__gt=playing.plays_since)
         n_left = n_before - (playing.n_trained - playing.n_left) - _games_done(later)

@@ -50,12 +50,12 @@ def learn_page(request: HttpRequest, slug: str = "") -> HttpResponse:
 @require_safe
 def learn_save(request: HttpRequest) -> HttpResponse:
     """Send the page as a single file that works offline."""
-    address = asked_read(_known_parameters(request))
-    plan = address.config
+    parsed_address = asked_read(_known_parameters(request))
+    plan = parsed_address.config
     graph = graph_view(plan.game, reduced=plan.rule.reduce_symmetry)
     opponents = {plan.teacher, *MEASURES}
     context = {
-        **_context(address.to_json()),
+        **_context(parsed_address.to_json()),
         "saved": True,
         "styles": STYLES,
         "graph": graph | {"replies": {slug: text for slug, text in graph["replies"].items() if slug in opponents}},
@@ -63,7 +63,7 @@ def learn_save(request: HttpRequest) -> HttpResponse:
     }
     page = render(request, "learning/learn_saved.html", context)
     if len(page.content) > SAVED_MAX_BYTES:
-        return sent_back(request, PageTooLargeError(), f"{reverse('learn')}?{address.address}")
+        return sent_back(request, PageTooLargeError(), f"{reverse('learn')}?{parsed_address.address}")
     page["Content-Disposition"] = f'attachment; filename="beadbox-{plan.game.slug}.html"'
     return page
 
@@ -96,16 +96,19 @@ def graph_url(reading: dict[str, Any]) -> str:
 @form_only("learn")
 def learn_keep(request: HttpRequest) -> HttpResponse:
     """Store the machine of an ``address`` for the account, or for this guest."""
-    address = asked_read(QueryDict(request.POST.get("address", "")))
+    parsed_address = asked_read(QueryDict(request.POST.get("address", "")))
     try:
-        for problem in address.problems:
+        for problem in parsed_address.problems:
             raise MalformedError(f"In this address, {problem.field} is wrong. {problem.detail}")
         with guest_seated(request, principal_of_request(request)) as person:
             machine, run = trained_machine_keep(
-                user=owner_of(person), config=address.config, preset=address.preset, games=address.games
+                user=owner_of(person),
+                config=parsed_address.config,
+                preset=parsed_address.preset,
+                games=parsed_address.games,
             )
     except PlayError as error:
-        return sent_back(request, error, f"{reverse('learn')}?{address.address}")
+        return sent_back(request, error, f"{reverse('learn')}?{parsed_address.address}")
     if run is not None and run.finished_at is None:
         return redirect("run", run.pk)
     return redirect(machine.get_absolute_url())
