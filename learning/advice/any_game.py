@@ -99,7 +99,7 @@ def _read_position(game: AnyGame, board: Any, side: Side | None) -> Any:
         raise AdviceError("Invalid board", error.sentence) from None
     if side is not None and game.side_to_move(position) is not side:
         names = game.look.layout.role_names
-        raise AdviceError("Invalid board", f"In {board!r} {names[side.other]} are to move, not {names[side]}.")
+        raise AdviceError("Invalid board", f"In {board!r} it is the turn of {names[side.other]}, not of {names[side]}.")
     return position
 
 

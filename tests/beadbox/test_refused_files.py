@@ -341,7 +341,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
     ),
     "matchbox: both sides": (
         json.dumps([STATE, {"state": "_________", "beads": [4] * 9}]),
-        r"^\[1\]: Here crosses are to move, and in \[0\] noughts\. A machine plays one side\. Say which you want",
+        r"^\[1\]: Here it is the turn of crosses, and in \[0\] of noughts\. A machine plays one side\. Say which you want",
     ),
     "csv: ended game of quotes": (f"{HEAD}XXXOO....,9,4\n", r"^line 2: The game is over in"),
     "csv: thousands or decimals": (
@@ -464,8 +464,8 @@ GAMES_REFUSED: dict[str, tuple[Any, str]] = {
     "a draw for white": ({**GOOD, "winner": "draw"}, "white pawns have won"),
     "a winner true": ({**GOOD, "winner": True}, 'Please give 1, 2 or "draw", not True'),
     "a winner in words": ({**GOOD, "winner": "1"}, "Please give 1, 2 or \"draw\", not '1'"),
-    "given up and won": ({"moves": ["b1b2"], "winner": 2}, "black pawns are to move, so they gave up and lost"),
-    "given up and drawn": ({"moves": ["b1b2"], "winner": "draw"}, "black pawns are to move"),
+    "given up and won": ({"moves": ["b1b2"], "winner": 2}, "the turn of black pawns: that side gave up and lost"),
+    "given up and drawn": ({"moves": ["b1b2"], "winner": "draw"}, "the turn of black pawns"),
     "an illegal move": ({"moves": ["b1b3"], "winner": 1}, r"^games\[1\]\.moves\[0\]: 'b1b3' is not a legal move"),
     "no move": ({"moves": ["b1"], "winner": 1}, r"moves\[0\]: 'b1' is not two squares"),
     "a move too many": ({"moves": [*GOOD["moves"], "a2a1"], "winner": 1}, r"moves\[3\]: The game is over"),

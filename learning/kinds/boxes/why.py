@@ -89,12 +89,8 @@ def explore_view(machine: Machine, text: str) -> dict[str, Any]:
     ]
     ending = None
     if outcome is not None:
-        subject = (
-            "No one wins"
-            if outcome.winner is None
-            else f"{game.look.layout.role_names[outcome.winner].capitalize()} win"
-        )
-        ending = f"{subject}: {game.look.reasons[outcome.termination]}."
+        subject = "No one" if outcome.winner is None else game.look.layout.role_names[outcome.winner].capitalize()
+        ending = f"{subject} won: {game.look.reasons[outcome.termination]}."
     is_its_turn = outcome is None and side == machine.side
     return {
         "position": text,

@@ -446,7 +446,7 @@ class TestLook:
 
     @pytest.mark.parametrize(
         ("text", "over", "n_moves"),
-        [("X........", None, 8), ("XXXOO....", "Crosses win: three in a row.", 0)],
+        [("X........", None, 8), ("XXXOO....", "Crosses won: three in a row.", 0)],
     )
     def test_why_where_the_machine_does_not_choose(
         self, client: Client, text: str, over: str | None, n_moves: int
