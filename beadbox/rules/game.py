@@ -159,6 +159,8 @@ class Game(ABC, Generic[PositionT, MoveT]):
     summary: str
     variant: str = ""
     """The difference from the usual game of the family, in words; empty for the usual game."""
+    choice: str = ""
+    """The label of this game in a list of its family, if the family has several games without additions."""
     symmetries: tuple[Symmetry, ...]
     additions: Mapping[str, Addition] = MappingProxyType({})
     """Optional rules of the family by option. Every combination of them is a separate game."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import ClassVar
 
 from beadbox.rules.layout import Bead, Cell, Layout, PieceLook
 from beadbox.rules.outcome import Outcome, Side
@@ -48,11 +47,6 @@ def stones_layout(
 class SlidingLook(StonesLook):
     """A bead has the colour and the letter of the point that its stone leaves."""
 
-    game: SlidingGame
-
-    def scene(self) -> Position:
-        return self.game.scene
-
     def bead(self, position: Position, move: Move) -> Bead:
         return Bead(colour=move[0], mark=self.layout.cells[move[0]].mark)
 
@@ -64,8 +58,6 @@ class SlidingGame(ReturningGame):
     stones = "BW"
     reasons = MappingProxyType({STUCK: "the loser had no move left"})
     look_type = SlidingLook
-    scene: ClassVar[Position]
-    """A position for a picture of the game."""
 
     @abstractmethod
     def slides(self, position: Position, point: int, empty: int) -> bool:

@@ -29,6 +29,11 @@ Move: TypeAlias = tuple[int, ...]
 class StonesLook(Look[Position, Move]):
     """A bead has the colour of the cell that a stone enters, and the letter of the cell that it leaves."""
 
+    game: ReturningGame
+
+    def scene(self) -> Position:
+        return self.game.scene
+
     def bead(self, position: Position, move: Move) -> Bead:
         return Bead(colour=move[-1] % 9, mark=self.layout.cells[move[0]].mark)
 
@@ -44,6 +49,8 @@ class ReturningGame(Game[Position, Move]):
     """The board before the first move."""
     reasons: ClassVar[Mapping[str, str]]
     guide: tuple[GuidePart[Position, Move], ...]
+    scene: Position
+    """A position for a picture of the game."""
     look_type: type[StonesLook] = StonesLook
 
     @cached_property

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
 from typing import TypeAlias
 
-from beadbox.rules.layout import Layout, PieceLook
 from beadbox.rules.outcome import Outcome, Side
+from beadbox.rules.points import stones_layout
 from beadbox.rules.returning import EMPTY, Move, Position, ReturningGame, StonesLook
 from beadbox.rules.squares import CELLS, LINES, SYMMETRIES, THREE_IN_A_ROW
 
@@ -14,28 +13,6 @@ Steps: TypeAlias = frozenset[tuple[int, int]]
 """Pairs of points between which a stone can move."""
 
 ALONG_LINES: Steps = frozenset(step for a, b, c in LINES for step in ((a, b), (b, a), (b, c), (c, b)))
-
-
-def layout_with(steps: Steps) -> Layout:
-    """Return the nine points with a line for each pair of ``steps``."""
-    return Layout(
-        cells=CELLS,
-        columns=3,
-        rows=3,
-        shape="point",
-        roles=("black", "white"),
-        role_names=("black stones", "white stones"),
-        pieces=MappingProxyType(
-            {
-                "B": PieceLook("black stone", "circle", Side.FIRST),
-                "W": PieceLook("white stone", "circle", Side.SECOND),
-            }
-        ),
-        lines=tuple(sorted((a, b) for a, b in steps if a < b)),
-        cell_words="points",
-        badges=("B", "W"),
-        prompts=("Your turn: place or move a black stone.", "Your turn: place or move a white stone."),
-    )
 
 
 class RowLook(StonesLook):
@@ -55,7 +32,13 @@ class StonesInARow(ReturningGame):
 
     def __init__(self, n_stones: int, steps: Steps) -> None:
         self.n_stones, self.steps = n_stones, steps
-        self.layout = layout_with(steps)
+        self.layout = stones_layout(
+            CELLS,
+            columns=3,
+            rows=3,
+            lines=tuple(sorted((a, b) for a, b in steps if a < b)),
+            prompts=("Your turn: place or move a black stone.", "Your turn: place or move a white stone."),
+        )
 
     def places(self, position: Position) -> bool:
         """Whether stones are still placed."""

@@ -118,7 +118,7 @@ class MachineForm(forms.Form):
                 "boards": [
                     {
                         "slug": variant.slug,
-                        "layout": variant.look.layout,
+                        "choice": variant.choice,
                         "checked": variant == boards.get(game.slug, game),
                     }
                     for variant in family_games(game.slug)

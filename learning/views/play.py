@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 
 from beadbox.rules.errors import UnknownGameError
 from beadbox.rules.outcome import Side
-from beadbox.rules.registry import game_get, game_with
+from beadbox.rules.registry import family_games, game_get, game_with
 from games.accounts.identity import guest_seated, principal_of_request
 from games.exceptions import PlayError
 from games.live.game_view import game_view, player_list
@@ -51,6 +51,7 @@ def play_page(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "game": {**view, "rivals": selectors.rivals(game, houses)},
         "guide": {"layout": view["layout"], "guide": view["guide"]},
+        "family": family_games(game.family),
         "teach": [personal_machine_offer(game, side, own_machines) for side in (usual_side, usual_side.other)]
         if game.takes_boxes
         else [],

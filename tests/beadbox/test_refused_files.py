@@ -341,7 +341,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
     ),
     "matchbox: both sides": (
         json.dumps([STATE, {"state": "_________", "beads": [4] * 9}]),
-        r"^\[1\]: Here it is the turn of crosses, and in \[0\] of noughts\. A machine plays one side\. Say which you want",
+        r"^\[1\]: Here it is the turn of crosses, and in \[0\] of noughts\. A machine plays one side\. Say which one",
     ),
     "csv: ended game of quotes": (f"{HEAD}XXXOO....,9,4\n", r"^line 2: The game is over in"),
     "csv: thousands or decimals": (

@@ -89,7 +89,7 @@ SENTENCES: dict[str, str] = {
     "unreachable": "No game can reach {position}.",
     "box_of_ended_game": "The game is over in {position}, so there is no box for it.",
     "other_side": "The other side is to move in {position}.",
-    "both_sides": "Here it is the turn of {role}, and in {place} of {other}. A machine plays one side. Say which you want.",
+    "both_sides": "Here it is the turn of {role}, and in {place} of {other}. A machine plays one side. Say which one.",
     "forced_move": "Only one move is possible in {position}. This rule keeps no box for a forced move.",
     "illegal_move": "The move {move} is not legal in {position}.",
     "move_twice": "The move {move} stands twice.",

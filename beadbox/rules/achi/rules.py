@@ -8,7 +8,9 @@ table games from many civilizations" (1960); ``docs/rules/achi.md``.
 
 from __future__ import annotations
 
-from beadbox.rules.game import GuidePart
+from types import MappingProxyType
+
+from beadbox.rules.game import Addition, GuidePart
 from beadbox.rules.outcome import Outcome, Side
 from beadbox.rules.returning import EMPTY, Move, Position
 from beadbox.rules.squares import THREE_IN_A_ROW
@@ -19,7 +21,16 @@ NO_MOVES = "no_moves"
 STUCK = Position("BBWWW.BBW", Side.FIRST)
 
 
-class PassingLook(RowLook):
+ADDITIONS = MappingProxyType({"pass": Addition("passing", "A side that cannot move passes. It does not lose.")})
+
+
+class AchiLook(RowLook):
+    """A match without the addition says so."""
+
+    plain_words = "This match has no additional rule: a side that cannot move loses."
+
+
+class PassingLook(AchiLook):
     """A pass is an action, which has a button."""
 
     has_actions = True
@@ -44,17 +55,19 @@ def is_pass(move: Move) -> bool:
 class Achi(StonesInARow):
     """The rules of Achi; ``passes`` lets a stuck side pass."""
 
+    name = "Achi"
     summary = "Place four stones, then move them along the lines. Three in a row win."
+    additions = ADDITIONS
     reasons = {THREE_IN_A_ROW: "three in a row", NO_MOVES: "the other side cannot move"}
 
     def __init__(self, *, passes: bool) -> None:
         super().__init__(N_STONES, ALONG_LINES)
         self.passes = passes
+        self.added = ("pass",) if passes else ()
         self.slug = "achi-pass" if passes else "achi"
-        self.name = "Achi with passing" if passes else "Achi"
-        self.variant = "a stuck side passes" if passes else ""
-        self.look_type = PassingLook if passes else RowLook
-        moving = Position("BWBW.BWBW", Side.FIRST)
+        self.variant = "with passing" if passes else ""
+        self.look_type = PassingLook if passes else AchiLook
+        self.scene = moving = Position("BWBW.BWBW", Side.FIRST)
         stuck = "passes. Press the button for it. You may pass only then" if passes else "loses"
         self.guide = (
             GuidePart(

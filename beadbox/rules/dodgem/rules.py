@@ -110,6 +110,7 @@ class Dodgem(ReturningGame):
         {ALL_LEFT: "both cars of the winner have left", BLOCKED: "the winner has cars left, and none can move"}
     )
     guide = GUIDE
+    scene = Position("..RR.U..U", Side.FIRST)
     look_type = DodgemLook
 
     def legal_moves(self, position: Position) -> tuple[Move, ...]:

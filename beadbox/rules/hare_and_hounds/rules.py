@@ -44,7 +44,7 @@ LAYOUT = Layout(
     rows=3,
     shape="point",
     roles=("hounds", "hare"),
-    role_names=("the hounds", "the hare"),
+    role_names=("hounds", "hare"),
     pieces=MappingProxyType(
         {HOUND: PieceLook("hound", "circle", Side.FIRST), HARE: PieceLook("hare", "pawn", Side.SECOND)}
     ),
@@ -92,6 +92,7 @@ class HareAndHounds(ReturningGame):
     layout = LAYOUT
     reasons = MappingProxyType({CAUGHT: "the hare cannot move", ESCAPED: "the hare has passed the hounds"})
     guide = GUIDE
+    scene = Position("..D.DD..H..", Side.FIRST)
 
     def legal_moves(self, position: Position) -> tuple[Move, ...]:
         return () if _has_escaped(position) else _moves(position)

@@ -109,6 +109,7 @@ class Hexapawn(Game[Position, Move]):
         usual = (columns, rows) == LEAST
         self.slug = "hexapawn" if usual else f"hexapawn-{columns}x{rows}"
         self.name = "Hexapawn" if usual else f"Hexapawn {columns} × {rows}"
+        self.choice = f"{columns} × {rows}"
         self.variant = "" if usual else f"{columns} columns, {rows} rows"
         self.listable = columns * rows <= LARGEST_LISTED
         self.published = (GARDNER,) if usual else ()

@@ -25,10 +25,10 @@ KING_STEPS: Steps = frozenset((a, b) for a, b in ANY_POINT if max(abs(a // 3 - b
 
 
 class Way(NamedTuple):
-    """A way to move: its part of the slug, its words, its steps, and a sentence for the guide."""
+    """A way to move: its part of the slug, its name, its steps, and a sentence for the guide."""
 
     slug: str
-    words: str
+    name: str
     steps: Steps
     sentence: str
 
@@ -36,20 +36,20 @@ class Way(NamedTuple):
 WAYS = (
     Way(
         "",
-        "",
+        "8 lines",
         ALONG_LINES,
         "When all are placed, move one of your stones along a line to the next point, if it is empty.",
     ),
     Way(
         "rows",
-        "along rows and columns",
+        "rows and columns",
         ROWS_AND_COLUMNS,
-        "When all are placed, move one of your stones to the next point of its row or column, if it is empty.",
+        "When all are placed, move one stone to the next point of its row or column, if it is empty.",
     ),
-    Way("any-point", "to any point", ANY_POINT, "When all are placed, move one of your stones to any empty point."),
+    Way("any-point", "any point", ANY_POINT, "When all are placed, move one of your stones to any empty point."),
     Way(
         "king-steps",
-        "in all directions",
+        "steps of a king",
         KING_STEPS,
         "When all are placed, move one of your stones to an empty neighbour, in any of the eight directions.",
     ),
@@ -69,9 +69,10 @@ class ThreeMensMorris(StonesInARow):
         super().__init__(N_STONES, way.steps)
         self.is_barred = is_barred
         self.slug = "-".join(filter(None, (self.family, way.slug, "barred" * is_barred)))
-        self.variant = ", ".join(filter(None, (way.words, "no first stone in the centre" * is_barred)))
+        self.choice = f"{way.name}, centre barred at first" if is_barred else way.name
+        self.variant = "" if self.slug == self.family else self.choice
         self.name = f"Three men's morris{', ' * bool(self.variant)}{self.variant}"
-        moving = Position("BW.BW..BW", Side.FIRST)
+        self.scene = moving = Position("BW.BW..BW", Side.FIRST)
         self.guide = (
             GuidePart(
                 "The aim",

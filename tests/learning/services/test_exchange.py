@@ -196,7 +196,7 @@ class TestCanonicalForm:
             {"state": ".........", "beads": [8] * 9},
             {"state": "X........", "beads": [0] + [4] * 8},
         ]
-        with pytest.raises(MachineFileError, match="Say which you want"):
+        with pytest.raises(MachineFileError, match="Say which one"):
             imported(json.dumps(entries))
         assert imported(json.dumps(entries), side=Side.SECOND).boxes.get().position == min(
             GAMES["noughts-and-crosses"].orbit("X........")
