@@ -117,7 +117,7 @@ def test_choices_work_together_and_unknown_ones_count_as_any(client: Client) -> 
 
 
 def test_game_pages_link_to_the_facts(client: Client) -> None:
-    for address in ("/", "/play", "/play/notakto"):
+    for address in ("/", "/play", "/play/notakto", "/learn/notakto"):
         assert b'href="/play/notakto/facts"' in client.get(address).content, address
     assert b'href="/play"' in client.get("/").content
 
