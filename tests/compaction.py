@@ -1,4 +1,4 @@
-"""Compaction of a machine's ledger in tests."""
+"""Functions of tests that compact the ledger of a machine."""
 
 from collections.abc import Iterator
 
@@ -8,14 +8,14 @@ from learning.storage.compaction import compaction_announce, compaction_steps
 
 
 def compact_to(learner: Machine, place: int) -> Iterator[int]:
-    """Compact the ledger up to a lesson; each step of the iterator is one transaction."""
+    """Return an iterator that compacts the ledger up to the lesson ``place``. Each of its steps is a transaction."""
     assert compaction_announce(learner.pk, place)
     learner.refresh_from_db()
     return compaction_steps(learner, kind_of(learner).memory.ledger)
 
 
 def compacted(learner: Machine, place: int | None = None) -> Machine:
-    """Compact the ledger up to a lesson, by default the last, and return the machine as stored."""
+    """Compact the ledger up to the lesson ``place``, by default the last; return the machine, read again."""
     learner.refresh_from_db()
     for _ in compact_to(learner, learner.n_lessons if place is None else place):
         pass

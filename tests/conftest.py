@@ -1,4 +1,4 @@
-"""Fixtures, and a private PostgreSQL and Valkey that are started once for all workers of a run."""
+"""Fixtures for all tests, and the start of a private PostgreSQL and Valkey, which all workers of a run share."""
 
 import contextlib
 import fcntl
@@ -25,12 +25,12 @@ from tests.waiting import HANG_S, wait_for_sockets, wait_until
 if TYPE_CHECKING:
     from tests.outage import Outage
 
-# channels.testing has a live server that imports daphne. The site uses uvicorn, so empty modules suffice.
+# channels.testing imports daphne, which is not installed, because the site uses uvicorn. Empty modules replace it.
 for name in ("daphne", "daphne.testing"):
     sys.modules.setdefault(name, types.ModuleType(name))
 sys.modules["daphne.testing"].__dict__.setdefault("DaphneProcess", None)
 wait_for_sockets()
-# The duration of an example depends on the machine's load.
+# Without a deadline, because the duration of an example depends on the load of the machine.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
 
@@ -41,7 +41,7 @@ CannotTry = Callable[[str], None]
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Start the servers for which no URL is set, in the controlling process only; xdist's workers share them."""
+    """Start the servers for which no URL is set. Only xdist's controlling process does so; its workers share them."""
     if hasattr(config, "workerinput") or config.option.collectonly:
         return
     var = Path(os.environ["BEADBOX_VAR"])
@@ -54,19 +54,19 @@ def pytest_configure(config: pytest.Config) -> None:
     )
 
 
-@pytest.hookimpl(wrapper=True, tryfirst=True)  # before tests are deselected by the command line
+@pytest.hookimpl(wrapper=True, tryfirst=True)  # before pytest deselects tests by their markers
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
-    """Mark the cases of ``sampled`` tests that are not drawn as ``soak``, and run tests of whole sites first.
+    """Draw a sample of the cases of each ``sampled`` test, and mark all other cases as ``soak``.
 
-    These take minutes, in which they mostly wait.
+    Also run ``tests/site`` first, because these tests take minutes, in which they mostly wait.
     """
     cases: dict[tuple[str, int], list[pytest.Item]] = {}
     for item in items:
         if sampled := item.get_closest_marker("sampled"):
             cases.setdefault((item.nodeid.partition("[")[0], *sampled.args), []).append(item)
-    for (name, n_drawn), found in cases.items():
-        drawn = Random(name).sample(found, min(n_drawn, len(found)))
-        for item in found:
+    for (name, n_drawn), test_cases in cases.items():
+        drawn = Random(name).sample(test_cases, min(n_drawn, len(test_cases)))
+        for item in test_cases:
             if item not in drawn:
                 item.add_marker(pytest.mark.soak)
     yield
@@ -79,7 +79,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 @pytest.fixture(autouse=True)
 def _within_one_minute(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Stop the clock of rate limits, so that no test spans two minutes or hours."""
+    """Stop the clock of rate limits, so that their windows of a minute or an hour do not change during a test."""
     from games.accounts.throttles import Throttle
 
     monkeypatch.setattr(Throttle, "timer", lambda self: 1_800_000_000.0)
@@ -87,7 +87,7 @@ def _within_one_minute(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def _site_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Switch off the periodic count of the site's rows, which would add queries to a test."""
+    """Switch off the periodic count of the site's rows, because tests count queries."""
     from games.limits.quotas import site_counts
 
     monkeypatch.setattr(site_counts, "again_at", math.inf)
@@ -95,7 +95,7 @@ def _site_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def _nobody_is_put_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Raise the limit after which waiting moves are refused, since they wait long on a slow machine."""
+    """Raise the time after which a waiting move is refused, because moves wait longer on a slow machine."""
     from games.limits import admission
 
     monkeypatch.setattr(admission, "BUSY_AFTER_S", HANG_S)
@@ -103,7 +103,7 @@ def _nobody_is_put_off(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def _retention_has_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Raise retention's limit per transaction: a test is a single transaction, and a slow machine would exceed it."""
+    """Raise the time limit of a statement in retention, which a slow machine would exceed."""
     from learning.workers import retention
 
     monkeypatch.setattr(retention, "STATEMENT_MS", 1000 * HANG_S)
@@ -111,13 +111,13 @@ def _retention_has_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def cannot_try(record_property: Callable[[str, object], None]) -> CannotTry:
-    """Report at the end of the run what this machine cannot test. The test itself asserts the rest."""
+    """Return a function that records something this machine cannot test. The summary of the run lists all records."""
     return lambda what: record_property("cannot try", what)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     properties = [
-        one for report in terminalreporter.getreports("passed") for one in getattr(report, "user_properties", [])
+        entry for report in terminalreporter.getreports("passed") for entry in getattr(report, "user_properties", [])
     ]
     if tried := sorted({str(what) for name, what in properties if name == "tried"}):
         terminalreporter.write_line(f"Tried: {', '.join(tried)}.")
@@ -127,7 +127,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> None:
-    """Create the tables once. Each process of a run copies them and finds all migrations applied."""
+    """Migrate a template database once in a run. Each process creates its test database as a copy of the template."""
     from django.db import connection
 
     if os.environ.get("DATABASE_URL"):
@@ -139,17 +139,17 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: N
             url = urlsplit(servers.private_database_url(var))
             with psycopg.connect(url.geturl(), autocommit=True) as database:
                 database.execute(f"CREATE DATABASE {name}")
-            made = url._replace(path=f"/{name}").geturl()
+            template_url = url._replace(path=f"/{name}").geturl()
             command = [sys.executable, servers.BASE_DIR / "manage.py", "migrate", "--verbosity", "0"]
-            subprocess.run(command, env={**os.environ, "DATABASE_URL": made}, check=True)
-            with psycopg.connect(made, autocommit=True) as database:
+            subprocess.run(command, env={**os.environ, "DATABASE_URL": template_url}, check=True)
+            with psycopg.connect(template_url, autocommit=True) as database:
                 database.execute("ANALYZE")  # the site estimates its size from PostgreSQL's statistics
             (var / name).touch()
     connection.settings_dict["TEST"]["TEMPLATE"] = name
 
 
 def environment() -> dict[str, str]:
-    """Return the environment of a process that works on this test's database."""
+    """Return environment variables for a process that uses the database of this test."""
     from django.conf import settings
     from django.db import connection
 
@@ -159,29 +159,30 @@ def environment() -> dict[str, str]:
 
 @pytest.fixture
 def outage(django_db_setup: None, django_db_blocker: Any) -> "Iterator[Outage]":
-    """Yield servers that only this test uses, so that it may kill them."""
+    """Yield servers that only this test uses, so that it can kill them."""
     from tests.outage import servers_of_ones_own
 
-    with django_db_blocker.unblock(), servers_of_ones_own() as own:
-        yield own
+    with django_db_blocker.unblock(), servers_of_ones_own() as private_servers:
+        yield private_servers
 
 
 @pytest.fixture
 def start_worker(transactional_db: None) -> Iterator[StartWorker]:
-    """Yield a function that starts a Celery worker on this test's database; it may be killed and started again.
+    """Yield a function that starts a Celery worker on the database of this test.
 
-    Use it for locks, leases and progress across processes. Each worker has its own process group:
-    ``os.killpg(worker.pid, 9)``. A ``log`` receives everything that production logs.
+    The fixture is for tests of locks, leases and progress across processes. A test can kill a worker with
+    ``os.killpg(worker.pid, 9)``, because each has its own process group. If a file ``log`` is given, it receives what
+    production logs.
     """
     from menace_site.celery import app
 
     env = environment()
-    words = "celery --quiet --app menace_site.celery worker --concurrency 2 --loglevel warning"
+    arguments = "celery --quiet --app menace_site.celery worker --concurrency 2 --loglevel warning"
     started: dict[subprocess.Popen[bytes], signal.Signals] = {}
 
     def start(log: IO[bytes] | None = None, **more: str) -> subprocess.Popen[bytes]:
         variables = {**env, **more} if log is None else {**env, **more, "LOG_LEVEL": "INFO", "LOG_FORMAT": "json"}
-        worker = processes.spawn([sys.executable, "-W", "ignore", "-m", *words.split()], env=variables, output=log)
+        worker = processes.spawn([sys.executable, "-W", "ignore", "-m", *arguments.split()], env=variables, output=log)
         started[worker] = signal.SIGKILL
         assert wait_until(lambda: bool(app.control.ping(timeout=0.5)))
         return worker

@@ -1,4 +1,4 @@
-"""The environment of a person's shell, without variables that tests and ``make`` have set, and the browser's path."""
+"""The environment of a shell, without the variables that tests and ``make`` have set, and the path of the browser."""
 
 import os
 import shutil
@@ -15,11 +15,11 @@ OURS = {
     "REDIS_PREFIX",
     "REDIS_URL",
 }
-"""Variables that lead a program to the tests' settings and servers, or make ``make`` print its folder."""
+"""Variables that make a program use the settings and servers of the tests, or make ``make`` print its folder."""
 
 
 def of_a_shell() -> dict[str, str]:
-    """Return the environment of a program started by a person."""
+    """Return the environment of a program that is started from a shell, and not by a test."""
     return {name: value for name, value in os.environ.items() if name not in OURS and not name.startswith("PYTEST_")}
 
 

@@ -1,4 +1,4 @@
-"""Factories of tests: an owner, an opponent, a guest, machines with their boxes, rooms and runs."""
+"""Factories for tests: accounts, guests, API clients, machines, rooms, matches and runs."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -44,16 +44,19 @@ def guest(number: int = 1) -> Principal:
 
 
 def user(name: str = "owner", *, may: Sequence[str] | None = None, **fields: Any) -> Any:
-    """Create an account. ``may`` lists the permissions of staff, by default all of ``learning``."""
+    """Create an account. ``may`` has the codenames of a staff member's permissions, by default all of ``learning``."""
     account = get_user_model().objects.create_user(name, password="a good password", **fields)
     if account.is_staff and not account.is_superuser:
-        named = Q(content_type__app_label="learning") if may is None else Q(codename__in=may)
-        account.user_permissions.set(Permission.objects.filter(named))
+        is_granted = Q(content_type__app_label="learning") if may is None else Q(codename__in=may)
+        account.user_permissions.set(Permission.objects.filter(is_granted))
     return account
 
 
 def api_with(account: Any, *scopes: str) -> APIClient:
-    """Return a client with a token of the account or, without scopes, with its session; ``None`` is a guest."""
+    """Return an API client of an account: with a token of these scopes, or without scopes with a session.
+
+    The client of the account ``None`` is a guest.
+    """
     api = APIClient()
     if scopes:
         text = tokens.token_make(user=account, name="a test", scopes=scopes, lifetime=None)[1]
@@ -73,16 +76,18 @@ def machine(side: Side = Side.SECOND, preset: str = "", **fields: Any) -> Machin
 
 
 def house() -> dict[Side, Machine]:
-    """Create the two built-in machines of noughts and crosses, untrained, by their sides."""
+    """Create the two built-in machines of noughts and crosses, untrained; return them by side."""
     return {
-        h.side: machine_create(game=h.game, side=h.side, name=h.name, preset=h.preset, slug=h.slug)
-        for h in HOUSE
-        if h.game == NC
+        built_in.side: machine_create(
+            game=built_in.game, side=built_in.side, name=built_in.name, preset=built_in.preset, slug=built_in.slug
+        )
+        for built_in in HOUSE
+        if built_in.game == NC
     }
 
 
 def trained(learner: Machine, games: int = 1000, seed: int = 1, opponent: str = "random") -> Machine:
-    """Train a machine by a training run, as the site does, and return it as stored."""
+    """Train a machine by a training run, as the site does, and return the machine, read again from the database."""
     run = training_run_start(machine=learner.slug, stages=[Stage(opponent, games)], seed=seed, enqueue=False)
     claimed = RUNS.claim(run.pk)
     assert claimed is not None
@@ -96,14 +101,14 @@ def machine_strength(machine: Machine) -> Strength:
 
 
 def abandoned(*running: Job) -> None:
-    """Expire the leases of these jobs now, as if their worker had died."""
+    """Let the leases of running jobs expire now, as if their worker had died."""
     for job in running:
-        left = type(job)._default_manager.filter(pk=job.pk, status=JobStatus.RUNNING)
-        left.update(lease_until=timezone.now(), knocked_at=timezone.now() - timedelta(minutes=1))
+        still_running = type(job)._default_manager.filter(pk=job.pk, status=JobStatus.RUNNING)
+        still_running.update(lease_until=timezone.now(), knocked_at=timezone.now() - timedelta(minutes=1))
 
 
 def in_memory(learner: Machine, games: int = 1000, seed: int = 1, opponent: str = "random") -> Memory:
-    """Return the memory after the same training without a database."""
+    """Return the memory of a machine after the training of :func:`trained`, but without a database."""
     from learning.kinds.boxes.memory import table_of
 
     memory = Memory.fresh(table_of(learner))
@@ -112,7 +117,7 @@ def in_memory(learner: Machine, games: int = 1000, seed: int = 1, opponent: str 
 
 
 def finished_experiment(slug: str, seed: int = 1, **parameters: int) -> ExperimentRun:
-    """Run an experiment as the site does, and return its finished run with the result."""
+    """Run an experiment as the site does, and return the finished run with its result."""
     run = experiment_request(person=None, experiment=slug, seed=seed, parameters=parameters, enqueue=False)
     claimed = EXPERIMENT_RUNS.claim(run.pk)
     assert claimed is not None
@@ -126,7 +131,7 @@ def room(opponent: str = "perfect", who: Principal | None = None, side: Side = S
 
 
 def play(seated: Seated, who: Principal, *moves: str) -> dict[str, Any]:
-    """Play these moves in order and return the last state."""
+    """Play moves in order and return the state after the last of them."""
     state: dict[str, Any] = {}
     for move in moves:
         state = match_play_move(code=seated.room.code, person=who, move=move)
@@ -134,17 +139,17 @@ def play(seated: Seated, who: Principal, *moves: str) -> dict[str, Any]:
 
 
 def room_view(room: Room) -> dict[str, Any]:
-    """Return the complete view of a room's state, read anew."""
+    """Return the complete view of the state of a room, read again from the database."""
     return state_of(live_match(match_latest(room))).whole
 
 
 def room_state(room: Room) -> State:
-    """Return the state of a room with what each viewer may know of it."""
+    """Return the state of a room, from which the view of each viewer is made."""
     return state_of(live_match(match_latest(room)))
 
 
 def play_out(code: str, who: Principal) -> dict[str, Any]:
-    """Play the first legal move until the match is over, and return the last state."""
+    """Play the first legal move again and again until the match is over; return the last state."""
     state = room_view(room_get(code))
     while state["status"] == "playing":
         state = match_play_move(code=code, person=who, move=state["legal_moves"][0], ply=state["ply"])
@@ -152,9 +157,10 @@ def play_out(code: str, who: Principal) -> dict[str, Any]:
 
 
 def stranger() -> Principal:
+    """Return a new guest who is not in any room."""
     return Principal(guest=uuid4())
 
 
 def swept() -> None:
-    """Run retention until nothing is left to delete."""
+    """Run retention to its end, in a single turn."""
     assert retention_run(TurnEnd()) is None

@@ -1,6 +1,6 @@
-"""A PostgreSQL, a Valkey and a worker for a single test, durable as on the site, to be killed and started again.
+"""A PostgreSQL, a Valkey and a worker for a single test, which can kill them and start them again.
 
-Other tests go on with the shared servers meanwhile.
+They store data as durably as on the site. Other tests use the shared servers meanwhile.
 """
 
 import contextlib
@@ -32,12 +32,12 @@ from tests.factories import abandoned
 from tests.waiting import wait_until
 
 RECOVER_EVERY_S = 5
-"""Seconds between the worker's recovery passes, which beat starts on the site."""
+"""Seconds between two recovery passes of the worker. On the site, Celery's beat starts these passes."""
 WORKER = "celery --quiet --app menace_site.celery worker --concurrency 2 --loglevel critical"
 
 
 class Outage:
-    """A PostgreSQL, a Valkey and a worker that only one test uses, so that it may kill them."""
+    """A PostgreSQL, a Valkey and a worker that only one test uses, so that it can kill them."""
 
     def __init__(self, var: Path, stack: contextlib.ExitStack) -> None:
         self.var, self.stack = var, stack
@@ -64,16 +64,16 @@ class Outage:
         servers.wait_for_valkey(self.var, self.valkey)
 
     def start_worker(self) -> None:
-        place = {"DATABASE_URL": servers.private_database_url(self.var), "REDIS_URL": self.redis_url}
-        env = {**os.environ, **place, "DJANGO_SETTINGS_MODULE": "tests.settings", "LOG_LEVEL": "CRITICAL"}
+        urls = {"DATABASE_URL": servers.private_database_url(self.var), "REDIS_URL": self.redis_url}
+        env = {**os.environ, **urls, "DJANGO_SETTINGS_MODULE": "tests.settings", "LOG_LEVEL": "CRITICAL"}
         with (self.var / "worker.log").open("ab") as log:
             self.worker = self._spawn([sys.executable, "-W", "ignore", "-m", *WORKER.split()], env=env, output=log)
 
     def wait_until(self, condition: Callable[[], bool]) -> bool:
-        """Return whether the condition comes true. Meanwhile, as on the site, restart the worker and run recovery.
+        """Return whether the condition becomes true. Meanwhile, restart a dead worker and start recovery passes.
 
-        When its broker is gone, kombu's Redis transport sometimes ends the whole worker with an error. Also, a wake-up
-        may be lost with the connection that had received it.
+        Both happen on the site too. Without its broker, kombu's Redis transport sometimes ends the whole worker with an
+        error. A wake-up can be lost together with the connection that has received it.
         """
         recover_at = time.monotonic() + RECOVER_EVERY_S
 
@@ -92,12 +92,12 @@ class Outage:
         return wait_until(holds)
 
     def kill_database(self) -> None:
-        """Kill the server and all processes it forked; each of these leads a process group of its own."""
-        os.kill(self.postgres.pid, signal.SIGSTOP)  # stops it from forking
+        """Kill PostgreSQL and all its child processes, which are in separate process groups."""
+        os.kill(self.postgres.pid, signal.SIGSTOP)  # a stopped server creates no more processes
         pids = family(self)
         assert len(pids) > 4
         for pid in pids:
-            with contextlib.suppress(ProcessLookupError):  # a child may have ended already, with its parent
+            with contextlib.suppress(ProcessLookupError):  # a child may have ended together with its parent
                 os.kill(pid, signal.SIGKILL)
         processes.bury(self.postgres)
         with pytest.raises(DatabaseError):
@@ -116,7 +116,7 @@ class Outage:
             app.send_task(task, arguments, connection=broker)
 
     def recover(self) -> None:
-        """Expire all leases and wake the worker for a recovery pass."""
+        """Let all leases expire, and start a recovery pass of the worker."""
         abandoned(*TrainingRun.objects.all(), *Pairing.objects.all())
         Pairing.objects.filter(status=JobStatus.QUEUED).update(knocked_at=timezone.now() - timedelta(minutes=1))
         self.wake_up("learning.tasks.jobs_reap")
@@ -133,18 +133,20 @@ def go_on(*pids: int) -> None:
 
 
 def family(outage: Outage) -> list[int]:
-    """Return the process ids of PostgreSQL and all its children."""
+    """Return the process ids of PostgreSQL and of all its child processes."""
     children = Path(f"/proc/{outage.postgres.pid}/task/{outage.postgres.pid}/children").read_text().split()
     return [outage.postgres.pid, *map(int, children)]
 
 
 DIES = "PERFORM pg_terminate_backend(pg_backend_pid()); PERFORM pg_sleep(10);"
+"""A statement for :func:`stumbling`: the database connection is terminated."""
 IS_FULL = "RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100';"
+"""A statement for :func:`stumbling`: the disk is full."""
 
 
 @contextlib.contextmanager
 def stumbling(does: str, table: str = "games_ply") -> Iterator[None]:
-    """Make PostgreSQL run a statement at each insert into a table, in the middle of the transaction."""
+    """Make PostgreSQL execute the PL/pgSQL statement ``does`` at each insert into a table."""
     with connection.cursor() as cursor:
         body = f"$$ BEGIN {does} RETURN NEW; END $$"
         cursor.execute(f"CREATE FUNCTION stumble() RETURNS trigger LANGUAGE plpgsql AS {body}")
@@ -160,17 +162,17 @@ def stumbling(does: str, table: str = "games_ply") -> Iterator[None]:
 
 @contextlib.contextmanager
 def servers_of_ones_own() -> Iterator[Outage]:
-    """Run the site on empty servers of its own, and connect this process to them."""
+    """Start empty servers with all tables, and connect this process to them for the time of the block."""
     var = Path(tempfile.mkdtemp(prefix="beadbox-outage-"))
     before = dict(connection.settings_dict)
-    place = environ.Env.db_url_config(servers.private_database_url(var))
+    database = environ.Env.db_url_config(servers.private_database_url(var))
     with contextlib.ExitStack() as stack:
         stack.callback(shutil.rmtree, var, ignore_errors=True)
         stack.callback(shutil.rmtree, servers.socket_dir(var), ignore_errors=True)
         connection.close()
         stack.callback(connection.settings_dict.update, before)
-        connection.settings_dict.update(place)
-        own = Outage(var, stack)
+        connection.settings_dict.update(database)
+        outage = Outage(var, stack)
         stack.callback(connection.close)
         call_command("migrate", verbosity=0)
-        yield own
+        yield outage

@@ -1,4 +1,4 @@
-"""The JSON blocks that pages carry for their scripts."""
+"""Reads the JSON blocks that pages contain for their scripts."""
 
 import json
 import re
@@ -6,6 +6,6 @@ from typing import Any
 
 
 def page_json(response: Any, block: str) -> Any:
-    found = re.search(rf'<script id="{block}" type="application/json">(.*?)</script>', response.content.decode())
-    assert found, f"no block {block!r}"
-    return json.loads(found[1])
+    element = re.search(rf'<script id="{block}" type="application/json">(.*?)</script>', response.content.decode())
+    assert element, f"the page has no block {block!r}"
+    return json.loads(element[1])

@@ -1,4 +1,4 @@
-"""A slow computer player for tests."""
+"""A computer player for tests, which takes as long as the test wants."""
 
 import threading
 from typing import Any
@@ -10,7 +10,7 @@ from tests.waiting import HANG_S
 
 
 class SlowPlayer(SeatPlayer):
-    """Plays the first legal move, once the test allows it; records each call."""
+    """Plays the first legal move after the test has set ``may_move``, and records each call of ``choose``."""
 
     slug = "ponderer"
     name = "Ponderer"

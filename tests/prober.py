@@ -1,4 +1,4 @@
-"""A client that requests a page of a site ten times a second, during a fault or a release, and counts the answers."""
+"""A client that requests a page of a site ten times a second and counts the answers, during a fault or a release."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ from menace_site.local.fallback_responder import UNAVAILABLE_TEXT
 
 EVERY_S = 0.1
 PATIENCE_S = 5.0
-"""Timeout of a request in seconds: longer than any answer may take. Then a new request is sent."""
+"""Timeout of a request in seconds. It is longer than any answer may take."""
 
 
 @dataclass
 class Prober:
-    """Sends requests in a thread of its own, from the beginning of a ``with`` block to its end."""
+    """Sends requests from a separate thread during a ``with`` block."""
 
     host: str
     port: int
     site: str = "localhost"
     """The host name in the requests."""
     authority: str = ""
-    """The file with the certificate authority that vouches for the host name. Without it nothing is encrypted."""
+    """The file with the certificate authority for encrypted requests. If it is empty, requests are not encrypted."""
     path: str = "/api/health"
     answered_at: list[float] = field(default_factory=list)
-    """When any answer came, by ``time.perf_counter``; the first entry is the start."""
+    """Times of all answers by ``time.perf_counter``. The first entry is the time of the start."""
     statuses: Counter[str] = field(default_factory=Counter)
-    """Number of answers by status; ``stand-in`` is the fallback responder, ``none`` a missing answer."""
+    """Number of answers by status. ``stand-in`` are those of the fallback responder, and ``none`` missing answers."""
     broken: list[str] = field(default_factory=list)
-    """Faults: 5xx answers other than the site's own refusals, which give a code."""
+    """5xx answers that are faults: all but the refusals of the API, which have a code."""
 
     def __enter__(self) -> Prober:
         self.trust = ssl.create_default_context(cafile=self.authority) if self.authority else None
         self.is_over = threading.Event()
         self.answered_at.append(time.perf_counter())
-        self.thread = threading.Thread(target=self._ask_on)
+        self.thread = threading.Thread(target=self._ask_repeatedly)
         self.thread.start()
         return self
 
@@ -56,7 +56,7 @@ class Prober:
         moments = [*self.answered_at, time.perf_counter()]
         return max(after - before for before, after in itertools.pairwise(moments))
 
-    def _ask_on(self) -> None:
+    def _ask_repeatedly(self) -> None:
         while not self.is_over.wait(EVERY_S):
             try:
                 status, body = self._ask()
@@ -81,7 +81,7 @@ class Prober:
 
 
 def _is_refusal(body: str) -> bool:
-    """Whether an answer is the API's own refusal, with a code; a proxy's answer has none."""
+    """Return whether an answer is a refusal of the API, which has a code, and not an answer of a proxy."""
     with contextlib.suppress(ValueError):
         data = json.loads(body)
         return isinstance(data, dict) and "code" in data

@@ -1,7 +1,7 @@
-"""A class of simulated pupils behind one address: the requests and frames of their browsers during play.
+"""Simulates a class of pupils with one IP address: the requests and frames that their browsers send during play.
 
-Each pupil loads pages, teaches a machine or plays a classmate, and asks for the machine's progress. Play goes through a
-socket or, where sockets are blocked, by polling as often as ``static/js/asker.js`` does. Static files are left out.
+Each pupil loads pages, teaches a machine or plays against a classmate, and requests the progress of the machine. The
+browser of a pupil uses a socket, or polls as often as ``static/js/asker.js`` does. Static files are not requested.
 """
 
 from __future__ import annotations
@@ -24,19 +24,20 @@ from websockets.exceptions import ConnectionClosed
 
 ASKER = (Path(__file__).parent.parent / "static" / "js" / "asker.js").read_text()
 WAITS_S = [ms / 1000 for ms in json.loads(ASKER.partition("WAITS_MS = ")[2].partition(";")[0].replace("_", ""))]
-"""Seconds before each poll of a page; they grow while nothing happens."""
+"""Seconds before each poll, by the number of polls without news."""
 NC = "noughts-and-crosses"
 PING_S = 10.0
 
 
 @dataclass
 class Lesson:
-    """Settings and counts of a lesson of the whole class."""
+    """A lesson of the whole class: its settings, and the counts of all requests and refusals."""
 
     port: int
     seconds: float
+    """Minimum duration of the lesson."""
     quick_s: tuple[float, float] = (1.0, 4.0)
-    """Minimum and maximum of a pupil's thinking time in seconds."""
+    """Minimum and maximum time in seconds for which a pupil thinks about a move."""
     statuses: Counter[int] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
     n_browsers: int = 0
@@ -47,12 +48,15 @@ class Lesson:
 
     @property
     def is_over(self) -> bool:
-        """Whether the time is up and there are as many moves as pupils; so it lasts longer on a busy machine."""
+        """Whether the time is over and the class has made as many moves as it has pupils.
+
+        The second condition makes a lesson longer on a busy machine.
+        """
         return time.monotonic() - self.begin >= self.seconds and self.n_moves >= self.n_browsers
 
     @property
     def figures(self) -> str:
-        """The lesson's results in one line."""
+        """The results of the lesson as one line of text."""
         statuses = ", ".join(f"{status}: {n}" for status, n in sorted(self.statuses.items()))
         refused = ", ".join(f"{code}: {n}" for code, n in self.refused.items()) or "none"
         return (
@@ -63,7 +67,7 @@ class Lesson:
 
 @dataclass
 class Answer:
-    """A response of the site, counted by the lesson."""
+    """A response of the site."""
 
     status: int
     headers: dict[str, str]
@@ -75,13 +79,13 @@ class Answer:
 
     def data(self, name: str) -> Any:
         """Return the data of a ``json_script`` block of a page."""
-        found = re.search(rf'<script id="{name}" type="application/json">(.*?)</script>', self.body.decode())
-        assert found, (self.status, name)
-        return json.loads(found[1])
+        block = re.search(rf'<script id="{name}" type="application/json">(.*?)</script>', self.body.decode())
+        assert block, (self.status, name)
+        return json.loads(block[1])
 
 
 class Browser:
-    """A browser as the site sees it: cookies, and one connection that is kept open."""
+    """A browser: its cookies, and a connection that stays open for all its requests."""
 
     def __init__(self, lesson: Lesson) -> None:
         self.lesson = lesson
@@ -94,22 +98,22 @@ class Browser:
         return "; ".join(f"{name}={value}" for name, value in self.cookies.items())
 
     async def get(self, path: str, **headers: str) -> Answer:
-        return await self._asked_until_not_busy("GET", path, headers)
+        return await self._ask_until_not_busy("GET", path, headers)
 
     async def form(self, path: str, **fields: str) -> Answer:
-        """Post a form of a page and follow its redirect."""
+        """Post a form of a page; return the response, or that of the redirect."""
         body = urlencode({"csrfmiddlewaretoken": self.cookies["csrftoken"], **fields})
-        answer = await self._asked_until_not_busy(
+        answer = await self._ask_until_not_busy(
             "POST", path, {"Content-Type": "application/x-www-form-urlencoded"}, body
         )
         return await self.get(answer.headers["location"]) if answer.status == 302 else answer
 
     async def post(self, path: str, data: Any) -> Answer:
-        """Post JSON as a page's script does."""
+        """Post JSON with the CSRF token, as the script of a page does."""
         headers = {"Content-Type": "application/json", "X-CSRFToken": self.cookies["csrftoken"]}
         return await self._ask("POST", path, headers, json.dumps(data))
 
-    async def _asked_until_not_busy(self, method: str, path: str, headers: dict[str, str], body: str = "") -> Answer:
+    async def _ask_until_not_busy(self, method: str, path: str, headers: dict[str, str], body: str = "") -> Answer:
         while (answer := await self._ask(method, path, headers, body)).status == 503:
             await asyncio.sleep(float(answer.headers.get("retry-after", 2)))
         return answer
@@ -129,8 +133,8 @@ class Browser:
         self.lesson.statuses[answer.status] += 1
         if answer.status >= 400:
             code = re.search(rb'"code":\s*"(\w+)"', answer.body)
-            where = re.sub(r"/(\d+|[a-z0-9]{6})(?=/|$)", "/…", path)
-            self.lesson.refused[f"{code[1].decode() if code else answer.status} at {where}"] += 1
+            address = re.sub(r"/(\d+|[a-z0-9]{6})(?=/|$)", "/…", path)
+            self.lesson.refused[f"{code[1].decode() if code else answer.status} at {address}"] += 1
         return answer
 
     async def _exchange(self, request: bytes) -> Answer:
@@ -143,8 +147,8 @@ class Browser:
         for line in filter(None, head[1:]):
             name, _, value = line.partition(": ")
             if name.lower() == "set-cookie":
-                cookie, _, worth = value.partition(";")[0].partition("=")
-                self.cookies[cookie] = worth
+                cookie, _, content = value.partition(";")[0].partition("=")
+                self.cookies[cookie] = content
             headers[name.lower()] = value
         body = await reader.readexactly(int(headers.get("content-length", 0)))
         if headers.get("connection") == "close":
@@ -158,7 +162,7 @@ class Browser:
 
 
 class Match:
-    """The page of a match, and its pupil."""
+    """The page of a match, on which a pupil plays. Subclasses send and receive by polling or by a socket."""
 
     def __init__(self, browser: Browser, page: Answer) -> None:
         self.browser, self.lesson = browser, browser.lesson
@@ -171,12 +175,13 @@ class Match:
         return self.state["status"] == "playing" and self.state["turn"] in self.roles
 
     def take(self, state: Any) -> None:
+        """Store a state of the match if it is newer than the last one."""
         if state["version"] > self.state["version"]:
             self.state = state
             self.has_changed.set()
 
     async def play(self) -> None:
-        """Move in turn, look at the machine after each match, and play again until the lesson is over."""
+        """Make moves, open the pages of the machines after each match, and play again until the lesson is over."""
         shown = 0
         while not self.lesson.is_over:
             if self.is_mine:
@@ -213,7 +218,7 @@ class Match:
 
 
 class AskedMatch(Match):
-    """A match page with blocked sockets, which polls (``static/js/asker.js``)."""
+    """A match page on a network that blocks sockets: it polls, like ``static/js/asker.js``."""
 
     etag = ""
     n_idle = 0
@@ -252,11 +257,11 @@ class AskedMatch(Match):
 
 
 BUSY = 1013
-"""The close code of a busy site's sockets."""
+"""The code with which a busy site closes sockets."""
 
 
 class SocketMatch(Match):
-    """A match page with its socket."""
+    """A match page that uses a socket."""
 
     socket: ClientConnection | None = None
 
@@ -278,13 +283,13 @@ class SocketMatch(Match):
         return connect(url, origin=origin, additional_headers=headers, ping_interval=None)  # type: ignore[arg-type]
 
     async def look_at(self, machine: int) -> None:
-        """Open the machine's page with the socket that reports its games."""
+        """Open the page of a machine, and the socket that reports the machine's games."""
         await super().look_at(machine)
         async with self.connected(f"/api/machines/{machine}/ws") as page:
             await page.ping()
 
     async def hear(self) -> None:
-        """Receive frames. A busy site may close the socket (1013), and the page connects again."""
+        """Receive frames until cancelled, and connect again if a busy site closes the socket."""
         async for socket in self.connected(f"{self.path}/ws"):
             self.socket = socket
             try:
@@ -313,6 +318,7 @@ class SocketMatch(Match):
 
 
 async def _follow(match: Match) -> None:
+    """Play on the page of a match until the lesson is over, while it receives states."""
     hearing = asyncio.create_task(match.hear())
     try:
         await match.play()
@@ -324,7 +330,7 @@ async def _follow(match: Match) -> None:
 
 
 async def _teach(lesson: Lesson, kind: type[Match]) -> None:
-    """Let a pupil teach a machine of their own."""
+    """Let a pupil teach a new machine."""
     browser = Browser(lesson)
     front = await browser.get("/")
     side = re.search(rf'value="{NC}"><input type="hidden" name="side" value="(\w*)"', unescape(front.body.decode()))
@@ -337,19 +343,22 @@ async def _teach(lesson: Lesson, kind: type[Match]) -> None:
 
 
 async def _two(lesson: Lesson, kind: type[Match]) -> None:
-    """Let two pupils play each other, by the room's code, and a third watch."""
-    one, other, third = Browser(lesson), Browser(lesson), Browser(lesson)
-    for browser in (one, other):
+    """Let two pupils play each other by the code of a room, while a third pupil watches."""
+    host, guest, spectator = Browser(lesson), Browser(lesson), Browser(lesson)
+    for browser in (host, guest):
         await browser.get("/")
-    opened = kind(one, await one.form("/rooms", game=NC, opponent="human", side="X"))
-    code = opened.state["code"]
-    joined = kind(other, await other.form("/rooms/join", code=code.upper()))
-    watched = kind(third, await third.get(f"/rooms/{code}"))
-    await asyncio.gather(*(_follow(match) for match in (opened, joined, watched)))
+    host_page = kind(host, await host.form("/rooms", game=NC, opponent="human", side="X"))
+    code = host_page.state["code"]
+    guest_page = kind(guest, await guest.form("/rooms/join", code=code.upper()))
+    spectator_page = kind(spectator, await spectator.get(f"/rooms/{code}"))
+    await asyncio.gather(*(_follow(match) for match in (host_page, guest_page, spectator_page)))
 
 
 async def hold(lesson: Lesson, *, blocked: int, sockets: int = 0) -> None:
-    """Run a lesson of ``blocked`` polling pupils and ``sockets`` pupils with sockets; half of them play in threes."""
+    """Run a lesson with ``blocked`` pupils who poll and ``sockets`` pupils who use sockets.
+
+    About half of each play in groups of three: two players and a spectator. The others teach machines.
+    """
     lesson.n_browsers = blocked + sockets
     groups = []
     for kind, n_browsers in ((AskedMatch, blocked), (SocketMatch, sockets)):

@@ -1,7 +1,7 @@
-"""Recordings of the site's public behaviour in ``tests/data/recorded``: compared, or written anew with ``RECORD=1``.
+"""Compares the site's public behaviour with recordings in ``tests/data/recorded``; ``RECORD=1`` writes them anew.
 
-Run as a program, it prints the names that other systems know: tasks, loggers, commands, metrics, settings. It imports
-every module of the site, so it runs in a process of its own.
+As a program, this module prints the names that other systems know: tasks, loggers, commands, metrics, settings. Tests
+run it in a separate process, because it imports all modules of the site.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ SHORT_LIST = re.compile(r"\[\n([^][{}]{1,200}?)\n *\]")
 SETTING = re.compile(
     r"""\benv\.\w+\(\s*"([A-Z_]+)"|os\.environ[\w.]*[(\[]"([A-Z_]+)"|"([A-Z_]+)" (?:not )?in os\.environ"""
 )
-"""A reading of an environment variable, with its name."""
+"""Matches code that reads an environment variable. One of the three groups is its name."""
 
 
 def hold(name: str, found: Any) -> None:
-    """Compare a value with the recording of this name. Values other than text are recorded as indented JSON."""
+    """Fail if a value differs from the recording of this name. Values that are no text are recorded as JSON."""
     text = without_chance(found if isinstance(found, str) else indented(found))
     file = RECORDED / name
     if os.environ.get("RECORD"):
@@ -47,13 +47,13 @@ def hold(name: str, found: Any) -> None:
 
 
 def indented(found: Any) -> str:
-    """Return JSON with each short list of numbers and texts on one line."""
+    """Return a value as indented JSON, in which each short list of numbers and texts is on one line."""
     text = json.dumps(found, indent=1, ensure_ascii=False)
     return SHORT_LIST.sub(lambda short: f"[{' '.join(short[1].split())}]", text) + "\n"
 
 
 def without_chance(text: str) -> str:
-    """Return the text with placeholders for times, room codes, random slugs and tokens."""
+    """Return a text in which placeholders replace times, room codes, random slugs and tokens."""
     for code in CODE.findall(text):
         text = text.replace(code, "<code>")
     text = SLUG.sub("<slug>", text)
@@ -79,10 +79,12 @@ def import_everything() -> None:
 
 
 def below(kind: type) -> set[type]:
-    return {found for child in kind.__subclasses__() for found in (child, *below(child))}
+    """Return all direct and indirect subclasses."""
+    return {subclass for child in kind.__subclasses__() for subclass in (child, *below(child))}
 
 
 def names() -> dict[str, Any]:
+    """Return all names that other systems know."""
     import logging
 
     from django.apps import apps
@@ -96,11 +98,15 @@ def names() -> dict[str, Any]:
     import_everything()
     ours = packages() | {"beadbox"}
     tasks = sorted(name for name in app.tasks if not name.startswith("celery."))
-    own_apps = {config.name for config in apps.get_app_configs() if config.name.partition(".")[0] in packages()}
-    metrics = {one for one in REGISTRY._names_to_collectors.values() if getattr(one, "_name", "").startswith("beadbox")}
-    found: set[str] = set()
+    our_apps = {config.name for config in apps.get_app_configs() if config.name.partition(".")[0] in packages()}
+    metrics = {
+        metric
+        for metric in REGISTRY._names_to_collectors.values()
+        if getattr(metric, "_name", "").startswith("beadbox")
+    }
+    variables: set[str] = set()
     for file in sources():
-        found |= {next(filter(None, groups)) for groups in SETTING.findall(file.read_text())}
+        variables |= {next(filter(None, groups)) for groups in SETTING.findall(file.read_text())}
     return {
         "tasks": {name: app.amqp.router.route({}, name)["queue"].name for name in tasks},
         "queues": sorted(app.amqp.queues),
@@ -114,28 +120,28 @@ def names() -> dict[str, Any]:
             if isinstance(logger, logging.Logger) and name.partition(".")[0] in ours
         ),
         "commands": {
-            name: options_of(name) for name, app_name in sorted(get_commands().items()) if app_name in own_apps
+            name: options_of(name) for name, app_name in sorted(get_commands().items()) if app_name in our_apps
         },
         "metrics": {
             metric._name: [metric._type, list(metric._labelnames), metric._documentation]
-            for metric in sorted(metrics, key=lambda one: one._name)
+            for metric in sorted(metrics, key=lambda metric: metric._name)
         },
-        "settings": sorted(found),
+        "settings": sorted(variables),
         "refusals": refusals(),
         "codes": codes(),
     }
 
 
 def refusals() -> list[list[Any]]:
-    """Return code, status, message and retry seconds of each refusal of a service."""
+    """Return for each refusal of a service its code, status, message and seconds until a retry."""
     from games.exceptions import PlayError
 
-    found = {(one.code, one.status, one.message, one.retry_after_s) for one in below(PlayError)}
-    return sorted(map(list, found), key=str)
+    rows = {(error.code, error.status, error.message, error.retry_after_s) for error in below(PlayError)}
+    return sorted(map(list, rows), key=str)
 
 
 def options_of(command: str) -> dict[str, Any]:
-    """Return the options of a command and its subcommands, without Django's own."""
+    """Return the options of a command and of its subcommands, without those that every Django command has."""
     from django.core.management import BaseCommand, get_commands, load_command_class
 
     usual = {action.dest for action in BaseCommand().create_parser("manage.py", "any")._actions}
@@ -144,17 +150,17 @@ def options_of(command: str) -> dict[str, Any]:
 
 
 def parser_options(parser: argparse.ArgumentParser, usual: set[str]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
-            found |= {name: parser_options(child, usual) for name, child in action.choices.items()}
+            options |= {name: parser_options(child, usual) for name, child in action.choices.items()}
         elif action.dest not in usual:
             choices = None if action.choices is None else sorted(map(str, action.choices))
             default = "<path>" if isinstance(action.default, Path) else str(action.default)
-            found[" ".join(action.option_strings) or action.dest] = [
+            options[" ".join(action.option_strings) or action.dest] = [
                 action.nargs, action.required, default, choices, action.help,
             ]  # fmt: skip
-    return found
+    return options
 
 
 if __name__ == "__main__":

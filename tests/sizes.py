@@ -1,6 +1,6 @@
-"""Sizes of benchmarks and fault tests: ``SMALL=1`` gives each its smallest form.
+"""Sizes of benchmarks and fault tests. With ``SMALL=1``, each program runs in its smallest form.
 
-The smallest form shows that a program still runs, and judges no times. ``make soak`` runs every program this way.
+The smallest form shows only that a program still works, and checks no durations. ``make soak`` runs all programs so.
 """
 
 import os
@@ -11,5 +11,5 @@ IS_SMALL = bool(os.environ.get("SMALL"))
 
 
 def sized(full: SizeT, small: SizeT) -> SizeT:
-    """Return ``small`` in the smallest form, else ``full``."""
+    """Return ``small`` if programs run in their smallest form, else ``full``."""
     return small if IS_SMALL else full

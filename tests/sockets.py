@@ -14,7 +14,8 @@ PAGE = [(b"host", b"localhost"), (b"origin", b"http://localhost")]
 
 
 class _Socket(WebsocketCommunicator):
-    # Channels' own methods keep threads from closing connections, for tests inside one transaction. These are not.
+    # Channels' own methods keep threads from closing database connections, for tests that run in one transaction. Tests
+    # with these sockets do not.
     send_input = ApplicationCommunicator.send_input
     receive_output = ApplicationCommunicator.receive_output
 
@@ -27,13 +28,14 @@ class _Socket(WebsocketCommunicator):
         await self.disconnect()
 
     async def expect(self, kind: str) -> Any:
+        """Receive the next frame, which must be of this kind, and return its data."""
         frame = await self.receive_json_from()
         assert frame["type"] == kind, frame
         return frame["data"]
 
 
 class Socket(_Socket):
-    """A connection to a room, by seat token or as a page that only watches."""
+    """A socket of a room, with a seat token or an account's token, or without any as a page that only watches."""
 
     def __init__(self, code: str, token: str = "", bearer: str = "") -> None:
         headers = [] if token else PAGE
@@ -51,7 +53,7 @@ def token_of(account: Any, *scopes: str) -> str:
 
 
 class RunSocket(_Socket):
-    """A connection to a run, as a program with a token or as a page without a log-in."""
+    """A socket of a training run, with a token as a program, or as a page with or without a session."""
 
     def __init__(self, path: str, token: str = "", session: str = "") -> None:
         headers = [(b"authorization", f"Bearer {token}".encode())] if token else PAGE
@@ -61,18 +63,19 @@ class RunSocket(_Socket):
 
 
 def tournament_after(before: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
-    """Return a client's tournament after a frame ``state``, as static/js/tournament_tables.js computes it."""
+    """Return the state of a tournament after a frame ``state``, as static/js/tournament_tables.js computes it."""
     assert change["since"] == before["version"]
-    now = {**before, **change}
-    for table, name in (("entries", "number"), ("pairings", "number"), ("standings", "entry"), ("crosstable", "entry")):
-        lines = {line[name]: line for line in [*before[table], *change[table]]}
-        order = change["order"] if name == "entry" else sorted(lines)
-        now[table] = [lines[one] for one in order]
-    del now["since"], now["order"]
-    return now
+    after = {**before, **change}
+    for table, key in (("entries", "number"), ("pairings", "number"), ("standings", "entry"), ("crosstable", "entry")):
+        lines = {line[key]: line for line in [*before[table], *change[table]]}
+        order = change["order"] if key == "entry" else sorted(lines)
+        after[table] = [lines[number] for number in order]
+    del after["since"], after["order"]
+    return after
 
 
 def logged_in(account: Any) -> str:
+    """Log an account in and return its session id."""
     api = APIClient()
     api.force_login(account)
     return api.cookies["sessionid"].value

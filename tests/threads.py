@@ -1,4 +1,4 @@
-"""Functions that run at the same moment."""
+"""Runs functions at the same moment, in threads."""
 
 import threading
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from tests.waiting import HANG_S
 
 
 def at_once(*works: Callable[[], Any]) -> list[BaseException]:
-    """Run functions in threads that start together, and return the exceptions they raised."""
+    """Run functions in threads that start together; return the exceptions that they have raised."""
     faults: list[BaseException] = []
     start = threading.Barrier(len(works))
 

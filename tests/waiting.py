@@ -1,6 +1,7 @@
-"""Time limits of tests: they wait for a condition, within a limit that only a hang reaches.
+"""Time limits of tests. A test waits for a condition, and gives up after a time that only a hang can take.
 
-A busy machine is slow, not wrong. All limits are defined here; ``test_architecture.py`` checks that.
+The limits are long because a test must not fail on a busy machine. ``test_architecture.py`` checks that all limits are
+defined here.
 """
 
 from collections.abc import Callable
@@ -9,16 +10,16 @@ from asgiref.testing import ApplicationCommunicator
 
 from menace_site.local import processes
 
-# A machine with ten times more work than cores needs some minutes for the longest step of any test. The limit is
-# shorter than faulthandler_timeout in pyproject.toml, so that the test itself reports the failed condition.
+# The longest step of a test takes some minutes on a machine with ten processes for each core. The limit is shorter than
+# faulthandler_timeout in pyproject.toml, so that the test itself reports the failed condition.
 HANG_S = 1500
-# Actions on a page take a second. Developers wait this long if a page is not as a test expects.
+# An action on a page takes a second. The limit is shorter here, because developers often wait for it after a mistake.
 PAGE_HANG_S = 120
 POLL_S = 0.1
 
 
 def wait_until(condition: Callable[[], bool], *, poll_s: float = 0.05) -> bool:
-    """Return True as soon as the condition holds, or False if only a hang explains that it does not."""
+    """Return true as soon as the condition is true, or false after a time that only a hang can take."""
     return processes.wait_until(condition, timeout_s=HANG_S, poll_s=poll_s)
 
 

@@ -1,4 +1,4 @@
-"""Callers of the API, for the tests of learning."""
+"""Fixtures for the tests of ``learning``, above all the callers of the API."""
 
 from dataclasses import replace
 from typing import Any
@@ -17,7 +17,7 @@ def owner() -> Any:
 
 @pytest.fixture
 def people(owner: Any) -> dict[str, APIClient]:
-    """An API client for each kind of caller."""
+    """Return an API client for each kind of caller, by a description of the caller."""
     plays = api_with(owner, "play")
     return {
         "owner": api_with(owner),

@@ -1,4 +1,4 @@
-"""Start and complete training runs in tests."""
+"""Functions of tests that start and complete training runs."""
 
 from learning.models import Machine, TrainingRun
 from learning.services.runs import Stage, training_run_start

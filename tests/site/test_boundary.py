@@ -1,4 +1,4 @@
-"""Checks before Django: sockets by origin, bodies by size, addresses behind proxies, one format of refusals."""
+"""Checks before Django: origins and numbers of sockets, sizes of bodies, addresses behind proxies, JSON refusals."""
 
 import json
 import re
@@ -83,12 +83,12 @@ async def test_socket_needs_our_origin_or_a_programs_token(
         ("", "beads.example", "ws", "", "http://beads.example:8000", False),
         ("", "elsewhere.example", "ws", "", "http://elsewhere.example", False),
         ("", "", "ws", "", "http://localhost", False),
-        # Behind a proxy that ends TLS, and one that sends the socket's own scheme.
+        # A proxy that terminates TLS forwards the scheme https, or wss as the socket has it.
         ("", "beads.example", "ws", "https", "https://beads.example", True),
         ("", "beads.example", "ws", "wss", "https://beads.example", True),
         ("", "beads.example", "ws", "https", "http://beads.example", False),
         ("", "beads.example", "ws", "http", "http://beads.example", True),
-        # With a configured name the site trusts no header.
+        # With SITE_URL, no header decides which origin is that of the site.
         ("https://beads.example", "192.168.1.20:8000", "ws", "", "https://beads.example", True),
         ("https://beads.example", "beads.example", "ws", "https", "https://beads.example:443", True),
         ("https://beads.example", "beads.example", "ws", "https", "https://beads.example:8443", False),
@@ -103,8 +103,8 @@ async def test_a_sockets_origin_is_that_of_the_site(
     settings.SITE_URL = site_url
     settings.ALLOWED_HOSTS = ["192.168.1.20", "[2001:db8::1]", "beads.example"]
     settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if forwarded else None
-    named = {"host": host, "x-forwarded-proto": forwarded, "origin": origin}
-    headers = [(name.encode(), value.encode()) for name, value in named.items() if value]
+    by_name = {"host": host, "x-forwarded-proto": forwarded, "origin": origin}
+    headers = [(name.encode(), value.encode()) for name, value in by_name.items() if value]
     socket = WebsocketCommunicator(SocketBoundary(accept), "/api/rooms/abc/ws", headers=headers)
     socket.scope["scheme"] = scheme
     assert (await socket.connect())[0] is is_let_in
@@ -133,7 +133,7 @@ async def test_a_socket_to_nowhere_is_closed() -> None:
 async def handshake(
     address: str, *, path: str = "/api/rooms/abc/ws", forwarded: str = "", can_answer: bool = True
 ) -> dict[str, Any]:
-    """Return the first event to a page's socket from this address."""
+    """Open a socket of a page from this address; return the first event that the site sends, with the body's JSON."""
     headers = [*PAGE, (b"x-forwarded-for", forwarded.encode())]
     scope = {
         "type": "websocket",
@@ -145,11 +145,11 @@ async def handshake(
     }
     socket = ApplicationCommunicator(SocketBoundary(SocketLimit(accept)), scope)
     await socket.send_input({"type": "websocket.connect"})
-    said: dict[str, Any] = await socket.receive_output()
-    if said["type"] == "websocket.http.response.start":
-        said["body"] = json.loads((await socket.receive_output())["body"])
+    event: dict[str, Any] = await socket.receive_output()
+    if event["type"] == "websocket.http.response.start":
+        event["body"] = json.loads((await socket.receive_output())["body"])
     await socket.wait()
-    return said
+    return event
 
 
 async def test_an_address_opens_so_many_sockets_a_minute(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
@@ -168,10 +168,10 @@ async def test_an_address_opens_so_many_sockets_a_minute(monkeypatch: pytest.Mon
 async def test_dependency_sockets_have_their_own_rate(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SimpleRateThrottle, "THROTTLE_RATES", {"live": "2/min"})
     cache.clear()
-    of_pages = [await handshake("1.1.1.1", path=f"/{SITE}{end}") for end in ("", "/", "")]
-    assert [said["type"] for said in of_pages] == ["websocket.accept"] * 2 + ["websocket.http.response.start"]
+    events = [await handshake("1.1.1.1", path=f"/{SITE}{end}") for end in ("", "/", "")]
+    assert [event["type"] for event in events] == ["websocket.accept"] * 2 + ["websocket.http.response.start"]
     assert (await handshake("2.2.2.2", path=f"/{SITE}"))["type"] == "websocket.accept"
-    assert (await handshake("1.1.1.1"))["type"] == "websocket.accept", "none of a room's are used up"
+    assert (await handshake("1.1.1.1"))["type"] == "websocket.accept", "sockets of rooms share the rate"
 
 
 async def test_an_address_has_so_many_sockets_open_and_no_more(settings: Any) -> None:
@@ -200,7 +200,7 @@ async def test_an_address_has_so_many_sockets_open_and_no_more(settings: Any) ->
     for socket in (sockets[1][0], sockets[3][0], last):
         await socket.send_input({"type": "websocket.disconnect"})
         await socket.wait()
-    assert not limit.n_open, "who has gone is forgotten"
+    assert not limit.n_open, "closed sockets are still counted"
 
 
 @pytest.mark.parametrize(
@@ -237,7 +237,7 @@ class Box(serializers.Serializer[Any]):
 
 
 class Refusing(APIView):
-    """Refuses with the error that its test has set."""
+    """Raises the error that a test has set; without an error, validates the request."""
 
     authentication_classes = ()
     permission_classes = ()

@@ -1,4 +1,4 @@
-"""The worker that the site starts receives the site's tasks."""
+"""The worker and the scheduler (beat) of the site: tasks arrive, queues are bounded, and wrong clocks do no harm."""
 
 import json
 import math
@@ -38,17 +38,17 @@ def test_a_worker_listens_to_every_queue_and_another_takes_over(start_worker: St
     queues = app.control.inspect(timeout=HANG_S, limit=1).active_queues()
     assert {queue["name"] for node in queues.values() for queue in node} == set(settings.CELERY_TASK_QUEUES)
 
-    # A task carries the id of the request that led to it.
-    before = REQUEST_ID.set("an-id-of-a-request")
+    # A task has the id of the request that started it.
+    token = REQUEST_ID.set("an-id-of-a-request")
     jobs_recover.delay()
-    REQUEST_ID.reset(before)
+    REQUEST_ID.reset(token)
     assert wait_until(lambda: "jobs_reap" in log.read_text())
-    # On a slow machine the worker may log more, about the broker.
+    # On a slow machine, the log may have other lines, about the broker.
     (line,) = (line for line in map(json.loads, log.read_text().splitlines()) if "jobs_reap" in line.get("task", ""))
     assert (line["task"], line["state"]) == ("learning.tasks.jobs_reap", "success")
     assert (line["request_id"], line["level"]) == ("an-id-of-a-request", "INFO")
 
-    # Without a web process the worker serves the metrics, to permitted addresses.
+    # A worker without a web process beside it serves the metrics, but only to permitted addresses.
     url = f"http://127.0.0.1:{port}/metrics"
     with urllib.request.urlopen(url, timeout=HANG_S) as response:
         assert 'beadbox_tasks_total{state="success",task="learning.tasks.jobs_reap"}' in response.read().decode()
@@ -74,11 +74,11 @@ def test_a_queue_that_nobody_works_at_has_an_end(monkeypatch: pytest.MonkeyPatch
         for _ in range(2):
             for entry in beat.schedule.values():
                 beat.apply_entry(entry)
-            assert wake_up(RUNS, range(10)), "whoever knocks goes on"
+            assert wake_up(RUNS, range(10)), "a full queue has stopped the caller"
             assert (n_waiting("default"), n_waiting("bulk")) == (3, 3)
         app.control.purge()
         jobs_recover.delay()
-        assert n_waiting("default") == 1, "somebody has taken them"
+        assert n_waiting("default") == 1, "an emptied queue takes no messages"
     finally:
         app.control.purge()
 
@@ -93,7 +93,7 @@ def test_a_broker_that_hangs_is_knocked_at_as_ever(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.django_db(transaction=True)
 def test_task_with_a_future_start_is_started_again_in_time() -> None:
-    """So it stands in the database when the clock was set back, for whoever begins with what stands there."""
+    """The database has a future start after the clock was set back, and a new scheduler reads it from there."""
     entry = Scheduler(app=app, lazy=False).schedule["Take up jobs that were forgotten"]
     entry.last_run_at = timezone.now() + timedelta(hours=1)
     assert not entry.is_due().is_due
@@ -102,7 +102,7 @@ def test_task_with_a_future_start_is_started_again_in_time() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_tasks_start_again_soon_after_the_clock_was_set_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The queue of the scheduler has moments of the old clock, one hour ahead."""
+    """The scheduler's queue has times of the clock before, which was an hour ahead."""
     beat = Scheduler(app=app, lazy=False)
     started: list[str] = []
     monkeypatch.setattr(beat, "apply_entry", lambda entry, producer: started.append(entry.task))

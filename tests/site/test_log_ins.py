@@ -1,4 +1,4 @@
-"""Records of log-ins: failed ones are kept, in bounded number, without any of the data sent."""
+"""Records of log-ins: a limited number of failed attempts is stored, without the data that was sent."""
 
 from __future__ import annotations
 
@@ -20,10 +20,12 @@ WRONG = {"username": "ada", "password": "wrong"}
 
 
 def goes_by(minutes: float) -> None:
-    """Move all records of log-ins back in time by some minutes."""
+    """Move all records of log-ins into the past by some minutes."""
     for model in (AccessAttempt, AccessFailureLog, AccessLog):
-        for one in model._default_manager.all():
-            model._default_manager.filter(pk=one.pk).update(attempt_time=one.attempt_time - timedelta(minutes=minutes))
+        for record in model._default_manager.all():
+            model._default_manager.filter(pk=record.pk).update(
+                attempt_time=record.attempt_time - timedelta(minutes=minutes)
+            )
 
 
 def test_nothing_of_what_was_sent_is_kept(client: Client) -> None:
@@ -85,8 +87,8 @@ def test_a_locked_out_visitor_gets_advice_that_helps_here(client: Client, settin
 
 
 def failed(name: str, at: datetime) -> None:
-    one = AccessFailureLog.objects.create(username=name, ip_address="192.0.2.1", user_agent="", path_info="/")
-    AccessFailureLog.objects.filter(pk=one.pk).update(attempt_time=at)
+    record = AccessFailureLog.objects.create(username=name, ip_address="192.0.2.1", user_agent="", path_info="/")
+    AccessFailureLog.objects.filter(pk=record.pk).update(attempt_time=at)
 
 
 def names() -> list[Any]:
@@ -101,7 +103,7 @@ def test_of_one_name_the_newest_failures_are_kept(client: Client, monkeypatch: p
     assert last.status_code == 200
     assert names() == ["berta", "ada", "ada"]
     first, oldest = AccessFailureLog.objects.order_by("pk").values_list("pk", flat=True)[:2]
-    assert oldest > first + 1, "the oldest of hers went"
+    assert oldest > first + 1, "the oldest failure of this name is still there"
 
 
 def test_failures_go_by_age_and_by_number(settings: Any) -> None:
@@ -120,20 +122,22 @@ def test_ipv6_address_is_locked_with_its_network() -> None:
 
 
 def test_who_logs_in_does_not_pay_for_what_an_attack_has_left(client: Client) -> None:
-    """More rows than a statement may have parameters: nobody could log in, or fail to."""
+    """The attack has left more rows than a statement may have parameters, but log-ins still succeed and fail."""
     factories.user("ada")
     client.post("/login", WRONG)
     goes_by(minutes=16)
-    left = 66_000
+    n_rows = 66_000
     with connection.cursor() as cursor:
         cursor.execute(
             """INSERT INTO axes_accessattempt (user_agent, ip_address, username, http_accept, path_info, get_data,
                 post_data, failures_since_start, attempt_time)
             SELECT '', '10.0.0.0'::inet + n, 'name ' || n, '', '/login', '', '', 1, now() - interval '20 minutes'
             FROM generate_series(1, %s) AS n""",
-            [left],
+            [n_rows],
         )
     client.post("/login", WRONG)
-    assert AccessAttempt.objects.get(username="ada").failures_since_start == 1, "it counts anew"
+    assert AccessAttempt.objects.get(username="ada").failures_since_start == 1, (
+        "failures before the end of the lock count"
+    )
     assert client.post("/login", RIGHT).status_code == 302
-    assert AccessAttempt.objects.count() == left
+    assert AccessAttempt.objects.count() == n_rows

@@ -1,4 +1,4 @@
-"""The staff's pages require a password and a device."""
+"""The admin requires a password and a second factor: a code of a device, or a recovery code."""
 
 import re
 from datetime import timedelta
@@ -32,7 +32,7 @@ USAGE = "/admin/usage/?within=hour"
 
 
 @pytest.fixture(autouse=True)
-def _asked(settings: Any) -> None:
+def _second_factor_required(settings: Any) -> None:
     settings.STAFF_SECOND_FACTOR = True
 
 
@@ -48,12 +48,12 @@ def logged_in(account: Any) -> Client:
 
 
 def code_of(device: TOTPDevice, steps: int = 0) -> str:
-    """Return the code of a device's app, ``steps`` after the code of its last use."""
+    """Return the current code of a device, or the code of a later time step."""
     return f"{totp(device.bin_key, drift=device.drift + steps):06d}"
 
 
 def set_up(account: Any) -> tuple[Client, list[str]]:
-    """Set up a device; return the session and the recovery codes shown."""
+    """Set up a device for an account; return the client and the recovery codes."""
     client = logged_in(account)
     client.get(PAGE)
     answer = client.post(PAGE, {"code": code_of(TOTPDevice.objects.get(user=account)), "next": USAGE})
@@ -61,32 +61,32 @@ def set_up(account: Any) -> tuple[Client, list[str]]:
 
 
 def set_up_again(account: Any) -> tuple[Client, list[str]]:
-    """Set up a device for an account that had one before."""
+    """Set up a new device for an account; the previous device is removed."""
     factor_forget(account)
     return set_up(account)
 
 
 def another_step(account: Any) -> TOTPDevice:
-    """Return the device as it is half a minute later, since a code counts once."""
+    """Return an account's device as if its last code had not been used, because a code is valid once only."""
     TOTPDevice.objects.filter(user=account).update(last_t=-1, throttling_failure_count=0)
     return TOTPDevice.objects.get(user=account)
 
 
 def admin_addresses() -> list[str]:
-    """Return every address under ``/admin/`` with sample parameters."""
-    found = []
+    """Return all addresses under ``/admin/``, with 1 for each parameter."""
+    addresses = []
 
-    def walk(patterns: Any, before: str) -> None:
-        for one in patterns:
-            text = re.sub(r"<int:[^>]*>", "1", str(one.pattern))
-            text = before + re.sub(r"<[^>]*>", "1", text.replace("(?P<url>.*)$", "1")).lstrip("^")
-            if isinstance(one, URLResolver):
-                walk(one.url_patterns, text)
+    def walk(patterns: Any, prefix: str) -> None:
+        for route in patterns:
+            text = re.sub(r"<int:[^>]*>", "1", str(route.pattern))
+            text = prefix + re.sub(r"<[^>]*>", "1", text.replace("(?P<url>.*)$", "1")).lstrip("^")
+            if isinstance(route, URLResolver):
+                walk(route.url_patterns, text)
             else:
-                found.append(re.sub(r"^\(\?P.*", "auth/", text))
+                addresses.append(re.sub(r"^\(\?P.*", "auth/", text))
 
     walk([*urls.urlpatterns, *admin.site.urls[0]], "")
-    return found
+    return addresses
 
 
 def test_a_password_leads_to_the_second_factor_and_nowhere_else(staff: Any) -> None:
@@ -94,7 +94,8 @@ def test_a_password_leads_to_the_second_factor_and_nowhere_else(staff: Any) -> N
     answer = client.post(LOGIN, {"username": "staff", "password": PASSWORD, "next": USAGE}, follow=True)
     assert answer.redirect_chain[-1][0] == f"{PAGE}?next=/admin/usage/%3Fwithin%3Dhour"
     assert answer.context["title"] == "Set up your second factor"
-    addresses = [one for one in admin_addresses() if one not in ("login/", "logout/", "second-factor/")]
+    open_to_all = ("login/", "logout/", "second-factor/")
+    addresses = [address for address in admin_addresses() if address not in open_to_all]
     assert len(addresses) > 100
     for address in addresses:
         for answer in (client.get(f"/admin/{address}"), client.post(f"/admin/{address}")):
@@ -104,13 +105,13 @@ def test_a_password_leads_to_the_second_factor_and_nowhere_else(staff: Any) -> N
 
 def test_a_device_is_set_up_once_and_lets_in(staff: Any) -> None:
     client = logged_in(staff)
-    shown = client.get(f"{PAGE}?next={USAGE}")
-    assert "no-store" in shown["Cache-Control"]
-    page = shown.content.decode()
+    response = client.get(f"{PAGE}?next={USAGE}")
+    assert "no-store" in response["Cache-Control"]
+    page = response.content.decode()
     assert re.search(r'<svg class="qr"[^>]*viewBox="-4 -4 (\d+) \1"><path d="M0 0h1v1h-1z', page)
     device = TOTPDevice.objects.get()
-    assert client.get(PAGE).context["key"] == shown.context["key"], "the same, however often it is looked at"
-    before = client.cookies["sessionid"].value
+    assert client.get(PAGE).context["key"] == response.context["key"], "the key changes if the page is loaded again"
+    session_before = client.cookies["sessionid"].value
     assert client.post(PAGE, {"code": "12345", "next": USAGE}).context["form"].errors
     another_step(staff)
     code = code_of(device)
@@ -119,20 +120,20 @@ def test_a_device_is_set_up_once_and_lets_in(staff: Any) -> None:
     assert answer.context["next"] == USAGE
     assert len(set(codes)) == StaticToken.objects.count() == 10
     assert all(code in answer.content.decode() and len(code) == 19 for code in codes)
-    assert client.cookies["sessionid"].value != before
+    assert client.cookies["sessionid"].value != session_before
     assert client.get(USAGE).status_code == 200
     assert client.get(f"{PAGE}?next={USAGE}")["Location"] == USAGE
 
 
 def test_a_qr_code_says_what_apps_read(staff: Any) -> None:
-    """Its finder patterns stand in three corners; its size is that of a version that holds so much text."""
+    """The code has finder patterns in three corners, and the size of a version that can contain the text."""
     client = logged_in(staff)
     page = client.get(PAGE).content.decode()
-    found = re.search(r'viewBox="-4 -4 (\d+) \d+"><path d="([^"]+)"', page)
-    assert found is not None
-    size = int(found[1]) - 8
+    picture = re.search(r'viewBox="-4 -4 (\d+) \d+"><path d="([^"]+)"', page)
+    assert picture is not None
+    size = int(picture[1]) - 8
     assert (size - 17) % 4 == 0
-    dark = {(int(x), int(y)) for x, y in re.findall(r"M(\d+) (\d+)h", found[2])}
+    dark = {(int(x), int(y)) for x, y in re.findall(r"M(\d+) (\d+)h", picture[2])}
     for left, top in ((0, 0), (size - 7, 0), (0, size - 7)):
         ring = {(left + x, top + y) for x in range(7) for y in range(7) if max(abs(x - 3), abs(y - 3)) == 2}
         assert not ring & dark
@@ -145,10 +146,10 @@ def test_another_session_gives_a_code_and_each_code_counts_once(staff: Any) -> N
     client = logged_in(staff)
     assert client.get(INDEX).status_code == 302
     assert client.get(PAGE).context["title"] == "Your second factor"
-    assert 'class="qr"' not in client.get(PAGE).content.decode(), "the key is shown to nobody"
+    assert 'class="qr"' not in client.get(PAGE).content.decode(), "the page shows the key of a device that is set up"
     device = TOTPDevice.objects.get()
     answer = client.post(PAGE, {"code": code_of(device)})
-    assert answer.context["form"].errors, "it has been used"
+    assert answer.context["form"].errors, "a code was accepted twice"
     assert client.post(PAGE, {"code": code_of(another_step(staff)), "next": USAGE})["Location"] == USAGE
     assert client.get(USAGE).status_code == 200
 
@@ -158,10 +159,10 @@ def test_a_recovery_code_counts_once(staff: Any) -> None:
     client = logged_in(staff)
     answer = client.post(PAGE, {"code": f" {codes[3].upper()} "}, follow=True)
     assert answer.redirect_chain == [(INDEX, 302)]
-    assert [str(one) for one in answer.context["messages"]] == ["Recovery codes left: 9."]
-    late = logged_in(staff)
-    assert late.post(PAGE, {"code": codes[3]}).context["form"].errors
-    assert late.get(INDEX).status_code == 302
+    assert [str(message) for message in answer.context["messages"]] == ["Recovery codes left: 9."]
+    later = logged_in(staff)
+    assert later.post(PAGE, {"code": codes[3]}).context["form"].errors
+    assert later.get(INDEX).status_code == 302
 
 
 def test_codes_cannot_be_tried_one_after_the_other(staff: Any) -> None:
@@ -175,7 +176,7 @@ def test_codes_cannot_be_tried_one_after_the_other(staff: Any) -> None:
     TOTPDevice.objects.update(throttling_failure_count=10)
     now = timezone.now()
     TOTPDevice.objects.update(throttling_failure_timestamp=now - timedelta(seconds=450))
-    assert client.post(PAGE, {"code": right}).status_code == 200, "512 seconds: twice as long with each"
+    assert client.post(PAGE, {"code": right}).status_code == 200, "after ten failures the wait is 2**9 seconds"
     TOTPDevice.objects.update(throttling_failure_timestamp=now - timedelta(seconds=520), last_t=-1)
     assert client.post(PAGE, {"code": code_of(TOTPDevice.objects.get())}).status_code == 302
 
@@ -210,9 +211,9 @@ def test_a_device_that_is_taken_away_lets_nobody_in(staff: Any) -> None:
     assert by_code.post(PAGE, {"code": codes[0]}).status_code == 302
     assert by_code.get(INDEX).status_code == 200
     TOTPDevice.objects.all().delete()
-    for one in (client, by_code):
-        assert one.get(INDEX).status_code == 302
-        assert one.get(PAGE).context["title"] == "Set up your second factor"
+    for former in (client, by_code):
+        assert former.get(INDEX).status_code == 302
+        assert former.get(PAGE).context["title"] == "Set up your second factor"
     assert by_code.post(PAGE, {"code": codes[1]}).context["form"].errors
 
 
@@ -247,14 +248,14 @@ def test_where_it_is_not_asked_for_a_password_does(settings: Any, staff: Any) ->
 
 
 def test_a_key_that_somebody_else_was_shown_is_never_the_owners(staff: Any) -> None:
-    """Somebody who knows the password looks at the page and goes; later its owner sets a device up."""
+    """A thief with the password loads the page. Later, the owner of the account sets a device up."""
     thief, owner = logged_in(staff), logged_in(staff)
-    seen = thief.get(PAGE).context["device"]
+    seen_device = thief.get(PAGE).context["device"]
     assert owner.get(PAGE).context["key"] != thief.get(PAGE).context["key"]
     answer = owner.post(PAGE, {"code": code_of(owner.get(PAGE).context["device"])})
     assert answer.context["codes"]
-    assert not TOTPDevice.objects.filter(pk=seen.pk).exists()
-    assert thief.post(PAGE, {"code": code_of(seen)}).context["form"].errors
+    assert not TOTPDevice.objects.filter(pk=seen_device.pk).exists()
+    assert thief.post(PAGE, {"code": code_of(seen_device)}).context["form"].errors
     assert thief.get(INDEX).status_code == 302
 
 
@@ -269,14 +270,14 @@ def test_devices_that_were_begun_and_never_used_do_not_gather(staff: Any) -> Non
 def test_of_two_who_set_up_at_the_same_moment_one_does(staff: Any) -> None:
     clients = [logged_in(staff), logged_in(staff)]
     codes = [code_of(client.get(PAGE).context["device"]) for client in clients]
-    done: list[Any] = []
-    assert at_once(*(lambda at=at: done.append(clients[at].post(PAGE, {"code": codes[at]})) for at in range(2))) == []
-    assert sorted(b"Keep these codes" in answer.content for answer in done) == [False, True]
+    answers: list[Any] = []
+    assert at_once(*(lambda n=n: answers.append(clients[n].post(PAGE, {"code": codes[n]})) for n in range(2))) == []
+    assert sorted(b"Keep these codes" in answer.content for answer in answers) == [False, True]
     assert (TOTPDevice.objects.count(), StaticToken.objects.count()) == (1, 10)
 
 
 def test_who_is_a_moment_slower_begins_no_other_device(staff: Any, rf: Any) -> None:
-    """What the slower one had begun went with the faster one's code, after the page was asked for."""
+    """The code of the faster session has deleted the device that the slower session had begun to set up."""
     set_up(staff)
     request = rf.post(PAGE, {"code": "123456"})
     request.user, request.session = staff, {pages.BEGUN_KEY: 0}
@@ -288,9 +289,9 @@ def test_who_is_a_moment_slower_begins_no_other_device(staff: Any, rf: Any) -> N
 def test_after_half_a_day_it_is_asked_for_again(staff: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     client, _ = set_up(staff)
     assert client.get(INDEX).status_code == 200
-    at = client.session[pages.SHOWN_KEY]
-    for seconds in (pages.SHOWN_FOR_S + 1, -60):  # or the clock was set back
-        monkeypatch.setattr(pages.time, "time", lambda seconds=seconds: at + seconds)
+    shown_at = client.session[pages.SHOWN_KEY]
+    for seconds in (pages.SHOWN_FOR_S + 1, -60):  # half a day later, and after the clock was set back
+        monkeypatch.setattr(pages.time, "time", lambda seconds=seconds: shown_at + seconds)
         assert client.get(INDEX).status_code == 302
         assert client.get(PAGE).context["title"] == "Your second factor"
 
@@ -303,15 +304,15 @@ def test_who_has_a_new_device_begins_anew(staff: Any) -> None:
     assert client.post(PAGE, {"anew": "yes"})["Location"] == PAGE
     assert client.get(PAGE).context["title"] == "Set up your second factor"
     assert client.get(INDEX).status_code == 302
-    again = client.post(PAGE, {"code": code_of(TOTPDevice.objects.get())}).context["codes"]
-    assert not set(again) & set(codes)
-    stranger = logged_in(staff)
-    stranger.post(PAGE, {"anew": "yes"})
-    assert TOTPDevice.objects.filter(confirmed=True).exists(), "who has shown no code begins nothing"
+    new_codes = client.post(PAGE, {"code": code_of(TOTPDevice.objects.get())}).context["codes"]
+    assert not set(new_codes) & set(codes)
+    without_code = logged_in(staff)
+    without_code.post(PAGE, {"anew": "yes"})
+    assert TOTPDevice.objects.filter(confirmed=True).exists(), "a session without a code has removed the device"
 
 
 def test_lost_second_factor_is_reset_on_the_server(staff: Any, django_capture_on_commit_callbacks: Any) -> None:
-    """The account hears of its new second factor by mail."""
+    """The command removes the device. A new one can be set up, and the site announces it to the account by mail."""
     staff.email = "staff@beadbox.example"
     staff.save()
     set_up(staff)
@@ -350,25 +351,26 @@ def test_whose_account_is_closed_while_they_set_up_is_nobody(staff: Any, monkeyp
 def test_devices_can_be_taken_away_in_the_admin_and_not_made(staff: Any) -> None:
     set_up(staff)
     helper = user("helper", is_staff=True)
-    of_devices = Permission.objects.filter(content_type__app_label__in=["otp_totp", "otp_static"])
-    helper.user_permissions.set(of_devices)
+    device_permissions = Permission.objects.filter(content_type__app_label__in=["otp_totp", "otp_static"])
+    helper.user_permissions.set(device_permissions)
     client, _ = set_up(helper)
     listed = client.get("/admin/otp_totp/totpdevice/").content.decode()
-    theirs, own = TOTPDevice.objects.get(user=staff), TOTPDevice.objects.get(user=helper)
+    of_superuser, of_helper = TOTPDevice.objects.get(user=staff), TOTPDevice.objects.get(user=helper)
     assert "staff" in listed
-    pages_of = [client.get(f"/admin/otp_totp/totpdevice/{one.pk}/change/").content.decode() for one in (theirs, own)]
-    assert all(one.key not in page for one, page in zip((theirs, own), pages_of, strict=True))
+    devices = (of_superuser, of_helper)
+    contents = [client.get(f"/admin/otp_totp/totpdevice/{device.pk}/change/").content.decode() for device in devices]
+    assert all(device.key not in page for device, page in zip(devices, contents, strict=True))
     for address in ("otp_totp/totpdevice/add/", "otp_static/staticdevice/add/"):
         assert client.get(f"/admin/{address}").status_code == 403
-    kept = StaticDevice.objects.get(user=staff)
-    page = client.get(f"/admin/otp_static/staticdevice/{kept.pk}/change/").content.decode()
-    assert not [one for one in kept.token_set.all() if one.token in page]
-    assert client.post(f"/admin/otp_static/staticdevice/{kept.pk}/delete/", {"post": "yes"}).status_code == 403
+    static = StaticDevice.objects.get(user=staff)
+    page = client.get(f"/admin/otp_static/staticdevice/{static.pk}/change/").content.decode()
+    assert not [code for code in static.token_set.all() if code.token in page]
+    assert client.post(f"/admin/otp_static/staticdevice/{static.pk}/delete/", {"post": "yes"}).status_code == 403
     data = {"user": staff.pk, "name": "mine"}
-    assert client.post(f"/admin/otp_totp/totpdevice/{own.pk}/change/", data).status_code == 403
-    assert client.post(f"/admin/otp_totp/totpdevice/{theirs.pk}/delete/", {"post": "yes"}).status_code == 403
-    ticked = {"action": "delete_selected", "_selected_action": [theirs.pk], "post": "yes"}
-    client.post("/admin/otp_totp/totpdevice/", ticked)
-    assert TOTPDevice.objects.filter(pk=theirs.pk).exists(), "a superuser's is a superuser's to delete"
-    assert client.post(f"/admin/otp_totp/totpdevice/{own.pk}/delete/", {"post": "yes"}).status_code == 302
+    assert client.post(f"/admin/otp_totp/totpdevice/{of_helper.pk}/change/", data).status_code == 403
+    assert client.post(f"/admin/otp_totp/totpdevice/{of_superuser.pk}/delete/", {"post": "yes"}).status_code == 403
+    action = {"action": "delete_selected", "_selected_action": [of_superuser.pk], "post": "yes"}
+    client.post("/admin/otp_totp/totpdevice/", action)
+    assert TOTPDevice.objects.filter(pk=of_superuser.pk).exists(), "a helper has deleted the device of a superuser"
+    assert client.post(f"/admin/otp_totp/totpdevice/{of_helper.pk}/delete/", {"post": "yes"}).status_code == 302
     assert client.get(INDEX).status_code == 302

@@ -1,7 +1,8 @@
-"""A third kind of machine, as a contributor would write it: it plays the move that last won on the board.
+"""A third kind of machine, written as a contributor would write it: it plays the move that last won on the board.
 
-Without such a move it plays any move. It keeps 1 for the move that last won on a board, and 0 for moves that won
-earlier or have lost since. It plays either side of any game that can be listed. No other module knows the kind.
+Without such a move, it plays a random move. Its value is 1 for the move that last won on a board, and 0 for moves that
+won before or have lost since. It plays both sides of any game whose positions can be listed. No other module knows the
+kind.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class LastWonRule:
     has_boxes: ClassVar[bool] = False
 
     forgives: bool = False
-    """Whether a loss leaves a move the one that last won."""
+    """Whether a move keeps its value 1 after a loss."""
 
     @classmethod
     def fits(cls, game):
@@ -59,7 +60,7 @@ class LastWonRule:
 
 @dataclass
 class LastWon:
-    """The machine with its memory, for training and matches."""
+    """A machine with its memory, for training and matches."""
 
     game: Game[Any, Any]
     rule: LastWonRule
@@ -80,7 +81,7 @@ class LastWon:
         return [f"{self.game.format_move(move)}#{board}" for move in self.game.legal_moves(position)]
 
     def choose(self, position, rng):
-        """The index of the chosen move among the legal moves."""
+        """Return the index of the chosen move among the legal moves."""
         keys = self.keys(position)
         self.values.need(keys)
         won = [index for index, key in enumerate(keys) if self.values[key] == 1]
@@ -145,7 +146,7 @@ class LastWon:
 
 @dataclass
 class Asked:
-    """The machine as the adviser for a board."""
+    """A machine that answers questions about its moves, without a match."""
 
     machine: LastWon
 
@@ -160,7 +161,7 @@ class Asked:
 
 
 class NoChance:
-    """A random source that returns ``None``, to show that a choice is random."""
+    """A random source that returns ``None``, by which the caller sees that a choice is random."""
 
     def below(self, n):
         return None

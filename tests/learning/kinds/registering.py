@@ -1,4 +1,4 @@
-"""A kind of machine that is registered for one test."""
+"""Registers a kind of machine for the time of a test."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from learning.kinds.registry import KINDS, kind_register
 
 @contextmanager
 def registered(kind: Kind) -> Iterator[None]:
-    """Register a kind for the time of the block."""
+    """Register a kind of machine, and remove it again after the block."""
     kind_register(kind)
     yield
-    known: Any
-    for known in (KINDS, registry.RULES, presets.PRESETS_OF_KIND, formats.READERS):
-        del known[kind.rule.kind]
+    registered_kinds: Any
+    for registered_kinds in (KINDS, registry.RULES, presets.PRESETS_OF_KIND, formats.READERS):
+        del registered_kinds[kind.rule.kind]
     for slug in kind.page.presets:
         del presets.ALL_PRESETS[slug]
