@@ -1,7 +1,7 @@
-"""The site's public behaviour is as recorded in ``tests/data/recorded``, which proves that moved code is equal.
+"""The public behaviour of the site equals the recordings in ``tests/data/recorded``.
 
-``RECORD=1 python -m pytest tests/site/test_recorded.py`` writes the recordings anew after an intended change. Seeds are
-fixed and ids begin at 1; times, room codes and tokens have placeholders.
+After an intended change, ``RECORD=1 python -m pytest tests/site/test_recorded.py`` writes the recordings anew. Seeds
+are fixed, ids begin at 1, and placeholders replace times, room codes and tokens.
 """
 
 from __future__ import annotations
@@ -55,24 +55,24 @@ on_sockets = pytest.mark.django_db(transaction=True)
 def _without_chance(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(secrets, "randbits", lambda bits: 7)
     monkeypatch.setattr(secrets, "randbelow", lambda limit: 7 % limit)
-    # Each pairing is broadcast, however quickly the next one follows.
+    # Without the limit of broadcasts, the result of each pairing is broadcast, even if the next follows at once.
     monkeypatch.setattr(type(caches["default"]), "add", lambda *args, **options: True)
 
 
 def first_ids() -> None:
-    """Restart the ids of each table at 1, whatever tests ran before."""
+    """Restart the ids of all tables at 1, because earlier tests have used ids."""
     with connection.cursor() as cursor:
         for statement in connection.ops.sequence_reset_sql(no_style(), apps.get_models()):
             cursor.execute(statement)
 
 
 def routes(patterns: list[Any], before: str = "") -> Iterator[str]:
-    for one in patterns:
-        route = f"{before}{one.pattern}"
-        if isinstance(one, URLResolver):
-            yield from routes(one.url_patterns, route)
-        elif isinstance(one, URLPattern):
-            yield f"{route}  {one.name or ''}".rstrip()
+    for pattern in patterns:
+        route = f"{before}{pattern.pattern}"
+        if isinstance(pattern, URLResolver):
+            yield from routes(pattern.url_patterns, route)
+        elif isinstance(pattern, URLPattern):
+            yield f"{route}  {pattern.name or ''}".rstrip()
 
 
 def test_addresses() -> None:
@@ -81,8 +81,8 @@ def test_addresses() -> None:
 
 def test_names_and_refusals() -> None:
     output = subprocess.run([sys.executable, "-m", "tests.recording"], capture_output=True, check=True, text=True)
-    for name, found in json.loads(output.stdout).items():
-        hold(f"names/{name}.json", found)
+    for name, names in json.loads(output.stdout).items():
+        hold(f"names/{name}.json", names)
 
 
 @pytest.mark.django_db
@@ -293,7 +293,7 @@ def test_answers(world: dict[str, Any]) -> None:
     forms = {path: re.sub(r"{\w+}", "[^/]+", path) for path, one in schema["paths"].items() if "get" in one}
     asked = [one["asked"].removeprefix("GET ").partition("?")[0] for one in found]
     left_out = {path for path, form in forms.items() if not any(re.fullmatch(form, one) for one in asked)}
-    assert left_out == {"/api/machines/{ref}/export"}, "which is among the files"
+    assert left_out == {"/api/machines/{ref}/export"}, "test_files covers only this address"
 
 
 def test_answers_to_what_changes_something(world: dict[str, Any]) -> None:

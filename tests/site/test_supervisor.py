@@ -1,4 +1,4 @@
-"""The real supervisor: killed processes come back, and stored data are still there."""
+"""The real supervisor of ``make run``: it starts killed processes again, and stored data survive."""
 
 import contextlib
 import os
@@ -50,7 +50,7 @@ def environment_of(pid: str) -> str:
 
 
 class Run:
-    """One ``make run`` without make, in a ``var`` of its own."""
+    """A running supervisor, as ``make run`` starts it, with a separate ``var`` folder."""
 
     def __init__(self, var: Path, *, python: str = sys.executable, **environment: str) -> None:
         self.var = var
@@ -71,17 +71,17 @@ class Run:
             )
 
     def children(self) -> dict[str, int]:
-        """Return the process id of each living child by its name."""
-        found = {}
+        """Return the process ids of the supervisor's living children, by the names in ``CHILDREN``."""
+        pids = {}
         for pid in read(Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")).split():
             command = read(Path("/proc") / pid / "cmdline").replace("\0", " ")
             for name, words in CHILDREN.items():
                 if all(word in command for word in words.split(".*")):
-                    found[name] = int(pid)
-        return found
+                    pids[name] = int(pid)
+        return pids
 
     def processes(self) -> set[str]:
-        """Return every living process that was started for this ``var``, including all descendants."""
+        """Return the ids of all living processes with this ``var`` folder, including all descendants."""
         return {
             entry.name
             for entry in Path("/proc").iterdir()
@@ -171,7 +171,7 @@ def test_what_is_killed_comes_back_and_forgets_nothing(start: Callable[..., Run]
         assert database.execute("SELECT word FROM kept").fetchall() == [("bead",)]
         assert valkey.get("kept") == "box"
 
-    second = start()  # with the same folder, while the first serves
+    second = start()  # with the same folder, while the first still runs
     assert second.process.wait(HANG_S) == 1
     assert "already runs" in read(second.output)
 
@@ -192,7 +192,7 @@ def test_stopping_during_the_start_leaves_nothing(start: Callable[..., Run]) -> 
 
 
 def test_a_stop_whose_exception_is_lost_stops_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in the hooks of a fork, where Python prints an exception and goes on."""
+    """Exceptions are lost in the hooks of a fork, where Python prints them and continues."""
     monkeypatch.setattr(supervisor, "stop_requested", threading.Event())
     with contextlib.suppress(supervisor.StopRequested):
         supervisor._request_stop(signal.SIGINT, None)
@@ -228,7 +228,7 @@ def test_a_slow_start_is_waited_for_and_says_what_for(
     slow._start_site(PLACE, "localhost")
     said = capsys.readouterr().out
     assert "Still waiting for the web server (0 s): 503 Service Unavailable" in said
-    assert len(said.splitlines()) < 20, "each time when it has lasted twice as long"
+    assert len(said.splitlines()) < 20, "reminders come more often than after doubled waits"
 
 
 def test_a_web_server_that_stops_again_and_again_ends_the_start(
@@ -253,7 +253,7 @@ def test_a_log_is_bounded_while_its_program_writes(tmp_path: Path, monkeypatch: 
     words = "import itertools\nfor n in itertools.count(1): print(f'{n:099}', flush=True)"
 
     def is_turned_over_twice() -> bool:
-        """Whether the rotated log no longer begins with the first line."""
+        """Return whether the rotated log no longer begins with the first line."""
         site._watch()
         return read(tmp_path / "it.log.1")[:99] not in {"", f"{1:099}"}
 
@@ -264,7 +264,7 @@ def test_a_log_is_bounded_while_its_program_writes(tmp_path: Path, monkeypatch: 
             assert wait_until(is_turned_over_twice)
         finally:
             processes.stop({writer: signal.SIGKILL})
-    assert b"\0" not in log.read_bytes(), "it goes on at the new end"
+    assert b"\0" not in log.read_bytes(), "the program writes at the old position of the truncated file"
 
 
 def test_what_ends_by_itself_is_started_again_until_it_ends_well(
