@@ -46,7 +46,7 @@ LAYOUT = Layout(
     roles=("hounds", "hare"),
     role_names=("hounds", "hare"),
     pieces=MappingProxyType(
-        {HOUND: PieceLook("hound", "circle", Side.FIRST), HARE: PieceLook("hare", "pawn", Side.SECOND)}
+        {HOUND: PieceLook("hound", "circle", Side.FIRST), HARE: PieceLook("hare", "triangle", Side.SECOND, angle=180)}
     ),
     lines=LINES,
     cell_words="points",
