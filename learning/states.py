@@ -269,7 +269,7 @@ class LatestResults(TypedDict):
 class FirstMove(TypedDict):
     """A machine's likeliest first move and its probability.
 
-    ``after`` is the opponent's opening move; empty if the machine begins. ``move`` is null if the machine resigns.
+    ``after`` is the opponent's opening move; empty if the machine begins. ``move`` is null to resign.
     """
 
     after: str
@@ -286,7 +286,7 @@ class BeadLabel(TypedDict):
 
 
 class FirstBox(TypedDict):
-    """The box of a machine's first move: its beads at the start and now. ``after`` as for :class:`FirstMove`."""
+    """The box of a machine's first move: its beads at the start and now. ``after``: the opening, or empty."""
 
     after: str
     slots: list[BeadLabel]
