@@ -24,6 +24,8 @@ from beadbox.kernels.jit import inlined, kernel
 from beadbox.kernels.random_source import below, next_word
 
 WIN, DRAW, LOSS, REMOVED = 0, 1, 2, 3
+EVERY, FIRST, LAST = 0, 1, 2
+"""Which of several visits to a box in one game are restocked."""
 
 U = np.uint64
 ZERO, ONE = U(0), U(1)
@@ -43,6 +45,9 @@ class RuleWords(NamedTuple):
     uniform_when_empty: int
     punish_previous: int
     removes: int
+    repeated: int
+    """:data:`EVERY`, :data:`FIRST` or :data:`LAST`."""
+    skips_unfinished: int
 
 
 class LearnerArrays(NamedTuple):
@@ -89,6 +94,16 @@ class OpponentArrays(NamedTuple):
     """``(n_nodes + 1,)``: where the replies of each node begin; none where the machine moves."""
     reply_target: NDArray[np.int32]
     """``(n_replies,)``: equally likely at each node."""
+    start_plies: int
+    """Forced plies before the first target."""
+    slot_plies: NDArray[np.int32]
+    """``(n_slots,)``: plies of the move of each slot, with a forced move after it."""
+    reply_plies: NDArray[np.int32]
+    """``(n_replies,)``: plies of each reply, with a forced move after it."""
+    limit: int
+    """Plies after which a game stops; 0 for a game that always ends."""
+    endless: int
+    """The result of the machine in a game that stopped: :data:`WIN`, :data:`DRAW` or :data:`LOSS`."""
 
 
 @inlined
@@ -128,9 +143,18 @@ def refill(
 
 @inlined
 def restock(
-    path: NDArray[np.uint64], n_visits: np.uint64, result: int | np.int64, resigned: bool, learner: LearnerArrays
+    path: NDArray[np.uint64],
+    n_visits: np.uint64,
+    result: int | np.int64,
+    resigned: bool | np.bool_,
+    unfinished: bool | np.bool_,
+    met: NDArray[np.bool_],
+    learner: LearnerArrays,
 ) -> int:
-    """Learn from the slots played, in order; return the number of slots removed. Formula: ``BoxMachine.restock``."""
+    """Learn from the slots played, in order; return the number of slots removed. Formula: ``BoxMachine.restock``.
+
+    ``met``: ``(n_boxes,)``, all false before and after.
+    """
     rule, slot_box, slot_indptr = learner.rule, learner.slot_box, learner.slot_indptr
     beads, visits, totals = learner.beads, learner.visits, learner.totals
     delta = rule.win if result == WIN else (rule.draw if result == DRAW else rule.loss)
@@ -142,14 +166,25 @@ def restock(
         begin = n_visits - ONE if final_counts and n_visits > ZERO else n_visits
     if final_counts and (remove or sole) and n_visits > ZERO:
         end = n_visits - ONE
+    if unfinished and rule.skips_unfinished != 0:
+        begin = end = n_visits
     for visit in range(n_visits):
-        slot = path[visit]
+        at = n_visits - ONE - visit if rule.repeated == LAST else visit
+        slot = path[at]
         visits[slot] += 1
-        count = beads[slot]
-        if begin <= visit < end and (count > 0 or rule.removes == 0):
-            changed = min(max(count + delta, rule.floor), rule.cap)
-            beads[slot] = changed
-            totals[U(slot_box[slot])] += changed - count
+        if begin <= at < end:
+            count, box = beads[slot], U(slot_box[slot])
+            if rule.repeated != EVERY:
+                if met[box]:
+                    continue
+                met[box] = True
+            if count > 0 or rule.removes == 0:
+                changed = min(max(count + delta, rule.floor), rule.cap)
+                beads[slot] = changed
+                totals[box] += changed - count
+    if rule.repeated != EVERY:
+        for visit in range(n_visits):
+            met[U(slot_box[path[visit]])] = False
     if end == n_visits:
         return 0
     return settle(path[end], remove, rule.cap, slot_box, slot_indptr, beads, totals)
@@ -185,22 +220,25 @@ def train_against_opponent(
     """Play ``n_games`` against an opponent with equally likely replies, and learn after every game."""
     slot_indptr, slot_size, refills = learner.slot_indptr, learner.slot_size, learner.refills
     initial, beads, totals, tally = learner.initial, learner.beads, learner.totals, learner.tally
-    start, slot_target, reply_indptr, reply_target = compiled
+    start, slot_target, reply_indptr, reply_target, start_plies, slot_plies, reply_plies, limit, endless = compiled
     uniform_when_empty = learner.rule.uniform_when_empty
     n_boxes = len(totals)
-    path = np.empty(n_boxes, dtype=np.uint64)  # No position recurs in a game, so no box does.
+    # Without a limit no position recurs in a game, so no box does.
+    path, met = np.empty(limit if limit > 0 else n_boxes, dtype=np.uint64), np.zeros(n_boxes, dtype=np.bool_)
     a, b = words[0], words[1]
     for _ in range(n_games):
         n_visits = ZERO
         resigned = False
-        target = np.int64(start)
-        while target >= 0:
+        target, n_plies = np.int64(start), start_plies
+        while target >= 0 and (limit == 0 or n_plies < limit):
             if target >= n_boxes:
                 node = U(target - n_boxes)
                 first = U(reply_indptr[node])
                 word, a, b = next_word(a, b)
                 reply = first + below(word, U(reply_indptr[node + ONE]) - first)
                 target = np.int64(reply_target[reply])
+                if limit > 0:
+                    n_plies += reply_plies[reply]
                 continue
             box = U(target)
             first, total = U(slot_indptr[box]), U(totals[box])
@@ -218,9 +256,12 @@ def train_against_opponent(
             path[n_visits] = slot
             n_visits += ONE
             target = np.int64(slot_target[slot])
-        result = LOSS if resigned else -1 - target
+            if limit > 0:
+                n_plies += slot_plies[slot]
+        unfinished = not resigned and limit > 0 and (target >= 0 or n_plies > limit)
+        result = LOSS if resigned else endless if unfinished else -1 - target
         tally[U(result)] += 1
-        tally[REMOVED] += restock(path, n_visits, result, resigned, learner)
+        tally[REMOVED] += restock(path, n_visits, result, resigned, unfinished, met, learner)
     words[0], words[1] = a, b
 
 
@@ -250,22 +291,28 @@ def choose_slot(box: np.uint64, word: np.uint64, learner: LearnerArrays) -> np.i
 def train_pair(
     n_games: int,
     graph: GraphArrays,
+    limit: int,
+    endless: int,
     first_player: LearnerArrays,
     second_player: LearnerArrays,
     words: NDArray[np.uint64],
 ) -> None:
-    """Play ``n_games`` between two machines on one graph; each learns unless it is frozen."""
+    """Play ``n_games`` between two machines on one graph; each learns unless it is frozen.
+
+    A game stops after ``limit`` plies, with the terminal code ``endless``.
+    """
     indptr, successor, side = graph
     node_box_a, edge_a, tally_a = first_player.node_box, first_player.slot_edge, first_player.tally
     node_box_b, edge_b, tally_b = second_player.node_box, second_player.slot_edge, second_player.tally
     learns_a, learns_b = first_player.learns, second_player.learns
-    path_a, path_b = np.empty(len(node_box_a), dtype=np.uint64), np.empty(len(node_box_b), dtype=np.uint64)
+    path_a, path_b = np.empty(limit, dtype=np.uint64), np.empty(limit, dtype=np.uint64)
+    met_a, met_b = np.zeros(len(first_player.totals), np.bool_), np.zeros(len(second_player.totals), np.bool_)
     a, b = words[0], words[1]
     for _ in range(n_games):
         n_a, n_b = ZERO, ZERO
-        after = np.int64(0)
+        after, n_plies = np.int64(0), 0
         loser = -1
-        while after >= 0:
+        while after >= 0 and n_plies < limit:
             node = U(after)
             edge = U(indptr[node])
             if side[node] == 0:
@@ -293,6 +340,10 @@ def train_pair(
                     n_b += ONE
                     edge = U(edge_b[U(slot)])
             after = np.int64(successor[edge])
+            n_plies += 1
+        unfinished = after >= 0 and loser < 0
+        if unfinished:
+            after = np.int64(endless)
         # Terminal codes of the graph: -1 first wins, -2 second wins, -3 drawn.
         result = DRAW
         if after == -1 or loser == 1:
@@ -302,7 +353,7 @@ def train_pair(
         tally_a[U(result)] += 1
         tally_b[U(LOSS - result)] += 1
         if learns_a != 0:
-            tally_a[REMOVED] += restock(path_a, n_a, result, loser == 0, first_player)
+            tally_a[REMOVED] += restock(path_a, n_a, result, loser == 0, unfinished, met_a, first_player)
         if learns_b != 0:
-            tally_b[REMOVED] += restock(path_b, n_b, LOSS - result, loser == 1, second_player)
+            tally_b[REMOVED] += restock(path_b, n_b, LOSS - result, loser == 1, unfinished, met_b, second_player)
     words[0], words[1] = a, b

@@ -14,10 +14,14 @@ def play_policies(
     successor: NDArray[np.int32],
     side: NDArray[np.int8],
     probability: NDArray[np.float64],
+    limit: int,
+    endless: int,
     words: NDArray[np.uint64],
     tally: NDArray[np.int64],
 ) -> None:
     """Play ``n_games`` from node 0; ``tally``: ``(3,)``, games won by the first side, by the second, and drawn.
+
+    A game stops after ``limit`` plies, with the terminal code ``endless``.
 
     ``probability``: ``(n_edges,)``, the policy of the side to move; all zero at a node where it resigns. At a node with
     more than one possible move a game takes one random word, and the upper 53 bits are a number below 1. The move is
@@ -26,8 +30,8 @@ def play_policies(
     """
     a, b = words[0], words[1]
     for _ in range(n_games):
-        after = np.int64(0)
-        while after >= 0:
+        after, n_plies = np.int64(0), 0
+        while after >= 0 and n_plies < limit:
             first, end = indptr[after], indptr[after + 1]
             chosen, n_possible = -1, 0
             for edge in range(first, end):
@@ -47,5 +51,6 @@ def play_policies(
                         chosen = edge
                         break
             after = np.int64(successor[chosen])
-        tally[-1 - after] += 1
+            n_plies += 1
+        tally[-1 - (after if after < 0 else endless)] += 1
     words[0], words[1] = a, b

@@ -1,4 +1,4 @@
-"""Exact values over the canonical graph: sums and minima over positions instead of samples.
+"""Exact values over the graph of a game that always ends: sums and minima over positions instead of samples.
 
 A sum of rounded products can exceed 1 by one unit in the last place, so chances are clipped at 1.
 """
@@ -8,6 +8,9 @@ from numpy.typing import NDArray
 
 from beadbox.kernels.jit import kernel
 
+N_RESULTS = 4
+"""A win of the first side, a win of the second, a draw by the rules, and a game that never ends."""
+
 
 @kernel
 def evaluate(
@@ -16,12 +19,12 @@ def evaluate(
     side: NDArray[np.int8],
     probability: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Return ``(n_nodes, 3) float64``: from every node the chances of a first-side win, a second-side win and a draw.
+    """Return ``(n_nodes, 4) float64``: the chances of the results of :data:`N_RESULTS` from every node.
 
     ``probability``: ``(n_edges,)``, the policy of the side to move; all zero at a node where it resigns.
     """
     n_nodes = len(side)
-    value = np.zeros((n_nodes, 3))
+    value = np.zeros((n_nodes, N_RESULTS))
     for node in range(n_nodes - 1, -1, -1):
         played = False
         for edge in range(indptr[node], indptr[node + 1]):
@@ -52,7 +55,7 @@ def best_reply(
     takes the first.
     """
     n_nodes = len(side)
-    value = np.zeros((n_nodes, 3))
+    value = np.zeros((n_nodes, N_RESULTS))
     for node in range(n_nodes - 1, -1, -1):
         ours = side[node] == machine_side
         worst, reply = 2.0, indptr[node]

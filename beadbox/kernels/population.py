@@ -14,6 +14,7 @@ from beadbox.kernels.box_learning import LearnerArrays, OpponentArrays, train_ag
 from beadbox.kernels.exact import best_reply, evaluate
 from beadbox.kernels.graph_arrays import GraphArrays
 from beadbox.kernels.jit import inlined, kernel
+from beadbox.kernels.loops import best_response_loops, evaluate_loops
 
 
 class MeasureArrays(NamedTuple):
@@ -27,6 +28,14 @@ class MeasureArrays(NamedTuple):
     """``(n_slots,)``: weights that stand for the beads of an empty box of the machine."""
     theirs: NDArray[np.float64]
     """``(n_opponents, n_edges)``: the policy of each opponent."""
+    limit: int
+    """Plies after which a game stops."""
+    endless: int
+    """The terminal code of a game that stops."""
+    loops: int
+    """1 if positions can come again, else 0."""
+    endless_points: float
+    """Points of the machine for a game that never ends."""
     worst: int
     """1 to measure also against the best response, as the last opponent; else 0."""
 
@@ -37,7 +46,7 @@ class MarkArrays(NamedTuple):
     marks: NDArray[np.int64]
     """``(n_marks,)``, ascending: numbers of games from now on after which every machine is measured."""
     measured: NDArray[np.float64]
-    """``(n_machines, n_marks, n_opponents + worst, 3)``: chances that the first or second side wins, and of a draw."""
+    """``(n_machines, n_marks, n_opponents + worst, 4)``: chances of a win of each side, a draw, and endless play."""
     tallies: NDArray[np.int64]
     """``(n_machines, n_marks, 4)``: the tally of each machine at each mark."""
     openings: NDArray[np.int64]
@@ -73,7 +82,7 @@ def fill_policy(
 def measure(
     learner: LearnerArrays, measures: MeasureArrays, policy: NDArray[np.float64], found: NDArray[np.float64]
 ) -> None:
-    """Write a machine's exact results, ``(n_opponents + worst, 3)``, into ``found``.
+    """Write a machine's exact results, ``(n_opponents + worst, 4)``, into ``found``.
 
     ``policy`` is overwritten, except the 1 for each forced move of the machine.
     """
@@ -87,9 +96,16 @@ def measure(
             if side[node] != machine_side:
                 for edge in range(indptr[node], indptr[node + 1]):
                     policy[edge] = theirs[opponent, edge]
-        found[opponent] = evaluate(indptr, successor, side, policy)[0]
+        if measures.loops != 0:
+            found[opponent] = evaluate_loops(indptr, successor, side, policy)[0]
+        else:
+            found[opponent] = evaluate(indptr, successor, side, policy)[0]
     if measures.worst != 0:
-        found[n_opponents] = best_reply(indptr, successor, side, policy, machine_side)[0]
+        if measures.loops != 0:
+            played = best_response_loops(indptr, successor, side, policy, machine_side, measures.endless_points)
+            found[n_opponents] = evaluate_loops(indptr, successor, side, played)[0]
+        else:
+            found[n_opponents] = best_reply(indptr, successor, side, policy, machine_side)[0]
 
 
 @inlined
@@ -165,7 +181,15 @@ def train_pairs(
     for row in range(first, end):
         done, players = 0, (learner_of(first_players, row), learner_of(second_players, row))
         for mark in range(len(at.marks)):
-            train_pair(at.marks[mark] - done, measures.graph, players[0], players[1], words[row])
+            train_pair(
+                at.marks[mark] - done,
+                measures.graph,
+                measures.limit,
+                measures.endless,
+                players[0],
+                players[1],
+                words[row],
+            )
             done = at.marks[mark]
             learner = players[measures.machine_side]
             measure(learner, measures, policy, at.measured[row, mark])

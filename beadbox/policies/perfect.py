@@ -1,30 +1,58 @@
-"""Perfect play by exhaustive search, for games small enough to enumerate."""
+"""Perfect play by exhaustive search, for games whose positions can be listed.
 
-from functools import cache
+Games that always end are searched to the end. Games in which positions can return are solved by retrograde analysis.
+"""
+
+from functools import cache, lru_cache
 
 from beadbox.policies.opponent import UniformOpponent
 from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
+from beadbox.rules.outcome import Side
+from beadbox.strength import loops
+from beadbox.strength.graph import DRAWN, TABLES_KEPT, Graph, graph_compile
+
+NEVER = 1 << 30
+"""The plies to the end of a game that no side can bring to an end."""
 
 
 @cache
 def _solve_canonical(game: AnyGame, position: AnyPosition) -> tuple[int, int]:
     outcome = game.outcome(position)
     if outcome is not None:
-        if outcome.winner is None:
-            return 0, 0
-        return (1 if outcome.winner is game.side_to_move(position) else -1), 0
+        return _value(outcome.winner, game.side_to_move(position)), 0
     replies = [solve(game, game.apply(position, move)) for move in game.legal_moves(position)]
     value = max(-reply for reply, _ in replies)
     distances = [distance + 1 for reply, distance in replies if -reply == value]
     return value, max(distances) if value < 0 else min(distances)
 
 
+@lru_cache(maxsize=TABLES_KEPT)
+def solution(game: AnyGame) -> tuple[Graph, loops.Solution]:
+    """Return the reduced graph of a game in which positions can return, and the solution of its nodes."""
+    graph = graph_compile(game, reduced=True)
+    return graph, loops.solve(graph.arrays, game.endless_winner)
+
+
 def solve(game: AnyGame, position: AnyPosition) -> tuple[int, int]:
     """Return the value for the side to move (+1 win, 0 draw, −1 loss) and the plies to the end.
 
-    The winner takes the shortest win and the loser the longest loss; a draw is reached in the fewest plies.
+    The winner takes the shortest win and the loser the longest loss; a draw is reached in the fewest plies. The plies
+    are :data:`NEVER` if positions can return and no side can force an end.
     """
-    return _solve_canonical(game, game.canonical(position))
+    if game.always_ends:
+        return _solve_canonical(game, game.canonical(position))
+    outcome = game.outcome(position)
+    if outcome is not None:
+        return _value(outcome.winner, game.side_to_move(position)), 0
+    graph, solved = solution(game)
+    node = graph.node_id[game.canonical(position)]
+    result, plies = int(solved.result[node]), int(solved.plies[node])
+    winner = None if result in (DRAWN, loops.ENDLESS) else Side(-1 - result)
+    return _value(winner, game.side_to_move(position)), NEVER if plies == loops.NO_PLIES else plies
+
+
+def _value(winner: Side | None, side: Side) -> int:
+    return 0 if winner is None else 1 if winner is side else -1
 
 
 def move_values(game: AnyGame, position: AnyPosition) -> dict[AnyMove, tuple[int, int]]:
@@ -37,7 +65,11 @@ def move_values(game: AnyGame, position: AnyPosition) -> dict[AnyMove, tuple[int
 
 
 class PerfectOpponent(UniformOpponent):
-    """Uniform among the moves that keep the best result, however long a win takes."""
+    """Uniform among the moves that keep the best result, however long a win takes.
+
+    If positions can return, a player that takes any winning move could go round in circles. There it takes the moves of
+    the shortest win, where a win in a known number of plies exists.
+    """
 
     slug = "perfect"
     name = "Perfect"
@@ -49,6 +81,9 @@ class PerfectOpponent(UniformOpponent):
     def replies(self, game: AnyGame, position: AnyPosition) -> tuple[AnyMove, ...]:
         values = move_values(game, position)
         best = max(value for value, _ in values.values())
+        if best > 0 and not game.always_ends:
+            shortest = min(plies for value, plies in values.values() if value == best)
+            return tuple(move for move, found in values.items() if found == (best, shortest))
         return tuple(move for move, (value, _) in values.items() if value == best)
 
 

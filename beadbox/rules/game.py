@@ -12,11 +12,8 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 from beadbox.rules.errors import IllegalMoveError
 from beadbox.rules.layout import Bead, Layout
-from beadbox.rules.outcome import Outcome, Side
+from beadbox.rules.outcome import MOVE_LIMIT, Outcome, Side
 from beadbox.rules.published import Published
-
-POSITIONS_RETURN = "has positions that can come again"
-"""Reason why a game has no list of its positions in the order of play; follows the game's name in a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +188,11 @@ class Game(ABC, Generic[PositionT, MoveT]):
     """Whether a machine can have a box for each position; impossible if a position includes its whole history."""
 
     @property
+    def stopped(self) -> Outcome:
+        """The outcome of a game that stopped at the ply limit: that of a game that never ends."""
+        return Outcome(self.endless_winner, MOVE_LIMIT)
+
+    @property
     def family(self) -> str:
         """The slug of the usual game of the family: this game's own slug unless it is a variant."""
         return self.slug
@@ -198,7 +200,7 @@ class Game(ABC, Generic[PositionT, MoveT]):
     @property
     def why_unlisted(self) -> str:
         """Reason why the game has no list of its positions; follows the game's name in a sentence."""
-        return "has too many positions" if self.always_ends else POSITIONS_RETURN
+        return "has too many positions"
 
     @property
     def full_name(self) -> str:

@@ -26,6 +26,14 @@ class Outcome:
     termination: str
 
 
+MOVE_LIMIT = "move_limit"
+"""The termination of a game that stopped at the ply limit."""
+AGREED = "agreed"
+"""The termination of a game that the players agreed to draw."""
+UNFINISHED = frozenset({MOVE_LIMIT, AGREED})
+"""The terminations of a game that stopped before its end."""
+
+
 class Result(IntEnum):
     """The result of an episode for the machine; also an index into a tally."""
 

@@ -12,9 +12,6 @@ from beadbox.rules.outcome import Result, Side
 Mover = Callable[[AnyPosition, Random], AnyMove | None]
 """Choose a move in a position that is not terminal; ``None`` resigns."""
 
-MAX_PLIES = 1000
-"""Plies after which an unfinished game is truncated and counts as a draw."""
-
 
 class MovePlayer(Protocol):
     """A player that can play a whole game move by move."""
@@ -28,13 +25,13 @@ def game_played(
 ) -> dict[Side, Result]:
     """Play one game from ``start`` (by default the initial position), and return its result for each side.
 
-    A game that is not over after :data:`MAX_PLIES` counts as a draw.
+    A game that is not over after ``game.ply_limit`` plies has the result of endless play.
     """
     position, n_plies = game.initial_position() if start is None else start, 0
-    while (outcome := game.outcome(position)) is None and n_plies < MAX_PLIES:
+    while (outcome := game.outcome(position)) is None and n_plies < game.ply_limit:
         side = game.side_to_move(position)
         move = movers[side](position, rng)
         if move is None:
             return {side: Result.LOSS, side.other: Result.WIN}
         position, n_plies = game.apply(position, move), n_plies + 1
-    return {side: Result.DRAW if outcome is None else Result.of(outcome, side) for side in Side}
+    return {side: Result.of(outcome or game.stopped, side) for side in Side}

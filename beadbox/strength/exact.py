@@ -13,25 +13,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beadbox.kernels.exact import best_reply, evaluate
+from beadbox.kernels.loops import best_response_loops, evaluate_loops, play_plies
 from beadbox.rules.game import AnyMove, AnyPosition
 from beadbox.rules.outcome import Side
 from beadbox.strength.graph import Graph
+from beadbox.strength.loops import endless_points
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """Chances of a win, a draw and a loss; they sum to 1."""
+    """Chances of a win, a draw by the rules, a loss, and a game that never ends; they sum to 1.
+
+    ``endless_points`` are the points for a game that never ends.
+    """
 
     win: float
     draw: float
     loss: float
+    endless: float = 0.0
+    endless_points: float = 0.5
 
     @property
     def score(self) -> float:
         """Expected points: a win is 1, a draw ½."""
-        return self.win + self.draw / 2
+        return self.win + self.draw / 2 + self.endless * self.endless_points
 
 
 class ReadablePolicy(Protocol):
@@ -60,20 +67,37 @@ def readable_policy(graph: Graph, machine: ReadablePolicy) -> Floats:
     return policy
 
 
+def chances(graph: Graph, policy: Floats) -> Floats:
+    """Return ``(n_nodes, 4)``: the chances of a win of each side, a draw, and endless play from every node.
+
+    ``policy``: ``(n_edges,)``, the policies of both sides.
+    """
+    value: Floats = (evaluate if graph.game.always_ends else evaluate_loops)(*graph.arrays, policy)
+    return value
+
+
+def unfinished(graph: Graph, policy: Floats) -> float:
+    """Return the exact chance that a game reaches the ply limit; ``policy``: ``(n_edges,)``, of both sides."""
+    return float(play_plies(graph.indptr, graph.successor, policy, graph.game.ply_limit)[:, 1].sum())
+
+
 def expected(graph: Graph, side: Side, ours: Floats, theirs: Floats) -> Expected:
     """Return the exact chances of the policy ``ours`` of ``side`` against ``theirs`` (both ``(n_edges,)``)."""
-    value = evaluate(graph.indptr, graph.successor, graph.side, _joined(graph, side, ours, theirs))
-    return _of_side(value[0], side)
+    return _of_side(graph, chances(graph, _joined(graph, side, ours, theirs))[0], side)
 
 
 def at_worst(graph: Graph, side: Side, policy: Floats) -> Expected:
     """Return the exact chances of a policy (``(n_edges,)``) of ``side`` against a best response to it."""
-    return _of_side(best_reply(graph.indptr, graph.successor, graph.side, policy, int(side))[0], side)
+    if graph.game.always_ends:
+        return _of_side(graph, best_reply(*graph.arrays, policy, int(side))[0], side)
+    played = best_response_loops(*graph.arrays, policy, int(side), endless_points(side, graph.game.endless_winner))
+    return _of_side(graph, chances(graph, played)[0], side)
 
 
 def _joined(graph: Graph, side: Side, ours: Floats, theirs: Floats) -> Floats:
     return np.where(graph.edge_side == side, ours, theirs)
 
 
-def _of_side(value: Floats, side: Side) -> Expected:
-    return Expected(win=float(value[side]), draw=float(value[2]), loss=float(value[side.other]))
+def _of_side(graph: Graph, value: Floats, side: Side) -> Expected:
+    win, draw, loss, endless = value[[side, 2, side.other, 3]].tolist()
+    return Expected(win, draw, loss, endless, endless_points(side, graph.game.endless_winner))

@@ -8,8 +8,9 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from beadbox.rules.game import POSITIONS_RETURN, AnyGame, AnyPosition
-from beadbox.rules.outcome import Outcome, Side
+from beadbox.kernels.graph_arrays import GraphArrays
+from beadbox.rules.game import AnyGame, AnyPosition
+from beadbox.rules.outcome import Side
 
 Int32s = NDArray[np.int32]
 
@@ -21,21 +22,20 @@ FIRST_WINS, SECOND_WINS, DRAWN = -1, -2, -3
 
 
 class NotListedError(ValueError):
-    """The operation needs a list of all positions in order of play, and the game has none."""
+    """The operation needs a list of all positions, and the game has none."""
 
 
-def terminal_code(outcome: Outcome) -> int:
-    """Return the graph's terminal code for an outcome."""
-    if outcome.winner is None:
-        return DRAWN
-    return FIRST_WINS if outcome.winner is Side.FIRST else SECOND_WINS
+def terminal_code(winner: Side | None) -> int:
+    """Return the graph's terminal code for a game that this side won; ``None`` for a draw."""
+    return DRAWN if winner is None else -1 - winner
 
 
 @dataclass(frozen=True, eq=False)
 class Graph:
     """All reachable non-terminal positions, with symmetric positions merged (``reduced=True``) or kept apart.
 
-    Nodes are in topological order: every successor of a node has a greater id.
+    If the game always ends, nodes are in topological order: every successor of a node has a greater id. Else they are
+    in the order of their distance from the start, and then of their text.
 
     Attributes:
         positions: the position of each node.
@@ -48,6 +48,21 @@ class Graph:
     positions: tuple[AnyPosition, ...]
     indptr: Int32s
     successor: Int32s
+
+    @cached_property
+    def arrays(self) -> GraphArrays:
+        """The graph as kernels take it."""
+        return GraphArrays(self.indptr, self.successor, self.side)
+
+    @property
+    def limit(self) -> int:
+        """Plies after which a game stops; in a game that always ends, more than any game has."""
+        return len(self.positions) + 1 if self.game.always_ends else self.game.ply_limit
+
+    @property
+    def endless(self) -> int:
+        """The terminal code of a game that never ends."""
+        return terminal_code(self.game.endless_winner)
 
     @cached_property
     def node_id(self) -> dict[AnyPosition, int]:
@@ -70,10 +85,14 @@ def graph_compile(game: AnyGame, *, reduced: bool) -> Graph:
     """Compile the graph of a game by breadth-first search from the start; results are cached.
 
     Raises:
-        NotListedError: the game has too many positions, or positions that can recur.
+        NotListedError: the game has too many positions.
+        ValueError: the game says that it always ends, and its positions can return.
     """
     if not game.listable:
-        raise _not_listed(game, game.why_unlisted)
+        raise NotListedError(
+            f"{game.name} {game.why_unlisted}, so there is no list of them. Its boxes open only when they are met, "
+            "its strength is measured in games, and no player is perfect."
+        )
     canonicalise = game.canonical if reduced else _as_it_lies
     start = canonicalise(game.initial_position())
     replies: dict[AnyPosition, list[AnyPosition]] = {}
@@ -84,15 +103,15 @@ def graph_compile(game: AnyGame, *, reduced: bool) -> Graph:
             after = [canonicalise(game.apply(position, move)) for move in game.legal_moves(position)]
             replies[position] = after
             found.update(dict.fromkeys(p for p in after if not game.is_terminal(p)))
-        frontier = [position for position in found if position not in replies]
+        frontier = sorted((position for position in found if position not in replies), key=game.encode)
 
-    order = _topological_order(replies, start, game)
+    order = _topological_order(replies, start, game) if game.always_ends else list(replies)
     node_id = {position: node for node, position in enumerate(order)}
     indptr, successor = [0], []
     for position in order:
         for after_move in replies[position]:
             outcome = game.outcome(after_move)
-            successor.append(node_id[after_move] if outcome is None else terminal_code(outcome))
+            successor.append(node_id[after_move] if outcome is None else terminal_code(outcome.winner))
         indptr.append(len(successor))
     return Graph(game, reduced, tuple(order), np.array(indptr, np.int32), np.array(successor, np.int32))
 
@@ -124,12 +143,5 @@ def _topological_order(
                         ready.append(after_move)
         layer = ready
     if len(order) != len(replies):
-        raise _not_listed(game, POSITIONS_RETURN)
+        raise ValueError(f"{game.name} says that it always ends, and its positions can return")
     return order
-
-
-def _not_listed(game: AnyGame, reason: str) -> NotListedError:
-    return NotListedError(
-        f"{game.name} {reason}, so there is no list of them. Its boxes open only when they are met, "
-        "its strength is measured in games, and no player is perfect."
-    )

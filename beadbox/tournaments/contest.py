@@ -13,14 +13,13 @@ from typing import Protocol
 import numpy as np
 
 from beadbox.kernels.contest import play_policies
-from beadbox.kernels.exact import evaluate
 from beadbox.kernels.random_source import RandomSource
 from beadbox.policies.opponent import Opponent
 from beadbox.policies.table import opponent_policy
 from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side, Tally
 from beadbox.rules.play import MovePlayer, game_played
-from beadbox.strength.exact import Floats
+from beadbox.strength.exact import Floats, chances
 from beadbox.strength.graph import Graph, graph_compile
 
 
@@ -47,6 +46,8 @@ class Contest:
     """Results of games: won by the first side, drawn, won by the second side.
 
     ``expected`` has the exact probabilities of these three results, in this order; ``None`` if they are unknown.
+
+    Games that stop at the ply limit, and the chance of endless play, count for the winner of endless play or as draws.
     """
 
     first_wins: int
@@ -77,9 +78,10 @@ def contest(game: AnyGame, first: Player, second: Player, n_games: int, rng: Ran
             raise ValueError(f"a machine that plays side {1 - side} cannot sit on side {side}")
     graph = graph_compile(game, reduced=all(_reduced(player) for player in (first, second)))
     policy = np.where(graph.edge_side == 0, _policy(graph, first), _policy(graph, second))
-    value = evaluate(graph.indptr, graph.successor, graph.side, policy)[0]
+    value = chances(graph, policy)[0]
+    value[-1 - graph.endless] += value[3]
     words, tally = rng.to_array(), np.zeros(3, np.int64)
-    play_policies(n_games, graph.indptr, graph.successor, graph.side, policy, words, tally)
+    play_policies(n_games, *graph.arrays, policy, graph.limit, graph.endless, words, tally)
     rng.set_array(words)
     return Contest(
         first_wins=int(tally[0]),

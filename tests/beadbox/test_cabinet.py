@@ -16,9 +16,9 @@ from beadbox.learners.boxes.table import boxes_compile
 from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.noughts_and_crosses.rules import NoughtsAndCrosses
 from beadbox.rules.outcome import Outcome, Result, Side
-from beadbox.rules.play import MAX_PLIES, game_played
+from beadbox.rules.play import game_played
 from beadbox.rules.registry import GAMES
-from beadbox.strength.graph import NotListedError, graph_compile
+from beadbox.strength.graph import FIRST_WINS, SECOND_WINS, graph_compile
 from tests.beadbox.remembered import GAME, remembered
 from tests.beadbox.rules.walks import reachable
 from tests.toys.tug import Tug
@@ -258,10 +258,15 @@ class NeverEnding(NoughtsAndCrosses):
         return self.initial_position() if self.ply(position) == 2 else super().apply(position, move)
 
 
-def test_a_game_in_which_positions_come_again_has_no_graph():
-    for game in (NeverEnding(), Tug()):
-        with pytest.raises(NotListedError, match=f"{game.name} has positions that can come again"):
-            graph_compile(game, reduced=True)
+def test_a_game_that_says_that_it_ends_and_does_not_has_no_graph():
+    with pytest.raises(ValueError, match=f"{GAME.name} says that it always ends, and its positions can return"):
+        graph_compile(NeverEnding(), reduced=True)
+
+
+def test_a_graph_with_loops_lists_positions_by_their_distance_from_the_start():
+    graph = graph_compile(Tug(), reduced=True)
+    assert [Tug().encode(position) for position in graph.positions] == ["--S--:1", "---S-:2", "-S---:2"]
+    assert graph.successor.tolist() == [2, 1, 0, SECOND_WINS, FIRST_WINS, 0]
 
 
 def test_a_game_without_an_end_is_a_draw_after_a_bound():
@@ -271,7 +276,7 @@ def test_a_game_without_an_end_is_a_draw_after_a_bound():
 
     moves = []
     assert game_played(NeverEnding(), dict.fromkeys(Side, player), RandomSource(1)) == dict.fromkeys(Side, Result.DRAW)
-    assert len(moves) == MAX_PLIES
+    assert len(moves) == GAME.ply_limit
 
 
 class WonByThePly(NeverEnding):
@@ -288,7 +293,7 @@ class WonByThePly(NeverEnding):
         return None if self.n_left else Outcome(Side.FIRST, "line")
 
 
-@pytest.mark.parametrize(("n_plies", "result"), [(MAX_PLIES, Result.WIN), (MAX_PLIES + 1, Result.DRAW)])
+@pytest.mark.parametrize(("n_plies", "result"), [(GAME.ply_limit, Result.WIN), (GAME.ply_limit + 1, Result.DRAW)])
 def test_a_game_that_ends_with_the_last_ply_allowed_is_over(n_plies, result):
     opponent = OPPONENTS["random"]
     game = WonByThePly(n_plies)
@@ -297,7 +302,7 @@ def test_a_game_that_ends_with_the_last_ply_allowed_is_over(n_plies, result):
     machine = BoxMachine(WonByThePly(n_plies), Side.FIRST, BoxRule())
     episode, other = play_episode(machine, opponent, RandomSource(1))
     assert (episode.result, other.result) == (result, Result.LOSS if result is Result.WIN else Result.DRAW)
-    assert len(episode.turns) == MAX_PLIES
+    assert len(episode.turns) == GAME.ply_limit
 
 
 @pytest.mark.parametrize(("reduced", "n_nodes"), [(True, 627), (False, 4_520)])

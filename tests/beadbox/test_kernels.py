@@ -32,10 +32,10 @@ class CountingMenace(BoxMachine):
         super().__init__(*arguments, **settings)
         self.played = Counter()
 
-    def restock(self, draws, result, *, resigned=False):
+    def restock(self, draws, result, *, resigned=False, unfinished=False):
         if self.learns:
             self.played.update((draw.box, draw.slot) for draw in draws)
-        return super().restock(draws, result, resigned=resigned)
+        return super().restock(draws, result, resigned=resigned, unfinished=unfinished)
 
 
 def assert_same_memory(memory: Memory, machine: CountingMenace) -> None:

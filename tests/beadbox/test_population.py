@@ -47,7 +47,7 @@ def test_each_is_what_it_would_be_alone(name, side):
                 (against_opponent(memory, REMEMBERED["perfect"]), worst_case(memory)),
                 strict=True,
             ):
-                assert found == pytest.approx((alone.win, alone.draw, alone.loss), abs=1e-12)
+                assert found == pytest.approx((alone.win, alone.draw, alone.loss, 0), abs=1e-12)
             assert marked.tallies[row, at].tolist() == [*tally, memory.n_removed]
             assert marked.openings[row, at].T.tolist() == [
                 memory.beads[opening].tolist(),
@@ -75,7 +75,7 @@ def test_each_pair_is_what_it_would_be_alone(slug, side):
         assert_alone(partners, row, theirs)
         assert learners.source(row).words == rng.words
         alone = against_opponent(ours, UNIFORM["win-block"])
-        assert marked.strength[row, 1, 0] == pytest.approx((alone.win, alone.draw, alone.loss), abs=1e-12)
+        assert marked.strength[row, 1, 0] == pytest.approx((alone.win, alone.draw, alone.loss, 0), abs=1e-12)
         assert marked.tallies[row, 1].tolist() == [tally.wins, tally.draws, tally.losses, ours.n_removed]
 
 

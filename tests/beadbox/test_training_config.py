@@ -52,7 +52,7 @@ def test_cohort_equals_plain_training_at_each_mark(teacher):
     for games in (12, 1_000):
         at, alone = marks.index(games), trained(plan, games)
         perfect = against_opponent(alone, UNIFORM["perfect"])
-        assert found.strength[0, at, 2] == pytest.approx((perfect.win, perfect.draw, perfect.loss), abs=1e-12)
+        assert found.strength[0, at, 2] == pytest.approx((perfect.win, perfect.draw, perfect.loss, 0), abs=1e-12)
         assert found.tallies[0, at, :3].sum() == games
 
 

@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from beadbox.kernels.box_learning import OpponentArrays
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.boxes.rule import WhenEmpty
-from beadbox.learners.boxes.table import CompiledOpponent
+from beadbox.learners.boxes.table import BoxTable
 from beadbox.learners.table_learner.memory import TableMemory, replies_compile, table_words
 from beadbox.policies.opponent import UniformOpponent
 
@@ -58,9 +59,9 @@ def build(folder: Path, name: str) -> Path:
     return program
 
 
-def write_tables(path: Path, course: CompiledOpponent, rng: RandomSource) -> None:
+def write_tables(path: Path, table: BoxTable, course: OpponentArrays, rng: RandomSource) -> None:
     """Write the input of ``menace.c`` as numbers in text, in the order of ``read_tables`` in the C source."""
-    table, rule = course.boxes, course.boxes.cabinet.rule
+    rule = table.cabinet.rule
     assert rule.when_empty is not WhenEmpty.UNIFORM, "the C program knows no empty box that plays anything"
     assert not rule.removes
     assert not rule.only_last

@@ -49,8 +49,8 @@ def kernel_and_c() -> Iterator[Figure]:
 
 def _against(opponent_slug: str, program: Path, tables: Path) -> Figure:
     game, opponent, rule = game_get("noughts-and-crosses"), OPPONENTS[opponent_slug], PRESETS["michie-1961"].rule
-    boxes = boxes_compile(game, Side.FIRST, rule)
-    c_program.write_tables(tables, opponent_compile(game, Side.FIRST, rule, opponent), RandomSource(SEED))
+    boxes, compiled = boxes_compile(game, Side.FIRST, rule), opponent_compile(game, Side.FIRST, rule, opponent)
+    c_program.write_tables(tables, boxes, compiled, RandomSource(SEED))
     Memory.fresh(boxes).train(opponent, 1, RandomSource(SEED))  # So that nothing is compiled while the clock runs.
 
     ours, theirs = [], []

@@ -1,7 +1,4 @@
-"""A stone between two ends, pulled one step by each side in turn: positions repeat, and a game may never end.
-
-Boxes are opened when met, since repeating positions cannot be enumerated by the number of moves.
-"""
+"""A stone between two ends, pulled one step by each side in turn: positions repeat, and a game may never end."""
 
 from __future__ import annotations
 
@@ -45,7 +42,6 @@ class Tug(Game[Position, Step]):
     name = "Tug"
     summary = "Pull the stone to your end."
     symmetries = (Symmetry("as it is", tuple(range(LAST + 1))),)
-    listable = False
     always_ends = False
 
     @cached_property

@@ -19,6 +19,7 @@ from beadbox.engines.romgon.value_search import Scratch, look, scratch_made
 from beadbox.kernels.exact_floats import TICKETS, fading, grained, squash, worth
 from beadbox.kernels.jit import inlined
 from beadbox.kernels.random_source import below, next_word
+from beadbox.rules.outcome import MOVE_LIMIT
 from beadbox.rules.romgon.pieces import TYPE_BITS
 from beadbox.rules.romgon.rules import (
     BASE_CAPTURED,
@@ -27,7 +28,6 @@ from beadbox.rules.romgon.rules import (
     MAX_OCCURRENCES,
     MAX_PLIES,
     MAX_SHUTTLES,
-    MOVE_LIMIT,
     RHOMBUS_CAPTURED,
     SHUTTLE,
     THREEFOLD_REPETITION,

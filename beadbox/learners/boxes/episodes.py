@@ -8,7 +8,6 @@ from beadbox.policies.opponent import Opponent
 from beadbox.rules.chance import Random
 from beadbox.rules.game import AnyMove, AnyPosition
 from beadbox.rules.outcome import Result, Side, Tally
-from beadbox.rules.play import MAX_PLIES
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,21 +26,22 @@ class Turn:
 class Episode:
     """One training game of a machine: its result, whether it resigned, and the draws that led to moves.
 
-    ``turns`` are the turns of both sides.
+    ``turns`` are the turns of both sides. ``unfinished`` says that the game stopped at the ply limit.
     """
 
     result: Result
     resigned: bool
     draws: tuple[BeadDraw, ...]
     turns: tuple[Turn, ...]
+    unfinished: bool = False
 
 
 def play_episode(learner: BoxMachine, opponent: Opponent | BoxMachine, rng: Random) -> tuple[Episode, Episode]:
     """Play one game from the start without learning; return the learner's episode and the opponent's.
 
     With symmetry reduced the game is played on canonical positions. All members of a slot's class then lead to the same
-    canonical position, so no random word is used to choose one. A game that is not over after :data:`MAX_PLIES` counts
-    as a draw.
+    canonical position, so no random word is used to choose one. A game that is not over after ``game.ply_limit`` plies
+    has the result of endless play.
     """
     game = learner.game
     canonicalise = learner.cabinet.box_position
@@ -49,7 +49,7 @@ def play_episode(learner: BoxMachine, opponent: Opponent | BoxMachine, rng: Rand
     turns: list[Turn] = []
     position = canonicalise(game.initial_position())
     resigned: Any = None
-    while (outcome := game.outcome(position)) is None and len(turns) < MAX_PLIES:
+    while (outcome := game.outcome(position)) is None and len(turns) < game.ply_limit:
         side = game.side_to_move(position)
         player = learner if side is learner.side else opponent
         draw = None
@@ -73,8 +73,9 @@ def play_episode(learner: BoxMachine, opponent: Opponent | BoxMachine, rng: Rand
         if resigned is not None:
             result = Result.LOSS if player_side is resigned else Result.WIN
         else:
-            result = Result.DRAW if outcome is None else Result.of(outcome, player_side)
-        return Episode(result, resigned is player_side, tuple(draws[player_side]), tuple(turns))
+            result = Result.of(outcome or game.stopped, player_side)
+        unfinished = outcome is None and resigned is None
+        return Episode(result, resigned is player_side, tuple(draws[player_side]), tuple(turns), unfinished)
 
     return episode(learner.side), episode(learner.side.other)
 
@@ -90,8 +91,8 @@ def train_episodes(learner: BoxMachine, opponent: Opponent | BoxMachine, n_games
     tally = Tally()
     for _ in range(n_games):
         episode, other = play_episode(learner, opponent, rng)
-        learner.restock(episode.draws, episode.result, resigned=episode.resigned)
+        learner.restock(episode.draws, episode.result, resigned=episode.resigned, unfinished=episode.unfinished)
         if isinstance(opponent, BoxMachine):
-            opponent.restock(other.draws, other.result, resigned=other.resigned)
+            opponent.restock(other.draws, other.result, resigned=other.resigned, unfinished=other.unfinished)
         tally.add(episode.result)
     return tally

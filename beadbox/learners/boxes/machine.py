@@ -10,7 +10,15 @@ from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass
 
 from beadbox.learners.boxes.cabinet import Cabinet
-from beadbox.learners.boxes.rule import BoxRule, EmptyOpening, FinalLoss, FinalWin, WhenEmpty
+from beadbox.learners.boxes.rule import (
+    BoxRule,
+    EmptyOpening,
+    FinalLoss,
+    FinalWin,
+    RepeatedVisits,
+    Unfinished,
+    WhenEmpty,
+)
 from beadbox.rules.chance import Random
 from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
 from beadbox.rules.outcome import Result, Side
@@ -150,40 +158,57 @@ class BoxMachine:
                 probabilities[move] += weight / sum(weights) / len(moves)
         return probabilities
 
-    def restock(self, draws: Sequence[BeadDraw], result: Result, *, resigned: bool = False) -> list[Change]:
-        """Learn from an episode: ``draws`` that led to a move, in order of play. Return the changes as applied.
+    def restock(
+        self, draws: Sequence[BeadDraw], result: Result, *, resigned: bool = False, unfinished: bool = False
+    ) -> list[Change]:
+        """Learn from an episode: ``draws`` that led to a move, in order of play. Return the change of each as applied.
 
-        There is one change for every draw taught; a machine that does not learn returns none.
+        A machine that does not learn returns none.
 
         Every box used gains ``rule.win``, ``draw`` or ``loss`` beads on the slot played, between ``floor`` and ``cap``.
-        The last box used follows ``final_win`` or ``final_loss`` if the rule has them. A box used twice changes twice.
+        The last box used follows ``final_win`` or ``final_loss`` if the rule has them. A box used several times changes
+        each time, or only by its first or last use (``repeated_visits``).
 
         ``resigned`` says that the machine itself resigned. That is a loss like any other in the boxes used. The last of
         them counts as the final move of a loss only with ``punish_previous_on_resign`` (Gardner).
+
+        ``unfinished`` says that the game stopped at the ply limit, or that the players agreed on a draw. It teaches
+        nothing if the rule's ``unfinished`` is ``none``.
         """
         if not self.learns:
             return []
         rule = self.rule
         final_counts = not resigned or rule.punish_previous_on_resign
-        if rule.only_last:
-            draws = draws[-1:] if final_counts else []
+        is_sole = final_counts and result is Result.WIN and rule.final_win is FinalWin.SOLE
+        is_removed = final_counts and result is Result.LOSS and rule.final_loss is FinalLoss.REMOVE
+        teaches = not (unfinished and rule.unfinished is Unfinished.NONE)
+        final = len(draws) - 1 if teaches and (is_sole or is_removed) else len(draws)
+        begin = len(draws) - final_counts if rule.only_last else 0
+        usual = self._usual(draws, range(begin, final)) if teaches else set()
         delta = (rule.win, rule.draw, rule.loss)[result]
         changes = []
         for index, draw in enumerate(draws):
             assert draw.slot is not None, "a resignation is not a move played"
             beads = self.boxes[draw.box]
             before = tuple(beads)
-            final = final_counts and index == len(draws) - 1
-            if final and result is Result.WIN and rule.final_win is FinalWin.SOLE:
+            if index == final and is_sole:
                 self.n_removed += sum(count > 0 for count in beads) - (beads[draw.slot] > 0)
                 beads[:] = [rule.highest if slot == draw.slot else 0 for slot in range(len(beads))]
-            elif final and result is Result.LOSS and rule.final_loss is FinalLoss.REMOVE:
+            elif index == final:
                 self.n_removed += beads[draw.slot] > 0
                 beads[draw.slot] = 0
-            elif beads[draw.slot] > 0 or not rule.removes:
+            elif index in usual and (beads[draw.slot] > 0 or not rule.removes):
                 beads[draw.slot] = min(max(beads[draw.slot] + delta, rule.floor), rule.highest)
             changes.append(Change(draw.box, tuple(b - a for a, b in zip(before, beads, strict=True))))
         return changes
+
+    def _usual(self, draws: Sequence[BeadDraw], indices: range) -> set[int]:
+        """Return which of these draws get the usual reward, where a game opened a box several times."""
+        if self.rule.repeated_visits is RepeatedVisits.FIRST:
+            return set({draws[index].box: index for index in reversed(indices)}.values())
+        if self.rule.repeated_visits is RepeatedVisits.LAST:
+            return set({draws[index].box: index for index in indices}.values())
+        return set(indices)
 
     def _beads(self, box_position: AnyPosition, key: str) -> list[int]:
         """Return the beads of a box, opened with its initial beads when first met."""

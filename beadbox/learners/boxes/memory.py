@@ -9,10 +9,17 @@ from typing import ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from beadbox.kernels.box_learning import LearnerArrays, OpponentArrays, RuleWords, train_against_opponent, train_pair
-from beadbox.kernels.graph_arrays import GraphArrays
+from beadbox.kernels.box_learning import (
+    EVERY,
+    FIRST,
+    LAST,
+    LearnerArrays,
+    RuleWords,
+    train_against_opponent,
+    train_pair,
+)
 from beadbox.kernels.random_source import RandomSource
-from beadbox.learners.boxes.rule import BoxRule, FinalLoss, FinalWin, WhenEmpty
+from beadbox.learners.boxes.rule import BoxRule, FinalLoss, FinalWin, RepeatedVisits, Unfinished, WhenEmpty
 from beadbox.learners.boxes.table import BoxTable, opponent_compile
 from beadbox.learners.memory import TouchedBox
 from beadbox.policies.opponent import Opponent
@@ -33,6 +40,10 @@ def rule_words(rule: BoxRule) -> RuleWords:
         uniform_when_empty=int(rule.when_empty is WhenEmpty.UNIFORM),
         punish_previous=int(rule.punish_previous_on_resign),
         removes=int(rule.removes),
+        repeated={RepeatedVisits.EVERY: EVERY, RepeatedVisits.FIRST: FIRST, RepeatedVisits.LAST: LAST}[
+            rule.repeated_visits
+        ],
+        skips_unfinished=int(rule.unfinished is Unfinished.NONE),
     )
 
 
@@ -116,9 +127,8 @@ class Memory:
         """Play and learn ``n_games`` against a fixed opponent; return our tally. Updates memory and ``rng``."""
         cabinet = self.table.cabinet
         compiled = opponent_compile(cabinet.game, cabinet.side, cabinet.rule, opponent)
-        ground = OpponentArrays(compiled.start, compiled.slot_target, compiled.reply_indptr, compiled.reply_target)
         words, tally = rng.to_array(), np.zeros(4, np.int64)
-        train_against_opponent(n_games, learner_arrays(self.table, self, tally, learns=True), ground, words)
+        train_against_opponent(n_games, learner_arrays(self.table, self, tally, learns=True), compiled, words)
         rng.set_array(words)
         self.n_removed += int(tally[3])
         return Tally(*map(int, tally[:3]))
@@ -141,7 +151,7 @@ class Memory:
             learner_arrays(opponent.table, opponent, np.zeros(4, np.int64), learns=opponent_learns),
         )
         first, second = players if sides[0] == 0 else players[::-1]
-        train_pair(n_games, GraphArrays(graph.indptr, graph.successor, graph.side), first, second, words)
+        train_pair(n_games, graph.arrays, graph.limit, graph.endless, first, second, words)
         rng.set_array(words)
         self.n_removed += int(players[0].tally[3])
         opponent.n_removed += int(players[1].tally[3])

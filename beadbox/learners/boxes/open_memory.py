@@ -87,18 +87,20 @@ class OpenMemory:
     def learn(self, episode: Episode) -> None:
         """Learn from one game, if the machine learns."""
         if self.machine.learns:
-            self.machine.restock(episode.draws, episode.result, resigned=episode.resigned)
+            self.machine.restock(
+                episode.draws, episode.result, resigned=episode.resigned, unfinished=episode.unfinished
+            )
             self.played.update((draw.box, draw.slot) for draw in episode.draws if draw.slot is not None)
 
-    def teach(self, draws: Sequence[tuple[int, BeadDraw]], result: Result, *, resigned: bool) -> None:
+    def teach(
+        self, draws: Sequence[tuple[int, BeadDraw]], result: Result, *, resigned: bool, unfinished: bool = False
+    ) -> None:
         """Learn from a match: (ply, draw) in order of play, for draws that led to a move. All boxes must be stored."""
         beads = {draw.box: list(self.boxes[draw.box]) for _, draw in draws}
-        changes = self.machine.restock([draw for _, draw in draws], result, resigned=resigned)
+        changes = self.machine.restock([draw for _, draw in draws], result, resigned=resigned, unfinished=unfinished)
         self.played.update((draw.box, draw.slot) for _, draw in draws if draw.slot is not None)
-        n_untaught = len(draws) - len(changes)  # where the rule learns in the last boxes only
-        for index, (ply, draw) in enumerate(draws):
-            deltas = [0] * len(draw.beads) if index < n_untaught else list(changes[index - n_untaught].deltas)
-            self._step(draw.box, beads, deltas, ply)
+        for (ply, draw), change in zip(draws, changes, strict=True):
+            self._step(draw.box, beads, list(change.deltas), ply)
 
     def refilled(self, draw: BeadDraw, ply: int) -> None:
         """Record that the empty box of a draw was refilled."""

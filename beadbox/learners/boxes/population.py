@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from beadbox.kernels.box_learning import LearnerArrays, OpponentArrays
-from beadbox.kernels.graph_arrays import GraphArrays
+from beadbox.kernels.box_learning import LearnerArrays
+from beadbox.kernels.exact import N_RESULTS
 from beadbox.kernels.population import MarkArrays, MeasureArrays, train_pairs, train_population
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.boxes.memory import Memory, learner_arrays
@@ -29,6 +29,7 @@ from beadbox.policies.table import opponent_policy
 from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side, Tally
 from beadbox.strength.exact import Floats
+from beadbox.strength.loops import endless_points
 
 MOST_THREADS = 32
 """Threads of one process; a container has eight processes and may have a thousand threads (docker-compose.yml)."""
@@ -42,7 +43,8 @@ class Marked:
     """The state of machines at each mark of a training.
 
     Attributes:
-        strength: ``(n_machines, n_marks, n_measures + worst, 3) float64``: exact chances of a win, a draw and a loss.
+        strength: ``(n_machines, n_marks, n_measures + worst, 4) float64``: exact chances of a win, a draw, a loss
+            and endless play.
         tallies: ``(n_machines, n_marks, 4) int64``, like ``tally`` of :class:`Population`.
         openings: ``(n_machines, n_marks, n_slots, 2) int64``: beads and visits of the box for the start of the game;
             no slots where the other side begins.
@@ -128,8 +130,7 @@ class Population:
         """
         cabinet = self.table.cabinet
         compiled = opponent_compile(cabinet.game, cabinet.side, cabinet.rule, opponent)
-        ground = OpponentArrays(compiled.start, compiled.slot_target, compiled.reply_indptr, compiled.reply_target)
-        return self._worked(train_population, (_arrays(self), ground), marks, measures, worst)
+        return self._worked(train_population, (_arrays(self), compiled), marks, measures, worst)
 
     def train_against(
         self,
@@ -169,17 +170,21 @@ class Population:
         n_slots = 0 if first_box < 0 else int(np.diff(self.table.slot_indptr)[first_box])
         theirs = [opponent_policy(cabinet.game, opponent, reduced=graph.reduced) for opponent in measures]
         looks = len(self), len(marks)
-        measured = np.zeros((*looks, len(measures) + worst, 3))
+        measured = np.zeros((*looks, len(measures) + worst, N_RESULTS))
         tallies, openings = np.zeros((*looks, 4), np.int64), np.zeros((*looks, n_slots, 2), np.int64)
         arguments = (
             *players,
             self.words,
             MeasureArrays(
-                GraphArrays(graph.indptr, graph.successor, graph.side),
+                graph.arrays,
                 int(cabinet.side),
                 forced_policy(self.table),
                 self.table.when_empty,
                 np.array(theirs).reshape(len(measures), len(graph.successor)),
+                graph.limit,
+                graph.endless,
+                int(not cabinet.game.always_ends),
+                endless_points(cabinet.side, cabinet.game.endless_winner),
                 int(worst),
             ),
             MarkArrays(np.array(marks, np.int64), measured, tallies, openings),
@@ -191,7 +196,7 @@ class Population:
             with ThreadPoolExecutor(N_CORES) as threads:
                 for work in [threads.submit(kernel, first, end, *arguments) for first, end in pairwise(edges)]:
                     work.result()
-        ours = [int(cabinet.side), 2, int(cabinet.side.other)]
+        ours = [int(cabinet.side), 2, int(cabinet.side.other), 3]
         return Marked(measured[..., ours], tallies, openings)
 
 

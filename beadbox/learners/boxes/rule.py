@@ -58,6 +58,21 @@ class BoxSet(StrEnum):
     ALL = "all"
 
 
+class RepeatedVisits(StrEnum):
+    """The visits that are restocked if a game opens a box several times."""
+
+    EVERY = "every"
+    FIRST = "first"
+    LAST = "last"
+
+
+class Unfinished(StrEnum):
+    """The lesson of a game that reached the ply limit or that the sides agreed to draw."""
+
+    RESULT = "result"
+    NONE = "none"
+
+
 class OpenBoxes(StrEnum):
     """Whether boxes are laid out before the first game (MENACE) or when first met (HexapawnRL)."""
 
@@ -75,6 +90,9 @@ class BoxRule:
 
     A slot counts as *removed* when it is empty and the rule can remove slots (``final_win`` or ``final_loss``). No
     reward brings it back; only a refill of the whole box does.
+
+    ``repeated_visits`` chooses among the visits of a game to a box, apart from a last visit that follows ``final_win``
+    or ``final_loss``. Source of the choice: R. S. Sutton and A. G. Barto, "Reinforcement Learning" (2018), section 5.1.
 
     Raises:
         RuleError: a field is out of range or contradicts another; the field is named.
@@ -101,6 +119,8 @@ class BoxRule:
     reduce_symmetry: bool = True
     box_set: BoxSet = BoxSet.DECISIONS
     open_boxes: OpenBoxes = OpenBoxes.IN_ADVANCE
+    repeated_visits: RepeatedVisits = RepeatedVisits.EVERY
+    unfinished: Unfinished = Unfinished.RESULT
 
     def __post_init__(self) -> None:
         if not self.initial:

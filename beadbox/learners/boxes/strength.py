@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beadbox.kernels.exact import visit
+from beadbox.kernels.loops import visit_loops
 from beadbox.kernels.population import fill_policy
 from beadbox.learners.boxes.machine import BoxMachine
 from beadbox.learners.boxes.memory import Memory
@@ -69,11 +70,13 @@ def worst_case(memory: Memory, *, greedy: bool = False) -> Expected:
 
 
 def visit_probability(memory: Memory, opponent: Opponent) -> Floats:
-    """Return ``(n_boxes,)``: the chance that a game against the opponent opens each box."""
+    """Return ``(n_boxes,)``: the chance that a game against the opponent opens each box, within the ply limit."""
     table, graph = memory.table, memory.table.graph
     theirs = opponent_policy(table.cabinet.game, opponent, reduced=graph.reduced)
     policy = _joined(graph, table.cabinet.side, machine_policy(memory), theirs)
-    return visit(graph.indptr, graph.successor, policy)[table.node_box >= 0]
+    if graph.game.always_ends:
+        return visit(graph.indptr, graph.successor, policy)[table.node_box >= 0]
+    return visit_loops(graph.indptr, graph.successor, policy, graph.limit)[table.node_box >= 0]
 
 
 def readable_machine(memory: Memory) -> BoxMachine:

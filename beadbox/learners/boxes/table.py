@@ -8,12 +8,13 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from beadbox.kernels.box_learning import DRAW, LOSS, WIN, OpponentArrays
 from beadbox.learners.boxes.cabinet import Cabinet
 from beadbox.learners.boxes.rule import BoxRule, EmptyOpening, WhenEmpty
 from beadbox.policies.opponent import Opponent, UniformOpponent
 from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
-from beadbox.strength.graph import DRAWN, FIRST_WINS, SECOND_WINS, TABLES_KEPT, Graph, Int32s, graph_compile
+from beadbox.strength.graph import DRAWN, TABLES_KEPT, Graph, Int32s, graph_compile
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,31 +121,13 @@ def boxes_compile(game: AnyGame, side: Side, rule: BoxRule) -> BoxTable:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class CompiledOpponent:
-    """One opponent, compiled for the games of one machine, with every step that needs no bead resolved in advance.
+@lru_cache(maxsize=TABLES_KEPT)
+def opponent_compile(game: AnyGame, side: Side, rule: BoxRule, opponent: Opponent) -> OpponentArrays:
+    """Compile an opponent for the games of a machine with this side and rule; results are cached.
 
     A *target* says where a move leads: ``0 … n_boxes-1`` opens that box; ``n_boxes + node`` is the opponent's turn at a
     node; −1, −2, −3 end the game with a win, draw or loss *for the machine*. Forced moves without a box are
     followed through, so they cost nothing.
-
-    Attributes:
-        start: the target that a game begins with.
-        slot_target: ``(n_slots,) int32``, the target that the move of each slot leads to.
-        reply_indptr: ``(n_nodes + 1,) int32``, empty for nodes where the machine moves.
-        reply_target: ``(n_replies,) int32``, equally likely at each node.
-    """
-
-    boxes: BoxTable
-    start: int
-    slot_target: Int32s
-    reply_indptr: Int32s
-    reply_target: Int32s
-
-
-@lru_cache(maxsize=TABLES_KEPT)
-def opponent_compile(game: AnyGame, side: Side, rule: BoxRule, opponent: Opponent) -> CompiledOpponent:
-    """Compile an opponent for the games of a machine with this side and rule; results are cached.
 
     Raises:
         NotListedError: the positions of the game cannot be listed.
@@ -152,30 +135,39 @@ def opponent_compile(game: AnyGame, side: Side, rule: BoxRule, opponent: Opponen
     boxes = boxes_compile(game, side, rule)
     assert isinstance(opponent, UniformOpponent), "an engine plays no game that is small enough for a table"
     graph = boxes.graph
-    won = FIRST_WINS if side is Side.FIRST else SECOND_WINS
+    result = {DRAWN: DRAW, -1 - side: WIN, -1 - side.other: LOSS}
 
-    def target(successor: int) -> int:
-        """Return the target of an edge, after the forced moves of the machine that need no box."""
+    def target(successor: int) -> tuple[int, int]:
+        """Return the target of an edge after the forced moves of the machine that need no box, and their number."""
+        n_forced = 0
         while successor >= 0 and graph.side[successor] == side and boxes.node_box[successor] < 0:
             successor = int(graph.successor[graph.indptr[successor]])
+            n_forced += 1
         if successor < 0:
-            return -2 if successor == DRAWN else (-1 if successor == won else -3)
+            return -1 - result[successor], n_forced
         if graph.side[successor] == side:
-            return int(boxes.node_box[successor])
-        return boxes.n_boxes + successor
+            return int(boxes.node_box[successor]), n_forced
+        return boxes.n_boxes + successor, n_forced
 
-    reply_indptr, reply_target = [0], []
+    reply_indptr, replies = [0], list[tuple[int, int]]()
     for node, position in enumerate(graph.positions):
         if graph.side[node] != side:
             legal = game.legal_moves(position)
             for move in opponent.replies(game, position):
                 edge = graph.indptr[node] + legal.index(move)
-                reply_target.append(target(int(graph.successor[edge])))
-        reply_indptr.append(len(reply_target))
-    return CompiledOpponent(
-        boxes=boxes,
-        start=target(0),
-        slot_target=np.array([target(int(graph.successor[e])) for e in boxes.slot_edge], np.int32),
+                replies.append(target(int(graph.successor[edge])))
+        reply_indptr.append(len(replies))
+    start, start_plies = target(0)
+    slots = np.array([target(int(graph.successor[edge])) for edge in boxes.slot_edge], np.int32)
+    after_reply = np.array(replies, np.int32).reshape(-1, 2)
+    return OpponentArrays(
+        start=start,
+        slot_target=slots[:, 0].copy(),
         reply_indptr=np.array(reply_indptr, np.int32),
-        reply_target=np.array(reply_target, np.int32),
+        reply_target=after_reply[:, 0].copy(),
+        start_plies=start_plies,
+        slot_plies=slots[:, 1] + np.int32(1),
+        reply_plies=after_reply[:, 1] + np.int32(1),
+        limit=0 if game.always_ends else game.ply_limit,
+        endless=result[graph.endless],
     )

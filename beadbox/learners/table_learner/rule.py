@@ -90,7 +90,7 @@ class TableRule(PlainRule):
     @classmethod
     def fits(cls, game: AnyGame) -> bool:
         """Whether a machine with such a rule can play the game: all boards of it can be listed."""
-        return game.listable
+        return game.listable and game.always_ends
 
     @property
     def of_boards(self) -> bool:

@@ -15,7 +15,7 @@ from types import MappingProxyType
 
 from beadbox.rules.errors import InvalidMoveError, InvalidPositionError
 from beadbox.rules.game import Addition, Game, GuidePart, Look, Symmetry
-from beadbox.rules.outcome import Outcome, Side
+from beadbox.rules.outcome import MOVE_LIMIT, Outcome, Side
 from beadbox.rules.romgon.geometry import CELL, IDS, N_CELLS, PLACES
 from beadbox.rules.romgon.guide import AIM, OTHER_RULES, PIECES, scene
 from beadbox.rules.romgon.layout import LAYOUT, SYMMETRIES
@@ -57,8 +57,6 @@ DEADLOCK = "deadlock"
 DRAGLOCK = "draglock"
 THREEFOLD_REPETITION = "threefold_repetition"
 SHUTTLE = "shuttle"
-MOVE_LIMIT = "move_limit"
-
 MAX_PLIES = 200
 MAX_OCCURRENCES = 3
 MAX_SHUTTLES = 5

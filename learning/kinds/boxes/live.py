@@ -15,7 +15,7 @@ from beadbox.learners.boxes.machine import BeadDraw, BoxMachine
 from beadbox.learners.boxes.open_memory import OpenMemory
 from beadbox.learners.memory import TouchedBox
 from beadbox.rules.game import AnyMove, AnyPosition
-from beadbox.rules.outcome import Outcome, Result, Tally
+from beadbox.rules.outcome import UNFINISHED, Outcome, Result, Tally
 from games.live.players import Choice, LiveMatch, LiveSeat, NotHeldError, Statement
 from games.live.room_state import RESIGNATION
 from games.live.states import Insight
@@ -182,7 +182,7 @@ def _teach(
     n_removed_before = machine.n_removed if n_removed is None else n_removed
     memory = OpenMemory.load(machine.game_rules, machine.cabinet.side, rule, boxes.get, n_removed_before)
     draws = [(draw.ply, BeadDraw(draw.position, tuple(draw.beads), draw.slot)) for draw in with_bead]
-    memory.teach(draws, result, resigned=resigned)
+    memory.teach(draws, result, resigned=resigned, unfinished=outcome.termination in UNFINISHED)
     return memory, result
 
 

@@ -12,6 +12,8 @@ from beadbox.learners.boxes.rule import (
     FinalWin,
     InitialBy,
     OpenBoxes,
+    RepeatedVisits,
+    Unfinished,
     WhenEmpty,
 )
 from learning.kinds.page import KindText, RuleGroup, Words
@@ -85,6 +87,16 @@ WORDS: dict[str, Words] = {
         "Michie made all boxes before the first game.",
         {"in_advance": "all of them, before the first game", "when_met": "each when it is first needed"},
     ),
+    "repeated_visits": Words(
+        "A box opened several times",
+        "In some games a board can return, so one game opens its box again. Which of these times count?",
+        {"every": "every time", "first": "only the first time", "last": "only the last time"},
+    ),
+    "unfinished": Words(
+        "A game without an end",
+        "Some games stop after many moves, or because both players agree to a draw.",
+        {"result": "the boxes learn from its result", "none": "the boxes stay as they are"},
+    ),
 }
 
 GROUPS = (
@@ -92,6 +104,7 @@ GROUPS = (
     RuleGroup("Changes after a game", ("win", "draw", "loss", "only_last", "final_win", "final_loss")),
     RuleGroup("An empty box", ("when_empty", "empty_opening", "punish_previous_on_resign")),
     RuleGroup("The boxes", ("reduce_symmetry", "merge_symmetric_moves", "box_set", "open_boxes")),
+    RuleGroup("A game that goes round in circles", ("repeated_visits", "unfinished")),
 )
 
 TEXT = KindText(
@@ -226,4 +239,8 @@ def _shared(rule: BoxRule) -> list[str]:
         texts.append("Matching squares share a colour.")
     if rule.open_boxes is OpenBoxes.WHEN_MET:
         texts.append("A box is made when it is first needed.")
+    if rule.repeated_visits is not RepeatedVisits.EVERY:
+        texts.append(f"Of several openings of a box in one game only the {rule.repeated_visits} counts.")
+    if rule.unfinished is Unfinished.NONE:
+        texts.append("A game without an end changes nothing.")
     return texts

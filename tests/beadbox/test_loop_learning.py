@@ -1,0 +1,189 @@
+"""Learning and play in games whose positions can return: kernels equal the readable machine, with the ply limit."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.boxes.episodes import train_episodes
+from beadbox.learners.boxes.machine import BeadDraw, BoxMachine
+from beadbox.learners.boxes.memory import Memory
+from beadbox.learners.boxes.population import Population
+from beadbox.learners.boxes.rule import (
+    BoxRule,
+    BoxSet,
+    FinalLoss,
+    FinalWin,
+    RepeatedVisits,
+    Unfinished,
+    WhenEmpty,
+)
+from beadbox.learners.boxes.strength import against_opponent, readable_machine, visit_probability, worst_case
+from beadbox.learners.boxes.table import boxes_compile
+from beadbox.policies.perfect import NEVER, move_values, solve
+from beadbox.policies.registry import UNIFORM
+from beadbox.policies.table import opponent_policy
+from beadbox.rules.outcome import Result, Side
+from beadbox.strength.exact import unfinished
+from beadbox.strength.graph import graph_compile
+from beadbox.tournaments.contest import contest
+from tests.toys.tug import Position, Tug
+
+N_GAMES = 300
+
+
+class ShortTug(Tug):
+    """A rope that is let go after a few pulls; then the second side has won."""
+
+    ply_limit = 7
+    endless_winner = Side.SECOND
+
+
+class DrawnTug(Tug):
+    """A rope that is let go after a few pulls; then the game is a draw."""
+
+    ply_limit = 7
+
+
+GAMES = (Tug(), ShortTug(), DrawnTug())
+USUAL = BoxRule(initial=(4,), box_set=BoxSet.ALL)
+RULES = {
+    "usual": USUAL,
+    "first visits": replace(USUAL, repeated_visits=RepeatedVisits.FIRST),
+    "last visits": replace(USUAL, repeated_visits=RepeatedVisits.LAST, when_empty=WhenEmpty.REFILL),
+    "first visits, no lesson without an end": replace(
+        USUAL, repeated_visits=RepeatedVisits.FIRST, unfinished=Unfinished.NONE
+    ),
+    "no lesson without an end": replace(USUAL, unfinished=Unfinished.NONE, when_empty=WhenEmpty.UNIFORM),
+    "final moves, first visits": replace(
+        USUAL,
+        final_win=FinalWin.SOLE,
+        final_loss=FinalLoss.REMOVE,
+        cap=9,
+        repeated_visits=RepeatedVisits.FIRST,
+        when_empty=WhenEmpty.REFILL,
+    ),
+    "final moves, last visits": replace(
+        USUAL, final_loss=FinalLoss.REMOVE, repeated_visits=RepeatedVisits.LAST, when_empty=WhenEmpty.REFILL
+    ),
+    "the last box": replace(USUAL, only_last=True),
+}
+
+every_game = pytest.mark.parametrize("game", GAMES, ids=lambda game: type(game).__name__)
+every_rule = pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
+
+
+@every_game
+@every_rule
+@pytest.mark.parametrize("side", Side)
+@pytest.mark.parametrize("opponent", ["random", "perfect"])
+def test_kernel_leaves_the_beads_of_the_readable_machine(game, rule, side, opponent):
+    memory, rng = Memory.fresh(boxes_compile(game, side, rule)), RandomSource(5)
+    twin, twin_rng = readable_machine(memory), RandomSource(5)
+    tally = memory.train(UNIFORM[opponent], N_GAMES, rng)
+    assert tally == train_episodes(twin, UNIFORM[opponent], N_GAMES, twin_rng)
+    assert rng.text == twin_rng.text
+    assert {key: memory.beads[memory.slots(box)].tolist() for key, box in memory.table.box_id.items()} == twin.boxes
+    assert memory.n_removed == twin.n_removed
+
+
+@every_game
+@every_rule
+def test_two_learning_machines_leave_the_beads_of_readable_ones(game, rule):
+    memories = [Memory.fresh(boxes_compile(game, side, rule)) for side in Side]
+    twins = [readable_machine(memory) for memory in memories]
+    rng, twin_rng = RandomSource(6), RandomSource(6)
+    tally = memories[0].train_against(memories[1], N_GAMES, rng, opponent_learns=True)
+    assert tally == train_episodes(twins[0], twins[1], N_GAMES, twin_rng)
+    assert rng.text == twin_rng.text
+    for memory, twin in zip(memories, twins, strict=True):
+        beads = {key: memory.beads[memory.slots(box)].tolist() for key, box in memory.table.box_id.items()}
+        assert beads == twin.boxes
+
+
+def test_a_population_is_measured_as_single_machines_are():
+    game = GAMES[1]
+    table = boxes_compile(game, Side.FIRST, USUAL)
+    population = Population.fresh(table, [RandomSource(seed) for seed in range(3)])
+    marked = population.train(UNIFORM["random"], [0, 50], [UNIFORM["random"], UNIFORM["perfect"]], worst=True)
+    for row in range(3):
+        memory = population.memory(row)
+        alone = Memory.fresh(table)
+        alone.train(UNIFORM["random"], 50, RandomSource(row))
+        assert np.array_equal(memory.beads, alone.beads)
+        wanted = [against_opponent(alone, UNIFORM[slug]) for slug in ("random", "perfect")] + [worst_case(alone)]
+        for found, one in zip(marked.strength[row, 1], wanted, strict=True):
+            assert found == pytest.approx([one.win, one.draw, one.loss, one.endless], abs=1e-15)
+            assert found.sum() == pytest.approx(1, abs=1e-15)
+
+
+SLOTS = (0, 1, 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("rule", "wanted"),
+    [
+        (USUAL, [6, 6]),
+        (replace(USUAL, repeated_visits=RepeatedVisits.FIRST), [5, 4]),
+        (replace(USUAL, repeated_visits=RepeatedVisits.LAST), [4, 5]),
+        (replace(USUAL, repeated_visits=RepeatedVisits.FIRST, final_win=FinalWin.SOLE, cap=9), [0, 9]),
+        (replace(USUAL, only_last=True, repeated_visits=RepeatedVisits.FIRST), [4, 5]),
+    ],
+)
+def test_which_of_several_visits_to_a_box_are_restocked(rule, wanted):
+    game = Tug()
+    machine = BoxMachine(game, Side.FIRST, replace(rule, win=1))
+    key = game.encode(Position(2, Side.FIRST))
+    machine.open_box(Position(2, Side.FIRST))
+    draws = [BeadDraw(key, tuple(machine.boxes[key]), slot) for slot in SLOTS]
+    changes = machine.restock(draws, Result.WIN)
+    assert machine.boxes[key] == wanted
+    assert len(changes) == len(draws)
+    assert [4 + sum(change.deltas[slot] for change in changes) for slot in range(2)] == wanted
+
+
+def test_unfinished_game_teaches_its_result_or_nothing():
+    game = Tug()
+    for rule, wanted in ((USUAL, 4 + USUAL.draw), (replace(USUAL, unfinished=Unfinished.NONE), 4)):
+        machine = BoxMachine(game, Side.FIRST, rule)
+        beads = machine.open_box(Position(2, Side.FIRST))
+        draw = BeadDraw(game.encode(Position(2, Side.FIRST)), tuple(beads), 0)
+        (change,) = machine.restock([draw], Result.DRAW, unfinished=True)
+        assert beads[0] == wanted
+        assert change.deltas[0] == wanted - 4
+
+
+def test_contest_agrees_with_its_exact_chances_and_the_ply_limit():
+    n_games = 200_000
+    for game in GAMES:
+        rng = RandomSource(3)
+        played = contest(game, UNIFORM["random"], UNIFORM["random"], n_games, rng)
+        graph = graph_compile(game, reduced=True)
+        policy = opponent_policy(game, UNIFORM["random"], reduced=True)
+        stopped = unfinished(graph, policy)
+        # A pull either ends the game or not, so after an even number of plies half of the games go on.
+        assert stopped == pytest.approx(0.5 ** (game.ply_limit // 2), rel=1e-12)
+        drawn = stopped if game.endless_winner is None else 0
+        spread = 4 * (drawn * (1 - drawn) / n_games) ** 0.5
+        assert played.draws / n_games == pytest.approx(drawn, abs=spread)
+        assert played.expected == pytest.approx((0.5, 0, 0.5))
+
+
+def test_chances_to_open_a_box_are_those_of_played_games():
+    game, n_games = DrawnTug(), 20_000
+    memory = Memory.fresh(boxes_compile(game, Side.FIRST, replace(USUAL, win=0, draw=0, loss=0)))
+    chances = visit_probability(memory, UNIFORM["random"])
+    assert chances[memory.table.box_id["--S--:1"]] == 1
+    memory.train(UNIFORM["random"], n_games, RandomSource(1))
+    assert memory.visits.sum() / n_games == pytest.approx(1 + 0.5 + 0.25 + 0.125, abs=0.03)
+
+
+def test_perfect_play_with_loops():
+    game = Tug()
+    begin, near = Position(2, Side.FIRST), Position(3, Side.SECOND)
+    assert solve(game, begin) == (0, NEVER)
+    assert {move.end: value for move, value in move_values(game, begin).items()} == {1: (0, NEVER), 3: (-1, 1)}
+    assert solve(game, near) == (1, 1)
+    assert [move.end for move in UNIFORM["perfect"].replies(game, near)] == [4]
+    assert [move.end for move in UNIFORM["perfect"].replies(game, begin)] == [1]
