@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from beadbox.kernels.graph_arrays import GraphArrays
 from beadbox.kernels.jit import kernel
 from beadbox.kernels.random_source import next_word
 
@@ -10,9 +11,7 @@ from beadbox.kernels.random_source import next_word
 @kernel
 def play_policies(
     n_games: int,
-    indptr: NDArray[np.int32],
-    successor: NDArray[np.int32],
-    side: NDArray[np.int8],
+    graph: GraphArrays,
     probability: NDArray[np.float64],
     limit: int,
     endless: int,
@@ -28,6 +27,7 @@ def play_policies(
     the first at which the running sum of the chances exceeds that number. If the sum falls short by rounding, it is the
     last possible one. ``words`` and ``tally`` are updated in place.
     """
+    indptr, successor, side = graph
     a, b = words[0], words[1]
     for _ in range(n_games):
         after, n_plies = np.int64(0), 0

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beadbox.kernels.exact import N_RESULTS
+from beadbox.kernels.graph_arrays import GraphArrays
 from beadbox.kernels.jit import kernel
 
 TOLERANCE = 1e-13
@@ -230,16 +231,15 @@ def best_response_loops(
     home = end_components(indptr, successor, side, probability, machine_side)
     n_components = home.max() + 1
     way = np.full(n_components, -1, np.int64)
-    source = np.zeros(len(successor), np.int32)
+    graph = GraphArrays(indptr, successor, side)
     policy = probability.copy()
     for node in range(n_nodes):
-        source[indptr[node] : indptr[node + 1]] = node
         if side[node] != machine_side:
             policy[indptr[node] : indptr[node + 1]] = 0.0
             if home[node] < 0:
                 policy[indptr[node]] = 1.0
     for number in range(n_components):
-        _leave(number, way[number], indptr, successor, source, side, machine_side, home, policy)
+        _leave(number, way[number], graph, machine_side, home, policy)
     worth, best, exit_edge = np.zeros(len(successor)), np.zeros(n_components), np.zeros(n_components, np.int64)
     improved = True
     while improved:  # each round is a strict improvement and strategies are finite
@@ -274,7 +274,7 @@ def best_response_loops(
             current = endless if way[number] < 0 else worth[way[number]]
             if best[number] < current - TOLERANCE:
                 way[number] = exit_edge[number]
-                _leave(number, way[number], indptr, successor, source, side, machine_side, home, policy)
+                _leave(number, way[number], graph, machine_side, home, policy)
                 improved = True
     return policy
 
@@ -283,10 +283,7 @@ def best_response_loops(
 def _leave(
     number: int,
     way: int,
-    indptr: NDArray[np.int32],
-    successor: NDArray[np.int32],
-    source: NDArray[np.int32],
-    side: NDArray[np.int8],
+    graph: GraphArrays,
     machine_side: int,
     home: NDArray[np.int32],
     policy: NDArray[np.float64],
@@ -295,6 +292,7 @@ def _leave(
 
     A member is *reached* once it leads to the exit with a positive chance. Each move goes to a member reached before.
     """
+    indptr, successor, side = graph
     reached = np.zeros(len(home), np.bool_)
     for node in range(len(home)):
         if home[node] == number and side[node] != machine_side:
@@ -305,7 +303,7 @@ def _leave(
                     break
     if way < 0:
         return
-    begin = source[way]
+    begin = np.searchsorted(indptr, way, side="right") - 1
     policy[indptr[begin] : indptr[begin + 1]] = 0.0
     policy[way] = 1.0
     reached[begin] = True

@@ -1,4 +1,4 @@
-"""Perfect play by exhaustive search, for games whose positions can be listed.
+"""Perfect play by exhaustive search, for games with a list of their positions.
 
 Games that always end are searched to the end. Games in which positions can return are solved by retrograde analysis.
 """

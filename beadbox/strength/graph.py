@@ -52,7 +52,8 @@ class Graph:
     @cached_property
     def arrays(self) -> GraphArrays:
         """The graph as kernels take it."""
-        return GraphArrays(self.indptr, self.successor, self.side)
+        side = np.array([self.game.side_to_move(position) for position in self.positions], np.int8)
+        return GraphArrays(self.indptr, self.successor, side)
 
     @property
     def limit(self) -> int:
@@ -69,10 +70,10 @@ class Graph:
         """The id of each position's node, the inverse of ``positions``."""
         return {position: node for node, position in enumerate(self.positions)}
 
-    @cached_property
+    @property
     def side(self) -> NDArray[np.int8]:
         """``(n_nodes,) int8``: the side to move."""
-        return np.array([self.game.side_to_move(p) for p in self.positions], dtype=np.int8)
+        return self.arrays.side
 
     @cached_property
     def edge_side(self) -> NDArray[np.int8]:

@@ -96,7 +96,7 @@ def _sources(graph: GraphArrays) -> list[list[int]]:
 
 
 def endless_points(side: Side, endless_winner: Side | None = None) -> float:
-    """Return the points of ``side`` for a game that never ends: ½ if nobody wins such a game."""
+    """Return the points of ``side`` for a game that never ends: ½ if it is a draw."""
     return 0.5 if endless_winner is None else float(endless_winner is side)
 
 

@@ -81,7 +81,7 @@ def contest(game: AnyGame, first: Player, second: Player, n_games: int, rng: Ran
     value = chances(graph, policy)[0]
     value[-1 - graph.endless] += value[3]
     words, tally = rng.to_array(), np.zeros(3, np.int64)
-    play_policies(n_games, *graph.arrays, policy, graph.limit, graph.endless, words, tally)
+    play_policies(n_games, graph.arrays, policy, graph.limit, graph.endless, words, tally)
     rng.set_array(words)
     return Contest(
         first_wins=int(tally[0]),

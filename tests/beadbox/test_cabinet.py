@@ -263,7 +263,7 @@ def test_a_game_that_says_that_it_ends_and_does_not_has_no_graph():
         graph_compile(NeverEnding(), reduced=True)
 
 
-def test_a_graph_with_loops_lists_positions_by_their_distance_from_the_start():
+def test_graph_with_loops_lists_positions_by_distance():
     graph = graph_compile(Tug(), reduced=True)
     assert [Tug().encode(position) for position in graph.positions] == ["--S--:1", "---S-:2", "-S---:2"]
     assert graph.successor.tolist() == [2, 1, 0, SECOND_WINS, FIRST_WINS, 0]

@@ -1,4 +1,4 @@
-"""Learning and play in games whose positions can return: kernels equal the readable machine, with the ply limit."""
+"""Learning and play in games with positions that return: kernels equal the readable machine, ply limit included."""
 
 from dataclasses import replace
 
