@@ -118,10 +118,7 @@ class Lesson:
 
     @cached_property
     def wanted(self) -> NDArray[np.float64]:
-        """The marks: MENACE's mean points after :data:`N_GAMES` games, and the edges of the interval.
-
-        ``(3, 3)``: a row for each teacher.
-        """
+        """The marks, ``(3, 3)``: a row for each teacher with MENACE's mean points and the edges of its interval."""
         return np.array([mean_interval(column) for column in self.menace[:, : len(TEACHERS)].T.tolist()])
 
     def then(self, preset: str) -> NDArray[np.float64]:
@@ -349,10 +346,7 @@ def _mean(mean: float, low: float, high: float) -> str:
 
 
 def _findings(lessons: Sequence[Lesson]) -> tuple[str, ...]:
-    """Return sentences about the lessons in which methods need clearly fewer or more games than MENACE.
-
-    For hexapawn, a sentence says how many methods make no mistakes.
-    """
+    """Describe where methods need clearly fewer or more games than MENACE, and how many master hexapawn."""
     sentences, n = [], len(lessons)
     for preset in TABLE_PRESETS:
         name = _short(preset)

@@ -136,7 +136,7 @@ def _after(graph: Graph, solution: Solution, position: AnyPosition) -> PerfectRe
     """Return the result after a first move, with its plies counted from the start of the game."""
     outcome: Outcome | None = graph.game.outcome(position)
     if outcome is not None:
-        return result_of(terminal_code(outcome), 1 if outcome.winner is not None else NO_PLIES)
+        return result_of(terminal_code(outcome.winner), 1 if outcome.winner is not None else NO_PLIES)
     node = graph.node_id[graph.game.canonical(position)]
     plies = int(solution.plies[node])
     return result_of(int(solution.result[node]), plies if plies == NO_PLIES else plies + 1)
