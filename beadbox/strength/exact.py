@@ -40,6 +40,13 @@ class Expected:
         """Expected points: a win is 1, a draw ½."""
         return self.win + self.draw / 2 + self.endless * self.endless_points
 
+    @property
+    def counted(self) -> tuple[float, float, float]:
+        """The chances of a win, a draw and a loss, with endless play counted as a draw or for the side that wins it."""
+        won, lost = self.endless_points == 1, self.endless_points == 0
+        drawn = not won and not lost
+        return self.win + won * self.endless, self.draw + drawn * self.endless, self.loss + lost * self.endless
+
 
 class ReadablePolicy(Protocol):
     """A readable machine, which plays one side or either."""

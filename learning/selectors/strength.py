@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
 
 from django.core.cache import cache
 
@@ -28,7 +27,10 @@ STRENGTH_CACHE_S = 24 * 3600
 
 
 Strength = dict[str, dict[str, object]]
-"""Probabilities of win, draw and loss by opponent; a sample also has ``games`` and the intervals."""
+"""Probabilities of win, draw and loss by opponent; a sample also has ``games`` and the intervals.
+
+For games with loops ``endless`` is the chance of a game that never ends, which also counts as a draw or a win.
+"""
 
 
 def policy_strength(graph: Graph, side: Side, policy: Floats) -> Strength:
@@ -41,7 +43,13 @@ def policy_strength(graph: Graph, side: Side, policy: Floats) -> Strength:
         for name, opponent in exact_opponents().items()
     }
     exact["worst"] = at_worst(graph, side, policy)
-    return {name: asdict(result) for name, result in exact.items()}
+    shares: Strength = {
+        name: dict(zip(("win", "draw", "loss"), result.counted, strict=True)) for name, result in exact.items()
+    }
+    if not graph.game.always_ends:
+        for name, result in exact.items():
+            shares[name]["endless"] = result.endless
+    return shares
 
 
 def strength_kept(machine: Machine, work_out: Callable[[], Strength]) -> Strength:

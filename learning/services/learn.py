@@ -182,7 +182,7 @@ def _store_curve(machine: Machine, run: TrainingRun, trained: Trained) -> None:
 
 
 def _strength_json(strength: Floats) -> dict[str, dict[str, float]]:
-    """Convert exact probabilities against each of ``MEASURES``, shape ``(n_measures, 3)``, to a dictionary."""
+    """Convert exact probabilities against each of ``MEASURES``, shape ``(n_measures, 4)``, to a dictionary."""
     return {
         name.replace("-", "_"): dict(zip(("win", "draw", "loss"), row[:3], strict=True))
         for name, row in zip(MEASURES, strength.tolist(), strict=True)
