@@ -224,7 +224,7 @@ def play_on(
         answer: the choice that a slow player, whose turn it is, has already made.
     """
     game = live.game
-    outcome = game.outcome(position)
+    outcome = _outcome(live, position)
     live.match.answer_by = None
     for n_answers in itertools.count() if max_plies is None else range(max_plies):
         seat = live.seats[game.side_to_move(position)]
@@ -241,9 +241,16 @@ def play_on(
         else:
             position = game.play(position, choice.move)
             _ply_add(live, seat.row.side, game.format_move(choice.move), game.encode(position))
-            outcome = game.outcome(position)
+            outcome = _outcome(live, position)
     if outcome is not None:
         _finish(live.match, outcome)
+
+
+def _outcome(live: LiveMatch, position: AnyPosition) -> Outcome | None:
+    """Return the outcome of the match in this position: by the rules, else at the ply limit of a game with loops."""
+    game = live.game
+    is_stopped = not game.always_ends and live.match.n_plies >= game.ply_limit
+    return game.outcome(position) or (game.stopped if is_stopped else None)
 
 
 def _remember(live: LiveMatch, seat: LiveSeat, record: Any) -> None:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any, cast
 
 from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
-from beadbox.rules.outcome import Side
+from beadbox.rules.outcome import MOVE_LIMIT, Side
 from games.accounts.principal import AnyUser, Principal
 from games.live.players import PLAYERS, LiveMatch
 from games.live.states import (
@@ -41,8 +41,9 @@ HIDDEN_NAME = HIDDEN[0].upper() + HIDDEN[1:]
 MATCH_REASONS = {
     RESIGNATION: "the loser resigned",
     EMPTY_BOX: "the machine found no bead in its box and resigned",
+    MOVE_LIMIT: "the game went on for too many moves",
 }
-"""Reasons for the end of a match other than the rules."""
+"""Reasons for the end of a match that a game's own rules do not name."""
 
 
 def swap_allowed(live: LiveMatch) -> bool:
@@ -59,7 +60,7 @@ def role_of(match: Match, side: int) -> str:
 def reason_of(match: Match) -> str:
     """Return the reason for the end of the match, in words that a child understands."""
     termination = match.termination
-    return MATCH_REASONS.get(termination) or match.room.game_rules.look.reasons[termination]
+    return match.room.game_rules.look.reasons.get(termination) or MATCH_REASONS[termination]
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ from learning.workers.runs import RUNS, run_execute
 from tests.factories import api_with, guest, play_out, room_view, user
 from tests.games.test_consumers import Socket
 from tests.toys import TOYS
+from tests.toys.tug import Tug
 
 LINK = re.compile(r'<a [^>]*href="(/[^"#]*)')
 NO_PAGE = re.compile(r"/(admin|static|api|logout)\b|\.csv$")
@@ -90,7 +91,7 @@ def pages_from(client: Client, *addresses: str) -> Iterator[tuple[str, str]]:
 @every_toy
 def test_the_lobby_offers_it_and_a_click_begins_a_match(client: Client, game: Game[Any, Any]) -> None:
     for side in Side:
-        shown = next(one for one in client.get("/").context["games"] if one["slug"] == game.slug)
+        shown = next(one for one in client.get("/play").context["games"] if one["slug"] == game.slug)
         assert (shown["teach"] is not None, shown["rival"] is not None) == (game.takes_boxes, not game.takes_boxes)
         rivals = client.get(f"/play/{game.slug}").context["game"]["rivals"]
         opponent = next(one for one in rivals if one["side"] == str(side.value))
@@ -180,6 +181,24 @@ def test_the_api_tells_of_it_and_plays_it(game: Game[Any, Any]) -> None:
     assert len(api.get(f"{address}/positions").json()["positions"]) == state["ply"] + 1
     assert api.get(f"{address}/advice").json()["code"] == "no_engine"
     assert api.get("/api/machines", {"game": game.slug}).json()["count"] == 0
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("endless_winner", "role"), [(None, None), (Side.SECOND, "E")])
+def test_match_that_goes_round_in_circles_ends_at_the_ply_limit(
+    monkeypatch: pytest.MonkeyPatch, endless_winner: Side | None, role: str | None
+) -> None:
+    monkeypatch.setattr(Tug, "ply_limit", 6)
+    monkeypatch.setattr(Tug, "endless_winner", endless_winner)
+    api = APIClient()
+    room = api.post("/api/rooms", {"game": "tug", "opponent": "perfect", "side": "0"}, format="json").json()
+    headers = {"X-Seat-Token": room["seat_token"]}
+    for n_plies in (2, 4, 6):
+        state = api.post(f"/api/rooms/{room['code']}/move", {"move": "pull west from 2"}, headers=headers).json()
+        assert state["ply"] == n_plies
+        assert state["status"] == ("finished" if n_plies == 6 else "playing")
+    assert (state["outcome"]["termination"], state["outcome"]["winner"]) == ("move_limit", role)
+    assert state["outcome"]["reason"] == "the game went on for too many moves"
 
 
 @pytest.mark.django_db
