@@ -87,7 +87,7 @@ class MarksLook(Look[Board, int]):
 
 
 class MarksGame(Game[Board, int]):
-    """A game in which a move writes the mark of its side into an empty square; a move is the index of the square."""
+    """A game in which a move writes a mark into an empty square; a move is the index of the square."""
 
     symmetries = SYMMETRIES
     layout: ClassVar[Layout]
@@ -102,8 +102,8 @@ class MarksGame(Game[Board, int]):
         return MarksLook(self, self.layout, notation=self.notation, reasons=self.reasons, guide=self.guide)
 
     @abstractmethod
-    def mark(self, position: Board) -> str:
-        """The mark that the side to move writes."""
+    def mark(self, position: Board, move: int) -> str:
+        """The mark that the move writes."""
 
     def initial_position(self) -> Board:
         return Board(EMPTY * 9)
@@ -117,7 +117,7 @@ class MarksGame(Game[Board, int]):
         return tuple(square for square in range(9) if position[square] == EMPTY)
 
     def apply(self, position: Board, move: int) -> Board:
-        return Board(position[:move] + self.mark(position) + position[move + 1 :])
+        return Board(position[:move] + self.mark(position, move) + position[move + 1 :])
 
     def transform(self, position: Board, symmetry: Symmetry) -> Board:
         squares = [EMPTY] * 9
@@ -177,7 +177,7 @@ class CrossesAndNoughts(MarksGame):
     def side_to_move(self, position: Board) -> Side:
         return Side.FIRST if position.count("X") == position.count("O") else Side.SECOND
 
-    def mark(self, position: Board) -> str:
+    def mark(self, position: Board, move: int) -> str:
         return self.layout.roles[self.side_to_move(position)]
 
     def decode(self, text: str) -> Board:

@@ -7,7 +7,7 @@
  */
 
 import { bead } from "./beads.js";
-import { beadsOn, cellsAt, dot, EDGE, edges, outline, piece, pieceWords, ruling, thread } from "./diagram.js";
+import { aside, beadsOn, cellsAt, dot, EDGE, edges, outline, piece, pieceWords, ruling, thread } from "./diagram.js";
 import { narrow, svg, usesKeys } from "./dom.js";
 import { percents } from "./words.js";
 
@@ -233,6 +233,14 @@ export class Board {
     this.cells[index].focus();
   }
 
+  /** Returns the piece that a move of a role would bring to an empty cell, or `null` if that is not known. */
+  #entering(/** @type {string|null} */ role) {
+    const { badges, pieces, roles } = this.layout;
+    if (!role) return null;
+    const entering = this.chosen.length ? this.view.board[this.chosen[0]] : badges[roles.indexOf(role)];
+    return entering && pieces?.[entering] ? entering : null;
+  }
+
   #draw() {
     const { board, winning, last, beads, lit, ghost } = this.view;
     const known = beads.map(({ probability }) => probability ?? 0);
@@ -240,6 +248,7 @@ export class Board {
     const gone = Math.max(0, 1 - known.reduce((sum, chance) => sum + chance, 0));
     const chances = percents([...known, gone]);
     const { chips, threads } = beadsOn(beads.map((one, at) => ({ ...one, chance: chances[at] })));
+    const entering = this.#entering(ghost);
     this.threads.replaceChildren(...threads.map((move) => thread(move, this.layout.cells)));
     this.cells.forEach((g, index) => {
       const cell = this.layout.cells[index];
@@ -248,7 +257,7 @@ export class Board {
       // A cell where another move begins stays playable after a first cell was chosen.
       const isPlayable = isTarget || this.#through(index, []).length > 0;
       const isChosen = this.chosen.includes(index);
-      const hint = board[index] ? null : chips.get(index);
+      const hints = board[index] ? [] : (chips.get(index) ?? []);
       const ways = threads.filter(({ cells }) => cells[0] === index);
       g.setAttribute(
         "class",
@@ -272,7 +281,7 @@ export class Board {
           board[index] ? pieceWords(this.layout, board[index]) : "empty",
           cell.goal && `goal of ${cell.goal}`,
           // In the visible order, so that speech control finds the button by its visible words.
-          hint && `chance of bead ${hint.mark}: ${hint.chance}`,
+          ...hints.map(({ mark, chance }) => `chance of bead ${mark}: ${chance}`),
           ...ways.map(
             ({ cells, mark, chance }) =>
               `bead ${mark} to ${this.layout.cells[cells[cells.length - 1]].name}, chance ${chance}`,
@@ -300,13 +309,15 @@ export class Board {
               transform: this.layout.shape === "square" ? null : `translate(${x} ${y}) scale(.86)`,
             }),
           board[index] ? piece(board[index], x, y, this.layout) : null,
-          !board[index] && isPlayable && ghost && !hint
-            ? svg("g", { class: "ghost" }, piece(ghost, x, y, this.layout))
+          !board[index] && isPlayable && entering && !hints.length
+            ? svg("g", { class: "ghost" }, piece(entering, x, y, this.layout))
             : null,
           isTarget && dot(x, y, board[index]),
-          hint && bead({ ...hint, x, y: y - 9, r: 22 }),
           // The space is not drawn: it separates mark and chance for screen readers.
-          hint && svg("text", { class: "odds-text", x, y: y + 34 }, ` ${hint.chance}`),
+          ...hints.flatMap((hint, at) => [
+            bead({ ...hint, x: x + aside(at, hints.length), y: y - 9, r: hints.length > 1 ? 19 : 22 }),
+            svg("text", { class: "odds-text", x: x + aside(at, hints.length), y: y + 34 }, ` ${hint.chance}`),
+          ]),
         ].filter((one) => one instanceof SVGElement),
       );
     });

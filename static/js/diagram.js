@@ -266,14 +266,19 @@ export function outline(/** @type {Layout} */ layout, /** @type {number} */ x, /
  * move on a thread along its path.
  *
  * @param {MoveBead[]} moves
- * @returns {{chips: Map<number, MoveBead>, threads: MoveBead[]}}
+ * @returns {{chips: Map<number, MoveBead[]>, threads: MoveBead[]}}
  */
 export function beadsOn(moves) {
-  const isLong = (/** @type {MoveBead} */ { cells }) => cells.length > 1;
-  return {
-    chips: new Map(moves.filter((move) => !isLong(move)).map((move) => [move.cells[0], move])),
-    threads: moves.filter(isLong),
-  };
+  /** @type {Map<number, MoveBead[]>} */
+  const chips = new Map();
+  for (const move of moves.filter(({ cells }) => cells.length === 1))
+    chips.set(move.cells[0], [...(chips.get(move.cells[0]) ?? []), move]);
+  return { chips, threads: moves.filter(({ cells }) => cells.length > 1) };
+}
+
+/** Returns how far a bead lies to the right of the middle of its cell, when several share the cell. */
+export function aside(/** @type {number} */ at, /** @type {number} */ n) {
+  return 48 * (at - (n - 1) / 2);
 }
 
 /** Draws the path of a move as a thread with its bead; `centres` are the centres of all cells. */
@@ -304,7 +309,7 @@ export function thread(/** @type {MoveBead} */ { cells, colour, mark, kind = "" 
  *
  * @param {Layout} layout
  * @param {(string|null)[]} pieces
- * @param {{symmetry?: Placement, chips?: Map<number, MoveBead>, threads?: MoveBead[], lit?: number[], dots?: number[]}} options
+ * @param {{symmetry?: Placement, chips?: Map<number, MoveBead[]>, threads?: MoveBead[], lit?: number[], dots?: number[]}} options
  *   `lit` are highlighted cells, and `dots` are possible targets of a move
  */
 export function diagram(layout, pieces, { symmetry, chips = new Map(), threads = [], lit = [], dots = [] } = {}) {
@@ -322,8 +327,17 @@ export function diagram(layout, pieces, { symmetry, chips = new Map(), threads =
   group.append(svg("path", { class: "ruling", d: ruling(layout, place) }));
   place.centres.forEach(({ x, y }, cell) => {
     if (pieces[cell]) group.append(piece(pieces[cell], 100 * x, 100 * y, layout));
-    const chip = chips.get(cell);
-    if (chip && !pieces[cell]) group.append(bead({ ...chip, x: 100 * x, y: 100 * y, r: 30 }));
+    const lying = chips.get(cell) ?? [];
+    lying.forEach((chip, at) => {
+      group.append(
+        bead({
+          ...chip,
+          x: 100 * x + aside(at, lying.length),
+          y: 100 * y,
+          r: lying.length > 1 || pieces[cell] ? 22 : 30,
+        }),
+      );
+    });
   });
   for (const cell of dots) group.append(dot(100 * place.centres[cell].x, 100 * place.centres[cell].y, pieces[cell]));
   group.append(...threads.map((move) => thread(move, place.centres)));

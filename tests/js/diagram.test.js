@@ -63,8 +63,9 @@ test("a move of one cell has its bead there, a longer one on a thread", () => {
   const short = { cells: [4], colour: 0, mark: "A" };
   const long = { cells: [0, 3], colour: 1, mark: "B" };
   const { chips, threads } = beadsOn([short, long]);
-  assert.deepEqual([...chips], [[4, short]]);
+  assert.deepEqual([...chips], [[4, [short]]]);
   assert.deepEqual(threads, [long]);
+  assert.deepEqual([...beadsOn([short, { ...short, mark: "a" }]).chips.keys()], [4]);
 });
 
 test("a position in words", () => {

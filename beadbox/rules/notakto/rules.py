@@ -64,7 +64,7 @@ class Notakto(MarksGame):
     def side_to_move(self, position: Board) -> Side:
         return Side(position.count("X") % 2)
 
-    def mark(self, position: Board) -> str:
+    def mark(self, position: Board, move: int) -> str:
         return "X"
 
     def outcome(self, position: Board) -> Outcome | None:

@@ -22,8 +22,10 @@ DATA = Path(__file__).parents[2] / "data" / "games"
 NAMES = {
     "ladder": "ladder-9",
     "21-matches": "21-matches-misere",
+    "nim-3-3-3": "nim-3-3-3",
     "notakto": "notakto-3x3",
     "misere-noughts-and-crosses": "misere-noughts-and-crosses",
+    "wild-noughts-and-crosses": "wild-noughts-and-crosses",
 }
 COUNTS = {one["name"]: one for one in json.loads((DATA / "counts.json").read_text())["games"]}
 STRENGTH = {one["name"]: one["rows"] for one in json.loads((DATA / "strength.json").read_text())["games"]}
@@ -90,6 +92,10 @@ def test_exact_strength(slug, row):
         ("21-matches", f"{'I' * 20}.1"),
         ("21-matches", f".{'I' * 20}2"),
         ("21-matches", f"{'I' * 22}1"),
+        ("nim-3-3-3", "CCCCCCCCC2"),
+        ("nim-3-3-3", "C.CCCCCCC2"),
+        ("nim-3-3-3", "CCCCCCCC.1"),
+        ("nim-3-3-3", "CCCCCCCCCC1"),
         ("notakto", "XO......."),
         ("notakto", "XXXXXXXX"),
         ("notakto", "XXX...XXX"),
@@ -97,6 +103,8 @@ def test_exact_strength(slug, row):
         ("misere-noughts-and-crosses", "XXXOO.O.."),
         ("misere-noughts-and-crosses", "XXXOOO..."),
         ("misere-noughts-and-crosses", "?........"),
+        ("wild-noughts-and-crosses", "XXXOOO..."),
+        ("wild-noughts-and-crosses", "XXX"),
     ],
 )
 def test_positions_that_cannot_arise_are_refused(slug, text):
@@ -106,11 +114,32 @@ def test_positions_that_cannot_arise_are_refused(slug, text):
 
 
 @each_game
-@pytest.mark.parametrize("text", ["", "0", "22", "a", "٣"])
+@pytest.mark.parametrize("text", ["", "0", "22", "a", "٣", "1Y", "0X"])
 def test_moves_that_are_none_are_refused(slug, text):
     refused = refusal(game_get(slug).parse_move, text)
     assert isinstance(refused, InvalidMoveError)
     assert repr(text) in str(refused)
+
+
+@pytest.mark.parametrize("slug", ["nim-3-3-3", "wild-noughts-and-crosses"])
+def test_boxes_with_several_kinds_of_move(slug):
+    game, counts = game_get(slug), COUNTS[slug]
+    classes = {game.canonical(position) for position in reachable(game)}
+    kinds = [one for one in classes if len(game.distinct_moves(one)) > 1]
+    found = [sum(game.side_to_move(one) is side for one in kinds) for side in Side]
+    assert found == counts.get("boxes_with_several_kinds_of_move", counts["boxes"])
+
+
+def test_nim_is_lost_where_the_heaps_add_up_to_zero():
+    """Bouton's theorem: the side to move loses exactly where the binary sum of the heaps is 0."""
+    game = game_get("nim-3-3-3")
+
+    def wins(position):
+        return any(not wins(game.apply(position, move)) for move in game.legal_moves(position))
+
+    for position in reachable(game):
+        heaps = [position.board[at : at + 3].count("C") for at in (0, 3, 6)]
+        assert wins(position) == bool(heaps[0] ^ heaps[1] ^ heaps[2])
 
 
 def test_a_full_board_of_notakto_is_never_a_draw():

@@ -115,6 +115,8 @@ class Face:
             PrintingError: the letters would be too small to read.
         """
         leaps = any(len(slot.path) > 1 for front in fronts for slot in front.slots)
+        # Two moves of one cell have their beads side by side.
+        shared = any(len({slot.path for slot in front.slots}) < len(front.slots) for front in fronts)
         counts = any(not front.is_even for front in fronts)
         edge = min(width, height)
         pad = 0.03 * edge
@@ -124,13 +126,14 @@ class Face:
         scale = max(scale_at_side, scale_above)
         # In cells, the largest radius at which beads keep clear of pieces, of each other and of numbers.
         most = {(False, False): 0.49, (False, True): 0.36, (True, False): 0.385, (True, True): 0.315}[leaps, counts]
+        most = min(most, 0.24) if shared else most
         if scale * most < SMALLEST_RADIUS:
             wanted = [math.ceil(side / MM * SMALLEST_RADIUS / (scale * most)) for side in (width, height)]
             raise PrintingError(
                 f"Letters of {LETTER_MM} mm do not fit on boxes of this size. "
                 f"Make the boxes {wanted[0]} × {wanted[1]} mm or larger."
             )
-        radius = max(SMALLEST_RADIUS, scale * (0.26 if leaps else 0.35))
+        radius = max(SMALLEST_RADIUS, scale * (0.23 if shared else 0.26 if leaps else 0.35))
         # A bead between four pieces touches no more than their feet.
         piece = min(0.85, (0.55 - radius / scale) / 0.26) if leaps else 1
         board = scale * layout.columns, scale * layout.rows

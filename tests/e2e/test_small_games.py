@@ -1,0 +1,70 @@
+"""A match in each small game on a phone: what is touched is large enough, and the machine's box opens."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from beadbox.rules.mu_torere.rules import MuTorere
+from beadbox.rules.outcome import Side
+from beadbox.rules.pong_hau_ki.rules import PongHauKi
+from beadbox.rules.registry import GAMES
+from games.live.store import room_get
+from learning.services.machines import machine_create
+from tests.e2e.conftest import Visitor
+from tests.e2e.everywhere import options
+from tests.e2e.playing import cell, code_of, expect_plies, expect_turn
+from tests.factories import room_view
+
+pytestmark = pytest.mark.e2e
+
+MIN_TOUCH_PX = 44
+ROOM = {"nim-3-3-3": "4", "wild-noughts-and-crosses": "5", "pong-hau-ki": "1", "mu-torere": "1"}
+"""The cell that is touched first in each game."""
+
+
+@pytest.fixture(autouse=True)
+def _registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    for game in (PongHauKi(), MuTorere()):
+        monkeypatch.setitem(GAMES, game.slug, game)
+
+
+def play_first(page: Any, slug: str) -> None:
+    """Play the first legal move from a cell by touch, with its button if the cell has several moves."""
+    state = room_view(room_get(code_of(page)))
+    move = next(move for move in state["legal_moves"] if state["paths"][move][0] == ROOM[slug])
+    for touched in state["paths"][move]:
+        cell(page, touched).click()
+    if move in state["actions"]:
+        page.get_by_role("button", name=state["actions"][move]["name"]).click()
+
+
+@pytest.mark.parametrize("slug", ROOM)
+def test_a_match_on_a_phone(visitor: Visitor, slug: str) -> None:
+    page = visitor(**options(360, 740))
+    page.goto(f"/play/{slug}")
+    page.locator('.opponent:has(input[value="random"])').click()
+    page.locator('.sides label:has(input[value="first"])').click()
+    page.locator("#play-other").click()
+    expect_turn(page)
+    for floor in page.locator("#board .cell-floor").all():
+        box = floor.bounding_box()
+        assert box is not None
+        assert min(box["width"], box["height"]) >= MIN_TOUCH_PX
+    play_first(page, slug)
+    expect_plies(page, 2)
+
+
+@pytest.mark.parametrize("slug", ["nim-3-3-3", "wild-noughts-and-crosses"])
+def test_a_machine_opens_a_box(visitor: Visitor, slug: str) -> None:
+    machine = machine_create(game=slug, side=Side.FIRST, name="Small")
+    page = visitor(**options(1280, 800))
+    page.goto(f"/play/{slug}")
+    page.locator('select[name="first"]').select_option(str(machine.pk))
+    page.locator('select[name="second"]').select_option("random")
+    page.locator("#watch-them").click()
+    page.locator("#step").click()
+    expect_plies(page, 1)
+    expect(page.locator("#matchbox .matchbox, .matchbox-place .matchbox").first).to_be_visible()
+    page.goto(machine.get_absolute_url())
+    expect(page.locator(".wall-box").first).to_be_visible()
