@@ -94,12 +94,13 @@ class MarksGame(Game[Board, int]):
     notation: ClassVar[str]
     reasons: ClassVar[Mapping[str, str]]
     guide: ClassVar[tuple[GuidePart[Board, int], ...]]
+    look_type: ClassVar[type[MarksLook]] = MarksLook
     scene: ClassVar[Board]
     """A position for a picture of the game."""
 
     @cached_property
     def look(self) -> Look[Board, int]:
-        return MarksLook(self, self.layout, notation=self.notation, reasons=self.reasons, guide=self.guide)
+        return self.look_type(self, self.layout, notation=self.notation, reasons=self.reasons, guide=self.guide)
 
     @abstractmethod
     def mark(self, position: Board, move: int) -> str:

@@ -7,11 +7,10 @@ A position is nine characters from top left to bottom right, ``X``, ``O`` or ``.
 
 from __future__ import annotations
 
-from functools import cached_property
 from types import MappingProxyType
 
 from beadbox.rules.errors import InvalidMoveError, InvalidPositionError
-from beadbox.rules.game import GuidePart, Look, Symmetry
+from beadbox.rules.game import GuidePart, Symmetry
 from beadbox.rules.layout import Bead, Layout, PieceLook
 from beadbox.rules.outcome import Outcome, Side
 from beadbox.rules.squares import (
@@ -85,11 +84,8 @@ class WildNoughtsAndCrosses(MarksGame):
     notation = "text, X, O or . for each cell, in the order of the layout's cells"
     reasons = MappingProxyType({THREE_IN_A_ROW: "three in a row", FULL_BOARD: "the board is full"})
     guide = GUIDE
+    look_type = WildLook
     scene = Board("X..OX..O.")
-
-    @cached_property
-    def look(self) -> Look[Board, int]:
-        return WildLook(self, self.layout, notation=self.notation, reasons=self.reasons, guide=self.guide)
 
     def side_to_move(self, position: Board) -> Side:
         return Side(self.ply(position) % 2)
