@@ -9,15 +9,18 @@ from beadbox.rules.errors import UnknownGameError
 from beadbox.rules.game import AnyGame
 from beadbox.rules.hexapawn.rules import HEXAPAWNS
 from beadbox.rules.misere_noughts_and_crosses.rules import MisereNoughtsAndCrosses
+from beadbox.rules.mu_torere.rules import MuTorere
 from beadbox.rules.nim.rules import Nim
 from beadbox.rules.notakto.rules import Notakto
 from beadbox.rules.noughts_and_crosses.rules import NoughtsAndCrosses
+from beadbox.rules.pong_hau_ki.rules import PongHauKi
 from beadbox.rules.romgon.rules import ROMGONS
 from beadbox.rules.twenty_one_matches.rules import TwentyOneMatches
 from beadbox.rules.wild_noughts_and_crosses.rules import WildNoughtsAndCrosses
 
 _SMALL = (Ladder(), TwentyOneMatches(), Nim(), Notakto(), MisereNoughtsAndCrosses(), WildNoughtsAndCrosses())
-_GAMES = cast("tuple[AnyGame, ...]", (NoughtsAndCrosses(), *HEXAPAWNS, *ROMGONS, *_SMALL))
+_RETURNING = (PongHauKi(), MuTorere())
+_GAMES = cast("tuple[AnyGame, ...]", (NoughtsAndCrosses(), *HEXAPAWNS, *ROMGONS, *_SMALL, *_RETURNING))
 
 GAMES: dict[str, AnyGame] = {game.slug: game for game in _GAMES}
 """Games by slug, variants included; the usual game of a family precedes its variants."""

@@ -5,10 +5,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from beadbox.rules.mu_torere.rules import MuTorere
 from beadbox.rules.outcome import Side
-from beadbox.rules.pong_hau_ki.rules import PongHauKi
-from beadbox.rules.registry import GAMES
 from games.live.store import room_get
 from learning.services.machines import machine_create
 from tests.e2e.conftest import Visitor
@@ -19,27 +16,21 @@ from tests.factories import room_view
 pytestmark = pytest.mark.e2e
 
 MIN_TOUCH_PX = 44
-ROOM = {"nim-3-3-3": "4", "wild-noughts-and-crosses": "5", "pong-hau-ki": "1", "mu-torere": "1"}
+TOUCHED = {"nim-3-3-3": "4", "wild-noughts-and-crosses": "5", "pong-hau-ki": "1", "mu-torere": "1"}
 """The cell that is touched first in each game."""
-
-
-@pytest.fixture(autouse=True)
-def _registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    for game in (PongHauKi(), MuTorere()):
-        monkeypatch.setitem(GAMES, game.slug, game)
 
 
 def play_first(page: Any, slug: str) -> None:
     """Play the first legal move from a cell by touch, with its button if the cell has several moves."""
     state = room_view(room_get(code_of(page)))
-    move = next(move for move in state["legal_moves"] if state["paths"][move][0] == ROOM[slug])
+    move = next(move for move in state["legal_moves"] if state["paths"][move][0] == TOUCHED[slug])
     for touched in state["paths"][move]:
         cell(page, touched).click()
     if move in state["actions"]:
         page.get_by_role("button", name=state["actions"][move]["name"]).click()
 
 
-@pytest.mark.parametrize("slug", ROOM)
+@pytest.mark.parametrize("slug", TOUCHED)
 def test_a_match_on_a_phone(visitor: Visitor, slug: str) -> None:
     page = visitor(**options(360, 740))
     page.goto(f"/play/{slug}")
@@ -55,7 +46,7 @@ def test_a_match_on_a_phone(visitor: Visitor, slug: str) -> None:
     expect_plies(page, 2)
 
 
-@pytest.mark.parametrize("slug", ["nim-3-3-3", "wild-noughts-and-crosses"])
+@pytest.mark.parametrize("slug", TOUCHED)
 def test_a_machine_opens_a_box(visitor: Visitor, slug: str) -> None:
     machine = machine_create(game=slug, side=Side.FIRST, name="Small")
     page = visitor(**options(1280, 800))

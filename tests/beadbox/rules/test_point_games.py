@@ -1,34 +1,14 @@
-"""Games of stones on points, in which positions come again: counts by the rules alone, and what is refused."""
-
-import json
-from pathlib import Path
+"""Games of stones that slide from point to point: plies, symmetries, and what is refused."""
 
 import pytest
 
 from beadbox.rules.errors import InvalidMoveError, InvalidPositionError
-from beadbox.rules.mu_torere.rules import MuTorere
 from beadbox.rules.outcome import Side
-from beadbox.rules.pong_hau_ki.rules import PongHauKi
+from beadbox.rules.registry import game_get
 from tests.beadbox.rules.walks import reachable, refusal
 
-COUNTS = {
-    one["name"]: one
-    for one in json.loads((Path(__file__).parents[2] / "data" / "games" / "counts.json").read_text())["games"]
-}
-GAMES = (PongHauKi(), MuTorere())
+GAMES = (game_get("pong-hau-ki"), game_get("mu-torere"))
 each_game = pytest.mark.parametrize("game", GAMES, ids=lambda game: game.slug)
-
-
-@each_game
-def test_positions_classes_and_boxes(game):
-    counts, positions = COUNTS[game.slug], reachable(game)
-    classes = {game.canonical(position) for position in positions}
-    found = [[len(those), sum(not game.is_terminal(one) for one in those)] for those in (positions, classes)]
-    assert found == [counts["states"], counts["classes"]]
-    boxes = [one for one in classes if len(game.legal_moves(one)) > 1]
-    assert [sum(one.side is side for one in boxes) for side in Side] == counts["boxes"]
-    kinds = [one for one in boxes if len(game.distinct_moves(one)) > 1]
-    assert [sum(one.side is side for one in kinds) for side in Side] == counts["boxes_with_several_kinds_of_move"]
 
 
 @each_game
@@ -43,7 +23,7 @@ def test_ply_is_the_least_of_the_orbit(game):
 
 
 def test_the_circle_has_eighth_turns():
-    turns = [symmetry.quarter_turns for symmetry in MuTorere().symmetries]
+    turns = [symmetry.quarter_turns for symmetry in GAMES[1].symmetries]
     assert turns == [n / 2 for n in range(8)] * 2
 
 

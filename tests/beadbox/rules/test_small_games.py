@@ -14,7 +14,7 @@ from beadbox.rules.errors import InvalidMoveError, InvalidPositionError
 from beadbox.rules.outcome import Side
 from beadbox.rules.perft import perft
 from beadbox.rules.registry import game_get
-from beadbox.strength.exact import at_worst, expected
+from beadbox.strength.exact import at_worst, expected, unfinished
 from beadbox.strength.graph import graph_compile
 from tests.beadbox.rules.walks import reachable, refusal
 
@@ -26,11 +26,23 @@ NAMES = {
     "notakto": "notakto-3x3",
     "misere-noughts-and-crosses": "misere-noughts-and-crosses",
     "wild-noughts-and-crosses": "wild-noughts-and-crosses",
+    "pong-hau-ki": "pong-hau-ki",
+    "mu-torere": "mu-torere",
 }
 COUNTS = {one["name"]: one for one in json.loads((DATA / "counts.json").read_text())["games"]}
-STRENGTH = {one["name"]: one["rows"] for one in json.loads((DATA / "strength.json").read_text())["games"]}
-ROWS = [(slug, row) for slug, name in NAMES.items() for row in STRENGTH[name]]
+STRENGTH = {one["name"]: one for one in json.loads((DATA / "strength.json").read_text())["games"]}
+ROWS = [(slug, row) for slug, name in NAMES.items() for row in STRENGTH[name]["rows"]]
+BEST = [(slug, row) for slug, name in NAMES.items() for row in STRENGTH[name].get("best_responses", ())]
 each_game = pytest.mark.parametrize("slug", NAMES)
+
+
+def policy_named(graph, name):
+    """The chance of each edge when both sides play a policy of ``strength.json``."""
+    if name == "first":
+        chances = np.zeros(len(graph.successor))
+        chances[graph.indptr[:-1]] = 1
+        return chances
+    return opponent_policy(graph.game, OPPONENTS[name], reduced=False)
 
 
 @each_game
@@ -55,7 +67,7 @@ def test_value_of_the_start(slug):
     perfect = opponent_policy(graph.game, OPPONENTS["perfect"], reduced=True)
     worst = [at_worst(graph, side, perfect) for side in Side]
     value = {"first": [(1, 0, 0), (0, 0, 1)], "second": [(0, 0, 1), (1, 0, 0)], "draw": [(0, 1, 0)] * 2}
-    found = np.array([(one.win, one.draw, one.loss) for one in worst])
+    found = np.array([one.counted for one in worst])
     assert found == pytest.approx(np.array(value[COUNTS[NAMES[slug]]["value"]]), abs=1e-12)
 
 
@@ -70,16 +82,22 @@ def test_perft_of_notakto(depth, n):
 )
 def test_exact_strength(slug, row):
     graph = graph_compile(game_get(slug), reduced=False)
+    first, second = (policy_named(graph, row[side]) for side in ("first", "second"))
+    found = expected(graph, Side.FIRST, first, second)
+    wanted = [row[result] for result in ("win", "draw", "loss", "endless")]
+    assert (found.win, found.draw, found.loss, found.endless) == pytest.approx(wanted, abs=1e-12)
+    both = np.where(graph.edge_side == Side.FIRST, first, second)
+    assert unfinished(graph, both) == pytest.approx(row["not_over_after_200"], rel=1e-11)
 
-    def policy(name):
-        if name == "first":
-            chances = np.zeros(len(graph.successor))
-            chances[graph.indptr[:-1]] = 1
-            return chances
-        return opponent_policy(graph.game, OPPONENTS[name], reduced=False)
 
-    found = expected(graph, Side.FIRST, policy(row["first"]), policy(row["second"]))
-    assert (found.win, found.draw, found.loss) == pytest.approx((row["win"], row["draw"], row["loss"]), abs=1e-12)
+@pytest.mark.parametrize(
+    ("slug", "row"), BEST, ids=lambda one: one if isinstance(one, str) else f"{one['side']}-{one['against']}"
+)
+def test_best_response(slug, row):
+    graph = graph_compile(game_get(slug), reduced=False)
+    replies_to = Side[row["side"].upper()].other
+    worst = at_worst(graph, replies_to, policy_named(graph, row["against"]))
+    assert 1 - worst.score == pytest.approx(row["points"], abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +139,7 @@ def test_moves_that_are_none_are_refused(slug, text):
     assert repr(text) in str(refused)
 
 
-@pytest.mark.parametrize("slug", ["nim-3-3-3", "wild-noughts-and-crosses"])
+@pytest.mark.parametrize("slug", ["nim-3-3-3", "wild-noughts-and-crosses", "pong-hau-ki", "mu-torere"])
 def test_boxes_with_several_kinds_of_move(slug):
     game, counts = game_get(slug), COUNTS[slug]
     classes = {game.canonical(position) for position in reachable(game)}
