@@ -43,7 +43,7 @@ def test_three_games_fit_a_laptop_and_three_swipes_of_a_phone(visitor: Visitor) 
     phone.goto("/")
     drawn(phone)
     boxes = phone.evaluate(BOXES)
-    assert len(boxes) == 9
+    assert len(boxes) == 8
     assert all(one["height"] <= 740 for one in boxes), "a whole game at a time"
     assert boxes[2]["bottom"] <= 3 * 740
     assert phone.evaluate("window.shifted") <= SHIFT_MOST
@@ -68,7 +68,6 @@ def test_keyboard_reaches_a_new_machine_from_the_menu_and_back(page: Page, visit
             "Teach a new Nim 3-3-3 machine (player A)",
             "Teach a new Notakto machine (player A)",
             "Teach a new Misère noughts and crosses machine (crosses)",
-            "Teach a new Wild noughts and crosses machine (player A)",
         ]
     )
     page.keyboard.press("Enter")
