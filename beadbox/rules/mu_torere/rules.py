@@ -19,8 +19,8 @@ from beadbox.rules.returning import Move, Position
 N_POINTS = 8
 """Points of the circle, clockwise from the top."""
 PUTAHI = N_POINTS
-RADIUS = 1.65
-MIDDLE = 2.15
+RADIUS = 1.6
+MIDDLE = 2.05
 _NAMES = ("top", "top right", "right", "bottom right", "bottom", "bottom left", "left", "top left")
 _TURNS = (
     "",

@@ -5,11 +5,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pypdf import PdfReader
 
+from beadbox.learners.boxes.cabinet import Cabinet
 from beadbox.learners.boxes.presets import PRESETS
+from beadbox.learners.boxes.printing.sheets import sheets_pdf
 from beadbox.learners.boxes.table import boxes_compile
 from beadbox.policies.registry import OPPONENTS, UNIFORM
 from beadbox.policies.table import opponent_policy
+from beadbox.printing.options import PrintOptions
 from beadbox.rules.errors import InvalidMoveError, InvalidPositionError
 from beadbox.rules.outcome import Side
 from beadbox.rules.perft import perft
@@ -59,6 +63,16 @@ def test_boxes_of_both_sides(slug):
     game = game_get(slug)
     rule = PRESETS["michie-refill"].rule
     assert [boxes_compile(game, side, rule).n_boxes for side in Side] == COUNTS[NAMES[slug]]["boxes"]
+
+
+@each_game
+def test_each_box_is_on_a_sheet_of_the_usual_size(slug):
+    cabinet = Cabinet(game_get(slug), Side.FIRST, PRESETS["michie-refill"].rule)
+    keys = boxes_compile(cabinet.game, Side.FIRST, cabinet.rule).keys
+    boxes = [(key, cabinet.initial_beads(cabinet.game.decode(key))) for key in keys]
+    reader = PdfReader(sheets_pdf(cabinet, "Small", boxes, PrintOptions(many_beads=True)))
+    lines = [line.strip() for page in reader.pages for line in page.extract_text().splitlines()]
+    assert [line for line in lines if line.startswith("No. ")] == [f"No. {n + 1}" for n in range(len(keys))]
 
 
 @each_game

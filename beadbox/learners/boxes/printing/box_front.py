@@ -126,14 +126,15 @@ class Face:
         scale = max(scale_at_side, scale_above)
         # In cells, the largest radius at which beads keep clear of pieces, of each other and of numbers.
         most = {(False, False): 0.49, (False, True): 0.36, (True, False): 0.385, (True, True): 0.315}[leaps, counts]
-        most = min(most, 0.24) if shared else most
+        if shared:
+            most = 0.24 if counts else 0.287
         if scale * most < SMALLEST_RADIUS:
             wanted = [math.ceil(side / MM * SMALLEST_RADIUS / (scale * most)) for side in (width, height)]
             raise PrintingError(
                 f"Letters of {LETTER_MM} mm do not fit on boxes of this size. "
                 f"Make the boxes {wanted[0]} × {wanted[1]} mm or larger."
             )
-        radius = max(SMALLEST_RADIUS, scale * (0.23 if shared else 0.26 if leaps else 0.35))
+        radius = max(SMALLEST_RADIUS, scale * (min(most, 0.28) if shared else 0.26 if leaps else 0.35))
         # A bead between four pieces touches no more than their feet.
         piece = min(0.85, (0.55 - radius / scale) / 0.26) if leaps else 1
         board = scale * layout.columns, scale * layout.rows
@@ -241,6 +242,9 @@ def spots_of(face: Face, front: Front) -> list[Spot]:
             is_taken = front.pieces[slot.path[-1]] is not None
             if len(slots) > 1 and is_taken:  # lines of moves that cross
                 spots.append(Spot(slot, x, y - apart, 1 if index == 0 else -1))
+                continue
+            if len(slots) > 1 and len(slot.path) == 1 and front.is_even:  # from corner to corner there is more room
+                spots.append(Spot(slot, x + apart / math.sqrt(2), y - apart / math.sqrt(2), number))
                 continue
             shift = 0.0 if is_taken or front.is_even else -0.35 * face.radius * number
             spots.append(Spot(slot, x + apart, y + shift, number))
