@@ -83,6 +83,7 @@ def graph_view(game: AnyGame, *, reduced: bool) -> dict[str, Any]:
             {"cells": symmetry.cells, "steps": [steps[_turned(game, step, symmetry)] for step in steps]}
             for symmetry in symmetries
         ],
+        **({} if game.always_ends else {"limit": game.ply_limit, "endless": -graph.endless}),
         "replies": {slug: _packed(_replies(graph, step)) for slug, step in UNIFORM.items() if slug != EVERY_MOVE},
     }
 

@@ -11,6 +11,8 @@
   const MOST_BEADS = 2 ** 27;
   /** Name of the teacher that is a second machine with the same rule. */
   const PARTNER = "machine";
+  /** Plies of a game that always ends are not limited. */
+  const NO_LIMIT = 2 ** 31 - 1;
   /** Name of the opponent that may play every legal move. */
   const EVERY_MOVE = "random";
   /** Opponents against which strength is calculated exactly; the last is the best response. */
@@ -77,6 +79,9 @@
       ply: numbers(view.ply),
       slot: numbers(view.slot),
       bead: numbers(view.bead),
+      limit: view.limit ?? NO_LIMIT,
+      // The graph's code of a game that never ends.
+      endless: -(view.endless ?? 3),
       replies: Object.fromEntries(Object.entries(view.replies).map(([name, text]) => [name, numbers(text)])),
     };
   }
@@ -131,7 +136,7 @@
    *
    * A target tells where a move leads. From 0 to `nBoxes - 1` it is the box to open next. `nBoxes + node` is a node at
    * which the teacher moves. −1, −2 and −3 end the game with a win, draw or loss for the first machine. A forced move
-   * without a box is skipped: the target is the one after it.
+   * without a box is skipped: the target is the one after it, and `plies` counts the moves until there.
    *
    * @param {Graph} graph @param {LearnPlan} plan
    */
@@ -143,29 +148,34 @@
     const boxes = [...ours.boxes, ...theirs.boxes];
     const slots = boxes.flatMap((box) => box.slots);
     const nNodes = graph.side.length;
-    const targets = new Int32Array(nNodes);
     // Graph codes of a finished game: −1 the first side wins, −2 the second side wins, −3 a draw.
     const ends = side === 0 ? [-1, -3, -2] : [-3, -1, -2];
-    /** @param {number} edge */
-    const target = (edge) => (successor[edge] < 0 ? ends[-1 - successor[edge]] : targets[successor[edge]]);
-    const replyIndptr = new Int32Array(nNodes + 1);
-    /** @type {number[][]} */
-    const [replyEdge, replyTarget] = [[], []];
-    for (let node = nNodes - 1; node >= 0; node -= 1) {
-      const isOurs = graph.side[node] === side;
-      const box = isOurs ? ours.nodeBox[node] : theirs.nodeBox ? theirs.nodeBox[node] : -1;
-      if (box >= 0) targets[node] = box + (isOurs ? 0 : ours.boxes.length);
-      else if (isOurs || theirs.nodeBox) targets[node] = target(indptr[node]);
-      else targets[node] = boxes.length + node;
-    }
-    for (let node = 0; node < nNodes; node += 1) {
-      for (let edge = indptr[node]; edge < indptr[node + 1]; edge += 1) {
-        if (targets[node] !== boxes.length + node || !mayPlay(graph, teacher, edge)) continue;
-        replyEdge.push(edge);
-        replyTarget.push(target(edge));
+    /** Returns the target of a node or a result, and the plies until there. A circle of forced moves has no target. */
+    const follow = (/** @type {number} */ node, /** @type {number} */ plies) => {
+      let after = node;
+      let nPlies = plies;
+      while (after >= 0 && nPlies <= graph.limit) {
+        const isOurs = graph.side[after] === side;
+        const box = isOurs ? ours.nodeBox[after] : theirs.nodeBox ? theirs.nodeBox[after] : -1;
+        if (box >= 0) return { target: box + (isOurs ? 0 : ours.boxes.length), plies: nPlies };
+        if (!isOurs && !theirs.nodeBox) return { target: boxes.length + after, plies: nPlies };
+        after = successor[indptr[after]];
+        nPlies += 1;
       }
+      return { target: after < 0 ? ends[-1 - after] : -1, plies: nPlies };
+    };
+    const start = follow(0, 0);
+    const replyIndptr = new Int32Array(nNodes + 1);
+    /** @type {number[]} */
+    const replyEdge = [];
+    for (let node = 0; node < nNodes; node += 1) {
+      const isReply = graph.side[node] !== side && !theirs.nodeBox;
+      for (let edge = indptr[node]; isReply && edge < indptr[node + 1]; edge += 1)
+        if (mayPlay(graph, teacher, edge)) replyEdge.push(edge);
       replyIndptr[node + 1] = replyEdge.length;
     }
+    const afterReply = replyEdge.map((edge) => follow(successor[edge], 1));
+    const afterSlot = slots.map(({ printed }) => follow(successor[printed], 1));
     const slotIndptr = new Int32Array(boxes.length + 1);
     boxes.forEach((box, index) => {
       slotIndptr[index + 1] = slotIndptr[index] + box.slots.length;
@@ -174,15 +184,20 @@
       ...{ graph, side, rule, boxes, slotIndptr, replyIndptr },
       nOurs: ours.boxes.length,
       nodeBox: ours.nodeBox,
-      start: targets[0],
+      start: start.target,
+      startPlies: start.plies,
       slotBox: Int32Array.from(boxes.flatMap((box, index) => box.slots.map(() => index))),
       slotEdge: Int32Array.from(slots, ({ printed }) => printed),
-      slotTarget: Int32Array.from(slots, ({ printed }) => target(printed)),
+      slotTarget: Int32Array.from(afterSlot, ({ target }) => target),
+      slotPlies: Int32Array.from(afterSlot, ({ plies }) => plies),
       slotSize: Int32Array.from(slots, ({ size }) => size),
       initial: Int32Array.from(slots, ({ initial }) => initial),
       refills: Uint8Array.from(boxes, ({ refills }) => Number(refills)),
       replyEdge: Int32Array.from(replyEdge),
-      replyTarget: Int32Array.from(replyTarget),
+      replyTarget: Int32Array.from(afterReply, ({ target }) => target),
+      replyPlies: Int32Array.from(afterReply, ({ plies }) => plies),
+      /** The result of the machine in a game that stops at the limit of plies. */
+      endless: -1 - ends[-1 - graph.endless],
       words: ruleWords(rule),
     };
   }
@@ -197,11 +212,15 @@
       onlyLast: rule.only_last,
       uniform: rule.when_empty === "uniform",
       punish: rule.punish_previous_on_resign,
+      repeated: rule.repeated_visits,
+      skipsUnfinished: rule.unfinished === "none",
     };
   }
 
   /** Returns a new machine, together with its partner if the teacher is a second machine. */
   function fresh(/** @type {Ground} */ ground, /** @type {string|number} */ seed) {
+    const { graph } = ground;
+    const mostPlies = graph.limit === NO_LIMIT ? graph.side.length : graph.limit;
     const run = {
       ground,
       beads: ground.initial.slice(),
@@ -212,7 +231,7 @@
        * The last game, in order: the machine's slots in `ours`; its partner's slots or the teacher's replies in
        * `theirs`.
        */
-      last: { ours: new Int32Array(ground.graph.side.length), theirs: new Int32Array(ground.graph.side.length) },
+      last: { ours: new Int32Array(mostPlies), theirs: new Int32Array(mostPlies) },
       /** How many entries of `last` count, and the empty box at which a machine resigned, or −1. */
       nLast: { ours: 0, theirs: 0, resigned: -1 },
     };
@@ -231,7 +250,12 @@
     const { ground, beads, totals, state, tally } = run;
     const { slotIndptr, slotBox, slotTarget, slotSize, refills, initial, replyIndptr, replyTarget, start, nOurs } =
       ground;
+    const { startPlies, slotPlies, replyPlies, endless } = ground;
+    const { limit } = ground.graph;
     const { win, draw, loss, floor, cap, sole, remove, removes, onlyLast, uniform, punish } = ground.words;
+    const { repeated, skipsUnfinished } = ground.words;
+    /** Whether a game has restocked each box, where only one of several visits counts. */
+    const isRestocked = new Uint8Array(totals.length);
     const { ours, theirs } = run.last;
     const nBoxes = totals.length;
     let [al, ah, bl, bh] = [state[0] | 0, state[1] | 0, state[2] | 0, state[3] | 0];
@@ -239,8 +263,12 @@
     /**
      * Restocks the boxes of one machine after a game; returns the number of slots that lose all their beads for good.
      */
-    /** @param {Int32Array} path @param {number} nVisits @param {number} result @param {boolean} resigned */
-    function restock(path, nVisits, result, resigned) {
+    /**
+     * @param {Int32Array} path @param {number} nVisits @param {number} result @param {boolean} resigned
+     * @param {boolean} unfinished
+     */
+    function restock(path, nVisits, result, resigned, unfinished) {
+      if (unfinished && skipsUnfinished) return 0;
       const delta = result === WIN ? win : result === DRAW ? draw : loss;
       const lastCounts = nVisits > 0 && (!resigned || punish);
       const isRemoved = result === LOSS && remove;
@@ -248,13 +276,18 @@
       const begin = onlyLast ? (lastCounts ? nVisits - 1 : nVisits) : 0;
       const end = isSettled ? nVisits - 1 : nVisits;
       for (let visit = begin; visit < end; visit += 1) {
-        const slot = path[visit];
+        const slot = path[repeated === "last" ? begin + end - 1 - visit : visit];
         const n = beads[slot];
+        if (repeated !== "every") {
+          if (isRestocked[slotBox[slot]]) continue;
+          isRestocked[slotBox[slot]] = 1;
+        }
         if (n === 0 && removes) continue;
         const after = Math.min(Math.max(n + delta, floor), cap);
         beads[slot] = after;
         totals[slotBox[slot]] += after - n;
       }
+      if (repeated !== "every") isRestocked.fill(0);
       return isSettled ? settle(path[end], isRemoved) : 0;
     }
 
@@ -280,7 +313,8 @@
       nTheirPlies = 0;
       resigned = -1;
       let target = start;
-      while (target >= 0) {
+      let nPlies = startPlies;
+      while (target >= 0 && nPlies < limit) {
         // The next output of the random source, inlined for speed. The state only advances at the end of the loop, so a
         // machine that resigns consumes no random number.
         const tl = (al + bl) | 0;
@@ -294,6 +328,7 @@
           theirs[nTheirPlies] = reply;
           nTheirPlies += 1;
           target = replyTarget[reply];
+          nPlies += replyPlies[reply];
         } else {
           const box = target;
           let slot = slotIndptr[box];
@@ -331,6 +366,7 @@
             nTheirPlies += 1;
           }
           target = slotTarget[slot];
+          nPlies += slotPlies[slot];
         }
         const xl = bl ^ al;
         const xh = bh ^ ah;
@@ -340,10 +376,11 @@
         bl = (xl << 28) | (xh >>> 4);
         bh = (xh << 28) | (xl >>> 4);
       }
-      const result = resigned < 0 ? -1 - target : resigned < nOurs ? LOSS : WIN;
+      const unfinished = resigned < 0 && (target >= 0 || nPlies > limit);
+      const result = unfinished ? endless : resigned < 0 ? -1 - target : resigned < nOurs ? LOSS : WIN;
       tally[result] += 1;
-      tally[REMOVED] += restock(ours, nOurPlies, result, resigned >= 0 && resigned < nOurs);
-      if (nOurs < nBoxes) restock(theirs, nTheirPlies, LOSS - result, resigned >= nOurs);
+      tally[REMOVED] += restock(ours, nOurPlies, result, resigned >= 0 && resigned < nOurs, unfinished);
+      if (nOurs < nBoxes) restock(theirs, nTheirPlies, LOSS - result, resigned >= nOurs, unfinished);
     }
     state.set([al, ah, bl, bh]);
     run.nLast = { ours: nOurPlies, theirs: nTheirPlies, resigned };
@@ -371,9 +408,10 @@
     ];
     /** Returns the beads of a box when it was opened, and whether it was refilled. */
     const openedBox = (/** @type {number} */ box) => {
-      const stored = beadsBefore.slice(slotIndptr[box], slotIndptr[box + 1]);
+      const stored = beadsBefore.subarray(slotIndptr[box], slotIndptr[box + 1]);
       const refilled = ground.refills[box] === 1 && stored.every((n) => n === 0);
-      return { refilled, beads: [...(refilled ? initial.slice(slotIndptr[box], slotIndptr[box + 1]) : stored)] };
+      if (refilled) stored.set(initial.subarray(slotIndptr[box], slotIndptr[box + 1]));
+      return { refilled, beads: [...stored] };
     };
     /** @type {any[][]} */
     const [plies, changes] = [[], []];
@@ -382,7 +420,7 @@
     const board = view.start.split("");
     const pieces = () => board.map((text) => view.pieces[text]);
     let node = 0;
-    while (node >= 0) {
+    while (node >= 0 && plies.length < graph.limit) {
       const side = graph.side[node];
       const box = side === ground.side ? ground.nodeBox[node] : -1;
       const isForced =
@@ -398,7 +436,7 @@
         draw = { box, ...openedBox(box), slot: slot < 0 ? null : slot - slotIndptr[box] };
         if (slot >= 0) {
           edge = ground.slotEdge[slot];
-          changes.push(change(box, draw.beads));
+          if (!changes.some((earlier) => earlier.box === box)) changes.push(change(box, draw.beads));
         }
       } else if (!isForced && theirs.length) {
         const slotOrReply = /** @type {number} */ (theirs.shift());
@@ -443,6 +481,7 @@
 
   /** Returns the expected points of a game against one of `MEASURES`: 1 for a win, ½ for a draw. */
   function score(/** @type {Run} */ run, /** @type {string} */ measure) {
+    if (run.ground.graph.limit !== NO_LIMIT) return scoreWithLoops(run, measure);
     const { ground, beads, totals } = run;
     const { graph, side, slotIndptr, slotEdge, slotSize, initial, refills, nodeBox } = ground;
     const { indptr, successor } = graph;
@@ -497,6 +536,309 @@
       drawn[node] = draw;
     }
     return Math.min(1, won[0]) + Math.min(1, drawn[0]) / 2;
+  }
+
+  // Strength in games with loops. The algorithms are those of beadbox/kernels/loops.py.
+
+  /** Number of results: a win of the first side, a win of the second, a draw, and a game that never ends. */
+  const N_RESULTS = 4;
+  /** Least difference of points that counts as an improvement of a response. */
+  const TOLERANCE = 1e-13;
+
+  /** Returns the expected points of a game with loops: like `score`, and endless play counts as its result. */
+  function scoreWithLoops(/** @type {Run} */ run, /** @type {string} */ measure) {
+    const { graph, side } = run.ground;
+    const policy = policyOfRun(run);
+    if (measure === "worst") return pointsAt(graph, valuesOf(graph, bestResponse(graph, side, policy)), 0, side);
+    graph.policies ??= {};
+    graph.policies[measure] ??= policyOf(graph, measure);
+    const theirs = graph.policies[measure];
+    for (let node = 0; node < graph.side.length; node += 1)
+      if (graph.side[node] !== side)
+        for (let edge = graph.indptr[node]; edge < graph.indptr[node + 1]; edge += 1) policy[edge] = theirs[edge];
+    return pointsAt(graph, valuesOf(graph, policy), 0, side);
+  }
+
+  /** Returns the machine's probability of every edge of its side; all 0 at a node where it resigns. */
+  function policyOfRun(/** @type {Run} */ { ground, beads, totals }) {
+    const { graph, side, slotIndptr, slotEdge, slotSize, initial, refills, nodeBox } = ground;
+    const policy = new Float64Array(graph.successor.length);
+    for (let node = 0; node < graph.side.length; node += 1) {
+      if (graph.side[node] !== side) continue;
+      const box = nodeBox[node];
+      if (box < 0) {
+        policy[graph.indptr[node]] = 1;
+        continue;
+      }
+      let total = totals[box];
+      let weights = beads;
+      if (total === 0 && (refills[box] || ground.words.uniform)) {
+        weights = refills[box] ? initial : slotSize;
+        for (let slot = slotIndptr[box]; slot < slotIndptr[box + 1]; slot += 1) total += weights[slot];
+      }
+      for (let slot = slotIndptr[box]; slot < slotIndptr[box + 1] && total > 0; slot += 1)
+        policy[slotEdge[slot]] = weights[slot] / total;
+    }
+    return policy;
+  }
+
+  /** Returns the points of a side at a node, from the values of all nodes. */
+  /** @param {Graph} graph @param {Float64Array} values @param {number} node @param {number} side */
+  function pointsAt(graph, values, node, side) {
+    const at = N_RESULTS * node;
+    return Math.min(1, values[at + side] + values[at + 2] / 2 + values[at + 3] * pointsOf(graph.endless, side));
+  }
+
+  /** Returns the points of a side for a result of the graph. */
+  function pointsOf(/** @type {number} */ code, /** @type {number} */ side) {
+    return code === -3 ? 0.5 : Number(-1 - code === side);
+  }
+
+  /**
+   * Returns the strongly connected component of each node, by Tarjan's algorithm. A component has a greater number than
+   * every component that it leads to. Only edges with `isUsed` count.
+   */
+  function componentsOf(/** @type {Graph} */ { indptr, successor, side }, /** @type {Uint8Array} */ isUsed) {
+    const nNodes = side.length;
+    const [order, component] = [new Int32Array(nNodes).fill(-1), new Int32Array(nNodes).fill(-1)];
+    const low = new Int32Array(nNodes);
+    const nextEdge = indptr.slice(0, nNodes);
+    /** @type {number[][]} */
+    const [stack, calls] = [[], []];
+    let [nSeen, nFound] = [0, 0];
+    for (let root = 0; root < nNodes; root += 1) {
+      if (order[root] >= 0) continue;
+      calls.push(root);
+      while (calls.length) {
+        const node = calls[calls.length - 1];
+        if (order[node] < 0) {
+          order[node] = nSeen;
+          low[node] = nSeen;
+          nSeen += 1;
+          stack.push(node);
+        }
+        let descends = false;
+        while (nextEdge[node] < indptr[node + 1]) {
+          const after = successor[nextEdge[node]];
+          if (isUsed[nextEdge[node]] && after >= 0 && component[after] < 0) {
+            if (order[after] < 0) {
+              calls.push(after);
+              descends = true;
+              break;
+            }
+            low[node] = Math.min(low[node], low[after]);
+          }
+          nextEdge[node] += 1;
+        }
+        if (descends) continue;
+        calls.pop();
+        if (calls.length) low[calls[calls.length - 1]] = Math.min(low[calls[calls.length - 1]], low[node]);
+        if (low[node] !== order[node]) continue;
+        let member = -1;
+        while (member !== node) {
+          member = /** @type {number} */ (stack.pop());
+          component[member] = nFound;
+        }
+        nFound += 1;
+      }
+    }
+    return component;
+  }
+
+  /**
+   * Returns the chances of all results from every node, `N_RESULTS` for each. Components are solved from the back,
+   * without a subtraction, so a loop that is left once in a million visits loses no digits.
+   */
+  function valuesOf(/** @type {Graph} */ graph, /** @type {Float64Array} */ policy) {
+    const { indptr, successor, side } = graph;
+    const nNodes = side.length;
+    const values = new Float64Array(N_RESULTS * nNodes);
+    const component = componentsOf(
+      graph,
+      Uint8Array.from(policy, (chance) => Number(chance > 0)),
+    );
+    const place = new Int32Array(nNodes);
+    /** @type {number[][]} */
+    const members = [];
+    for (let node = 0; node < nNodes; node += 1) {
+      members[component[node]] ??= [];
+      place[node] = members[component[node]].push(node) - 1;
+    }
+    for (const nodes of members) {
+      const inside = new Float64Array(nodes.length * nodes.length);
+      let leaves = 0;
+      nodes.forEach((node, at) => {
+        let moves = false;
+        for (let edge = indptr[node]; edge < indptr[node + 1]; edge += 1) {
+          const [chance, after] = [policy[edge], successor[edge]];
+          if (chance <= 0) continue;
+          moves = true;
+          if (after < 0) values[N_RESULTS * node - 1 - after] += chance;
+          else if (component[after] === component[node]) inside[at * nodes.length + place[after]] += chance;
+          else
+            for (let result = 0; result < N_RESULTS; result += 1)
+              values[N_RESULTS * node + result] += chance * values[N_RESULTS * after + result];
+        }
+        if (!moves) values[N_RESULTS * node + 1 - side[node]] = 1;
+        for (let result = 0; result < N_RESULTS; result += 1) leaves += values[N_RESULTS * node + result];
+      });
+      if (leaves === 0) for (const node of nodes) values[N_RESULTS * node + 3] = 1;
+      else absorb(inside, values, nodes);
+    }
+    return values;
+  }
+
+  /** Replaces the chances of one step in `values` by those of absorption. `inside` are the steps between the nodes. */
+  /** @param {Float64Array} inside @param {Float64Array} values @param {number[]} nodes */
+  function absorb(inside, values, nodes) {
+    const n = nodes.length;
+    const leavesAt = (/** @type {number} */ at) => {
+      const first = N_RESULTS * nodes[at];
+      return values[first] + values[first + 1] + values[first + 2] + values[first + 3];
+    };
+    for (let out = n - 1; out > 0; out -= 1) {
+      let left = leavesAt(out);
+      for (let to = 0; to < out; to += 1) left += inside[out * n + to];
+      for (let at = 0; at < out; at += 1) {
+        if (inside[at * n + out] === 0) continue;
+        const share = inside[at * n + out] / left;
+        for (let to = 0; to < out; to += 1) inside[at * n + to] += share * inside[out * n + to];
+        for (let result = 0; result < N_RESULTS; result += 1)
+          values[N_RESULTS * nodes[at] + result] += share * values[N_RESULTS * nodes[out] + result];
+      }
+    }
+    for (let at = 0; at < n; at += 1) {
+      let left = leavesAt(at);
+      for (let to = 0; to < at; to += 1) left += inside[at * n + to];
+      for (let result = 0; result < N_RESULTS; result += 1) {
+        let reached = values[N_RESULTS * nodes[at] + result];
+        for (let to = 0; to < at; to += 1) reached += inside[at * n + to] * values[N_RESULTS * nodes[to] + result];
+        values[N_RESULTS * nodes[at] + result] = reached / left;
+      }
+    }
+  }
+
+  /**
+   * Returns the maximal end component of each node, −1 for none: a largest set of nodes in which the other side can
+   * keep the game for ever.
+   */
+  /** @param {Graph} graph @param {number} side @param {Float64Array} policy */
+  function endComponents(graph, side, policy) {
+    const { indptr, successor } = graph;
+    const nNodes = graph.side.length;
+    const isUsed = new Uint8Array(successor.length).fill(1);
+    const isAlive = new Uint8Array(nNodes).fill(1);
+    for (let node = 0; node < nNodes; node += 1)
+      for (let edge = indptr[node]; edge < indptr[node + 1]; edge += 1)
+        if (graph.side[node] === side && policy[edge] <= 0) isUsed[edge] = 0;
+    let component = new Int32Array(nNodes);
+    let shrinks = true;
+    while (shrinks) {
+      shrinks = false;
+      component = componentsOf(graph, isUsed);
+      for (let node = 0; node < nNodes; node += 1) {
+        if (!isAlive[node]) continue;
+        let [nUsed, nInside] = [0, 0];
+        for (let edge = indptr[node]; edge < indptr[node + 1]; edge += 1) {
+          if (!isUsed[edge]) continue;
+          const after = successor[edge];
+          nUsed += 1;
+          if (after >= 0 && isAlive[after] && component[after] === component[node]) nInside += 1;
+          else if (graph.side[node] !== side) {
+            isUsed[edge] = 0;
+            shrinks = true;
+          }
+        }
+        if (nInside > 0 && (graph.side[node] !== side || nInside === nUsed)) continue;
+        isAlive[node] = 0;
+        shrinks = true;
+        isUsed.fill(0, indptr[node], indptr[node + 1]);
+      }
+    }
+    return component.map((number, node) => (isAlive[node] ? number : -1));
+  }
+
+  /**
+   * Returns the policy of both sides if the other side plays a best response to the policy of `side`. Each end
+   * component is one choice: leave it by the best exit, or stay in it for ever.
+   */
+  /** @param {Graph} graph @param {number} side @param {Float64Array} ours */
+  function bestResponse(graph, side, ours) {
+    const { indptr, successor } = graph;
+    const nNodes = graph.side.length;
+    const endless = pointsOf(graph.endless, side);
+    const home = endComponents(graph, side, ours);
+    /** @type {Map<number, number>} The exit of each component, −1 to stay. */
+    const exits = new Map();
+    const policy = ours.slice();
+    /** Lets the other side play one edge of a node. */
+    const play = (/** @type {number} */ node, /** @type {number} */ edge) => {
+      policy.fill(0, indptr[node], indptr[node + 1]);
+      policy[edge] = 1;
+    };
+    const edgesOf = (/** @type {number} */ node) =>
+      Array.from({ length: indptr[node + 1] - indptr[node] }, (_, at) => indptr[node] + at);
+    /** Lets the other side leave a component by an edge, or stay in it (−1). */
+    const leave = (/** @type {number} */ number, /** @type {number} */ exit) => {
+      exits.set(number, exit);
+      const inside = [...home.keys()].filter((node) => home[node] === number);
+      const reached = new Set();
+      for (const node of inside) {
+        if (graph.side[node] === side) continue;
+        const leaves = exit >= indptr[node] && exit < indptr[node + 1];
+        play(node, leaves ? exit : edgesOf(node).find((edge) => home[successor[edge]] === number) ?? exit);
+        if (leaves) reached.add(node);
+      }
+      let grows = reached.size > 0;
+      while (grows) {
+        grows = false;
+        for (const node of inside) {
+          if (reached.has(node)) continue;
+          const isOurs = graph.side[node] === side;
+          const edge = edgesOf(node).find((one) => reached.has(successor[one]) && (!isOurs || policy[one] > 0));
+          if (edge === undefined) continue;
+          if (!isOurs) play(node, edge);
+          reached.add(node);
+          grows = true;
+        }
+      }
+    };
+    for (let node = 0; node < nNodes; node += 1)
+      if (graph.side[node] !== side && home[node] < 0) play(node, indptr[node]);
+    for (const number of new Set(home)) if (number >= 0) leave(number, -1);
+    let improves = true;
+    while (improves) {
+      improves = false;
+      const values = valuesOf(graph, policy);
+      const worth = (/** @type {number} */ edge) =>
+        successor[edge] < 0 ? pointsOf(successor[edge], side) : pointsAt(graph, values, successor[edge], side);
+      /** @type {Map<number, {exit: number, points: number}>} */
+      const best = new Map([...exits.keys()].map((number) => [number, { exit: -1, points: endless }]));
+      for (let node = 0; node < nNodes; node += 1) {
+        if (graph.side[node] === side) continue;
+        const edges = edgesOf(node);
+        if (home[node] < 0) {
+          const wanted = edges.reduce((least, edge) => (worth(edge) < worth(least) ? edge : least));
+          const chosen = /** @type {number} */ (edges.find((edge) => policy[edge] > 0));
+          if (worth(wanted) >= worth(chosen) - TOLERANCE) continue;
+          play(node, wanted);
+          improves = true;
+          continue;
+        }
+        const ofHome = /** @type {{exit: number, points: number}} */ (best.get(home[node]));
+        for (const edge of edges) {
+          const isExit = successor[edge] < 0 || home[successor[edge]] !== home[node];
+          if (isExit && worth(edge) < ofHome.points) Object.assign(ofHome, { exit: edge, points: worth(edge) });
+        }
+      }
+      for (const [number, { exit, points }] of best) {
+        const present = /** @type {number} */ (exits.get(number));
+        if (points >= (present < 0 ? endless : worth(present)) - TOLERANCE) continue;
+        leave(number, exit);
+        improves = true;
+      }
+    }
+    return policy;
   }
 
   // Curves and bands

@@ -454,6 +454,9 @@ interface LearnView extends Record<"side" | "n_moves" | "end" | "step" | "turn" 
   start_turn: number;
   pieces: Record<string, string | null>;
   beads: [number, string][];
+  /** Plies after which a game stops, and the code of its result, if positions can return. */
+  limit?: number;
+  endless?: number;
 }
 
 type LearnSlot = { members: number[]; printed: number; size: number; initial: number };

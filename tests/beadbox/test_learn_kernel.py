@@ -19,7 +19,16 @@ from beadbox.learners.boxes.episodes import Episode, play_episode
 from beadbox.learners.boxes.machine import BoxMachine
 from beadbox.learners.boxes.memory import Memory
 from beadbox.learners.boxes.presets import PRESETS
-from beadbox.learners.boxes.rule import MAX_BEADS, BoxRule, BoxSet, FinalLoss, FinalWin, WhenEmpty
+from beadbox.learners.boxes.rule import (
+    MAX_BEADS,
+    BoxRule,
+    BoxSet,
+    FinalLoss,
+    FinalWin,
+    RepeatedVisits,
+    Unfinished,
+    WhenEmpty,
+)
 from beadbox.learners.boxes.strength import against_opponent, worst_case
 from beadbox.learners.boxes.training_config import (
     MEASURES,
@@ -35,9 +44,12 @@ from beadbox.rules.outcome import Side, Tally
 from beadbox.seeds import MAX_SEED
 from learning.selectors.graphs import graph_view
 from tests.house import ROOT
+from tests.toys.tug import Tug
 
 PLIES_PER_CASE = 240
-GAMES = games_taught()
+SHORT_TUG = Tug()
+SHORT_TUG.ply_limit, SHORT_TUG.endless_winner = 5, Side.SECOND
+GAMES = {**games_taught(), "tug": Tug(), "short-tug": SHORT_TUG}
 RULES = {slug: preset.rule for slug, preset in PRESETS.items()} | {
     "many beads": BoxRule(initial=(MAX_BEADS - 40, MAX_BEADS), win=9, draw=-MAX_BEADS, loss=-7),
     "as they lie": BoxRule(reduce_symmetry=False, merge_symmetric_moves=False, loss=-3, initial=(1,)),
@@ -48,6 +60,10 @@ RULES = {slug: preset.rule for slug, preset in PRESETS.items()} | {
     "last alone": BoxRule(initial=(2,), only_last=True, loss=-2, floor=1, cap=3, punish_previous_on_resign=True),
     "sole": BoxRule(initial=(3, 2), final_win=FinalWin.SOLE, cap=6, loss=-2),
     "removes, refills": BoxRule(initial=(2,), final_loss=FinalLoss.REMOVE, when_empty=WhenEmpty.REFILL),
+    "first visits": BoxRule(initial=(3,), loss=-2, repeated_visits=RepeatedVisits.FIRST, unfinished=Unfinished.NONE),
+    "last visits": BoxRule(
+        initial=(3,), final_win=FinalWin.SOLE, cap=9, box_set=BoxSet.ALL, repeated_visits=RepeatedVisits.LAST
+    ),
 }
 
 
@@ -84,9 +100,10 @@ class Readable:
         while plies < PLIES_PER_CASE:
             self.episode, other = play_episode(self.machine, self.partner or UNIFORM[plan.teacher], self.rng)
             draws, result, resigned = self.episode.draws, self.episode.result, self.episode.resigned
-            self.changes = self.machine.restock(draws, result, resigned=resigned)
+            unfinished = self.episode.unfinished
+            self.changes = self.machine.restock(draws, result, resigned=resigned, unfinished=unfinished)
             if self.partner:
-                self.partner.restock(other.draws, other.result, resigned=other.resigned)
+                self.partner.restock(other.draws, other.result, resigned=other.resigned, unfinished=unfinished)
             self.tally.add(result)
             self.n_games += 1
             plies += len(self.episode.turns)
@@ -127,11 +144,12 @@ def assert_same_game(plan: TrainingConfig, played: Readable, game_json: dict[str
 
 
 def assert_changes(episode: Episode, played: Readable, game_json: dict[str, Any], keys: list[str]) -> None:
-    deltas = {change.box: list(change.deltas) for change in played.changes}
-    assert [keys[change["box"]] for change in game_json["changes"]] == [draw.box for draw in episode.draws]
+    boxes = list(dict.fromkeys(draw.box for draw in episode.draws))
+    assert [keys[change["box"]] for change in game_json["changes"]] == boxes
     for change in game_json["changes"]:
         key = keys[change["box"]]
-        assert change["deltas"] == deltas.get(key, [0] * len(change["after"]))
+        deltas = [one.deltas for one in played.changes if one.box == key]
+        assert change["deltas"] == np.sum(deltas or [[0] * len(change["after"])], axis=0).tolist()
         assert change["after"] == played.machine.boxes[key]
 
 

@@ -33,8 +33,8 @@ USUAL_MEASURE = "random"
 
 
 def games_taught() -> dict[str, AnyGame]:
-    """Return the games with boxes that can be listed and always end, by slug."""
-    return {slug: game for slug, game in GAMES.items() if game.listable and game.always_ends and game.takes_boxes}
+    """Return the games with boxes that can be listed, by slug."""
+    return {slug: game for slug, game in GAMES.items() if game.listable and game.takes_boxes}
 
 
 @dataclass(frozen=True, slots=True)
