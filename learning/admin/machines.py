@@ -1,4 +1,4 @@
-"""Machines in the admin. Beads are history and cannot be edited."""
+"""Machines in the admin. Beads record past games and cannot be edited."""
 
 from __future__ import annotations
 

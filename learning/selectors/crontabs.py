@@ -16,7 +16,10 @@ from zoneinfo import ZoneInfo, available_timezones
 
 FIELDS = ("minute", "hour", "day_of_month", "month_of_year", "day_of_week")
 LAST_DAY = "28-31/01"
-"""The stored form of the last day of the month: Celery sends a wake-up on each of these days. No other text has it."""
+"""The stored form of the last day of the month. Celery sends a wake-up on days 28 to 31.
+
+The step ``/01`` marks it: the days ``28-31/01`` of a user are stored as ``28-31``.
+"""
 SHIFT = timedelta(hours=3)
 """A time longer than every change of clocks."""
 MAX_DAYS = 366 * 41
@@ -46,15 +49,15 @@ class Crontab:
     months: Collection[int]
     weekdays: Collection[int]
     last_day: bool
-    every_hour: bool
-    """Whether the hours are a step (``*`` or ``*/2``): elapsed time counts, not the time on the clock."""
+    hours_are_step: bool
+    """Whether the hour field is ``*`` or a step such as ``*/2``. Elapsed time then counts, not the clock's time."""
     zone: ZoneInfo
 
     def after(self, moment: datetime) -> datetime:
         """Return the first due moment after ``moment``, in UTC.
 
         When clocks go forward, a time in the skipped hour, such as 02:30, is due at 03:30. When clocks go back, a time
-        in the repeated hour is due only the first time. With ``every_hour``, a skipped time is not due, and a
+        in the repeated hour is due only the first time. With ``hours_are_step``, a skipped time is not due, and a
         repeated time is due twice.
 
         Raises:
@@ -76,16 +79,16 @@ class Crontab:
         return is_day and day.month in self.months and day.isoweekday() % 7 in self.weekdays
 
     def _moments(self, day: date, search_begin: datetime) -> Iterator[datetime]:
-        """Yield the due moments of a day, in any order, from the hour before ``search_begin`` (local time) on."""
+        """Yield the due moments of a day, in any order, from one hour before ``search_begin`` (local time)."""
         for hour in self.hours:
             if datetime.combine(day, time(hour)) < search_begin - timedelta(hours=1):
                 continue
             for minute in self.minutes:
                 local = datetime.combine(day, time(hour, minute), self.zone)
                 earlier, later = local.astimezone(UTC), local.replace(fold=1).astimezone(UTC)
-                if not self.every_hour or earlier.astimezone(self.zone).time() == local.time():
+                if not self.hours_are_step or earlier.astimezone(self.zone).time() == local.time():
                     yield earlier
-                if self.every_hour and later > earlier:
+                if self.hours_are_step and later > earlier:
                     yield later
 
 

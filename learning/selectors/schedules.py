@@ -79,7 +79,7 @@ def crontab_parsed(fields: tuple[str, ...], zone: str) -> Crontab:
         months=parsed.month_of_year,
         weekdays=parsed.day_of_week,
         last_day=LAST_DAY in month_days.split(","),
-        every_hour=hour.startswith("*"),
+        hours_are_step=hour.startswith("*"),
         zone=ZoneInfo(zone),
     )
 

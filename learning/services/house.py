@@ -23,7 +23,7 @@ from learning.workers.recorded import recorded_store
 
 
 def house_machine_ensure(house: HouseMachine) -> tuple[Machine, TrainingRun | None]:
-    """Return a house machine, created if missing, and its training run, or ``None`` if the run is finished.
+    """Return the house machine, created if missing, and its unfinished training run, ``None`` if it is finished.
 
     A training that is recorded in the repository is loaded at once instead of being run.
     """

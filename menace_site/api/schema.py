@@ -70,8 +70,8 @@ class Schema(AutoSchema):
         """Return the authentication schemes, with an empty one last if the operation needs none."""
         schemes = super().get_auth()
         permissions = [type(permission) for permission in self.view.get_permissions()]
-        may_look = AccountRequired not in permissions and self.method in SAFE_METHODS
-        needs_account = not may_look and any(issubclass(permission, AccountRequired) for permission in permissions)
+        is_public = AccountRequired not in permissions and self.method in SAFE_METHODS
+        needs_account = not is_public and any(issubclass(permission, AccountRequired) for permission in permissions)
         return schemes if needs_account or not schemes else [*schemes, {}]
 
     def _get_response_bodies(self, direction: Any = "response") -> Any:

@@ -6,9 +6,9 @@ const rules = pageData("rules");
 const kinds = pageData("kinds");
 /** The default preset for each game and side. */
 const defaultPresets = pageData("usual");
-/** The variants of each family of games, by their added rules, which are separated by commas. */
+/** For each family of games, the slug of the variant with some added rules, which are joined by commas. */
 const games = pageData("games");
-/** @type {any} typed so, because its fields are accessed by their names */
+/** @type {any} The fields are accessed by name. */
 const form = document.getElementById("machine-form");
 const customField = form.elements.own_rule;
 const note = document.getElementById("own-rule-note");
@@ -91,11 +91,11 @@ form.addEventListener("change", (/** @type {{target: any}} */ { target }) => {
     markChanges();
   } else markChanges();
 });
-// Until the reader chooses a rule, the form selects the default preset of the chosen side.
-let isChosen = customField.checked || document.querySelector(".errorlist") !== null;
+// Until the user chooses a rule, a change of side selects that side's default preset.
+let hasChosenRule = customField.checked || document.querySelector(".errorlist") !== null;
 form.addEventListener("input", (/** @type {{target: any}} */ { target }) => {
-  if (target.name === "preset" || target.closest("[data-rule]")) isChosen = true;
-  if (target.name !== "side" || isChosen) return;
+  if (target.name === "preset" || target.closest("[data-rule]")) hasChosenRule = true;
+  if (target.name !== "side" || hasChosenRule) return;
   form.elements.preset.value = defaultPreset();
   fill(rules[form.elements.preset.value]);
   showRule();

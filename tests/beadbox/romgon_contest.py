@@ -10,7 +10,7 @@ N_OPENING = 2
 
 
 def level_contest(game: Romgon, one: str, other: str, n: int) -> tuple[int, int, int]:
-    """Wins of one level, draws, and wins of the other in ``n`` games, each opening once from either side."""
+    """Return wins of ``one``, draws, and wins of ``other`` in ``n`` games; two games share an opening."""
     counts = [0, 0, 0]
     for number in range(n):
         side = Side(number % 2)

@@ -1,4 +1,4 @@
-"""Exact strength: known figures to twelve places, and agreement with a plain recursion."""
+"""Exact strength: known figures to six places, and agreement with a plain recursion to twelve."""
 
 import random
 from itertools import pairwise
@@ -26,8 +26,8 @@ REGISTERED = GAMES["noughts-and-crosses"]
 SIDES = pytest.mark.parametrize("side", Side, ids=["first", "second"])
 
 
-def trained_looking(side, rule, seed=0):
-    """A memory with random beads, some slots and boxes empty, and the readable machine with the same beads."""
+def random_memory(side, rule, seed=0):
+    """Return a memory with random beads, some slots and boxes empty, and the Python machine with the same beads."""
     memory, rng = Memory.fresh(boxes_compile(GAME, side, rule)), random.Random(seed)
     for box in range(memory.table.n_boxes):
         slots = memory.slots(box)
@@ -44,7 +44,7 @@ def as_tuple(expected):
     return expected.win, expected.draw, expected.loss
 
 
-# The known figures have six places; the recursion of tests/beadbox/naive.py gives the other six.
+# Published figures have six places. The recursion of tests/beadbox/naive.py checks twelve.
 @pytest.mark.parametrize(
     ("first", "second", "to_six_places"),
     [
@@ -95,7 +95,7 @@ EVERY_RULE = {slug: preset.rule for slug, preset in PRESETS.items()} | MADE_UP
 @pytest.mark.parametrize("name", EVERY_RULE)
 @pytest.mark.sampled(12)
 def test_exact_strength_is_the_expectation_over_all_boards(name, side):
-    memory, machine = trained_looking(side, EVERY_RULE[name])
+    memory, machine = random_memory(side, EVERY_RULE[name])
     for slug, opponent in REMEMBERED.items():
         checked = naive.chances(GAME, side, machine.policy, naive.uniform(GAME, opponent))
         assert as_tuple(strength.against_opponent(memory, opponent)) == pytest.approx(checked, abs=EXACT), slug
@@ -104,7 +104,7 @@ def test_exact_strength_is_the_expectation_over_all_boards(name, side):
 @SIDES
 @pytest.mark.parametrize("name", PRESETS)
 def test_greedy_strength_is_the_expectation_over_all_boards(name, side):
-    memory, machine = trained_looking(side, EVERY_RULE[name])
+    memory, machine = random_memory(side, EVERY_RULE[name])
     checked = naive.chances(
         GAME, side, lambda p: machine.policy(p, greedy=True), naive.uniform(GAME, OPPONENTS["random"])
     )
@@ -115,7 +115,7 @@ def test_greedy_strength_is_the_expectation_over_all_boards(name, side):
 @SIDES
 @pytest.mark.parametrize("name", EVERY_RULE)
 def test_the_worst_case_is_minimax_against_a_known_policy(name, side):
-    memory, machine = trained_looking(side, EVERY_RULE[name])
+    memory, machine = random_memory(side, EVERY_RULE[name])
     worst = strength.worst_case(memory)
     assert worst.score == pytest.approx(naive.worst_points(GAME, side, machine.policy), abs=EXACT)
     assert sum(as_tuple(worst)) == pytest.approx(1, abs=EXACT)
@@ -127,8 +127,8 @@ def test_the_worst_case_is_minimax_against_a_known_policy(name, side):
 @pytest.mark.parametrize("other", ["michie-1961", "matchbox-ai", "apl-notebook"])
 @pytest.mark.sampled(8)
 def test_two_machines_whatever_symmetry_they_see(name, other):
-    ours, machine = trained_looking(Side.FIRST, PRESETS[name].rule, seed=1)
-    theirs, opponent = trained_looking(Side.SECOND, PRESETS[other].rule, seed=2)
+    ours, machine = random_memory(Side.FIRST, PRESETS[name].rule, seed=1)
+    theirs, opponent = random_memory(Side.SECOND, PRESETS[other].rule, seed=2)
     checked = naive.chances(GAME, Side.FIRST, machine.policy, opponent.policy)
     exact = strength.against_machine(ours, theirs)
     assert as_tuple(exact) == pytest.approx(checked, abs=EXACT)
@@ -139,12 +139,12 @@ def test_two_machines_whatever_symmetry_they_see(name, other):
 def test_array_policy_equals_the_readable_policy():
     for name, rule in EVERY_RULE.items():
         for side in Side:
-            memory, machine = trained_looking(side, rule, seed=4)
+            memory, machine = random_memory(side, rule, seed=4)
             graph = memory.table.graph
             policy, readable = strength.machine_policy(memory), strength.readable_policy(graph, machine)
             for node in range(len(graph.positions)):
                 edges = slice(graph.indptr[node], graph.indptr[node + 1])
-                # Members of a merged slot share an edge in the graph, so compare the successors of edges.
+                # Symmetric moves lead to one node, and the two policies may divide the chance among them differently.
                 leads = graph.successor[edges]
                 for after in set(leads.tolist()):
                     both = policy[edges][leads == after].sum(), readable[edges][leads == after].sum()
@@ -152,7 +152,7 @@ def test_array_policy_equals_the_readable_policy():
 
 
 def test_asking_for_strength_changes_nothing():
-    memory = trained_looking(Side.FIRST, PRESETS["michie-refill"].rule)[0].copy()
+    memory = random_memory(Side.FIRST, PRESETS["michie-refill"].rule)[0].copy()
     strength.against_opponent(memory, OPPONENTS["perfect"])
     strength.worst_case(memory)
     strength.visit_probability(memory, OPPONENTS["random"])
@@ -170,7 +170,7 @@ def test_a_machine_that_stopped_loses_every_game():
 @SIDES
 @pytest.mark.parametrize("rule", [BoxRule(), BoxRule(when_empty=WhenEmpty.UNIFORM)], ids=["resigns", "plays anything"])
 def test_the_chance_of_opening_a_box_sums_up_by_move_number(side, rule):
-    memory, machine = trained_looking(side, rule)
+    memory, machine = random_memory(side, rule)
     chance = strength.visit_probability(memory, OPPONENTS["random"])
     assert chance.shape == (memory.table.n_boxes,)
     by_move = [chance[memory.table.move_number == n].sum() for n in range(4)]
@@ -229,8 +229,8 @@ def test_score_counts_a_draw_as_half():
 
 @pytest.mark.parametrize("game", [GAMES["noughts-and-crosses"], GAMES["hexapawn"]], ids=lambda game: game.slug)
 def test_no_probability_is_above_one(game):
-    """With beads that are no powers of two, sums of rounded products exceed 1 by one unit in the last place."""
-    beads, n_sure = np.random.default_rng(1), 0
+    """Rounding can push a sum of products one unit in the last place above 1, so chances are clipped."""
+    beads, n_near_one = np.random.default_rng(1), 0
     for preset in PRESETS.values():
         for side in Side:
             memory = Memory.fresh(boxes_compile(game, side, preset.rule))
@@ -241,8 +241,8 @@ def test_no_probability_is_above_one(game):
                 found.append(strength.against_opponent(memory, OPPONENTS[name]))
                 visits = strength.visit_probability(memory, OPPONENTS[name])
                 assert visits.max() <= 1
-                n_sure += visits.max() > 1 - 1e-9
+                n_near_one += visits.max() > 1 - 1e-9
             for exact in found:
                 assert max(exact.win, exact.draw, exact.loss) <= 1
                 assert exact.win + exact.draw + exact.loss == pytest.approx(1, abs=1e-12)
-    assert n_sure
+    assert n_near_one, "no case comes near 1, so the test checks nothing"

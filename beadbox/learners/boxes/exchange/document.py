@@ -1,7 +1,7 @@
-"""The contents of a file of a machine with boxes, and the conversion of boxes of any orientation to canonical ones.
+"""The contents of a box machine's file, and the conversion of boxes in any orientation to canonical form.
 
-A file of another program names positions as that program met them. Each is turned, with its beads, into the canonical
-position of its orbit. Two entries of one orbit must agree.
+Another program's file may have a position in any orientation. Each position is turned, with its beads, into the
+canonical position of its orbit. Two entries of one orbit must agree.
 """
 
 from __future__ import annotations
@@ -41,10 +41,11 @@ class Reading:
     is_chosen: bool
     """Whether the user chose the rule; otherwise it is the usual rule of the format."""
     stretched: str = ""
-    """Slug of the usual rule, if it had to be changed to hold the file."""
+    """Slug of the usual rule if it was changed to fit the file, else empty."""
     beads_set_aside: int = 0
+    """Beads left out because they lay on illegal moves."""
     boxes_set_aside: int = 0
-    """The number of boxes in which these beads lay."""
+    """Number of boxes with such beads."""
     why_set_aside: str = ""
 
 
@@ -75,7 +76,7 @@ class MachineData:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A box as a file of another program has it: beads by move of the position *as written there*.
+    """A box as another program's file stores it. Moves refer to the position in the file's orientation.
 
     The keys are texts of moves, or indices of cells where the program counts beads by square.
     """
@@ -85,7 +86,7 @@ class Entry:
     beads: Mapping[str | int, int]
     visits: Mapping[str | int, int] = field(default_factory=dict)
     set_aside: int = 0
-    """Beads where no move is possible; ``beads`` leaves them out."""
+    """Number of beads on illegal moves, such as occupied squares; ``beads`` leaves them out."""
 
 
 def machine_from(
@@ -103,11 +104,11 @@ def machine_from(
     Args:
         entries: its boxes.
         wanted: the choices of the import; a missing game or side follows from the positions.
-        preset: slug of that program's rule, used if no other is chosen. It gets a box for forced moves and a higher
-            cap if the file needs them.
-        usual: that rule with other changes that the file needs.
+        preset: slug of that program's usual rule, used if the user chose none. The rule is changed to have boxes for
+            forced moves, or a higher cap, if the file needs it.
+        usual: the rule to start from instead of the preset's, if the file needs other changes.
         name: the machine's name in the file.
-        why_set_aside: why the program has beads where no move is possible, if so.
+        why_set_aside: why the program's files contain beads on illegal moves; empty if they never do.
         **details: other fields of the result, such as totals.
 
     Raises:
@@ -126,7 +127,7 @@ def machine_from(
         rule = _fitting(usual or PRESETS[preset].rule, game, ours)
         slug, stretched = (preset, "") if rule == PRESETS[preset].rule else ("", preset)
     cabinet = Cabinet(game, side, rule)
-    boxes = _each_once(cabinet, ours)
+    boxes = _without_duplicates(cabinet, ours)
     set_aside = [entry.set_aside for entry, _ in boxes if entry.set_aside]
     return MachineData(
         game=game,
@@ -146,8 +147,12 @@ def machine_from(
     )
 
 
-def _each_once(cabinet: Cabinet, entries: Iterable[tuple[Entry, Any]]) -> list[tuple[Entry, BoxData]]:
-    """Return each entry with its box; of two entries with the same box and beads the first."""
+def _without_duplicates(cabinet: Cabinet, entries: Iterable[tuple[Entry, Any]]) -> list[tuple[Entry, BoxData]]:
+    """Return each entry with its box. Of several entries with the same box, keep the first.
+
+    Raises:
+        ExchangeError: two entries of one box have different beads.
+    """
     boxes: dict[str, tuple[Entry, BoxData]] = {}
     for entry, position in entries:
         box = _box_of(cabinet, entry, position)
@@ -198,8 +203,8 @@ def box_checked(
 def _game_of(entries: Sequence[Entry], wanted: Wanted) -> tuple[AnyGame, list[AnyPosition]]:
     """Return the game of the entries and their positions: the game asked for, or one that can read them all.
 
-    A text without the side to move may be read for either side. Of several readings the one with the most entries
-    of only legal moves counts, of equals the first.
+    A text without the side to move may be read for either side. If several readings succeed, the one with the
+    most entries of only legal moves is returned; on a tie, the first.
     """
     if wanted.game is not None and not BoxRule.fits(wanted.game):
         raise ExchangeError("game", "game_keeps_values", game=wanted.game.name)
@@ -211,7 +216,7 @@ def _game_of(entries: Sequence[Entry], wanted: Wanted) -> tuple[AnyGame, list[An
             positions: list[AnyPosition] = []
             try:
                 for entry in entries:
-                    positions.append(_decoded(game, entry, side))  # noqa: PERF401  # how far it came is the better message
+                    positions.append(_decoded(game, entry, side))  # noqa: PERF401  # its length selects the message
             except ExchangeError as error:
                 if len(positions) > n_read:
                     furthest, n_read = error, len(positions)
@@ -263,7 +268,7 @@ def _side_of(game: AnyGame, entries: Sequence[Entry], positions: Sequence[AnyPos
 
 
 def _fitting(usual: BoxRule, game: AnyGame, entries: Sequence[tuple[Entry, Any]]) -> BoxRule:
-    """Return the usual rule, changed so far that it can hold these boxes."""
+    """Return the usual rule, changed as little as needed to hold these boxes."""
     rule = usual
     if any(len(game.legal_moves(position)) == 1 for _, position in entries):
         rule = replace(rule, box_set=BoxSet.ALL)
@@ -278,19 +283,19 @@ def _box_of(cabinet: Cabinet, entry: Entry, position: AnyPosition) -> BoxData:
     game = cabinet.game
     if game.is_terminal(position):
         raise ExchangeError(entry.where, "box_of_ended_game", position=shown(entry.text))
-    printed, placement = cabinet.placed(position)
-    turned = game.inverse(placement)
-    n_slots = len(cabinet.slots(printed))
+    canonical, placement = cabinet.placed(position)
+    to_canonical = game.inverse(placement)
+    n_slots = len(cabinet.slots(canonical))
     numbers = ([0] * n_slots, [0] * n_slots)
     for counts, given in zip(numbers, (entry.beads, entry.visits), strict=True):
         for key, count in given.items():
             move = _move_of(game, position, key, entry.where)
             if move is not None:
-                counts[cabinet.slot_of(printed, game.transform_move(move, turned))] += count
+                counts[cabinet.slot_of(canonical, game.transform_move(move, to_canonical))] += count
             elif count:
                 names = {"move": _key_name(game, key), "position": shown(entry.text)}
                 raise ExchangeError(entry.where, "illegal_move", **names)
-    return box_checked(cabinet, printed, *numbers, where=entry.where)
+    return box_checked(cabinet, canonical, *numbers, where=entry.where)
 
 
 def _move_of(game: AnyGame, position: AnyPosition, key: str | int, where: str) -> AnyMove | None:
@@ -315,7 +320,10 @@ def _key_name(game: AnyGame, key: str | int) -> str:
 
 
 def _folded(cabinet: Cabinet, box: BoxData) -> tuple[tuple[int, int], ...]:
-    """Return (beads, visits) by slot in a form that is equal for boxes that differ by a symmetry of their position."""
+    """Return (beads, visits) by slot, normalised.
+
+    Boxes that differ only by a symmetry of their position give equal results.
+    """
     game = cabinet.game
     if not cabinet.rule.reduce_symmetry or cabinet.rule.merge_symmetric_moves:
         return tuple(zip(box.beads, box.visits, strict=True))
