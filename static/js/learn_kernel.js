@@ -786,7 +786,7 @@
       for (const node of inside) {
         if (graph.side[node] === side) continue;
         const leaves = exit >= indptr[node] && exit < indptr[node + 1];
-        play(node, leaves ? exit : edgesOf(node).find((edge) => home[successor[edge]] === number) ?? exit);
+        play(node, leaves ? exit : (edgesOf(node).find((edge) => home[successor[edge]] === number) ?? exit));
         if (leaves) reached.add(node);
       }
       let grows = reached.size > 0;

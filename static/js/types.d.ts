@@ -437,6 +437,7 @@ interface LearnBand extends Record<"games" | "p5" | "p25" | "p50" | "p75" | "p95
 /** A rule as the kernel reads it. */
 type LearnSettings = Record<"win" | "draw" | "loss" | "floor", number> &
   Record<"box_set" | "when_empty" | "empty_opening" | "final_win" | "final_loss", string> &
+  Record<"repeated_visits" | "unfinished", string> &
   Record<"merge_symmetric_moves" | "only_last" | "punish_previous_on_resign", boolean> &
   Record<"cap", number | null> & { initial: number[]; initial_by: "move_number" | "ply" | "cell" };
 

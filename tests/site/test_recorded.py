@@ -361,7 +361,7 @@ ADMIN = """
 /admin/learning/trainingrun/ /admin/learning/trainingrun/1/change/ /admin/learning/tournament/ /admin/auth/user/
 """
 CHANGING = re.compile(
-    r'(?<=name="csrfmiddlewaretoken" value=")[^"]+|(?<=nonce=")[^"]+|(?<=\.)[0-9a-f]{12}(?=\.\w+")'
+    r'(?<=name="csrfmiddlewaretoken" value=")[^"]+|(?<=nonce=")[^"]+|(?<=\.)[0-9a-f]{12}(?=\.\w+")|(?<=/admin/r/)\d+'
     r"|\b\d\d? [A-Z][a-z]{2,8} \d{4}(?:, (?:[\d:]+|noon|midnight)(?:\s[ap]\.m\.)?)?"
     r"|\b(?:\d+|an?)\s(?:second|minute)s? ago|\bnow(?=</span>)"
 )
