@@ -28,6 +28,7 @@ SQL = re.compile(r"\s*(SELECT|INSERT INTO|UPDATE|DELETE FROM|WITH|SET|CREATE|ALT
 # Kernels are one loop over arrays: a helper would need all these arrays as arguments.
 LONG_WITH_REASON = {
     "beadbox/kernels/table_learning.py:train_tables": "a part of it would count references at every move",
+    "beadbox/kernels/box_learning.py:train_pair": "a part of it would count references at every move",
     "beadbox/engines/romgon/search.py:best": "alpha-beta with its table of positions, on one stack",
     "beadbox/engines/romgon/search.py:search": "deepening around it, which has to see every array that it uses",
 }

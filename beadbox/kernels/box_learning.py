@@ -287,6 +287,14 @@ def choose_slot(box: np.uint64, word: np.uint64, learner: LearnerArrays) -> np.i
     return slot
 
 
+@inlined
+def pair_result(after: np.int64, loser: int) -> int:
+    """Return the first side's result, from the terminal code of the graph and the side that resigned, −1 for none."""
+    if after == -1 or loser == 1:
+        return WIN
+    return LOSS if after == -2 or loser == 0 else DRAW
+
+
 @kernel
 def train_pair(
     n_games: int,
@@ -344,12 +352,7 @@ def train_pair(
         unfinished = after >= 0 and loser < 0
         if unfinished:
             after = np.int64(endless)
-        # Terminal codes of the graph: -1 first wins, -2 second wins, -3 drawn.
-        result = DRAW
-        if after == -1 or loser == 1:
-            result = WIN
-        elif after == -2 or loser == 0:
-            result = LOSS
+        result = pair_result(after, loser)
         tally_a[U(result)] += 1
         tally_b[U(LOSS - result)] += 1
         if learns_a != 0:

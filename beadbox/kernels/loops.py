@@ -229,8 +229,7 @@ def best_response_loops(
     """
     n_nodes = len(side)
     home = end_components(indptr, successor, side, probability, machine_side)
-    n_components = home.max() + 1
-    way = np.full(n_components, -1, np.int64)
+    way = np.full(home.max() + 1, -1, np.int64)
     graph = GraphArrays(indptr, successor, side)
     policy = probability.copy()
     for node in range(n_nodes):
@@ -238,19 +237,14 @@ def best_response_loops(
             policy[indptr[node] : indptr[node + 1]] = 0.0
             if home[node] < 0:
                 policy[indptr[node]] = 1.0
-    for number in range(n_components):
+    for number in range(len(way)):
         _leave(number, way[number], graph, machine_side, home, policy)
-    worth, best, exit_edge = np.zeros(len(successor)), np.zeros(n_components), np.zeros(n_components, np.int64)
+    worth, best, exit_edge = np.zeros(len(successor)), np.zeros(len(way)), np.zeros(len(way), np.int64)
     improved = True
     while improved:  # each round is a strict improvement and strategies are finite
         improved = False
         value = evaluate_loops(indptr, successor, side, policy)
-        for edge in range(len(successor)):
-            after = successor[edge]
-            if after >= 0:
-                worth[edge] = value[after, machine_side] + 0.5 * value[after, 2] + endless * value[after, 3]
-            else:
-                worth[edge] = 1.0 if -1 - after == machine_side else 0.5 if -1 - after == 2 else 0.0
+        _price(successor, value, machine_side, endless, worth)
         best[:], exit_edge[:] = endless, -1
         for node in range(n_nodes):
             if side[node] == machine_side:
@@ -270,13 +264,30 @@ def best_response_loops(
                 after = successor[edge]
                 if (after < 0 or home[after] != home[node]) and worth[edge] < best[home[node]]:
                     best[home[node]], exit_edge[home[node]] = worth[edge], edge
-        for number in range(n_components):
+        for number in range(len(way)):
             current = endless if way[number] < 0 else worth[way[number]]
             if best[number] < current - TOLERANCE:
                 way[number] = exit_edge[number]
                 _leave(number, way[number], graph, machine_side, home, policy)
                 improved = True
     return policy
+
+
+@kernel
+def _price(
+    successor: NDArray[np.int32],
+    value: NDArray[np.float64],
+    machine_side: int,
+    endless: float,
+    worth: NDArray[np.float64],
+) -> None:
+    """Write the points of ``machine_side`` after each move into ``worth``: ``(n_edges,)``."""
+    for edge in range(len(successor)):
+        after = successor[edge]
+        if after >= 0:
+            worth[edge] = value[after, machine_side] + 0.5 * value[after, 2] + endless * value[after, 3]
+        else:
+            worth[edge] = 1.0 if -1 - after == machine_side else 0.5 if -1 - after == 2 else 0.0
 
 
 @kernel

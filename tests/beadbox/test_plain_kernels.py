@@ -12,7 +12,7 @@ import pytest
 
 from beadbox.kernels import cache
 from beadbox.kernels.jit import PACKAGES, Kernel
-from beadbox.kernels.loops import evaluate_loops
+from beadbox.kernels.loops import best_response_loops, evaluate_loops, play_plies, visit_loops
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.boxes.frozen import FrozenBoxes
 from beadbox.learners.boxes.memory import Memory
@@ -76,10 +76,19 @@ def of_loops() -> list[Any]:
     """The results of the kernels for games with loops."""
     graph = pong_hau_ki()
     n_moves = np.diff(graph.indptr)
-    return [evaluate_loops(*graph, np.repeat(1 / n_moves, n_moves))]
+    policy = np.repeat(1 / n_moves, n_moves)
+    values = [evaluate_loops(*graph, policy), best_response_loops(*graph, policy, 0, 0.5)]
+    visits = [
+        play_plies(graph.indptr, graph.successor, policy, 20),
+        visit_loops(graph.indptr, graph.successor, policy, 20),
+    ]
+    return [np.concatenate([array.ravel() for array in (*values, *visits)])]
 
 
-LOOPS = {"evaluate_loops", "components", "_absorb"}
+LOOPS = {
+    *("evaluate_loops", "components", "_absorb", "best_response_loops", "end_components", "_price", "_leave"),
+    *("play_plies", "visit_loops"),
+}
 PLAYED: dict[str, Callable[[], list[Any]]] = {
     **{
         f"{game}, {preset}, {opponent}": lambda g=game, p=preset, o=opponent: of_boxes(g, PRESETS[p].rule, o)
