@@ -4,9 +4,12 @@ from collections.abc import Collection
 from typing import cast
 
 from beadbox.names import MAX_SLUG_CHARACTERS, name_near
+from beadbox.rules.achi.rules import ACHIS
 from beadbox.rules.climbing.rules import Ladder
+from beadbox.rules.dodgem.rules import Dodgem
 from beadbox.rules.errors import UnknownGameError
 from beadbox.rules.game import AnyGame
+from beadbox.rules.hare_and_hounds.rules import HareAndHounds
 from beadbox.rules.hexapawn.rules import HEXAPAWNS
 from beadbox.rules.misere_noughts_and_crosses.rules import MisereNoughtsAndCrosses
 from beadbox.rules.mu_torere.rules import MuTorere
@@ -15,11 +18,12 @@ from beadbox.rules.notakto.rules import Notakto
 from beadbox.rules.noughts_and_crosses.rules import NoughtsAndCrosses
 from beadbox.rules.pong_hau_ki.rules import PongHauKi
 from beadbox.rules.romgon.rules import ROMGONS
+from beadbox.rules.three_mens_morris.rules import MORRISES
 from beadbox.rules.twenty_one_matches.rules import TwentyOneMatches
 from beadbox.rules.wild_noughts_and_crosses.rules import WildNoughtsAndCrosses
 
 _SMALL = (Ladder(), TwentyOneMatches(), Nim(), Notakto(), MisereNoughtsAndCrosses(), WildNoughtsAndCrosses())
-_RETURNING = (PongHauKi(), MuTorere())
+_RETURNING = (PongHauKi(), MuTorere(), *MORRISES, *ACHIS, Dodgem(), HareAndHounds())
 _GAMES = cast("tuple[AnyGame, ...]", (NoughtsAndCrosses(), *HEXAPAWNS, *ROMGONS, *_SMALL, *_RETURNING))
 
 GAMES: dict[str, AnyGame] = {game.slug: game for game in _GAMES}

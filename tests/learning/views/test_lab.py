@@ -206,7 +206,7 @@ class TestMake:
         usual = [slug for slug, game in GAMES.items() if game.family == slug]
         assert [family["game"].slug for family in families] == usual
         sizes = {one["game"].slug: (len(one["boards"]), len(one["additions"])) for one in families}
-        special = {"hexapawn": (6, 0), "romgon": (0, 4)}
+        special = {"hexapawn": (6, 0), "romgon": (0, 4), "three-mens-morris": (8, 0), "achi": (0, 1)}
         assert sizes == {slug: special.get(slug, (1, 0)) for slug in usual}
         assert [one["slug"] for one in families[1]["boards"] if one["checked"]] == ["hexapawn"]
         assert page.content.decode().count('name="game"') == len(usual)
