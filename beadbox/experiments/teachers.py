@@ -39,6 +39,9 @@ class TrapsOpponent(UniformOpponent):
     name = "Perfect, with traps"
     summary = "Never makes a mistake, and leaves as many chances as it can to make one."
 
+    def plays(self, game: AnyGame) -> bool:
+        return super().plays(game) and game.always_ends
+
     def replies(self, game: AnyGame, position: AnyPosition) -> tuple[AnyMove, ...]:
         mover = game.side_to_move(position)
         good = PERFECT.replies(game, position)
