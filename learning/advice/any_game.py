@@ -235,10 +235,11 @@ class AnyGameAdviser(Adviser[Question, FrozenPolicy]):
         }
 
     def form(self, game: AnyGame) -> dict[str, object]:
+        side_names = {side: name for name, side in reversed(sides_of(game).items())}
         return {
             "pieces": [(piece, piece) for piece in alphabet(game) if piece is not None],
             "types": [],
-            "sides": list(zip(COLOURS, game.look.layout.role_names, strict=True)),
+            "sides": [(side_names[side], name) for side, name in zip(Side, game.look.layout.role_names, strict=True)],
             "levels": [[(level, level) for level, opponent in LEVELS.items() if opponent.plays(game)]],
             "flips": False,
             "in_points": False,
