@@ -256,9 +256,11 @@ def test_the_sample_lies_where_the_exact_result_says(game: Game, first: str, sec
     played = contest(game, *players, n_games, RandomSource(3))
     assert played.first_wins + played.draws + played.second_wins == n_games
     assert sum(played.expected) == pytest.approx(1, abs=1e-12)
-    for count, chance in zip((played.first_wins, played.draws, played.second_wins), played.expected, strict=True):
+    n_results = played.first_wins, played.draws, played.second_wins
+    unfinished = 0 if game.always_ends else 1e-3  # games that stop at the ply limit, beyond which the exact result goes
+    for count, chance in zip(n_results, played.expected, strict=True):
         deviation = (chance * (1 - chance) / n_games) ** 0.5
-        assert abs(count / n_games - chance) <= 5 * deviation + 1e-12
+        assert abs(count / n_games - chance) <= 5 * deviation + unfinished + 1e-12
 
 
 @pytest.mark.parametrize("game", LISTABLE, ids=lambda game: game.slug)

@@ -16,7 +16,7 @@ from beadbox.rules.hare_and_hounds.rules import HareAndHounds
 from beadbox.rules.outcome import Side
 from beadbox.rules.perft import perft
 from beadbox.rules.three_mens_morris.rules import MORRISES
-from beadbox.strength.graph import FIRST_WINS, SECOND_WINS, terminal_code
+from beadbox.strength.graph import FIRST_WINS, SECOND_WINS, graph_compile
 from beadbox.strength.loops import ENDLESS, NO_PLIES, best_response, perfect_policy, solve
 from tests.beadbox.rules.walks import reachable, refusal
 
@@ -43,19 +43,9 @@ MEASURED = COUNTED | {
 ROWS = [(slug, row) for slug, name in MEASURED.items() for row in STRENGTH[name]["rows"]]
 
 
-@cache
 def graph(slug: str) -> GraphArrays:
     """All positions of a game that are not over, the start first."""
-    game = GAMES[slug]
-    nodes = {position: node for node, position in enumerate(p for p in game.reached if not game.is_terminal(p))}
-    indptr, successor = [0], []
-    for position in nodes:
-        for move in game.legal_moves(position):
-            after = game.apply(position, move)
-            successor.append(nodes[after] if after in nodes else terminal_code(game.outcome(after)))
-        indptr.append(len(successor))
-    side = np.array([position.side for position in nodes], np.int8)
-    return GraphArrays(np.array(indptr, np.int32), np.array(successor, np.int32), side)
+    return graph_compile(GAMES[slug], reduced=False).arrays
 
 
 @cache

@@ -23,7 +23,9 @@ pytestmark = pytest.mark.django_db
 
 def text_of(page: str) -> str:
     """The words of a page, with a line break between elements."""
-    main = re.sub(r"</?(?:p|li|dt|dd|h\d|dl|ul|ol|summary|figcaption|article)[^>]*>", "\n", page.partition("<main")[2])
+    main = re.sub(
+        r"</?(?:p|li|dt|dd|h\d|dl|ul|ol|option|summary|figcaption|article)[^>]*>", "\n", page.partition("<main")[2]
+    )
     return unescape(re.sub(r"[ \t]+", " ", re.sub(r"<[^>]+>", "", main.partition("</main>")[0])))
 
 
