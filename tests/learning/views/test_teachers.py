@@ -23,9 +23,8 @@ pytestmark = pytest.mark.django_db
 
 def text_of(page: str) -> str:
     """The words of a page, with a line break between elements."""
-    main = re.sub(
-        r"</?(?:p|li|dt|dd|h\d|dl|ul|ol|option|summary|figcaption|article)[^>]*>", "\n", page.partition("<main")[2]
-    )
+    elements = r"</?(?:p|li|dt|dd|h\d|dl|ul|ol|option|summary|figcaption|article)[^>]*>|<a class=.button[^>]*>"
+    main = re.sub(elements, "\n", page.partition("<main")[2])
     return unescape(re.sub(r"[ \t]+", " ", re.sub(r"<[^>]+>", "", main.partition("</main>")[0])))
 
 
