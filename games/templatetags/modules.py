@@ -21,6 +21,8 @@ from django.utils.safestring import SafeString, mark_safe
 register = template.Library()
 
 COMMENT = re.compile(r"^ *(?:/\*(?:(?!\*/).)*\*/|//[^\n]*)\n", re.MULTILINE | re.DOTALL)
+NOT_RUN = re.compile(r"^[ \t]*(?:(?://.*|/\*(?:[^*]|\*(?!/))*\*/)[ \t]*\n)?", re.MULTILINE)
+"""Indentation, and a comment on lines of its own. Saved pages have neither, so that they are smaller."""
 PICTURE = re.compile(r'url\("\.\./(img/[\w.]+\.svg)"\)')
 EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const|let) (\w+))", re.MULTILINE)
 NAMES = re.compile(r'^import \{([^}]*)\} from "\./([\w.]+)";', re.MULTILINE)
@@ -55,7 +57,7 @@ def imported(path: str) -> tuple[str, ...]:
 def inline(path: str) -> SafeString:
     """Return the text of a static file for use within a page. Pictures of a style sheet are embedded."""
     text = PICTURE.sub(lambda match: f"url(data:image/svg+xml,{quote(_text(match[1]))})", _text(path))
-    return mark_safe(text.replace("</script", r"<\/script"))  # noqa: S308  # our own files
+    return mark_safe(NOT_RUN.sub("", text).replace("</script", r"<\/script"))  # noqa: S308  # our own files
 
 
 @register.simple_tag
@@ -64,7 +66,8 @@ def bundle(path: str) -> SafeString:
     parts = ['"use strict"; const modules = {};']
     for script in dict.fromkeys([*_depth_first(path)]):
         text = NAMES.sub(
-            lambda match: f"const {{{match[1].replace(' as ', ': ')}}} = modules[{match[2]!r}];", _text(script)
+            lambda match: f"const {{{match[1].replace(' as ', ': ')}}} = modules[{match[2]!r}];",
+            NOT_RUN.sub("", _text(script)),
         )
         names = EXPORT.findall(text)
         body = EXPORT.sub("", text)

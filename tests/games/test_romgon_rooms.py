@@ -280,7 +280,7 @@ def test_the_first_page_offers_it_in_one_click(client: Client) -> None:
     assert Seat.objects.get(side=WHITE).guest is not None
     listed = {game["slug"]: game for game in client.get("/api/games").json()["results"]}
     said = {slug: game["notation"]["position"] for slug, game in listed.items()}
-    assert len(set(said.values())) == len(said), "each game says how it writes a position"
+    assert all(said.values()), "each game says how it writes a position"
     assert ["one character a cell" in said[slug] for slug in (NC, "hexapawn", "romgon")] == [True, True, False]
     assert [one["slug"] for one in listed["romgon"]["additions"]] == ["flip", "turn", "shape", "shuttle"]
     assert client.get("/rooms/" + Room.objects.get().code).status_code == 200

@@ -74,8 +74,8 @@ async def test_a_live_move(monkeypatch: pytest.MonkeyPatch) -> None:
                     state = await socket.expect("state")
                 worst += moves[:-1]
                 last += moves[-1:]
-    hold("a live move, the worst", figures(worst), (150, 32, 137, 104, 22))
-    hold("a live move, the last", figures(last), (181, 38, 181, 133, 27))
+    hold("a live move, the worst", figures(worst), (151, 32, 137, 105, 22))
+    hold("a live move, the last", figures(last), (183, 38, 181, 134, 27))
     worst_move = max(worst, key=lambda trace: (len(trace.modules), len(trace.functions)))
     reached = Trace(tuple(Reader().reached(HANDLE, worst_move.functions))).without_library().modules
     modules = worst_move.without_library().modules
@@ -123,7 +123,7 @@ def test_a_training_run() -> None:
 
     hold("form to run", figures(trace_of(ask))[:2], (66, 33))
     runs = list(TrainingRun.objects.values_list("pk", flat=True))
-    hold("run to stored", figures(trace_of(train))[:2], (121, 35))
+    hold("run to stored", figures(trace_of(train))[:2], (125, 37))
 
 
 def test_recorder_covers_every_thread_until_it_stops() -> None:

@@ -69,7 +69,7 @@ class ThreeMensMorris(StonesInARow):
         super().__init__(N_STONES, way.steps)
         self.is_barred = is_barred
         self.slug = "-".join(filter(None, (self.family, way.slug, "barred" * is_barred)))
-        self.choice = f"{way.name}, centre barred at first" if is_barred else way.name
+        self.choice = f"{way.name}, centre barred" if is_barred else way.name
         self.variant = "" if self.slug == self.family else self.choice
         self.name = f"Three men's morris{', ' * bool(self.variant)}{self.variant}"
         self.scene = moving = Position("BW.BW..BW", Side.FIRST)

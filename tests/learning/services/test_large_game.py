@@ -24,7 +24,7 @@ from games.models import Room
 from learning.exceptions import GameTooLargeError, MachineFileError, TournamentRefusedError, TrainingRefusedError
 from learning.kinds.boxes import look, memory, training
 from learning.kinds.boxes.memory import ledger_errors
-from learning.kinds.boxes.page import BoxesPage, box_gallery
+from learning.kinds.boxes.page import box_gallery
 from learning.kinds.boxes.why import why_view
 from learning.kinds.machines import machine_export
 from learning.models import Box, JobStatus, Lesson, Machine, Tournament, TrainingRun
@@ -34,7 +34,6 @@ from learning.services.runs import Stage, training_run_start
 from learning.services.tournaments import tournament_start
 from learning.workers.runs import RUNS, Pace, run_chunk, run_execute
 from tests.factories import api_with, guest, machine_strength, play_out, trained, user
-from tests.toys.tug import Tug
 
 GAME = GAMES["hexapawn-5x4"]
 PROTOCOL = Path(__file__).parents[3] / "docs" / "protocol.md"
@@ -100,15 +99,6 @@ class TestMaking:
         with pytest.raises(GameTooLargeError, match="open_boxes: Hexapawn 5 × 4 has too many positions"):
             machine_make(user=user(), game=GAME.slug, side=Side.FIRST, name="Large", rule=BoxRule())
         assert not Machine.objects.exists()
-
-    def test_game_with_repeating_positions_is_refused_as_such(self) -> None:
-        with pytest.raises(GameTooLargeError, match="has positions that can come again") as refused:
-            BoxesPage().rule_require(Tug(), BoxRule())
-        for message in (str(refused.value), GameTooLargeError.message):
-            assert "too many" not in message
-        row = next(line for line in PROTOCOL.read_text().splitlines() if "`game_too_large`" in line)
-        assert "too many" in row
-        assert "come again" in row
 
     def test_the_api_says_so_with_a_code(self) -> None:
         body = {"game": GAME.slug, "side": "white", "rule": {"open_boxes": "in_advance"}}

@@ -75,7 +75,7 @@ def test_what_is_stored_is_what_is_set(client: Client, page: str, settings: Any)
 
 def test_the_line_that_starts_a_room_is_the_readmes(page: str) -> None:
     readme = (Path(settings.BASE_DIR) / "README.md").read_text()
-    assert "`BIND=0.0.0.0 make run` lets a whole class in" in readme
+    assert "`BIND=0.0.0.0 make run` lets other computers in" in readme
     assert "<code>BIND=0.0.0.0 make run</code>" in page
     assert "Python 3.11, 3.12 or 3.13" in readme
     assert "Python 3.11, 3.12 or 3.13" in page

@@ -210,6 +210,7 @@ def _game_of(entries: Sequence[Entry], wanted: Wanted) -> tuple[AnyGame, list[An
         raise ExchangeError("game", "game_keeps_values", game=wanted.game.name)
     furthest: ExchangeError | None = None
     n_read = -1
+    by_cell = any(isinstance(key, int) for entry in entries for key in entry.beads)
     readings: list[tuple[AnyGame, list[AnyPosition]]] = []
     for game in (wanted.game,) if wanted.game is not None else filter(BoxRule.fits, GAMES.values()):
         for side in Side if wanted.side is None else (wanted.side,):
@@ -221,7 +222,8 @@ def _game_of(entries: Sequence[Entry], wanted: Wanted) -> tuple[AnyGame, list[An
                 if len(positions) > n_read:
                     furthest, n_read = error, len(positions)
             else:
-                readings.append((game, positions))
+                if not by_cell or all(_is_cell_enough(game, position) for position in positions):
+                    readings.append((game, positions))
     if not readings:
         assert furthest is not None, "there is a game"
         if n_read == 0 and wanted.game is None:
@@ -229,6 +231,12 @@ def _game_of(entries: Sequence[Entry], wanted: Wanted) -> tuple[AnyGame, list[An
             raise ExchangeError(first.where, "no_game", position=shown(first.text))
         raise furthest
     return max(readings, key=lambda reading: _n_legal(reading[0], reading[1], entries))
+
+
+def _is_cell_enough(game: AnyGame, position: AnyPosition) -> bool:
+    """Return whether no two moves of a position touch the same cells, so that a cell names its move."""
+    moves = game.legal_moves(position)
+    return len({game.path(move) for move in moves}) == len(moves)
 
 
 def _n_legal(game: AnyGame, positions: Sequence[AnyPosition], entries: Sequence[Entry]) -> int:
