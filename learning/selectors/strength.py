@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from django.core.cache import cache
 
 from beadbox.policies.opponent import UniformOpponent
 from beadbox.policies.registry import UNIFORM
 from beadbox.policies.table import opponent_policy
+from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
-from beadbox.strength.exact import Floats, at_worst, expected
+from beadbox.strength.exact import Expected, Floats, at_worst, expected
 from beadbox.strength.graph import Graph
 from learning.models import CurvePoint, Machine
 
@@ -43,10 +44,15 @@ def policy_strength(graph: Graph, side: Side, policy: Floats) -> Strength:
         for name, opponent in exact_opponents().items()
     }
     exact["worst"] = at_worst(graph, side, policy)
+    return strength_of(graph.game, exact)
+
+
+def strength_of(game: AnyGame, exact: Mapping[str, Expected]) -> Strength:
+    """Return exact results as a strength; endless play also counts as a draw, or for the side that wins it."""
     shares: Strength = {
         name: dict(zip(("win", "draw", "loss"), result.counted, strict=True)) for name, result in exact.items()
     }
-    if not graph.game.always_ends:
+    if not game.always_ends:
         for name, result in exact.items():
             shares[name]["endless"] = result.endless
     return shares

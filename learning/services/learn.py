@@ -15,13 +15,15 @@ from beadbox.learners.boxes.population import Marked, Population
 from beadbox.learners.boxes.training_config import MEASURES, PARTNER, Cohort, TrainingConfig, curve_marks
 from beadbox.learners.readiness import kernels_ready
 from beadbox.rules.outcome import Tally
-from beadbox.strength.exact import Floats
+from beadbox.strength.exact import Expected, Floats
+from beadbox.strength.loops import endless_points
 from beadbox.strength.snapshots import snapshot_after
 from games.accounts.principal import AnyUser
 from games.limits.quotas import site_require
 from learning.kinds.boxes.memory import table_load
 from learning.kinds.registry import kind_of
 from learning.models import CurvePoint, JobStatus, LessonKind, Machine, RunStage, TrainingRun
+from learning.selectors.strength import Strength, strength_of
 from learning.services.machine_quotas import machine_quota_require
 from learning.services.machines import machine_create
 from learning.services.personal_machines import owner_fields, personal_machine_name
@@ -171,7 +173,7 @@ def _store_curve(machine: Machine, run: TrainingRun, trained: Trained) -> None:
             n_wins=wins,
             n_draws=draws,
             n_losses=losses,
-            strength=_strength_json(chances),
+            strength=_strength(machine, chances),
         )
         for games, chances, (wins, draws, losses, _) in zip(
             trained.marks, trained.measurements.strength[0], trained.measurements.tallies[0].tolist(), strict=True
@@ -181,9 +183,12 @@ def _store_curve(machine: Machine, run: TrainingRun, trained: Trained) -> None:
     stats_add(machine.pk, curve_scores(points, 0), **strength_found(points[-1].strength, machine.n_lessons))
 
 
-def _strength_json(strength: Floats) -> dict[str, dict[str, float]]:
-    """Convert exact probabilities against each of ``MEASURES``, shape ``(n_measures, 4)``, to a dictionary."""
-    return {
-        name.replace("-", "_"): dict(zip(("win", "draw", "loss"), row[:3], strict=True))
-        for name, row in zip(MEASURES, strength.tolist(), strict=True)
+def _strength(machine: Machine, chances: Floats) -> Strength:
+    """Return exact chances against each of ``MEASURES``, shape ``(n_measures, 4)``, as a strength."""
+    game = machine.game_rules
+    points = endless_points(machine.cabinet.side, game.endless_winner)
+    rows = zip(MEASURES, chances.tolist(), strict=True)
+    exact = {
+        name.replace("-", "_"): Expected(win, draw, loss, endless, points) for name, (win, draw, loss, endless) in rows
     }
+    return strength_of(game, exact)

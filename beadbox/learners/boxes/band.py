@@ -9,6 +9,7 @@ import numpy as np
 
 from beadbox.learners.boxes.training_config import Cohort, TrainingConfig
 from beadbox.strength.exact import Floats
+from beadbox.strength.loops import endless_points
 
 MACHINES = 200
 """Machines in a band, with the seeds 0 to 199."""
@@ -41,4 +42,5 @@ def band_measure(config: TrainingConfig, measure: str, until: int = MOST_GAMES) 
     """Train the machines of a band and measure each at every mark; the seed of the config is not used."""
     marks = band_marks(until)
     found = Cohort.fresh(config, range(MACHINES)).train(config.teacher, marks, [measure]).strength[:, :, 0]
-    return Band(marks, found[..., 0] + found[..., 1] / 2)
+    endless = endless_points(config.side, config.game.endless_winner)
+    return Band(marks, found[..., 0] + found[..., 1] / 2 + found[..., 3] * endless)

@@ -220,7 +220,8 @@ def _strength_after(machine: Machine, numbers: Sequence[int]) -> dict[int, Stron
     for number, stored in beads.items():
         memory = _memory_with(present, stored)
         perfect = against_opponent(memory, PERFECT)
-        strengths[number] = Strong(against_opponent(memory, RANDOM).score, perfect.win + perfect.draw)
+        win, draw, _ = perfect.counted
+        strengths[number] = Strong(against_opponent(memory, RANDOM).score, win + draw)
     return strengths
 
 

@@ -102,6 +102,15 @@ def test_the_list_shows_its_strength_and_its_curve_at_once():
     assert standings_measure(TurnEnd(60)) == 0, "the clerk has nothing left to find"
 
 
+def test_strength_of_a_kept_machine_counts_endless_play():
+    plan = TrainingConfig(GAMES["mu-torere"], Side.FIRST, PRESETS["michie-1961"].rule, "random", 1)
+    _, run = trained_machine_keep(user=user("ada"), config=plan, preset="michie-1961", games=20)
+    rows = [row for point in run.curve.all() for row in point.strength.values()]
+    for row in rows:
+        assert row["win"] + row["draw"] + row["loss"] == pytest.approx(1, abs=1e-12)
+        assert 0 <= row["endless"] <= row["draw"]
+
+
 @pytest.mark.parametrize("preset", ["hexapawn-rl", "apl-notebook"])
 def test_it_may_belong_to_a_browser_and_have_had_a_partner(preset):
     visitor = Visitor(uuid4())
