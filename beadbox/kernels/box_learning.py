@@ -25,7 +25,7 @@ from beadbox.kernels.random_source import below, next_word
 
 WIN, DRAW, LOSS, REMOVED = 0, 1, 2, 3
 EVERY, FIRST, LAST = 0, 1, 2
-"""Which of several visits to a box in one game are restocked."""
+"""The visits of a game to one box that are restocked."""
 
 U = np.uint64
 ZERO, ONE = U(0), U(1)

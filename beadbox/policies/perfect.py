@@ -3,13 +3,13 @@
 Games that always end are searched to the end. Games in which positions can return are solved by retrograde analysis.
 """
 
-from functools import cache, lru_cache
+from functools import cache
 
 from beadbox.policies.opponent import UniformOpponent
 from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
 from beadbox.rules.outcome import Side
 from beadbox.strength import loops
-from beadbox.strength.graph import DRAWN, TABLES_KEPT, Graph, graph_compile
+from beadbox.strength.graph import DRAWN
 
 NEVER = 1 << 30
 """The plies to the end of a game that no side can bring to an end."""
@@ -26,13 +26,6 @@ def _solve_canonical(game: AnyGame, position: AnyPosition) -> tuple[int, int]:
     return value, max(distances) if value < 0 else min(distances)
 
 
-@lru_cache(maxsize=TABLES_KEPT)
-def solution(game: AnyGame) -> tuple[Graph, loops.Solution]:
-    """Return the reduced graph of a game in which positions can return, and the solution of its nodes."""
-    graph = graph_compile(game, reduced=True)
-    return graph, loops.solve(graph.arrays, game.endless_winner)
-
-
 def solve(game: AnyGame, position: AnyPosition) -> tuple[int, int]:
     """Return the value for the side to move (+1 win, 0 draw, −1 loss) and the plies to the end.
 
@@ -44,7 +37,7 @@ def solve(game: AnyGame, position: AnyPosition) -> tuple[int, int]:
     outcome = game.outcome(position)
     if outcome is not None:
         return _value(outcome.winner, game.side_to_move(position)), 0
-    graph, solved = solution(game)
+    graph, solved = loops.solution_of(game)
     node = graph.node_id[game.canonical(position)]
     result, plies = int(solved.result[node]), int(solved.plies[node])
     winner = None if result in (DRAWN, loops.ENDLESS) else Side(-1 - result)

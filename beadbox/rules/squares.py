@@ -65,7 +65,7 @@ SYMMETRIES = tuple(_symmetry(turns, mirrored) for mirrored in (False, True) for 
 """The eight symmetries of the square, the identity first."""
 
 
-def full_lines(board: Board) -> tuple[tuple[int, int, int], ...]:
+def full_lines(board: str) -> tuple[tuple[int, int, int], ...]:
     """The lines that hold three equal marks."""
     return tuple((a, b, c) for a, b, c in LINES if EMPTY != board[a] == board[b] == board[c])
 

@@ -7,7 +7,7 @@ from typing import TypeAlias
 from beadbox.rules.outcome import Outcome, Side
 from beadbox.rules.points import stones_layout
 from beadbox.rules.returning import EMPTY, Move, Position, ReturningGame, StonesLook
-from beadbox.rules.squares import CELLS, LINES, SYMMETRIES, THREE_IN_A_ROW
+from beadbox.rules.squares import CELLS, LINES, SYMMETRIES, THREE_IN_A_ROW, full_lines
 
 Steps: TypeAlias = frozenset[tuple[int, int]]
 """Pairs of points between which a stone can move."""
@@ -19,7 +19,7 @@ class RowLook(StonesLook):
     """Three stones in a row light up when the game is over."""
 
     def winning_cells(self, position: Position) -> tuple[int, ...]:
-        return tuple(sorted({point for line in _full_lines(position.board) for point in line}))
+        return tuple(sorted({point for line in full_lines(position.board) for point in line}))
 
 
 class StonesInARow(ReturningGame):
@@ -46,7 +46,7 @@ class StonesInARow(ReturningGame):
 
     def winner(self, position: Position) -> Side | None:
         """The side with three in a row."""
-        lines = _full_lines(position.board)
+        lines = full_lines(position.board)
         return Side(self.stones.index(position.board[lines[0][0]])) if lines else None
 
     def outcome(self, position: Position) -> Outcome | None:
@@ -73,10 +73,6 @@ class StonesInARow(ReturningGame):
             return f"has {n_black} black and {n_white} white stones; they are placed in turn, and black begins"
         if n_black != n_white:
             return f"has {n_black} black and {n_white} white stones; all are placed before any is moved"
-        if _full_lines(position.board):
+        if full_lines(position.board):
             return "goes on after a side has won"
         return super().fault(position)
-
-
-def _full_lines(board: str) -> list[tuple[int, int, int]]:
-    return [line for line in LINES if EMPTY != board[line[0]] == board[line[1]] == board[line[2]]]

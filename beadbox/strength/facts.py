@@ -7,11 +7,12 @@ from typing import Any, Literal, TypedDict
 import numpy as np
 
 from beadbox.kernels.graph_arrays import GraphArrays
+from beadbox.kernels.loops import play_plies
 from beadbox.kernels.random_source import RandomSource
 from beadbox.rules.game import AnyGame, AnyPosition
 from beadbox.rules.outcome import Outcome, Side
 from beadbox.strength.graph import FIRST_WINS, SECOND_WINS, Graph, graph_compile, terminal_code
-from beadbox.strength.loops import ENDLESS, NO_PLIES, Solution, solve
+from beadbox.strength.loops import ENDLESS, NO_PLIES, Solution, solution_of
 
 SIDE_NAMES = ("first", "second")
 N_SAMPLED_GAMES = 30
@@ -76,8 +77,7 @@ def game_facts(game: AnyGame) -> GameFacts:
             "first_moves": [],
             "random_play": random_play_sampled(game),
         }
-    raw, graph = graph_compile(game, reduced=False), graph_compile(game, reduced=True)
-    solution = solution_of(graph)
+    raw, (graph, solution) = graph_compile(game, reduced=False), solution_of(game)
     over = {
         after
         for position in raw.positions
@@ -85,25 +85,14 @@ def game_facts(game: AnyGame) -> GameFacts:
         if game.is_terminal(after := game.apply(position, move))
     }
     n_classes_over = len({game.canonical(position) for position in over})
-    start = graph.node_id[game.canonical(game.initial_position())]
     return {
         "why_unlisted": None,
         "positions": {"all": len(raw.positions) + len(over), "not_over": len(raw.positions)},
         "classes": {"all": len(graph.positions) + n_classes_over, "not_over": len(graph.positions)},
-        "perfect_play": result_of(int(solution.result[start]), int(solution.plies[start])),
+        "perfect_play": result_of(int(solution.result[0]), int(solution.plies[0])),
         "first_moves": _first_moves(graph, solution),
-        "random_play": random_play(arrays_of(graph), start, game.ply_limit),
+        "random_play": random_play(graph.arrays, game.ply_limit),
     }
-
-
-def solution_of(graph: Graph) -> Solution:
-    """Return the solution of a game on its graph, with or without loops."""
-    return solve(arrays_of(graph), graph.game.endless_winner)
-
-
-def arrays_of(graph: Graph) -> GraphArrays:
-    """Return a graph as kernels take it."""
-    return GraphArrays(graph.indptr, graph.successor, graph.side)
 
 
 def result_of(code: int, plies: int) -> PerfectResult:
@@ -151,19 +140,11 @@ def _rank(result: PerfectResult, side: Side) -> tuple[int, float]:
     return 1, -float("inf") if result["plies"] is None else -result["plies"]
 
 
-def random_play(graph: GraphArrays, start: int, limit: int) -> RandomPlay:
-    """Return the exact mean length of random play from a node, with games that stop after ``limit`` plies."""
+def random_play(graph: GraphArrays, limit: int) -> RandomPlay:
+    """Return the exact mean length of random play from the first node, with games that stop after ``limit`` plies."""
     n_moves = np.diff(graph.indptr)
-    source = np.repeat(np.arange(len(n_moves)), n_moves)
-    goes_on = graph.successor >= 0
-    source, target = source[goes_on], graph.successor[goes_on]
-    chance = np.zeros(len(n_moves))
-    chance[start] = 1.0
-    plies = 0.0
-    for _ in range(limit):
-        plies += chance.sum()
-        chance = np.bincount(target, chance[source] / n_moves[source], len(n_moves)).astype(np.float64)
-    return {"plies": round(float(plies), 6), "at_limit": round(float(chance.sum()), 12), "sampled_games": None}
+    visits, left = play_plies(graph.indptr, graph.successor, np.repeat(1.0 / n_moves, n_moves), limit).sum(axis=0)
+    return {"plies": round(float(visits), 6), "at_limit": round(float(left), 12), "sampled_games": None}
 
 
 def random_play_sampled(game: AnyGame) -> RandomPlay:

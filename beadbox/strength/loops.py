@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from beadbox.kernels.graph_arrays import GraphArrays
 from beadbox.kernels.loops import best_response_loops, evaluate_loops
+from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
-from beadbox.strength.graph import DRAWN, FIRST_WINS, SECOND_WINS
+from beadbox.strength.graph import DRAWN, FIRST_WINS, SECOND_WINS, TABLES_KEPT, Graph, graph_compile
 
 Floats = NDArray[np.float64]
 ENDLESS = -4
@@ -83,6 +85,17 @@ def solve(graph: GraphArrays, endless_winner: Side | None = None) -> Solution:
                 result[node] = DRAWN
                 waiting.append(node)
     return Solution(result, plies)
+
+
+@lru_cache(maxsize=TABLES_KEPT)
+def solution_of(game: AnyGame) -> tuple[Graph, Solution]:
+    """Return the reduced graph of a listable game and the solution of its nodes; results are cached.
+
+    Raises:
+        NotListedError: the game has too many positions.
+    """
+    graph = graph_compile(game, reduced=True)
+    return graph, solve(graph.arrays, game.endless_winner)
 
 
 def _sources(graph: GraphArrays) -> list[list[int]]:

@@ -203,8 +203,8 @@ def test_random_play_is_as_long_as_the_independent_program_says(name):
     row = next(one for one in rows if one["first"] == one["second"] == "random")
     loops = {"pong-hau-ki": pong_hau_ki, "mu-torere": mu_torere}
     if name in loops:
-        assert random_play(loops[name](), 0, 200)["at_limit"] == pytest.approx(row["not_over_after_200"], abs=1e-12)
-        found = random_play(loops[name](), 0, 5_000)
+        assert random_play(loops[name](), 200)["at_limit"] == pytest.approx(row["not_over_after_200"], abs=1e-12)
+        found = random_play(loops[name](), 5_000)
     else:
         found = facts_of(GAMES[name.partition("-")[0]])["random_play"]
     assert found["plies"] == pytest.approx(row["plies"], abs=1e-6)
