@@ -19,6 +19,10 @@ Board = NewType("Board", str)
 EMPTY = "."
 LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
 """The squares of each row, column and diagonal."""
+CROSS_AND_NOUGHT: Mapping[str, PieceLook] = MappingProxyType(
+    {"X": PieceLook("X", "cross", Side.FIRST), "O": PieceLook("O", "nought", Side.SECOND)}
+)
+"""The looks of the two marks."""
 THREE_IN_A_ROW = "three_in_a_row"
 FULL_BOARD = "full_board"
 
@@ -169,7 +173,7 @@ class CrossesAndNoughts(MarksGame):
         shape="square",
         roles=("X", "O"),
         role_names=("crosses", "noughts"),
-        pieces=MappingProxyType({"X": PieceLook("X", "cross", Side.FIRST), "O": PieceLook("O", "nought", Side.SECOND)}),
+        pieces=CROSS_AND_NOUGHT,
         prompts=("Your turn: place a cross.", "Your turn: place a nought."),
     )
     line_has: ClassVar[str]

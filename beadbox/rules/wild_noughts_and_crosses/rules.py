@@ -11,10 +11,11 @@ from types import MappingProxyType
 
 from beadbox.rules.errors import InvalidMoveError, InvalidPositionError
 from beadbox.rules.game import GuidePart, Symmetry
-from beadbox.rules.layout import Bead, Layout, PieceLook
+from beadbox.rules.layout import Bead, Layout
 from beadbox.rules.outcome import Outcome, Side
 from beadbox.rules.squares import (
     CELLS,
+    CROSS_AND_NOUGHT,
     EMPTY,
     FULL_BOARD,
     THREE_IN_A_ROW,
@@ -78,7 +79,7 @@ class WildNoughtsAndCrosses(MarksGame):
         shape="square",
         roles=("A", "B"),
         role_names=("player A", "player B"),
-        pieces=MappingProxyType({"X": PieceLook("X", "cross", Side.FIRST), "O": PieceLook("O", "nought", Side.SECOND)}),
+        pieces=CROSS_AND_NOUGHT,
         prompts=("Your turn: place a cross or a nought.", "Your turn: place a cross or a nought."),
     )
     notation = "text, X, O or . for each cell, in the order of the layout's cells"
