@@ -22,7 +22,7 @@ LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4
 CROSS_AND_NOUGHT: Mapping[str, PieceLook] = MappingProxyType(
     {"X": PieceLook("X", "cross", Side.FIRST), "O": PieceLook("O", "nought", Side.SECOND)}
 )
-"""The looks of the two marks."""
+"""The names and drawings of the two marks, by their character."""
 THREE_IN_A_ROW = "three_in_a_row"
 FULL_BOARD = "full_board"
 
