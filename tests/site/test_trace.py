@@ -16,6 +16,7 @@ from beadbox.rules.registry import game_get
 from games.models import Match
 from games.transport import broadcaster
 from learning.models import TrainingRun
+from learning.workers import runs as workers_runs
 from learning.workers.runs import RUNS, run_execute
 from tests.factories import NC, house, machine, room, user
 from tests.sockets import Socket
@@ -106,7 +107,9 @@ def test_an_ai_move_of_a_machine() -> None:
     hold("AI move of a machine", figures(trace_of(journey))[:2], (94, 28))
 
 
-def test_a_training_run() -> None:
+def test_a_training_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Progress is always told between two slices, whatever the speed of the machine.
+    monkeypatch.setattr(workers_runs, "TELL_EVERY_S", 0)
     owner, client = user(), Client()
     client.force_login(owner)
     mine = machine(owner=owner)
@@ -123,7 +126,7 @@ def test_a_training_run() -> None:
 
     hold("form to run", figures(trace_of(ask))[:2], (66, 33))
     runs = list(TrainingRun.objects.values_list("pk", flat=True))
-    hold("run to stored", figures(trace_of(train))[:2], (125, 37))
+    hold("run to stored", figures(trace_of(train))[:2], (130, 38))
 
 
 def test_recorder_covers_every_thread_until_it_stops() -> None:
