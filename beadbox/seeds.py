@@ -5,13 +5,14 @@ from __future__ import annotations
 import secrets
 
 from beadbox import field_text
+from beadbox.errors import BeadboxError
 
 MAX_SEED = (1 << 63) - 1
 MAX_JSON_NUMBER = 1 << 53
 """The largest whole number up to which JavaScript and other readers of JSON do not round."""
 
 
-class SeedError(ValueError):
+class SeedError(BeadboxError):
     """A number is out of the range of seeds; the message names the field ``seed``."""
 
 

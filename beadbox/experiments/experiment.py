@@ -12,12 +12,13 @@ from enum import StrEnum
 from typing import ClassVar, Generic, TypeAlias, TypeVar
 
 from beadbox import field_text
+from beadbox.errors import BeadboxError
 
 Progress = Callable[[int, int], None]
 """A function that is called with the numbers of finished parts and of all parts. Its exceptions end the experiment."""
 
 
-class ParameterError(ValueError):
+class ParameterError(BeadboxError):
     """A parameter of an experiment is invalid. ``parameter`` is its name."""
 
     def __init__(self, parameter: str, problem: str) -> None:

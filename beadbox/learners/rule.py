@@ -10,10 +10,11 @@ from types import UnionType
 from typing import Any, ClassVar, Protocol, Self, get_origin, get_type_hints
 
 from beadbox import field_text
+from beadbox.errors import BeadboxError
 from beadbox.rules.game import AnyGame
 
 
-class RuleError(ValueError):
+class RuleError(BeadboxError):
     """A rule was refused; ``field`` names the invalid part. Field and message may quote untrusted input."""
 
     code = "invalid_rule"

@@ -1,7 +1,9 @@
 """Errors of moves, positions and games. Each message quotes the input, and for a move the position."""
 
+from beadbox.errors import BeadboxError, UnknownNameError
 
-class RulesError(ValueError):
+
+class RulesError(BeadboxError):
     """Base class of the errors that the rules raise. ``code`` is stable, so programs may rely on it."""
 
     code = "rules_error"
@@ -37,7 +39,7 @@ class InvalidSizeError(RulesError):
     code = "invalid_size"
 
 
-class UnknownGameError(RulesError):
+class UnknownGameError(RulesError, UnknownNameError):
     """No game has this slug. ``near`` is the most similar slug, or empty."""
 
     code = "unknown_game"

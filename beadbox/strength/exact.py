@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
+class Strength:
     """Chances of a win, a draw by the rules, a loss, and a game that never ends; they sum to 1.
 
     ``endless_points`` are the points for a game that never ends.
@@ -88,12 +88,12 @@ def unfinished(graph: Graph, policy: Floats) -> float:
     return float(play_plies(graph.indptr, graph.successor, policy, graph.game.ply_limit)[:, 1].sum())
 
 
-def expected(graph: Graph, side: Side, ours: Floats, theirs: Floats) -> Expected:
+def expected(graph: Graph, side: Side, ours: Floats, theirs: Floats) -> Strength:
     """Return the exact chances of the policy ``ours`` of ``side`` against ``theirs`` (both ``(n_edges,)``)."""
     return _of_side(graph, chances(graph, _joined(graph, side, ours, theirs))[0], side)
 
 
-def at_worst(graph: Graph, side: Side, policy: Floats) -> Expected:
+def at_worst(graph: Graph, side: Side, policy: Floats) -> Strength:
     """Return the exact chances of a policy (``(n_edges,)``) of ``side`` against a best response to it."""
     if graph.game.always_ends:
         return _of_side(graph, best_reply(*graph.arrays, policy, int(side))[0], side)
@@ -105,6 +105,6 @@ def _joined(graph: Graph, side: Side, ours: Floats, theirs: Floats) -> Floats:
     return np.where(graph.edge_side == side, ours, theirs)
 
 
-def _of_side(graph: Graph, value: Floats, side: Side) -> Expected:
+def _of_side(graph: Graph, value: Floats, side: Side) -> Strength:
     win, draw, loss, endless = value[[side, 2, side.other, 3]].tolist()
-    return Expected(win, draw, loss, endless, endless_points(side, graph.game.endless_winner))
+    return Strength(win, draw, loss, endless, endless_points(side, graph.game.endless_winner))

@@ -8,6 +8,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from beadbox.errors import UnsupportedError
 from beadbox.kernels.graph_arrays import GraphArrays
 from beadbox.rules.game import AnyGame, AnyPosition
 from beadbox.rules.outcome import Side
@@ -21,7 +22,7 @@ FIRST_WINS, SECOND_WINS, DRAWN = -1, -2, -3
 """Terminal codes of the graph, in place of a node id."""
 
 
-class NotListedError(ValueError):
+class NotListedError(UnsupportedError):
     """The operation needs a list of all positions, and the game has none."""
 
 

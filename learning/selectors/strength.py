@@ -11,7 +11,8 @@ from beadbox.policies.registry import UNIFORM
 from beadbox.policies.table import opponent_policy
 from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
-from beadbox.strength.exact import Expected, Floats, at_worst, expected
+from beadbox.strength.exact import Floats, at_worst, expected
+from beadbox.strength.exact import Strength as ExactStrength
 from beadbox.strength.graph import Graph
 from learning.models import CurvePoint, Machine
 
@@ -47,7 +48,7 @@ def policy_strength(graph: Graph, side: Side, policy: Floats) -> Strength:
     return strength_of(graph.game, exact)
 
 
-def strength_of(game: AnyGame, exact: Mapping[str, Expected]) -> Strength:
+def strength_of(game: AnyGame, exact: Mapping[str, ExactStrength]) -> Strength:
     """Return exact results as a strength; endless play also counts as a draw, or for the side that wins it."""
     shares: Strength = {
         name: dict(zip(("win", "draw", "loss"), result.counted, strict=True)) for name, result in exact.items()

@@ -15,7 +15,8 @@ from beadbox.learners.boxes.population import Marked, Population
 from beadbox.learners.boxes.training_config import MEASURES, PARTNER, Cohort, TrainingConfig, curve_marks
 from beadbox.learners.readiness import kernels_ready
 from beadbox.rules.outcome import Tally
-from beadbox.strength.exact import Expected, Floats
+from beadbox.strength.exact import Floats
+from beadbox.strength.exact import Strength as ExactStrength
 from beadbox.strength.loops import endless_points
 from beadbox.strength.snapshots import snapshot_after
 from games.accounts.principal import AnyUser
@@ -189,6 +190,7 @@ def _strength(machine: Machine, chances: Floats) -> Strength:
     points = endless_points(machine.cabinet.side, game.endless_winner)
     rows = zip(MEASURES, chances.tolist(), strict=True)
     exact = {
-        name.replace("-", "_"): Expected(win, draw, loss, endless, points) for name, (win, draw, loss, endless) in rows
+        name.replace("-", "_"): ExactStrength(win, draw, loss, endless, points)
+        for name, (win, draw, loss, endless) in rows
     }
     return strength_of(game, exact)

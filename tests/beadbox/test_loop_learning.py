@@ -25,7 +25,7 @@ from beadbox.policies.perfect import NEVER, move_values, solve
 from beadbox.policies.registry import UNIFORM
 from beadbox.policies.table import opponent_policy
 from beadbox.rules.outcome import Result, Side
-from beadbox.strength.exact import Expected, unfinished
+from beadbox.strength.exact import Strength, unfinished
 from beadbox.strength.graph import graph_compile
 from beadbox.tournaments.contest import contest
 from tests.toys.tug import Position, Tug
@@ -194,6 +194,6 @@ def test_perfect_play_with_loops():
     [(0.5, (0.1, 0.6, 0.3), 0.4), (1, (0.5, 0.2, 0.3), 0.6), (0, (0.1, 0.2, 0.7), 0.2)],
 )
 def test_endless_play_counts_as_a_draw_or_for_its_winner(endless_points, counted, score):
-    chances = Expected(win=0.1, draw=0.2, loss=0.3, endless=0.4, endless_points=endless_points)
+    chances = Strength(win=0.1, draw=0.2, loss=0.3, endless=0.4, endless_points=endless_points)
     assert chances.counted == pytest.approx(counted)
     assert chances.score == pytest.approx(score)

@@ -224,7 +224,7 @@ def test_the_chance_of_opening_a_box_is_how_often_it_is_opened():
 
 
 def test_score_counts_a_draw_as_half():
-    assert strength.Expected(win=0.5, draw=0.25, loss=0.25).score == 0.625
+    assert strength.Strength(win=0.5, draw=0.25, loss=0.25).score == 0.625
 
 
 @pytest.mark.parametrize("game", [GAMES["noughts-and-crosses"], GAMES["hexapawn"]], ids=lambda game: game.slug)

@@ -13,7 +13,7 @@ from beadbox.learners.boxes.memory import Memory
 from beadbox.learners.boxes.table import BoxTable
 from beadbox.policies.opponent import Opponent
 from beadbox.policies.table import opponent_policy
-from beadbox.strength.exact import Expected, Floats, _joined, at_worst, expected, readable_policy
+from beadbox.strength.exact import Floats, Strength, _joined, at_worst, expected, readable_policy
 from beadbox.strength.graph import graph_compile
 
 
@@ -47,14 +47,14 @@ def _fullest(table: BoxTable, beads: NDArray[np.int32]) -> tuple[NDArray[np.int3
     return one, np.add.reduceat(one, table.slot_indptr[:-1], dtype=np.int64)
 
 
-def against_opponent(memory: Memory, opponent: Opponent, *, greedy: bool = False) -> Expected:
+def against_opponent(memory: Memory, opponent: Opponent, *, greedy: bool = False) -> Strength:
     """Return the machine's exact results against a fixed opponent."""
     cabinet, graph = memory.table.cabinet, memory.table.graph
     theirs = opponent_policy(cabinet.game, opponent, reduced=graph.reduced)
     return expected(graph, cabinet.side, machine_policy(memory, greedy=greedy), theirs)
 
 
-def against_machine(memory: Memory, other: Memory) -> Expected:
+def against_machine(memory: Memory, other: Memory) -> Strength:
     """Return the machine's exact results against a machine of the other side, even if only one reduces symmetry."""
     cabinet, graph = memory.table.cabinet, memory.table.graph
     if other.table.graph is graph:
@@ -64,7 +64,7 @@ def against_machine(memory: Memory, other: Memory) -> Expected:
     return expected(raw, cabinet.side, ours, theirs)
 
 
-def worst_case(memory: Memory, *, greedy: bool = False) -> Expected:
+def worst_case(memory: Memory, *, greedy: bool = False) -> Strength:
     """Return the machine's exact results against a best response, which knows its beads."""
     return at_worst(memory.table.graph, memory.table.cabinet.side, machine_policy(memory, greedy=greedy))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from beadbox import field_text
+from beadbox.errors import FileError
 from beadbox.field_text import rather
 
 SHOWN = 60
@@ -112,7 +113,7 @@ SENTENCES: dict[str, str] = {
 """The sentence of each code, with the parameters of the refusal in braces."""
 
 
-class ExchangeError(ValueError):
+class ExchangeError(FileError):
     """A file, or a part of it, was refused.
 
     Args:

@@ -30,7 +30,7 @@ from beadbox.policies.opponent import Opponent, UniformOpponent
 from beadbox.policies.table import opponent_policy
 from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Result, Side, Tally
-from beadbox.strength.exact import Expected, Floats, at_worst, expected
+from beadbox.strength.exact import Floats, Strength, at_worst, expected
 from beadbox.strength.graph import DRAWN, TABLES_KEPT, Graph, Int32s, graph_compile
 
 _NO_REPLIES = ReplyArrays(np.zeros(0, np.int32), np.zeros(0, np.int32))
@@ -249,17 +249,17 @@ def table_policy(memory: TableMemory) -> Floats:
     return share
 
 
-def table_against_opponent(memory: TableMemory, side: Side, opponent: Opponent) -> Expected:
+def table_against_opponent(memory: TableMemory, side: Side, opponent: Opponent) -> Strength:
     """Return the exact results of a machine on ``side`` against a fixed opponent."""
     theirs = opponent_policy(memory.game, opponent, reduced=True)
     return expected(memory.table.graph, side, table_policy(memory), theirs)
 
 
-def table_against_table(memory: TableMemory, side: Side, other: TableMemory) -> Expected:
+def table_against_table(memory: TableMemory, side: Side, other: TableMemory) -> Strength:
     """Return the exact results of a machine on ``side`` against another of the same game, or itself."""
     return expected(memory.table.graph, side, table_policy(memory), table_policy(other))
 
 
-def table_worst_case(memory: TableMemory, side: Side) -> Expected:
+def table_worst_case(memory: TableMemory, side: Side) -> Strength:
     """Return the exact results of a machine on ``side`` against a best response, which knows its values."""
     return at_worst(memory.table.graph, side, table_policy(memory))
