@@ -72,81 +72,83 @@ print(json.dumps([Match.objects.count(), Lesson.objects.count(), now]))
 """
 
 
-class Tried:
+class ArchivedServer:
     """Debian's PostgreSQL with its archive, and the site's commands on its data."""
 
     def __init__(self, place: Path) -> None:
         self.place = place
         self.running: subprocess.Popen[bytes] | None = None
 
-    def as_postgres(self, *command: str | Path) -> None:
+    def run_as_postgres(self, *command: str | Path) -> None:
         subprocess.run(["runuser", "-u", USER, "--", *command], check=True, cwd="/")
 
     def archive(self, *command: str) -> None:
         """Run a command of pgBackRest, as in the document."""
-        self.as_postgres("pgbackrest", f"--config={self.place}/pgbackrest.conf", f"--stanza={STANZA}", *command)
+        self.run_as_postgres("pgbackrest", f"--config={self.place}/pgbackrest.conf", f"--stanza={STANZA}", *command)
 
     def start(self) -> None:
         command = ["runuser", "-u", USER, "--", BIN / "postgres", "-D", self.place / "data"]
         with (self.place / "postgres.log").open("ab") as log:
             self.running = processes.spawn(command, output=log, death_signal=signal.SIGINT)
         ready = [BIN / "pg_isready", "--quiet", "--host", self.place]
-        answers = wait_until(lambda: subprocess.run(ready, check=False).returncode == 0)
-        # After a point-in-time recovery it is read-only for a while.
-        writes = answers and wait_until(lambda: self.ask("SELECT pg_is_in_recovery()") == "f")
+        accepts = wait_until(lambda: subprocess.run(ready, check=False).returncode == 0)
+        # After a point-in-time recovery the server is read-only for a while.
+        writes = accepts and wait_until(lambda: self.query("SELECT pg_is_in_recovery()") == "f")
         assert writes, (self.place / "postgres.log").read_text()
 
     def stop(self) -> None:
         if self.running is not None:
-            self.as_postgres(BIN / "pg_ctl", "stop", "--pgdata", self.place / "data", "--mode=fast", "--silent")
+            self.run_as_postgres(BIN / "pg_ctl", "stop", "--pgdata", self.place / "data", "--mode=fast", "--silent")
             processes.stop({self.running: signal.SIGTERM})
             self.running = None
 
-    def ask(self, statement: str) -> str:
+    def query(self, statement: str) -> str:
         command = ["runuser", "-u", USER, "--", "psql", "--host", self.place, "--tuples-only", "--no-align"]
         return subprocess.run(
             [*command, "--command", statement], capture_output=True, text=True, check=False
         ).stdout.strip()
 
-    def site(self, does: str, database: str = "app") -> tuple[int, int, str]:
+    def run_step(self, does: str, database: str = "app") -> tuple[int, int, str]:
         """Run a step of the site and audit it; return the numbers of matches and lessons, and the server's time."""
-        matches, lessons, now = json.loads(self.python("-c", SITE, does, database=database))
+        matches, lessons, now = json.loads(self.run_python("-c", SITE, does, database=database))
         return matches, lessons, now
 
-    def python(self, *command: str | Path, database: str = "app") -> bytes:
+    def run_python(self, *command: str | Path, database: str = "app") -> bytes:
         """Run the site's Python with that database and return its output."""
         place = f"postgres://postgres@/{database}?host={self.place}"
         env = {**os.environ, "DATABASE_URL": place, "DJANGO_SETTINGS_MODULE": "tests.settings"}
         return subprocess.run([sys.executable, *command], env=env, stdout=subprocess.PIPE, check=True).stdout
 
-    def copied(self) -> tuple[int, int, str]:
-        """Restore a dump into another database of this server, and return its figures as ``site`` does.
+    def restore_dump(self) -> tuple[int, int, str]:
+        """Restore a dump into another database of this server, and return its figures as :meth:`run_step` does.
 
-        The site's client programs may be newer than this server; their dump has to suit it.
+        The dump must be readable although the site's client programs may be newer than this server.
         """
-        self.as_postgres("createdb", "--host", self.place, "other")
-        self.python("manage.py", "backup", self.place / "copies")
+        self.run_as_postgres("createdb", "--host", self.place, "other")
+        self.run_python("manage.py", "backup", self.place / "copies")
         (file,) = (self.place / "copies").glob("*.dump")
-        self.python("manage.py", "restore", file, database="other")
-        return self.site("count", database="other")
+        self.run_python("manage.py", "restore", file, database="other")
+        return self.run_step("count", database="other")
 
 
 @contextlib.contextmanager
-def tried() -> Iterator[Tried]:
+def archived_server() -> Iterator[ArchivedServer]:
     """Run an empty PostgreSQL that archives."""
     place = Path(tempfile.mkdtemp(prefix="beadbox-archiving-"))
-    one = Tried(place)
+    one = ArchivedServer(place)
     try:
         shutil.chown(place, USER)
         (place / "log").mkdir()
         shutil.chown(place / "log", USER)
         new = ("--auth=trust", "--encoding=UTF8", "--no-sync")
-        one.as_postgres(BIN / "pg_ctl", "initdb", "--silent", "--pgdata", place / "data", "--options", " ".join(new))
+        one.run_as_postgres(
+            BIN / "pg_ctl", "initdb", "--silent", "--pgdata", place / "data", "--options", " ".join(new)
+        )
         (place / "pgbackrest.conf").write_text(CONF.format(place=place))
         with (place / "data" / "postgresql.conf").open("a") as conf:
             conf.write(POSTGRESQL.format(place=place))
         one.start()
-        one.as_postgres("createdb", "--host", place, "app")
+        one.run_as_postgres("createdb", "--host", place, "app")
         yield one
     finally:
         one.stop()
@@ -154,28 +156,28 @@ def tried() -> Iterator[Tried]:
 
 
 def main() -> int:
-    """Archive, back up, play, lose everything, restore; return 0 if the restored figures are those of that time."""
+    """Archive, back up, play, lose everything, restore; return 0 if the figures are those of the target time."""
     if os.geteuid() != 0 or not shutil.which("pgbackrest") or not BIN.parts:
         sys.stdout.write(
             "Debian's packages postgresql and pgbackrest are needed, and only root may run them as their users.\n"
         )
         return 1
     var = Path(os.environ["BEADBOX_VAR"])
-    with servers.throwaway_servers(var, database=False, redis=True), tried() as one:
+    with servers.throwaway_servers(var, database=False, redis=True), archived_server() as one:
         one.archive("stanza-create")
         one.archive("check")
-        before = one.site("begin")
+        before = one.run_step("begin")
         one.archive("--type=full", "backup")
-        then = one.site("play")
-        after = one.site("play")
+        then = one.run_step("play")
+        after = one.run_step("play")
         assert before[:2] < then[:2] < after[:2], (before, then, after)
-        one.ask("SELECT pg_switch_wal()")
+        one.query("SELECT pg_switch_wal()")
         one.archive("check")
         one.stop()
         one.archive("--delta", "--type=time", f"--target={then[2]}", "--target-action=promote", "restore")
         one.start()
-        found = one.site("count")
-        copied = one.copied()
+        found = one.run_step("count")
+        copied = one.restore_dump()
     sys.stdout.write(
         f"{before[:2]} in the back-up, {then[:2]} then, {after[:2]} when all was lost; {found[:2]} came back, "
         f"{copied[:2]} by a file\n"

@@ -160,10 +160,10 @@ def environment() -> dict[str, str]:
 @pytest.fixture
 def outage(django_db_setup: None, django_db_blocker: Any) -> "Iterator[Outage]":
     """Yield servers that only this test uses, so that it can kill them."""
-    from tests.outage import servers_of_ones_own
+    from tests.outage import private_servers
 
-    with django_db_blocker.unblock(), servers_of_ones_own() as private_servers:
-        yield private_servers
+    with django_db_blocker.unblock(), private_servers() as own_servers:
+        yield own_servers
 
 
 @pytest.fixture

@@ -100,7 +100,7 @@ def machine_strength(machine: Machine) -> Strength:
     return kind_of(machine).training.strength(machine)
 
 
-def abandoned(*running: Job) -> None:
+def expire_leases(*running: Job) -> None:
     """Let the leases of running jobs expire now, as if their worker had died."""
     for job in running:
         still_running = type(job)._default_manager.filter(pk=job.pk, status=JobStatus.RUNNING)
@@ -161,6 +161,6 @@ def stranger() -> Principal:
     return Principal(guest=uuid4())
 
 
-def swept() -> None:
+def run_retention() -> None:
     """Run retention to its end, in a single turn."""
     assert retention_run(TurnEnd()) is None

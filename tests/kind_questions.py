@@ -37,7 +37,7 @@ KIND_CLASSES = {
 KIND_MODULES = re.compile(r"learning\.kinds\.(?:boxes|q_learning|value_learner|table_learner|keyed_values)(?:\.|$)")
 """The modules of a single kind."""
 KIND_SLUGS = {"boxes", "q-learning", "value-learner", "table-learner"}
-KINDS_OWN = ("learning/kinds/", "beadbox/learners/")
+FOLDERS_OF_KINDS = ("learning/kinds/", "beadbox/learners/")
 """Folders that may depend on their kind: its own modules, and the library's learners."""
 IMPORTS_WITH_REASON = {
     "learning/urls.py": "the addresses of boxes",
@@ -68,13 +68,13 @@ def kind_questions() -> Iterator[str]:
         ]
     ):
         name = path.relative_to(ROOT).as_posix()
-        if not name.startswith(KINDS_OWN) and "/migrations/" not in name:
+        if not name.startswith(FOLDERS_OF_KINDS) and "/migrations/" not in name:
             tree = ast.parse(path.read_text())
             may_import = name.startswith(tuple(IMPORTS_WITH_REASON))
             yield from (
                 f"{name}:{node.lineno}"
                 for node in ast.walk(tree)
-                if asks(node) or (not may_import and imports_of_a_kind(node))
+                if is_kind_check(node) or (not may_import and imports_of_a_kind(node))
             )
     for path in sorted([*ROOT.glob("templates/**/*.html"), *ROOT.glob("static/js/*.js")]):
         for number, line in enumerate(path.read_text().splitlines(), start=1):
@@ -93,7 +93,7 @@ def imports_of_a_kind(node: ast.AST) -> bool:
     return False
 
 
-def asks(node: ast.AST) -> bool:
+def is_kind_check(node: ast.AST) -> bool:
     """Whether a node checks the kind of a machine in one of these ways.
 
     ``isinstance(…, QRule)``, ``case QRule():``, ``… is QRule``, ``type(…) is type(…)``, ``rule.kind == QRule.kind``,

@@ -1,7 +1,8 @@
 """Count words and sentences that a stranger has to read twice. ``python -m tests.language`` prints each figure.
 
 ``make check`` refuses a figure above its limit, which is the figure of the day on which it was last lowered; the
-targets are those of issue 36. ``python -m tests.language PART`` lists what the figures count whose names have the part.
+targets are those of issue 36. ``python -m tests.language PART`` lists the places that figures with PART in their names
+count.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class Text(NamedTuple):
 
     @property
     def first_line(self) -> str:
-        """The line that a reader sees first."""
+        """The first line of the text, which a reader sees first."""
         return self.text.strip().partition("\n")[0]
 
     def __str__(self) -> str:
@@ -142,14 +143,14 @@ def comments_of(path: str) -> Iterator[Text]:
 
 
 def is_short(line: str) -> bool:
-    """Whether a line says hardly anything."""
+    """Whether a line is too short to explain anything."""
     return len(line) <= SHORT_CHARACTERS
 
 
 def without_docstring() -> Iterator[str]:
     """The public functions and classes of the library without a docstring.
 
-    A method that overrides one may do without: the docstring stands where the name is introduced.
+    An overriding method needs none, because the overridden method has one.
     """
     definitions = [
         (path, owner, one)
@@ -194,7 +195,7 @@ def constant_names(module: ast.Module) -> Iterator[str]:
 
 
 def long_test_names(paths: list[str]) -> Iterator[str]:
-    """The names of tests that are no names but stories."""
+    """The names of tests that are too long."""
     for path in paths:
         for node in ast.walk(tree(path)):
             is_test = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_")
@@ -203,7 +204,7 @@ def long_test_names(paths: list[str]) -> Iterator[str]:
 
 
 def prose(path: str) -> str:
-    """A document without tables and blocks of code; lines stay where they are."""
+    """A document without tables and blocks of code; line numbers stay the same."""
     return CODE_OR_TABLE.sub(lambda one: "\n" * one[0].count("\n"), source(path))
 
 
@@ -223,7 +224,7 @@ def long_lines(path: str) -> Iterator[str]:
 
 
 def private_names(paths: list[str]) -> Iterator[str]:
-    """The names in Python that have a private word for a part, each once a file."""
+    """The names in Python that contain a private word, once for each file."""
     for path in paths:
         tokens = tokenize.generate_tokens(io.StringIO(source(path)).readline)
         for name in sorted({token.string for token in tokens if token.type == tokenize.NAME}):
@@ -233,7 +234,7 @@ def private_names(paths: list[str]) -> Iterator[str]:
 
 
 def private_words(path: str) -> Iterator[str]:
-    """The private words in a document, each once a line."""
+    """The private words in a document, once for each line."""
     for number, line in enumerate(source(path).splitlines(), 1):
         for word in {part.lower() for part in NAME_PART.findall(line)} & WORDS.keys() - ORDINARY:
             if not is_kept(path, word):
@@ -246,7 +247,7 @@ def is_kept(path: str, word: str) -> bool:
 
 
 def main() -> None:
-    """Print every figure, or what the figures count whose names contain the argument; fail where a limit is broken."""
+    """Print all figures, or the places counted by figures with the argument in their names; exit 1 above a limit."""
     figures = measured()
     if len(sys.argv) > 1:
         found = (one for figure in figures if sys.argv[1] in figure.name for one in figure.found)

@@ -28,7 +28,7 @@ from learning.models import JobStatus, Pairing, TrainingRun
 from menace_site.celery import app
 from menace_site.local import processes, servers
 from menace_site.local.given_servers import redis_answers
-from tests.factories import abandoned
+from tests.factories import expire_leases
 from tests.waiting import wait_until
 
 RECOVER_EVERY_S = 5
@@ -94,7 +94,7 @@ class Outage:
     def kill_database(self) -> None:
         """Kill PostgreSQL and all its child processes, which are in separate process groups."""
         os.kill(self.postgres.pid, signal.SIGSTOP)  # a stopped server creates no more processes
-        pids = family(self)
+        pids = postgres_processes(self)
         assert len(pids) > 4
         for pid in pids:
             with contextlib.suppress(ProcessLookupError):  # a child may have ended together with its parent
@@ -117,51 +117,51 @@ class Outage:
 
     def recover(self) -> None:
         """Let all leases expire, and start a recovery pass of the worker."""
-        abandoned(*TrainingRun.objects.all(), *Pairing.objects.all())
+        expire_leases(*TrainingRun.objects.all(), *Pairing.objects.all())
         Pairing.objects.filter(status=JobStatus.QUEUED).update(knocked_at=timezone.now() - timedelta(minutes=1))
         self.wake_up("learning.tasks.jobs_reap")
 
 
-def stop(*pids: int) -> None:
+def pause(*pids: int) -> None:
     for pid in pids:
         os.kill(pid, signal.SIGSTOP)
 
 
-def go_on(*pids: int) -> None:
+def resume(*pids: int) -> None:
     for pid in pids:
         os.kill(pid, signal.SIGCONT)
 
 
-def family(outage: Outage) -> list[int]:
+def postgres_processes(outage: Outage) -> list[int]:
     """Return the process ids of PostgreSQL and of all its child processes."""
     children = Path(f"/proc/{outage.postgres.pid}/task/{outage.postgres.pid}/children").read_text().split()
     return [outage.postgres.pid, *map(int, children)]
 
 
-DIES = "PERFORM pg_terminate_backend(pg_backend_pid()); PERFORM pg_sleep(10);"
-"""A statement for :func:`stumbling`: the database connection is terminated."""
-IS_FULL = "RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100';"
-"""A statement for :func:`stumbling`: the disk is full."""
+TERMINATE_CONNECTION = "PERFORM pg_terminate_backend(pg_backend_pid()); PERFORM pg_sleep(10);"
+"""A statement for :func:`failing_inserts`: the database connection is terminated."""
+FILL_DISK = "RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100';"
+"""A statement for :func:`failing_inserts`: the disk is full."""
 
 
 @contextlib.contextmanager
-def stumbling(does: str, table: str = "games_ply") -> Iterator[None]:
+def failing_inserts(does: str, table: str = "games_ply") -> Iterator[None]:
     """Make PostgreSQL execute the PL/pgSQL statement ``does`` at each insert into a table."""
     with connection.cursor() as cursor:
         body = f"$$ BEGIN {does} RETURN NEW; END $$"
-        cursor.execute(f"CREATE FUNCTION stumble() RETURNS trigger LANGUAGE plpgsql AS {body}")
-        cursor.execute(f"CREATE TRIGGER stumbles BEFORE INSERT ON {table} FOR EACH ROW EXECUTE FUNCTION stumble()")
+        cursor.execute(f"CREATE FUNCTION fail_insert() RETURNS trigger LANGUAGE plpgsql AS {body}")
+        cursor.execute(f"CREATE TRIGGER fails BEFORE INSERT ON {table} FOR EACH ROW EXECUTE FUNCTION fail_insert()")
     try:
         yield
     finally:
         connection.close()
         with connection.cursor() as cursor:
-            cursor.execute(f"DROP TRIGGER stumbles ON {table}")
-            cursor.execute("DROP FUNCTION stumble()")
+            cursor.execute(f"DROP TRIGGER fails ON {table}")
+            cursor.execute("DROP FUNCTION fail_insert()")
 
 
 @contextlib.contextmanager
-def servers_of_ones_own() -> Iterator[Outage]:
+def private_servers() -> Iterator[Outage]:
     """Start empty servers with all tables, and connect this process to them for the time of the block."""
     var = Path(tempfile.mkdtemp(prefix="beadbox-outage-"))
     before = dict(connection.settings_dict)

@@ -43,7 +43,7 @@ class Lesson:
     n_browsers: int = 0
     n_moves: int = 0
     n_matches: int = 0
-    n_asked: int = 0
+    n_polls: int = 0
     begin: float = field(default_factory=time.monotonic)
 
     @property
@@ -91,7 +91,7 @@ class Browser:
         self.lesson = lesson
         self.cookies: dict[str, str] = {}
         self.streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
-        self.one_at_a_time = asyncio.Lock()
+        self.request_lock = asyncio.Lock()
 
     @property
     def cookie(self) -> str:
@@ -124,7 +124,7 @@ class Browser:
         if method == "POST":
             lines += [f"Origin: http://localhost:{self.lesson.port}", f"Content-Length: {len(body)}"]
         request = "\r\n".join([*lines, "", body]).encode()
-        async with self.one_at_a_time:
+        async with self.request_lock:
             try:
                 answer = await self._exchange(request)
             except (asyncio.IncompleteReadError, ConnectionError):  # the server closes idle connections
@@ -174,7 +174,7 @@ class Match:
     def is_mine(self) -> bool:
         return self.state["status"] == "playing" and self.state["turn"] in self.roles
 
-    def take(self, state: Any) -> None:
+    def store_if_newer(self, state: Any) -> None:
         """Store a state of the match if it is newer than the last one."""
         if state["version"] > self.state["version"]:
             self.state = state
@@ -182,21 +182,21 @@ class Match:
 
     async def play(self) -> None:
         """Make moves, open the pages of the machines after each match, and play again until the lesson is over."""
-        shown = 0
+        shown_number = 0
         while not self.lesson.is_over:
             if self.is_mine:
                 await asyncio.sleep(random.uniform(*self.lesson.quick_s))
                 move = random.choice(self.state["legal_moves"])
                 self.lesson.n_moves += 1
                 await self.send("move", {"move": move, "ply": self.state["ply"]})
-            elif self.state["status"] == "finished" and shown != self.state["number"]:
-                shown = self.state["number"]
+            elif self.state["status"] == "finished" and shown_number != self.state["number"]:
+                shown_number = self.state["number"]
                 self.lesson.n_matches += 1
                 for seat in self.state["seats"]:
                     if seat["machine"]:
                         await self.look_at(seat["machine"]["id"])
                 await asyncio.sleep(random.uniform(*self.lesson.quick_s))
-                if self.state["number"] == shown and self.state["status"] == "finished" and "X" in self.roles:
+                if self.state["number"] == shown_number and self.state["status"] == "finished" and "X" in self.roles:
                     await self.send("reset", {"swap": False})
             else:
                 self.has_changed.clear()
@@ -212,12 +212,12 @@ class Match:
     async def send(self, kind: str, data: Any) -> None:
         raise NotImplementedError
 
-    async def hear(self) -> None:
+    async def receive(self) -> None:
         """Receive states until cancelled."""
         raise NotImplementedError
 
 
-class AskedMatch(Match):
+class PollingMatch(Match):
     """A match page on a network that blocks sockets: it polls, like ``static/js/asker.js``."""
 
     etag = ""
@@ -225,33 +225,33 @@ class AskedMatch(Match):
 
     def __init__(self, browser: Browser, page: Answer) -> None:
         super().__init__(browser, page)
-        self.acted = asyncio.Event()
+        self.has_acted = asyncio.Event()
 
     async def send(self, kind: str, data: Any) -> None:
         answer = await self.browser.post(f"{self.path}/{kind}", data)
         if answer.status == 200:
-            self.take(answer.json_data)
+            self.store_if_newer(answer.json_data)
         elif answer.status == 503:
             await asyncio.sleep(float(answer.headers["retry-after"]))
         self.n_idle = 0
-        self.acted.set()
+        self.has_acted.set()
 
-    async def hear(self) -> None:
+    async def receive(self) -> None:
         while True:
             known = {"If-None-Match": self.etag} if self.etag else {}
             answer = await self.browser.get(f"{self.path}/joined", **known)
-            self.lesson.n_asked += 1
+            self.lesson.n_polls += 1
             if answer.status == 200:
                 self.etag, self.n_idle = answer.headers["etag"], 0
                 self.roles = answer.json_data["roles"]
-                self.take(answer.json_data["state"])
+                self.store_if_newer(answer.json_data["state"])
             self.n_idle += 1
             while True:
-                self.acted.clear()
+                self.has_acted.clear()
                 wait = WAITS_S[min(self.n_idle, len(WAITS_S) - 1)] * random.uniform(0.8, 1.2)
                 try:
                     async with asyncio.timeout(wait):
-                        await self.acted.wait()
+                        await self.has_acted.wait()
                 except TimeoutError:
                     break
 
@@ -288,7 +288,7 @@ class SocketMatch(Match):
         async with self.connected(f"/api/machines/{machine}/ws") as page:
             await page.ping()
 
-    async def hear(self) -> None:
+    async def receive(self) -> None:
         """Receive frames until cancelled, and connect again if a busy site closes the socket."""
         async for socket in self.connected(f"{self.path}/ws"):
             self.socket = socket
@@ -308,9 +308,9 @@ class SocketMatch(Match):
                 await socket.send(json.dumps({"type": "ping"}))
                 continue
             if frame["type"] == "joined":
-                self.take(frame["data"]["state"])
+                self.store_if_newer(frame["data"]["state"])
             elif frame["type"] == "state":
-                self.take(frame["data"])
+                self.store_if_newer(frame["data"])
             elif frame["type"] == "error":
                 self.lesson.refused[f"{frame['data']['code']} at a socket"] += 1
                 await asyncio.sleep(frame["data"].get("retry_after_s", 0))
@@ -319,13 +319,13 @@ class SocketMatch(Match):
 
 async def _follow(match: Match) -> None:
     """Play on the page of a match until the lesson is over, while it receives states."""
-    hearing = asyncio.create_task(match.hear())
+    receiving = asyncio.create_task(match.receive())
     try:
         await match.play()
     finally:
-        hearing.cancel()
+        receiving.cancel()
         with suppress(asyncio.CancelledError):
-            await hearing
+            await receiving
         match.browser.close()
 
 
@@ -342,8 +342,8 @@ async def _teach(lesson: Lesson, kind: type[Match]) -> None:
     await _follow(match)
 
 
-async def _two(lesson: Lesson, kind: type[Match]) -> None:
-    """Let two pupils play each other by the code of a room, while a third pupil watches."""
+async def _play_in_pairs(lesson: Lesson, kind: type[Match]) -> None:
+    """Let two pupils play each other by the code of a room while a third pupil watches."""
     host, guest, spectator = Browser(lesson), Browser(lesson), Browser(lesson)
     for browser in (host, guest):
         await browser.get("/")
@@ -354,16 +354,16 @@ async def _two(lesson: Lesson, kind: type[Match]) -> None:
     await asyncio.gather(*(_follow(match) for match in (host_page, guest_page, spectator_page)))
 
 
-async def hold(lesson: Lesson, *, blocked: int, sockets: int = 0) -> None:
+async def run_lesson(lesson: Lesson, *, blocked: int, sockets: int = 0) -> None:
     """Run a lesson with ``blocked`` pupils who poll and ``sockets`` pupils who use sockets.
 
     About half of each play in groups of three: two players and a spectator. The others teach machines.
     """
     lesson.n_browsers = blocked + sockets
     groups = []
-    for kind, n_browsers in ((AskedMatch, blocked), (SocketMatch, sockets)):
+    for kind, n_browsers in ((PollingMatch, blocked), (SocketMatch, sockets)):
         n_threes = n_browsers // 6
-        groups += [_two(lesson, kind) for _ in range(n_threes)]
+        groups += [_play_in_pairs(lesson, kind) for _ in range(n_threes)]
         groups += [_teach(lesson, kind) for _ in range(n_browsers - 3 * n_threes)]
     async with asyncio.TaskGroup() as together:
         for group in groups:

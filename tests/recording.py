@@ -32,9 +32,9 @@ SETTING = re.compile(
 """Matches code that reads an environment variable. One of the three groups is its name."""
 
 
-def hold(name: str, found: Any) -> None:
+def compare_with_recording(name: str, found: Any) -> None:
     """Fail if a value differs from the recording of this name. Values that are no text are recorded as JSON."""
-    text = without_chance(found if isinstance(found, str) else indented(found))
+    text = without_chance(found if isinstance(found, str) else to_indented_json(found))
     file = RECORDED / name
     if os.environ.get("RECORD"):
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -46,7 +46,7 @@ def hold(name: str, found: Any) -> None:
         raise AssertionError("\n".join([f"{name} is not as it was recorded:", *lines[:MAX_DIFF_LINES], *more]))
 
 
-def indented(found: Any) -> str:
+def to_indented_json(found: Any) -> str:
     """Return a value as indented JSON, in which each short list of numbers and texts is on one line."""
     text = json.dumps(found, indent=1, ensure_ascii=False)
     return SHORT_LIST.sub(lambda short: f"[{' '.join(short[1].split())}]", text) + "\n"
@@ -78,12 +78,12 @@ def import_everything() -> None:
                 import_module(module.name)
 
 
-def below(kind: type) -> set[type]:
+def subclasses_of(kind: type) -> set[type]:
     """Return all direct and indirect subclasses."""
-    return {subclass for child in kind.__subclasses__() for subclass in (child, *below(child))}
+    return {subclass for child in kind.__subclasses__() for subclass in (child, *subclasses_of(child))}
 
 
-def names() -> dict[str, Any]:
+def public_names() -> dict[str, Any]:
     """Return all names that other systems know."""
     import logging
 
@@ -136,7 +136,7 @@ def refusals() -> list[list[Any]]:
     """Return for each refusal of a service its code, status, message and seconds until a retry."""
     from games.exceptions import PlayError
 
-    rows = {(error.code, error.status, error.message, error.retry_after_s) for error in below(PlayError)}
+    rows = {(error.code, error.status, error.message, error.retry_after_s) for error in subclasses_of(PlayError)}
     return sorted(map(list, rows), key=str)
 
 
@@ -167,4 +167,4 @@ if __name__ == "__main__":
     import django
 
     django.setup()
-    json.dump(names(), sys.stdout, ensure_ascii=False)
+    json.dump(public_names(), sys.stdout, ensure_ascii=False)

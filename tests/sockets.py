@@ -74,7 +74,7 @@ def tournament_after(before: dict[str, Any], change: dict[str, Any]) -> dict[str
     return after
 
 
-def logged_in(account: Any) -> str:
+def session_of(account: Any) -> str:
     """Log an account in and return its session id."""
     api = APIClient()
     api.force_login(account)

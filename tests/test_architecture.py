@@ -65,7 +65,7 @@ def imported_by(file: Path) -> set[str]:
     return {name.partition(".")[0] for name in names}
 
 
-def test_the_top_level_is_what_the_readme_promises() -> None:
+def test_top_level_entries_are_listed() -> None:
     found = {path.parts[0] for path in tracked()}
     assert {name for name in found if not name.startswith(".")} == TOP_LEVEL
     assert Path(".ci/run") in tracked()
@@ -77,20 +77,20 @@ def test_rules_use_the_standard_library_only(file: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["menace", "q_table"])
-def test_independent_programs_share_no_code_with_what_they_check(name: str) -> None:
+def test_independent_programs_import_nothing_of_the_project(name: str) -> None:
     file = ROOT / "tests" / "independent" / f"{name}.py"
     assert imported_by(file) <= {*sys.stdlib_module_names, "tests"}
     assert set(re.findall(r"from (tests\S*) import", file.read_text())) <= {"tests.independent.menace"}
 
 
-def test_the_contract_on_independent_games_names_every_game() -> None:
+def test_contract_on_independent_games_names_every_game() -> None:
     config = tomllib.loads((ROOT / "pyproject.toml").read_text())
     contracts = {contract["id"]: contract for contract in config["tool"]["importlinter"]["contracts"]}
     folders = {f"beadbox.rules.{file.parent.name}" for file in (ROOT / "beadbox" / "rules").glob("*/rules.py")}
     assert set(contracts["3a"]["modules"]) == folders
 
 
-def test_how_long_a_test_waits_is_decided_in_one_place() -> None:
+def test_time_limits_of_tests_are_in_one_module() -> None:
     limit = re.compile(r"timeout(_s)?\s*=\s*[1-9]|\.(wait|join|receive_output)\([\d.]+\)|\bsleep\([\d.]*[1-9]")
     tests = [
         path for path in tracked() if path.parts[0] == "tests" and path.suffix == ".py" and "bench" not in path.parts
@@ -99,12 +99,12 @@ def test_how_long_a_test_waits_is_decided_in_one_place() -> None:
     assert {str(path) for path in tests if limit.search((ROOT / path).read_text())} == set()
 
 
-def test_files_are_named_after_what_is_in_them() -> None:
+def test_no_module_has_a_vague_name() -> None:
     vague = {"utils", "util", "helpers", "common", "misc"}
     assert not [path for path in tracked() if path.suffix in {".py", ".js"} and path.stem in vague]
 
 
-def test_pages_hold_nothing_that_the_security_policy_refuses() -> None:
+def test_pages_obey_the_content_security_policy() -> None:
     saved = Path("templates/learning/learn_saved.html")  # opened from a disk, where no policy is sent
     found = [
         f"{path}: {what}"
@@ -129,9 +129,10 @@ def test_pages_hold_nothing_that_the_security_policy_refuses() -> None:
         "match rule:\n  case QRule():\n    pass",
     ],
 )
-def test_a_question_for_a_kind_is_seen_however_it_is_asked(line: str) -> None:
+def test_every_form_of_a_kind_check_is_found(line: str) -> None:
     assert any(
-        kind_questions.asks(node) or kind_questions.imports_of_a_kind(node) for node in ast.walk(ast.parse(line))
+        kind_questions.is_kind_check(node) or kind_questions.imports_of_a_kind(node)
+        for node in ast.walk(ast.parse(line))
     )
 
 
@@ -147,11 +148,11 @@ def test_game_check_is_found_in_engine_and_adviser(line: str) -> None:
     assert list(which_game.in_python(line)) == [1]
 
 
-def test_who_may_say_boxes_or_values_is_there() -> None:
+def test_modules_with_a_reason_to_import_kinds_exist() -> None:
     assert not [name for name in kind_questions.IMPORTS_WITH_REASON if not (ROOT / name).exists()]
 
 
-def test_the_house_keeps_its_figures() -> None:
+def test_structure_figures_are_within_their_limits() -> None:
     broken = [figure for figure in house.measured() if not figure.holds]
     assert not broken, "\n".join(
         line for figure in broken for line in (f"{figure.name}: at most {figure.most}", *figure.found)
@@ -190,7 +191,7 @@ class Live(Protocol):
 }
 
 
-def test_what_makes_code_hard_to_follow_is_counted() -> None:
+def test_figures_of_code_that_is_hard_to_follow() -> None:
     code = structure.Code(HARD_TO_FOLLOW)
     assert code.functions_with_any() == ("games/room.py:4 room_show", "games/room.py:5 room_read")
     assert code.functions_that(structure.passes_on) == ("games/room.py:8 room_pass",)
@@ -203,7 +204,7 @@ def test_what_makes_code_hard_to_follow_is_counted() -> None:
     assert code.long_modules() == ("learning/long.py (401)",)
 
 
-def test_imports_between_folders_and_cycles_are_counted() -> None:
+def test_figures_of_imports_between_folders_and_cycles() -> None:
     children = structure.folder_children(
         {"games", "games.live", "games.live.store", "games.migrations", "games.who"}, "games"
     )
@@ -218,7 +219,7 @@ def test_imports_between_folders_and_cycles_are_counted() -> None:
     assert structure.import_cycles(imports) == ("games.live, games.who",)
 
 
-def test_tests_and_files_that_the_security_pages_name_exist() -> None:
+def test_files_named_on_the_security_pages_exist() -> None:
     text = "".join((ROOT / "docs" / name).read_text() for name in ("security.md", "asvs.md"))
     named = re.findall(r"`((?:menace_site|beadbox|games|learning|tests|docs)/[\w/.-]+\.\w+)(?:::(\w+))?`", text)
     assert len(named) > 60

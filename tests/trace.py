@@ -64,7 +64,7 @@ class Recorder:
 
     @contextmanager
     def installed(self) -> Iterator[None]:
-        """Record calls in this thread and in threads that start from now on."""
+        """Return a context in which this thread and threads that it starts record their calls."""
         threading.setprofile(self._see)
         sys.setprofile(self._see)
         try:

@@ -32,7 +32,7 @@ from tests.e2e.playing import (
     start_first,
 )
 from tests.factories import house
-from tests.outage import Outage, family, go_on, stop
+from tests.outage import Outage, pause, postgres_processes, resume
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.e2e
@@ -146,26 +146,26 @@ def test_pages_say_what_hangs_and_that_it_is_back(
     learning.goto("/learn")
     expect(learning.locator("#games")).to_contain_text("game")
     match, learn = page.locator("#connection"), learning.locator("#site-trouble")
-    postgres = family(outage)
+    postgres = postgres_processes(outage)
     with dependencies_watched(live_site):
         try:
-            stop(*postgres)
+            pause(*postgres)
             for said in (match, learn):
                 expect(said).to_have_text(AWAY)
             expect_board_stays(page)
             # Learning needs no database and goes on.
             before = str(learning.locator("#games").text_content())
             expect(learning.locator("#games")).not_to_have_text(before)
-            go_on(*postgres)
+            resume(*postgres)
             expect(learn).to_have_text("Everything works again.")
             for said in (match, learn):
                 expect(said).to_be_hidden()
 
-            stop(outage.valkey.pid)
+            pause(outage.valkey.pid)
             expect(match).to_have_text("Watchers may see your moves a little late.")
             play_mouse(page)
         finally:
-            go_on(*postgres, outage.valkey.pid)
+            resume(*postgres, outage.valkey.pid)
         expect(match).to_be_hidden()
         learning.close()
         finish(page)
@@ -189,10 +189,10 @@ def test_pages_without_a_socket_of_their_own_say_so_too(
 
     own = opened(f"/machines/{machine.pk}")
     pages = [opened(address) for address in addresses]
-    postgres = family(outage)
+    postgres = postgres_processes(outage)
     with dependencies_watched(live_site):
         try:
-            stop(*postgres)
+            pause(*postgres)
             for one in pages:
                 expect(one.locator("#site-trouble")).to_have_text(AWAY)
                 expect(one.locator("#site-trouble")).to_be_in_viewport(ratio=1)
@@ -203,7 +203,7 @@ def test_pages_without_a_socket_of_their_own_say_so_too(
             pages[0].evaluate("scrollTo(0, document.body.scrollHeight)")
             assert layout_faults(pages[0]) == violations(pages[0]) == []
         finally:
-            go_on(*postgres)
+            resume(*postgres)
         for one in pages:
             expect(one.locator("#site-trouble")).to_have_text("Everything works again.")
         for one in pages:

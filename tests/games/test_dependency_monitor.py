@@ -13,7 +13,7 @@ from django.core.cache import caches
 from games.transport.dependency_monitor import DEPENDENCIES, DependencyMonitor
 from menace_site.local import processes, servers
 from menace_site.server.cache import ForgivingRedisCache
-from tests.outage import Outage, family, go_on, stop
+from tests.outage import Outage, pause, postgres_processes, resume
 from tests.sockets import RunSocket
 from tests.waiting import HANG_S, wait_until
 
@@ -62,18 +62,18 @@ async def test_sockets_get_news_of_an_outage_and_of_its_end(outage: Outage, sett
         await dependencies.join(socket)
     keeping = asyncio.create_task(dependencies.keep())
     try:
-        stopped = family(outage)
-        stop(*stopped)
+        stopped = postgres_processes(outage)
+        pause(*stopped)
         assert await before.hears() == ("away", "ok")
         await dependencies.join(late)
         assert await late.hears() == ("away", "ok"), "who comes while it is away is told at once"
         dependencies.leave(late)
-        go_on(*stopped)
+        resume(*stopped)
         assert await before.hears() == ("ok", "ok")
 
-        stop(outage.valkey.pid)
+        pause(outage.valkey.pid)
         assert await before.hears() == ("ok", "late")
-        go_on(outage.valkey.pid)
+        resume(outage.valkey.pid)
         assert await before.hears() == ("ok", "ok")
 
         await asyncio.to_thread(outage.kill_database)
@@ -84,7 +84,7 @@ async def test_sockets_get_news_of_an_outage_and_of_its_end(outage: Outage, sett
         deaf.reads.set()
         assert [await deaf.hears(), await deaf.hears()] == [("away", "ok"), ("ok", "ok")], "it has missed nothing"
     finally:
-        go_on(outage.valkey.pid)
+        resume(outage.valkey.pid)
         keeping.cancel()
         await asyncio.wait([keeping])
 
@@ -117,10 +117,10 @@ def hanging(tmp_path: Path) -> Iterator[int]:
     valkey = processes.spawn(servers.valkey_command(tmp_path, is_durable=False))
     try:
         servers.wait_for_valkey(tmp_path, valkey)
-        stop(valkey.pid)
+        pause(valkey.pid)
         yield valkey.pid
     finally:
-        go_on(valkey.pid)
+        resume(valkey.pid)
         processes.stop({valkey: signal.SIGTERM})
 
 
@@ -156,6 +156,6 @@ def test_a_cache_that_is_back_is_asked_again(
     monkeypatch.setattr("menace_site.server.cache.NOT_ASKED_S", 0.0)
     with hanging(tmp_path) as valkey:
         assert cache.get("bead", "forgotten") == "forgotten"
-        go_on(valkey)
+        resume(valkey)
         assert wait_until(lambda: cache.count("bead", 60) == 1)
         assert wait_until(lambda: cache.count("bead", 60) >= 2)

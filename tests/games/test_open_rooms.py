@@ -22,7 +22,7 @@ from learning.services.copies import machine_copy
 from learning.services.personal_machines import personal_machine_play
 from learning.services.runs import Stage, training_run_request
 from learning.services.tournaments import tournament_start
-from tests.factories import NC, guest, machine, person, play, play_out, room, stranger, swept, user
+from tests.factories import NC, guest, machine, person, play, play_out, room, run_retention, stranger, user
 from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db
@@ -214,7 +214,7 @@ def test_only_a_hash_of_the_address_is_kept_for_a_day() -> None:
     APIClient(REMOTE_ADDR="192.0.2.7").post("/api/rooms", {**BODY, "opponent": "random"})
     assert len(set(Room.objects.values_list("opened_from", flat=True))) == 1
     Room.objects.filter(pk=seated.pk).update(changed_at=timezone.now() - timedelta(days=1, seconds=1))
-    swept()
+    run_retention()
     seated.refresh_from_db()
     assert seated.opened_from == ""
     assert Room.objects.exclude(opened_from="").count() == 1

@@ -26,8 +26,8 @@ from games.transport.broadcaster import BROKER, Broadcast, deliver
 from games.transport.database_errors import is_database_outage
 from tests.factories import machine, room, user
 from tests.learning.runs import run_of
-from tests.outage import DIES, IS_FULL, Outage, family, go_on, stop, stumbling
-from tests.sockets import RunSocket, Socket, logged_in
+from tests.outage import FILL_DISK, TERMINATE_CONNECTION, Outage, failing_inserts, pause, postgres_processes, resume
+from tests.sockets import RunSocket, Socket, session_of
 from tests.waiting import wait_until
 
 in_db = database_sync_to_async
@@ -42,7 +42,7 @@ def stands() -> list[Any]:
 
 async def refused_then_accepted(seated: Seated, does: str, caplog: pytest.LogCaptureFixture) -> None:
     before = await in_db(stands)()
-    stumble = stumbling(does)
+    stumble = failing_inserts(does)
     async with Socket(seated.room.code, seated.token) as socket, Socket(seated.room.code) as watcher:
         for one in (socket, watcher):
             await one.expect("joined")
@@ -65,7 +65,7 @@ async def refused_then_accepted(seated: Seated, does: str, caplog: pytest.LogCap
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("does", [DIES, IS_FULL], ids=["backend", "disk"])
+@pytest.mark.parametrize("does", [TERMINATE_CONNECTION, FILL_DISK], ids=["backend", "disk"])
 async def test_move_during_a_database_fault_is_refused_then_succeeds(
     does: str, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -73,19 +73,19 @@ async def test_move_during_a_database_fault_is_refused_then_succeeds(
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("does", [DIES, IS_FULL], ids=["backend", "disk"])
+@pytest.mark.parametrize("does", [TERMINATE_CONNECTION, FILL_DISK], ids=["backend", "disk"])
 def test_the_same_over_rest_and_on_a_page(does: str, caplog: pytest.LogCaptureFixture) -> None:
     seated, api, browser = room(), APIClient(), Client(raise_request_exception=False)
     before = stands()
     move = {"move": "5", "ply": 0, "seat_token": seated.token}
     address = f"/api/rooms/{seated.room.code}/move"
-    with stumbling(does):
+    with failing_inserts(does):
         refused = api.post(address, move)
     assert (refused.status_code, refused.json()["code"]) == (503, "unavailable")
     assert int(refused["Retry-After"]) > 0
     assert stands() == before
     assert api.post(address, move).json()["ply"] == 2
-    with stumbling(does, "games_seat"):
+    with failing_inserts(does, "games_seat"):
         page = browser.post("/rooms", {"game": "noughts-and-crosses", "opponent": "perfect", "side": "X"})
     assert (page.status_code, int(page["Retry-After"]) > 0) == (503, True)
     assert b"A short pause" in page.content
@@ -108,16 +108,16 @@ def test_hanging_server_is_named_and_absent_one_gets_a_page(outage: Outage, sett
         return response.status_code, said["database"], said["broker"]
 
     # Neither the health check nor the wake-up of a worker waits for the server that hangs.
-    postgres = family(outage)
-    stop(*postgres, outage.valkey.pid)
+    postgres = postgres_processes(outage)
+    pause(*postgres, outage.valkey.pid)
     try:
         assert says() == (503, "silent", "silent")
         with pytest.raises(OperationalError):
             outage.wake_up("learning.tasks.jobs_reap")
-        go_on(*postgres)
+        resume(*postgres)
         assert wait_until(lambda: says() == (503, "ok", "silent"))
     finally:
-        go_on(*postgres, outage.valkey.pid)
+        resume(*postgres, outage.valkey.pid)
     assert wait_until(lambda: says() == (200, "ok", "ok"))
 
     outage.kill_database()
@@ -137,7 +137,7 @@ def test_hanging_server_is_named_and_absent_one_gets_a_page(outage: Outage, sett
 async def test_sockets_say_come_back_while_the_database_is_away(
     outage: Outage, caplog: pytest.LogCaptureFixture
 ) -> None:
-    run, session = await in_db(lambda: (run_of(machine()), logged_in(user())))()
+    run, session = await in_db(lambda: (run_of(machine()), session_of(user())))()
     paths = [f"/api/training-runs/{run.pk}/ws", f"/api/machines/{run.machine_id}/ws"]
     async with RunSocket(paths[1]) as open_before:
         await open_before.expect("joined")

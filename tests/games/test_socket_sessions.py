@@ -17,7 +17,7 @@ from django.utils import timezone
 from games.accounts.authentication import visitor_of_scope
 from games.accounts.identity import principal_of_scope
 from tests.factories import NC, guest, person, room, user
-from tests.sockets import RunSocket, logged_in
+from tests.sockets import RunSocket, session_of
 
 in_db = database_sync_to_async
 
@@ -62,7 +62,7 @@ def seated_guest() -> tuple[str, str]:
 
 def seated_account() -> tuple[str, str]:
     account = user()
-    return room("perfect", person(account)).room.code, logged_in(account)
+    return room("perfect", person(account)).room.code, session_of(account)
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from learning.tasks import wake_up
 from learning.workers.runs import RUNS
 from tests.conftest import StartWorker
 from tests.factories import guest, house, machine, room, user
-from tests.sockets import RunSocket, Socket, logged_in
+from tests.sockets import RunSocket, Socket, session_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 in_db = database_sync_to_async
@@ -33,7 +33,7 @@ def watched() -> tuple[Machine, TrainingRun, str]:
     owner = user("owner")
     learner = machine(owner=owner)
     run = training_run_start(machine=learner.slug, stages=[Stage("random", 10)], seed=1, enqueue=False)
-    return learner, run, logged_in(owner)
+    return learner, run, session_of(owner)
 
 
 async def tell(group: str, kind: str, data: dict[str, Any], *lessons: int) -> None:

@@ -35,8 +35,8 @@ from learning.services.tournaments import tournament_start
 from learning.workers.pairings import tournament_play, tournament_tell
 from learning.workers.runs import RUNS, run_execute
 from menace_site.asgi import application, websocket_urlpatterns
-from tests.factories import NC, guest, machine, person, play_out, room, room_view, swept, user
-from tests.sockets import PAGE, RunSocket, Socket, logged_in, token_of, tournament_after
+from tests.factories import NC, guest, machine, person, play_out, room, room_view, run_retention, user
+from tests.sockets import PAGE, RunSocket, Socket, session_of, token_of, tournament_after
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("small_samples")]
 in_db = database_sync_to_async
@@ -89,7 +89,7 @@ class Watching(Socket):
 
 async def test_guest_sees_the_board_and_nothing_of_the_machine() -> None:
     owner, _hidden, seated = await in_db(secret_room)()
-    session, reads = await in_db(logged_in)(owner), await in_db(token_of)(owner, "read")
+    session, reads = await in_db(session_of)(owner), await in_db(token_of)(owner, "read")
     foreign = await in_db(token_of)(await in_db(user)("other"), "read", "play", "train")
     code = seated.room.code
     async with (
@@ -154,7 +154,7 @@ async def test_view_follows_a_machine_hidden_or_shown_during_a_match() -> None:
 async def test_a_logged_out_viewer_soon_gets_no_names(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(consumers, "ASK_AGAIN_S", 0.0)
     owner, _, seated = await in_db(secret_room)()
-    session, reads = await in_db(logged_in)(owner), await in_db(token_of)(owner, "read")
+    session, reads = await in_db(session_of)(owner), await in_db(token_of)(owner, "read")
     async with Watching(seated.room.code, session) as browser, Socket(seated.room.code, bearer=reads) as program:
         for socket in (browser, program):
             assert names((await socket.expect("joined"))["state"])
@@ -301,7 +301,7 @@ async def test_the_socket_of_a_run_names_no_hidden_opponent() -> None:
         run_execute(claimed)
 
     hidden, owner, run = await in_db(begun)()
-    session = await in_db(logged_in)(owner)
+    session = await in_db(session_of)(owner)
     path = f"/api/training-runs/{run.pk}/ws"
     async with RunSocket(path) as stranger, RunSocket(path, session=session) as editor:
         assert (await stranger.expect("joined"))["opponents"][0]["machine"] is None
@@ -339,7 +339,7 @@ def test_unknown_additions_of_a_kind_stay_hidden() -> None:
 
 async def test_tournament_hides_private_machines_and_their_beads() -> None:
     owner, tournament = await in_db(held)()
-    session = await in_db(logged_in)(owner)
+    session = await in_db(session_of)(owner)
     path = f"/api/tournaments/{tournament.pk}/ws"
     async with RunSocket(path) as stranger, RunSocket(path, session=session) as editor:
         states = [await socket.expect("joined") for socket in (stranger, editor)]
@@ -404,7 +404,7 @@ def test_a_private_copy_that_is_swept_away_leaves_no_name() -> None:
     code = room(who=person(owner), opponent="machine", machine=hidden.slug, fresh=True).room.code
     owner.delete()
     Room.objects.update(changed_at=timezone.now() - timedelta(days=400))
-    swept()
+    run_retention()
     assert list(Machine.objects.all()) == [hidden]
     assert room_look(code=code)["seats"][1]["name"] == "A deleted machine"
 

@@ -27,7 +27,7 @@ from learning.selectors.sharing import machine_shared
 from learning.services.accounts import account_close
 from learning.services.machines import machine_delete
 from learning.services.sharing import machine_unshare
-from tests.factories import NC, api_with, machine, play_out, swept, trained, user
+from tests.factories import NC, api_with, machine, play_out, run_retention, trained, user
 from tests.learning.services.test_personal_machines import guest_of, taught
 from tests.learning.test_private import routes_of
 from tests.sockets import RunSocket
@@ -389,18 +389,18 @@ def test_a_link_ends_with_a_guests_machine_that_is_swept(friend: Client, link: s
     long_ago = timezone.now() - timedelta(days=100)
     Room.objects.update(changed_at=long_ago)
     Machine.objects.filter(pk=own.pk).update(created_at=long_ago)
-    swept()
+    run_retention()
     assert friend.get(link).status_code == 404
     assert friend.get(f"/machines/{own.pk}").status_code == 404
 
 
 def test_links_that_show_nothing_are_swept(owner: Client, link: str, own: Machine) -> None:
     SharedLink.objects.update(created_at=timezone.now() - timedelta(days=1000))
-    swept()
+    run_retention()
     assert SharedLink.objects.exists(), "it still shows a machine"
     owner.post(f"/machines/{own.pk}/share", {"end": "on"})
     SharedLink.objects.update(ended_at=timezone.now() - timedelta(days=1000))
-    swept()
+    run_retention()
     assert not SharedLink.objects.exists()
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from games.codes import CODE_ALPHABET, CODE_LENGTH
 from tests.bench.live_site import running_site
-from tests.pupils import Browser, Lesson, hold
+from tests.pupils import Browser, Lesson, run_lesson
 
 pytestmark = pytest.mark.soak
 
@@ -26,7 +26,7 @@ def test_a_class_behind_one_address_meets_no_rate() -> None:
     with running_site() as site:
         for name, (blocked, sockets, seconds) in CLASSES.items():
             lesson = Lesson(site.port, seconds)
-            asyncio.run(hold(lesson, blocked=blocked, sockets=sockets))
+            asyncio.run(run_lesson(lesson, blocked=blocked, sockets=sockets))
             print(f"{name}: {lesson.figures}")  # noqa: T201
             assert lesson.statuses[429] == 0, lesson.refused
             assert not any("throttled" in refusal or "too_many" in refusal for refusal in lesson.refused), (

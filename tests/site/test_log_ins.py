@@ -110,7 +110,7 @@ def test_failures_go_by_age_and_by_number(settings: Any) -> None:
     settings.LOG_IN_FAILURES_KEPT = 2
     for name, days in {"ann": 0, "bob": 0, "old": 31, "new": 0}.items():
         failed(name, timezone.now() - timedelta(days=days))
-    factories.swept()
+    factories.run_retention()
     assert names() == ["new"]
 
 

@@ -33,7 +33,7 @@ from menace_site.observability import metrics
 from menace_site.observability.metrics import Copies, Processes, Site, may_ask
 from menace_site.operations.backups import NAME
 from menace_site.server.checks import check_settings
-from tests.factories import abandoned, machine
+from tests.factories import expire_leases, machine
 from tests.sockets import Socket
 from tests.waiting import HANG_S, wait_until
 
@@ -304,7 +304,7 @@ def test_expired_lease_is_counted_once_and_a_returned_one_not() -> None:
         let_go(taken[1])
     claim_next([RUNS])
     assert value_of("beadbox_leases_lost_total") == before[0]
-    abandoned(run)
+    expire_leases(run)
     assert claim_next([RUNS]) is not None
     assert value_of("beadbox_leases_lost_total") == before[0] + 1
     assert value_of("beadbox_turns_total", kind="runs") == before[1] + 4

@@ -42,7 +42,7 @@ from learning.workers.pairings import PAIRINGS, claimable, pairing_play, tournam
 from learning.workers.runs import RUNS, run_execute
 from menace_site.observability.metrics import Copies, Site, metrics_text
 from tests.factories import NC, api_with, finished_experiment, house, machine, person, play, room, trained, user
-from tests.recording import hold
+from tests.recording import compare_with_recording
 from tests.sockets import RunSocket, Socket
 from tests.waiting import HANG_S
 
@@ -76,24 +76,24 @@ def routes(patterns: list[Any], before: str = "") -> Iterator[str]:
 
 
 def test_addresses() -> None:
-    hold("addresses.txt", "\n".join(routes(get_resolver().url_patterns)) + "\n")
+    compare_with_recording("addresses.txt", "\n".join(routes(get_resolver().url_patterns)) + "\n")
 
 
 def test_names_and_refusals() -> None:
     output = subprocess.run([sys.executable, "-m", "tests.recording"], capture_output=True, check=True, text=True)
     for name, names in json.loads(output.stdout).items():
-        hold(f"names/{name}.json", names)
+        compare_with_recording(f"names/{name}.json", names)
 
 
 @pytest.mark.django_db
 def test_figures_of_the_site() -> None:
     lines = metrics_text(Copies(), Site()).decode().splitlines()
-    hold("figures.txt", "\n".join(line for line in lines if line.startswith("#")) + "\n")
+    compare_with_recording("figures.txt", "\n".join(line for line in lines if line.startswith("#")) + "\n")
 
 
 @pytest.mark.django_db
 def test_schema() -> None:
-    hold("schema.yaml", api_with(None).get("/api/schema").content.decode())
+    compare_with_recording("schema.yaml", api_with(None).get("/api/schema").content.decode())
 
 
 @on_sockets
@@ -131,7 +131,7 @@ async def test_frames_of_a_match() -> None:
         await player.frame("reset", {"swap": False})
         await heard("player", player)
         await heard("spectator", spectator)
-    hold("frames/match.json", frames)
+    compare_with_recording("frames/match.json", frames)
 
 
 @on_sockets
@@ -159,7 +159,7 @@ async def test_frames_of_a_training() -> None:
             if is_over:
                 break
             is_over = await in_db(turn)()
-    hold("frames/training.json", frames)
+    compare_with_recording("frames/training.json", frames)
 
 
 @on_sockets
@@ -181,7 +181,7 @@ async def test_frames_of_a_tournament() -> None:
         while frames[-1]["data"]["status"] == "running":
             await in_db(play)()
             frames.append(await socket.receive_json_from())
-    hold("frames/tournament.json", frames)
+    compare_with_recording("frames/tournament.json", frames)
 
 
 @pytest.fixture
@@ -288,7 +288,7 @@ def test_answers(world: dict[str, Any]) -> None:
     found = [answered(world, "GET", path) for path in GETS.split()]
     (newest, *_) = next(one for one in found if one["asked"].endswith("weights/snapshots"))["answer"]
     found.append(answered(world, "GET", f"/api/machines/weights/snapshots/{newest['id']}/weights"))
-    hold("answers/get.json", found)
+    compare_with_recording("answers/get.json", found)
     schema = yaml.safe_load(world["api"].get("/api/schema").content)
     forms = {path: re.sub(r"{\w+}", "[^/]+", path) for path, one in schema["paths"].items() if "get" in one}
     asked = [one["asked"].removeprefix("GET ").partition("?")[0] for one in found]
@@ -303,7 +303,7 @@ def test_answers_to_what_changes_something(world: dict[str, Any]) -> None:
         if found[-1]["status"] in (201, 202):
             answer = found[-1]["answer"]
             world["latest"] = answer.get("code") or answer["id"]
-    hold("answers/write.json", found)
+    compare_with_recording("answers/write.json", found)
 
 
 DOWNLOADS = """
@@ -337,12 +337,12 @@ def test_files(world: dict[str, Any]) -> None:
             headers[path].append(json.loads(content))
         elif path == SHEETS:
             pages = [page.extract_text() for page in PdfReader(BytesIO(content)).pages]
-            hold(f"files/{name}.txt", "\n\n".join(pages) + "\n")
+            compare_with_recording(f"files/{name}.txt", "\n\n".join(pages) + "\n")
         elif not path.startswith(HELD_ALREADY):
-            hold(f"files/{name}.txt", content.decode().replace("\r\n", "\n"))
+            compare_with_recording(f"files/{name}.txt", content.decode().replace("\r\n", "\n"))
         elif path in ALSO_AT:
             assert json.loads(content) == json.loads(world["api"].get(ALSO_AT[path]).content)
-    hold("files/headers.json", headers)
+    compare_with_recording("files/headers.json", headers)
 
 
 PAGES = """
@@ -377,5 +377,7 @@ def test_pages(world: dict[str, Any]) -> None:
             name = re.sub(r"\W+", "-", path.strip("/")) or "start"
             statuses[path] = [answer.status_code, len(answer.redirect_chain)]
             page = CHANGING.sub("…", answer.content.decode())
-            hold(f"pages/{name}.html", page.replace(world["code"], "<code>").replace(world["romgon"], "<romgon>"))
-    hold("pages/statuses.json", statuses)
+            compare_with_recording(
+                f"pages/{name}.html", page.replace(world["code"], "<code>").replace(world["romgon"], "<romgon>")
+            )
+    compare_with_recording("pages/statuses.json", statuses)

@@ -28,7 +28,7 @@ from learning.services.tournaments import tournament_start
 from learning.tasks import KINDS
 from learning.workers.jobs import worker_name
 from learning.workers.runs import RUNS, Pace, run_chunk, run_execute
-from tests.factories import NC, abandoned, guest, machine, person, play, room, user
+from tests.factories import NC, expire_leases, guest, machine, person, play, room, user
 
 pytestmark = pytest.mark.django_db
 QUEUE, USAGE = "/admin/queue/", "/admin/usage/"
@@ -119,7 +119,7 @@ def test_a_lost_lease_differs_from_a_waiting_job(staff: Any) -> None:
     run = training_run_request(user=owner, machine=learner.slug, stages=[Stage("random", 10)])
     claimed = RUNS.claim(run.pk)
     assert claimed is not None
-    abandoned(claimed)
+    expire_leases(claimed)
     assert "Runs: 0 running, 0 waiting, 1 lost" in staff.get(QUEUE).content.decode()
     again = RUNS.claim(run.pk)
     assert again is not None

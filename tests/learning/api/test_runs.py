@@ -22,7 +22,7 @@ from learning.workers.runs import RUNS, run_execute
 from tests.conftest import StartWorker
 from tests.factories import api_with, in_memory, machine, user
 from tests.learning.runs import done, run_of
-from tests.sockets import RunSocket, logged_in
+from tests.sockets import RunSocket, session_of
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db
@@ -401,7 +401,7 @@ async def test_who_may_listen_to_the_run_of_a_hidden_machine(who: str, code: str
         run = run_of(machine(owner=owner, is_public=False))
         asking = other if who.startswith("other") else staff if who == "staff" else owner
         if who in ("owner", "other", "staff"):
-            return run, {"session": logged_in(asking)}
+            return run, {"session": session_of(asking)}
         if who in ("guest", "nonsense"):
             return run, {"token": "nonsense"} if who == "nonsense" else {}
         scopes = ["play"] if who == "token without scope" else ["read"]

@@ -18,7 +18,7 @@ from learning.services.tournaments import tournament_cancel, tournament_start
 from learning.workers import pairings as referee
 from learning.workers.pairings import PAIRINGS, claimable, pairing_play, tournament_play, tournament_tell
 from tests.factories import machine, user
-from tests.sockets import RunSocket, logged_in, tournament_after
+from tests.sockets import RunSocket, session_of, tournament_after
 
 pytestmark = pytest.mark.django_db
 URL = "/api/tournaments"
@@ -212,7 +212,7 @@ async def test_watchers_get_the_changes_and_have_the_whole(monkeypatch: pytest.M
     owner = await in_db(user)("owner")
     tournament = await in_db(held_with_two)(owner)
     path = f"{URL}/{tournament.pk}/ws"
-    session = await in_db(logged_in)(owner)
+    session = await in_db(session_of)(owner)
     async with RunSocket(path) as stranger, RunSocket(path, session=session) as editor:
         watching = {stranger: GUEST_VIEWER, editor: Principal.of(owner)}
         shown = {socket: await socket.expect("joined") for socket in watching}

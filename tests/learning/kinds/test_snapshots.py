@@ -48,7 +48,7 @@ from learning.workers.runs import RUNS, Pace, run_chunk, run_execute
 from menace_site.local.processes import is_dead
 from tests.compaction import compact_to
 from tests.conftest import StartWorker
-from tests.factories import abandoned, api_with, guest, user
+from tests.factories import api_with, expire_leases, guest, user
 from tests.learning.kinds.test_value_learner import GAME, QUICK, fresh, known, learner, played, romgon_room
 from tests.waiting import wait_until
 
@@ -260,7 +260,7 @@ class TestKilled:
                     patch.setattr(jobs, "end", dies)
                     with pytest.raises(SystemExit):
                         run_chunk(run, Pace(n_games=30))
-                abandoned(run)
+                expire_leases(run)
                 taken = RUNS.claim(run.pk)
                 assert taken is not None
                 run = taken
@@ -535,7 +535,7 @@ def test_workers_killed_three_times_in_training_and_in_measuring(start_worker: S
         assert wait_until(lambda games=games, n=n: is_at(games, n))
         os.killpg(worker.pid, signal.SIGKILL)
         assert wait_until(lambda worker=worker: is_dead(worker))
-        abandoned(run)
+        expire_leases(run)
     start_worker()
     tasks.jobs_recover()
     assert wait_until(lambda: TrainingRun.objects.get(pk=run.pk).status == JobStatus.FINISHED)

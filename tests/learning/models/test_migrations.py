@@ -27,7 +27,7 @@ from learning.workers import jobs
 from learning.workers.experiments import EXPERIMENT_RUNS
 from learning.workers.pairings import PAIRINGS
 from learning.workers.runs import RUNS
-from tests.factories import abandoned, person, play_out, room_view
+from tests.factories import expire_leases, person, play_out, room_view
 from tests.outage import Outage
 
 DUMPS = sorted((Path(__file__).parents[2] / "data" / "databases").glob("*.sql.gz"))
@@ -103,7 +103,7 @@ def _go_on() -> None:
         True,
         False,
     ]
-    abandoned(*TrainingRun.objects.all())
+    expire_leases(*TrainingRun.objects.all())
     while (taken := jobs.claim_next([RUNS, PAIRINGS, EXPERIMENT_RUNS])) is not None:
         kind, job = taken
         kind.take_turn(job, jobs.TurnEnd())

@@ -34,7 +34,7 @@ from learning.services.personal_machines import (
     personal_machine_play,
     personal_machine_side,
 )
-from tests.factories import NC, api_with, guest, play_out, swept, user
+from tests.factories import NC, api_with, guest, play_out, run_retention, user
 from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db
@@ -288,7 +288,7 @@ def test_a_number_that_has_gone_to_an_account_makes_nothing_more(client: Client)
     assert "You have logged in, and your machines" in str(next(iter(refused.context["messages"])))
     assert taught(left_over)[1].guest not in (None, number)
     MovedGuest.objects.update(moved_at=timezone.now() - timedelta(days=2))
-    swept()
+    run_retention()
     assert not MovedGuest.objects.exists()
 
 
@@ -318,20 +318,20 @@ def test_what_nobody_has_played_for_ninety_days_is_swept(client: Client) -> None
     forgotten, new = personal_machine(2), personal_machine(3)
     long_ago = timezone.now() - timedelta(days=91)
     Machine.objects.filter(pk__in=[played.pk, forgotten.pk]).update(created_at=long_ago)
-    swept()
+    run_retention()
     assert set(Machine.objects.filter(is_pupil=True)) == {played, new}
     Room.objects.filter(pk=room.pk).update(changed_at=long_ago)
-    swept()
+    run_retention()
     assert set(Machine.objects.filter(is_pupil=True)) == {played, new}, "it has learnt since"
     Lesson.objects.update(created_at=long_ago)
-    swept()
+    run_retention()
     assert list(Machine.objects.filter(is_pupil=True)) == [new]
 
 
 def test_an_account_is_no_guest_and_its_machines_are_never_swept() -> None:
     machine = personal_machine_ensure(user=user("ann"), game=NC, side=Side.FIRST)
     Machine.objects.update(created_at=timezone.now() - timedelta(days=1000))
-    swept()
+    run_retention()
     assert Machine.objects.filter(pk=machine.pk).exists()
 
 

@@ -34,7 +34,7 @@ from learning.workers.pairings import PAIRINGS, claimable, pairing_fail, pairing
 from menace_site.celery import app
 from menace_site.local.processes import is_dead
 from tests.conftest import StartWorker
-from tests.factories import abandoned, machine, trained, user
+from tests.factories import expire_leases, machine, trained, user
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db
@@ -336,7 +336,7 @@ def test_tournament_survives_a_killed_worker_unchanged(
     done = n_done(tournament)
     assert done < tournament.pairings.count()
     # The lease would expire after referee.LEASE_S; the test does not wait for it.
-    abandoned(*Pairing.objects.all())
+    expire_leases(*Pairing.objects.all())
     start_worker()
     Pairing.objects.filter(status=JobStatus.QUEUED).update(knocked_at=timezone.now() - timedelta(minutes=1))
     tasks.jobs_recover()

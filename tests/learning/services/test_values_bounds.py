@@ -34,7 +34,7 @@ from learning.storage.bounds import values_left, values_most
 from learning.workers.runs import RUNS, Pace, run_chunk, run_execute
 from tests.factories import api_with, guest, person, room_view, stranger, user
 from tests.factories import machine as box_machine
-from tests.outage import DIES, stumbling
+from tests.outage import TERMINATE_CONNECTION, failing_inserts
 from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db
@@ -185,7 +185,7 @@ class TestRuns:
         whole, killed = learner(), learner()
         trained(whole)
         run = run_chunk(begun(killed), Pace(n_games=2))
-        with stumbling(DIES, "learning_valuechange"), pytest.raises(Exception, match="terminat"):
+        with failing_inserts(TERMINATE_CONNECTION, "learning_valuechange"), pytest.raises(Exception, match="terminat"):
             run_chunk(run, Pace(n_games=4))
         run_execute(TrainingRun.objects.get(pk=run.pk))
         assert stored(killed) == stored(whole)

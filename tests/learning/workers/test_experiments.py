@@ -30,7 +30,7 @@ from learning.workers import experiments as experimenter
 from learning.workers.experiments import EXPERIMENT_RUNS, experiment_execute
 from learning.workers.jobs import JobLostError
 from tests.conftest import StartWorker
-from tests.factories import api_with, guest, machine, person, swept, user
+from tests.factories import api_with, guest, machine, person, run_retention, user
 from tests.pages import page_json
 from tests.waiting import wait_until
 
@@ -230,10 +230,10 @@ def test_retention_deletes_old_results_but_the_newest_of_each() -> None:
     for age, run in enumerate(reversed(runs)):
         run.finished_at = timezone.now() - timedelta(days=20 * (age + 1))
         run.save()
-    swept()
+    run_retention()
     assert set(ExperimentRun.objects.all()) == {runs[2]}
     ExperimentRun.objects.update(finished_at=timezone.now() - timedelta(days=400))
-    swept()
+    run_retention()
     assert ExperimentRun.objects.count() == 1
 
 

@@ -55,7 +55,7 @@ from learning.workers.jobs import TurnEnd
 from learning.workers.ledger import ledgers_compact
 from learning.workers.retention import retention_run
 from learning.workers.runs import RUNS, run_execute
-from tests.factories import NC, guest, machine, person, play, play_out, room, swept, trained, user
+from tests.factories import NC, guest, machine, person, play, play_out, room, run_retention, trained, user
 from tests.threads import at_once
 from tests.waiting import HANG_S
 
@@ -94,15 +94,15 @@ def test_matches_of_guests_last_a_month_and_of_accounts_a_year() -> None:
     for seated, who in ((theirs, guest()), (hers, ann)):
         play_out(seated.room.code, who)
         room_reset(code=seated.room.code, person=who)
-    swept()
+    run_retention()
     assert Match.objects.count() == 4
     aged(31)
-    swept()
+    run_retention()
     assert set(Room.objects.all()) == {hers.room}, "a match that was never finished goes with its room"
     assert set(Seat.objects.values_list("match__room", flat=True)) == {hers.room.pk}
     assert set(Ply.objects.values_list("match__room", flat=True)) == {hers.room.pk}
     aged(335)
-    swept()
+    run_retention()
     assert not Room.objects.exists()
 
 
@@ -111,7 +111,7 @@ def test_of_a_room_that_is_played_in_only_old_matches_go() -> None:
     play_out(seated.room.code, guest())
     aged(31)
     room_reset(code=seated.room.code, person=guest())
-    swept()
+    run_retention()
     assert list(Match.objects.values_list("number", flat=True)) == [2]
     assert room_look(code=seated.room.code)["number"] == 2
     play_out(seated.room.code, guest())
@@ -121,10 +121,10 @@ def test_a_match_stays_as_long_as_a_lesson_tells_of_it() -> None:
     learner = machine()
     play_out(room("machine", machine=learner.slug).room.code, guest())
     aged(32)
-    swept()
+    run_retention()
     assert Match.objects.get().lessons.exists()
     ledgers_compact(TurnEnd())
-    swept()
+    run_retention()
     assert [model for model in (Room, Seat, Ply, Draw, MachineSeat) if model._default_manager.exists()] == []
     assert list(Machine.objects.all()) == [learner]
     assert ledger_errors() == []
@@ -138,7 +138,7 @@ def test_whoever_plays_all_day_keeps_the_latest_matches(settings: Any) -> None:
         for _ in range(3):
             play_out(code, who)
             room_reset(code=code, person=who)
-    swept()
+    run_retention()
     assert sorted(Match.objects.values_list("number", flat=True)) == [3, 3, 4, 4]
 
 
@@ -155,7 +155,7 @@ def test_latest_matches_in_rooms_of_their_own_stay(settings: Any, has_account: b
     who = person(user("ann")) if has_account else guest()
     waits, rooms = room(who=who).room, [resigned(who) for _ in range(30)]
     others = resigned(guest(2))
-    swept()
+    run_retention()
     assert set(Room.objects.all()) == {waits, *rooms[-2:], others}
     assert {match.room for match in Match.objects.all()} == {waits, *rooms[-2:], others}
 
@@ -171,11 +171,11 @@ def test_on_a_crowded_site_matches_of_guests_go_sooner(settings: Any, monkeypatc
     for n_matches, left in ((80, {own, *others, *personal_rooms}), (95, {own})):
         monkeypatch.setattr(site_counts, "_counted", {"games_match": n_matches})
         ledgers_compact(TurnEnd())
-        swept()
+        run_retention()
         assert set(Room.objects.all()) == left, n_matches
     late = resigned(guest(5))
     monkeypatch.setattr(site_counts, "_counted", {"games_match": 300})
-    swept()
+    run_retention()
     assert set(Room.objects.all()) == {own, late}, "a day at least"
 
 
@@ -185,11 +185,11 @@ def test_latest_abandoned_matches_and_open_ones_stay(settings: Any, has_account:
     who = person(user("ann")) if has_account else guest()
     seated = [room(who=who) for _ in range(6)]
     rooms = [one.room for one in seated]
-    swept()
+    run_retention()
     assert set(Room.objects.all()) == set(rooms), "somebody may come back to them"
     aged(2)
     play(seated[0], who, "5")
-    swept()
+    run_retention()
     assert set(Room.objects.all()) == {rooms[0], *rooms[-2:]}
     assert {match.room for match in Match.objects.all()} == {rooms[0], *rooms[-2:]}
 
@@ -210,7 +210,7 @@ def test_matches_beyond_the_limit_go_despite_protected_ones(settings: Any) -> No
         taught.append(room("machine", machine=learner.slug).room)
         play_out(taught[-1].code, guest())
     last = [resigned(guest()) for _ in range(2)]
-    swept()
+    run_retention()
     assert set(Room.objects.all()) == {copied, *taught, *last}
     assert Match.objects.count() == 25
 
@@ -227,7 +227,7 @@ def test_interrupted_room_goes_with_its_last_match(settings: Any) -> None:
         assert all(one.matches.exists() for one in Room.objects.all())
     assert list(Match.objects.filter(room__code=code).values_list("number", flat=True)) == [26], "it is not over"
     match_resign(code=code, person=guest())
-    swept()
+    run_retention()
     assert list(Room.objects.all()) == [kept]
 
 
@@ -240,7 +240,7 @@ def test_frozen_machine_of_a_guest_keeps_only_its_last_match(settings: Any) -> N
         match_resign(code=played.code, person=guest())
     last = resigned(guest())
     ledgers_compact(TurnEnd())
-    swept()
+    run_retention()
     taught = {match.room for match in Match.objects.filter(lessons__isnull=False)}
     assert set(Room.objects.all()) == {*taught, played, last}
 
@@ -252,11 +252,11 @@ def test_guests_machine_lasts_90_days_after_its_last_lesson() -> None:
     assert personal_machine_played() == personal_machine
     aged(60)
     ledgers_compact(TurnEnd())
-    swept()
+    run_retention()
     assert not Room.objects.exists()
     assert Machine.objects.filter(guest=guest().guest).exists()
     aged(31)
-    swept()
+    run_retention()
     assert all(one.slug.startswith("blank-") for one in Machine.objects.all())
     assert [model for model in (Change, Lesson, Draw) if model._default_manager.exists()] == []
     assert ledger_errors() == []
@@ -269,10 +269,10 @@ def test_a_frozen_machine_of_a_guest_is_as_old_as_its_last_match() -> None:
     assert personal_machine_played() == personal_machine
     aged(60)
     ledgers_compact(TurnEnd())
-    swept()
+    run_retention()
     assert Machine.objects.filter(pk=personal_machine.pk).exists()
     aged(31)
-    swept()
+    run_retention()
     assert not Machine.objects.filter(pk=personal_machine.pk).exists()
 
 
@@ -354,7 +354,7 @@ def test_a_machine_of_a_million_changes_goes_while_others_play(by_its_owner: boo
     def delete() -> None:
         try:
             with connection.execute_wrapper(counted):
-                machine_delete(user=ann, machine_id=big.pk) if by_its_owner else swept()
+                machine_delete(user=ann, machine_id=big.pk) if by_its_owner else run_retention()
         finally:
             is_gone.set()
 
@@ -387,7 +387,7 @@ def test_what_refers_to_a_machine_that_goes_stays_without_it(has_trained: bool) 
     assert Standing.objects.filter(machine=personal_machine).exists()
     aged(91)
     ledgers_compact(TurnEnd())
-    swept()
+    run_retention()
     assert not Machine.objects.filter(pk=personal_machine.pk).exists()
     assert not Standing.objects.filter(machine_id=personal_machine.pk).exists()
     copy.refresh_from_db()
@@ -411,13 +411,13 @@ def test_copy_in_a_training_or_tournament_stays_until_its_end(has_account: bool)
     held = tournament_start(user=ann, entries=entries, games=1, enqueue=False)
     aged(366)
     TrainingRun.objects.update(created_at=ago(1))
-    swept()
+    run_retention()
     assert set(Machine.objects.filter(room__isnull=False)) == set(copies)
     claimed = RUNS.claim(run.pk)
     assert claimed is not None
     assert run_execute(claimed).status == JobStatus.FINISHED
     Tournament.objects.filter(pk=held.pk).update(status=JobStatus.FINISHED, finished_at=ago(1))
-    swept()
+    run_retention()
     assert not Machine.objects.filter(pk__in=[copy.pk for copy in copies]).exists()
 
 
@@ -461,7 +461,7 @@ def test_a_row_that_always_fails_is_skipped_and_logged(caplog: pytest.LogCapture
     with connection.cursor() as cursor:
         cursor.execute("CREATE TABLE holds (room_id bigint REFERENCES games_room)")
         cursor.execute("INSERT INTO holds VALUES (%s), (%s)", [rooms[3].pk, rooms[4].pk])
-    swept()
+    run_retention()
     assert set(Room.objects.all()) == set(rooms[3:5])
     logged = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
     assert logged == [f"retention: old rooms: {one.pk} is skipped" for one in rooms[3:5]]
@@ -473,7 +473,7 @@ def test_a_match_beyond_the_bound_that_always_fails_is_skipped(settings: Any) ->
     with connection.cursor() as cursor:
         cursor.execute("CREATE TABLE holds (match_id bigint REFERENCES games_match)")
         cursor.execute("INSERT INTO holds SELECT id FROM games_match WHERE room_id = %s", [rooms[1].pk])
-    swept()
+    run_retention()
     assert set(Room.objects.all()) == {rooms[1], rooms[4]}
 
 
@@ -507,7 +507,7 @@ def test_locked_rows_are_not_all_tried(
         raise OperationalError from error()
 
     only_sessions(fails)
-    swept()
+    run_retention()
     assert found == tried
     assert Session.objects.count() == 40
 
@@ -525,7 +525,7 @@ def test_what_takes_too_long_is_tried_with_fewer_rows(
 
     only_sessions(slowly)
     Session.objects.filter(session_key__gte="08").delete()
-    swept()
+    run_retention()
     assert not Session.objects.exists()
 
 
@@ -535,7 +535,7 @@ def test_more_than_a_query_looks_at_is_looked_at_next(
     monkeypatch.setattr("learning.storage.retention.LOOKED_AT", 7)
     Session.objects.filter(session_key__in=["00", "20", "39"]).update(expire_date=ago(-1))
     only_sessions(QuerySet.delete)
-    swept()
+    run_retention()
     assert [one.session_key for one in Session.objects.order_by("pk")] == ["00", "20", "39"]
 
 
@@ -552,7 +552,7 @@ def test_only_commits_of_retention_do_not_wait_for_the_disk(only_sessions: OnlyS
         cursor.execute("SET synchronous_commit TO on")  # as on a live site
     look()
     only_sessions(lambda rows: (look(), rows.delete()))
-    swept()
+    run_retention()
     look()
     assert found == ["on", "off", "off", "off", "on"]
 
@@ -563,9 +563,11 @@ def test_claim_during_retention_keeps_the_machine_or_finds_none() -> None:
     personal_machines = [personal_machine_played(n) for n in range(1, 5)]
     aged(91)
     ledgers_compact(TurnEnd())
-    faults = at_once(swept, swept, *[lambda n=n: machines_claim(ann.pk, guest(n).guest) for n in range(1, 5)])
+    faults = at_once(
+        run_retention, run_retention, *[lambda n=n: machines_claim(ann.pk, guest(n).guest) for n in range(1, 5)]
+    )
     assert faults == []
-    swept()  # deletes machines that were locked in the first two passes
+    run_retention()  # deletes machines that were locked in the first two passes
     for personal_machine in Machine.objects.filter(pk__in=[one.pk for one in personal_machines]):
         assert (personal_machine.owner, personal_machine.learns, personal_machine.n_lessons) == (ann, True, 1)
         assert personal_machine.lessons.count() == 1
@@ -582,10 +584,10 @@ def test_a_machine_that_somebody_sits_down_with_is_passed_over(monkeypatch: pyte
     Room.objects.all().delete()
     with transaction.atomic():
         room_create(person=guest(), game=NC, opponent="machine", machine=str(personal_machine.pk), side=Side.SECOND)
-        assert at_once(swept) == []
+        assert at_once(run_retention) == []
     personal_machine.refresh_from_db()
     assert personal_machine.guest == guest().guest
-    swept()
+    run_retention()
     assert Machine.objects.filter(pk=personal_machine.pk, guest=guest().guest).exists()
 
 
@@ -597,10 +599,10 @@ def test_moves_and_retention_do_not_wait_for_each_other() -> None:
     with transaction.atomic():
         Room.objects.select_for_update().get(pk=old.room.pk)  # a move is about to be stored there
         play(seated, guest(), "1")
-        assert at_once(swept, swept) == []
+        assert at_once(run_retention, run_retention) == []
     assert set(Room.objects.all()) == {seated.room, old.room}
     assert play(old, guest(2), room_look(code=old.room.code)["legal_moves"][0])["ply"] == 4
-    swept()
+    run_retention()
     assert set(Room.objects.all()) == {seated.room, old.room}
 
 
@@ -613,14 +615,14 @@ def test_old_and_surplus_runs_go_unless_a_ledger_names_them(settings: Any) -> No
         assert claimed is not None
         run_execute(claimed)
     settings.RUNS_PER_MACHINE = 2
-    swept()
+    run_retention()
     assert TrainingRun.objects.count() == 5
     aged(40)
     ledgers_compact(TurnEnd())
-    swept()
+    run_retention()
     assert set(TrainingRun.objects.all()) == set(runs[2:])
     aged(366)
-    swept()
+    run_retention()
     assert not TrainingRun.objects.exists()
     assert ledger_errors() == []
 
@@ -630,7 +632,7 @@ def test_a_training_that_never_ends_is_stopped_and_says_so() -> None:
     learner = machine(owner=ann)
     run = training_run_request(user=ann, machine=learner.slug, stages=[Stage("random", 1_000_000_000)])
     aged(31)
-    swept()
+    run_retention()
     claimed = RUNS.claim(run.pk)
     assert claimed is not None
     over = run_execute(claimed)
@@ -656,7 +658,7 @@ def test_log_ins_sessions_tokens_and_unused_times_go() -> None:
         schedule = schedule_create(user=ann, machine=learner.slug, stages=[Stage("random", 10)], timing=timing)
     CrontabSchedule.objects.create(minute="9")
     schedule_delete(user=ann, schedule_id=schedule.pk)
-    swept()
+    run_retention()
     assert [one.name for one in ApiToken.objects.all()] == ["new"]
     assert [one.username for one in AccessAttempt.objects.all()] == ["ann0"]
     assert [one.username for one in AccessLog.objects.all()] == ["ann0"]
@@ -674,7 +676,7 @@ def test_tournaments_beyond_the_bound_go_with_all_that_is_theirs(settings: Any) 
         Tournament.objects.filter(pk=started.pk).update(
             status=JobStatus.FINISHED, finished_at=None if name == "first" else ago(1)
         )
-    swept()
+    run_retention()
     assert sorted(Tournament.objects.values_list("name", flat=True)) == ["first", "third"]
 
 

@@ -39,18 +39,18 @@ from menace_site.local.processes import is_dead
 from tests.conftest import StartWorker
 from tests.factories import (
     NC,
-    abandoned,
+    expire_leases,
     guest,
     house,
     in_memory,
     machine,
     machine_strength,
     room,
-    swept,
+    run_retention,
     trained,
     user,
 )
-from tests.outage import DIES, IS_FULL, stumbling
+from tests.outage import FILL_DISK, TERMINATE_CONNECTION, failing_inserts
 from tests.threads import at_once
 from tests.waiting import wait_until
 
@@ -302,7 +302,7 @@ def test_runs_end_alike_after_three_killed_workers(
         os.killpg(worker.pid, signal.SIGKILL)
         assert wait_until(lambda worker=worker: is_dead(worker))
         # The lease would expire after runner.LEASE_S; the test does not wait for it.
-        abandoned(*runs)
+        expire_leases(*runs)
     start_worker()
     tasks.jobs_recover()
     assert wait_until(lambda: all(done(run) == games for run, games in runs.items()))
@@ -369,19 +369,19 @@ def test_retention_deletes_rooms_that_were_left() -> None:
     waiting, fresh = room("human"), room("machine", machine=learner.slug, fresh=True)
     kept = room("human", guest(2))
     Room.objects.exclude(pk=kept.room.pk).update(changed_at=timezone.now() - timedelta(days=91))
-    swept()
+    run_retention()
     assert set(Room.objects.values_list("pk", flat=True)) == {kept.room.pk, fresh.room.pk}
     assert list(Machine.objects.all()) == [learner]
     assert waiting.room.pk not in Room.objects.values_list("pk", flat=True)
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("does", [DIES, IS_FULL], ids=["backend", "disk"])
+@pytest.mark.parametrize("does", [TERMINATE_CONNECTION, FILL_DISK], ids=["backend", "disk"])
 def test_run_interrupted_by_a_database_fault_is_taken_up_again(does: str) -> None:
     """The fault occurs while the ledger is written by COPY, with errors of the driver instead of Django's."""
     learner = machine()
     run = claimed(started(learner))
-    with stumbling(does, "learning_change"), pytest.raises(DATABASE_ERRORS):
+    with failing_inserts(does, "learning_change"), pytest.raises(DATABASE_ERRORS):
         run_execute(run)
     run.refresh_from_db()
     assert (run.status, run.games_done, Lesson.objects.count()) == (JobStatus.RUNNING, 0, 0)
