@@ -4,6 +4,7 @@ import json
 from argparse import ArgumentParser
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -12,6 +13,11 @@ from beadbox.experiments.experiment import AnyExperiment, Figure, ParameterError
 from beadbox.experiments.findings import percent, tolerance
 from beadbox.experiments.registry import EXPERIMENTS
 from beadbox.seeds import SeedError, seed_checked, seed_to_json
+
+MAX_LINE_CHARACTERS = 120
+READERS = """For people who check published results. After reading this page, you know what one run of this experiment found.
+[Experiments](../experiments.md) says how to repeat it."""
+"""The first paragraph of a file in docs/experiments."""
 
 
 class Command(BaseCommand):
@@ -78,8 +84,9 @@ class Command(BaseCommand):
 
 def _markdown(experiment: AnyExperiment, result: Result, source: str) -> Iterator[str]:
     """Yield the findings, figures and tables of a result as lines of Markdown."""
-    yield from (f"# {experiment.name}", "", experiment.question, "", f"`{source}`", "")
-    yield from (f"* {finding}" for finding in result.findings)
+    yield from (f"# {experiment.name}", "", READERS, "", experiment.question, "", f"`{source}`", "")
+    for finding in result.findings:
+        yield from wrap(f"* {finding}", MAX_LINE_CHARACTERS, subsequent_indent="  ", break_on_hyphens=False)
     figures = [(figure.label, _value(figure), _published(figure)) for figure in result.figures]
     yield from _markdown_table("Figures, with 95 % intervals", ("", "here", "published"), figures)
     for table in result.tables:
