@@ -15,8 +15,10 @@ from beadbox.experiments.registry import EXPERIMENTS
 from beadbox.seeds import SeedError, seed_checked, seed_to_json
 
 MAX_LINE_CHARACTERS = 120
-READERS = """For people who check published results. After reading this page, you know what one run of this experiment found.
-[Experiments](../experiments.md) says how to repeat it."""
+READERS = (
+    "For people who check published results. After reading this page, you know what one run of this experiment found.\n"
+    "[Experiments](../experiments.md) says how to repeat it."
+)
 """The first paragraph of a file in docs/experiments."""
 
 
