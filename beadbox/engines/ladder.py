@@ -54,7 +54,7 @@ def ladders_read(path: Path) -> dict[str, Measured]:
             {slug: Elo(*rating) for slug, rating in fields["ratings"].items()},
             [Pair(*pair) for pair in fields["pairs"]],
         )
-        for mode, fields in json.loads(path.read_text()).items()
+        for mode, fields in json.loads(path.read_bytes()).items()
     }
 
 

@@ -1,9 +1,13 @@
-"""Checksums of kernel sources. Cached machine code of a module is valid until one of its sources changes."""
+"""Where machine code is kept, and checksums of the sources that it was compiled from.
+
+Cached machine code of a module is valid until one of its sources changes.
+"""
 
 from __future__ import annotations
 
 import ast
 import hashlib
+import os
 import platform
 import sys
 from collections.abc import Iterator
@@ -11,20 +15,55 @@ from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
+from tempfile import TemporaryFile
 
 ROOT = Path(__file__).parents[2]
+_USER_FOLDERS = {"win32": ("LOCALAPPDATA", "AppData/Local"), "darwin": ("", "Library/Caches")}
+"""The variable that names the user's folder for caches, and its place below home; other systems have that of XDG."""
+
+
+@cache
+def folder() -> Path | None:
+    """Return the folder for machine code: ``NUMBA_CACHE_DIR``, else this package's, else the user's folder for caches.
+
+    ``None`` if neither of the last two can be written.
+    """
+    if given := os.environ.get("NUMBA_CACHE_DIR"):
+        return Path(given)
+    return next(filter(_is_writable, _default_folders()), None)
+
+
+def _default_folders() -> Iterator[Path]:
+    yield Path(__file__).parent / "__pycache__"
+    variable, below_home = _USER_FOLDERS.get(sys.platform, ("XDG_CACHE_HOME", ".cache"))
+    with suppress(RuntimeError):  # A user without a home folder.
+        yield Path(os.environ.get(variable) or Path.home() / below_home) / "beadbox"
+
+
+def _is_writable(place: Path) -> bool:
+    with suppress(OSError):
+        place.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=place):
+            return True
+    return False
 
 
 def checksum(module: str, root: Path = ROOT) -> str:
-    """Return a short checksum of a module's source and of all modules that it imports from this repository."""
+    """Return a short checksum of a module's source and of all modules that it imports from its outermost package."""
     return _sum(source.read_bytes() for source in sources(module, root))
 
 
 def sources(module: str, root: Path = ROOT) -> list[Path]:
-    """Return the files of a module and of its direct and indirect imports under ``root``, sorted by path."""
+    """Return the files of a module and of its direct and indirect imports in its outermost package, sorted by path.
+
+    ``root`` holds that package. Other packages beside it are not searched: an installed library stands beside NumPy.
+    """
     found, left = set[Path](), [module]
+    outermost = module.partition(".")[0]
     while left:
         name = left.pop()
+        if name.partition(".")[0] != outermost:
+            continue
         for part in _packages(name):
             file = _file(part, root)
             if file is not None and file not in found:

@@ -6,9 +6,8 @@ threads run meanwhile. ``parallel=True`` must not be used, because OpenMP kills 
 
 from __future__ import annotations
 
-import fcntl
+import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numba
@@ -16,10 +15,12 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload, typeof_impl
 
-from beadbox.kernels.cache import checksum
+from beadbox.kernels import cache
+
+if sys.platform != "win32":
+    import fcntl
 
 _config: Any = numba.config
-_FOLDER = _config.CACHE_DIR
 
 
 def dispatcher(function: Callable[..., Any]) -> Any:
@@ -28,27 +29,28 @@ def dispatcher(function: Callable[..., Any]) -> Any:
     numba checks only the file of the outermost function for changes, and would go on running old parts from other
     files. Every state of a module's sources therefore has its own cache folder.
     """
-    if not _FOLDER:
-        return numba.njit(nogil=True, error_model="numpy", cache=True)(function)
-    _config.CACHE_DIR = str(Path(_FOLDER) / f"{function.__module__}-{checksum(function.__module__)}")
+    folder, before = cache.folder(), _config.CACHE_DIR
+    if folder is not None:
+        _config.CACHE_DIR = str(folder / f"{function.__module__}-{cache.checksum(function.__module__)}")
     try:
-        return numba.njit(nogil=True, error_model="numpy", cache=True)(function)
+        return numba.njit(nogil=True, error_model="numpy", cache=folder is not None)(function)
     finally:
-        _config.CACHE_DIR = _FOLDER
+        _config.CACHE_DIR = before
 
 
 def compile_once(kernel: Any, args: tuple[Any, ...]) -> None:
     """Compile a dispatcher for the types of these arguments, or load the machine code that another process cached.
 
-    Processes that share a cache take turns under a file lock, since each would compile the same code for a minute.
-    Without a cache folder the function does nothing, and the dispatcher compiles when it is called.
+    Processes that share a cache take turns under a file lock, since each would compile the same code for a minute; on
+    Windows each does. Without a cache folder the function does nothing, and the dispatcher compiles when it is called.
     """
-    if not _FOLDER:
+    folder = cache.folder()
+    if folder is None:
         return
-    lock = Path(_FOLDER) / f"{kernel.py_func.__module__}.lock"
-    lock.parent.mkdir(parents=True, exist_ok=True)
-    with lock.open("w") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / f"{kernel.py_func.__module__}.lock").open("w") as held:
+        if sys.platform != "win32":
+            fcntl.flock(held, fcntl.LOCK_EX)
         kernel.compile(tuple(map(kernel.typeof_pyval, args)))
 
 

@@ -2,7 +2,7 @@
 
 ``BEADBOX_KERNELS`` sets the mode of a process:
 
-* not set: a kernel is compiled when it is first called, or read from the cache (``NUMBA_CACHE_DIR``).
+* not set: a kernel is compiled when it is first called, or read from the cache (:func:`beadbox.kernels.cache.folder`).
 * ``ready``: nothing is compiled here. A kernel runs as plain Python until another process (``manage.py
   warm_kernels``) has compiled its package and has left a marker; then this process reads the machine code.
 * ``plain``: nothing is compiled. This is also the mode where numba is not installed.
@@ -26,7 +26,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from beadbox.kernels.cache import identity
+from beadbox.kernels.cache import folder, identity
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., object])
 LOOK_EVERY_S = 1.0
@@ -88,8 +88,8 @@ class KernelPackage:
     @cached_property
     def marker(self) -> Path | None:
         """The file that marks the cache as complete for this package; ``None`` without a cache folder."""
-        folder = os.environ.get("NUMBA_CACHE_DIR")
-        return Path(folder) / f"{self.name}-{identity(self.name)}.ready" if folder else None
+        cache = folder()
+        return cache / f"{self.name}-{identity(self.name)}.ready" if cache else None
 
     def readiness(self) -> Readiness:
         """Return whether the kernels run compiled, and load numba as soon as they can.

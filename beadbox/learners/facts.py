@@ -103,4 +103,4 @@ def facts_record(games: Iterable[AnyGame]) -> None:
 
 
 def _recorded(file: Path) -> dict[str, Facts]:
-    return cast("dict[str, Facts]", json.loads(file.read_text()))
+    return cast("dict[str, Facts]", json.loads(file.read_bytes()))

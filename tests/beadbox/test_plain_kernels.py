@@ -276,3 +276,42 @@ def test_a_change_of_a_source_makes_a_package_unready(copied: Path) -> None:
     assert cache.identity("beadbox.kernels", copied) == before
     changed_by(copied, "beadbox/kernels/exact.py")
     assert cache.identity("beadbox.kernels", copied) != before
+
+
+def test_other_installed_packages_are_not_among_the_sources(copied: Path) -> None:
+    (copied / "numpy").mkdir()
+    (copied / "numpy" / "__init__.py").touch()
+    sources = cache.sources("beadbox.kernels.exact", copied)
+    assert copied / "beadbox" / "kernels" / "exact.py" in sources
+    assert all((copied / "beadbox") in source.parents for source in sources)
+
+
+def test_machine_code_is_kept_in_the_first_writable_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "given"))
+    assert cache.folder.__wrapped__() == tmp_path / "given"
+    monkeypatch.delenv("NUMBA_CACHE_DIR")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "user"))
+    monkeypatch.setattr(cache, "__file__", str(tmp_path / "kernels" / "cache.py"))
+    assert cache.folder.__wrapped__() == tmp_path / "kernels" / "__pycache__"
+    monkeypatch.setattr(cache, "__file__", str(tmp_path / "file" / "cache.py"))
+    assert cache.folder.__wrapped__() == tmp_path / "user" / "beadbox"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    assert cache.folder.__wrapped__() is None
+
+
+def test_a_library_runs_compiled_where_no_folder_can_be_written(copied: Path) -> None:
+    folder = copied / "beadbox" / "kernels" / "__pycache__"
+    folder.touch()
+    (copied / "toys.py").write_text(
+        "from beadbox.kernels.jit import kernel\n\n\n@kernel\ndef doubled(x):\n    return 2 * x\n"
+    )
+    printed = run(
+        "from beadbox.kernels.cache import folder\nfrom toys import doubled\n"
+        "print(folder(), doubled(3), doubled.compiled.signatures)",
+        NUMBA_CACHE_DIR="",
+        XDG_CACHE_HOME=str(folder),
+        PYTHONPATH=str(copied),
+        PYTHONSAFEPATH="1",
+    )
+    assert printed == "None 6 [(int64,)]\n"

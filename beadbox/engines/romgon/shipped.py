@@ -28,7 +28,7 @@ def shipped(name: str) -> Learnt:
 
     The result is cached, so callers must not modify it.
     """
-    file = json.loads((FOLDER / f"{name}.json").read_text())
+    file = json.loads((FOLDER / f"{name}.json").read_bytes())
     rule = file["rule"]
     weights = np.array(file["average" if rule["average_games"] else "weights"], np.float64)
     return Learnt(weights, rule["play_depth"], rule["restlessness"])
