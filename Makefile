@@ -37,6 +37,8 @@ PRODUCTION := env -u BEADBOX_LOCAL DEBUG= ALLOWED_HOSTS=beadbox.example SITE_URL
 # A universal lock holds for every platform and for every Python from 3.11 on.
 COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--custom-compile-command "make lock" $(UPGRADE)
+# The group pins what the site runs on, within the bounds of the library and its extras.
+ALL := pyproject.toml --all-extras --group site
 
 # Keeps the progress lines of a start in order, with -j too.
 .NOTPARALLEL:
@@ -154,8 +156,8 @@ types: $(DEV) $(TOOLS) ## strict types, and those of the scripts' JSDoc
 
 lock: | $(VENV) ## resolve what pyproject.toml and package.json ask for again (UPGRADE=--upgrade for newer ones)
 	@$(PIP) --requirement tests/installer.txt
-	@$(COMPILE) pyproject.toml --output-file requirements.txt
-	@$(COMPILE) pyproject.toml --group dev --constraint requirements.txt --output-file tests/requirements.txt
+	@$(COMPILE) $(ALL) --output-file requirements.txt
+	@$(COMPILE) $(ALL) --group dev --constraint requirements.txt --output-file tests/requirements.txt
 	@$(COMPILE) --group servers --no-deps --output-file menace_site/servers.txt
 	@$(COMPILE) --group installer --no-deps --output-file tests/installer.txt
 	@$(MAKE) --no-print-directory lock-tools

@@ -10,10 +10,13 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 from typing import Any
 
+from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+import beadbox
 from tests.licences import NPM_LOCK, ROOT, VENDORED, python_licences
 
 FONTS = ROOT / "beadbox" / "printing" / "fonts"
@@ -81,15 +84,23 @@ def installed() -> dict[str, Any]:
     return bill
 
 
-def completed(bill: dict[str, Any], here: dict[str, Any], licences: dict[str, str]) -> None:
+def asked_for() -> set[str]:
+    """Return the names of the packages that the site asks for itself: its group in ``pyproject.toml``."""
+    group = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]["site"]
+    return {canonicalize_name(Requirement(one).name) for one in group}
+
+
+def completed(bill: dict[str, Any], here: dict[str, Any], licences: dict[str, str], asked: set[str]) -> None:
     """Add licences and dependencies of the installed packages to the bill of a lock, which has neither.
 
-    If cyclonedx-bom finds no licence, ``licences`` supplies it by the name of the package.
+    If cyclonedx-bom finds no licence, ``licences`` supplies it by the name of the package. The site itself needs the
+    packages with the names in ``asked``.
     """
     names = {canonicalize_name(name): [{"license": {"name": licence}}] for name, licence in licences.items()}
     known = {one["purl"]: one for one in here["components"]}
     purls = {one["bom-ref"]: one["purl"] for one in here["components"]}
     needs = {purls.get(one["ref"], one["ref"]): one.get("dependsOn", []) for one in here["dependencies"]}
+    needs["root-component"] = [one["bom-ref"] for one in here["components"] if canonicalize_name(one["name"]) in asked]
     for component in bill["components"]:
         component["bom-ref"] = component["purl"]  # before, a line number
         found = known.get(component["purl"], {}).get("licenses") or names.get(canonicalize_name(component["name"]))
@@ -104,7 +115,8 @@ def completed(bill: dict[str, Any], here: dict[str, Any], licences: dict[str, st
 
 if __name__ == "__main__":
     bill = json.load(sys.stdin)
-    completed(bill, installed(), python_licences())
+    bill["metadata"]["component"]["version"] = beadbox.__version__
+    completed(bill, installed(), python_licences(), asked_for())
     bill["components"] += vendored() + fonts() + images()
     json.dump(bill, sys.stdout, indent=1, sort_keys=True)
     sys.stdout.write("\n")

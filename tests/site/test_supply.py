@@ -4,8 +4,18 @@ from typing import Any
 
 import pytest
 
-from tests.licences import NPM_LOCK, ROOT, VENDORED, is_allowed, missing, npm_licences, python_licences, refused
-from tests.sbom import FONTS, completed, fonts, images, vendored
+from tests.licences import (
+    NPM_LOCK,
+    PACKAGE,
+    ROOT,
+    VENDORED,
+    is_allowed,
+    missing,
+    npm_licences,
+    python_licences,
+    refused,
+)
+from tests.sbom import FONTS, asked_for, completed, fonts, images, vendored
 
 
 @pytest.mark.parametrize(
@@ -53,13 +63,13 @@ def test_the_bill_says_licences_and_what_needs_what() -> None:
     here = {
         "components": [component(f"{name}==1", name, licenses=licences) for name in ("a", "b", "a-tool")],
         "dependencies": [
-            {"ref": "root-component", "dependsOn": ["a-tool==1", "a==1"]},
+            {"ref": "root-component", "dependsOn": ["b==1"]},
             {"ref": "a==1", "dependsOn": ["b==1"]},
             {"ref": "a-tool==1"},
         ],
     }
     bill["components"].append(component("requirements-L12", "c"))
-    completed(bill, here, {"c": "BSD License", "a": "another"})
+    completed(bill, here, {"c": "BSD License", "a": "another"}, {"a", "a-tool"})
     assert [one["licenses"] for one in bill["components"]] == [
         licences,
         licences,
@@ -71,6 +81,11 @@ def test_the_bill_says_licences_and_what_needs_what() -> None:
         {"ref": "pkg:pypi/c@1", "dependsOn": []},
         {"ref": "root-component", "dependsOn": ["pkg:pypi/a@1"]},
     ]
+
+
+def test_the_site_asks_for_packages_of_its_lock() -> None:
+    names = {name for name, _ in PACKAGE.findall((ROOT / "requirements.txt").read_text())}
+    assert {"django", "numba", "numpy", "celery"} <= asked_for() <= names
 
 
 def test_images_of_the_compose_file_stand_in_the_bill() -> None:
