@@ -13,7 +13,7 @@ from beadbox.learners.boxes.machine import BoxMachine
 from beadbox.learners.boxes.rule import BoxRule
 from beadbox.policies.engine import EngineOpponent
 from beadbox.policies.opponent import UniformOpponent
-from beadbox.policies.perfect import move_values, solve
+from beadbox.policies.perfect import NEVER, move_values, solve
 from beadbox.policies.registry import ENGINES, OPPONENTS, UNIFORM, opponent_at, opponent_usual, opponents_offered
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES, family_games
@@ -228,6 +228,19 @@ def test_perfect_fast_takes_shortest_win_and_longest_loss(positions):
         else:
             wanted = min(lengths.values()) if best > 0 else max(lengths.values())
             assert set(replies) == {move for move, length in lengths.items() if length == wanted}
+
+
+def test_perfect_fast_takes_a_loss_without_a_number_of_plies_for_the_longest():
+    """In hare and hounds endless play loses for the hounds."""
+    game = GAMES["hare-and-hounds"]
+    position = game.decode("..DDD...H..1")
+    values = {game.format_move(move): value for move, value in move_values(game, position).items()}
+    assert values == {
+        **dict.fromkeys(("3-2", "4-7", "5-8"), (-1, 3)),
+        **dict.fromkeys(("3-6", "4-6", "5-6"), (-1, NEVER)),
+    }
+    replies = UNIFORM["perfect-fast"].replies(game, position)
+    assert [game.format_move(move) for move in replies] == ["3-6", "4-6", "5-6"]
 
 
 def test_plies_to_the_end_assume_fast_wins_and_slow_losses(positions):
