@@ -32,7 +32,6 @@ def policies(game: AnyGame) -> dict[str, list[Floats]]:
 
 
 def policy(game: AnyGame, kind: str, seed: int, *, reduced: bool = True) -> Floats:
-    """Return one policy of a kind."""
     graph = graph_compile(game, reduced=reduced)
     if kind == "perfect":
         return opponent_policy(game, UNIFORM["perfect"], reduced=reduced)

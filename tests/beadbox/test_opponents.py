@@ -230,7 +230,7 @@ def test_perfect_fast_takes_shortest_win_and_longest_loss(positions):
             assert set(replies) == {move for move, length in lengths.items() if length == wanted}
 
 
-def test_perfect_fast_takes_a_loss_without_a_number_of_plies_for_the_longest():
+def test_perfect_fast_prefers_a_loss_without_a_number_of_plies():
     """In hare and hounds endless play loses for the hounds."""
     game = GAMES["hare-and-hounds"]
     position = game.decode("..DDD...H..1")
