@@ -40,7 +40,7 @@ def test_the_page_says_which_learners_are_replayed():
     for one in ("with boxes", "TD(λ), Sarsa or Monte Carlo", "Romgon"):
         assert any(one in learner and "no program" in by for learner, by in rows), one
     assert f"{CHOSEN_ON} to choose, {SAID_ON} to confirm" in streams
-    assert "| what plays that opening" in streams
+    assert "| the game from that opening" in streams
 
 
 @SEEDS
