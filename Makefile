@@ -38,11 +38,11 @@ PRODUCTION := env -u BEADBOX_LOCAL DEBUG= ALLOWED_HOSTS=beadbox.example SITE_URL
 COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--custom-compile-command "make lock" $(UPGRADE)
 # The group pins what the site runs on, within the bounds of the library and its extras.
-ALL := pyproject.toml --all-extras --group site
+LIBRARY_AND_SITE := pyproject.toml --all-extras --group site
 
 # Keeps the progress lines of a start in order, with -j too.
 .NOTPARALLEL:
-.PHONY: help run starting test soak check bare pictures archiving alerts hosts faults bench experiments sbom lint format types lock lock-tools vendor fonts browser test-browser
+.PHONY: help run starting test soak check bare pictures archiving alerts hosts faults bench experiments release sbom lint format types lock lock-tools vendor fonts browser test-browser
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -130,6 +130,9 @@ experiments: $(DEV) ## run every experiment whole and write its result to docs/e
 	@commit=$$(git rev-parse --short=12 HEAD) && for each in $(EXPERIMENTS); do BEADBOX_LOCAL=1 \
 		$(BIN)/python manage.py experiment $${each#* } --commit $$commit --markdown docs/experiments/$${each%% *}.md || exit 1; done
 
+release: $(DEV) ## wheel, source archive and notes of the last commit, in var/release; publishes nothing
+	@$(BIN)/python -m tests.release
+
 # Made from the locks, so it is the same everywhere, except for packages that only some platforms need.
 sbom: $(DEV) $(SERVERS) ## a bill of materials of the site, var/sbom.json (CycloneDX)
 	@mkdir -p var
@@ -156,8 +159,8 @@ types: $(DEV) $(TOOLS) ## strict types, and those of the scripts' JSDoc
 
 lock: | $(VENV) ## resolve what pyproject.toml and package.json ask for again (UPGRADE=--upgrade for newer ones)
 	@$(PIP) --requirement tests/installer.txt
-	@$(COMPILE) $(ALL) --output-file requirements.txt
-	@$(COMPILE) $(ALL) --group dev --constraint requirements.txt --output-file tests/requirements.txt
+	@$(COMPILE) $(LIBRARY_AND_SITE) --output-file requirements.txt
+	@$(COMPILE) $(LIBRARY_AND_SITE) --group dev --constraint requirements.txt --output-file tests/requirements.txt
 	@$(COMPILE) --group servers --no-deps --output-file menace_site/servers.txt
 	@$(COMPILE) --group installer --no-deps --output-file tests/installer.txt
 	@$(MAKE) --no-print-directory lock-tools

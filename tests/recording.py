@@ -18,6 +18,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from beadbox import __version__
+
 ROOT = Path(__file__).resolve().parent.parent
 RECORDED = ROOT / "tests" / "data" / "recorded"
 MAX_DIFF_LINES = 80
@@ -53,10 +55,10 @@ def to_indented_json(found: Any) -> str:
 
 
 def without_chance(text: str) -> str:
-    """Return a text in which placeholders replace times, room codes, random slugs and tokens."""
+    """Return a text in which placeholders replace times, room codes, random slugs, tokens and the version."""
     for code in CODE.findall(text):
         text = text.replace(code, "<code>")
-    text = SLUG.sub("<slug>", text)
+    text = SLUG.sub("<slug>", text.replace(__version__, "<version>"))
     return TIME.sub("<time>", TOKEN.sub(r'\1"<token>"', text))
 
 

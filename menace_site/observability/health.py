@@ -14,6 +14,7 @@ from django.db import connection
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.cache import never_cache
 
+from beadbox import __version__
 from games.limits.admission import ADMISSION
 from menace_site.local.given_servers import redis_answers
 
@@ -82,15 +83,15 @@ def ready(request: HttpRequest) -> JsonResponse:
 
 @never_cache
 def health(request: HttpRequest) -> JsonResponse:
-    """Answer 200 if database and broker answer, else 503 with the names of the silent parts."""
-    return _check_response(*PARTS)
+    """Answer 200 if database and broker answer, else 503 with the names of the silent parts; both say the version."""
+    return _check_response(*PARTS, version=__version__)
 
 
-def _check_response(*parts: str) -> JsonResponse:
+def _check_response(*parts: str, **facts: str) -> JsonResponse:
     futures = {name: PARTS[name].begin() for name in parts}
     in_time = wait(futures.values(), WITHIN_S).done
     silent = [name for name, future in futures.items() if future not in in_time or not future.result()]
-    body = {name: "silent" if name in silent else "ok" for name in futures}
+    body = {name: "silent" if name in silent else "ok" for name in futures} | facts
     if silent:
         detail = f"No answer from the {' and the '.join(silent)}."
         return JsonResponse({"status": "unavailable", "detail": detail, "code": "unavailable", **body}, status=503)

@@ -3,6 +3,7 @@
 import pytest
 from django.test import Client
 
+from beadbox import __version__
 from games.limits.admission import ADMISSION
 from menace_site.observability import health
 from tests.waiting import HANG_S
@@ -12,7 +13,7 @@ from tests.waiting import HANG_S
 def test_health_is_ok_when_both_answer(client: Client) -> None:
     response = client.get("/api/health")
     assert response.status_code == 200
-    assert response.json() == {"status": "ok", "database": "ok", "broker": "ok"}
+    assert response.json() == {"status": "ok", "database": "ok", "broker": "ok", "version": __version__}
 
 
 @pytest.mark.django_db
@@ -21,6 +22,7 @@ def test_health_names_the_part_that_is_silent(client: Client, settings) -> None:
     response = client.get("/api/health/")
     assert response.status_code == 503
     assert response.json()["broker"] == "silent"
+    assert response.json()["version"] == __version__
     assert "broker" in response.json()["detail"]
 
 
