@@ -10,8 +10,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-import networkx as nx
-
 FIRST, SECOND = 0, 1
 
 
@@ -71,6 +69,8 @@ def swiss_round(
         n_met: the number of other entries that each entry has met.
         below: returns a random whole number below its argument. It decides between equally good rounds.
     """
+    import networkx as nx  # Only a Swiss round needs it.
+
     order = list(entrants)
     for last in range(len(order) - 1, 0, -1):  # Fisher–Yates shuffle
         chosen = below(last + 1)

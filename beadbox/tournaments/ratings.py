@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from openskill.models import BradleyTerryFull
-
 from beadbox.tournaments.standings import Result
 
 MAX_RATED_GAMES = 4000
@@ -28,6 +26,8 @@ class Rating:
 
 def ratings(numbers: Sequence[int], results: Sequence[Result]) -> dict[int, Rating]:
     """Return the rating of each entry after these results."""
+    from openskill.models import BradleyTerryFull  # Without ratings, a tournament does not need it.
+
     # Entries do not learn in a tournament, so no uncertainty is added from game to game.
     model = BradleyTerryFull(tau=0.0)
     players = {number: model.rating() for number in numbers}
