@@ -1,0 +1,108 @@
+"""The wheel of the library: what it holds, what it asks for, and what an import of it loads."""
+
+import subprocess
+import sys
+from email.parser import BytesParser
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+from beadbox import __version__
+from tests import release
+from tests.release import ROOT, ReleaseError, build_twice, check_versions, latest_release
+
+MAX_WHEEL_BYTES = 1_500_000
+SUFFIXES = {".py", ".json", ".gz", ".ttf", ".md", ".typed", ""}
+"""File name suffixes of the library; the empty one is that of the fonts' licence."""
+LATE = {"jsonschema", "llvmlite", "networkx", "numba", "openskill", "pydantic", "pydantic_core", "reportlab"}
+"""Packages that are imported only when they are needed."""
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """The source archive and the wheel of the library as it stands."""
+    return build_twice(ROOT, tmp_path_factory.mktemp("release"), 1_700_000_000)
+
+
+@pytest.fixture(scope="module")
+def wheel(built: list[Path]) -> ZipFile:
+    return ZipFile(next(file for file in built if file.suffix == ".whl"))
+
+
+def test_two_builds_are_equal_and_small(built: list[Path]) -> None:
+    names = [f"beadbox-{__version__}-py3-none-any.whl", f"beadbox-{__version__}.tar.gz"]
+    assert [file.name for file in built] == names
+    assert all(file.stat().st_size <= MAX_WHEEL_BYTES for file in built)
+
+
+def test_the_wheel_holds_the_library_alone(wheel: ZipFile) -> None:
+    names = {name for name in wheel.namelist() if not name.startswith(f"beadbox-{__version__}.dist-info/")}
+    library = {
+        file.relative_to(ROOT).as_posix()
+        for file in (ROOT / "beadbox").rglob("*")
+        if file.is_file() and "__pycache__" not in file.parts
+    }
+    assert names == library
+    assert {Path(name).suffix for name in names} == SUFFIXES
+    assert {"beadbox/py.typed", "beadbox/printing/fonts/NotoSans-Bold.ttf"} <= names
+    assert not any(b"import django" in wheel.read(name) for name in names if name.endswith(".py"))
+
+
+def test_the_wheel_names_its_needs_and_licences(wheel: ZipFile) -> None:
+    facts = BytesParser().parsebytes(wheel.read(f"beadbox-{__version__}.dist-info/METADATA"))
+    needs = facts.get_all("Requires-Dist", [])
+    assert facts["Requires-Python"] == ">=3.11"
+    assert all(">=" in need and "==" not in need.partition(";")[0] for need in needs)
+    assert {need.partition(">")[0] for need in needs if "extra" not in need} == {"numpy", "pydantic"}
+    extras = {need.rpartition("== ")[2].strip("'"): need.partition(">")[0] for need in needs if "extra" in need}
+    assert extras == {"fast": "numba", "print": "reportlab", "tournament": "openskill"}
+    assert any(need.startswith("networkx") for need in needs)
+    assert len(facts.get_all("License-File", [])) == 2
+    licences = [wheel.read(name) for name in wheel.namelist() if name.endswith("LICENSE") and "dist-info" in name]
+    assert any(b"MIT License" in licence for licence in licences)
+    assert any(b"SIL OPEN FONT LICENSE" in licence for licence in licences)
+
+
+IMPORTS = """
+import sys
+import beadbox
+for name in ("", *sorted({*dir(beadbox), *getattr(beadbox, "__all__", [])})):
+    if name:
+        getattr(beadbox, name)
+    print(name, *sorted({module.partition(".")[0] for module in sys.modules}))
+"""
+
+
+def test_importing_the_library_loads_no_late_package() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORTS], cwd=ROOT, check=True, capture_output=True, text=True, env={"PATH": ""}
+    )
+    loaded = {line.partition(" ")[0]: {*line.split()[1:]} & LATE for line in done.stdout.splitlines()}
+    assert "__version__" in loaded
+    assert {name: modules for name, modules in loaded.items() if modules} == {}
+
+
+def test_every_place_has_the_version_of_the_library() -> None:
+    check_versions({"docs/CHANGELOG.md": latest_release(release.CHANGE_LOG.read_text())["version"]})
+    with pytest.raises(ReleaseError, match=r"but the footer has 0\.8\.0"):
+        check_versions({"/api/health": __version__, "the footer": "0.8.0"})
+
+
+def test_notes_end_at_the_next_heading() -> None:
+    text = "# Changes\n\n## 1.2.0 (2026-01-31)\n\n### Play\n\n* New.\n\n## Earlier changes\n\n* Old.\n"
+    assert latest_release(text)["notes"] == "\n### Play\n\n* New.\n\n"
+    with pytest.raises(ReleaseError, match="no heading"):
+        latest_release("# Changes\n\n## Unreleased\n")
+
+
+def test_a_build_that_differs_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    n_builds = iter(range(2))
+    building = release.build
+
+    def build(tree: Path, folder: Path, commit_time_s: int) -> list[Path]:
+        return building(tree, folder, commit_time_s + 2 * next(n_builds))
+
+    monkeypatch.setattr(release, "build", build)
+    with pytest.raises(ReleaseError, match=r"differs from the first: .*\.tar\.gz"):
+        build_twice(ROOT, tmp_path, 1_700_000_000)
