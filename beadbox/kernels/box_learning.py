@@ -101,7 +101,7 @@ class OpponentArrays(NamedTuple):
     reply_plies: NDArray[np.int32]
     """``(n_replies,)``: plies of each reply, with a forced move after it."""
     limit: int
-    """Plies after which a game stops; 0 for a game that always ends."""
+    """Plies after which a game stops; in a game that always ends, more than any game has."""
     endless: int
     """The result of the machine in a game that stopped: :data:`WIN`, :data:`DRAW` or :data:`LOSS`."""
 
@@ -148,12 +148,13 @@ def restock(
     result: int | np.int64,
     resigned: bool | np.bool_,
     unfinished: bool | np.bool_,
-    met: NDArray[np.bool_],
+    game: int,
+    met: NDArray[np.int64],
     learner: LearnerArrays,
 ) -> int:
     """Learn from the slots played, in order; return the number of slots removed. Formula: ``BoxMachine.restock``.
 
-    ``met``: ``(n_boxes,)``, all false before and after.
+    ``met``: ``(n_boxes,)``, the number of the last game that restocked each box; ``game``: the number of this game.
     """
     rule, slot_box, slot_indptr = learner.rule, learner.slot_box, learner.slot_indptr
     beads, visits, totals = learner.beads, learner.visits, learner.totals
@@ -172,19 +173,15 @@ def restock(
         at = n_visits - ONE - visit if rule.repeated == LAST else visit
         slot = path[at]
         visits[slot] += 1
-        if begin <= at < end:
-            count, box = beads[slot], U(slot_box[slot])
-            if rule.repeated != EVERY:
-                if met[box]:
-                    continue
-                met[box] = True
-            if count > 0 or rule.removes == 0:
-                changed = min(max(count + delta, rule.floor), rule.cap)
-                beads[slot] = changed
-                totals[box] += changed - count
-    if rule.repeated != EVERY:
-        for visit in range(n_visits):
-            met[U(slot_box[path[visit]])] = False
+        count, box = beads[slot], U(slot_box[slot])
+        counts = begin <= at < end
+        if counts and rule.repeated != EVERY:
+            counts = met[box] != game
+            met[box] = game
+        if counts and (count > 0 or rule.removes == 0):
+            changed = min(max(count + delta, rule.floor), rule.cap)
+            beads[slot] = changed
+            totals[box] += changed - count
     if end == n_visits:
         return 0
     return settle(path[end], remove, rule.cap, slot_box, slot_indptr, beads, totals)
@@ -223,22 +220,20 @@ def train_against_opponent(
     start, slot_target, reply_indptr, reply_target, start_plies, slot_plies, reply_plies, limit, endless = compiled
     uniform_when_empty = learner.rule.uniform_when_empty
     n_boxes = len(totals)
-    # Without a limit no position recurs in a game, so no box does.
-    path, met = np.empty(limit if limit > 0 else n_boxes, dtype=np.uint64), np.zeros(n_boxes, dtype=np.bool_)
+    path, met = np.empty(limit, dtype=np.uint64), np.full(n_boxes, -1, dtype=np.int64)
     a, b = words[0], words[1]
-    for _ in range(n_games):
+    for game in range(n_games):
         n_visits = ZERO
         resigned = False
         target, n_plies = np.int64(start), start_plies
-        while target >= 0 and (limit == 0 or n_plies < limit):
+        while target >= 0 and n_plies < limit:
             if target >= n_boxes:
                 node = U(target - n_boxes)
                 first = U(reply_indptr[node])
                 word, a, b = next_word(a, b)
                 reply = first + below(word, U(reply_indptr[node + ONE]) - first)
                 target = np.int64(reply_target[reply])
-                if limit > 0:
-                    n_plies += reply_plies[reply]
+                n_plies += reply_plies[reply]
                 continue
             box = U(target)
             first, total = U(slot_indptr[box]), U(totals[box])
@@ -256,12 +251,11 @@ def train_against_opponent(
             path[n_visits] = slot
             n_visits += ONE
             target = np.int64(slot_target[slot])
-            if limit > 0:
-                n_plies += slot_plies[slot]
-        unfinished = not resigned and limit > 0 and (target >= 0 or n_plies > limit)
+            n_plies += slot_plies[slot]
+        unfinished = not resigned and (target >= 0 or n_plies > limit)
         result = LOSS if resigned else endless if unfinished else -1 - target
         tally[U(result)] += 1
-        tally[REMOVED] += restock(path, n_visits, result, resigned, unfinished, met, learner)
+        tally[REMOVED] += restock(path, n_visits, result, resigned, unfinished, game, met, learner)
     words[0], words[1] = a, b
 
 
@@ -314,9 +308,9 @@ def train_pair(
     node_box_b, edge_b, tally_b = second_player.node_box, second_player.slot_edge, second_player.tally
     learns_a, learns_b = first_player.learns, second_player.learns
     path_a, path_b = np.empty(limit, dtype=np.uint64), np.empty(limit, dtype=np.uint64)
-    met_a, met_b = np.zeros(len(first_player.totals), np.bool_), np.zeros(len(second_player.totals), np.bool_)
+    met_a, met_b = np.full(len(first_player.totals), -1, np.int64), np.full(len(second_player.totals), -1, np.int64)
     a, b = words[0], words[1]
-    for _ in range(n_games):
+    for game in range(n_games):
         n_a, n_b = ZERO, ZERO
         after, n_plies = np.int64(0), 0
         loser = -1
@@ -356,7 +350,7 @@ def train_pair(
         tally_a[U(result)] += 1
         tally_b[U(LOSS - result)] += 1
         if learns_a != 0:
-            tally_a[REMOVED] += restock(path_a, n_a, result, loser == 0, unfinished, met_a, first_player)
+            tally_a[REMOVED] += restock(path_a, n_a, result, loser == 0, unfinished, game, met_a, first_player)
         if learns_b != 0:
-            tally_b[REMOVED] += restock(path_b, n_b, LOSS - result, loser == 1, unfinished, met_b, second_player)
+            tally_b[REMOVED] += restock(path_b, n_b, LOSS - result, loser == 1, unfinished, game, met_b, second_player)
     words[0], words[1] = a, b

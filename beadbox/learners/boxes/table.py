@@ -168,6 +168,6 @@ def opponent_compile(game: AnyGame, side: Side, rule: BoxRule, opponent: Opponen
         start_plies=start_plies,
         slot_plies=slots[:, 1] + np.int32(1),
         reply_plies=after_reply[:, 1] + np.int32(1),
-        limit=0 if game.always_ends else game.ply_limit,
+        limit=graph.limit,
         endless=result[graph.endless],
     )
