@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from beadbox.kernels.box_learning import OpponentArrays
 from beadbox.kernels.random_source import RandomSource
-from beadbox.learners.boxes.rule import WhenEmpty
+from beadbox.learners.boxes.rule import RepeatedVisits, Unfinished, WhenEmpty
 from beadbox.learners.boxes.table import BoxTable
 from beadbox.learners.table_learner.memory import TableMemory, replies_compile, table_words
 from beadbox.policies.opponent import UniformOpponent
@@ -65,13 +65,16 @@ def write_tables(path: Path, table: BoxTable, course: OpponentArrays, rng: Rando
     assert rule.when_empty is not WhenEmpty.UNIFORM, "the C program knows no empty box that plays anything"
     assert not rule.removes
     assert not rule.only_last
+    assert rule.repeated_visits is RepeatedVisits.EVERY
+    assert rule.unfinished is Unfinished.RESULT
     head = (
         *(table.n_boxes, len(table.initial), len(course.reply_indptr) - 1, len(course.reply_target), course.start),
         *(rule.win, rule.draw, rule.loss, rule.floor, rule.highest),
+        *(course.start_plies, 0 if table.cabinet.game.always_ends else course.limit, course.endless),
     )
     arrays = (
         *(table.slot_indptr, course.slot_target, table.refills.astype(int), table.initial),
-        *(course.reply_indptr, course.reply_target),
+        *(course.reply_indptr, course.reply_target, course.slot_plies, course.reply_plies),
     )
     lines = (rng.words, head, *arrays)
     path.write_text("\n".join(" ".join(str(int(number)) for number in line) for line in lines))

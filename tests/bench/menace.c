@@ -5,7 +5,7 @@
  * TABLES is what tests/bench/c_program.py writes: the machine's boxes, the opponent's replies, the rule and the
  * random state, as whole numbers in text. The same algorithm as beadbox/kernels/box_learning.py for a machine that
  * resigns (or refills its box) when it finds no bead: one random word per choice, beads, draws and totals brought up
- * to date after every game. Prints the seconds of processor time that the games took, then everything that was
+ * to date after every game. A game in which positions return stops at the ply limit; each visit to a box counts. Prints the seconds of processor time that the games took, then everything that was
  * learnt, to be compared.
  */
 
@@ -18,12 +18,14 @@
 #include <time.h>
 
 enum { WIN, DRAW, LOSS };
-enum { MAX_VISITS = 64 };
+enum { MAX_VISITS = 512 }; /* at least the ply limit of any game */
 
 /* A target: 0 … n_boxes-1 opens that box, n_boxes + node is the opponent's turn, -1 -2 -3 is a win, draw, loss. */
 static int32_t n_boxes, n_slots, n_nodes, n_replies, start;
+static int32_t start_plies, limit, endless; /* A limit of 0 is none; a game that stops has the result endless. */
 static int32_t reward[3], least, most;
 static int32_t *slot_indptr, *slot_box, *slot_target, *refills, *initial, *reply_indptr, *reply_target;
+static int32_t *slot_plies, *reply_plies;
 static int32_t *beads;
 static int64_t *draws, *totals;
 static int64_t tally[3];
@@ -44,18 +46,26 @@ static inline uint64_t next_word(uint64_t *a, uint64_t *b)
 
 static inline int64_t below(uint64_t word, int64_t n) { return (int64_t)(((word >> 32) * (uint64_t)n) >> 32); }
 
-static void train(int64_t n_games)
+/* Called with a constant, so that the compiler makes a loop with a limit and another without. */
+static inline void train(int64_t n_games, int stops)
 {
     uint64_t a = state[0], b = state[1];
     for (int64_t game = 0; game < n_games; game++) {
         int32_t path[MAX_VISITS];
         int n_visits = 0, result = LOSS;
-        int32_t target = start;
+        int32_t target = start, n_plies = start_plies;
         for (;;) {
+            if (stops && (n_plies > limit || (n_plies == limit && target >= 0))) {
+                result = endless;
+                break;
+            }
             if (target >= n_boxes) {
                 int32_t node = target - n_boxes;
                 int32_t first = reply_indptr[node];
-                target = reply_target[first + below(next_word(&a, &b), reply_indptr[node + 1] - first)];
+                int64_t reply = first + below(next_word(&a, &b), reply_indptr[node + 1] - first);
+                target = reply_target[reply];
+                if (stops)
+                    n_plies += reply_plies[reply];
             } else if (target >= 0) {
                 int32_t slot = slot_indptr[target];
                 int64_t total = totals[target];
@@ -73,6 +83,8 @@ static void train(int64_t n_games)
                     ticket -= beads[slot++];
                 path[n_visits++] = slot;
                 target = slot_target[slot];
+                if (stops)
+                    n_plies += slot_plies[slot];
             } else {
                 result = -1 - target;
                 break;
@@ -121,15 +133,22 @@ static void read_tables(const char *path)
         fprintf(stderr, "menace: cannot read %s\n", path);
         exit(1);
     }
-    int32_t *head = read_numbers(file, 10);
+    int32_t *head = read_numbers(file, 13);
     n_boxes = head[0], n_slots = head[1], n_nodes = head[2], n_replies = head[3], start = head[4];
     reward[WIN] = head[5], reward[DRAW] = head[6], reward[LOSS] = head[7], least = head[8], most = head[9];
+    start_plies = head[10], limit = head[11], endless = head[12];
+    if (limit > MAX_VISITS) {
+        fprintf(stderr, "menace: a game may have more plies than %d\n", MAX_VISITS);
+        exit(1);
+    }
     slot_indptr = read_numbers(file, n_boxes + 1);
     slot_target = read_numbers(file, n_slots);
     refills = read_numbers(file, n_boxes);
     initial = read_numbers(file, n_slots);
     reply_indptr = read_numbers(file, n_nodes + 1);
     reply_target = read_numbers(file, n_replies);
+    slot_plies = read_numbers(file, n_slots);
+    reply_plies = read_numbers(file, n_replies);
     fclose(file);
     free(head);
 
@@ -154,7 +173,11 @@ int main(int argc, char **argv)
     read_tables(argv[1]);
     struct timespec begin, end;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
-    train(strtoll(argv[2], NULL, 10));
+    int64_t n_games = strtoll(argv[2], NULL, 10);
+    if (limit)
+        train(n_games, 1);
+    else
+        train(n_games, 0);
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
     printf("%.9f\n", (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec));
     printf("%" PRIu64 " %" PRIu64 "\n", state[0], state[1]);
