@@ -1,4 +1,4 @@
-"""Writes, reads and checks the keys of entries in a value table. docs/rules/romgon.md defines their form."""
+"""Writes, reads and checks the keys of entries in a value table. docs/learning.md defines their form."""
 
 from __future__ import annotations
 

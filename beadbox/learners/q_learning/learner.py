@@ -4,7 +4,7 @@ It plays games with an engine, which gives the static value after each move and 
 
 It keeps one number for an action on a board, the *value*; a missing value is 0. It plays either side, so one table
 serves both. Live matches and training use it directly. Source: C. Watkins, "Learning from delayed rewards" (1989); the
-constants, the key and the order of learning are those of docs/rules/romgon.md.
+constants, the key and the order of learning are those of the rules of Romgon (docs/learning.md).
 """
 
 from __future__ import annotations

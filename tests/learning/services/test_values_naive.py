@@ -18,7 +18,7 @@ from tests.factories import guest
 
 
 def key(game: Romgon, position: Position, move: str) -> str:
-    """The key as documented in docs/rules/romgon.md, from displayed text."""
+    """The key as documented in docs/learning.md, from displayed text."""
     found = re.fullmatch(r"(\d-\d)(?:>(\d-\d))?~?(@\d)?", move)
     assert found is not None
     origin, target, turn = found.groups()
