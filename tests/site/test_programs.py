@@ -5,9 +5,11 @@ import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from beadbox import __version__
 from menace_site.local.servers import BASE_DIR
 from tests.bench.__main__ import ALONE, KNOWN
 from tests.conftest import CannotTry
@@ -18,10 +20,10 @@ pytestmark = pytest.mark.soak
 IS_ROOT = os.geteuid() == 0
 
 
-def run(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+def run(*words: str, cwd: Path = BASE_DIR, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, *words],
-        cwd=BASE_DIR,
+        cwd=cwd,
         env={**of_a_shell(), "SMALL": "1", **environment},
         capture_output=True,
         text=True,
@@ -44,6 +46,20 @@ def test_every_benchmark_runs(names: tuple[str, ...]) -> None:
     done = run("-m", "tests.bench", *names, BEADBOX_LOCAL="1")
     assert done.returncode == 0, done.stdout + done.stderr
     assert all(f"{name}...\n" in done.stderr for name in names)
+
+
+def test_a_release_is_built_from_the_last_commit(tmp_path: Path) -> None:
+    clone = tmp_path / "beadbox"
+    subprocess.run(["git", "clone", "--quiet", BASE_DIR, clone], check=True)
+    done = run("-m", "tests.release", cwd=clone)
+    assert done.returncode == 0, done.stdout + done.stderr
+    notes, *built = (clone / name for name in done.stdout.splitlines())
+    assert notes.read_text().startswith(f"# Beadbox {__version__}\n\n### ")
+    assert [file.suffix for file in built] == [".whl", ".gz"]
+    (clone / "README.md").write_text("Changed")
+    refused = run("-m", "tests.release", cwd=clone)
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert refused.stderr.endswith("make release: Files have changed since the last commit:\n M README.md\n")
 
 
 def test_failed_benchmark_is_printed_and_the_others_still_run() -> None:
