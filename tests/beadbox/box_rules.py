@@ -73,7 +73,7 @@ MADE_UP = {
 
 @st.composite
 def rules(draw):
-    """A rule with small numbers, so that boxes run empty, are refilled and reach the cap within a few games."""
+    """Draw a rule with small numbers, so that boxes run empty, are refilled and reach the cap within a few games."""
     floor = draw(st.integers(0, 2))
     cap = draw(st.one_of(st.none(), st.integers(max(floor, 1), 6)))
     final_win = draw(st.sampled_from(FinalWin)) if cap is not None else FinalWin.NONE

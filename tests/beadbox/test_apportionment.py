@@ -12,11 +12,11 @@ CASES = json.loads((Path(__file__).parents[1] / "data" / "shares.json").read_tex
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: str(case["parts"]))
-def test_what_is_left_goes_to_the_largest_remainders(case):
+def test_remaining_units_go_to_the_largest_remainders(case):
     assert apportion(case["parts"], case["units"]) == case["shares"]
 
 
-def test_they_add_up_and_none_is_a_unit_off():
+def test_shares_add_up_and_differ_by_less_than_a_unit():
     rng = RandomSource(7)
     for _ in range(2_000):
         parts = [rng.below(1_000) for _ in range(1 + rng.below(9))]

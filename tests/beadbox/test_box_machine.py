@@ -14,8 +14,8 @@ START = GAME.initial_position()
 START_KEY = GAME.encode(START)
 SECOND_MOVE = GAME.decode("X...O....")
 SECOND_KEY = GAME.encode(GAME.canonical(SECOND_MOVE))
-REMOVES = BoxRule(initial=(2,), win=1, final_loss=FinalLoss.REMOVE)
-SOLE = BoxRule(initial=(2,), win=1, final_win=FinalWin.SOLE, cap=9)
+REMOVING_RULE = BoxRule(initial=(2,), win=1, final_loss=FinalLoss.REMOVE)
+SOLE_SLOT_RULE = BoxRule(initial=(2,), win=1, final_win=FinalWin.SOLE, cap=9)
 
 
 class Tickets:
@@ -23,10 +23,10 @@ class Tickets:
 
     def __init__(self, *tickets):
         self.tickets = list(tickets)
-        self.asked = []
+        self.limits = []
 
     def below(self, n):
-        self.asked.append(n)
+        self.limits.append(n)
         ticket = self.tickets.pop(0)
         assert 0 <= ticket < n
         return ticket
@@ -40,7 +40,7 @@ def with_start(beads, rule=None, **settings):
     return machine(rule, **settings, **{START_KEY: beads})
 
 
-def played(menace, *slots):
+def draws_of(menace, *slots):
     """Draws of these slots from the first and second box of one game."""
     positions = (START, SECOND_MOVE)
     return [
@@ -55,7 +55,7 @@ def test_a_result_is_seen_from_one_side():
     assert Result.of(Outcome(None, ""), Side.SECOND) is Result.DRAW
 
 
-def test_box_opens_with_its_initial_beads_and_is_remembered():
+def test_a_box_opens_with_its_initial_beads_and_is_kept():
     menace = machine()
     assert menace.boxes == {}
     assert menace.open_box(START) == [4, 4, 4]
@@ -64,10 +64,10 @@ def test_box_opens_with_its_initial_beads_and_is_remembered():
 
 
 @pytest.mark.parametrize(("ticket", "slot"), [(0, 0), (1, 0), (2, 2), (3, 2), (6, 2)])
-def test_a_ticket_names_a_bead(ticket, slot):
+def test_a_random_number_selects_a_bead(ticket, slot):
     menace, tickets = with_start([2, 0, 5]), Tickets(ticket)
     assert menace.draw(START, tickets) == BeadDraw(START_KEY, (2, 0, 5), slot)
-    assert tickets.asked == [7]
+    assert tickets.limits == [7]
     assert menace.boxes == {START_KEY: [2, 0, 5]}
 
 
@@ -100,7 +100,7 @@ def test_the_policy_is_the_share_of_beads():
     }
 
 
-def test_asking_for_the_policy_opens_no_box():
+def test_computing_the_policy_opens_no_box():
     menace = machine()
     assert sum(menace.policy(START).values()) == pytest.approx(1)
     assert menace.boxes == {}
@@ -133,13 +133,13 @@ def test_the_opening_box_of_a_machine_that_resigns_is_refilled():
     assert menace.boxes == {START_KEY: [4, 4, 4]}
 
 
-def test_the_second_players_first_box_is_its_opening_too():
+def test_opening_rule_covers_the_second_players_first_box():
     after_centre = GAME.decode("....X....")
     menace = machine(side=Side.SECOND, **{"....X....": [0, 0]})
     assert menace.draw(after_centre, Tickets(0)).refilled
 
 
-def test_a_machine_may_refuse_to_play_for_good():
+def test_a_machine_may_resign_for_good():
     menace = with_start([0, 0, 0], BoxRule(empty_opening=EmptyOpening.STOP))
     assert menace.draw(START, Tickets()).slot is None
     assert menace.boxes == {START_KEY: [0, 0, 0]}
@@ -153,7 +153,7 @@ def test_any_empty_box_may_be_refilled():
     assert menace.n_removed == 0
 
 
-def test_refilling_with_nothing_still_resigns():
+def test_a_machine_with_no_initial_beads_resigns():
     menace = machine(BoxRule(initial=(4, 0), when_empty=WhenEmpty.REFILL))
     assert menace.draw(SECOND_MOVE, Tickets()) == BeadDraw(SECOND_KEY, (0,) * 4, None)
 
@@ -163,7 +163,7 @@ def test_empty_box_may_play_any_legal_move():
     menace = with_start([0, 0, 0], BoxRule(when_empty=WhenEmpty.UNIFORM))
     tickets = [Tickets(ticket) for ticket in range(9)]
     assert [menace.draw(START, t).slot for t in tickets] == [0, 0, 0, 0, 1, 1, 1, 1, 2]
-    assert {n for t in tickets for n in t.asked} == {9}
+    assert {n for t in tickets for n in t.limits} == {9}
     assert menace.policy(START) == pytest.approx(dict.fromkeys(range(9), 1 / 9))
 
 
@@ -173,7 +173,7 @@ def test_empty_box_may_play_any_legal_move():
 )
 def test_every_box_used_gains_or_loses_on_the_slot_played(result, first, second):
     menace = machine()
-    changes = menace.restock(played(menace, 0, 2), result)
+    changes = menace.restock(draws_of(menace, 0, 2), result)
     assert menace.boxes == {START_KEY: first, SECOND_KEY: [3, 3, second, 3]}
     assert changes == [
         Change(START_KEY, (first[0] - 4, 0, 0)),
@@ -192,12 +192,12 @@ def test_a_box_used_twice_changes_twice_in_order():
 def test_no_slot_falls_below_the_floor_or_rises_above_the_cap():
     rule = BoxRule(initial=(3,), win=5, loss=-5, floor=1, cap=6)
     menace = machine(rule)
-    assert menace.restock(played(menace, 0), Result.WIN) == [Change(START_KEY, (3, 0, 0))]
-    assert menace.restock(played(menace, 1), Result.LOSS) == [Change(START_KEY, (0, -2, 0))]
+    assert menace.restock(draws_of(menace, 0), Result.WIN) == [Change(START_KEY, (3, 0, 0))]
+    assert menace.restock(draws_of(menace, 1), Result.LOSS) == [Change(START_KEY, (0, -2, 0))]
     assert menace.boxes == {START_KEY: [6, 1, 3]}
 
 
-def test_beads_never_outgrow_what_a_kernel_can_hold():
+def test_beads_stay_below_the_limit_of_the_kernels():
     menace = with_start([MAX_BEADS - 1, 0, 0])
     menace.restock([BeadDraw(START_KEY, (MAX_BEADS - 1, 0, 0), 0)], Result.WIN)
     assert menace.boxes[START_KEY][0] == MAX_BEADS
@@ -206,55 +206,55 @@ def test_beads_never_outgrow_what_a_kernel_can_hold():
 def test_only_the_last_box_used_may_learn():
     menace = machine(BoxRule(only_last=True))
     changes = [Change(START_KEY, (0, 0, 0)), Change(SECOND_KEY, (-1, 0, 0, 0))]
-    assert menace.restock(played(menace, 0, 0), Result.LOSS) == changes
+    assert menace.restock(draws_of(menace, 0, 0), Result.LOSS) == changes
     assert menace.boxes[START_KEY] == [4, 4, 4]
     assert menace.restock([], Result.LOSS) == []
 
 
 def test_a_loss_may_remove_the_last_slot_for_good():
-    menace = machine(REMOVES)
-    assert menace.restock(played(menace, 0, 2), Result.LOSS) == [
+    menace = machine(REMOVING_RULE)
+    assert menace.restock(draws_of(menace, 0, 2), Result.LOSS) == [
         Change(START_KEY, (-1, 0, 0)),
         Change(SECOND_KEY, (0, 0, -2, 0)),
     ]
     assert (menace.n_removed, menace.level) == (1, 2)
     # The slot was removed before: it is neither counted again nor restored.
-    menace.restock(played(menace, 0, 2), Result.LOSS)
+    menace.restock(draws_of(menace, 0, 2), Result.LOSS)
     assert menace.n_removed == 1
-    menace.restock(played(menace, 1, 2), Result.WIN)
+    menace.restock(draws_of(menace, 1, 2), Result.WIN)
     assert menace.boxes[SECOND_KEY] == [2, 2, 0, 2]
     assert menace.boxes[START_KEY] == [0, 3, 2]
 
 
 def test_emptied_slot_returns_only_without_removal():
     """A win adds beads to a slot that ran empty, unless the rule removes slots after a final loss."""
-    for rule, beads in ((REMOVES, 0), (replace(REMOVES, final_loss=FinalLoss.NONE), 1)):
+    for rule, beads in ((REMOVING_RULE, 0), (replace(REMOVING_RULE, final_loss=FinalLoss.NONE), 1)):
         menace = with_start([0, 2, 2], rule)
         menace.restock([BeadDraw(START_KEY, (0, 2, 2), 0)], Result.WIN)
         assert menace.boxes[START_KEY][0] == beads
 
 
 def test_a_win_may_make_the_last_slot_the_only_one():
-    menace = machine(SOLE)
-    assert menace.restock(played(menace, 0, 2), Result.WIN) == [
+    menace = machine(SOLE_SLOT_RULE)
+    assert menace.restock(draws_of(menace, 0, 2), Result.WIN) == [
         Change(START_KEY, (1, 0, 0)),
         Change(SECOND_KEY, (-2, -2, 7, -2)),
     ]
     assert menace.boxes == {START_KEY: [3, 2, 2], SECOND_KEY: [0, 0, 9, 0]}
     assert (menace.n_removed, menace.level) == (3, 4)
-    menace.restock(played(menace, 0, 2), Result.WIN)
+    menace.restock(draws_of(menace, 0, 2), Result.WIN)
     assert menace.n_removed == 3
 
 
-def test_making_a_slot_the_only_one_counts_what_was_there():
-    menace = with_start([0, 2, 2], SOLE)
+def test_sole_slot_rule_counts_the_slots_that_it_removes():
+    menace = with_start([0, 2, 2], SOLE_SLOT_RULE)
     menace.restock([BeadDraw(START_KEY, (0, 2, 2), 1)], Result.WIN)
     assert menace.boxes[START_KEY] == [0, 9, 0]
     assert menace.n_removed == 1
 
 
 def test_a_refill_brings_removed_slots_back():
-    menace = machine(replace(REMOVES, when_empty=WhenEmpty.REFILL), **{SECOND_KEY: [0] * 4})
+    menace = machine(replace(REMOVING_RULE, when_empty=WhenEmpty.REFILL), **{SECOND_KEY: [0] * 4})
     assert menace.draw(SECOND_MOVE, Tickets(7)).slot == 3
     assert menace.boxes[SECOND_KEY] == [2] * 4
 
@@ -263,9 +263,9 @@ def test_a_refill_brings_removed_slots_back():
     ("punish", "removed"), [(False, []), (True, [0])], ids=["a loss like any other", "the move before is the last"]
 )
 def test_what_a_resignation_teaches(punish, removed):
-    rule = replace(REMOVES, punish_previous_on_resign=punish)
+    rule = replace(REMOVING_RULE, punish_previous_on_resign=punish)
     menace = machine(rule)
-    menace.restock(played(menace, 0), Result.LOSS, resigned=True)
+    menace.restock(draws_of(menace, 0), Result.LOSS, resigned=True)
     assert menace.boxes[START_KEY] == ([0, 2, 2] if removed else [1, 2, 2])
     assert menace.n_removed == len(removed)
 
@@ -274,15 +274,15 @@ def test_resignation_teaches_only_last_learners_if_it_counts():
     """A machine that learns from its last move learns from a resignation only with ``punish_previous_on_resign``."""
     for punish, beads in ((False, [4, 4, 4]), (True, [3, 4, 4])):
         menace = machine(BoxRule(only_last=True, punish_previous_on_resign=punish))
-        menace.restock(played(menace, 0), Result.LOSS, resigned=True)
+        menace.restock(draws_of(menace, 0), Result.LOSS, resigned=True)
         assert menace.boxes[START_KEY] == beads
 
 
 def test_punishing_the_previous_move_needs_a_resignation():
     """``punish_previous_on_resign`` changes nothing when the machine played on and lost."""
     for punish in (False, True):
-        menace = machine(replace(REMOVES, punish_previous_on_resign=punish))
-        menace.restock(played(menace, 0), Result.LOSS)
+        menace = machine(replace(REMOVING_RULE, punish_previous_on_resign=punish))
+        menace.restock(draws_of(menace, 0), Result.LOSS)
         assert menace.boxes[START_KEY] == [0, 2, 2]
 
 
@@ -296,19 +296,19 @@ def test_frozen_machine_plays_like_a_learner_without_changing():
     assert (menace.n_removed, menace.level) == (0, 1)
 
 
-def test_a_resignation_is_no_move_to_learn_from():
+def test_learning_from_a_resignation_is_refused():
     with pytest.raises(AssertionError, match="not a move played"):
         machine().restock([BeadDraw(START_KEY, (0, 0, 0), None)], Result.LOSS)
 
 
-def test_beads_fall_as_often_as_they_are_many():
+def test_slots_are_drawn_in_proportion_to_their_beads():
     menace, source = with_start([1, 3, 6]), RandomSource(3)
     slots = [menace.draw(START, source).slot for _ in range(10_000)]
     assert [slots.count(slot) for slot in range(3)] == pytest.approx([1_000, 3_000, 6_000], abs=300)
 
 
-class TestAMoveMadeForIt:
-    """A person plays from the machine's seat: the machine records the move as if it had drawn it."""
+class TestMovesOfAPerson:
+    """A person plays from the machine's seat, and the machine records the move like a draw of its own."""
 
     @pytest.mark.parametrize(
         "rule",
@@ -328,23 +328,23 @@ class TestAMoveMadeForIt:
                 assert draw.box == GAME.encode(menace.cabinet.box_position(position))
                 assert move in menace.cabinet.slot_moves(position)[draw.slot]
 
-    def test_it_learns_from_it_as_from_its_own(self):
+    def test_machine_learns_from_the_move_as_from_its_own(self):
         menace, own = machine(), machine()
         followed = [menace.follow(START, 8), menace.follow(SECOND_MOVE, 8)]
         assert followed == [
             BeadDraw(START_KEY, (4, 4, 4), 0),
             BeadDraw(SECOND_KEY, followed[1].beads, followed[1].slot),
         ]
-        drawn = played(own, 0, followed[1].slot)
+        drawn = draws_of(own, 0, followed[1].slot)
         assert menace.restock(followed, Result.WIN) == own.restock(drawn, Result.WIN)
         assert menace.boxes == own.boxes
 
-    def test_no_box_is_opened_where_it_has_none(self):
+    def test_no_box_is_opened_where_the_machine_has_none(self):
         forced = GAME.decode("XOXOXXO.O")
         assert machine().follow(forced, GAME.legal_moves(forced)[0]) is None
         assert machine(side=Side.SECOND).follow(START, 0) is None
 
-    def test_an_empty_box_is_filled_again_as_the_rule_says(self):
+    def test_an_empty_box_is_refilled_as_the_rule_says(self):
         refills = with_start((0, 0, 0), BoxRule(when_empty=WhenEmpty.REFILL))
         assert refills.follow(START, 4) == BeadDraw(START_KEY, (4, 4, 4), 2, refilled=True)
         assert refills.boxes[START_KEY] == [4, 4, 4]

@@ -28,7 +28,7 @@ BEADS_BY_MOVE = {"4/3/2/1": (4, 3, 2, 1), "8/4/2/1": (8, 4, 2, 1)}
 
 
 PAWNS, WIDE = remembered(GAMES["hexapawn"]), remembered(GAMES["hexapawn-4x4"])
-TURNED = pytest.mark.parametrize(
+each_reducing_rule = pytest.mark.parametrize(
     ("game", "slug"),
     [
         *((game, slug) for game in (GAME, PAWNS) for slug in REDUCED),
@@ -44,7 +44,7 @@ def playable_positions(game=GAME):
     return [position for position in reachable(game) if not game.is_terminal(position)]
 
 
-def trained_looking(machine, seed=0):
+def fill_with_random_beads(machine, seed=0):
     """Fill the boxes that the machine can open with random beads: some slots and some boxes are empty."""
     rng = random.Random(seed)
     for position in playable_positions(machine.game):
@@ -78,7 +78,7 @@ def test_boxes_slots_and_beads(side, merged, n_boxes, by_move, n_slots, beads):
         assert table.initial.sum() == beads[name]
 
 
-def test_forced_positions_have_boxes_only_if_the_rule_asks():
+def test_forced_positions_have_boxes_only_under_such_a_rule():
     for side, n_boxes in ((Side.FIRST, 338), (Side.SECOND, 289)):
         assert boxes_compile(GAME, side, BoxRule(box_set=BoxSet.ALL)).n_boxes == n_boxes
     assert boxes_compile(GAME, Side.FIRST, PRESETS["apl-notebook"].rule).n_boxes == sum(
@@ -95,14 +95,16 @@ def test_56_of_304_boxes_have_symmetric_moves():
 
 def test_the_apl_table_has_6046_rows():
     # All boards with equally many crosses and noughts, or with one cross more, whether reachable or not.
-    rows = [(n - k) for n in range(3**9) for k in (digits(n).count(2),) if digits(n).count(1) - k in (0, 1)]
+    rows = [
+        (n - k) for n in range(3**9) for k in (ternary_digits(n).count(2),) if ternary_digits(n).count(1) - k in (0, 1)
+    ]
     assert len(rows) == 6_046
     # A machine of either side can reach 4,520 of these boards before the game is over.
     rule = PRESETS["apl-notebook"].rule
     assert sum(boxes_compile(GAME, side, rule).n_boxes for side in Side) == 4_520
 
 
-def digits(n):
+def ternary_digits(n):
     return [n // 3**place % 3 for place in range(9)]
 
 
@@ -129,14 +131,14 @@ def test_box_of_the_empty_board_has_corner_edge_and_centre():
     assert raw.slots(empty) == tuple((move,) for move in range(9))
 
 
-def test_the_printed_box_is_turned_to_lie_as_the_board_does():
+def test_the_printed_box_is_turned_like_the_board():
     for slug in PRESETS:
         for position in playable_positions():
             cabinet = Cabinet(GAME, GAME.side_to_move(position), PRESETS[slug].rule)
             assert GAME.transform(*cabinet.placed(position)) == position
 
 
-def test_slots_share_out_the_legal_moves():
+def test_slots_partition_the_legal_moves():
     for slug in PRESETS:
         for position in playable_positions():
             cabinet = Cabinet(GAME, GAME.side_to_move(position), PRESETS[slug].rule)
@@ -146,10 +148,10 @@ def test_slots_share_out_the_legal_moves():
                 assert sum(map(len, slot_moves)) == len(GAME.legal_moves(position))
 
 
-@TURNED
+@each_reducing_rule
 @pytest.mark.sampled(6)
-def test_every_image_of_a_position_gets_the_image_of_the_policy(game, slug):
-    machines = {side: trained_looking(BoxMachine(game, side, PRESETS[slug].rule)) for side in Side}
+def test_policy_is_equivariant(game, slug):
+    machines = {side: fill_with_random_beads(BoxMachine(game, side, PRESETS[slug].rule)) for side in Side}
     n_pairs = 0
     for greedy in (False, True):
         policies = {p: machines[game.side_to_move(p)].policy(p, greedy=greedy) for p in playable_positions(game)}
@@ -165,8 +167,8 @@ def test_every_image_of_a_position_gets_the_image_of_the_policy(game, slug):
     assert n_pairs == 2 * n_positions * len(game.symmetries)
 
 
-@TURNED
-def test_every_image_of_a_position_gets_the_image_of_the_slots(game, slug):
+@each_reducing_rule
+def test_slots_are_equivariant(game, slug):
     cabinets = {side: Cabinet(game, side, PRESETS[slug].rule) for side in Side}
     slot_moves = {p: cabinets[game.side_to_move(p)].slot_moves(p) for p in playable_positions(game)}
     for position, slots in slot_moves.items():
@@ -175,10 +177,10 @@ def test_every_image_of_a_position_gets_the_image_of_the_slots(game, slug):
             assert [{game.transform_move(move, symmetry) for move in moves} for moves in slots] == list(map(set, image))
 
 
-@TURNED
+@each_reducing_rule
 def test_images_of_a_position_draw_and_learn_alike(game, slug):
     """Every image of a position draws the same bead and causes the same changes."""
-    machines = {side: trained_looking(BoxMachine(game, side, PRESETS[slug].rule)) for side in Side}
+    machines = {side: fill_with_random_beads(BoxMachine(game, side, PRESETS[slug].rule)) for side in Side}
     positions = [p for p in playable_positions(game) if machines[game.side_to_move(p)].cabinet.has_box(p)]
     drawn = {}
     for position in positions:
@@ -186,7 +188,7 @@ def test_images_of_a_position_draw_and_learn_alike(game, slug):
         # Use one random stream per orbit, and copy the box, since a draw may refill it.
         key = game.encode(game.canonical(position))
         learner = BoxMachine(game, machine.side, machine.rule, {key: list(machine.boxes[key])})
-        draw = learner.draw(position, RandomSource(9, stream=hash_free(key)))
+        draw = learner.draw(position, RandomSource(9, stream=stable_hash(key)))
         changes = learner.restock([draw], Result.WIN) if draw.slot is not None else []
         drawn[position] = (draw, changes, learner.boxes)
     for position in positions:
@@ -194,15 +196,15 @@ def test_images_of_a_position_draw_and_learn_alike(game, slug):
             assert drawn[position] == drawn[game.transform(position, symmetry)]
 
 
-def hash_free(text):
-    """A number from a text that is the same in every process, unlike ``hash``."""
+def stable_hash(text):
+    """A hash of a text that is the same in every process, unlike ``hash``."""
     return int.from_bytes(text.encode())
 
 
-@TURNED
+@each_reducing_rule
 @pytest.mark.parametrize("side", Side)
-def test_a_game_and_its_image_teach_exactly_the_same_beads(game, slug, side):
-    start = trained_looking(BoxMachine(game, side, PRESETS[slug].rule), seed=5)
+def test_a_game_and_its_image_teach_the_same_beads(game, slug, side):
+    start = fill_with_random_beads(BoxMachine(game, side, PRESETS[slug].rule), seed=5)
     rng = random.Random(1)
     for game_number in range(40):
         learner, record = copy_of(start), []
@@ -237,7 +239,7 @@ def test_a_game_and_its_image_teach_exactly_the_same_beads(game, slug, side):
             assert image.boxes == learner.boxes
 
 
-def test_the_compiled_boxes_are_those_of_the_cabinet():
+def test_compiled_boxes_equal_the_boxes_of_the_cabinet():
     for slug, preset in PRESETS.items():
         for side in Side:
             table = boxes_compile(GAME, side, preset.rule)
@@ -251,16 +253,16 @@ def test_the_compiled_boxes_are_those_of_the_cabinet():
                 assert set(table.slot_box[slots]) == {box}
 
 
-class NeverEnding(NoughtsAndCrosses):
+class EndlessNoughts(NoughtsAndCrosses):
     """Noughts and crosses in which the third move clears the board."""
 
     def apply(self, position, move):
         return self.initial_position() if self.ply(position) == 2 else super().apply(position, move)
 
 
-def test_a_game_that_says_that_it_ends_and_does_not_has_no_graph():
+def test_graph_of_a_game_that_falsely_always_ends_is_refused():
     with pytest.raises(ValueError, match=f"{GAME.name} says that it always ends, and its positions can return"):
-        graph_compile(NeverEnding(), reduced=True)
+        graph_compile(EndlessNoughts(), reduced=True)
 
 
 def test_graph_with_loops_lists_positions_by_distance():
@@ -269,18 +271,20 @@ def test_graph_with_loops_lists_positions_by_distance():
     assert graph.successor.tolist() == [2, 1, 0, SECOND_WINS, FIRST_WINS, 0]
 
 
-def test_a_game_without_an_end_is_a_draw_after_a_bound():
+def test_an_endless_game_is_a_draw_at_the_ply_limit():
     def player(position, rng):
         moves.append(position)
-        return NeverEnding().legal_moves(position)[0]
+        return EndlessNoughts().legal_moves(position)[0]
 
     moves = []
-    assert game_played(NeverEnding(), dict.fromkeys(Side, player), RandomSource(1)) == dict.fromkeys(Side, Result.DRAW)
+    assert game_played(EndlessNoughts(), dict.fromkeys(Side, player), RandomSource(1)) == dict.fromkeys(
+        Side, Result.DRAW
+    )
     assert len(moves) == GAME.ply_limit
 
 
-class WonByThePly(NeverEnding):
-    """``NeverEnding`` with a win for the first player after a fixed number of plies."""
+class EndlessNoughtsWithAWin(EndlessNoughts):
+    """``EndlessNoughts`` with a win for the first player after a fixed number of plies."""
 
     def __init__(self, n_plies):
         self.n_left = n_plies
@@ -294,12 +298,12 @@ class WonByThePly(NeverEnding):
 
 
 @pytest.mark.parametrize(("n_plies", "result"), [(GAME.ply_limit, Result.WIN), (GAME.ply_limit + 1, Result.DRAW)])
-def test_a_game_that_ends_with_the_last_ply_allowed_is_over(n_plies, result):
+def test_a_win_with_the_last_allowed_ply_counts(n_plies, result):
     opponent = OPPONENTS["random"]
-    game = WonByThePly(n_plies)
+    game = EndlessNoughtsWithAWin(n_plies)
     movers = {side: opponent.mover(game) for side in Side}
     assert game_played(game, movers, RandomSource(1))[Side.FIRST] is result
-    machine = BoxMachine(WonByThePly(n_plies), Side.FIRST, BoxRule())
+    machine = BoxMachine(EndlessNoughtsWithAWin(n_plies), Side.FIRST, BoxRule())
     episode, other = play_episode(machine, opponent, RandomSource(1))
     assert (episode.result, other.result) == (result, Result.LOSS if result is Result.WIN else Result.DRAW)
     assert len(episode.turns) == GAME.ply_limit

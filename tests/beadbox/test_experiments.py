@@ -38,13 +38,13 @@ SMALL = {
 }
 
 
-def quiet(done: int, total: int) -> None:
+def ignore_progress(done: int, total: int) -> None:
     """Ignore the progress of an experiment."""
 
 
 def run(slug: str, seed: int = 1, **settings: int) -> Result:
     experiment = EXPERIMENTS[slug]
-    return experiment.run(experiment.settings(settings), seed, quiet)
+    return experiment.run(experiment.settings(settings), seed, ignore_progress)
 
 
 def figure(result: Result, words: str) -> Figure:
@@ -116,7 +116,7 @@ def test_first_player_as_shipped_gives_up_for_ever() -> None:
     assert moved == after
 
 
-def test_what_came_after_menace_needs_fewer_games() -> None:
+def test_later_learners_need_fewer_games_than_menace() -> None:
     result = run("menace-and-after", machines=10, games=1000, mark=50)
     games = [figure.value for figure in result.figures]
     assert [figure.label.partition(":")[0] for figure in result.figures] == [
@@ -175,8 +175,8 @@ def test_one_learner_exceeds_the_promise_of_romgons_page() -> None:
 Rows = list[Any]
 
 
-def changed(leaf: Callable[[float], float]) -> Callable[[Rows], Rows]:
-    """Apply ``leaf`` to every number of nested rows."""
+def change_numbers(leaf: Callable[[float], float]) -> Callable[[Rows], Rows]:
+    """Return a function that applies ``leaf`` to every number of nested rows."""
 
     def walk(rows: Any) -> Any:
         if isinstance(rows, dict):
@@ -188,7 +188,7 @@ def changed(leaf: Callable[[float], float]) -> Callable[[Rows], Rows]:
     return walk
 
 
-AS_PROMISED = {
+ROWS_AS_PROMISED = {
     "medium easy": [1000, 0, 100],
     "hard medium": [1000, 0, 100],
     "hard easy": [1000, 0, 10],
@@ -197,8 +197,8 @@ AS_PROMISED = {
     "hard ": [10, 0, 1000],
 }
 """Wins, draws and losses: levels rated as on Romgon's page, and learners as strong as the weakest level."""
-ALTERED: dict[str, list[Callable[[Rows], Rows]]] = {
-    "gardner": [changed(lambda count: 3 * count + 1)],
+ALTERED_ROWS: dict[str, list[Callable[[Rows], Rows]]] = {
+    "gardner": [change_numbers(lambda count: 3 * count + 1)],
     "michie-tournament": [
         lambda found: [([0] * len(drawn), [box[::-1] for box in opening]) for drawn, opening in found],
         lambda found: [([0] * 20 + [1] * (len(drawn) - 20), [[5, 1, 1]] * len(opening)) for drawn, opening in found],
@@ -212,7 +212,7 @@ ALTERED: dict[str, list[Callable[[Rows], Rows]]] = {
         lambda found: [[empty + 3, 7, 1, 2, wins] for empty, *_, wins in found],
     ],
     "menace-and-after": [
-        changed(lambda points: 0.0),
+        change_numbers(lambda points: 0.0),
         lambda found: [
             [0.5] * 4 if isinstance(row[0], float) else [[[float(at % 45 >= 25)] * 3] * len(row[0]), 0.0]
             for at, row in enumerate(found)
@@ -220,7 +220,7 @@ ALTERED: dict[str, list[Callable[[Rows], Rows]]] = {
     ],
     "romgon-page": [
         lambda found: [{pair: counts[::-1] for pair, counts in part.items()} for part in found],
-        lambda found: [{pair: AS_PROMISED[pair.rstrip("0123456789")] for pair in part} for part in found],
+        lambda found: [{pair: ROWS_AS_PROMISED[pair.rstrip("0123456789")] for pair in part} for part in found],
     ],
 }
 """Rows of plausible results that differ from those found."""
@@ -232,8 +232,8 @@ ALTERED: dict[str, list[Callable[[Rows], Rows]]] = {
 def test_every_finding_follows_from_the_rows(slug: str) -> None:
     experiment, found = EXPERIMENTS[slug], list[Any]()
     settings = experiment.settings(SMALL[slug])
-    result = experiment.run(settings, 1, quiet, found)
-    others = [experiment.result(settings, alter(found)).findings for alter in ALTERED[slug]]
+    result = experiment.run(settings, 1, ignore_progress, found)
+    others = [experiment.result(settings, alter(found)).findings for alter in ALTERED_ROWS[slug]]
     assert result.findings
     assert all(others)
     assert set(result.findings).intersection(*others) == set(), "whatever is found"
@@ -241,7 +241,7 @@ def test_every_finding_follows_from_the_rows(slug: str) -> None:
         assert len(sentence.split()) <= SENTENCE_WORDS_MOST, sentence
 
 
-def test_an_interval_of_a_share_ends_where_shares_do() -> None:
+def test_intervals_of_shares_stay_between_0_and_1() -> None:
     experiment, games = EXPERIMENTS["michie-tournament"], 20
     settings = experiment.settings({"tournaments": 10, "games": games})
     all_drawn, half_drawn = ([[1] * n + [0] * (games - n), [[5, 1, 1]] * (games + 1)] for n in (games, 15))
@@ -264,7 +264,7 @@ def test_shares_below_100_percent_never_round_to_100(share: float) -> None:
         assert percent(share) == f"{share:z.1%}"
 
 
-def test_a_tolerance_is_named_wherever_a_figure_is_said_to_agree() -> None:
+def test_agreement_of_a_figure_names_its_tolerance() -> None:
     assert tolerance(Unit.GAMES, 15, 25) == "15 to 25 counts as the same"
     assert tolerance(Unit.SHARE, 0.1, 0.15) == "10 to 15 counts as the same"
     assert tolerance(Unit.SHARE, 1, 1) == tolerance(Unit.GAMES, None, None) == ""
@@ -363,16 +363,16 @@ def test_fewer_games_needs_a_certain_mark() -> None:
         for slug, experiment in EXPERIMENTS.items()
     ],
 )
-class TestEvery:
+class TestEveryExperiment:
     @pytest.mark.sampled(2)
-    def test_the_seed_decides_everything(self, experiment: Experiment) -> None:
+    def test_the_seed_determines_the_result(self, experiment: Experiment) -> None:
         first, again, other = (run(experiment.slug, seed, **SMALL[experiment.slug]).to_json() for seed in (5, 5, 6))
         assert first == again
         assert first != other
         assert json.loads(json.dumps(first, allow_nan=False)) == json.loads(json.dumps(again))
 
     @pytest.mark.sampled(2)
-    def test_its_shape_is_what_pages_draw(self, experiment: Experiment) -> None:
+    def test_the_result_has_the_shape_that_pages_draw(self, experiment: Experiment) -> None:
         result = run(experiment.slug, **SMALL[experiment.slug])
         assert result.figures
         for published in (figure.published for figure in result.figures if figure.published):
@@ -391,7 +391,7 @@ class TestEvery:
             assert all(len(row) == len(table.heads) for row in table.rows)
 
     @pytest.mark.sampled(2)
-    def test_progress_ends_at_the_end_and_may_stop_it(self, experiment: Experiment) -> None:
+    def test_progress_reaches_the_total_and_can_stop_the_run(self, experiment: Experiment) -> None:
         progress: list[tuple[int, int]] = []
         settings = experiment.settings(SMALL[experiment.slug])
         experiment.run(settings, 1, lambda done, total: progress.append((done, total)))
@@ -418,7 +418,7 @@ class TestEvery:
                 experiment.settings(given)
             assert refused.value.parameter == named
 
-    def test_what_it_is_about_exists(self, experiment: Experiment) -> None:
+    def test_games_and_presets_of_the_experiment_exist(self, experiment: Experiment) -> None:
         assert experiment.game in GAMES
         assert set(experiment.presets) <= {*PRESETS, *TABLE_PRESETS, *Q_PRESETS, *VALUE_PRESETS}
 
@@ -448,18 +448,18 @@ def test_every_experiment_has_its_current_result_in_documents() -> None:
     makefile = (root / "Makefile").read_text()
     for slug, runs in written.items():
         asked = re.findall(rf'"([a-z-]+) {slug}((?: --[a-z]+ \d+)*)"', makefile)
-        chosen = [EXPERIMENTS[slug].settings(dict(_chosen(words))) for _, words in asked]
+        chosen = [EXPERIMENTS[slug].settings(dict(_settings_of(words))) for _, words in asked]
         assert sorted(map(str, chosen)) == sorted(map(str, runs)), slug
 
 
-def _chosen(words: str) -> list[tuple[str, int]]:
+def _settings_of(words: str) -> list[tuple[str, int]]:
     return [(name, int(value)) for name, value in re.findall(r"--([a-z]+) (\d+)", words)]
 
 
 # Their parts
 
 
-def test_intervals_of_textbooks() -> None:
+def test_intervals_equal_textbook_examples() -> None:
     assert wilson(0, 10) == pytest.approx((0, 0.2775), abs=1e-4)
     assert wilson(5, 10) == pytest.approx((0.2366, 0.7634), abs=1e-4)
     assert mean_interval([1, 2, 3, 4, 5]) == pytest.approx((3, 3 - 1.3859, 3 + 1.3859), abs=1e-4)
@@ -471,7 +471,7 @@ def test_intervals_of_textbooks() -> None:
 
 
 @pytest.mark.parametrize(("value", "agrees"), [(10.0, True), (11.2, True), (12.1, False), (None, False)])
-def test_a_figure_agrees_within_what_was_published(value: float | None, agrees: bool) -> None:
+def test_a_figure_agrees_within_its_published_tolerance(value: float | None, agrees: bool) -> None:
     published = Published("about 11", "somebody", low=10, high=12)
     assert Figure("losses", Unit.LOSSES, value, published=published).agrees is agrees
     if value is not None:
@@ -483,13 +483,13 @@ def test_a_figure_agrees_within_what_was_published(value: float | None, agrees: 
 
 @pytest.mark.parametrize("value", [9.0, None])
 @pytest.mark.parametrize(("low", "agrees"), [(8.0, True), (12.0, True), (12.1, False)])
-def test_an_interval_without_an_end_reaches_all_that_lies_above(value: float | None, low: float, agrees: bool) -> None:
+def test_an_interval_without_an_end_has_no_upper_bound(value: float | None, low: float, agrees: bool) -> None:
     published = Published("about 11", "somebody", low=10, high=12)
     assert Figure("games", Unit.GAMES, value, low, None, published).agrees is agrees
 
 
 @pytest.mark.parametrize("teacher", [HABIT, TRAPS], ids=lambda teacher: teacher.slug)
-def test_teachers_never_make_a_mistake(teacher: Any) -> None:
+def test_perfect_teachers_never_make_a_mistake(teacher: Any) -> None:
     game = GAMES["noughts-and-crosses"]
     start = game.initial_position()
     seen, frontier = {start}, [start]
@@ -509,7 +509,7 @@ def test_teachers_never_make_a_mistake(teacher: Any) -> None:
                 frontier.append(after)
 
 
-def test_traps_are_set_where_they_can_be() -> None:
+def test_traps_are_set_where_possible() -> None:
     """After an opening in the centre corners are good replies; after an edge opening some are better traps."""
     game = GAMES["noughts-and-crosses"]
     edge = game.apply(game.initial_position(), game.parse_move("2"))

@@ -18,24 +18,24 @@ from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
 
 SEED, RANDOM = 5, OPPONENTS["random"]
-MARK = 20
+FIRST_MARK = 20
 
 
-def fresh(slug: str, preset: str, side: Side) -> Memory:
+def fresh_memory(slug: str, preset: str, side: Side) -> Memory:
     return Memory.fresh(boxes_compile(GAMES[slug], side, PRESETS[preset].rule))
 
 
-def gardner(number: int) -> Any:
-    memory, rng, games, losses = fresh("hexapawn", "gardner-her", Side.SECOND), RandomSource(SEED, number), 0, 0
+def gardner_alone(number: int) -> Any:
+    memory, rng, games, losses = fresh_memory("hexapawn", "gardner-her", Side.SECOND), RandomSource(SEED, number), 0, 0
     while worst_case(memory).win < 1 - 1e-9:
         losses += memory.train(RANDOM, 1, rng).losses
         games += 1
     return games, losses
 
 
-def michie(number: int, n: int, n_games: int) -> Any:
+def michie_alone(number: int, n: int, n_games: int) -> Any:
     teacher, number = divmod(number, n)
-    memory, rng = fresh("noughts-and-crosses", "michie-1961", Side.FIRST), RandomSource(SEED, number)
+    memory, rng = fresh_memory("noughts-and-crosses", "michie-1961", Side.FIRST), RandomSource(SEED, number)
     first_box = memory.slots(int(memory.table.node_box[0]))
     drawn, opening = [], [memory.beads[first_box].tolist()]
     for _ in range(n_games):
@@ -44,9 +44,9 @@ def michie(number: int, n: int, n_games: int) -> Any:
     return drawn, opening
 
 
-def rewards(number: int, n: int, marks: list[int]) -> Any:
+def rewards_alone(number: int, n: int, marks: list[int]) -> Any:
     scheme, number = divmod(number, n)
-    memory = fresh("hexapawn", hexapawn_rewards.SCHEMES[scheme], Side.SECOND)
+    memory = fresh_memory("hexapawn", hexapawn_rewards.SCHEMES[scheme], Side.SECOND)
     rng, losses = RandomSource(SEED, number), 0
     perfect_after = losses_by_then = None
     wins, worst = [], []
@@ -62,10 +62,10 @@ def rewards(number: int, n: int, marks: list[int]) -> Any:
     return [perfect_after, losses_by_then, wins, worst]
 
 
-def resigns(number: int, n: int, n_games: int) -> Any:
+def resignations_alone(number: int, n: int, n_games: int) -> Any:
     preset, number = divmod(number, n)
     slug = ("hexapawn-rl-as-shipped", "hexapawn-rl")[preset]
-    first, second = (fresh("hexapawn", slug, side) for side in Side)
+    first, second = (fresh_memory("hexapawn", slug, side) for side in Side)
     rng, opening = RandomSource(SEED, number), first.slots(int(first.table.node_box[0]))
     empty_after, empties, n_moved, n_moved_after, n_after, wins = None, 0, 0, 0, 0, []
     for game in range(n_games):
@@ -81,16 +81,16 @@ def resigns(number: int, n: int, n_games: int) -> Any:
     return [empty_after, empties, n_moved_after, n_after, wins]
 
 
-def menace(number: int, n: int, marks: list[int]) -> Any:
-    lesson, number = divmod(number, MARK + len(menace_and_after.LEARNERS) * n)
+def menace_alone(number: int, n: int, marks: list[int]) -> Any:
+    lesson, number = divmod(number, FIRST_MARK + len(menace_and_after.LEARNERS) * n)
     slug, side, teacher = menace_and_after.LESSONS[lesson]
-    if number < MARK:
-        memory = fresh(slug, menace_and_after.MENACE, side)
+    if number < FIRST_MARK:
+        memory = fresh_memory(slug, menace_and_after.MENACE, side)
         memory.train(UNIFORM[teacher], menace_and_after.N_GAMES, RandomSource(SEED, number))
         against = [against_opponent(memory, UNIFORM[opponent]).score for opponent in menace_and_after.TEACHERS]
         return [*against, worst_case(memory).score]
-    number -= MARK
-    memory, rng, games = fresh(slug, menace_and_after.MENACE, side), RandomSource(SEED, number), 0
+    number -= FIRST_MARK
+    memory, rng, games = fresh_memory(slug, menace_and_after.MENACE, side), RandomSource(SEED, number), 0
     points, worst = [], None
     for mark in marks:
         memory.train(UNIFORM[teacher], mark - games, rng)
@@ -102,26 +102,26 @@ def menace(number: int, n: int, marks: list[int]) -> Any:
 
 
 CASES: list[tuple[str, dict[str, int], Any, tuple[int, ...]]] = [
-    ("gardner", {"machines": 60}, gardner, (0, 7, 49, 50, 59)),
-    ("michie-tournament", {"tournaments": 10, "games": 40}, lambda at: michie(at, 10, 40), (0, 9, 29)),
+    ("gardner", {"machines": 60}, gardner_alone, (0, 7, 49, 50, 59)),
+    ("michie-tournament", {"tournaments": 10, "games": 40}, lambda at: michie_alone(at, 10, 40), (0, 9, 29)),
     (
         "hexapawn-rewards",
         {"machines": 10, "games": 150},
-        lambda at: rewards(at, 10, hexapawn_rewards._marks({"games": 150})),
+        lambda at: rewards_alone(at, 10, hexapawn_rewards._marks({"games": 150})),
         (0, 6, 10, 19, 25),
     ),
-    ("hexapawn-resigns", {"pairs": 10, "games": 50}, lambda at: resigns(at, 10, 50), (0, 9, 10, 13)),
+    ("hexapawn-resigns", {"pairs": 10, "games": 50}, lambda at: resignations_alone(at, 10, 50), (0, 9, 10, 13)),
     (
         "menace-and-after",
-        {"machines": 5, "games": 1000, "mark": MARK},
-        lambda at: menace(at, 5, menace_and_after._marks({"games": 1000})),
-        (0, MARK - 1, MARK, MARK + 4, 2 * MARK + 25, 7 * MARK + 151),
+        {"machines": 5, "games": 1000, "mark": FIRST_MARK},
+        lambda at: menace_alone(at, 5, menace_and_after._marks({"games": 1000})),
+        (0, FIRST_MARK - 1, FIRST_MARK, FIRST_MARK + 4, 2 * FIRST_MARK + 25, 7 * FIRST_MARK + 151),
     ),
 ]
 
 
 @pytest.mark.parametrize(("slug", "given", "alone", "numbers"), CASES, ids=[case[0] for case in CASES])
-def test_each_part_is_what_its_machine_comes_to_alone(slug: str, given: dict[str, int], alone: Any, numbers: Any):
+def test_each_part_equals_the_training_of_its_machine_alone(slug: str, given: dict[str, int], alone: Any, numbers: Any):
     experiment = EXPERIMENTS[slug]
     settings = experiment.settings(given)
     for number in numbers:

@@ -25,13 +25,13 @@ from tests.beadbox.loop_games import mu_torere, pong_hau_ki
 from tests.toys import TOYS
 
 DATA = Path(__file__).parents[1] / "data" / "games"
-EVERY = [*GAMES.values(), *TOYS]
-every_game = pytest.mark.parametrize("game", EVERY, ids=lambda game: game.slug)
-listed_game = pytest.mark.parametrize("game", [one for one in EVERY if one.listable], ids=lambda game: game.slug)
+ALL_GAMES = [*GAMES.values(), *TOYS]
+every_game = pytest.mark.parametrize("game", ALL_GAMES, ids=lambda game: game.slug)
+listed_game = pytest.mark.parametrize("game", [one for one in ALL_GAMES if one.listable], ids=lambda game: game.slug)
 
 
 @cache
-def boards(game):
+def successors_and_plies(game):
     """Return the positions after each position, and the least number of plies to each, by breadth-first search."""
     after, depth, layer = {}, {game.initial_position(): 0}, [game.initial_position()]
     while layer:
@@ -47,18 +47,18 @@ def boards(game):
 
 
 @cache
-def class_of(game):
+def class_names(game):
     """Return the name of each position's class: the least text of its images."""
     return {
         position: min(game.encode(game.transform(position, symmetry)) for symmetry in game.symmetries)
-        for position in boards(game)[0]
+        for position in successors_and_plies(game)[0]
     }
 
 
 @cache
-def decided(game):
-    """Return winner and plies of each position that a side can win by force, one ply further from the end at a time."""
-    after, _ = boards(game)
+def solved(game):
+    """Return winner and plies of each position that a side can win by force, found backwards from the end."""
+    after, _ = successors_and_plies(game)
     won = {one: (game.outcome(one).winner, 0) for one, next_ones in after.items() if not next_ones}
     won = {one: (side, plies) for one, (side, plies) in won.items() if side is not None}
     left, plies = [one for one, next_ones in after.items() if next_ones], 0
@@ -78,12 +78,12 @@ def decided(game):
 
 
 @cache
-def drawn_by_rule(game):
+def drawn_positions(game):
     """Return the undecided positions from which both sides can reach a draw by the rules."""
-    after, _ = boards(game)
+    after, _ = successors_and_plies(game)
     found = {one for one, next_ones in after.items() if not next_ones and game.outcome(one).winner is None}
     while True:
-        undecided = (one for one in after if one not in found and one not in decided(game))
+        undecided = (one for one in after if one not in found and one not in solved(game))
         new = {one for one in undecided if found.intersection(after[one])}
         if not new:
             return found
@@ -91,8 +91,8 @@ def drawn_by_rule(game):
 
 
 def result(game, position):
-    side, plies = decided(game).get(position, (None, None))
-    if side is None and position not in drawn_by_rule(game):
+    side, plies = solved(game).get(position, (None, None))
+    if side is None and position not in drawn_positions(game):
         side, is_endless = game.endless_winner, True
     else:
         is_endless = False
@@ -103,7 +103,7 @@ def result(game, position):
     "game",
     [
         pytest.param(one, marks=[] if one.listable or one.slug == one.family else pytest.mark.soak, id=one.slug)
-        for one in EVERY
+        for one in ALL_GAMES
     ],
 )
 def test_record_is_what_the_library_computes(game):
@@ -112,7 +112,7 @@ def test_record_is_what_the_library_computes(game):
 
 @listed_game
 def test_positions_return_if_the_game_may_not_end(game):
-    after, _ = boards(game)
+    after, _ = successors_and_plies(game)
     n_ways_in = Counter(one for next_ones in after.values() for one in next_ones)
     ready = [game.initial_position()] if not n_ways_in[game.initial_position()] else []
     n_ordered = 0
@@ -127,8 +127,8 @@ def test_positions_return_if_the_game_may_not_end(game):
 
 @listed_game
 def test_positions_and_classes(game):
-    after, _ = boards(game)
-    names = class_of(game)
+    after, _ = successors_and_plies(game)
+    names = class_names(game)
     assert facts_of(game)["positions"] == {"all": len(after), "not_over": sum(map(bool, after.values()))}
     assert facts_of(game)["classes"] == {
         "all": len(set(names.values())),
@@ -136,10 +136,10 @@ def test_positions_and_classes(game):
     }
 
 
-@pytest.mark.parametrize("game", [one for one in EVERY if facts_of(one)["boxes"]], ids=lambda game: game.slug)
+@pytest.mark.parametrize("game", [one for one in ALL_GAMES if facts_of(one)["boxes"]], ids=lambda game: game.slug)
 def test_boxes_and_beads(game):
-    after, depth = boards(game)
-    names, first = class_of(game), {}
+    after, depth = successors_and_plies(game)
+    names, first = class_names(game), {}
     for position in after:  # the start of a game need not be the image of itself under all symmetries
         first[names[position]] = min(depth[position], first.get(names[position], depth[position]))
     for side in Side:
@@ -182,7 +182,7 @@ def test_perfect_play_and_first_moves(game):
 
 @listed_game
 def test_length_of_random_play(game):
-    after, _ = boards(game)
+    after, _ = successors_and_plies(game)
     chances, plies = {game.initial_position(): 1.0}, 0.0
     for _ in range(game.ply_limit):
         plies += sum(chances.values())
@@ -198,7 +198,7 @@ def test_length_of_random_play(game):
 
 
 @pytest.mark.parametrize("name", ["pong-hau-ki", "mu-torere", "ladder-9", "notakto-3x3"])
-def test_random_play_is_as_long_as_the_independent_program_says(name):
+def test_length_of_random_play_agrees_with_other_program(name):
     rows = {one["name"]: one["rows"] for one in json.loads((DATA / "strength.json").read_text())["games"]}[name]
     row = next(one for one in rows if one["first"] == one["second"] == "random")
     loops = {"pong-hau-ki": pong_hau_ki, "mu-torere": mu_torere}
@@ -210,7 +210,7 @@ def test_random_play_is_as_long_as_the_independent_program_says(name):
     assert found["plies"] == pytest.approx(row["plies"], abs=1e-6)
 
 
-def test_endless_play_has_a_result_of_its_own():
+def test_endless_play_is_a_separate_result():
     drawn, lost = solve(pong_hau_ki()), solve(pong_hau_ki(), Side.SECOND)
     found = [result_of(int(one.result[0]), int(one.plies[0])) for one in (drawn, lost)]
     assert found == [
@@ -243,7 +243,7 @@ def test_each_proof_exists():
 
 
 @every_game
-def test_published_numbers_have_a_number_of_ours(game):
+def test_published_numbers_are_compared_with_recorded_facts(game):
     for one in game.published:
         number = facts_of(game)
         for key in one.fact.split("."):

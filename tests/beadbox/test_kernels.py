@@ -22,7 +22,7 @@ from tests.beadbox.box_rules import MADE_UP, rules
 from tests.beadbox.remembered import GAME, REMEMBERED, remembered
 
 PAWNS = {slug: remembered(GAMES[slug]) for slug in ("hexapawn", "hexapawn-4x4")}
-SIDES = pytest.mark.parametrize("side", Side, ids=["first", "second"])
+each_side = pytest.mark.parametrize("side", Side, ids=["first", "second"])
 
 
 class CountingMenace(BoxMachine):
@@ -64,41 +64,41 @@ def assert_kernel_equals_readable(rule, side, opponent, n_games, seed=1, chunks=
 
 
 @pytest.mark.parametrize("opponent", ["random", "perfect"])
-@SIDES
+@each_side
 @pytest.mark.parametrize("slug", PRESETS)
 @pytest.mark.sampled(6)
-def test_a_preset_learns_the_same_over_5000_games(slug, side, opponent):
+def test_presets_equal_the_readable_machine_over_5000_games(slug, side, opponent):
     assert_kernel_equals_readable(PRESETS[slug].rule, side, opponent, 5_000)
 
 
 @pytest.mark.parametrize("opponent", ["win-block", "perfect-fast"])
-@SIDES
+@each_side
 @pytest.mark.parametrize("slug", PRESETS)
 @pytest.mark.sampled(6)
-def test_a_preset_learns_the_same_from_the_other_opponents(slug, side, opponent):
+def test_presets_equal_the_readable_machine_with_other_teachers(slug, side, opponent):
     assert_kernel_equals_readable(PRESETS[slug].rule, side, opponent, 500)
 
 
 @pytest.mark.parametrize("opponent", ["random", "perfect"])
-@SIDES
+@each_side
 @pytest.mark.parametrize("slug", PRESETS)
 @pytest.mark.parametrize(("game", "n_games"), [("hexapawn", 1_000), ("hexapawn-4x4", 60)])
 @pytest.mark.sampled(6)
-def test_a_preset_learns_the_same_in_hexapawn(game, n_games, slug, side, opponent):
+def test_presets_equal_the_readable_machine_in_hexapawn(game, n_games, slug, side, opponent):
     assert_kernel_equals_readable(PRESETS[slug].rule, side, opponent, n_games, game=PAWNS[game])
 
 
 @pytest.mark.parametrize("opponent", ["random", "perfect"])
-@SIDES
+@each_side
 @pytest.mark.parametrize("name", MADE_UP)
 @pytest.mark.sampled(8)
-def test_a_made_up_rule_learns_the_same(name, side, opponent):
+def test_made_up_rules_equal_the_readable_machine(name, side, opponent):
     assert_kernel_equals_readable(MADE_UP[name], side, opponent, 1_000, seed=2)
 
 
 @given(rules(), st.sampled_from(Side), st.sampled_from(list(UNIFORM)), st.integers(0, 2**64))
 @settings(max_examples=50)
-def test_any_rule_learns_the_same(rule, side, opponent, seed):
+def test_any_rule_equals_the_readable_machine(rule, side, opponent, seed):
     assert_kernel_equals_readable(rule, side, opponent, 60, seed)
 
 
@@ -118,7 +118,7 @@ def test_training_in_chunks_is_training_at_once():
     assert_kernel_equals_readable(BoxRule(), Side.FIRST, "random", 1_000, chunks=10)
 
 
-def test_registered_game_learns_as_the_remembered_one():
+def test_training_on_the_game_with_caches_changes_nothing():
     memories = []
     for game in (GAMES["noughts-and-crosses"], GAME):
         memory = Memory.fresh(boxes_compile(game, Side.SECOND, PRESETS["michie-refill"].rule))
@@ -128,16 +128,16 @@ def test_registered_game_learns_as_the_remembered_one():
     assert np.array_equal(memories[0].visits, memories[1].visits)
 
 
-def test_seed_decides_the_training():
-    def learnt(seed):
+def test_the_seed_determines_the_training():
+    def train_with_seed(seed):
         memory = Memory.fresh(boxes_compile(GAME, Side.FIRST, BoxRule()))
         tally = memory.train(UNIFORM["random"], 1_000, RandomSource(seed))
         return astuple(tally), memory.beads.tolist()
 
-    assert learnt(1) == learnt(1) != learnt(2)
+    assert train_with_seed(1) == train_with_seed(1) != train_with_seed(2)
 
 
-def test_beads_stop_at_the_greatest_number_there_is():
+def test_beads_stop_at_the_greatest_number():
     table = boxes_compile(GAME, Side.FIRST, BoxRule())
     memory = Memory.fresh(table)
     memory.beads[:] = (1 << 27) - 2
@@ -167,10 +167,10 @@ def assert_pair_equals_readable(rule, other_rule, side, n_games, *, opponent_lea
 
 
 @pytest.mark.parametrize("opponent_learns", [True, False], ids=["both learn", "the other is frozen"])
-@SIDES
+@each_side
 @pytest.mark.parametrize("slug", PRESETS)
 @pytest.mark.sampled(6)
-def test_two_machines_learn_the_same_from_each_other(slug, side, opponent_learns):
+def test_pairs_of_presets_equal_readable_pairs(slug, side, opponent_learns):
     # The APL notebook does not merge symmetric boards, so its opponent has the same preset.
     other = PRESETS[slug if slug == "apl-notebook" else "scroggs"].rule
     assert_pair_equals_readable(PRESETS[slug].rule, other, side, 1_000, opponent_learns=opponent_learns)
@@ -179,7 +179,7 @@ def test_two_machines_learn_the_same_from_each_other(slug, side, opponent_learns
 @pytest.mark.parametrize(("game", "n_games"), [("hexapawn", 300), ("hexapawn-4x4", 60)])
 @pytest.mark.parametrize("slug", [slug for slug in PRESETS if slug.startswith(("gardner", "hexapawn"))])
 @pytest.mark.sampled(3)
-def test_two_machines_learn_the_same_from_each_other_in_hexapawn(game, n_games, slug):
+def test_pairs_of_presets_equal_readable_pairs_in_hexapawn(game, n_games, slug):
     rule = PRESETS[slug].rule
     assert_pair_equals_readable(rule, rule, Side.FIRST, n_games, opponent_learns=True, game=PAWNS[game])
 
@@ -187,7 +187,7 @@ def test_two_machines_learn_the_same_from_each_other_in_hexapawn(game, n_games, 
 @pytest.mark.parametrize("opponent_learns", [True, False], ids=["both learn", "the other is frozen"])
 @pytest.mark.parametrize("name", MADE_UP)
 @pytest.mark.sampled(6)
-def test_two_machines_with_made_up_rules_learn_the_same(name, opponent_learns):
+def test_pairs_with_made_up_rules_equal_readable_pairs(name, opponent_learns):
     rule = MADE_UP[name]
     others = {
         True: [
@@ -202,12 +202,12 @@ def test_two_machines_with_made_up_rules_learn_the_same(name, opponent_learns):
 
 @given(rules(), rules(), st.sampled_from(Side), st.booleans(), st.integers(0, 2**64))
 @settings(max_examples=40)
-def test_any_two_machines_learn_the_same(rule, other, side, opponent_learns, seed):
+def test_any_pair_equals_its_readable_pair(rule, other, side, opponent_learns, seed):
     if rule.reduce_symmetry == other.reduce_symmetry:
         assert_pair_equals_readable(rule, other, side, 50, opponent_learns=opponent_learns, seed=seed)
 
 
-def test_a_frozen_machine_is_left_as_it_is():
+def test_training_against_a_frozen_machine_leaves_it_unchanged():
     rule = BoxRule(initial=(1,), final_loss=FinalLoss.REMOVE, when_empty=WhenEmpty.REFILL)
     learner = Memory.fresh(boxes_compile(GAME, Side.FIRST, BoxRule()))
     frozen = Memory.fresh(boxes_compile(GAME, Side.SECOND, rule))
@@ -222,7 +222,7 @@ def test_a_frozen_machine_is_left_as_it_is():
     assert learner.visits.sum() > 1_000
 
 
-def test_machines_of_one_side_or_unlike_boxes_cannot_train():
+def test_machines_of_one_side_or_unlike_boxes_are_refused():
     """Opponents need different sides and the same treatment of symmetric positions."""
     first, second, raw = (
         Memory.fresh(boxes_compile(GAME, side, PRESETS[slug].rule))

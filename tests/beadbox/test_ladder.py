@@ -27,7 +27,7 @@ from beadbox.strength.snapshots import measured, meeting, openings
 from beadbox.tournaments import ladder
 
 ENGINE = ENGINES["romgon"]
-LEARNT = [slug for slug, level in LEVELS.items() if level.learnt]
+LEARNT_LEVELS = [slug for slug, level in LEVELS.items() if level.learnt]
 FLIPS = Options(flip=True)
 each_mode = pytest.mark.parametrize("mode", MODES)
 
@@ -44,7 +44,7 @@ class TestElo:
         assert found["a"].elo == 0
         assert found["b"].elo == pytest.approx(400, abs=1)
 
-    def test_the_likelihood_is_greatest_there(self) -> None:
+    def test_the_likelihood_is_greatest_at_the_ratings(self) -> None:
         scores = [
             Score("b", "a", 61, 100),
             Score("c", "b", 70.5, 100),
@@ -68,9 +68,9 @@ class TestElo:
         assert few.low < few.elo < few.high
 
 
-class TestFile:
+class TestRecordedLadder:
     @each_mode
-    def test_each_level_takes_its_share_from_the_one_below(self, mode: str) -> None:
+    def test_each_level_beats_the_level_below(self, mode: str) -> None:
         found, game = ladders_read(FILE)[mode], romgon(mode)
         pairs = {(pair.strong, pair.weak): pair for pair in found.pairs}
         near = ladder.neighbours(ENGINE, game)
@@ -80,7 +80,7 @@ class TestFile:
             assert pair.points / pair.games >= 0.65
 
     @each_mode
-    def test_its_ratings_follow_from_its_pairs(self, mode: str) -> None:
+    def test_ratings_follow_from_the_recorded_pairs(self, mode: str) -> None:
         found, game = ladders_read(FILE)[mode], romgon(mode)
         assert [(pair.strong, pair.weak) for pair in found.pairs] == ladder.pairs_all(ENGINE, game)
         assert ladder.rated(list(LEVELS), found.pairs) == found.ratings
@@ -91,32 +91,32 @@ class TestFile:
         assert len(learnt_mark(game)) == len(found.conditions["learnt"]) == 16
 
     @each_mode
-    def test_a_pair_comes_out_the_same_again(self, mode: str) -> None:
+    def test_a_pair_can_be_measured_again(self, mode: str) -> None:
         found, game = ladders_read(FILE)[mode], romgon(mode)
         strong, weak = "medium", {"plain": "novice", "flips": "starter"}[mode]
         [pair] = ladder.pairs_measured(ENGINE, game, [(strong, weak)], near=400, far=0)
         assert pair in found.pairs
 
     @each_mode
-    def test_the_top_is_clearly_above_the_middle_on_other_openings(self, mode: str) -> None:
+    def test_top_level_beats_the_middle_from_other_openings(self, mode: str) -> None:
         game = romgon(mode)
         [pair] = ladder.pairs_measured(ENGINE, game, [("veteran", "skilled")], near=40, far=0, seed=77)
         assert pair.points / pair.games >= 0.65
 
-    def test_hard_is_on_no_ladder_above_medium_where_it_loses_to_it(self) -> None:
+    def test_hard_is_not_above_medium_where_it_loses_to_medium(self) -> None:
         ratings = ladders_read(FILE)["flips"].ratings
         assert ratings["hard"].elo < ratings["medium"].elo
         assert all("hard" not in [entry.level.slug for entry in ENGINE.ladder(game)] for game in family_games("romgon"))
 
     @pytest.mark.parametrize("game", family_games("romgon"), ids=lambda game: game.slug)
-    def test_ratings_belong_to_the_games_that_they_were_measured_in(self, game: Romgon) -> None:
+    def test_ratings_are_only_for_games_with_measurements(self, game: Romgon) -> None:
         entries = ENGINE.ladder(game)
         ratings = [entry.rating for entry in entries if entry.rating is not None]
         assert len(ratings) == (len(entries) if game.slug in MODES.values() else 0)
         assert ratings == sorted(ratings)
         assert all(entry.level.whom for entry in entries)
 
-    def test_what_is_written_is_read(self, tmp_path: Path) -> None:
+    def test_a_written_ladder_is_read_back(self, tmp_path: Path) -> None:
         rating = {"easy": Elo(0, -9, 9), "hard": Elo(200, 190, 210)}
         one = Measured("romgon", {"seed": 3}, rating, [Pair("hard", "easy", 3, 1, 0)])
         file = tmp_path / "ladder.json"
@@ -124,7 +124,7 @@ class TestFile:
         assert ladders_read(file) == {"plain": one, "flips": one}
         assert FILE.read_text() == ladders_text(ladders_read(FILE))
 
-    def test_one_command_writes_it(
+    def test_a_command_writes_the_ladder(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
         few = [("medium", "easy"), ("novice", "easy")]
@@ -142,7 +142,7 @@ class TestFile:
 
 
 class TestLearntLevels:
-    @pytest.mark.parametrize("slug", LEARNT)
+    @pytest.mark.parametrize("slug", LEARNT_LEVELS)
     @each_mode
     def test_compiled_contests_play_as_live_matches_do(self, slug: str, mode: str) -> None:
         game = romgon(mode)
@@ -172,7 +172,7 @@ class TestLearntLevels:
         assert at_leisure[0] == at_leisure[1]
         assert at_leisure[0].depth == 4
 
-    def test_skilled_plays_anything_in_three_moves_of_ten(self) -> None:
+    def test_skilled_plays_a_random_move_in_three_of_ten(self) -> None:
         game, start = romgon("plain"), romgon("plain").initial_position()
         best = choose(game, start, level=LEVELS["veteran"], rng=RandomSource(1))
         rng = RandomSource(2)
@@ -180,15 +180,15 @@ class TestLearntLevels:
         assert share == pytest.approx(0.7 + 0.3 / 13, abs=0.06)
 
     @pytest.mark.parametrize("game", family_games("romgon"), ids=lambda game: game.slug)
-    def test_they_play_where_the_value_was_learnt(self, game: Romgon) -> None:
+    def test_learnt_levels_are_offered_only_in_their_games(self, game: Romgon) -> None:
         engine = engine_of(game)
         assert engine is not None
-        may = {engine.plays_at(game, LEVELS[slug]) for slug in LEARNT}
+        may = {engine.plays_at(game, LEVELS[slug]) for slug in LEARNT_LEVELS}
         assert may == {not VALUER.refusal(game)} == {not {"turn", "shape"} & set(game.added)}
         assert all(engine.plays_at(game, level) for level in LEVELS.values() if not level.learnt)
 
 
-def test_the_ladders_stand_in_the_docs() -> None:
+def test_the_documents_contain_the_ladders() -> None:
     text = (Path(__file__).parents[2] / "docs" / "ladder.md").read_text()
     for found in json.loads(FILE.read_text()).values():
         for slug, (elo, low, high) in found["ratings"].items():
@@ -198,9 +198,9 @@ def test_the_ladders_stand_in_the_docs() -> None:
 def test_sides_are_exchanged() -> None:
     sides: list[Side] = []
 
-    def noted(opening, side, rng):
+    def note_side(opening, side, rng):
         sides.append(side)
         return value_meeting(romgon("plain"), LEVELS["medium"], LEVELS["easy"])(opening, side, rng)
 
-    measured(noted, openings(romgon("plain"), 2, seed=1), seed=1)
+    measured(note_side, openings(romgon("plain"), 2, seed=1), seed=1)
     assert sides == [Side.FIRST, Side.SECOND] * 2

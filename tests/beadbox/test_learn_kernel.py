@@ -49,8 +49,8 @@ from tests.toys.tug import Tug
 PLIES_PER_CASE = 240
 SHORT_TUG = Tug()
 SHORT_TUG.ply_limit, SHORT_TUG.endless_winner = 5, Side.SECOND
-USUAL = {slug: game for slug, game in games_taught().items() if slug == game.family or game.always_ends}
-GAMES = {**USUAL, "tug": Tug(), "short-tug": SHORT_TUG}
+GAMES_TO_LEARN = {slug: game for slug, game in games_taught().items() if slug == game.family or game.always_ends}
+GAMES = {**GAMES_TO_LEARN, "tug": Tug(), "short-tug": SHORT_TUG}
 """Variants of games with loops are left out, because their graphs are much like those of the usual games."""
 RULES = {slug: preset.rule for slug, preset in PRESETS.items()} | {
     "many beads": BoxRule(initial=(MAX_BEADS - 40, MAX_BEADS), win=9, draw=-MAX_BEADS, loss=-7),
@@ -69,7 +69,7 @@ RULES = {slug: preset.rule for slug, preset in PRESETS.items()} | {
 }
 
 
-def node(request: dict[str, Any]) -> dict[str, Any]:
+def run_in_node(request: dict[str, Any]) -> dict[str, Any]:
     run = subprocess.run(
         [str(Path(sys.executable).with_name("node")), str(ROOT / "tests" / "js" / "learn_kernel_run.js")],
         input=json.dumps(request),
@@ -82,17 +82,17 @@ def node(request: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def case(plan: TrainingConfig, games: int) -> dict[str, Any]:
+def case_json(plan: TrainingConfig, games: int) -> dict[str, Any]:
     plan_json = {"side": int(plan.side), "rule": plan.rule.to_json(), "teacher": plan.teacher}
     return {"graph": str(plan.rule.reduce_symmetry), "plan": plan_json, "seed": str(plan.seed), "games": games}
 
 
-def views(game: Any) -> dict[str, Any]:
+def view_arrays(game: Any) -> dict[str, Any]:
     return {str(reduced): graph_view(game, reduced=reduced) for reduced in (True, False)}
 
 
 class Readable:
-    """A configuration trained by the readable machine, which keeps the last game."""
+    """The readable machine, trained by a configuration; it keeps its last game."""
 
     def __init__(self, plan: TrainingConfig) -> None:
         self.plan, self.rng, self.tally, self.n_games = plan, RandomSource(plan.seed), Tally(), 0
@@ -156,7 +156,7 @@ def assert_changes(episode: Episode, played: Readable, game_json: dict[str, Any]
 
 
 @pytest.mark.parametrize("slug", GAMES)
-def test_every_machine_is_the_readable_one_bead_for_bead(slug: str) -> None:
+def test_browser_training_equals_the_readable_machine(slug: str) -> None:
     game = GAMES[slug]
     plans = [
         TrainingConfig(game, side, rule, teacher, seed)
@@ -166,8 +166,10 @@ def test_every_machine_is_the_readable_one_bead_for_bead(slug: str) -> None:
     ]
     plans[0] = replace(plans[0], seed=MAX_SEED)
     played = [Readable(plan) for plan in plans]
-    cases = [case(plan, one.n_games) for plan, one in zip(plans, played, strict=True)]
-    for plan, one, found in zip(plans, played, node({"views": views(game), "cases": cases})["results"], strict=True):
+    cases = [case_json(plan, one.n_games) for plan, one in zip(plans, played, strict=True)]
+    for plan, one, found in zip(
+        plans, played, run_in_node({"views": view_arrays(game), "cases": cases})["results"], strict=True
+    ):
         words = one.rng.words
         assert found["state"] == [half for word in words for half in (word & 0xFFFFFFFF, word >> 32)], plan
         assert found["beads"] == one.beads(), plan
@@ -180,10 +182,10 @@ def test_every_machine_is_the_readable_one_bead_for_bead(slug: str) -> None:
         assert found["scores"] == pytest.approx(exact, abs=1e-12), plan
 
 
-def test_the_curve_and_the_band_are_those_of_the_server() -> None:
+def test_curve_and_band_equal_the_curves_of_the_server() -> None:
     plan = TrainingConfig(GAMES["hexapawn"], Side.FIRST, PRESETS["michie-1961"].rule, "perfect", 0)
-    band = {**case(plan, 1), "measure": "random", "machines": MACHINES}
-    found = node({"views": views(plan.game), "cases": [], "band": band})
+    band = {**case_json(plan, 1), "measure": "random", "machines": MACHINES}
+    found = run_in_node({"views": view_arrays(plan.game), "cases": [], "band": band})
     assert found["curve_marks"] == curve_marks(10_000_000)
     marks = band_marks(10_000)
     assert found["band_marks"] == marks

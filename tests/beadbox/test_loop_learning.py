@@ -34,30 +34,30 @@ N_GAMES = 300
 
 
 class ShortTug(Tug):
-    """A rope that is let go after a few pulls; then the second side has won."""
+    """A game of tug that the second side wins when the few pulls of its ply limit are over."""
 
     ply_limit = 7
     endless_winner = Side.SECOND
 
 
 class DrawnTug(Tug):
-    """A rope that is let go after a few pulls; then the game is a draw."""
+    """A game of tug that is drawn when the few pulls of its ply limit are over."""
 
     ply_limit = 7
 
 
 GAMES = (Tug(), ShortTug(), DrawnTug())
-USUAL = BoxRule(initial=(4,), box_set=BoxSet.ALL)
+USUAL_RULE = BoxRule(initial=(4,), box_set=BoxSet.ALL)
 RULES = {
-    "usual": USUAL,
-    "first visits": replace(USUAL, repeated_visits=RepeatedVisits.FIRST),
-    "last visits": replace(USUAL, repeated_visits=RepeatedVisits.LAST, when_empty=WhenEmpty.REFILL),
+    "usual": USUAL_RULE,
+    "first visits": replace(USUAL_RULE, repeated_visits=RepeatedVisits.FIRST),
+    "last visits": replace(USUAL_RULE, repeated_visits=RepeatedVisits.LAST, when_empty=WhenEmpty.REFILL),
     "first visits, no lesson without an end": replace(
-        USUAL, repeated_visits=RepeatedVisits.FIRST, unfinished=Unfinished.NONE
+        USUAL_RULE, repeated_visits=RepeatedVisits.FIRST, unfinished=Unfinished.NONE
     ),
-    "no lesson without an end": replace(USUAL, unfinished=Unfinished.NONE, when_empty=WhenEmpty.UNIFORM),
+    "no lesson without an end": replace(USUAL_RULE, unfinished=Unfinished.NONE, when_empty=WhenEmpty.UNIFORM),
     "final moves, first visits": replace(
-        USUAL,
+        USUAL_RULE,
         final_win=FinalWin.SOLE,
         final_loss=FinalLoss.REMOVE,
         cap=9,
@@ -65,9 +65,9 @@ RULES = {
         when_empty=WhenEmpty.REFILL,
     ),
     "final moves, last visits": replace(
-        USUAL, final_loss=FinalLoss.REMOVE, repeated_visits=RepeatedVisits.LAST, when_empty=WhenEmpty.REFILL
+        USUAL_RULE, final_loss=FinalLoss.REMOVE, repeated_visits=RepeatedVisits.LAST, when_empty=WhenEmpty.REFILL
     ),
-    "the last box": replace(USUAL, only_last=True),
+    "the last box": replace(USUAL_RULE, only_last=True),
 }
 
 every_game = pytest.mark.parametrize("game", GAMES, ids=lambda game: type(game).__name__)
@@ -104,7 +104,7 @@ def test_two_learning_machines_leave_the_beads_of_readable_ones(game, rule):
 
 def test_a_population_is_measured_as_single_machines_are():
     game = GAMES[1]
-    table = boxes_compile(game, Side.FIRST, USUAL)
+    table = boxes_compile(game, Side.FIRST, USUAL_RULE)
     population = Population.fresh(table, [RandomSource(seed) for seed in range(3)])
     marked = population.train(UNIFORM["random"], [0, 50], [UNIFORM["random"], UNIFORM["perfect"]], worst=True)
     for row in range(3):
@@ -124,14 +124,14 @@ SLOTS = (0, 1, 0, 1)
 @pytest.mark.parametrize(
     ("rule", "wanted"),
     [
-        (USUAL, [6, 6]),
-        (replace(USUAL, repeated_visits=RepeatedVisits.FIRST), [5, 4]),
-        (replace(USUAL, repeated_visits=RepeatedVisits.LAST), [4, 5]),
-        (replace(USUAL, repeated_visits=RepeatedVisits.FIRST, final_win=FinalWin.SOLE, cap=9), [0, 9]),
-        (replace(USUAL, only_last=True, repeated_visits=RepeatedVisits.FIRST), [4, 5]),
+        (USUAL_RULE, [6, 6]),
+        (replace(USUAL_RULE, repeated_visits=RepeatedVisits.FIRST), [5, 4]),
+        (replace(USUAL_RULE, repeated_visits=RepeatedVisits.LAST), [4, 5]),
+        (replace(USUAL_RULE, repeated_visits=RepeatedVisits.FIRST, final_win=FinalWin.SOLE, cap=9), [0, 9]),
+        (replace(USUAL_RULE, only_last=True, repeated_visits=RepeatedVisits.FIRST), [4, 5]),
     ],
 )
-def test_which_of_several_visits_to_a_box_are_restocked(rule, wanted):
+def test_repeated_visits_select_the_visits_to_restock(rule, wanted):
     game = Tug()
     machine = BoxMachine(game, Side.FIRST, replace(rule, win=1))
     key = game.encode(Position(2, Side.FIRST))
@@ -145,7 +145,7 @@ def test_which_of_several_visits_to_a_box_are_restocked(rule, wanted):
 
 def test_unfinished_game_teaches_its_result_or_nothing():
     game = Tug()
-    for rule, wanted in ((USUAL, 4 + USUAL.draw), (replace(USUAL, unfinished=Unfinished.NONE), 4)):
+    for rule, wanted in ((USUAL_RULE, 4 + USUAL_RULE.draw), (replace(USUAL_RULE, unfinished=Unfinished.NONE), 4)):
         machine = BoxMachine(game, Side.FIRST, rule)
         beads = machine.open_box(Position(2, Side.FIRST))
         draw = BeadDraw(game.encode(Position(2, Side.FIRST)), tuple(beads), 0)
@@ -172,7 +172,7 @@ def test_contest_agrees_with_its_exact_chances_and_the_ply_limit():
 
 def test_chances_to_open_a_box_are_those_of_played_games():
     game, n_games = DrawnTug(), 20_000
-    memory = Memory.fresh(boxes_compile(game, Side.FIRST, replace(USUAL, win=0, draw=0, loss=0)))
+    memory = Memory.fresh(boxes_compile(game, Side.FIRST, replace(USUAL_RULE, win=0, draw=0, loss=0)))
     chances = visit_probability(memory, UNIFORM["random"])
     assert chances[memory.table.box_id["--S--:1"]] == 1
     memory.train(UNIFORM["random"], n_games, RandomSource(1))

@@ -33,14 +33,14 @@ def graph_with(*nodes: tuple[int, tuple[int, ...]]) -> GraphArrays:
     return GraphArrays(indptr, successor, np.array([side for side, _ in nodes], np.int8))
 
 
-def uniform(graph: GraphArrays) -> np.ndarray:
+def uniform_policy(graph: GraphArrays) -> np.ndarray:
     n_moves = np.diff(graph.indptr)
     return np.repeat(1 / n_moves, n_moves)
 
 
-def policy(graph: GraphArrays, name: str) -> np.ndarray:
+def named_policy(graph: GraphArrays, name: str) -> np.ndarray:
     if name == "random":
-        return uniform(graph)
+        return uniform_policy(graph)
     if name == "first":
         chances = np.zeros(len(graph.successor))
         chances[graph.indptr[:-1]] = 1
@@ -48,12 +48,12 @@ def policy(graph: GraphArrays, name: str) -> np.ndarray:
     return perfect_policy(graph, solve(graph))
 
 
-def joined(graph: GraphArrays, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+def joined_policies(graph: GraphArrays, first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return np.where(np.repeat(graph.side, np.diff(graph.indptr)) == 0, first, second)
 
 
 @each_game
-def test_positions_that_are_not_over(name):
+def test_number_of_positions_with_moves(name):
     assert len(GAMES[name].side) == COUNTS[name]["states"][1]
 
 
@@ -67,7 +67,7 @@ def test_perfect_play_is_endless(name):
 @pytest.mark.parametrize(("name", "row"), ROWS)
 def test_exact_strength_of_simple_policies(name, row):
     graph = GAMES[name]
-    chances = joined(graph, policy(graph, row["first"]), policy(graph, row["second"]))
+    chances = joined_policies(graph, named_policy(graph, row["first"]), named_policy(graph, row["second"]))
     found = evaluate_loops(*graph, chances)[0]
     wanted = [row[result] for result in ("win", "loss", "draw", "endless")]
     assert found == pytest.approx(np.array(wanted), abs=1e-12)
@@ -75,7 +75,7 @@ def test_exact_strength_of_simple_policies(name, row):
 
 
 @pytest.mark.parametrize("leaving", [2e-6, 1e-12])
-def test_a_position_that_nearly_always_stays_loses_no_digits(leaving):
+def test_a_rarely_left_position_keeps_full_precision(leaving):
     graph = graph_with((0, (0, FIRST_WINS, SECOND_WINS)))
     chances = np.array([1 - leaving, leaving / 4, leaving * 3 / 4])
     assert evaluate_loops(*graph, chances)[0] == pytest.approx(np.array([0.25, 0.75, 0, 0]), abs=1e-12)
@@ -96,12 +96,12 @@ def test_loops_without_a_way_out_are_endless():
     assert values.tolist() == [[0.5, 0, 0, 0.5], [0, 0, 0, 1], [0, 0, 0, 1]]
 
 
-def test_a_side_without_a_move_to_choose_loses():
+def test_a_policy_without_moves_loses():
     graph = graph_with((0, (1,)), (1, (0,)))
     assert evaluate_loops(*graph, np.array([1.0, 0.0])).tolist() == [[1, 0, 0, 0], [1, 0, 0, 0]]
 
 
-def test_components_come_after_those_that_they_lead_to():
+def test_components_are_in_reverse_topological_order():
     graph = graph_with((0, (1,)), (0, (2, 0)), (0, (3,)), (0, (2, FIRST_WINS)))
     found = components(graph.indptr, graph.successor, np.ones(6, np.uint8))
     assert found.tolist() == [1, 1, 0, 0]
@@ -128,19 +128,19 @@ class TestBestResponse:
     """Graphs in which the responding side, the first, moves everywhere; points are those of the second."""
 
     def respond(self, graph: GraphArrays, chances: np.ndarray | None = None) -> np.ndarray:
-        theirs = uniform(graph) if chances is None else chances
+        theirs = uniform_policy(graph) if chances is None else chances
         points, response = best_response(graph, Side.SECOND, theirs)
         played = np.where(np.repeat(graph.side, np.diff(graph.indptr)) == 1, theirs, response)
         earned = points_of(evaluate_loops(*graph, played), Side.SECOND)
         assert earned == pytest.approx(points, abs=1e-12), "the response earns its points"
         return points
 
-    def test_staying_beats_a_gamble_that_must_lose(self):
+    def test_staying_beats_a_losing_gamble(self):
         # Stay, or gamble: half a win, half a position that has to lose.
         graph = graph_with((0, (0, 1)), (1, (FIRST_WINS, 2)), (0, (SECOND_WINS,)))
         assert self.respond(graph).tolist() == [0.5, 0.5, 1]
 
-    def test_a_loop_avoids_a_loss(self):
+    def test_endless_play_avoids_a_loss(self):
         graph = graph_with((0, (SECOND_WINS, 1)), (0, (0,)))
         assert self.respond(graph).tolist() == [0.5, 0.5]
 
@@ -149,31 +149,31 @@ class TestBestResponse:
         assert self.respond(graph).tolist() == [0, 0]
 
     @pytest.mark.parametrize("seed", range(5))
-    def test_against_mixed_policies_no_pure_strategy_is_better(self, seed):
+    def test_no_pure_strategy_beats_the_best_response(self, seed):
         graph = GAMES["pong-hau-ki"]
-        chances = mixed(graph, seed)
+        chances = random_policy(graph, seed)
         points = self.respond(graph, chances)
         rng = np.random.default_rng(seed)
         nodes = np.flatnonzero((graph.side == 0) & (np.diff(graph.indptr) > 1))
         for _ in range(300):
-            response = policy(graph, "first")
+            response = named_policy(graph, "first")
             for node in nodes:
                 edges = np.arange(graph.indptr[node], graph.indptr[node + 1])
                 response[edges] = 0
                 response[rng.choice(edges)] = 1
-            earned = points_of(evaluate_loops(*graph, joined(graph, response, chances)), Side.SECOND)
+            earned = points_of(evaluate_loops(*graph, joined_policies(graph, response, chances)), Side.SECOND)
             assert (earned >= points - 1e-12).all()
 
     def test_all_pure_strategies_of_a_small_graph(self):
         graph = graph_with((0, (1, 2)), (1, (0, 2, FIRST_WINS)), (0, (1, 0, 3)), (1, (2, SECOND_WINS, FIRST_WINS)))
-        chances = uniform(graph)
+        chances = uniform_policy(graph)
         points = self.respond(graph, chances)
         ours = [range(graph.indptr[node], graph.indptr[node + 1]) for node in (0, 2)]
         best = np.full(4, 2.0)
         for choice in product(*ours):
             response = np.zeros(len(graph.successor))
             response[list(choice)] = 1
-            earned = points_of(evaluate_loops(*graph, joined(graph, response, chances)), Side.SECOND)
+            earned = points_of(evaluate_loops(*graph, joined_policies(graph, response, chances)), Side.SECOND)
             best = np.minimum(best, earned)
         assert points == pytest.approx(best, abs=1e-12)
 
@@ -186,7 +186,7 @@ class TestBestResponse:
         assert points == pytest.approx(np.array([worth[result] for result in solution.result.tolist()]), abs=1e-12)
 
 
-def mixed(graph: GraphArrays, seed: int) -> np.ndarray:
+def random_policy(graph: GraphArrays, seed: int) -> np.ndarray:
     """A policy with random chances, some of them 0."""
     rng = np.random.default_rng(seed)
     chances = rng.random(len(graph.successor)) * (rng.random(len(graph.successor)) > 0.3)

@@ -25,7 +25,7 @@ from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
 from tests.beadbox.box_rules import MADE_UP
 
-WRITTEN = Path(__file__).parents[1] / "data" / "matchbox-ai"
+DATA_FOLDER = Path(__file__).parents[1] / "data" / "matchbox-ai"
 GAME = GAMES["noughts-and-crosses"]
 FORM = FORMATS["matchbox-ai"]
 
@@ -46,7 +46,7 @@ QUARTERS = (1, 3)
 Memory = dict[str, list[int]]
 
 
-def looked_up(board: str) -> tuple[str, int]:
+def key_and_turn(board: str) -> tuple[str, int]:
     """The key under which matchbox-ai looks a board up, and the number of the turn that leads there."""
     return min(("".join(board[square] for square in turn), number) for number, turn in enumerate(TURNS))
 
@@ -56,7 +56,7 @@ def chances(memory: Memory, board: str, *, as_it_plays: bool = False) -> dict[in
 
     ``as_it_plays`` includes the program's fault; otherwise the program's own description applies.
     """
-    key, number = looked_up(board)
+    key, number = key_and_turn(board)
     turn = TURNS[number]
     beads = memory[key]
     found = {
@@ -104,15 +104,15 @@ def machine_with(rule: BoxRule, side: Side, seed: int = 1) -> MachineData:
 
 
 RULES = {**{slug: preset.rule for slug, preset in PRESETS.items()}, **MADE_UP}
-TURNED = {name: rule for name, rule in RULES.items() if rule.reduce_symmetry}
+REDUCING_RULES = {name: rule for name, rule in RULES.items() if rule.reduce_symmetry}
 
 
-class TestOut:
+class TestExport:
     @pytest.mark.parametrize("side", Side)
-    @pytest.mark.parametrize("name", TURNED)
+    @pytest.mark.parametrize("name", REDUCING_RULES)
     @pytest.mark.sampled(5)
-    def test_every_box_is_found_there_and_its_chances_are_ours(self, name: str, side: Side) -> None:
-        data = machine_with(TURNED[name], side)
+    def test_matchbox_ai_finds_every_box_with_equal_chances(self, name: str, side: Side) -> None:
+        data = machine_with(REDUCING_RULES[name], side)
         memory = memory_of(FORM.dump(data))
         menace = BoxMachine(GAME, side, data.rule, {box.position: list(box.beads) for box in data.boxes}, learns=False)
         found = set()
@@ -120,7 +120,7 @@ class TestOut:
             position = GAME.decode(board.replace("_", "."))
             if not data.cabinet.has_box(position):
                 continue  # only one move is left, and matchbox-ai plays it
-            key, number = looked_up(board)
+            key, number = key_and_turn(board)
             found.add(key)
             theirs = chances(memory, board)
             if number not in QUARTERS:
@@ -138,8 +138,8 @@ class TestOut:
         assert len(memory) == len(data.boxes)
 
     @pytest.mark.parametrize(("side", "n_boards", "n_quarters"), [(Side.FIRST, 2423, 665), (Side.SECOND, 2097, 574)])
-    def test_how_many_boards_it_turns_by_a_quarter(self, side: Side, n_boards: int, n_quarters: int) -> None:
-        numbers = [looked_up(board)[1] for board in boards(side)]
+    def test_number_of_boards_turned_by_a_quarter(self, side: Side, n_boards: int, n_quarters: int) -> None:
+        numbers = [key_and_turn(board)[1] for board in boards(side)]
         assert len(numbers) == n_boards
         assert sum(number in QUARTERS for number in numbers) == n_quarters
 
@@ -148,7 +148,7 @@ class TestOut:
         text = FORM.dump(MachineData(GAME, Side.FIRST, PRESETS["michie-1961"].rule, "Any", (box,)))
         assert json.loads(text) == [{"state": "_________", "beads": [1, 2, 1, 1, 2, 1, 1, 1, 0], "totalBeads": 10}]
 
-    @pytest.mark.parametrize("name", [name for name in RULES if name not in TURNED])
+    @pytest.mark.parametrize("name", [name for name in RULES if name not in REDUCING_RULES])
     def test_export_of_unreduced_boards_is_refused(self, name: str) -> None:
         """matchbox-ai has one box for all turned boards, so a machine with a box for each cannot be exported."""
         with pytest.raises(ExchangeError, match="a box for each turned board, and matchbox-ai one for all"):
@@ -158,38 +158,38 @@ class TestOut:
 SET_ASIDE = {"o_50_games": (3, 1), "o_500_games": (164, 30), "x_50_games": (30, 13)}
 
 
-def written(name: str) -> Any:
-    return json.loads((WRITTEN / f"{name}.json").read_text())
+def file_entries(name: str) -> Any:
+    return json.loads((DATA_FOLDER / f"{name}.json").read_text())
 
 
-def read(entries: Any, **wanted: Any) -> Any:
+def read_machine(entries: Any, **wanted: Any) -> Any:
     return machine_read(json.dumps(entries).encode(), Wanted(**wanted))
 
 
-class TestIn:
+class TestImport:
     @pytest.mark.parametrize("name", SET_ASIDE)
-    def test_written_files_survive_a_round_trip_but_taken_squares(self, name: str) -> None:
+    def test_files_survive_a_round_trip_except_taken_squares(self, name: str) -> None:
         """A file of matchbox-ai is exported as it was imported, except for beads on taken squares."""
-        data = read(written(name))
+        data = read_machine(file_entries(name))
         assert data.side == (Side.FIRST if name.startswith("x") else Side.SECOND)
         assert (data.preset, data.rule) == ("matchbox-ai-as-shipped", PRESETS["matchbox-ai-as-shipped"].rule)
         assert (data.reading.beads_set_aside, data.reading.boxes_set_aside) == SET_ASIDE[name]
-        theirs, ours = memory_of(json.dumps(written(name))), memory_of(FORM.dump(data))
+        theirs, ours = memory_of(json.dumps(file_entries(name))), memory_of(FORM.dump(data))
         assert ours == {
             key: [count if mark == "_" else 0 for mark, count in zip(key, beads, strict=True)]
             for key, beads in theirs.items()
         }
-        assert all(looked_up(key) == (key, 0) for key in ours)
+        assert all(key_and_turn(key) == (key, 0) for key in ours)
 
     @pytest.mark.parametrize("name", SET_ASIDE)
-    def test_and_plays_here_as_that_program_describes_itself(self, name: str) -> None:
-        data, memory = read(written(name)), memory_of(json.dumps(written(name)))
+    def test_import_plays_like_the_description_of_the_program(self, name: str) -> None:
+        data, memory = read_machine(file_entries(name)), memory_of(json.dumps(file_entries(name)))
         menace = BoxMachine(
             GAME, data.side, data.rule, {box.position: list(box.beads) for box in data.boxes}, learns=False
         )
         n_met = 0
         for board in boards(data.side):
-            if looked_up(board)[0] not in memory:
+            if key_and_turn(board)[0] not in memory:
                 continue
             n_met += 1
             position = GAME.decode(board.replace("_", "."))
@@ -201,36 +201,38 @@ class TestIn:
                 assert sum(ours[move] for move in alike) == pytest.approx(float(sum(theirs[move] for move in alike)))
         assert n_met > len(memory)
 
-    def test_the_total_is_of_all_the_beads_and_looked_at_first(self) -> None:
-        entries = written("o_500_games")
+    def test_a_wrong_total_is_refused_first(self) -> None:
+        entries = file_entries("o_500_games")
         free = [sum(n for n, mark in zip(one["beads"], one["state"], strict=True) if mark == "_") for one in entries]
         number = next(n for n, one in enumerate(entries) if free[n] < one["totalBeads"])
         kept, said = free[number], entries[number]["totalBeads"]
         entries[number]["totalBeads"] = kept
         with pytest.raises(ExchangeError, match=rf"^\[{number}\]\.totalBeads: The beads add up to {said}, not {kept}"):
-            read(entries)
+            read_machine(entries)
 
-    def test_a_box_that_loses_all_its_beads_is_an_empty_box(self) -> None:
-        data = read([{"state": "OX_______", "beads": [3, 2, 0, 0, 0, 0, 0, 0, 0], "totalBeads": 5}])
+    def test_a_box_with_beads_on_taken_squares_only_is_empty(self) -> None:
+        data = read_machine([{"state": "OX_______", "beads": [3, 2, 0, 0, 0, 0, 0, 0, 0], "totalBeads": 5}])
         (box,) = data.boxes
         assert not any(box.beads)
         assert (data.reading.beads_set_aside, data.reading.boxes_set_aside) == (5, 1)
         menace = BoxMachine(GAME, Side.FIRST, data.rule, {box.position: list(box.beads)}, learns=False)
         assert set(menace.policy(GAME.decode("OX.......")).values()) == {1 / 7}
 
-    def test_only_boxes_of_the_side_that_was_taken_are_counted(self) -> None:
-        both = [*written("o_50_games"), *written("x_50_games")]
-        data = read(both, side=Side.FIRST)
+    def test_boxes_of_the_other_side_are_not_counted(self) -> None:
+        both = [*file_entries("o_50_games"), *file_entries("x_50_games")]
+        data = read_machine(both, side=Side.FIRST)
         assert (data.reading.beads_set_aside, data.reading.boxes_set_aside) == SET_ASIDE["x_50_games"]
 
-    def test_another_rule_that_was_asked_for(self) -> None:
+    def test_the_import_uses_a_chosen_rule(self) -> None:
         rule = PRESETS["michie-refill"].rule
-        data = read([{"state": "O___X___X", "beads": [1, 2, 3, 4, 0, 5, 6, 7, 0]}], rule=rule, preset="michie-refill")
+        data = read_machine(
+            [{"state": "O___X___X", "beads": [1, 2, 3, 4, 0, 5, 6, 7, 0]}], rule=rule, preset="michie-refill"
+        )
         assert (data.rule, data.preset, data.reading.is_chosen) == (rule, "michie-refill", True)
         assert (data.reading.beads_set_aside, data.reading.boxes_set_aside) == (1, 1)
 
 
-def written_before(data: MachineData) -> Any:
+def old_entries(data: MachineData) -> Any:
     """The format of older releases: canonical text with dots, the beads of equivalent squares on the first."""
     entries = []
     for box in data.boxes:
@@ -241,24 +243,24 @@ def written_before(data: MachineData) -> Any:
     return entries
 
 
-class TestFilesOfBefore:
+class TestOldFiles:
     @pytest.mark.parametrize("name", ["michie-1961", "matchbox-ai", "go-server", "apl-notebook"])
-    def test_are_still_read(self, name: str) -> None:
+    def test_files_of_older_releases_are_read(self, name: str) -> None:
         data = machine_with(RULES[name], Side.SECOND)
-        assert read(written_before(data), rule=data.rule, side=data.side).boxes == tuple(
+        assert read_machine(old_entries(data), rule=data.rule, side=data.side).boxes == tuple(
             sorted(data.boxes, key=lambda box: (GAME.ply(GAME.decode(box.position)), box.position))
         )
 
-    def test_an_error_names_both_keys_of_a_doubled_box(self) -> None:
-        before = written_before(machine_with(RULES["michie-1961"], Side.SECOND))
-        both = [*before, *written("o_50_games")]
+    def test_refusal_of_a_duplicate_box_names_both_keys(self) -> None:
+        before = old_entries(machine_with(RULES["michie-1961"], Side.SECOND))
+        both = [*before, *file_entries("o_50_games")]
         with pytest.raises(ExchangeError) as refusal:
-            read(both)
+            read_machine(both)
         first, second = refusal.value.where, refusal.value.reason
         number = int(first.strip("[]"))
         assert number >= len(before)
         theirs = both[number]["state"]
-        ours = next(entry["state"] for entry in before if looked_up(entry["state"].replace(".", "_"))[0] == theirs)
+        ours = next(entry["state"] for entry in before if key_and_turn(entry["state"].replace(".", "_"))[0] == theirs)
         place = next(n for n, entry in enumerate(before) if entry["state"] == ours)
         assert second.startswith(
             f"The box '{theirs}' is the same as '{ours}' of [{place}], turned. It holds other beads."

@@ -31,7 +31,7 @@ def rows(memory):
         yield key, memory.beads[slots].tolist(), memory.visits[slots].tolist()
 
 
-def test_a_fresh_memory_has_the_initial_beads_and_is_its_own(table):
+def test_a_fresh_memory_has_its_own_initial_beads(table):
     memory = Memory.fresh(table)
     assert memory.beads.sum() == memory.totals.sum() == 1_720
     assert not memory.visits.any()
@@ -41,7 +41,7 @@ def test_a_fresh_memory_has_the_initial_beads_and_is_its_own(table):
     assert (memory.beads.dtype, memory.visits.dtype, memory.totals.dtype) == (np.int32, np.int64, np.int64)
 
 
-def test_what_is_stored_is_loaded_again(table, trained):
+def test_stored_rows_load_to_the_same_memory(table, trained):
     again = Memory.load(table, rows(trained), n_removed=5)
     assert np.array_equal(again.beads, trained.beads)
     assert np.array_equal(again.visits, trained.visits)
@@ -89,7 +89,7 @@ def test_a_copy_is_independent(trained):
     assert (trained.beads[0], trained.visits[5]) == (copy.beads[0] - 1, copy.visits[5] - 1)
 
 
-def test_touched_boxes_are_those_that_were_opened(table):
+def test_touched_boxes_are_the_opened_boxes(table):
     memory = Memory.fresh(table)
     memory.train(OPPONENTS["random"], 5, RandomSource(3))
     touched = [table.box_id[one.position] for one in memory.touched()]
@@ -103,7 +103,7 @@ def test_the_first_box_is_opened_in_every_game(trained):
     assert trained.visits[trained.slots(0)].sum() == 300
 
 
-def test_a_memory_of_another_rule_is_another_table():
+def test_another_rule_has_another_table():
     rule = BoxRule(initial=(4, 3, 2, 1))
     assert boxes_compile(GAME, Side.FIRST, rule) is boxes_compile(GAME, Side.FIRST, BoxRule())
     assert boxes_compile(GAME, Side.FIRST, BoxRule(draw=2)) is not boxes_compile(GAME, Side.FIRST, BoxRule())

@@ -25,7 +25,7 @@ from tests import factories
 from tests.threads import at_once
 
 PASSWORD = "a good password"
-ONE_NAME = [
+EQUAL_NAMES = [
     ("müller7", "MÜLLER7"),
     ("müller7", unicodedata.normalize("NFD", "Müller7")),
     ("straße", "STRASSE"),
@@ -38,7 +38,7 @@ ONE_NAME = [
     ("ada", "a\u200dd\u034fa"),
     ("Đặng", unicodedata.normalize("NFD", "đẶNG")),
 ]
-SEEN = [
+VISIBLE_NAMES = [
     "Ada",
     "7",
     "…",
@@ -56,23 +56,23 @@ SEEN = [
     "⠁⠙⠁",
     "\u06dd",
 ]
-UNSEEN = [
+INVISIBLE_NAMES = [
     *("", " ", "\u3000", "\u200b", "\u200d", "\u3164", "\u115f\u1160", "\uffa0", "\u2800", "\u0301\u0302"),
     *("\ufe0f", "\u034f", "\u00ad", "\ufeff", "\u2028", "\ufffc", "\U000e0100", "\u20dd"),
 ]
-CHANGED = [
+NAMES_WITH_CONTROL_CHARACTERS = [
     *("a\u202eb", "\u200fa", "a\u2066b\u2069", "\u061ca", "a\tb", "a\nb", "a\x00", "a\x7f", "a\u0085", "a\u2029b"),
     *("ad\u200ba", "a\u3164", "ad\u00ada", "\ufeffada", "a\u200d", "\u200cada", "a \u200db", "a\U000e0041", "a\ufffe"),
     *("a\ud800", "a\u2060b", "a\ufff9b"),
 ]
 
 
-@pytest.mark.parametrize(("one", "other"), ONE_NAME)
-def test_a_name_is_one_in_any_case_and_normal_form(one: str, other: str) -> None:
+@pytest.mark.parametrize(("one", "other"), EQUAL_NAMES)
+def test_equal_names_have_one_key(one: str, other: str) -> None:
     assert name_key(one) == name_key(other)
 
 
-def test_names_that_differ_otherwise_are_two() -> None:
+def test_different_names_have_different_keys() -> None:
     names = ["muller7", "müller7", "mueller7", "muller 7", "мuller7"]
     assert len({name_key(name) for name in names}) == len(names)
 
@@ -98,28 +98,28 @@ def test_name_keys_are_stable_and_ignore_case_and_normal_form(text: str) -> None
         ("ελλ", "Έλλη"),
     ],
 )
-def test_a_search_knows_no_accents(typed: str, name: str) -> None:
+def test_search_ignores_accents(typed: str, name: str) -> None:
     for text in (typed, name, name.upper(), unicodedata.normalize("NFD", name)):
         assert name_search(text) in name_search(name)
 
 
 @pytest.mark.parametrize(("one", "other"), [("กิน", "กัน"), ("कि", "कु"), ("เก็บ", "เกบ")])
-def test_the_vowels_of_other_scripts_are_no_accents(one: str, other: str) -> None:
+def test_search_does_not_ignore_vowels_of_other_scripts(one: str, other: str) -> None:
     assert name_search(one) not in name_search(other)
 
 
 @pytest.mark.parametrize(("typed", "name"), [("שלום", "שָׁלוֹם"), ("محمد", "مُحَمَّد")])
-def test_a_search_knows_no_vowel_points(typed: str, name: str) -> None:
+def test_search_ignores_vowel_points(typed: str, name: str) -> None:
     assert name_search(typed) == name_search(name)
 
 
-@pytest.mark.parametrize("name", SEEN)
-def test_a_name_in_any_script_is_one(name: str) -> None:
+@pytest.mark.parametrize("name", VISIBLE_NAMES)
+def test_names_in_any_script_are_accepted(name: str) -> None:
     assert name_problem(name) == ""
 
 
-@pytest.mark.parametrize("name", [*UNSEEN, *CHANGED])
-def test_a_name_that_nobody_can_see_is_none(name: str) -> None:
+@pytest.mark.parametrize("name", [*INVISIBLE_NAMES, *NAMES_WITH_CONTROL_CHARACTERS])
+def test_invisible_names_have_a_problem(name: str) -> None:
     assert name_problem(name)
 
 
@@ -134,7 +134,7 @@ def log_in(name: str, password: str = PASSWORD, client: Client | None = None) ->
 
 
 @pytest.fixture
-def legacy() -> tuple[Any, Any]:
+def legacy_accounts() -> tuple[Any, Any]:
     """Two accounts with the same name from before names were normalised, as the migration leaves them."""
     accounts = get_user_model().objects
     people = [accounts.model(username=name) for name in ("müller7", "MÜLLER7")]
@@ -147,7 +147,7 @@ def legacy() -> tuple[Any, Any]:
 @pytest.mark.django_db
 class TestAccounts:
     @pytest.mark.parametrize(
-        ("one", "other"), [pair for pair in ONE_NAME if " " not in pair[0] and "\u034f" not in pair[1]]
+        ("one", "other"), [pair for pair in EQUAL_NAMES if " " not in pair[0] and "\u034f" not in pair[1]]
     )
     def test_name_is_unique_and_logs_in_in_any_spelling(self, one: str, other: str) -> None:
         assert sign_up(one) == {}
@@ -157,11 +157,11 @@ class TestAccounts:
             assert (log_in(name), log_in(name, "wrong")) == (302, 200)
 
     @pytest.mark.parametrize("name", ["\u3164", "\u115f\u1160", "\u200b", "ada\u3164", "ada\u202e", "a\u200dda"])
-    def test_a_name_that_nobody_can_see_is_refused(self, name: str) -> None:
+    def test_sign_up_refuses_invisible_names(self, name: str) -> None:
         assert list(sign_up(name)) == ["username"]
 
     @pytest.mark.parametrize("name", ["ＭＥＮＡＣＥ", "ﬆaff", "GUEST1"])
-    def test_the_site_s_own_names_are_its_own_in_any_form(self, name: str) -> None:
+    def test_reserved_names_are_refused_in_any_form(self, name: str) -> None:
         assert list(sign_up(name)) == ["username"]
 
     def test_staff_log_in_by_any_spelling(self) -> None:
@@ -175,7 +175,7 @@ class TestAccounts:
         factories.user("Ärger", is_active=False)
         assert log_in("ärger") == 200
 
-    def test_an_unknown_name_costs_one_password(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_an_unknown_name_costs_one_password_hash(self, monkeypatch: pytest.MonkeyPatch) -> None:
         model, hashed = get_user_model(), []
         monkeypatch.setattr(model, "set_password", lambda self, password: hashed.append(password))
         assert log_in("nobody", "wrong") == 200
@@ -187,10 +187,10 @@ class TestAccounts:
         assert log_in("ÄRGER", "wrong") == 200
         assert compared == ["wrong"]
 
-    def test_other_credentials_are_for_other_backends(self) -> None:
+    def test_other_credentials_are_left_to_other_backends(self) -> None:
         assert authenticate(RequestFactory().post("/login"), token="x") is None
 
-    def test_the_lock_is_one_for_all_spellings(self) -> None:
+    def test_all_spellings_of_a_name_share_one_lock(self) -> None:
         factories.user("müller")
         spellings = ["müller", "MÜLLER", "Müller", unicodedata.normalize("NFD", "müller"), "ＭÜLLER"] * 2
         answers = [log_in(name, "wrong") for name in spellings]
@@ -219,7 +219,7 @@ class TestAccounts:
         assert account_named("ÄRGER").username == "Ärger"
 
     @pytest.mark.parametrize("name", ["MÜLLER", "\u3164"])
-    def test_the_staff_s_forms_refuse_what_sign_up_refuses(self, admin_client: Client, name: str) -> None:
+    def test_staff_forms_refuse_the_names_that_sign_up_refuses(self, admin_client: Client, name: str) -> None:
         factories.user("müller")
         other = factories.user("other")
         form = {"username": name, "usable_password": "true", "password1": PASSWORD, "password2": PASSWORD}
@@ -229,13 +229,15 @@ class TestAccounts:
             assert "username" in answer.context["adminform"].form.errors
 
     @pytest.mark.parametrize("name", ["MÜLLER", "\u3164"])
-    def test_createsuperuser_refuses_what_sign_up_refuses(self, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_createsuperuser_refuses_the_names_that_sign_up_refuses(
+        self, name: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         factories.user("müller")
         monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", PASSWORD)
         with pytest.raises(CommandError, match=r"taken|hidden"), transaction.atomic():
             call_command("createsuperuser", interactive=False, username=name, email="a@example.org")
 
-    def test_the_database_holds_one_account_for_a_key(self) -> None:
+    def test_the_database_refuses_a_second_account_with_one_key(self) -> None:
         factories.user("müller")
         other = factories.user("other")
         with pytest.raises(IntegrityError, match="account_name_once"):
@@ -243,44 +245,44 @@ class TestAccounts:
 
 
 @pytest.mark.django_db
-def test_a_letter_comes_to_a_mailbox_in_any_case() -> None:
+def test_an_email_address_matches_in_any_case() -> None:
     factories.user("ada", email="ada@müller.example")
     Client().post("/password/reset", {"email": "Ada@MÜLLER.example"})
     assert [message.to for message in mail.outbox] == [["ada@müller.example"]]
 
 
 @pytest.mark.django_db
-class TestAccountsOfBefore:
+class TestOldAccounts:
     @pytest.fixture(autouse=True)
-    def folded(self, legacy: Any, capsys: pytest.CaptureFixture[str]) -> str:
+    def command_output(self, legacy_accounts: Any, capsys: pytest.CaptureFixture[str]) -> str:
         import_module("games.migrations.0014_account_names_folded").fold(apps, None)
         return capsys.readouterr().out
 
-    def test_both_accounts_log_in_by_their_own_spelling(self, legacy: Any, folded: str) -> None:
+    def test_both_accounts_log_in_by_their_own_spelling(self, legacy_accounts: Any, command_output: str) -> None:
         """The command ``names`` reports both accounts with the same folded name."""
-        first, later = legacy
-        for account in legacy:
+        first, later = legacy_accounts
+        for account in legacy_accounts:
             client = Client()
             assert log_in(account.username, f"{PASSWORD} of {account.username}", client) == 302
             assert client.session["_auth_user_id"] == str(account.pk)
         output = StringIO()
         call_command("names", stdout=output)
-        for text in (folded, output.getvalue()):
+        for text in (command_output, output.getvalue()):
             assert f"'müller7' (id {first.pk}) and 'MÜLLER7' (id {later.pk})" in text
         assert "1 accounts share" in output.getvalue()
 
-    def test_both_are_listed_in_the_admin(self, admin_client: Client) -> None:
+    def test_admin_lists_both_accounts(self, admin_client: Client) -> None:
         page = admin_client.get("/admin/auth/user/?account_name__is_duplicate=1")
         assert [account.username for account in page.context["cl"].result_list] == ["MÜLLER7"]
 
-    def test_both_can_be_stored_and_a_third_is_refused(self, legacy: Any) -> None:
-        for account in legacy:
+    def test_both_can_be_stored_and_a_third_is_refused(self, legacy_accounts: Any) -> None:
+        for account in legacy_accounts:
             account.email = "a@example.org"
             account.save()
         assert list(sign_up("Müller7")) == ["username"]
 
-    def test_a_rename_ends_it(self, legacy: Any) -> None:
-        first, later = legacy
+    def test_a_rename_resolves_the_conflict(self, legacy_accounts: Any) -> None:
+        first, later = legacy_accounts
         first.username = "meier"
         first.save()
         assert account_named("mÜLLER7") == later

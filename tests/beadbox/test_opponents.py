@@ -27,7 +27,7 @@ def positions():
     return [position for position in reachable(GAME) if not GAME.is_terminal(position)]
 
 
-def squares(opponent, text):
+def reply_squares(opponent, text):
     return "".join(map(GAME.format_move, UNIFORM[opponent].replies(GAME, GAME.decode(text))))
 
 
@@ -40,15 +40,15 @@ def test_the_registry():
     assert all(opponent.name and opponent.summary.endswith(".") for opponent in OPPONENTS.values())
 
 
-ROMGONS = family_games("romgon")
+ROMGON_GAMES = family_games("romgon")
 
 
 @pytest.mark.parametrize("game", GAMES.values(), ids=list(GAMES))
-def test_who_plays_and_is_offered_depends_on_the_game(game):
+def test_opponents_offered_depend_on_the_game(game):
     levels = {level: opponent_at(level, game) for level in ("easy", "medium", "hard", "expert", "master")}
     playing = [slug for slug, opponent in OPPONENTS.items() if opponent.plays(game)]
     offered = [one.opponent.slug for one in opponents_offered(game)]
-    if game in ROMGONS:
+    if game in ROMGON_GAMES:
         engine = engine_of(game)
         assert levels == {level: ENGINES[level] for level in levels}
         assert playing == ["random", *(slug for slug, level in engine.levels.items() if engine.plays_at(game, level))]
@@ -73,14 +73,14 @@ def uniform_opponents(base=UniformOpponent):
 
 
 assert EXPERIMENTS, "which import opponents of their own"
-LISTED = [game for game in GAMES.values() if game.listable]
+LISTED_GAMES = [game for game in GAMES.values() if game.listable]
 
 
-PAIRS = [(kind, game) for kind in uniform_opponents() for game in LISTED if kind().plays(game)]
+OPPONENTS_WITH_GAMES = [(kind, game) for kind in uniform_opponents() for game in LISTED_GAMES if kind().plays(game)]
 
 
-@pytest.mark.parametrize(("kind", "game"), PAIRS, ids=lambda one: one.slug)
-def test_canonical_opponents_play_alike_on_every_turned_board(kind, game):
+@pytest.mark.parametrize(("kind", "game"), OPPONENTS_WITH_GAMES, ids=lambda one: one.slug)
+def test_canonical_opponents_are_equivariant(kind, game):
     opponent = kind()
     for position in reachable(game):
         if game.is_terminal(position):
@@ -103,23 +103,23 @@ class OtherEngine(Engine):
     best = entries = keys = key_board = entry_read = entry_problem = None
 
 
-def test_two_engines_may_call_a_level_by_the_same_name(monkeypatch):
+def test_two_engines_may_have_levels_with_the_same_name(monkeypatch):
     monkeypatch.setitem(registry.ENGINES, GAME.family, OtherEngine())
     hard = EngineOpponent("hard")
-    assert all(hard.plays(game) for game in (GAME, *ROMGONS))
+    assert all(hard.plays(game) for game in (GAME, *ROMGON_GAMES))
     start = GAME.initial_position()
     assert hard.choose(GAME, start, RandomSource(1)) == GAME.legal_moves(start)[0]
-    romgon = ROMGONS[0]
+    romgon = ROMGON_GAMES[0]
     assert hard.choose(romgon, romgon.initial_position(), RandomSource(1)) in romgon.legal_moves(
         romgon.initial_position()
     )
     assert not EngineOpponent("medium").plays(GAME)
 
 
-@pytest.mark.parametrize("game", ROMGONS, ids=lambda game: game.slug)
+@pytest.mark.parametrize("game", ROMGON_GAMES, ids=lambda game: game.slug)
 @pytest.mark.parametrize("slug", [slug for slug, engine in ENGINES.items() if not engine.is_slow])
 @pytest.mark.sampled(4)
-def test_an_engine_plays_legal_moves_by_its_source(slug, game):
+def test_an_engine_plays_legal_moves_from_its_random_source(slug, game):
     source, twin, position = RandomSource(3), RandomSource(3), game.initial_position()
     while position.ply < 12 and not game.is_terminal(position):
         if not ENGINES[slug].plays(game):
@@ -149,8 +149,8 @@ def test_a_reply_takes_one_random_word():
     assert source.words == twin.words
 
 
-def test_random_plays_anything():
-    assert squares("random", "XO.......") == "3456789"
+def test_random_plays_each_legal_move():
+    assert reply_squares("random", "XO.......") == "3456789"
 
 
 @pytest.mark.parametrize(
@@ -167,26 +167,26 @@ def test_random_plays_anything():
     ],
 )
 def test_win_block(text, replies, why):
-    assert squares("win-block", text) == replies, why
+    assert reply_squares("win-block", text) == replies, why
 
 
-def test_win_block_wins_or_blocks_wherever_it_can(positions):
+def test_win_block_wins_or_blocks_if_possible(positions):
     for position in positions:
         legal = GAME.legal_moves(position)
         side = GAME.side_to_move(position)
-        winning = {m for m in legal if wins(GAME.apply(position, m), side)}
+        winning = {m for m in legal if is_won(GAME.apply(position, m), side)}
         mark, other = GAME.look.layout.roles[side], GAME.look.layout.roles[side.other]
-        blocking = {m for m in legal if completes(position, other, m)}
-        assert winning == {m for m in legal if completes(position, mark, m)}
+        blocking = {m for m in legal if completes_a_line(position, other, m)}
+        assert winning == {m for m in legal if completes_a_line(position, mark, m)}
         assert set(UNIFORM["win-block"].replies(GAME, position)) == (winning or blocking or set(legal))
 
 
-def wins(position, side):
+def is_won(position, side):
     outcome = GAME.outcome(position)
     return outcome is not None and outcome.winner is side
 
 
-def completes(position, mark, square):
+def completes_a_line(position, mark, square):
     board = position[:square] + mark + position[square + 1 :]
     rows = [board[0:3], board[3:6], board[6:9], board[0::3], board[1::3], board[2::3], board[0::4], board[2:8:2]]
     return mark * 3 in rows
@@ -213,8 +213,8 @@ def test_perfect_play_never_loses(slug, side, other):
 
 
 def test_only_perfect_fast_prefers_a_shorter_win():
-    assert squares("perfect", "XO.X...O.") == "57"
-    assert squares("perfect-fast", "XO.X...O.") == "7"
+    assert reply_squares("perfect", "XO.X...O.") == "57"
+    assert reply_squares("perfect-fast", "XO.X...O.") == "7"
 
 
 def test_perfect_fast_takes_shortest_win_and_longest_loss(positions):

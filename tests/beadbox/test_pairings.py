@@ -35,7 +35,7 @@ from beadbox.tournaments.standings import Result, table
 
 BOTH, FIRST, SECOND = frozenset((0, 1)), frozenset((0,)), frozenset((1,))
 ANY_SIDES = st.lists(st.sampled_from([BOTH, FIRST, SECOND]), min_size=2, max_size=12)
-LISTABLE = [game for game in GAMES.values() if game.listable]
+LISTED_GAMES = [game for game in GAMES.values() if game.listable]
 
 
 def entrants(*sides: frozenset[int]) -> list[Entrant]:
@@ -51,7 +51,7 @@ def memory(game: Game, side: Side, preset: str, games: int = 500) -> Memory:
 # Pairings
 
 
-def test_two_that_play_both_sides_meet_twice_once_each_way() -> None:
+def test_players_of_both_sides_meet_once_on_each_side() -> None:
     one, other = entrants(BOTH, BOTH)
     assert meetings_between(one, other) == [Meeting(0, 1), Meeting(1, 0)]
 
@@ -61,7 +61,7 @@ def test_two_machines_of_one_side_never_meet() -> None:
     assert round_robin(entrants(SECOND, SECOND, SECOND)) == []
 
 
-def test_round_robin_pairs_all_that_can_meet() -> None:
+def test_round_robin_pairs_all_players_that_can_meet() -> None:
     assert round_robin(entrants(FIRST, SECOND, BOTH)) == [Meeting(0, 1), Meeting(0, 2), Meeting(2, 1)]
 
 
@@ -72,7 +72,7 @@ def test_every_meeting_respects_the_sides(sides: list[frozenset[int]]) -> None:
         assert 1 in sides[meeting.second]
 
 
-def whole_swiss(sides: list[frozenset[int]], seed: int) -> list[list[Meeting]]:
+def swiss_rounds(sides: list[frozenset[int]], seed: int) -> list[list[Meeting]]:
     """Rounds until no pair is left; entry 0 always wins, then entry 1, and so on."""
     players = entrants(*sides)
     met: set[frozenset[int]] = set()
@@ -94,17 +94,17 @@ def whole_swiss(sides: list[frozenset[int]], seed: int) -> list[list[Meeting]]:
 @given(ANY_SIDES, st.integers(0, 2**32))
 def test_swiss_pairs_meet_once_and_all_meet_in_the_end(sides: list[frozenset[int]], seed: int) -> None:
     """No pair meets in two rounds, no player has two pairings in a round, and the seed decides the rounds."""
-    rounds = whole_swiss(sides, seed)
+    rounds = swiss_rounds(sides, seed)
     pairs = [pair for meetings in rounds for pair in {meeting.pair for meeting in meetings}]
     assert len(pairs) == len(set(pairs))
     assert set(pairs) == {meeting.pair for meeting in round_robin(entrants(*sides))}
     for meetings in rounds:
         seats = Counter(number for pair in {meeting.pair for meeting in meetings} for number in pair)
         assert set(seats.values()) == {1}, "nobody sits at two tables"
-    assert rounds == whole_swiss(sides, seed)
+    assert rounds == swiss_rounds(sides, seed)
 
 
-def test_equals_meet_equals() -> None:
+def test_swiss_pairs_players_with_equal_points() -> None:
     players = entrants(*[BOTH] * 4)
     scores = {0: 1.0, 1: 0.0, 2: 1.0, 3: 0.0}
     for seed in range(20):
@@ -112,14 +112,14 @@ def test_equals_meet_equals() -> None:
         assert {meeting.pair for meeting in meetings} == {frozenset((0, 2)), frozenset((1, 3))}
 
 
-def test_who_has_played_less_is_not_left_out_again() -> None:
+def test_a_player_left_out_once_is_paired_next() -> None:
     players = entrants(*[BOTH] * 3)
     met = {frozenset((0, 1))}
     meetings = swiss_round(players, {0: 1.0, 1: 0.0, 2: 0.0}, met, Counter({0: 1, 1: 1}), RandomSource(1).below)
     assert 2 in meetings[0].pair
 
 
-def test_the_first_round_is_drawn_by_lot() -> None:
+def test_the_first_round_is_random() -> None:
     players = entrants(*[BOTH] * 8)
     draws = {
         frozenset(m.pair for m in swiss_round(players, dict.fromkeys(range(8), 0.0), set(), Counter(), rng.below))
@@ -155,21 +155,21 @@ def test_standings_count_points_per_game_and_each_opponent() -> None:
     assert last.against[0] == (20, pytest.approx(4), pytest.approx(5.5))
 
 
-def test_what_is_expected_is_known_only_where_all_of_it_is() -> None:
+def test_expected_points_need_all_their_pairings() -> None:
     sure, unsure = Result(0, 1, 10, 6, 2, 2, (0.5, 0.3, 0.2)), Result(0, 2, 4, 0, 4, 0)
     rows = {row.number: row for row in table([0, 1, 2, 3], [sure, unsure, sure])}
     assert [rows[number].expected for number in range(4)] == [None, pytest.approx(7), None, 0]
     assert {number: against[2] for number, against in rows[0].against.items()} == {1: pytest.approx(13), 2: None}
 
 
-def test_equals_share_a_place_and_who_has_not_played_stands_last() -> None:
+def test_equal_points_share_a_place_and_no_games_rank_last() -> None:
     rows = table([0, 1, 2, 3], [Result(0, 2, 2, 0, 2, 0), Result(3, 2, 2, 0, 0, 2)])
     assert [(row.number, row.place) for row in rows] == [(2, 1), (0, 2), (3, 3), (1, 4)]
     rows = table([0, 1, 2], [Result(0, 2, 2, 1, 0, 1)])
     assert [(row.number, row.place) for row in rows] == [(0, 1), (2, 1), (1, 3)]
 
 
-def test_entries_are_ranked_among_those_of_their_side() -> None:
+def test_entries_are_ranked_among_entries_of_their_side() -> None:
     results = [
         Result(0, 1, 10, 9, 0, 1),
         Result(2, 1, 10, 6, 0, 4),
@@ -204,7 +204,7 @@ def test_ratings_of_a_large_tournament_use_a_sample() -> None:
 
 
 @given(st.integers(0, 40), st.integers(0, 40), st.integers(0, 40))
-def test_a_whole_result_is_spread_into_just_its_games(wins: int, draws: int, losses: int) -> None:
+def test_games_of_a_sample_keep_the_total_result(wins: int, draws: int, losses: int) -> None:
     n_games = wins + draws + losses
     games = list(spread(Result(0, 1, n_games, wins, draws, losses), n_games))
     assert (games.count(1.0), games.count(0.5), games.count(0.0)) == (wins, draws, losses)
@@ -236,8 +236,8 @@ def naive_contest(game: Game, players: list[np.ndarray], n_games: int, rng: Rand
     return tally
 
 
-@pytest.mark.parametrize("game", LISTABLE, ids=lambda game: game.slug)
-def test_the_kernel_plays_the_games_of_its_readable_twin(game: Game) -> None:
+@pytest.mark.parametrize("game", LISTED_GAMES, ids=lambda game: game.slug)
+def test_the_kernel_equals_its_readable_twin(game: Game) -> None:
     one, other = OPPONENTS["win-block"], OPPONENTS["random"]
     played = contest(game, one, other, 300, RandomSource(5, 2))
     policies = [opponent_policy(game, player, reduced=True) for player in (one, other)]
@@ -245,12 +245,12 @@ def test_the_kernel_plays_the_games_of_its_readable_twin(game: Game) -> None:
     assert [played.first_wins, played.second_wins, played.draws] == twin
 
 
-@pytest.mark.parametrize("game", LISTABLE, ids=lambda game: game.slug)
+@pytest.mark.parametrize("game", LISTED_GAMES, ids=lambda game: game.slug)
 @pytest.mark.parametrize(
     ("first", "second"),
     [("michie-1961", "michie-refill"), ("michie-1961", "apl-notebook"), ("scroggs", "perfect"), ("random", "scroggs")],
 )
-def test_the_sample_lies_where_the_exact_result_says(game: Game, first: str, second: str) -> None:
+def test_a_sample_agrees_with_the_exact_result(game: Game, first: str, second: str) -> None:
     players: list[Player] = [
         OPPONENTS[name] if name in OPPONENTS else FrozenBoxes(memory(game, side, name))
         for side, name in ((Side.FIRST, first), (Side.SECOND, second))
@@ -268,7 +268,7 @@ def test_the_sample_lies_where_the_exact_result_says(game: Game, first: str, sec
         assert difference >= -5 * deviation - 1e-12 or (result != endless and not game.always_ends)
 
 
-@pytest.mark.parametrize("game", LISTABLE, ids=lambda game: game.slug)
+@pytest.mark.parametrize("game", LISTED_GAMES, ids=lambda game: game.slug)
 def test_exact_contest_agrees_with_the_strength_page(game: Game) -> None:
     """Contests of frozen machines give the same expected result as the strength page and teach nothing."""
     first, second = memory(game, Side.FIRST, "michie-1961"), memory(game, Side.SECOND, "michie-refill")
@@ -286,8 +286,8 @@ def test_exact_contest_agrees_with_the_strength_page(game: Game) -> None:
     assert (second.beads == before[1]).all()
 
 
-def test_two_fixed_opponents_have_an_exact_result_too() -> None:
-    game = LISTABLE[0]
+def test_two_fixed_opponents_have_an_exact_result() -> None:
+    game = LISTED_GAMES[0]
     graph = graph_compile(game, reduced=False)
     policies = [opponent_policy(game, OPPONENTS[name], reduced=False) for name in ("win-block", "random")]
     strength = expected(graph, Side.FIRST, *policies)
@@ -295,8 +295,8 @@ def test_two_fixed_opponents_have_an_exact_result_too() -> None:
     assert found == pytest.approx((strength.win, strength.draw, strength.loss), abs=1e-12)
 
 
-def test_a_machine_cannot_sit_on_the_other_side() -> None:
-    game = LISTABLE[0]
+def test_a_machine_cannot_play_the_other_side() -> None:
+    game = LISTED_GAMES[0]
     second = memory(game, Side.SECOND, "michie-refill")
     with pytest.raises(ValueError, match="cannot sit on side 0"):
         contest(game, FrozenBoxes(second), OPPONENTS["random"], 1, RandomSource(0))

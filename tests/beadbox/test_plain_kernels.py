@@ -34,7 +34,7 @@ N_GAMES = 60
 BOXES = PACKAGES["beadbox.kernels"]
 
 
-def of_boxes(game: str, rule: BoxRule, opponent: str) -> list[Any]:
+def box_results(game: str, rule: BoxRule, opponent: str) -> list[Any]:
     """The results of every kernel of box machines."""
     rules, rng = GAMES[game], RandomSource(7)
     one, other = (Memory.fresh(boxes_compile(rules, side, rule)) for side in Side)
@@ -59,7 +59,7 @@ def of_boxes(game: str, rule: BoxRule, opponent: str) -> list[Any]:
     return [rng.text, tallies, found, *memories, *populations, *looks]
 
 
-def of_tables(game: str, rule: TableRule) -> list[Any]:
+def table_results(game: str, rule: TableRule) -> list[Any]:
     """The results of the kernel of table learners."""
     rng, memories = RandomSource(7), [TableMemory.fresh(GAMES[game], rule) for _ in range(2)]
     tallies = [
@@ -72,7 +72,7 @@ def of_tables(game: str, rule: TableRule) -> list[Any]:
     return [rng.text, tallies, [memory.epsilon for memory in memories], *arrays]
 
 
-def of_loops() -> list[Any]:
+def loop_results() -> list[Any]:
     """The results of the kernels for games with loops."""
     graph = pong_hau_ki()
     n_moves = np.diff(graph.indptr)
@@ -89,9 +89,9 @@ LOOPS = {
     *("evaluate_loops", "components", "_absorb", "best_response_loops", "end_components", "_price", "_leave"),
     *("play_plies", "visit_loops"),
 }
-PLAYED: dict[str, Callable[[], list[Any]]] = {
+RESULTS: dict[str, Callable[[], list[Any]]] = {
     **{
-        f"{game}, {preset}, {opponent}": lambda g=game, p=preset, o=opponent: of_boxes(g, PRESETS[p].rule, o)
+        f"{game}, {preset}, {opponent}": lambda g=game, p=preset, o=opponent: box_results(g, PRESETS[p].rule, o)
         for game, preset, opponent in (
             ("noughts-and-crosses", "michie-1961", "random"),
             ("noughts-and-crosses", "michie-refill", "perfect"),
@@ -99,15 +99,16 @@ PLAYED: dict[str, Callable[[], list[Any]]] = {
             ("hexapawn", "michie-refill", "random"),
         )
     },
-    "loops": of_loops,
-    **{f"table, {method}": lambda m=method: of_tables("noughts-and-crosses", TableRule(method=m)) for method in Method},
+    "loops": loop_results,
+    **{
+        f"table, {method}": lambda m=method: table_results("noughts-and-crosses", TableRule(method=m))
+        for method in Method
+    },
 }
 
 
-@pytest.mark.parametrize("played", PLAYED.values(), ids=PLAYED)
-def test_plain_kernels_leave_what_compiled_ones_leave(
-    played: Callable[[], list[Any]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("played", RESULTS.values(), ids=RESULTS)
+def test_plain_kernels_equal_compiled_kernels(played: Callable[[], list[Any]], monkeypatch: pytest.MonkeyPatch) -> None:
     compiled = played()
     called = set()
 
@@ -220,7 +221,7 @@ print(outer(3), heavy(np.uint64(7)), len(outer.compiled.signatures))
 """
 
 
-def test_a_process_changes_over_without_a_restart(tmp_path: Path) -> None:
+def test_a_process_switches_to_compiled_kernels(tmp_path: Path) -> None:
     (tmp_path / "toys").mkdir()
     (tmp_path / "toys" / "__init__.py").touch()
     (tmp_path / "toys" / "play.py").write_text(TOYS)
@@ -231,14 +232,14 @@ def test_a_process_changes_over_without_a_restart(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def copied(tmp_path: Path) -> Path:
+def source_copy(tmp_path: Path) -> Path:
     """A copy of the sources that tests may change."""
     for folder in ("beadbox", "games", "learning"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__", "migrations"))
     return tmp_path
 
 
-def changed_by(copied: Path, name: str) -> set[str]:
+def packages_changed_by(source_copy: Path, name: str) -> set[str]:
     """The kernel modules that lose their cached machine code when a file changes."""
     modules = [
         ".".join(file.relative_to(ROOT).with_suffix("").parts)
@@ -246,44 +247,44 @@ def changed_by(copied: Path, name: str) -> set[str]:
         for file in (ROOT / folder).glob("*.py")
         if " kernel" in file.read_text() and file.stem not in ("jit", "compiled", "cache", "__init__")
     ]
-    before = {module: cache.checksum(module, copied) for module in modules}
-    with (copied / name).open("a") as file:
+    before = {module: cache.checksum(module, source_copy) for module in modules}
+    with (source_copy / name).open("a") as file:
         file.write("\nCHANGED = True\n")
-    return {module for module in modules if cache.checksum(module, copied) != before[module]}
+    return {module for module in modules if cache.checksum(module, source_copy) != before[module]}
 
 
 @pytest.mark.parametrize("game", ["hexapawn", "noughts_and_crosses"])
-def test_rules_without_kernels_leave_every_cache_unchanged(copied: Path, game: str) -> None:
-    assert changed_by(copied, f"beadbox/rules/{game}/rules.py") == set()
+def test_rules_without_kernels_leave_every_cache_unchanged(source_copy: Path, game: str) -> None:
+    assert packages_changed_by(source_copy, f"beadbox/rules/{game}/rules.py") == set()
 
 
-def test_the_rules_of_romgon_concern_its_engine_alone(copied: Path) -> None:
-    changed = changed_by(copied, "beadbox/rules/romgon/moves.py")
+def test_romgons_rules_affect_only_the_cache_of_its_engine(source_copy: Path) -> None:
+    changed = packages_changed_by(source_copy, "beadbox/rules/romgon/moves.py")
     assert "beadbox.engines.romgon.boards" in changed
     assert {module.rpartition(".")[0] for module in changed} == {"beadbox.engines.romgon"}
 
 
-def test_a_changed_part_throws_away_the_kernels_that_call_it(copied: Path) -> None:
-    changed = changed_by(copied, "beadbox/kernels/box_learning.py")
+def test_a_changed_module_invalidates_kernels_that_call_it(source_copy: Path) -> None:
+    changed = packages_changed_by(source_copy, "beadbox/kernels/box_learning.py")
     assert changed >= {"beadbox.kernels.box_learning", "beadbox.kernels.population"}
     assert not changed & {"beadbox.kernels.exact", "beadbox.kernels.contest"}
-    assert "beadbox.kernels.contest" in changed_by(copied, "beadbox/kernels/random_source.py")
-    assert "beadbox.engines.romgon.q_games" in changed_by(copied, "beadbox/engines/romgon/boards.py")
+    assert "beadbox.kernels.contest" in packages_changed_by(source_copy, "beadbox/kernels/random_source.py")
+    assert "beadbox.engines.romgon.q_games" in packages_changed_by(source_copy, "beadbox/engines/romgon/boards.py")
 
 
-def test_a_change_of_a_source_makes_a_package_unready(copied: Path) -> None:
-    before = cache.identity("beadbox.kernels", copied)
-    assert cache.identity("beadbox.kernels", copied) == before
-    changed_by(copied, "beadbox/kernels/exact.py")
-    assert cache.identity("beadbox.kernels", copied) != before
+def test_a_changed_source_makes_its_package_unready(source_copy: Path) -> None:
+    before = cache.identity("beadbox.kernels", source_copy)
+    assert cache.identity("beadbox.kernels", source_copy) == before
+    packages_changed_by(source_copy, "beadbox/kernels/exact.py")
+    assert cache.identity("beadbox.kernels", source_copy) != before
 
 
-def test_other_installed_packages_are_not_among_the_sources(copied: Path) -> None:
-    (copied / "numpy").mkdir()
-    (copied / "numpy" / "__init__.py").touch()
-    sources = cache.sources("beadbox.kernels.exact", copied)
-    assert copied / "beadbox" / "kernels" / "exact.py" in sources
-    assert all((copied / "beadbox") in source.parents for source in sources)
+def test_other_installed_packages_are_not_among_the_sources(source_copy: Path) -> None:
+    (source_copy / "numpy").mkdir()
+    (source_copy / "numpy" / "__init__.py").touch()
+    sources = cache.sources("beadbox.kernels.exact", source_copy)
+    assert source_copy / "beadbox" / "kernels" / "exact.py" in sources
+    assert all((source_copy / "beadbox") in source.parents for source in sources)
 
 
 def test_machine_code_is_kept_in_the_first_writable_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -300,10 +301,10 @@ def test_machine_code_is_kept_in_the_first_writable_folder(tmp_path: Path, monke
     assert cache.folder.__wrapped__() is None
 
 
-def test_a_library_runs_compiled_where_no_folder_can_be_written(copied: Path) -> None:
-    folder = copied / "beadbox" / "kernels" / "__pycache__"
+def test_a_library_runs_compiled_where_no_folder_can_be_written(source_copy: Path) -> None:
+    folder = source_copy / "beadbox" / "kernels" / "__pycache__"
     folder.touch()
-    (copied / "toys.py").write_text(
+    (source_copy / "toys.py").write_text(
         "from beadbox.kernels.jit import kernel\n\n\n@kernel\ndef doubled(x):\n    return 2 * x\n"
     )
     printed = run(
@@ -311,7 +312,7 @@ def test_a_library_runs_compiled_where_no_folder_can_be_written(copied: Path) ->
         "print(folder(), doubled(3), doubled.compiled.signatures)",
         NUMBA_CACHE_DIR="",
         XDG_CACHE_HOME=str(folder),
-        PYTHONPATH=str(copied),
+        PYTHONPATH=str(source_copy),
         PYTHONSAFEPATH="1",
     )
     assert printed == "None 6 [(int64,)]\n"

@@ -20,7 +20,7 @@ MARKS = [0, 1, 30, 300]
 RULES = {"scroggs": PRESETS["scroggs"].rule, "apl-notebook": PRESETS["apl-notebook"].rule, **MADE_UP}
 
 
-def assert_alone(population: Population, row: int, memory: Memory) -> None:
+def assert_equals_machine_alone(population: Population, row: int, memory: Memory) -> None:
     for name in ("beads", "visits", "totals"):
         assert np.array_equal(getattr(population, name)[row], getattr(memory, name)), name
     assert population.memory(row).n_removed == memory.n_removed
@@ -28,7 +28,7 @@ def assert_alone(population: Population, row: int, memory: Memory) -> None:
 
 @pytest.mark.parametrize("side", Side, ids=["first", "second"])
 @pytest.mark.parametrize("name", RULES)
-def test_each_is_what_it_would_be_alone(name, side):
+def test_each_machine_equals_the_same_machine_alone(name, side):
     table = boxes_compile(PAWNS, side, RULES[name])
     sources = [RandomSource(7, number) for number in range(11)]
     population = Population.fresh(table, sources)
@@ -53,7 +53,7 @@ def test_each_is_what_it_would_be_alone(name, side):
                 memory.beads[opening].tolist(),
                 memory.visits[opening].tolist(),
             ]
-        assert_alone(population, row, memory)
+        assert_equals_machine_alone(population, row, memory)
         assert population.source(row).words == rng.words
         played = population.played(row)
         assert (played.wins, played.draws, played.losses) == tuple(tally)
@@ -61,7 +61,7 @@ def test_each_is_what_it_would_be_alone(name, side):
 
 @pytest.mark.parametrize("side", Side, ids=["first", "second"])
 @pytest.mark.parametrize("slug", ["michie-refill", "gardner-her", "matchbox-ai"])
-def test_each_pair_is_what_it_would_be_alone(slug, side):
+def test_each_pair_equals_the_same_pair_alone(slug, side):
     rule = PRESETS[slug].rule
     tables = [boxes_compile(GAME, of, rule) for of in (side, side.other)]
     sources = [RandomSource(number) for number in range(3)]
@@ -71,8 +71,8 @@ def test_each_pair_is_what_it_would_be_alone(slug, side):
         ours, theirs = (Memory.fresh(table) for table in tables)
         rng = RandomSource(row)
         tally = ours.train_against(theirs, 400, rng, opponent_learns=True)
-        assert_alone(learners, row, ours)
-        assert_alone(partners, row, theirs)
+        assert_equals_machine_alone(learners, row, ours)
+        assert_equals_machine_alone(partners, row, theirs)
         assert learners.source(row).words == rng.words
         alone = against_opponent(ours, UNIFORM["win-block"])
         assert marked.strength[row, 1, 0] == pytest.approx((alone.win, alone.draw, alone.loss, 0), abs=1e-12)

@@ -47,16 +47,16 @@ HER = {"gardner-her", "gardner-her-reward"}
 HEXAPAWN_RL = {"hexapawn-rl", "hexapawn-rl-as-shipped"}
 DECISIONS = {"michie-1961", "michie-refill", "scroggs"}
 MERGED = DECISIONS | HER
-STOPS = {"scroggs", "hexapawn-rl-as-shipped"}
+STOPPING = {"scroggs", "hexapawn-rl-as-shipped"}
 
 
-def test_every_preset_is_accounted_for():
+def test_every_preset_is_listed_here():
     assert set(PRESETS) == set(WHEN_EMPTY)
     assert DEFAULT_PRESETS == {Side.FIRST: "michie-1961", Side.SECOND: "michie-refill"}
 
 
 @pytest.mark.parametrize("slug", PRESETS)
-def test_a_preset_is_what_its_source_says(slug):
+def test_a_preset_has_the_rule_of_its_source(slug):
     preset = PRESETS[slug]
     rule = preset.rule
     assert preset.slug == slug
@@ -72,7 +72,7 @@ def test_a_preset_is_what_its_source_says(slug):
     assert rule.merge_symmetric_moves == (slug in MERGED)
     assert rule.reduce_symmetry == (slug != "apl-notebook")
     assert rule.box_set is (BoxSet.DECISIONS if slug in DECISIONS else BoxSet.ALL)
-    assert rule.empty_opening is (EmptyOpening.STOP if slug in STOPS else EmptyOpening.REFILL)
+    assert rule.empty_opening is (EmptyOpening.STOP if slug in STOPPING else EmptyOpening.REFILL)
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_the_go_server_prefers_corners():
 
 N_MACHINES = 100
 
-ONE_A_TIME = {"win": 1, "draw": 0, "loss": -1, "initial": (4, 3, 2, 1)}
+ONE_BEAD_A_GAME = {"win": 1, "draw": 0, "loss": -1, "initial": (4, 3, 2, 1)}
 FIRST, SECOND = Side.FIRST, Side.SECOND
 
 # The tables of docs/learning.md, means of 400 machines: preset, teacher, wins (random), draws (perfect).
@@ -121,9 +121,9 @@ TABLE = [
     ("resigns", PRESETS["michie-1961"].rule, SECOND, "perfect", 0.374, 0.78),
     ("stops", PRESETS["scroggs"].rule, SECOND, "perfect", 0.001, 0.00),
     ("first, resigns", PRESETS["michie-1961"].rule, FIRST, "perfect", 0.690, 0.99),
-    ("+1/0/-1, refills", BoxRule(**ONE_A_TIME, when_empty=WhenEmpty.REFILL), FIRST, "perfect", 0.693, 1.000),
-    ("+1/0/-1, floor 1", BoxRule(**ONE_A_TIME, floor=1), FIRST, "perfect", 0.609, 0.29),
-    ("+1/0/-1, resigns", BoxRule(**ONE_A_TIME), FIRST, "perfect", 0.429, 0.13),
+    ("+1/0/-1, refills", BoxRule(**ONE_BEAD_A_GAME, when_empty=WhenEmpty.REFILL), FIRST, "perfect", 0.693, 1.000),
+    ("+1/0/-1, floor 1", BoxRule(**ONE_BEAD_A_GAME, floor=1), FIRST, "perfect", 0.609, 0.29),
+    ("+1/0/-1, resigns", BoxRule(**ONE_BEAD_A_GAME), FIRST, "perfect", 0.429, 0.13),
 ]
 
 # Published figures: wins of first players against random, 24 machines each.
@@ -143,7 +143,7 @@ REFERENCE_DRAWS = {
 
 @pytest.mark.soak
 @pytest.mark.parametrize(("name", "rule", "side", "teacher", "wins", "draws"), TABLE, ids=[row[0] for row in TABLE])
-def test_machines_get_as_strong_as_the_docs_say(name, rule, side, teacher, wins, draws):
+def test_strengths_agree_with_the_documents(name, rule, side, teacher, wins, draws):
     """Compare means of exact strengths after 50,000 games with the figures of the docs.
 
     The tolerance is three standard errors and a rounding. The draw rate of a machine has a standard deviation of .15

@@ -51,13 +51,13 @@ def golden_move(entry) -> Move:
     return Move(CELL[entry["move"]["from"]], CELL[entry["move"]["to"]])
 
 
-def test_the_keys_are_those_of_the_law() -> None:
+def test_keys_equal_the_golden_keys() -> None:
     assert entry_key(GAME.initial_position().board, None) == GOLDEN["startKey"]
     for entry in GOLDEN["decisions"]:
         assert entry_key(golden_board(entry), golden_move(entry)) == entry["key"]
 
 
-def test_flips_and_turns_have_keys_of_their_own() -> None:
+def test_flips_and_turns_are_part_of_the_key() -> None:
     board = board_of({CELL["3-4"]: Piece(WHITE, 2, flipped=True, rotation=2)})
     move = Move(CELL["3-4"], CELL["3-5"])
     assert entry_key(board, move) == "3-4-3-5#3-4:twF@2"
@@ -65,7 +65,7 @@ def test_flips_and_turns_have_keys_of_their_own() -> None:
     assert entry_key(board, move._replace(turn=0)) == "3-4-3-5@0#3-4:twF@2"
 
 
-def test_three_lessons_of_the_same_game_to_the_digit() -> None:
+def test_three_lessons_equal_the_golden_values() -> None:
     q = learner()
     assert GOLDEN["result"] == "win"
     decisions = [
@@ -87,7 +87,7 @@ def test_the_last_decision_learns_the_result(result: Result, value: float) -> No
     assert step.after == pytest.approx(value)
 
 
-def test_what_lies_ahead_is_the_best_that_could_have_been_played() -> None:
+def test_the_target_is_the_best_value_of_the_next_decision() -> None:
     first, last = learner(b=0.5, c=-1).learn([Decision("a", ("a",)), Decision("c", ("b", "c"))], Result.DRAW)
     assert first.after == pytest.approx(0.1 * (0.01 + 0.9 * 0.5))
     assert last.after == pytest.approx(-0.9)
@@ -99,7 +99,7 @@ def test_an_entry_used_twice_changes_twice_in_order() -> None:
     assert steps[1].after == pytest.approx(0.001 + 0.1 * (1 - 0.001))
 
 
-def test_exploration_fades_to_its_floor() -> None:
+def test_exploration_decays_to_its_floor() -> None:
     """Exploration fades with each game learnt; a frozen machine learns nothing and keeps its rate."""
     assert learner(0.0501).learn([], Result.WIN) == []
     q = learner(0.0501)
@@ -159,19 +159,19 @@ class TestChecks:
         )
 
     @pytest.mark.parametrize("slug", [slug for slug in GAMES if slug.startswith("romgon")])
-    def test_what_ends_a_game_is_what_the_rules_say(self, slug: str) -> None:
+    def test_immediate_results_agree_with_the_rules(self, slug: str) -> None:
         game = GAMES[slug]
-        for position in [*met(game, 60), *to_and_fro(game)]:
+        for position in [*met(game, 60), *shuttle_game(game)]:
             if game.outcome(position) is None:
                 said = {one.move: one.ends for one in QLearner(game, QRule(), Values()).candidates(position)}
-                assert said == {move: ended(game, position, move) for move in game.legal_moves(position)}
+                assert said == {move: result_at_once(game, position, move) for move in game.legal_moves(position)}
 
-    def test_the_last_board_of_to_and_fro_can_be_lost_at_once(self) -> None:
-        assert [one.ends for one in learner().candidates(to_and_fro(GAME)[-1])].count(-1) == 1
+    def test_the_shuttle_game_ends_one_move_before_a_loss(self) -> None:
+        assert [one.ends for one in learner().candidates(shuttle_game(GAME)[-1])].count(-1) == 1
 
     @pytest.mark.parametrize("epsilon", [0, 1])
-    def test_a_loss_at_hand_is_played_only_without_the_check(self, epsilon: float) -> None:
-        position = to_and_fro(GAME)[-1]
+    def test_the_check_avoids_immediate_losses(self, epsilon: float) -> None:
+        position = shuttle_game(GAME)[-1]
         for is_on in (False, True):
             q, rng = self.learner(position, epsilon, avoid_repetition=is_on), RandomSource(3)
             chosen = [q.choose(position, rng) for _ in range(300)]
@@ -180,17 +180,19 @@ class TestChecks:
             assert best is not None
             assert (best.candidates[best.index].ends < 0) is not is_on
 
-    def test_who_has_nothing_else_loses(self) -> None:
+    def test_a_losing_move_is_played_if_there_is_no_other(self) -> None:
         q = learner()
-        position = to_and_fro(GAME)[-1]
+        position = shuttle_game(GAME)[-1]
         (losing,) = [one for one in q.engine.entries(GAME, position) if one.ends < 0]
         careful = QLearner(GAME, Q_PRESETS["romgon-q-careful"].rule, Values())
         careful.engine = OneMove(losing)
         assert careful.choose(position, RandomSource(1)).move == losing.move
 
     @pytest.mark.parametrize("epsilon", [0, 1])
-    def test_a_win_at_hand_is_always_taken_with_the_check(self, epsilon: float) -> None:
-        position = next(one for one in met(GAME, 300) if any(ended(GAME, one, m) > 0 for m in GAME.legal_moves(one)))
+    def test_the_check_takes_immediate_wins(self, epsilon: float) -> None:
+        position = next(
+            one for one in met(GAME, 300) if any(result_at_once(GAME, one, m) > 0 for m in GAME.legal_moves(one))
+        )
         for is_on in (False, True):
             q, rng = self.learner(position, epsilon, take_wins=is_on), RandomSource(3)
             ends = {one.candidates[one.index].ends for one in (q.choose(position, rng) for _ in range(300))}
@@ -216,14 +218,14 @@ class OneMove(RomgonEngine):
         return [self.entry]
 
 
-def to_and_fro(game) -> list[Position]:
+def shuttle_game(game) -> list[Position]:
     """A game in which both sides move back and forth until the next move repeats the first board a third time."""
     position, positions = game.initial_position(), []
     while len(positions) < 8:
         positions.append(position)
         if len(positions) <= 2:
             quiet = (m for m in game.legal_moves(position) if m.turn == KEPT and not m.is_flip)
-            move = next(m for m in quiet if not position.board[m.target] and is_taken_back(game, position, m))
+            move = next(m for m in quiet if not position.board[m.target] and can_return(game, position, m))
         else:
             last = position.moves[-2]
             move = Move(last.target, last.origin)
@@ -231,25 +233,25 @@ def to_and_fro(game) -> list[Position]:
     return positions
 
 
-def is_taken_back(game, position: Position, move: Move) -> bool:
+def can_return(game, position: Position, move: Move) -> bool:
     """Whether the piece can return to its origin."""
     return is_legal(after(position.board, move), position.side, Move(move.target, move.origin), game.options)
 
 
-def ended(game, position: Position, move: Move) -> int:
+def result_at_once(game, position: Position, move: Move) -> int:
     """1 if a move wins at once by the rules, −1 if it loses at once, otherwise 0."""
     outcome = game.outcome(game.apply(position, move))
     return 0 if outcome is None or outcome.winner is None else 1 if outcome.winner is position.side else -1
 
 
-def board_wins(board, side, options: Options) -> bool:
+def is_won_by_the_board(board, side, options: Options) -> bool:
     """Whether the side that has just moved has won by the board alone."""
     outcome = board_outcome(board, side.other, options)
     return outcome is not None and outcome.winner is side
 
 
 @pytest.mark.parametrize("slug", [slug for slug in GAMES if slug.startswith("romgon")])
-def test_prospects_are_the_evaluation_after_each_action(slug: str) -> None:
+def test_outlooks_equal_the_evaluation_after_each_action(slug: str) -> None:
     game = GAMES[slug]
     assert isinstance(game, Romgon)
     options: Options = game.options
@@ -259,7 +261,7 @@ def test_prospects_are_the_evaluation_after_each_action(slug: str) -> None:
                 (
                     move,
                     evaluate(after(position.board, move), position.side, options).total,
-                    board_wins(after(position.board, move), position.side, options),
+                    is_won_by_the_board(after(position.board, move), position.side, options),
                 )
                 for move in game.legal_moves(position)
             ]
@@ -267,7 +269,7 @@ def test_prospects_are_the_evaluation_after_each_action(slug: str) -> None:
 
 
 class TestRule:
-    def test_json_and_back(self) -> None:
+    def test_rule_survives_a_round_trip_through_json(self) -> None:
         rule = QRule(learning_rate=0.3, epsilon_floor=0)
         assert rule_read(rule.to_json()) == rule
         assert rule.to_json()["kind"] == "q-learning"
@@ -304,12 +306,12 @@ class TestRule:
             ({"kind": ["q-learning"]}, "kind"),
         ],
     )
-    def test_nonsense_is_refused_by_name(self, data, field: str) -> None:
+    def test_refusal_of_an_invalid_rule_names_the_field(self, data, field: str) -> None:
         with pytest.raises(RuleError) as refused:
             rule_read({"kind": "q-learning", **data})
         assert refused.value.field == field
 
-    def test_each_game_is_offered_what_fits(self) -> None:
+    def test_each_game_is_offered_fitting_presets(self) -> None:
         for game in GAMES.values():
             searching = VALUE_PRESETS if ValueRule.fits(game) else {}
             listed = TABLE_PRESETS if TableRule.fits(game) else {}
@@ -332,14 +334,14 @@ class TestTraining:
         now = memory.sample(OPPONENTS["easy"], 60, RandomSource(5))
         assert now.win >= before.win + 0.15
 
-    def test_the_same_seed_leaves_the_same_values(self) -> None:
+    def test_the_seed_determines_the_values(self) -> None:
         one, other = self.memory(), self.memory()
         tallies = [memory.train(OPPONENTS["easy"], 20, RandomSource(7)) for memory in (one, other)]
         assert tallies[0] == tallies[1]
         assert one.touched() == other.touched()
         assert one.touched()
 
-    def test_against_itself_it_learns_from_both_seats(self) -> None:
+    def test_training_against_itself_learns_from_both_seats(self) -> None:
         memory = self.memory(replace(QRule(), epsilon_decay=0.5, epsilon_floor=0))
         tally = memory.train_against(memory, 1, RandomSource(2), opponent_learns=True)
         assert tally.games == 1

@@ -18,7 +18,7 @@ from beadbox.rules.romgon.rules import Romgon
 CAREFUL = Q_PRESETS["romgon-q-careful"].rule
 
 
-class Shelf:
+class ValueStore:
     """A store of values that can be read by key or by board."""
 
     def __init__(self, stored: dict[str, float]) -> None:
@@ -32,19 +32,19 @@ class Shelf:
 
 
 def learner(slug: str, rule: QRule, stored: dict[str, float], room: int | None, *, by_board: bool = True) -> QLearner:
-    game, shelf = GAMES[slug], Shelf(stored)
+    game, shelf = GAMES[slug], ValueStore(stored)
     assert isinstance(game, Romgon)
     return QLearner(game, rule, Values(shelf.keys, room, shelf.boards if by_board else None))
 
 
-def said(machine: QLearner, tally: Tally, rng: RandomSource) -> tuple[object, ...]:
+def full_state(machine: QLearner, tally: Tally, rng: RandomSource) -> tuple[object, ...]:
     """The complete state after games."""
     values = machine.values
     after = {key: (*before, values[key]) for key, before in values.touched.items()}
     return after, values.n_new, values.n_left_out, machine.epsilon, tally, rng.words
 
 
-def stored_of(machine: QLearner) -> dict[str, float]:
+def stored_values(machine: QLearner) -> dict[str, float]:
     return {key: machine.values[key] for key in machine.values.touched}
 
 
@@ -59,44 +59,44 @@ def stored_of(machine: QLearner) -> dict[str, float]:
         ("romgon-flip-turn-shape-shuttle", replace(QRule(), avoid_repetition=True), "easy", 40),
     ],
 )
-def test_training_is_that_of_the_readable_loop(slug: str, rule: QRule, opponent: str, room: int | None) -> None:
+def test_training_equals_the_readable_loop(slug: str, rule: QRule, opponent: str, room: int | None) -> None:
     stored = dict[str, float]()
     for seed in range(2):  # in the second round many of the keys met are stored
         plain, rng = learner(slug, rule, stored, room), RandomSource(seed)
-        expected = said(plain, games_played(plain, OPPONENTS[opponent], 3, rng), rng)
+        expected = full_state(plain, games_played(plain, OPPONENTS[opponent], 3, rng), rng)
         for by_board in (False, True):
             memory, rng = QMemory(learner(slug, rule, stored, room, by_board=by_board)), RandomSource(seed)
             # Train in two halves: the second half continues with the values of the first.
             tally = memory.train(OPPONENTS[opponent], 1, rng)
             tally += memory.train(OPPONENTS[opponent], 2, rng)
-            assert said(memory.machine, tally, rng) == expected
-        stored |= stored_of(plain)
+            assert full_state(memory.machine, tally, rng) == expected
+        stored |= stored_values(plain)
 
 
 @pytest.mark.parametrize("opponent_learns", [False, True])
-def test_training_against_itself_and_another_too(opponent_learns: bool) -> None:
+def test_training_against_machines_equals_the_readable_loop(opponent_learns: bool) -> None:
     rules = CAREFUL, replace(QRule(), learning_rate=0.5, step_reward=-0.1, discount=1.0)
     stored = {}, {}
     for seed in range(2):
         plain, rng = [learner("romgon", *pair, None) for pair in zip(rules, stored, strict=True)], RandomSource(seed)
         tally = games_played(plain[0], plain[1], 2, rng, other_learns=opponent_learns)
         tally += games_played(plain[0], plain[0], 2, rng, other_learns=opponent_learns)
-        expected = [said(one, tally, rng) for one in plain]
+        expected = [full_state(one, tally, rng) for one in plain]
         one, other = (QMemory(learner("romgon", *pair, None)) for pair in zip(rules, stored, strict=True))
         rng = RandomSource(seed)
         tally = one.train_against(other, 2, rng, opponent_learns=opponent_learns)
         tally += one.train_against(one, 2, rng, opponent_learns=opponent_learns)
-        assert [said(memory.machine, tally, rng) for memory in (one, other)] == expected
+        assert [full_state(memory.machine, tally, rng) for memory in (one, other)] == expected
         for kept, machine in zip(stored, plain, strict=True):
-            kept.update(stored_of(machine))
+            kept.update(stored_values(machine))
 
 
 def test_sample_equals_the_readable_loop_and_teaches_nothing() -> None:
     memory, rng = QMemory(learner("romgon", QRule(), {}, None)), RandomSource(4)
     memory.train(OPPONENTS["easy"], 5, rng)
-    before, plain_rng = said(memory.machine, Tally(), rng), RandomSource(4)
+    before, plain_rng = full_state(memory.machine, Tally(), rng), RandomSource(4)
     found = memory.sample(OPPONENTS["medium"], 9, RandomSource(9))
-    assert said(memory.machine, Tally(), rng) == before
+    assert full_state(memory.machine, Tally(), rng) == before
     plain = learner("romgon", QRule(), {}, None)
     games_played(plain, OPPONENTS["easy"], 5, plain_rng)
     frozen = QLearner(plain.game, plain.rule, plain.values, plain.epsilon, learns=False)
@@ -107,15 +107,15 @@ def test_sample_equals_the_readable_loop_and_teaches_nothing() -> None:
     assert memory.contest(OPPONENTS["hard"], 5, RandomSource(9), n_random=4) == tally
 
 
-def test_whoever_knows_no_compiled_game_is_played_move_by_move() -> None:
+def test_opponents_without_compiled_games_are_supported() -> None:
     memory, plain = QMemory(learner("romgon", CAREFUL, {}, None)), learner("romgon", CAREFUL, {}, None)
     rng, plain_rng = RandomSource(1), RandomSource(1)
     tally = memory.train(OPPONENTS["win-block"], 1, rng)
     expected = games_played(plain, OPPONENTS["win-block"], 1, plain_rng)
-    assert said(memory.machine, tally, rng) == said(plain, expected, plain_rng)
+    assert full_state(memory.machine, tally, rng) == full_state(plain, expected, plain_rng)
 
 
-def test_a_table_grows_as_far_as_it_must() -> None:
+def test_the_hash_table_grows_as_needed() -> None:
     memory, rng = QMemory(learner("romgon", CAREFUL, {}, None)), RandomSource(1)
     tally = memory.train(OPPONENTS["easy"], 120, rng)
     assert tally.games == 120

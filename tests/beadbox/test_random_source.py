@@ -14,7 +14,7 @@ WORDS = st.integers(0, 2**64 - 1)
 
 
 @kernel
-def _compiled(state, n):
+def _compiled_words(state, n):
     numbers = np.empty((2, len(n)), np.uint64)
     a, b = state[0], state[1]
     for index in range(len(n)):
@@ -76,7 +76,7 @@ def test_the_readable_twin_is_xoroshiro128plusplus(first, second):
 def test_compiled_twin_gives_the_same_words_and_state(first, second, n):
     source = RandomSource.from_words(first, second)
     state = source.to_array()
-    words, numbers = _compiled(state, np.array(n, np.uint64))
+    words, numbers = _compiled_words(state, np.array(n, np.uint64))
     start = RandomSource.from_words(*source.words)
     assert [start.word() for _ in n] == [int(word) for word in words]
     assert [source.below(limit) for limit in n] == [int(number) for number in numbers]
@@ -97,7 +97,7 @@ def test_seeds_and_streams_give_different_sequences():
     assert RandomSource(-1).words == RandomSource(2**64 - 1).words
 
 
-def test_a_saved_source_goes_on_where_it_stopped():
+def test_a_saved_source_continues_its_sequence():
     source = RandomSource(7)
     for _ in range(5):
         source.below(6)
@@ -110,7 +110,7 @@ def test_a_saved_source_goes_on_where_it_stopped():
 
 
 @pytest.mark.parametrize("words", [(0, 0), (-1, 1), (1, 2**64)])
-def test_words_that_are_no_state_are_refused(words):
+def test_invalid_states_are_refused(words):
     with pytest.raises(ValueError, match="is not a state"):
         RandomSource.from_words(*words)
 

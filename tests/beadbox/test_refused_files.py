@@ -57,7 +57,7 @@ def weights(**changed: Any) -> dict[str, Any]:
     return {name: value for name, value in (file | changed).items() if value is not None}
 
 
-READ_GAMES = partial(recorded_games.load, game=GAMES["hexapawn"])
+read_hexapawn_games = partial(recorded_games.load, game=GAMES["hexapawn"])
 
 
 def refusal(file: Any, form: str = "") -> ExchangeError:
@@ -65,7 +65,7 @@ def refusal(file: Any, form: str = "") -> ExchangeError:
     text = file if isinstance(file, str | bytes) else json.dumps(file)
     content = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
     with pytest.raises(ExchangeError) as refused:
-        READ_GAMES(content.decode()) if form == "games" else machine_read(content, Wanted(), form)
+        read_hexapawn_games(content.decode()) if form == "games" else machine_read(content, Wanted(), form)
     error = refused.value
     assert error.reason == SENTENCES[error.code].format(**error.parameters)
     assert str(error) == (f"{error.where}: {error.reason}" if error.where else error.reason)
@@ -167,7 +167,7 @@ OBJECTS: dict[str, Callable[[Any], Any]] = {
     MEMORY: lambda value: {"memory": {"X........": value}},
     "games[1]": lambda value: {"games": [{"moves": [], "winner": 2}, value]},
 }
-ANY = [
+REFUSED_FIELDS = [
     (f"{place}, {name}", make, value, code)
     for fields, mistakes in (
         (COUNTS, NO_COUNTS),
@@ -181,8 +181,10 @@ ANY = [
 ]
 
 
-@pytest.mark.parametrize(("make", "value", "code"), [one[1:] for one in ANY], ids=[one[0] for one in ANY])
-def test_a_field_of_another_type_is_refused_by_its_place(
+@pytest.mark.parametrize(
+    ("make", "value", "code"), [one[1:] for one in REFUSED_FIELDS], ids=[one[0] for one in REFUSED_FIELDS]
+)
+def test_refusal_of_a_wrong_type_names_the_place(
     make: Callable[[Any], Any], value: Any, code: str, request: pytest.FixtureRequest
 ) -> None:
     place = request.node.callspec.id.rpartition(", ")[0]
@@ -223,7 +225,7 @@ def without(file: Any) -> Any:
 
 
 @pytest.mark.parametrize("place", MISSING)
-def test_a_field_that_is_missing_is_refused_by_its_place(place: str) -> None:
+def test_refusal_of_a_missing_field_names_the_place(place: str) -> None:
     form = "hexapawn-rl" if place == "memory" else "games" if place.startswith("games") else ""
     error = refusal(without(MISSING[place]), form)
     assert (error.where, error.code) == (place, "missing")
@@ -233,7 +235,7 @@ def test_a_field_that_is_missing_is_refused_by_its_place(place: str) -> None:
 @pytest.mark.parametrize(
     "file", [native(side=0.125), entry(value=0.125), weights(weights=[0.125])], ids=["box", "value", "w"]
 )
-def test_a_number_that_json_does_not_have_is_refused(file: Any, number: str) -> None:
+def test_numbers_that_json_does_not_have_are_refused(file: Any, number: str) -> None:
     text = (file if isinstance(file, str) else json.dumps(file)).replace("0.125", number)
     assert refusal(text).code == "constant"
 
@@ -454,7 +456,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
 
 
 @pytest.mark.parametrize(("file", "reason"), REFUSED.values(), ids=REFUSED)
-def test_what_is_wrong_is_refused_by_its_place(file: Any, reason: str) -> None:
+def test_each_refusal_of_a_format_has_place_and_reason(file: Any, reason: str) -> None:
     assert re.search(reason, str(refusal(file)))
 
 
@@ -474,7 +476,7 @@ GAMES_REFUSED: dict[str, tuple[Any, str]] = {
 
 
 @pytest.mark.parametrize(("game", "reason"), GAMES_REFUSED.values(), ids=GAMES_REFUSED)
-def test_a_game_that_was_not_so_is_refused(game: Any, reason: str) -> None:
+def test_impossible_recorded_games_are_refused(game: Any, reason: str) -> None:
     assert re.search(reason, str(refusal({"games": [GOOD, game]}, "games")))
 
 
@@ -491,8 +493,8 @@ def zipped(*names: str, method: int = zipfile.ZIP_DEFLATED) -> bytes:
 
 AS_CSV = r"Save the table as CSV and bring that file in\.$"
 UNPACK = r"Unpack it and bring in the file inside\.$"
-PAGE = r"Download the file itself, or save the table as CSV\.$"
-OTHER = {
+SAVED_PAGE = r"Download the file itself, or save the table as CSV\.$"
+OTHER_FILES = {
     "xlsx of Excel": (zipped("[Content_Types].xml", "_rels/.rels", "xl/workbook.xml"), rf"\(\.xlsx\)\. {AS_CSV}"),
     "xlsx of another program": (zipped("docProps/app.xml", "xl/workbook.xml"), rf"\(\.xlsx\)\. {AS_CSV}"),
     "ods": (zipped("mimetype", "content.xml", method=zipfile.ZIP_STORED), rf"\(\.ods\)\. {AS_CSV}"),
@@ -505,9 +507,9 @@ OTHER = {
     "bz2": (b"BZh91AY&SY", rf"compressed\. {UNPACK}"),
     "pdf": (b"%PDF-1.7\n%\xe2\xe3", rf"a PDF document\. {AS_CSV}"),
     "rtf": (b"{\\rtf1\\ansi", rf"\(\.rtf\)\. {AS_CSV}"),
-    "html": (b"\xef\xbb\xbf\n<!DOCTYPE html>\n<HTML><body>", rf"a web page \(HTML\)\. {PAGE}"),
-    "html in UTF-16": ("\ufeff<html><table>".encode("utf-16-le"), rf"a web page \(HTML\)\. {PAGE}"),
-    "xml": (b'<?xml version="1.0"?><Workbook>', rf"XML or HTML\. {PAGE}"),
+    "html": (b"\xef\xbb\xbf\n<!DOCTYPE html>\n<HTML><body>", rf"a web page \(HTML\)\. {SAVED_PAGE}"),
+    "html in UTF-16": ("\ufeff<html><table>".encode("utf-16-le"), rf"a web page \(HTML\)\. {SAVED_PAGE}"),
+    "xml": (b'<?xml version="1.0"?><Workbook>', rf"XML or HTML\. {SAVED_PAGE}"),
     "UTF-16 without its mark": (
         TABLE.encode("utf-16-le"),
         r"^line 1: This line holds a NUL character. Save the file as UTF-8",
@@ -521,13 +523,13 @@ OTHER = {
 
 
 @pytest.mark.parametrize("form", ["", *FORMATS])
-@pytest.mark.parametrize(("content", "reason"), OTHER.values(), ids=OTHER)
+@pytest.mark.parametrize(("content", "reason"), OTHER_FILES.values(), ids=OTHER_FILES)
 def test_files_of_other_kinds_get_a_helpful_refusal(content: bytes, reason: str, form: str) -> None:
     assert re.search(reason, str(refusal(content, form)))
 
 
 @pytest.mark.parametrize("form", ["native", "hexapawn-rl"])
-def test_a_long_list_of_mistakes_is_not_read_to_its_end(form: str) -> None:
+def test_reading_stops_at_the_first_mistake_of_a_list(form: str) -> None:
     wrong = [None] * 200_000
     file = box(beads=wrong) if form == "native" else moves(validMoves=["2"] * 200_000, confidenceScores=wrong)
     assert refusal(file, form).where.endswith("[0]")

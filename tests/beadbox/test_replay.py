@@ -134,7 +134,7 @@ def test_large_games_keep_only_the_boxes_met(preset, tmp_path):
 GOOD = {"moves": ["b1b2", "a3a2", "b2c3"], "winner": 1}
 
 
-def test_nothing_is_written_of_a_file_that_is_refused(tmp_path):
+def test_a_refused_file_writes_nothing(tmp_path):
     file = tmp_path / "games.json"
     arguments = ["--game", "hexapawn", "--first", RULE, "--second", RULE, "--out", str(tmp_path / "out")]
     for text, problem in (

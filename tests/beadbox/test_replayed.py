@@ -30,7 +30,7 @@ def test_the_program_is_short_and_imports_nothing_of_the_project():
     assert len(file.read_text().splitlines()) <= MAX_LINES
 
 
-def test_the_page_says_which_learners_are_replayed():
+def test_the_page_names_the_learners_with_replay():
     page = (Path(__file__).parents[2] / "docs" / "replay.md").read_text()
     learners, streams = page.split("## What a run depends on")[0], page.split("## Other streams")[1]
     rows = [line.split("|")[1:3] for line in learners.splitlines() if line.startswith("| ")][1:]

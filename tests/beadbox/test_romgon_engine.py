@@ -116,7 +116,7 @@ def walk(options: Options, n: int, seed: int):
             board, side = after(board, rng.choice(actions)), side.other
 
 
-def sampled(options: Options, n: int, seed: int) -> list[tuple[Board, Side]]:
+def sampled_positions(options: Options, n: int, seed: int) -> list[tuple[Board, Side]]:
     """Boards far apart in random play, in games that are not over."""
     going = [found for found in walk(options, 12 * n, seed) if not board_outcome(*found, options)]
     return random.Random(seed).sample(going, n)
@@ -144,7 +144,7 @@ class TestGoldenPositions:
             assert written == [{k: v for k, v in action.items() if k != "notation"} for action in wanted]
 
     @positions
-    def test_the_readable_search_says_the_same(self, entry):
+    def test_the_readable_search_agrees(self, entry):
         board, side, options = board_read(entry), SIDES[entry["toMove"]], options_read(entry)
         for level in ("medium", "hard"):
             depth, looks_plainly = SEARCHES[level]
@@ -164,8 +164,8 @@ class TestGoldenPositions:
         assert [action_object(board, move) for move in found] == entry["legalMoves"]
 
 
-class TestCompiledIsReadable:
-    def same(self, board: Board, side: Side, options: Options) -> None:
+class TestCompiledEqualsReadable:
+    def assert_equal(self, board: Board, side: Side, options: Options) -> None:
         assert legal(board, side, options) == legal_moves(board, side, options)
         for me in Side:
             assert terms(board, me, options) == evaluate(board, me, options)
@@ -174,20 +174,20 @@ class TestCompiledIsReadable:
     @pytest.mark.soak
     def test_over_100000_random_plies(self, options):
         for board, side in walk(options, 50_000, seed=1):
-            self.same(board, side, options)
+            self.assert_equal(board, side, options)
 
     @pytest.mark.parametrize("options", ALL_OPTIONS, ids=str)
     def test_over_random_plies_with_every_option(self, options):
         for board, side in walk(options, 500, seed=2):
-            self.same(board, side, options)
+            self.assert_equal(board, side, options)
 
     @pytest.mark.parametrize("options", ALL_OPTIONS, ids=str)
-    def test_on_boards_that_no_game_brings_about(self, options):
+    def test_on_impossible_boards(self, options):
         rng = random.Random(3)
         for n_pieces in [*range(52), *range(2, 30)]:
             board = random_board(rng, flips=options.flip, n_pieces=n_pieces)
             for side in Side:
-                self.same(board, side, options)
+                self.assert_equal(board, side, options)
 
     def test_four_terms_are_equal_from_the_other_side(self):
         # The centre, 3-3 to 3-6, changes under the turn, and advancement counts columns of rows of different lengths.
@@ -199,33 +199,33 @@ class TestCompiledIsReadable:
                 assert across._replace(center=0, advancement=0) == here._replace(center=0, advancement=0)
 
 
-class TestAlphaBetaIsMinimax:
+class TestAlphaBetaEqualsMinimax:
     @pytest.mark.parametrize("depth", [1, 2, 3])
     @pytest.mark.parametrize("options", [CORE, FLIPS], ids=["flip off", "flip on"])
     @pytest.mark.sampled(2)
     def test_on_500_random_positions(self, options, depth):
-        for board, side in sampled(options, 500, seed=depth):
+        for board, side in sampled_positions(options, 500, seed=depth):
             wanted = minimax_ranking(board, side, options, depth)
             assert list(ranking(board, side, options, depth=depth)[0]) == wanted[:N_CANDIDATES]
 
     @pytest.mark.parametrize("depth", [1, 2, 3])
-    def test_with_every_option_all_values_and_boards_of_strangers(self, depth):
+    def test_with_every_option_and_impossible_boards(self, depth):
         rng = random.Random(depth)
         for options in ALL_OPTIONS:
-            found = sampled(options, 1, seed=depth)
+            found = sampled_positions(options, 1, seed=depth)
             found += [(random_board(rng, flips=options.flip, n_pieces=n), rng.choice(list(Side))) for n in (2, 5, 9)]
             for board, side in found:
                 wanted = minimax_ranking(board, side, options, depth)
                 assert list(ranking(board, side, options, depth=depth, n_best=MAX_ACTIONS)[0]) == wanted
                 assert list(ranking(board, side, options, depth=depth, n_best=2)[0]) == wanted[:2]
 
-    def test_deeper_than_anybody_asks(self):
+    def test_at_the_greatest_depth(self):
         for options in (CORE, FLIPS):
-            for board, side in sampled(options, 6, seed=9):
+            for board, side in sampled_positions(options, 6, seed=9):
                 few = Board(bytes(code if code & 7 == 3 or cell % 3 == 0 else 0 for cell, code in enumerate(board)))
                 assert list(ranking(few, side, options, depth=5)[0]) == minimax_ranking(few, side, options, 5)[:5]
 
-    def test_the_compiled_minimax_is_the_readable_one(self):
+    def test_compiled_minimax_equals_the_readable_one(self):
         rng = random.Random(4)
         for options in ALL_OPTIONS:
             for n_pieces, depth in ((12, 1), (5, 2), *(() if options.turn else ((4, 3),))):
@@ -234,7 +234,7 @@ class TestAlphaBetaIsMinimax:
 
 
 class TestTime:
-    def test_what_is_stopped_at_once_has_finished_depth_1(self):
+    def test_a_search_without_time_finishes_depth_1(self):
         array = np.frombuffer(START, np.uint8)
         stopped = search.search(array, int(BLACK), boards.FLIP, 9, 5, np.ones(1, np.uint8))
         whole = search.search(array, int(BLACK), boards.FLIP, 1, 5, np.zeros(1, np.uint8))
@@ -263,7 +263,7 @@ class TestLevels:
     def choose(self, slug: str, seed: int = 1, board: Board = START, side: Side = BLACK, options: Options = CORE):
         return answer(board, side, options, level=LEVELS[slug], rng=RandomSource(seed))
 
-    def test_easy_plays_anything_and_shows_the_one_ply_ranking(self):
+    def test_easy_plays_randomly_and_shows_the_one_ply_ranking(self):
         found = [self.choose("easy", seed) for seed in range(300)]
         best = ranking(START, BLACK, depth=1, n_best=MAX_ACTIONS)[0]
         assert {answered.candidates for answered in found} == {best[:N_CANDIDATES]}
@@ -277,17 +277,17 @@ class TestLevels:
         assert share == pytest.approx(0.7 + 0.3 / n_legal, abs=0.06)
 
     @pytest.mark.parametrize("slug", ["medium", "hard", "expert", "master"])
-    def test_the_others_play_what_is_best(self, slug):
+    def test_other_levels_play_a_best_move(self, slug):
         answered = self.choose(slug)
         level = LEVELS[slug]
         assert answered.candidates == ranking(START, BLACK, depth=level.depth, plain=level.plain)[0]
         assert (answered.chosen, answered.depth) == (answered.candidates[0], level.depth)
 
-    def test_one_seed_one_move(self):
+    def test_the_seed_determines_the_move(self):
         assert [self.choose("easy", seed) for seed in range(20)] == [self.choose("easy", seed) for seed in range(20)]
 
     @pytest.mark.parametrize("slug", LEVELS)
-    def test_a_base_entry_is_seen_and_no_action_is_no_answer(self, slug):
+    def test_a_base_entry_is_found_and_no_action_gives_none(self, slug):
         board = board_read({"board": {"3-6": {"color": "white", "type": "rhombus"}}, "flipModeEnabled": False})
         assert self.choose(slug, board=board, side=BLACK).chosen is None
         level = LEVELS[slug]
@@ -295,12 +295,12 @@ class TestLevels:
         if not level.plain:
             assert answered.candidates[0].value == WIN - 1
 
-    def test_the_shorter_limit_counts(self):
+    def test_the_shorter_time_limit_counts(self):
         level = Level("deep", "Deep", "Thinks long.", 30, time_limit_s=60)
         answered = answer(START, BLACK, EVERYTHING, level=level, rng=RandomSource(1), time_limit_s=0.2)
         assert 1 <= answered.depth < 30
 
-    def test_an_action_that_loses_by_repetition_gives_way(self):
+    def test_an_action_that_loses_by_repetition_is_avoided(self):
         game, shuffle = ROMGONS[0], ("6-5>5-5", "0-0>1-1", "5-5>6-5", "1-1>0-0")
         position = game.initial_position()
         for text in (*shuffle, *shuffle)[:7]:

@@ -67,7 +67,7 @@ from tests.beadbox.box_rules import rules
         ("rule", "michie-1961"),
     ],
 )
-def test_a_wrong_rule_is_refused_with_the_field_named(field, data):
+def test_refusal_of_a_wrong_rule_names_the_field(field, data):
     with pytest.raises(RuleError) as refused:
         BoxRule.from_json(data)
     assert refused.value.field == field
@@ -75,18 +75,18 @@ def test_a_wrong_rule_is_refused_with_the_field_named(field, data):
     assert refused.value.code == "invalid_rule"
 
 
-def test_no_number_of_digits_is_too_many_to_refuse():
+def test_numbers_with_too_many_digits_are_refused():
     with pytest.raises(RuleError) as refused:
         BoxRule.from_json({"win": 10**30})
     assert refused.value.field == "win"
 
 
-def test_a_rule_put_together_in_python_is_checked_too():
+def test_a_rule_built_in_python_is_checked():
     with pytest.raises(RuleError, match="floor: The floor 3 is above the cap 2"):
         BoxRule(floor=3, cap=2)
 
 
-def test_what_is_left_out_has_its_default():
+def test_omitted_fields_have_their_defaults():
     assert BoxRule.from_json({}) == BoxRule()
     assert BoxRule.from_json({"loss": -3, "cap": None}) == replace(BoxRule(), loss=-3)
 
@@ -105,7 +105,7 @@ def test_every_rule_survives_json_with_every_field(rule):
     assert hash(back) == hash(rule)
 
 
-def test_rules_that_can_take_a_slot_out_of_play_say_so():
+def test_removes_is_true_for_rules_that_remove_slots():
     assert not BoxRule().removes
     assert BoxRule(final_loss=FinalLoss.REMOVE).removes
     assert BoxRule(final_win=FinalWin.SOLE, cap=100).removes

@@ -28,7 +28,7 @@ BOXES = {box.position: (box.beads, box.visits) for box in DATA.boxes}
 HEAD, ROW = "position,move,beads\n", ".........,1,"
 
 
-def written(
+def to_csv(
     rows: list[list[str]] = ROWS, separator: str = ",", end: str = "\n", quoting: int = csv.QUOTE_MINIMAL
 ) -> str:
     out = io.StringIO()
@@ -36,71 +36,73 @@ def written(
     return out.getvalue()
 
 
-def changed(column: int, text: str) -> list[list[str]]:
+def rows_with_notation(column: int, text: str) -> list[list[str]]:
     """The rows with the numbers of one column in another notation."""
     return [ROWS[0], *([*row[:column], text.format(row[column]), *row[column + 1 :]] for row in ROWS[1:])]
 
 
-def boxes(content: str | bytes) -> dict[str, tuple[tuple[int, ...], tuple[int, ...]]]:
+def boxes_read(content: str | bytes) -> dict[str, tuple[tuple[int, ...], tuple[int, ...]]]:
     data = machine_read(content if isinstance(content, bytes) else content.encode(), Wanted())
     assert isinstance(data, MachineData)
     return {box.position: (box.beads, box.visits) for box in data.boxes}
 
 
 EMPTY_ROW = [""] * 8
-READ: dict[str, str | bytes] = {
-    "semicolons": written(separator=";"),
-    "tabs": written(separator="\t"),
-    "line ends of Windows": written(end="\r\n"),
-    "line ends of an old Mac": written(end="\r"),
-    "every cell quoted": written(quoting=csv.QUOTE_ALL),
-    "mark of UTF-8": written().encode("utf-8-sig"),
-    "UTF-16, the small end first": b"\xff\xfe" + written(separator="\t", end="\r\n").encode("utf-16-le"),
-    "UTF-16, the great end first": b"\xfe\xff" + written(separator="\t", end="\r\n").encode("utf-16-be"),
-    "UTF-32": written().encode("utf-32"),
-    "sep of semicolons": "sep=;\n" + written(separator=";"),
-    "sep of commas, with empty cells": "sep=,,,,,,,,\r\n" + written(end="\r\n"),
-    "sep of tabs": "SEP=\t\n" + written(separator="\t"),
-    "sep in quotes after the mark": '\ufeff"sep=;"\r\n' + written(separator=";"),
-    "sep after an empty row": "\n;;;;\nsep=;\n\n" + written(separator=";"),
-    "empty rows between": written([EMPTY_ROW, [], *(row for one in ROWS for row in (one, EMPTY_ROW, [])), [" "] * 8]),
-    "empty columns between": written([["", *row[:3], " ", *row[3:], "", ""] for row in ROWS]),
-    "separators at the end of the rows": written([ROWS[0], *([*row, "", ""] for row in ROWS[1:])]),
-    "separators at the end of the heading": written([[*ROWS[0], "", ""], *ROWS[1:]]),
-    "blanks after commas": written().replace(",", ", "),
-    "blanks around quotes": written(quoting=csv.QUOTE_ALL).replace(",", " , "),
-    "blanks that do not break": written(separator=";").replace(";", "\u00a0;\u00a0"),
-    "blanks in the heading": written([[f" {name.title()} " for name in ROWS[0]], *ROWS[1:]]),
-    "4.0 for 4": written(changed(5, "{}.0")),
-    "4.00 for 4 in every column": written(
+READABLE_TABLES: dict[str, str | bytes] = {
+    "semicolons": to_csv(separator=";"),
+    "tabs": to_csv(separator="\t"),
+    "line ends of Windows": to_csv(end="\r\n"),
+    "line ends of an old Mac": to_csv(end="\r"),
+    "every cell quoted": to_csv(quoting=csv.QUOTE_ALL),
+    "mark of UTF-8": to_csv().encode("utf-8-sig"),
+    "UTF-16, the small end first": b"\xff\xfe" + to_csv(separator="\t", end="\r\n").encode("utf-16-le"),
+    "UTF-16, the great end first": b"\xfe\xff" + to_csv(separator="\t", end="\r\n").encode("utf-16-be"),
+    "UTF-32": to_csv().encode("utf-32"),
+    "sep of semicolons": "sep=;\n" + to_csv(separator=";"),
+    "sep of commas, with empty cells": "sep=,,,,,,,,\r\n" + to_csv(end="\r\n"),
+    "sep of tabs": "SEP=\t\n" + to_csv(separator="\t"),
+    "sep in quotes after the mark": '\ufeff"sep=;"\r\n' + to_csv(separator=";"),
+    "sep after an empty row": "\n;;;;\nsep=;\n\n" + to_csv(separator=";"),
+    "empty rows between": to_csv([EMPTY_ROW, [], *(row for one in ROWS for row in (one, EMPTY_ROW, [])), [" "] * 8]),
+    "empty columns between": to_csv([["", *row[:3], " ", *row[3:], "", ""] for row in ROWS]),
+    "separators at the end of the rows": to_csv([ROWS[0], *([*row, "", ""] for row in ROWS[1:])]),
+    "separators at the end of the heading": to_csv([[*ROWS[0], "", ""], *ROWS[1:]]),
+    "blanks after commas": to_csv().replace(",", ", "),
+    "blanks around quotes": to_csv(quoting=csv.QUOTE_ALL).replace(",", " , "),
+    "blanks that do not break": to_csv(separator=";").replace(";", "\u00a0;\u00a0"),
+    "blanks in the heading": to_csv([[f" {name.title()} " for name in ROWS[0]], *ROWS[1:]]),
+    "4.0 for 4": to_csv(rows_with_notation(5, "{}.0")),
+    "4.00 for 4 in every column": to_csv(
         [
             ROWS[0],
             *([row[0], *(f"{cell}.00" for cell in row[1:4]), row[4], f"{row[5]}.00", *row[6:]] for row in ROWS[1:]),
         ]
     ),
-    "4,0 for 4": written(changed(5, "{},0"), separator=";"),
-    "4,0 for 4 in quotes": written(changed(5, "{},0")),
-    "moves with decimals": written(changed(3, "{},0"), separator="\t"),
-    "probabilities with a comma": written([ROWS[0], *([*r[:6], r[6].replace(".", ","), r[7]] for r in ROWS[1:])], ";"),
-    "a column of notes": written([["notes", *ROWS[0]], *(["=1+1, ü", *row] for row in ROWS[1:])]),
-    "rows in another order": written([ROWS[0], *reversed(ROWS[1:])]),
+    "4,0 for 4": to_csv(rows_with_notation(5, "{},0"), separator=";"),
+    "4,0 for 4 in quotes": to_csv(rows_with_notation(5, "{},0")),
+    "moves with decimals": to_csv(rows_with_notation(3, "{},0"), separator="\t"),
+    "probabilities with a comma": to_csv([ROWS[0], *([*r[:6], r[6].replace(".", ","), r[7]] for r in ROWS[1:])], ";"),
+    "a column of notes": to_csv([["notes", *ROWS[0]], *(["=1+1, ü", *row] for row in ROWS[1:])]),
+    "rows in another order": to_csv([ROWS[0], *reversed(ROWS[1:])]),
 }
 
 
-@pytest.mark.parametrize("content", READ.values(), ids=READ)
-def test_csv_that_comes_back_from_a_spreadsheet_is_read(content: str | bytes) -> None:
-    assert boxes(content) == BOXES
+@pytest.mark.parametrize("content", READABLE_TABLES.values(), ids=READABLE_TABLES)
+def test_csv_saved_by_a_spreadsheet_is_read(content: str | bytes) -> None:
+    assert boxes_read(content) == BOXES
 
 
-def test_cells_that_a_spreadsheet_left_out_at_the_end_of_a_row() -> None:
-    assert boxes(f"{HEAD[:-1]},draws\n{ROW}4\n{ROW[:-2]}2,5,\n{ROW[:-2]}5,0,6") == {".........": ((4, 5, 0), (0, 0, 6))}
+def test_missing_cells_at_the_end_of_a_row_are_read() -> None:
+    assert boxes_read(f"{HEAD[:-1]},draws\n{ROW}4\n{ROW[:-2]}2,5,\n{ROW[:-2]}5,0,6") == {
+        ".........": ((4, 5, 0), (0, 0, 6))
+    }
 
 
 def test_empty_squares_may_be_blanks() -> None:
-    assert boxes(f"{HEAD}X   O    ,2,4\n") == boxes(f"{HEAD}X...O....,2,4\n")
-    assert boxes(f'{HEAD}"    O   X",2,4\n') == boxes(f"{HEAD}....O...X,2,4\n")
+    assert boxes_read(f"{HEAD}X   O    ,2,4\n") == boxes_read(f"{HEAD}X...O....,2,4\n")
+    assert boxes_read(f'{HEAD}"    O   X",2,4\n') == boxes_read(f"{HEAD}....O...X,2,4\n")
 
 
-def test_positions_that_a_download_hides_from_formulas() -> None:
+def test_positions_with_the_formula_guard_are_read() -> None:
     shown, hidden = (f"{HEAD}{mark}-oo-oOO--:2,b3c2,4\n{mark}-oo-oOO--:2,b2b1,5\n" for mark in ("", "'"))
-    assert boxes(hidden) == boxes(shown)
+    assert boxes_read(hidden) == boxes_read(shown)

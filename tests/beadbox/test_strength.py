@@ -21,9 +21,9 @@ from tests.beadbox import naive
 from tests.beadbox.box_rules import MADE_UP
 from tests.beadbox.remembered import GAME, REMEMBERED
 
-EXACT = 1e-12
+TOLERANCE = 1e-12
 REGISTERED = GAMES["noughts-and-crosses"]
-SIDES = pytest.mark.parametrize("side", Side, ids=["first", "second"])
+each_side = pytest.mark.parametrize("side", Side, ids=["first", "second"])
 
 
 def random_memory(side, rule, seed=0):
@@ -62,8 +62,8 @@ def test_fixed_opponents_among_themselves(first, second, to_six_places):
     checked = naive.chances(
         GAME, Side.FIRST, naive.uniform(GAME, REMEMBERED[first]), naive.uniform(GAME, REMEMBERED[second])
     )
-    assert exact == pytest.approx(checked, abs=EXACT)
-    assert sum(exact) == pytest.approx(1, abs=EXACT)
+    assert exact == pytest.approx(checked, abs=TOLERANCE)
+    assert sum(exact) == pytest.approx(1, abs=TOLERANCE)
 
 
 def test_random_against_random_is_a_fraction():
@@ -71,7 +71,7 @@ def test_random_against_random_is_a_fraction():
     policy = strength.opponent_policy(REGISTERED, OPPONENTS["random"], reduced=True)
     # Of 9! orders of the squares crosses win 212,256, noughts win 104,544, and 46,080 are drawn.
     wins = (212_256 / 362_880, 46_080 / 362_880, 104_544 / 362_880)
-    assert as_tuple(strength.expected(graph, Side.FIRST, policy, policy)) == pytest.approx(wins, abs=EXACT)
+    assert as_tuple(strength.expected(graph, Side.FIRST, policy, policy)) == pytest.approx(wins, abs=TOLERANCE)
 
 
 @pytest.mark.parametrize(
@@ -85,23 +85,23 @@ def test_a_fresh_menace(opponent, to_six_places):
     assert exact == pytest.approx(to_six_places, abs=5e-7)
     fresh = BoxMachine(GAME, Side.FIRST, rule)
     checked = naive.chances(GAME, Side.FIRST, fresh.policy, naive.uniform(GAME, REMEMBERED[opponent]))
-    assert exact == pytest.approx(checked, abs=EXACT)
+    assert exact == pytest.approx(checked, abs=TOLERANCE)
 
 
 EVERY_RULE = {slug: preset.rule for slug, preset in PRESETS.items()} | MADE_UP
 
 
-@SIDES
+@each_side
 @pytest.mark.parametrize("name", EVERY_RULE)
 @pytest.mark.sampled(12)
 def test_exact_strength_is_the_expectation_over_all_boards(name, side):
     memory, machine = random_memory(side, EVERY_RULE[name])
     for slug, opponent in REMEMBERED.items():
         checked = naive.chances(GAME, side, machine.policy, naive.uniform(GAME, opponent))
-        assert as_tuple(strength.against_opponent(memory, opponent)) == pytest.approx(checked, abs=EXACT), slug
+        assert as_tuple(strength.against_opponent(memory, opponent)) == pytest.approx(checked, abs=TOLERANCE), slug
 
 
-@SIDES
+@each_side
 @pytest.mark.parametrize("name", PRESETS)
 def test_greedy_strength_is_the_expectation_over_all_boards(name, side):
     memory, machine = random_memory(side, EVERY_RULE[name])
@@ -109,31 +109,31 @@ def test_greedy_strength_is_the_expectation_over_all_boards(name, side):
         GAME, side, lambda p: machine.policy(p, greedy=True), naive.uniform(GAME, OPPONENTS["random"])
     )
     exact = strength.against_opponent(memory, OPPONENTS["random"], greedy=True)
-    assert as_tuple(exact) == pytest.approx(checked, abs=EXACT)
+    assert as_tuple(exact) == pytest.approx(checked, abs=TOLERANCE)
 
 
-@SIDES
+@each_side
 @pytest.mark.parametrize("name", EVERY_RULE)
 def test_the_worst_case_is_minimax_against_a_known_policy(name, side):
     memory, machine = random_memory(side, EVERY_RULE[name])
     worst = strength.worst_case(memory)
-    assert worst.score == pytest.approx(naive.worst_points(GAME, side, machine.policy), abs=EXACT)
-    assert sum(as_tuple(worst)) == pytest.approx(1, abs=EXACT)
+    assert worst.score == pytest.approx(naive.worst_points(GAME, side, machine.policy), abs=TOLERANCE)
+    assert sum(as_tuple(worst)) == pytest.approx(1, abs=TOLERANCE)
     for opponent in REMEMBERED.values():
-        assert strength.against_opponent(memory, opponent).score >= worst.score - EXACT
+        assert strength.against_opponent(memory, opponent).score >= worst.score - TOLERANCE
 
 
 @pytest.mark.parametrize("name", PRESETS)
 @pytest.mark.parametrize("other", ["michie-1961", "matchbox-ai", "apl-notebook"])
 @pytest.mark.sampled(8)
-def test_two_machines_whatever_symmetry_they_see(name, other):
+def test_strength_of_two_machines_with_any_symmetry(name, other):
     ours, machine = random_memory(Side.FIRST, PRESETS[name].rule, seed=1)
     theirs, opponent = random_memory(Side.SECOND, PRESETS[other].rule, seed=2)
     checked = naive.chances(GAME, Side.FIRST, machine.policy, opponent.policy)
     exact = strength.against_machine(ours, theirs)
-    assert as_tuple(exact) == pytest.approx(checked, abs=EXACT)
+    assert as_tuple(exact) == pytest.approx(checked, abs=TOLERANCE)
     back = strength.against_machine(theirs, ours)
-    assert as_tuple(back) == pytest.approx(as_tuple(exact)[::-1], abs=EXACT)
+    assert as_tuple(back) == pytest.approx(as_tuple(exact)[::-1], abs=TOLERANCE)
 
 
 def test_array_policy_equals_the_readable_policy():
@@ -148,10 +148,10 @@ def test_array_policy_equals_the_readable_policy():
                 leads = graph.successor[edges]
                 for after in set(leads.tolist()):
                     both = policy[edges][leads == after].sum(), readable[edges][leads == after].sum()
-                    assert abs(both[0] - both[1]) < EXACT, (name, graph.positions[node])
+                    assert abs(both[0] - both[1]) < TOLERANCE, (name, graph.positions[node])
 
 
-def test_asking_for_strength_changes_nothing():
+def test_computing_strength_changes_nothing():
     memory = random_memory(Side.FIRST, PRESETS["michie-refill"].rule)[0].copy()
     strength.against_opponent(memory, OPPONENTS["perfect"])
     strength.worst_case(memory)
@@ -159,7 +159,7 @@ def test_asking_for_strength_changes_nothing():
     assert memory.touched() == []
 
 
-def test_a_machine_that_stopped_loses_every_game():
+def test_a_machine_that_resigns_for_good_loses_every_game():
     memory = Memory.fresh(boxes_compile(GAME, Side.FIRST, BoxRule(empty_opening=EmptyOpening.STOP)))
     memory.beads[:3] = 0
     memory.__post_init__()
@@ -167,17 +167,17 @@ def test_a_machine_that_stopped_loses_every_game():
     assert as_tuple(strength.worst_case(memory)) == (0, 0, 1)
 
 
-@SIDES
+@each_side
 @pytest.mark.parametrize("rule", [BoxRule(), BoxRule(when_empty=WhenEmpty.UNIFORM)], ids=["resigns", "plays anything"])
-def test_the_chance_of_opening_a_box_sums_up_by_move_number(side, rule):
+def test_chances_of_opening_boxes_add_up_by_move_number(side, rule):
     memory, machine = random_memory(side, rule)
     chance = strength.visit_probability(memory, OPPONENTS["random"])
     assert chance.shape == (memory.table.n_boxes,)
     by_move = [chance[memory.table.move_number == n].sum() for n in range(4)]
     # Every game opens a first box; later boxes are opened only by games that are not over.
-    assert by_move[0] == pytest.approx(1, abs=EXACT)
-    assert all(earlier >= later - EXACT for earlier, later in pairwise(by_move))
-    assert chance == pytest.approx(_boxes_opened(machine, memory.table), abs=EXACT)
+    assert by_move[0] == pytest.approx(1, abs=TOLERANCE)
+    assert all(earlier >= later - TOLERANCE for earlier, later in pairwise(by_move))
+    assert chance == pytest.approx(_boxes_opened(machine, memory.table), abs=TOLERANCE)
 
 
 def _boxes_opened(machine, table):
@@ -208,7 +208,7 @@ def _boxes_opened(machine, table):
     return found
 
 
-def test_the_chance_of_opening_a_box_is_how_often_it_is_opened():
+def test_chances_of_opening_boxes_agree_with_played_games():
     # Without reward and punishment the machine plays 200,000 games unchanged.
     rule = BoxRule(win=0, draw=0, loss=0)
     memory = Memory.fresh(boxes_compile(GAME, Side.FIRST, rule))

@@ -24,7 +24,7 @@ from beadbox.rules.registry import GAMES
 from tests.beadbox.remembered import GAME, REMEMBERED
 from tests.beadbox.rules.walks import met
 
-LISTED = [game for game in GAMES.values() if game.listable]
+LISTED_GAMES = [game for game in GAMES.values() if game.listable]
 
 
 def learner(rule, **values):
@@ -35,7 +35,7 @@ def boards(path):
     return [Decision(key, (key,)) for key in path]
 
 
-def td_by_the_letter(values, path, reward, step, discount, decay):
+def textbook_td(values, path, reward, step, discount, decay):
     """Online TD(λ) with accumulating traces: the box of section 12.2, one feature for each board."""
     trace = dict.fromkeys(values, 0.0)
     for index, key in enumerate(path):
@@ -47,7 +47,7 @@ def td_by_the_letter(values, path, reward, step, discount, decay):
     return values
 
 
-def one_step_by_the_letter(values, decisions, reward, step, discount, method):
+def textbook_one_step(values, decisions, reward, step, discount, method):
     """Online Sarsa (the box of section 6.4) and Q-learning (that of section 6.5)."""
     values = dict(values)
     for index, decision in enumerate(decisions):
@@ -61,13 +61,13 @@ def one_step_by_the_letter(values, decisions, reward, step, discount, method):
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_td_lambda_is_that_of_the_book(seed):
+def test_td_lambda_equals_the_textbook(seed):
     rng = random.Random(seed)
     rule = TableRule(step_size=0.3, trace_decay=rng.random(), later_discount=rng.uniform(0.5, 1))
     machine = learner(rule, **{key: rng.uniform(-1, 1) for key in "abcdefgh"})
     for result in Result:
         path = rng.sample("abcdefgh", 5)
-        expected = td_by_the_letter(
+        expected = textbook_td(
             machine.values, path, rule.reward(result), rule.step_size, rule.later_discount, rule.trace_decay
         )
         machine.learn(boards(path), result)
@@ -76,14 +76,14 @@ def test_td_lambda_is_that_of_the_book(seed):
 
 @pytest.mark.parametrize("method", [Method.Q_LEARNING, Method.SARSA])
 @pytest.mark.parametrize("seed", range(10))
-def test_one_step_methods_are_those_of_the_book(seed, method):
+def test_one_step_methods_equal_the_textbook(seed, method):
     rng = random.Random(seed)
     rule = TableRule(method=method, step_size=0.3, later_discount=rng.uniform(0.5, 1))
     keys = [tuple(f"{move}{board}" for move in "xyz") for board in "abcde"]
     machine = learner(rule, **{key: rng.uniform(-1, 1) for row in keys for key in row})
     for result in Result:
         decisions = [Decision(rng.choice(row), row) for row in keys]
-        expected = one_step_by_the_letter(
+        expected = textbook_one_step(
             machine.values, decisions, rule.reward(result), rule.step_size, rule.later_discount, method
         )
         machine.learn(decisions, result)
@@ -105,7 +105,7 @@ def test_monte_carlo_values_are_means_of_returns(seed):
 
 
 @pytest.mark.parametrize("order", set(permutations([Result.WIN, *[Result.DRAW, Result.LOSS] * 2])))
-def test_means_that_are_equal_in_fact_are_equal_to_the_last_bit(order):
+def test_equal_means_are_equal_to_the_last_bit(order):
     """Fifths and tenths in any order, from games of one or two steps, seen twice."""
     rewards = {"win_reward": 0.7, "draw_reward": 0.1, "loss_reward": -0.3, "later_discount": 0.9}
     machine = learner(TableRule(method=Method.MONTE_CARLO, step_by_visits=True, **rewards))
@@ -157,7 +157,7 @@ def test_the_eight_episodes_of_the_predictor():
     assert machine.values == pytest.approx({"A": 0, "B": 0.75}, abs=1e-15)
 
 
-def test_batch_td_says_three_quarters_of_both():
+def test_batch_td_converges_to_three_quarters():
     """Example 6.4 with batch updates: over repeated episodes TD(0) converges to V(A) = V(B) = ¾."""
     machine = learner(TableRule(step_size=0.005, loss_reward=0))
     for _ in range(1_500):
@@ -183,7 +183,7 @@ def test_driving_home(method, after):
 @pytest.mark.parametrize(
     ("decay", "after"), [(0, (0.5, 0.5, 0.55)), (1, (0.55, 0.55, 0.55)), (0.5, (0.5125, 0.525, 0.55))]
 )
-def test_how_far_back_an_episode_reaches(decay, after):
+def test_trace_decay_weighs_earlier_steps(decay, after):
     """Example 7.1: straight from C to the right end. One step back only V(E) learns; three steps back, all three.
 
     Between these, λ weighs each further step (12.1): ½ gives a half, then a quarter.
@@ -193,7 +193,7 @@ def test_how_far_back_an_episode_reaches(decay, after):
     assert tuple(machine.values[state] for state in "CDE") == pytest.approx(after, abs=1e-12)
 
 
-def random_walk(rule, seed):
+def random_walk_errors(rule, seed):
     """The root mean square error of the values after each of 100 episodes of example 6.2."""
     rng, machine = random.Random(seed), learner(rule, **dict.fromkeys("ABCDE", 0.5))
     for _ in range(100):
@@ -210,7 +210,7 @@ def test_on_the_random_walk_td_is_better_than_monte_carlo():
     rule = TableRule(start_value=0.5, loss_reward=0)
     runs = range(40)
     td, *monte_carlo = (
-        sum(random_walk(replace(rule, method=method, step_size=step), seed) for seed in runs) / len(runs)
+        sum(random_walk_errors(replace(rule, method=method, step_size=step), seed) for seed in runs) / len(runs)
         for method, step in [
             (Method.TD_LAMBDA, 0.05),
             *((Method.MONTE_CARLO, step) for step in (0.01, 0.02, 0.03, 0.04)),
@@ -229,8 +229,8 @@ def test_exploration_fades_and_a_frozen_machine_stays_unchanged():
 
 
 @pytest.mark.parametrize("preset", TABLE_PRESETS)
-@pytest.mark.parametrize("game", LISTED, ids=lambda game: game.slug)
-def test_a_value_does_not_depend_on_how_the_board_is_turned(game, preset):
+@pytest.mark.parametrize("game", LISTED_GAMES, ids=lambda game: game.slug)
+def test_values_are_invariant_under_symmetries(game, preset):
     rule = TABLE_PRESETS[preset].rule
     for position in met(game, 2, seed=5):
         for symmetry in game.symmetries:
@@ -262,7 +262,7 @@ def test_table_of_boards_takes_a_win_before_any_learning():
 
 
 @pytest.mark.parametrize("preset", TABLE_PRESETS)
-def test_it_gets_better(preset):
+def test_training_improves_the_machine(preset):
     machine = TableLearner(GAME, TABLE_PRESETS[preset].rule)
     words = RandomSource(6)
     train_table_episodes(machine, REMEMBERED["random"], 3_000, words, Side.FIRST)
@@ -295,13 +295,13 @@ def test_it_gets_better(preset):
         ("learning_rate", 0.1),
     ],
 )
-def test_a_rule_that_makes_no_sense_is_refused_with_its_field(field, value):
+def test_refusal_of_an_invalid_rule_names_the_field(field, value):
     with pytest.raises(RuleError) as refused:
         TableRule.from_json({field: value})
     assert refused.value.field == field
 
 
-def test_rewards_are_in_order_and_not_all_the_same():
+def test_rewards_are_in_order_and_not_all_equal():
     with pytest.raises(RuleError, match=r"^draw_reward:"):
         TableRule(win_reward=-0.5)
     with pytest.raises(RuleError, match=r"^win_reward:"):
@@ -314,7 +314,7 @@ def test_only_td_has_traces(method):
         TableRule(method=method, trace_decay=0.5)
 
 
-def test_a_rule_survives_json_and_its_fields_are_its_own():
+def test_a_rule_survives_json_and_refuses_other_fields():
     for preset in TABLE_PRESETS.values():
         assert TableRule.from_json(preset.rule.to_json()) == preset.rule
         assert all(preset.rule.fits(game) == (game.listable and game.always_ends) for game in GAMES.values())

@@ -24,10 +24,10 @@ from beadbox.rules.registry import GAMES
 from tests.beadbox import naive
 from tests.beadbox.remembered import GAME, REMEMBERED, remembered
 
-EXACT = 1e-12
+TOLERANCE = 1e-12
 PAWNS = {slug: remembered(GAMES[slug]) for slug in ("hexapawn", "hexapawn-4x3")}
-SEATS = pytest.mark.parametrize("side", [*Side, None], ids=["first", "second", "either"])
-EACH = pytest.mark.parametrize("slug", TABLE_PRESETS)
+each_seat = pytest.mark.parametrize("side", [*Side, None], ids=["first", "second", "either"])
+each_preset = pytest.mark.parametrize("slug", TABLE_PRESETS)
 MADE_UP = TableRule(
     step_size=0.37,
     trace_decay=0.4,
@@ -42,7 +42,7 @@ MADE_UP = TableRule(
 )
 
 
-def assert_same(memory, machine):
+def assert_same_memory(memory, machine):
     """Assert equal values to the last bit, equal visits, and equal exploration rates."""
     readable = memory.readable()
     assert readable.values == machine.values
@@ -62,24 +62,24 @@ def assert_kernel_equals_readable(rule, side, opponent, n_games, seed=1, parts=(
         counted += astuple(memory.train(REMEMBERED[opponent], n_games * part // sum(parts), kernel_words, side))
     assert tuple(counted) == astuple(tally)
     assert kernel_words.words == words.words
-    assert_same(memory, machine)
+    assert_same_memory(memory, machine)
 
 
-@SEATS
-@EACH
-def test_a_preset_learns_the_same(slug, side):
+@each_seat
+@each_preset
+def test_presets_equal_the_readable_learner(slug, side):
     assert_kernel_equals_readable(TABLE_PRESETS[slug].rule, side, "random", 400)
     assert_kernel_equals_readable(TABLE_PRESETS[slug].rule, side, "perfect", 200)
 
 
-@EACH
+@each_preset
 @pytest.mark.parametrize("game", PAWNS)
-def test_a_preset_learns_the_same_in_hexapawn(game, slug):
+def test_presets_equal_the_readable_learner_in_hexapawn(game, slug):
     assert_kernel_equals_readable(TABLE_PRESETS[slug].rule, None, "win-block", 200, game=PAWNS[game])
 
 
-@EACH
-def test_a_run_that_is_cut_ends_the_same(slug):
+@each_preset
+def test_training_in_parts_equals_training_at_once(slug):
     rule = replace(TABLE_PRESETS[slug].rule, exploring_decay=0.99)
     assert_kernel_equals_readable(rule, None, "random", 300, seed=4, parts=(1, 7, 2, 20))
 
@@ -108,14 +108,14 @@ def rules(draw):
 
 @given(rules(), st.sampled_from([*Side, None]), st.sampled_from(list(UNIFORM)), st.integers(0, 2**64))
 @settings(max_examples=50)
-def test_any_rule_learns_the_same(rule, side, opponent, seed):
+def test_any_rule_equals_the_readable_learner(rule, side, opponent, seed):
     assert_kernel_equals_readable(rule, side, opponent, 20, seed)
 
 
-@SEATS
+@each_seat
 @pytest.mark.parametrize("learns", [True, False], ids=["both learn", "one learns"])
 @pytest.mark.parametrize("slug", ["q-table", "td-boards"])
-def test_two_machines_learn_the_same_from_each_other(slug, learns, side):
+def test_pairs_of_machines_equal_readable_pairs(slug, learns, side):
     ours, theirs = TABLE_PRESETS[slug].rule, MADE_UP
     machine, other, words = TableLearner(GAME, ours), TableLearner(GAME, theirs, learns=learns), RandomSource(5)
     tally = train_table_episodes(machine, other, 150, words, side)
@@ -123,18 +123,18 @@ def test_two_machines_learn_the_same_from_each_other(slug, learns, side):
     memory, opponent, kernel_words = TableMemory.fresh(GAME, ours), TableMemory.fresh(GAME, theirs), RandomSource(5)
     assert memory.train_against(opponent, 150, kernel_words, side, opponent_learns=learns) == tally
     assert kernel_words.words == words.words
-    assert_same(memory, machine)
-    assert_same(opponent, other)
+    assert_same_memory(memory, machine)
+    assert_same_memory(opponent, other)
 
 
-@EACH
-def test_a_machine_learns_the_same_from_itself(slug):
+@each_preset
+def test_training_against_itself_equals_the_readable_loop(slug):
     rule = replace(TABLE_PRESETS[slug].rule, exploring_decay=0.999)
     machine, words = TableLearner(GAME, rule), RandomSource(7)
     tally = train_table_episodes(machine, machine, 200, words)
     memory, kernel_words = TableMemory.fresh(GAME, rule), RandomSource(7)
     assert memory.train_against(memory, 200, kernel_words, opponent_learns=True) == tally
-    assert_same(memory, machine)
+    assert_same_memory(memory, machine)
 
 
 def test_machines_of_two_games_cannot_play_each_other():
@@ -155,33 +155,33 @@ def as_tuple(expected):
 
 @pytest.mark.parametrize("side", Side, ids=["first", "second"])
 @pytest.mark.parametrize("game", [GAME, *PAWNS.values()], ids=lambda game: game.slug)
-@EACH
+@each_preset
 def test_exact_strength_is_the_expectation_over_all_boards(slug, game, side):
     memory = trained(slug, game=game)
     machine = memory.readable()
     for name in ("random", "win-block", "perfect"):
         checked = naive.chances(game, side, machine.policy, naive.uniform(game, REMEMBERED[name]))
-        assert as_tuple(table_against_opponent(memory, side, REMEMBERED[name])) == pytest.approx(checked, abs=EXACT)
+        assert as_tuple(table_against_opponent(memory, side, REMEMBERED[name])) == pytest.approx(checked, abs=TOLERANCE)
     worst = table_worst_case(memory, side)
-    assert worst.score == pytest.approx(naive.worst_points(game, side, machine.policy), abs=EXACT)
-    assert sum(as_tuple(worst)) == pytest.approx(1, abs=EXACT)
+    assert worst.score == pytest.approx(naive.worst_points(game, side, machine.policy), abs=TOLERANCE)
+    assert sum(as_tuple(worst)) == pytest.approx(1, abs=TOLERANCE)
 
 
-def test_two_tables_against_each_other():
+def test_exact_strength_of_two_tables():
     ours, theirs = trained("td-boards"), trained("sarsa-table", seed=3)
     checked = naive.chances(GAME, Side.FIRST, ours.readable().policy, theirs.readable().policy)
-    assert as_tuple(table_against_table(ours, Side.FIRST, theirs)) == pytest.approx(checked, abs=EXACT)
-    assert as_tuple(table_against_table(theirs, Side.SECOND, ours)) == pytest.approx(checked[::-1], abs=EXACT)
+    assert as_tuple(table_against_table(ours, Side.FIRST, theirs)) == pytest.approx(checked, abs=TOLERANCE)
+    assert as_tuple(table_against_table(theirs, Side.SECOND, ours)) == pytest.approx(checked[::-1], abs=TOLERANCE)
 
 
-def test_what_has_learnt_nothing_of_moves_plays_like_random():
+def test_an_untrained_machine_plays_like_random():
     fresh = TableMemory.fresh(GAME, TABLE_PRESETS["q-table"].rule)
     known = (0.584921, 0.126984, 0.288095)
     assert as_tuple(table_against_opponent(fresh, Side.FIRST, REMEMBERED["random"])) == pytest.approx(known, abs=5e-7)
 
 
-@EACH
-def test_ten_thousand_games_teach_it_the_game(slug):
+@each_preset
+def test_ten_thousand_games_give_a_strong_machine(slug):
     memory = TableMemory.fresh(GAME, TABLE_PRESETS[slug].rule)
     memory.train(REMEMBERED["perfect"], 10_000, RandomSource(8), Side.FIRST)
     assert table_against_opponent(memory, Side.FIRST, REMEMBERED["perfect"]).draw > 0.9

@@ -31,7 +31,7 @@ def config(teacher="random", *, game=GAME, side=Side.FIRST, preset="michie-1961"
     return TrainingConfig(game, side, PRESETS[preset].rule, teacher, seed)
 
 
-def trained(plan: TrainingConfig, n_games: int) -> Memory:
+def train_plainly(plan: TrainingConfig, n_games: int) -> Memory:
     """The machine after plain training."""
     memory, rng = Memory.fresh(plan.table), RandomSource(plan.seed)
     if plan.teacher == "machine":
@@ -48,19 +48,21 @@ def test_cohort_equals_plain_training_at_each_mark(teacher):
     plan, marks = config(teacher), curve_marks(1_000)
     trainee = Cohort.fresh(plan, [plan.seed])
     found = trainee.train(teacher, marks, MEASURES)
-    assert np.array_equal(trainee.learners.beads[0], trained(plan, 1_000).beads)
+    assert np.array_equal(trainee.learners.beads[0], train_plainly(plan, 1_000).beads)
     for games in (12, 1_000):
-        at, alone = marks.index(games), trained(plan, games)
+        at, alone = marks.index(games), train_plainly(plan, games)
         perfect = against_opponent(alone, UNIFORM["perfect"])
         assert found.strength[0, at, 2] == pytest.approx((perfect.win, perfect.draw, perfect.loss, 0), abs=1e-12)
         assert found.tallies[0, at, :3].sum() == games
 
 
-def test_the_band_is_that_of_200_single_machines():
+def test_the_band_equals_200_single_machines():
     plan = config("perfect")
     band = band_measure(plan, "perfect", 50)
     assert list(band.marks) == band_marks(50)
-    alone = [against_opponent(trained(replace(plan, seed=s), 50), UNIFORM["perfect"]).score for s in range(MACHINES)]
+    alone = [
+        against_opponent(train_plainly(replace(plan, seed=s), 50), UNIFORM["perfect"]).score for s in range(MACHINES)
+    ]
     assert band.scores[:, -1] == pytest.approx(alone, abs=1e-12)
     assert band.quantiles["p50"][-1] == pytest.approx(np.median(alone), abs=1e-12)
     assert len(band_marks(10_000)) == 40

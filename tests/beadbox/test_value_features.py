@@ -30,7 +30,7 @@ from tests.beadbox.rules.romgon_data import half_turned
 from tests.beadbox.rules.walks import met
 
 
-def placed(**pieces: Piece) -> Board:
+def board_with(**pieces: Piece) -> Board:
     """The board with these pieces; ``c3_4`` is the cell 3-4."""
     return board_of({CELL[name[1:].replace("_", "-")]: piece for name, piece in pieces.items()})
 
@@ -60,7 +60,7 @@ def boards(*, flips: bool) -> list[Board]:
     return [*found, *(random_board(rng, n, flips=flips) for n in [*range(52), *range(2, 30)])]
 
 
-def said(board: Board, me: Side, group: str) -> dict[Feature, float]:
+def features_of(board: Board, me: Side, group: str) -> dict[Feature, float]:
     """The features of one group on a board."""
     found = {feature_read(index): amount for index, amount in features(board, me, "full-1").items()}
     return {feature: amount for feature, amount in found.items() if feature.group == group}
@@ -68,7 +68,7 @@ def said(board: Board, me: Side, group: str) -> dict[Feature, float]:
 
 @pytest.mark.parametrize("feature_set", FEATURE_SETS)
 @pytest.mark.parametrize("flips", [False, True], ids=["flip off", "flip on"])
-def test_the_compiled_features_are_the_readable_ones(feature_set: str, flips: bool) -> None:
+def test_compiled_features_equal_the_readable_ones(feature_set: str, flips: bool) -> None:
     n_weights = FEATURE_SETS[feature_set]
     for board in boards(flips=flips):
         for me in Side:
@@ -77,14 +77,14 @@ def test_the_compiled_features_are_the_readable_ones(feature_set: str, flips: bo
 
 
 @pytest.mark.parametrize("flips", [False, True], ids=["flip off", "flip on"])
-def test_nothing_changes_in_the_mirror_or_with_colours_exchanged(flips: bool) -> None:
+def test_features_are_symmetric_in_mirror_and_colour(flips: bool) -> None:
     for board in boards(flips=flips)[::3]:
         seen = features(board, WHITE, "full-1")
         assert features(half_turned(board), BLACK, "full-1") == seen
         assert features(mirrored(board), WHITE, "full-1") == seen
 
 
-def test_the_sets_are_as_long_as_their_names_have_been() -> None:
+def test_lengths_of_the_feature_sets() -> None:
     assert FEATURE_SETS == {"squares-1": 601, "full-1": 765}
     assert len({feature_read(index) for index in range(765)}) == 765
     start = features(START, WHITE, "squares-1")
@@ -93,28 +93,30 @@ def test_the_sets_are_as_long_as_their_names_have_been() -> None:
     assert {index: amount for index, amount in features(START, WHITE, "full-1").items() if index < 601} == start
 
 
-def test_what_attacks_what_and_what_hangs() -> None:
+def test_features_of_attacks_and_hanging_pieces() -> None:
     # The triangle faces east towards the square, and the hexgon behind the square could recapture.
-    board = placed(c2_2=Piece(WHITE, TRIANGLE), c2_3=Piece(BLACK, SQUARE), c2_4=Piece(BLACK, HEXGON))
+    board = board_with(c2_2=Piece(WHITE, TRIANGLE), c2_3=Piece(BLACK, SQUARE), c2_4=Piece(BLACK, HEXGON))
     for me in Side:
         own = me == WHITE
-        assert said(board, me, "attacks") == {Feature("attacks", own, TRIANGLE, victim=SQUARE): 1}
-        assert said(board, me, "hanging") == {Feature("hanging", not own, SQUARE, defended=True): 1}
-    flipped = placed(c2_2=Piece(WHITE, TRIANGLE), c2_3=Piece(BLACK, SQUARE, flipped=True), c2_4=Piece(BLACK, HEXGON))
-    assert not any(feature.victim == SQUARE for feature in said(flipped, WHITE, "attacks"))
+        assert features_of(board, me, "attacks") == {Feature("attacks", own, TRIANGLE, victim=SQUARE): 1}
+        assert features_of(board, me, "hanging") == {Feature("hanging", not own, SQUARE, defended=True): 1}
+    flipped = board_with(
+        c2_2=Piece(WHITE, TRIANGLE), c2_3=Piece(BLACK, SQUARE, flipped=True), c2_4=Piece(BLACK, HEXGON)
+    )
+    assert not any(feature.victim == SQUARE for feature in features_of(flipped, WHITE, "attacks"))
 
 
 def test_race_uses_safe_cells_and_goals_that_may_be_attacked() -> None:
-    free = placed(c3_4=Piece(WHITE, RHOMBUS))
+    free = board_with(c3_4=Piece(WHITE, RHOMBUS))
     assert race(free, WHITE) == (2, 4)
     assert race(free, BLACK) == (7, 0)
-    assert race(placed(c3_7=Piece(WHITE, RHOMBUS), c2_7=Piece(BLACK, CIRCLE)), WHITE)[0] == 1
-    assert race(placed(c3_8=Piece(WHITE, RHOMBUS)), WHITE)[0] == 0
-    assert race(placed(c3_7=Piece(WHITE, RHOMBUS), c3_8=Piece(BLACK, RHOMBUS)), WHITE)[0] == 7
+    assert race(board_with(c3_7=Piece(WHITE, RHOMBUS), c2_7=Piece(BLACK, CIRCLE)), WHITE)[0] == 1
+    assert race(board_with(c3_8=Piece(WHITE, RHOMBUS)), WHITE)[0] == 0
+    assert race(board_with(c3_7=Piece(WHITE, RHOMBUS), c3_8=Piece(BLACK, RHOMBUS)), WHITE)[0] == 7
     assert feature_read(FREEDOM + 5 + 3) == Feature("freedom", False, RHOMBUS, free=3)
 
 
-def test_what_the_features_do_not_see_is_refused_with_the_reason() -> None:
+def test_refusal_of_unsupported_games_gives_the_reason() -> None:
     assert refusal(Options()) == refusal(Options(flip=True, shuttle=True)) == ""
     assert "turned" in refusal(Options(turn=True))
     assert "shape defence" in refusal(Options(shape=True))

@@ -36,7 +36,7 @@ def learner(slug: str = "romgon", rule: ValueRule = RULE, **others) -> ValueLear
 
 
 class TestRule:
-    def test_json_and_back(self) -> None:
+    def test_rule_survives_a_round_trip_through_json(self) -> None:
         rule = ValueRule(trace=0.5, play_depth=3, features="squares-1")
         assert ValueRule.from_json(rule.to_json()) == rule
         assert rule.to_json()["kind"] == "value-learner"
@@ -66,12 +66,12 @@ class TestRule:
             ("epsilon", 0.1),
         ],
     )
-    def test_nonsense_is_refused_by_name(self, field: str, value: object) -> None:
+    def test_refusal_of_an_invalid_rule_names_the_field(self, field: str, value: object) -> None:
         with pytest.raises(RuleError) as refused:
             ValueRule.from_json({field: value})
         assert refused.value.field == field
 
-    def test_presets_say_what_they_are_and_whence(self) -> None:
+    def test_presets_have_a_summary_and_a_source(self) -> None:
         for slug, preset in VALUE_PRESETS.items():
             assert preset.slug == slug
             assert preset.source
@@ -82,7 +82,7 @@ class TestRule:
         assert [RULE.rate(0), RULE.rate(5000)] == pytest.approx([0.1, 0.0525])
         assert RULE.rate(10**12) == pytest.approx(0.005)
 
-    def test_it_fits_romgon_unless_something_turns_or_defends(self) -> None:
+    def test_rule_fits_romgon_without_turns_and_defence(self) -> None:
         fitting = {slug for slug, game in GAMES.items() if ValueRule.fits(game)}
         assert fitting == {"romgon", "romgon-flip", "romgon-shuttle", "romgon-flip-shuttle"}
         assert "turned" in ValueRule.refusal(GAMES["romgon-turn"])
@@ -90,16 +90,16 @@ class TestRule:
 
 
 class TestWeights:
-    def test_what_was_written_down_is_read(self) -> None:
+    def test_stored_weights_are_read(self) -> None:
         numbers = [0, 0.5, -GRAIN, *[0.0] * 762]
         assert weights_read(romgon("romgon"), RULE, numbers).tolist() == numbers
 
     @pytest.mark.parametrize("wrong", [float("nan"), float("inf"), 513.0, 0.1, "1", True, None, GRAIN / 2])
-    def test_what_is_no_weight_is_refused(self, wrong: object) -> None:
+    def test_invalid_weights_are_refused(self, wrong: object) -> None:
         with pytest.raises(WeightsError, match="Weight 2 is"):
             weights_read(romgon("romgon"), RULE, [0.0, 0.0, wrong, *[0.0] * 762])
 
-    def test_those_of_other_features_are_refused(self) -> None:
+    def test_weights_of_other_features_are_refused(self) -> None:
         with pytest.raises(WeightsError, match="765 weights, not 601"):
             weights_read(romgon("romgon"), RULE, [0.0] * 601)
         with pytest.raises(WeightsError, match="one of these: squares-1, full-1"):
@@ -140,7 +140,7 @@ class TestLesson:
         assert frozen.learn(turns, Outcome(None, "any")) == []
         assert not frozen.weights.any()
 
-    def test_what_somebody_played_is_a_turn_too(self) -> None:
+    def test_a_move_by_another_player_is_a_turn(self) -> None:
         one, start = learner(), romgon("romgon").initial_position()
         found = one.valuer.look(one.game, start, one.training_player)
         best, other = found.moves[found.best], found.moves[-1]
@@ -149,26 +149,26 @@ class TestLesson:
         assert one.choose(start) == best
 
 
-def thinned() -> Board:
+def thinned_board() -> Board:
     """The initial board without most of its pieces, so that a readable search is quick."""
     return Board(bytes(code if code & 7 in (RHOMBUS, 2) else 0 for code in START))
 
 
-CURIOUS = replace(RULE, random_share=0.2, random_opening=3, value_rate=0.3)
+EXPLORING_RULE = replace(RULE, random_share=0.2, random_opening=3, value_rate=0.3)
 
 
 @pytest.mark.parametrize("slug", ["romgon", "romgon-flip", "romgon-flip-shuttle"])
 @pytest.mark.parametrize(
     ("rule", "start", "n_games"),
     [
-        (replace(CURIOUS, search_depth=1), Position(START, BLACK, 170), 2),
-        (replace(CURIOUS, search_depth=1, features="squares-1"), Position(thinned(), WHITE, 0), 2),
-        (replace(CURIOUS, trace_cut=False, average_games=2), Position(thinned(), BLACK, 188), 3),
+        (replace(EXPLORING_RULE, search_depth=1), Position(START, BLACK, 170), 2),
+        (replace(EXPLORING_RULE, search_depth=1, features="squares-1"), Position(thinned_board(), WHITE, 0), 2),
+        (replace(EXPLORING_RULE, trace_cut=False, average_games=2), Position(thinned_board(), BLACK, 188), 3),
     ],
     ids=["whole board", "squares", "two plies"],
 )
 @pytest.mark.sampled(1)
-def test_the_compiled_games_are_the_readable_ones(slug: str, rule: ValueRule, start: Position, n_games: int) -> None:
+def test_compiled_games_equal_the_readable_ones(slug: str, rule: ValueRule, start: Position, n_games: int) -> None:
     readable, compiled = learner(slug, rule, valuer=ReadableValuer()), learner(slug, rule)
     for one in (readable, compiled):  # with weights of zero, a drawn game teaches nothing
         one.weights[:] = any_weights(2, rule.features)
@@ -220,7 +220,7 @@ def test_games_end_as_the_rules_end_them(slug: str, n_games: int) -> None:
     assert len(terminations) >= 3
 
 
-def test_a_run_is_the_same_however_it_is_cut() -> None:
+def test_training_in_parts_equals_training_at_once() -> None:
     whole, cut, rngs = learner(), learner(), (RandomSource(6), RandomSource(6))
     valuer, game = RomgonValuer(), romgon("romgon")
     outcomes = valuer.train(game, whole.weights, whole.average, RULE.lessons, 0, 30, rngs[0])

@@ -53,11 +53,11 @@ def learner(feature_set: str = "full-1", *, flips: bool = True) -> ValueLearner:
     return ValueLearner(game(flips=flips), rule, some_weights(FEATURE_SETS[feature_set]), learns=False)
 
 
-def of_board(board: Board, me: Side) -> tuple[PartGroup, ...]:
+def parts_of_board(board: Board, me: Side) -> tuple[PartGroup, ...]:
     return learner().parts(Position(board, me.other))
 
 
-def come_to(groups: tuple[PartGroup, ...]) -> float:
+def checked_sum(groups: tuple[PartGroup, ...]) -> float:
     """The sum of all groups, each of which is checked."""
     for group in groups:
         assert group.value == sum(part.value for part in group.parts)
@@ -71,14 +71,14 @@ def come_to(groups: tuple[PartGroup, ...]) -> float:
 
 @pytest.mark.parametrize("feature_set", FEATURE_SETS)
 @pytest.mark.parametrize("flips", [False, True], ids=["flip off", "flip on"])
-def test_the_parts_come_to_exactly_what_the_search_scores(feature_set: str, flips: bool) -> None:
+def test_the_sum_of_parts_equals_the_score_of_the_search(feature_set: str, flips: bool) -> None:
     machine, n_scored = learner(feature_set, flips=flips), 0
     for position in met(machine.game, 40):
         look = machine.look(position)
         for move, near in list(zip(look.moves, look.near, strict=True))[::5]:
             if abs(near) < WIN / 2:
                 groups = machine.parts(machine.game.apply(position, move))
-                assert come_to(groups) == near
+                assert checked_sum(groups) == near
                 assert len({group.name for group in groups}) == len(groups)
                 n_scored += 1
     assert n_scored > 50
@@ -86,20 +86,20 @@ def test_the_parts_come_to_exactly_what_the_search_scores(feature_set: str, flip
 
 def test_parts_are_equal_from_the_other_side_and_mirrored() -> None:
     for board in boards(flips=True)[::5]:
-        groups = of_board(board, WHITE)
-        turned, across = of_board(half_turned(board), BLACK), of_board(mirrored(board), WHITE)
-        assert come_to(groups) == come_to(turned) == come_to(across)
-        assert exchanged(said(turned)) == said(groups)
-        assert said(across) == said(groups)
+        groups = parts_of_board(board, WHITE)
+        turned, across = parts_of_board(half_turned(board), BLACK), parts_of_board(mirrored(board), WHITE)
+        assert checked_sum(groups) == checked_sum(turned) == checked_sum(across)
+        assert with_sides_exchanged(names_and_values(turned)) == names_and_values(groups)
+        assert names_and_values(across) == names_and_values(groups)
 
 
-def said(groups: tuple[PartGroup, ...]) -> set[tuple[str, float]]:
+def names_and_values(groups: tuple[PartGroup, ...]) -> set[tuple[str, float]]:
     """Every name with its value, without the cells."""
     parts = {(part.name.partition(" on ")[0], part.value) for group in groups for part in group.parts}
     return parts | {(group.name, group.value) for group in groups}
 
 
-def exchanged(names: set[tuple[str, float]]) -> set[tuple[str, float]]:
+def with_sides_exchanged(names: set[tuple[str, float]]) -> set[tuple[str, float]]:
     other = {"White": "Black", "Black": "White"}
     return {
         (" ".join(other.get(word, word) for word in name.replace(",", " ,").split(" ")).replace(" ,", ","), value)
@@ -107,7 +107,7 @@ def exchanged(names: set[tuple[str, float]]) -> set[tuple[str, float]]:
     }
 
 
-def test_the_words_say_what_stands_on_the_board() -> None:
+def test_words_name_the_features_on_the_board() -> None:
     # The triangle faces east towards the square, which the hexgon behind could avenge; the circle is not protected.
     board = placed(
         c2_2=Piece(WHITE, TRIANGLE),
@@ -117,7 +117,7 @@ def test_the_words_say_what_stands_on_the_board() -> None:
         c6_0=Piece(BLACK, CIRCLE),
         c0_0=Piece(BLACK, CIRCLE),
     )
-    names = {part.name for group in of_board(board, WHITE) for part in group.parts}
+    names = {part.name for group in parts_of_board(board, WHITE) for part in group.parts}
     assert {
         "White has just moved",
         "White triangle on 2-2",
@@ -127,16 +127,16 @@ def test_the_words_say_what_stands_on_the_board() -> None:
         "moves to the goal: White 1, Black 7 or more",
         "Black rhombus has no safe moves",
     } <= names
-    assert {group.name for group in of_board(board, WHITE)} >= {"where the circles stand", "room to move"}
+    assert {group.name for group in parts_of_board(board, WHITE)} >= {"where the circles stand", "room to move"}
     bare = placed(c2_2=Piece(WHITE, TRIANGLE), c2_3=Piece(BLACK, SQUARE))
-    assert "Black square hangs" in {group.name for group in of_board(bare, BLACK)}
+    assert "Black square hangs" in {group.name for group in parts_of_board(bare, BLACK)}
 
 
 @pytest.mark.parametrize("feature_set", FEATURE_SETS)
 def test_sheet_has_every_weight_once(feature_set: str) -> None:
     """Weights of flipped pieces appear only in games in which pieces can be flipped."""
-    assert sorted(laid(feature_set, flips=True)) == list(range(FEATURE_SETS[feature_set]))
-    plain = list(laid(feature_set, flips=False))
+    assert sorted(weights_on_map(feature_set, flips=True)) == list(range(FEATURE_SETS[feature_set]))
+    plain = list(weights_on_map(feature_set, flips=False))
     assert len(plain) == len(set(plain)) == FEATURE_SETS[feature_set] - 300 - (10 if feature_set == "full-1" else 0)
     seen = set()
     for position in met(game(flips=False), 40):
@@ -146,7 +146,7 @@ def test_sheet_has_every_weight_once(feature_set: str) -> None:
     assert seen <= set(plain)
 
 
-def laid(feature_set: str, *, flips: bool) -> Iterator[int]:
+def weights_on_map(feature_set: str, *, flips: bool) -> Iterator[int]:
     found = sheet(feature_set, flips=flips)
     for table in (found.squares, *found.tables):
         for _, row in table.rows:
@@ -154,7 +154,7 @@ def laid(feature_set: str, *, flips: bool) -> Iterator[int]:
             yield from row
 
 
-def test_a_map_has_the_weight_of_a_piece_where_it_stands() -> None:
+def test_a_map_shows_each_weight_at_its_cell() -> None:
     found = sheet("full-1", flips=True)
     rows = dict(found.squares.rows)
     assert len(found.maps) == len(set(found.squares.columns)) == 20

@@ -38,13 +38,13 @@ def romgon(slug: str) -> Romgon:
     return game
 
 
-def any_weights(seed: int, feature_set: str = "full-1") -> np.ndarray:
+def random_weights(seed: int, feature_set: str = "full-1") -> np.ndarray:
     rng = random.Random(seed)
     return np.array([grained(rng.gauss(0, 0.3)) for _ in range(FEATURE_SETS[feature_set])])
 
 
 @kernel
-def _plain(scratch, side, remaining, k, options, weights):
+def _minimax_score(scratch, side, remaining, k, options, weights):
     """The score of the board for the side to move, by plain search: no pruning, no move order."""
     if remaining < 1:
         return 0.0
@@ -56,7 +56,7 @@ def _plain(scratch, side, remaining, k, options, weights):
         if not boards.wins(cells, side, action):
             taken = boards.do(cells, sets, side, action)
             if remaining > 1:
-                value = -_plain(scratch, 1 - side, remaining - 1, k + 1, options, weights)
+                value = -_minimax_score(scratch, 1 - side, remaining - 1, k + 1, options, weights)
             elif boards.has_legal(cells, sets, 1 - side, options):
                 value = score(scratch.accumulator, side, weights)
             boards.undo(cells, sets, action, code, taken, before)
@@ -65,11 +65,11 @@ def _plain(scratch, side, remaining, k, options, weights):
 
 
 @kernel
-def plainly(board, side, options, depth, weights):
+def plain_scores(board, side, options, depth, weights):
     """The score of a board by plain minimax, and by alpha-beta without bounds."""
     scratch = scratch_made(depth + 1, len(board), np.zeros(1, np.uint8))
     boards.load(board, scratch.accumulator.cells, scratch.accumulator.sets)
-    plain = _plain(scratch, side, depth, np.int64(1), options, weights)
+    plain = _minimax_score(scratch, side, depth, np.int64(1), options, weights)
     return plain, best(scratch, side, depth, np.int64(1), -2 * WIN, 2 * WIN, options, weights)
 
 
@@ -87,10 +87,10 @@ def positions(slug: str, n: int, *, thinned: bool = False) -> list[Position]:
 @pytest.mark.parametrize("depth", [1, 2, pytest.param(3, marks=pytest.mark.soak)])
 @pytest.mark.sampled(2)
 def test_alpha_beta_is_minimax_on_500_positions(slug: str, depth: int) -> None:
-    weights, flags = any_weights(depth), boards.FLIP * romgon(slug).options.flip
+    weights, flags = random_weights(depth), boards.FLIP * romgon(slug).options.flip
     for position in positions(slug, 500, thinned=depth > 2):
         array = np.frombuffer(position.board, np.uint8)
-        plain, pruned = plainly(array, int(position.side), flags, depth, weights)
+        plain, pruned = plain_scores(array, int(position.side), flags, depth, weights)
         assert plain == pruned
         looked = COMPILED.look(romgon(slug), Position(position.board, position.side), Learnt(weights, depth))
         assert looked.score == plain
@@ -101,7 +101,7 @@ def test_alpha_beta_is_minimax_on_500_positions(slug: str, depth: int) -> None:
 def test_search_is_symmetric_in_mirror_and_colour(
     slug: str, rng: random.Random, n_pieces: int, side: Side, depth: int
 ) -> None:
-    game, player = romgon(slug), Learnt(any_weights(3), depth)
+    game, player = romgon(slug), Learnt(random_weights(3), depth)
     board = random_board(rng, n_pieces, flips=game.options.flip)
     assume(board_outcome(board, side, game.options) is None)
     found = [
@@ -119,7 +119,7 @@ def test_search_is_symmetric_in_mirror_and_colour(
 @both_modes
 @pytest.mark.parametrize("feature_set", FEATURE_SETS)
 def test_the_compiled_search_is_the_readable_one(slug: str, feature_set: str) -> None:
-    rng, game, weights = random.Random(5), romgon(slug), any_weights(9, feature_set)
+    rng, game, weights = random.Random(5), romgon(slug), random_weights(9, feature_set)
     found = [Position(random_board(rng, n, flips=game.options.flip), rng.choice(list(Side))) for n in (4, 5, 6, 7) * 3]
     going = [one for one in found if board_outcome(one.board, one.side, game.options) is None]
     for position, depth in [*((one, 2) for one in going), *((one, 1) for one in positions(slug, 30))]:
@@ -149,7 +149,7 @@ def test_going_where_one_was_costs_a_restless_machine() -> None:
         position = game.apply(position, game.parse_move(text))
     again = game.legal_moves(position).index(game.parse_move("6-5>5-5"))
     for valuer in (COMPILED, READABLE):
-        calm, restless = (valuer.look(game, position, Learnt(any_weights(1), 1, c), whole=True) for c in (0.0, 0.25))
+        calm, restless = (valuer.look(game, position, Learnt(random_weights(1), 1, c), whole=True) for c in (0.0, 0.25))
         assert restless.near == calm.near
         assert [a - b for a, b in zip(calm.deep, restless.deep, strict=True)] == [
             0.25 * (index == again) for index in range(len(calm.deep))
@@ -160,14 +160,17 @@ def test_a_win_at_hand_is_seen_at_any_depth() -> None:
     pieces = {CELL["3-6"]: Piece(WHITE, RHOMBUS), CELL["3-1"]: Piece(BLACK, RHOMBUS), CELL["0-0"]: Piece(BLACK, CIRCLE)}
     game, position = romgon("romgon"), Position(board_of(pieces), WHITE)
     for depth in (1, 2, 3):
-        looked = COMPILED.look(game, position, Learnt(any_weights(1), depth))
+        looked = COMPILED.look(game, position, Learnt(random_weights(1), depth))
         assert (looked.score, game.format_move(looked.moves[looked.best])) == (WIN - 1, "3-6>3-8")
-    assert COMPILED.look(game, Position(position.board, BLACK), Learnt(any_weights(1), 2)).score in (WIN - 1, 2 - WIN)
+    assert COMPILED.look(game, Position(position.board, BLACK), Learnt(random_weights(1), 2)).score in (
+        WIN - 1,
+        2 - WIN,
+    )
 
 
 @both_modes
 def test_search_out_of_time_equals_the_last_finished_depth(slug: str) -> None:
-    game, player = romgon(slug), Learnt(any_weights(2), 4, 0.1)
+    game, player = romgon(slug), Learnt(random_weights(2), 4, 0.1)
     for position in positions(slug, 5):
         for whole in (False, True):
             asked = partial(COMPILED.look, game, position, whole=whole)

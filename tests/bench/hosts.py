@@ -131,7 +131,7 @@ def main(words: list[str]) -> int:
         for host in webs:
             stack.enter_context(web(host, var, settings))
         for host in (data, *webs):
-            host.bound()
+            host.limit_cpu()
         for number in numbers:
             with proxy(front, webs[:number], var):
                 result = play(site, case_of(site, options))

@@ -18,7 +18,7 @@ from games.limits.addresses import address_counted, address_read, client_address
 from games.models import Room
 from menace_site.server.boundary import SocketLimit, is_blocked
 
-WRITTEN = {
+ADDRESSES = {
     "203.0.113.7": "203.0.113.7",
     "203.0.113.7:50001": "203.0.113.7",
     "203.0.113.7:0": "203.0.113.7",
@@ -51,8 +51,8 @@ UNREADABLE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "address"), WRITTEN.items())
-def test_an_address_is_read_however_it_is_written(text: str, address: str) -> None:
+@pytest.mark.parametrize(("text", "address"), ADDRESSES.items())
+def test_an_address_is_read_in_every_notation(text: str, address: str) -> None:
     assert str(address_read(text)) == address
     network = network_of(text)
     assert network is not None
@@ -60,7 +60,7 @@ def test_an_address_is_read_however_it_is_written(text: str, address: str) -> No
 
 
 @pytest.mark.parametrize("text", UNREADABLE)
-def test_what_is_no_address_counts_for_the_proxy_that_wrote_it(text: str) -> None:
+def test_unreadable_addresses_count_as_the_proxy(text: str) -> None:
     assert address_read(text) is None
     assert str(client_address("10.0.0.1", f"6.6.6.6,{text}", 1)) == "10.0.0.1"
     assert str(client_address("10.0.0.1", f"6.6.6.6,{text},10.0.0.2", 2)) == "10.0.0.2"
@@ -68,7 +68,7 @@ def test_what_is_no_address_counts_for_the_proxy_that_wrote_it(text: str) -> Non
     assert client_address(text, f"6.6.6.6,{text}", 1) is None, "as through a Unix socket"
 
 
-def test_of_ipv6_the_network_is_counted() -> None:
+def test_ipv6_addresses_count_by_network() -> None:
     counted = {address_counted(address_read(text)) for text in ("[2001:db8::1]:444", "2001:db8::ffff", "2001:db8::1%a")}
     assert counted == {"2001:db8::"}
     assert address_counted(None) == ""
@@ -76,9 +76,15 @@ def test_of_ipv6_the_network_is_counted() -> None:
 
 # All counts by address, behind one proxy.
 
-WAYS = ["203.0.113.7:50001", "203.0.113.7:50002", "[::ffff:203.0.113.7]:50003", "203.0.113.7", '"203.0.113.7:5"']
-V6_WAYS = ["[2001:db8::1]:444", "[2001:db8::2]:445", "2001:db8::3", "[2001:db8::4]", "[2001:db8::5%eth0]:1"]
-NO_WAYS = ["unknown", "_hidden", "_hidden:1", "", "203.0.113.7:port"]
+IPV4_NOTATIONS = [
+    "203.0.113.7:50001",
+    "203.0.113.7:50002",
+    "[::ffff:203.0.113.7]:50003",
+    "203.0.113.7",
+    '"203.0.113.7:5"',
+]
+IPV6_NOTATIONS = ["[2001:db8::1]:444", "[2001:db8::2]:445", "2001:db8::3", "[2001:db8::4]", "[2001:db8::5%eth0]:1"]
+UNREADABLE_NOTATIONS = ["unknown", "_hidden", "_hidden:1", "", "203.0.113.7:port"]
 
 
 @pytest.fixture(autouse=True)
@@ -90,14 +96,14 @@ def proxy(settings: Any) -> Iterator[None]:
     BLOCKS.put([])
 
 
-@pytest.fixture(params=[WAYS, V6_WAYS, NO_WAYS], ids=["IPv4", "IPv6", "unreadable"])
-def ways(request: pytest.FixtureRequest) -> list[str]:
+@pytest.fixture(params=[IPV4_NOTATIONS, IPV6_NOTATIONS, UNREADABLE_NOTATIONS], ids=["IPv4", "IPv6", "unreadable"])
+def notations(request: pytest.FixtureRequest) -> list[str]:
     """The notations in which a proxy may write one client."""
     found: list[str] = request.param
     return found
 
 
-def behind(way: str) -> dict[str, str]:
+def headers_of_proxy(way: str) -> dict[str, str]:
     return {"x-forwarded-for": f"6.6.6.6, {way}"}
 
 
@@ -106,61 +112,63 @@ def scope(way: str, kind: str = "http", path: str = "/") -> dict[str, Any]:
     return {"type": kind, "path": path, "headers": headers, "query_string": b"", "client": ("127.0.0.1", 5000)}
 
 
-def test_a_request_and_a_socket_have_one_address(ways: list[str], rf: RequestFactory) -> None:
-    requests = [rf.get("/", headers=behind(way)) for way in ways] + [request_of_scope(scope(way)) for way in ways]
+def test_a_request_and_a_socket_have_one_address(notations: list[str], rf: RequestFactory) -> None:
+    requests = [rf.get("/", headers=headers_of_proxy(way)) for way in notations] + [
+        request_of_scope(scope(way)) for way in notations
+    ]
     assert len({origin_hash(request) for request in requests}) == 1
     assert len({log_in_client_address(request) for request in requests}) == 1
     assert log_in_client_address(requests[0]) in {"203.0.113.7", "2001:db8::", "127.0.0.1"}
 
 
 @pytest.mark.django_db
-def test_a_rate_counts_them_together(ways: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rate_counts_all_notations_together(notations: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     rates = {**SimpleRateThrottle.THROTTLE_RATES, "api": "3/min"}
     monkeypatch.setattr(SimpleRateThrottle, "THROTTLE_RATES", rates)
-    answers = [APIClient().get("/api/games", headers=behind(way)).status_code for way in ways]
+    answers = [APIClient().get("/api/games", headers=headers_of_proxy(way)).status_code for way in notations]
     assert answers == [200, 200, 200, 429, 429]
-    assert APIClient().get("/api/games", headers=behind("198.51.100.1:50001")).status_code == 200
+    assert APIClient().get("/api/games", headers=headers_of_proxy("198.51.100.1:50001")).status_code == 200
 
 
 @pytest.mark.django_db
-def test_a_bound_on_rooms_counts_them_together(ways: list[str], settings: Any) -> None:
+def test_the_room_limit_counts_all_notations_together(notations: list[str], settings: Any) -> None:
     settings.OPEN_ROOMS_PER_ADDRESS = 3
     body = {"game": "noughts-and-crosses", "opponent": "human"}
-    answers = [APIClient().post("/api/rooms", body, headers=behind(way)).status_code for way in ways]
+    answers = [APIClient().post("/api/rooms", body, headers=headers_of_proxy(way)).status_code for way in notations]
     assert answers == [201, 201, 201, 409, 409]
     assert Room.objects.count() == 3
 
 
 @pytest.mark.django_db
-def test_log_ins_that_fail_lock_them_together(ways: list[str], settings: Any) -> None:
+def test_failed_log_ins_lock_all_notations_together(notations: list[str], settings: Any) -> None:
     settings.AXES_FAILURE_LIMIT = 3
     wrong = {"username": "ada", "password": "wrong"}
-    answers = [Client().post("/login", wrong, headers=behind(way)).status_code for way in ways]
+    answers = [Client().post("/login", wrong, headers=headers_of_proxy(way)).status_code for way in notations]
     assert answers == [200, 200, 429, 429, 429]
-    assert Client().post("/login", wrong, headers=behind("198.51.100.1:50001")).status_code == 200
+    assert Client().post("/login", wrong, headers=headers_of_proxy("198.51.100.1:50001")).status_code == 200
 
 
 @pytest.mark.parametrize("blocked", ["203.0.113.7", "203.0.113.0/24", "203.0.113.7:50001"])
-def test_a_block_holds_them_all(blocked: str) -> None:
+def test_a_block_covers_all_notations(blocked: str) -> None:
     BLOCKS.put([blocked])
-    assert all(is_blocked(scope(way)) for way in WAYS)
+    assert all(is_blocked(scope(way)) for way in IPV4_NOTATIONS)
     assert not is_blocked(scope("203.0.114.7:50001"))
     BLOCKS.put(["[2001:db8::1]:444"])
-    assert all(is_blocked(scope(way)) for way in V6_WAYS)
-    BLOCKS.put([origin_hash(request_of_scope(scope(WAYS[0])))])
-    assert all(is_blocked(scope(way)) for way in WAYS)
+    assert all(is_blocked(scope(way)) for way in IPV6_NOTATIONS)
+    BLOCKS.put([origin_hash(request_of_scope(scope(IPV4_NOTATIONS[0])))])
+    assert all(is_blocked(scope(way)) for way in IPV4_NOTATIONS)
 
 
-async def test_sockets_count_them_together(ways: list[str], settings: Any) -> None:
+async def test_the_socket_limit_counts_all_notations_together(notations: list[str], settings: Any) -> None:
     settings.SOCKETS_PER_ADDRESS = 3
 
-    async def stays(scope: Any, receive: Any, send: Any) -> None:
+    async def never_answers(scope: Any, receive: Any, send: Any) -> None:
         await receive()
         await send({"type": "websocket.accept"})
         await receive()
 
-    limit, answers, sockets = SocketLimit(stays), [], []
-    for way in ways:
+    limit, answers, sockets = SocketLimit(never_answers), [], []
+    for way in notations:
         handshake = scope(way, "websocket") | {"extensions": {"websocket.http.response": {}}}
         socket = ApplicationCommunicator(limit, handshake)
         await socket.send_input({"type": "websocket.connect"})

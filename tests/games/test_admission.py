@@ -25,11 +25,11 @@ N_OTHERS = 64
 
 
 @pytest.fixture(autouse=True)
-def _many_are_put_off(_nobody_is_put_off: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def _usual_waiting_time(_nobody_is_put_off: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(admission, "BUSY_AFTER_S", 0.5)
 
 
-def test_who_has_waited_longest_decides(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_longest_wait_decides_about_admission(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
     monkeypatch.setattr(admission.time, "monotonic", lambda: now[0])
     some = AdmissionQueue()
@@ -61,7 +61,7 @@ async def test_refused_move_succeeds_when_sent_again() -> None:
             assert await database_sync_to_async(wait_until)(lambda: ADMISSION.is_full)
             await socket.frame("move", {"move": "5", "ply": 0})
             refused = await socket.expect("error")
-            answer = await database_sync_to_async(refused_over_http)(seated.room.code, seated.token)
+            answer = await database_sync_to_async(move_over_http)(seated.room.code, seated.token)
             health = await database_sync_to_async(lambda: Client().get("/api/health").json())()
         finally:
             over.set()
@@ -76,7 +76,7 @@ async def test_refused_move_succeeds_when_sent_again() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_who_has_a_thread_and_no_connection_waits_too(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_waiting_for_a_connection_counts_as_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     known = connections.settings["default"]
     pooled = {
         **known,
@@ -86,12 +86,12 @@ async def test_who_has_a_thread_and_no_connection_waits_too(monkeypatch: pytest.
     monkeypatch.setitem(connections.settings, "default", pooled)
     taken, over = threading.Event(), threading.Event()
 
-    def hold() -> bool:
+    def keep_thread_busy() -> bool:
         assert connection.connection is not None
         taken.set()
         return over.wait(HANG_S)
 
-    work = [asyncio.create_task(in_thread(hold))]
+    work = [asyncio.create_task(in_thread(keep_thread_busy))]
     try:
         assert await asyncio.to_thread(taken.wait, HANG_S)
         work.append(asyncio.create_task(in_thread(Ply.objects.exists)))
@@ -104,6 +104,6 @@ async def test_who_has_a_thread_and_no_connection_waits_too(monkeypatch: pytest.
     assert ADMISSION.waits_s() == 0
 
 
-def refused_over_http(code: str, token: str) -> Any:
+def move_over_http(code: str, token: str) -> Any:
     headers = {"x-seat-token": token}
     return Client().post(f"/api/rooms/{code}/move", {"move": "5"}, content_type="application/json", headers=headers)

@@ -19,7 +19,7 @@ def api() -> APIClient:
     return APIClient()
 
 
-def opened(api: APIClient, **body: Any) -> dict[str, Any]:
+def open_room(api: APIClient, **body: Any) -> dict[str, Any]:
     response = api.post("/api/rooms", {"opponent": "perfect", **body})
     assert response.status_code == 201, response.json()
     answer: dict[str, Any] = response.json()
@@ -27,7 +27,7 @@ def opened(api: APIClient, **body: Any) -> dict[str, Any]:
 
 
 def test_a_room_is_opened_with_code_role_and_token(api: APIClient) -> None:
-    answer = opened(api)
+    answer = open_room(api)
     assert set(answer) == {"code", "role", "seat_token"}
     assert answer["role"] == "X"
     assert len(answer["code"]) == 6
@@ -42,13 +42,13 @@ def test_a_mistyped_field_opens_no_room(api: APIClient) -> None:
 
 
 @pytest.mark.parametrize(("side", "role"), [("O", "O"), ("x", "X"), ("1", "O"), ("noughts", "O"), ("second", "O")])
-def test_the_side_may_be_said_in_several_ways(api: APIClient, side: str, role: str) -> None:
-    assert opened(api, side=side)["role"] == role
+def test_a_side_can_be_given_in_several_forms(api: APIClient, side: str, role: str) -> None:
+    assert open_room(api, side=side)["role"] == role
 
 
 @pytest.mark.parametrize("way", ["body", "header"])
 def test_a_seat_token_moves_by_text_or_by_square(api: APIClient, way: str) -> None:
-    answer = opened(api)
+    answer = open_room(api)
     extra = {"seat_token": answer["seat_token"]} if way == "body" else {}
     headers = {"X-Seat-Token": answer["seat_token"]} if way == "header" else {}
     url = f"/api/rooms/{answer['code']}/move"
@@ -59,14 +59,14 @@ def test_a_seat_token_moves_by_text_or_by_square(api: APIClient, way: str) -> No
     assert api.get(f"/api/rooms/{answer['code']}").json() == second.json()
 
 
-def test_a_role_proves_nothing(api: APIClient) -> None:
-    answer = opened(api)
+def test_a_role_without_a_token_is_refused(api: APIClient) -> None:
+    answer = open_room(api)
     response = APIClient().post(f"/api/rooms/{answer['code']}/move", {"position": 5, "role": "X"})
     assert (response.status_code, response.json()["code"]) == (403, "not_a_player")
 
 
 def test_a_friend_joins_once_and_a_third_player_is_refused(api: APIClient) -> None:
-    answer = opened(api, opponent="human")
+    answer = open_room(api, opponent="human")
     joined = APIClient().post(f"/api/rooms/{answer['code']}/join")
     assert (joined.status_code, joined.json()["role"]) == (200, "O")
     full = APIClient().post(f"/api/rooms/{answer['code']}/join")
@@ -74,7 +74,7 @@ def test_a_friend_joins_once_and_a_third_player_is_refused(api: APIClient) -> No
 
 
 def test_resign_and_play_again_with_sides_swapped(api: APIClient) -> None:
-    answer = opened(api)
+    answer = open_room(api)
     headers = {"X-Seat-Token": answer["seat_token"]}
     base = f"/api/rooms/{answer['code']}"
     assert api.post(f"{base}/reset", {}, headers=headers).json()["code"] == "match_not_finished"
@@ -100,7 +100,7 @@ CASES: list[tuple[str, dict[str, Any], int, str]] = [
 def test_bad_input_has_a_status_a_code_and_no_effect(
     api: APIClient, call: str, body: dict[str, Any], status: int, code: str
 ) -> None:
-    answer = opened(api)
+    answer = open_room(api)
     response = api.post(f"/api/rooms/{answer['code']}/{call}", body, headers={"X-Seat-Token": answer["seat_token"]})
     assert (response.status_code, response.json()["code"]) == (status, code)
     assert response.json()["detail"]
@@ -117,7 +117,7 @@ def test_bad_input_has_a_status_a_code_and_no_effect(
         ({"opponent": "machine"}, "machine"),
     ],
 )
-def test_a_room_that_cannot_be_opened_names_the_field(api: APIClient, body: dict[str, Any], field: str) -> None:
+def test_refusal_to_open_a_room_names_the_field(api: APIClient, body: dict[str, Any], field: str) -> None:
     response = api.post("/api/rooms", body)
     assert response.status_code == 400
     assert response.json()["detail"].startswith(field)
@@ -132,7 +132,7 @@ def test_machines_that_are_missing_or_play_the_other_side(api: APIClient) -> Non
     wrong = api.post("/api/rooms", {"opponent": "machine", "machine": str(learner.pk), "side": "O"})
     assert (wrong.status_code, wrong.json()["code"]) == (409, "machine_wrong_side")
     assert not Room.objects.exists()
-    assert opened(api, opponent="machine", machine=learner.slug)["role"] == "X"
+    assert open_room(api, opponent="machine", machine=learner.slug)["role"] == "X"
 
 
 @pytest.mark.parametrize("path", ["zzzzzz", "zzzzzz/join", "zzzzzz/move", "zzzzzz/resign", "zzzzzz/reset"])
@@ -153,12 +153,12 @@ def test_bodies_that_are_not_json_or_too_large(api: APIClient) -> None:
 
 
 def test_a_trailing_slash_is_served_too(api: APIClient) -> None:
-    answer = opened(api)
+    answer = open_room(api)
     assert api.get(f"/api/rooms/{answer['code']}/").status_code == 200
     assert api.get("/api/games/").json()["results"][0]["slug"] == "noughts-and-crosses"
 
 
-def test_games_say_how_they_are_drawn_and_who_plays(api: APIClient) -> None:
+def test_games_have_their_layout_and_opponents(api: APIClient) -> None:
     game = api.get("/api/games/noughts-and-crosses").json()
     assert game["start"] == "........."
     assert [cell["id"] for cell in game["layout"]["cells"]] == list("123456789")
@@ -180,7 +180,7 @@ def test_the_schema_describes_every_endpoint(api: APIClient) -> None:
 
 
 @pytest.mark.parametrize("door", ["api", "page"])
-def test_who_is_refused_a_seat_leaves_no_session(door: str) -> None:
+def test_a_refused_seat_creates_no_session(door: str) -> None:
     full = factories.room("human").room.code
     opened, joined = {"api": ("/api/rooms", f"/api/rooms/{full}/join"), "page": ("/rooms", "/rooms/join")}[door]
     make = APIClient if door == "api" else Client
@@ -225,37 +225,37 @@ class TestExhibition:
         assert api.post(f"{url}/reset", {"seat_token": answer["seat_token"]}).json()["number"] == 2
 
     @pytest.mark.parametrize("headers", [{}, {"X-Seat-Token": "guessed"}])
-    def test_nobody_else_steps_or_starts_it_again(self, api: APIClient, headers: dict[str, str]) -> None:
+    def test_only_the_host_steps_or_restarts(self, api: APIClient, headers: dict[str, str]) -> None:
         answer = api.post("/api/rooms", {"first": "random", "second": "perfect"}).json()
         for what in ("step", "reset"):
             response = APIClient().post(f"/api/rooms/{answer['code']}/{what}", headers=headers)
             assert (response.status_code, response.json()["code"]) == (403, "not_the_host")
 
-    def test_where_somebody_plays_nobody_steps(self, api: APIClient) -> None:
-        answer = opened(api)
+    def test_a_match_with_a_person_cannot_be_stepped(self, api: APIClient) -> None:
+        answer = open_room(api)
         response = api.post(f"/api/rooms/{answer['code']}/step", {"seat_token": answer["seat_token"]})
         assert (response.status_code, response.json()["code"]) == (409, "not_an_exhibition")
 
     @pytest.mark.parametrize("body", [{"plies": 0}, {"plies": 101}, {"plies": "all"}, {"ply": -1}])
-    def test_a_step_that_makes_no_sense_is_refused_by_field(self, api: APIClient, body: dict[str, Any]) -> None:
+    def test_refusal_of_an_invalid_step_names_the_field(self, api: APIClient, body: dict[str, Any]) -> None:
         answer = api.post("/api/rooms", {"first": "random", "second": "perfect"}).json()
         response = api.post(f"/api/rooms/{answer['code']}/step", {**body, "seat_token": answer["seat_token"]})
         assert response.status_code == 400
         assert response.json()["detail"].startswith(next(iter(body)))
         assert not Ply.objects.exists()
 
-    def test_a_program_that_may_only_look_opens_none(self) -> None:
+    def test_a_read_token_opens_no_exhibition(self) -> None:
         api = factories.api_with(factories.user(), "read")
         response = api.post("/api/rooms", {"first": "random", "second": "perfect"})
         assert (response.status_code, response.json()["code"]) == (403, "scope_missing")
 
 
 class TestTakingOver:
-    def test_the_owner_plays_in_its_seat_on_the_side_that_it_plays(self) -> None:
+    def test_the_owner_plays_on_the_side_of_the_machine(self) -> None:
         owner = factories.user()
         own = factories.machine(Side.SECOND, owner=owner)
         api = factories.api_with(owner, "play", "read", "train")
-        answer = opened(api, opponent="random", takes_over=own.slug)
+        answer = open_room(api, opponent="random", takes_over=own.slug)
         assert answer["role"] == "O"
         state = api.get(f"/api/rooms/{answer['code']}").json()
         assert (state["seats"][1]["kind"], state["seats"][1]["takes_over"]) == ("human", True)
@@ -264,31 +264,31 @@ class TestTakingOver:
         state = api.post(f"/api/rooms/{answer['code']}/move", move).json()
         assert state["learning"]["draws"][0]["by_hand"] is True
 
-    def test_a_program_that_may_only_play_trains_nothing_that_way(self) -> None:
+    def test_a_play_token_cannot_take_over_a_machine(self) -> None:
         owner = factories.user()
         own = factories.machine(Side.SECOND, owner=owner)
         api = factories.api_with(owner, "play")
         response = api.post("/api/rooms", {"opponent": "random", "takes_over": own.slug})
         assert (response.status_code, response.json()["code"]) == (403, "scope_missing")
         assert not Room.objects.exists()
-        assert opened(api, opponent="random", takes_over=own.slug, fresh=True)["role"] == "O"
+        assert open_room(api, opponent="random", takes_over=own.slug, fresh=True)["role"] == "O"
 
-    def test_nobody_else_does(self, api: APIClient) -> None:
+    def test_only_the_owner_takes_over_a_machine(self, api: APIClient) -> None:
         own = factories.machine(Side.SECOND, owner=factories.user())
         response = api.post("/api/rooms", {"opponent": "random", "takes_over": own.slug})
         assert (response.status_code, response.json()["code"]) == (403, "not_your_machine")
-        answer = opened(api, opponent="random", takes_over=own.slug, fresh=True)
+        answer = open_room(api, opponent="random", takes_over=own.slug, fresh=True)
         assert answer["role"] == "O", "a copy is anybody's"
 
 
-def test_an_opponent_may_be_a_machine_by_its_id(api: APIClient) -> None:
-    answer = opened(api, opponent=str(factories.machine(Side.SECOND).pk))
+def test_an_opponent_can_be_the_id_of_a_machine(api: APIClient) -> None:
+    answer = open_room(api, opponent=str(factories.machine(Side.SECOND).pk))
     assert api.get(f"/api/rooms/{answer['code']}").json()["seats"][1]["kind"] == "machine"
     missing = api.post("/api/rooms", {"opponent": "999999"})
     assert (missing.status_code, missing.json()["code"]) == (404, "machine_not_found")
 
 
-def test_games_come_by_family_with_their_sizes(api: APIClient) -> None:
+def test_games_are_grouped_by_family_with_their_sizes(api: APIClient) -> None:
     listed = {game["slug"]: game for game in api.get("/api/games").json()["results"]}
     assert all(game["family"] == slug for slug, game in listed.items())
     hexapawn = listed["hexapawn"]
@@ -303,7 +303,7 @@ def test_games_come_by_family_with_their_sizes(api: APIClient) -> None:
     assert (refused.status_code, refused.json()["code"]) == (400, "malformed")
 
 
-class TestAGuestWithCookies:
+class TestGuestWithCookies:
     """The session of a host or guest holds the seat, and a seat token removes none of its CSRF protection."""
 
     @pytest.fixture
@@ -313,19 +313,19 @@ class TestAGuestWithCookies:
     def csrf(self, browser: APIClient) -> dict[str, str]:
         return {"X-CSRFToken": browser.cookies["csrftoken"].value}
 
-    def test_who_opens_a_room_is_its_player_in_that_session(self, browser: APIClient) -> None:
-        answer = opened(browser)
+    def test_the_session_that_opens_a_room_has_its_seat(self, browser: APIClient) -> None:
+        answer = open_room(browser)
         url = f"/api/rooms/{answer['code']}"
         moved = browser.post(f"{url}/move", {"position": 5}, headers=self.csrf(browser))
         assert (moved.status_code, moved.json()["ply"]) == (200, 2)
         page = browser.get(f"/rooms/{answer['code']}")
         assert page.context["role"] == "X"
         assert browser.post(f"{url}/resign", headers=self.csrf(browser)).json()["status"] == "finished"
-        again = opened_with(browser, self.csrf(browser))
+        again = open_exhibition(browser, self.csrf(browser))
         assert browser.get(f"/rooms/{again['code']}").context["role"] == "X", "another room in the same session"
 
-    def test_client_with_cookies_hears_which_csrf_header_to_send(self, browser: APIClient) -> None:
-        opened(browser)
+    def test_refusal_of_a_session_names_the_csrf_header(self, browser: APIClient) -> None:
+        open_room(browser)
         refused = browser.post("/api/rooms", {"opponent": "perfect"})
         assert (refused.status_code, refused.json()["code"]) == (403, "permission_denied")
         for said in ("X-CSRFToken", "cookie csrftoken", "Referer", "send no cookies"):
@@ -338,8 +338,8 @@ class TestAGuestWithCookies:
         browser.cookies.clear()
         assert browser.post("/api/rooms", {"opponent": "perfect"}).status_code == 201
 
-    def test_who_joins_or_hosts_is_too(self, browser: APIClient) -> None:
-        answer = opened(APIClient(), opponent="human")
+    def test_sessions_that_join_or_host_have_their_seats(self, browser: APIClient) -> None:
+        answer = open_room(APIClient(), opponent="human")
         assert browser.post(f"/api/rooms/{answer['code']}/join").json()["role"] == "O"
         assert browser.get(f"/rooms/{answer['code']}").context["role"] == "O"
         show = browser.post("/api/rooms", {"first": "random", "second": "perfect"}, headers=self.csrf(browser)).json()
@@ -348,8 +348,8 @@ class TestAGuestWithCookies:
 
     @pytest.mark.parametrize("token", ["unknown", "of another room", "empty", "none"])
     @pytest.mark.parametrize("way", ["header", "body"])
-    def test_a_token_that_proves_nothing_switches_no_check_off(self, browser: APIClient, token: str, way: str) -> None:
-        answer, other = opened(browser), opened(APIClient())
+    def test_an_invalid_seat_token_keeps_the_csrf_check(self, browser: APIClient, token: str, way: str) -> None:
+        answer, other = open_room(browser), open_room(APIClient())
         text = {"unknown": "guessed", "of another room": other["seat_token"], "empty": "", "none": None}[token]
         if (text, way) == ("", "body"):
             text = " "  # blank, since an empty token is refused before any other check
@@ -360,15 +360,15 @@ class TestAGuestWithCookies:
             assert forged.status_code in (400, 403)
             if forged.status_code == 403:
                 assert forged.json()["code"] == "permission_denied"
-        free = opened(APIClient(), opponent="human")
+        free = open_room(APIClient(), opponent="human")
         for url in ("/api/rooms", f"/api/rooms/{free['code']}/join"):
             assert browser.post(url, {"opponent": "perfect"}, headers=headers).status_code == 403
         assert not Ply.objects.exists()
         assert Match.objects.filter(status="playing").count() == 2
 
-    def test_with_a_token_the_session_does_not_count(self, browser: APIClient) -> None:
+    def test_a_seat_token_takes_precedence_over_the_session(self, browser: APIClient) -> None:
         """Otherwise the opponent's page could move for us: its own token would let our cookies past the CSRF check."""
-        answer = opened(browser, opponent="human")
+        answer = open_room(browser, opponent="human")
         url = f"/api/rooms/{answer['code']}"
         foe = APIClient().post(f"{url}/join").json()
         forged = browser.post(f"{url}/move", {"position": 5, "seat_token": foe["seat_token"]})
@@ -377,6 +377,6 @@ class TestAGuestWithCookies:
         assert (own.status_code, own.json()["ply"]) == (200, 1), "ours proves our seat, and needs no CSRF token"
 
 
-def opened_with(api: APIClient, headers: dict[str, str]) -> dict[str, Any]:
+def open_exhibition(api: APIClient, headers: dict[str, str]) -> dict[str, Any]:
     answer: dict[str, Any] = api.post("/api/rooms", {"opponent": "perfect"}, headers=headers).json()
     return answer

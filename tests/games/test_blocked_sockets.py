@@ -23,10 +23,10 @@ Rates = Callable[..., None]
 
 @pytest.fixture
 def rates(monkeypatch: pytest.MonkeyPatch) -> Rates:
-    def set_them(**wanted: str) -> None:
+    def set_rates(**wanted: str) -> None:
         monkeypatch.setattr(SimpleRateThrottle, "THROTTLE_RATES", {**dict.fromkeys(SCOPES), **wanted})
 
-    return set_them
+    return set_rates
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def address() -> str:
     return str(IPv6Address(uuid4().int))
 
 
-def room_opened(address: str, opponent: str = "perfect") -> tuple[Client, str]:
+def open_room(address: str, opponent: str = "perfect") -> tuple[Client, str]:
     """A browser that has opened a room, and the path of the room in the API."""
     client = Client(REMOTE_ADDR=address)
     return client, "/api" + client.post("/rooms", {"game": NC, "opponent": opponent, "side": "X"}).url
@@ -44,9 +44,9 @@ def post(client: Client, path: str, **data: Any) -> Any:
     return client.post(path, data, "application/json")
 
 
-class TestNews:
+class TestPolling:
     def test_a_page_gets_its_role_and_304_while_nothing_changes(self, address: str) -> None:
-        player, path = room_opened(address, "human")
+        player, path = open_room(address, "human")
         first = player.get(f"{path}/joined")
         assert (first.json()["role"], first.json()["host"], first.json()["state"]["status"]) == ("X", False, "waiting")
         same = player.get(f"{path}/joined", headers={"If-None-Match": first["ETag"]})
@@ -57,14 +57,14 @@ class TestNews:
         assert (changed.status_code, changed.json()["state"]["status"]) == (200, "playing")
         assert friend.get(f"{path}/joined").json()["role"] == "O"
 
-    def test_another_role_is_news_though_the_room_is_the_same(self, address: str) -> None:
-        player, path = room_opened(address)
+    def test_a_changed_role_changes_the_answer(self, address: str) -> None:
+        player, path = open_room(address)
         asked = Client(REMOTE_ADDR=address).get(f"{path}/joined")
         assert asked.json()["role"] is None
         assert player.get(f"{path}/joined", headers={"If-None-Match": asked["ETag"]}).json()["role"] == "X"
 
     def test_the_state_has_an_etag_as_well(self, address: str) -> None:
-        player, path = room_opened(address)
+        player, path = open_room(address)
         known = player.get(path)
         assert "private" in known["Cache-Control"]
         assert player.get(path, headers={"If-None-Match": known["ETag"]}).status_code == 304
@@ -72,7 +72,7 @@ class TestNews:
         post(player, f"{path}/move", move="5", ply=0)
         assert player.get(path, headers={"If-None-Match": known["ETag"]}).status_code == 200
 
-    def test_what_is_hidden_meanwhile_is_news(self, address: str) -> None:
+    def test_a_machine_hidden_meanwhile_changes_the_answer(self, address: str) -> None:
         owner = factories.user("owner")
         machine = factories.machine(owner=owner)
         seated = factories.room("machine", factories.guest(2), machine=str(machine.pk), side=factories.Side.FIRST)
@@ -84,7 +84,7 @@ class TestNews:
         assert spectator.get(path, headers={"If-None-Match": known["ETag"]}).status_code == 200
 
     @pytest.mark.parametrize("what", ["machines", "machines/{}/progress"])
-    def test_other_pages_ask_in_the_same_way(self, client: Client, what: str) -> None:
+    def test_other_polled_addresses_have_etags(self, client: Client, what: str) -> None:
         machine = factories.machine()
         path = f"/api/{what.format(machine.pk)}" if "{}" in what else f"/api/{what}/{machine.pk}"
         known = client.get(path)
@@ -95,7 +95,7 @@ class TestRates:
     def test_rate_limit_counts_each_seat_separately(self, address: str, rates: Rates) -> None:
         """A seat with too many requests is limited; the other seats at the same address are not."""
         rates(room="5/min", api="1/min")
-        (one, path), (other, elsewhere) = room_opened(address), room_opened(address)
+        (one, path), (other, elsewhere) = open_room(address), open_room(address)
         answers = [one.get(f"{path}/joined"), *(post(one, f"{path}/move", move="5", ply=0) for _ in range(4))]
         assert 429 not in [answer.status_code for answer in answers]
         for refused in (one.get(path), post(one, f"{path}/resign"), one.get(f"{path}/positions")):
@@ -104,7 +104,7 @@ class TestRates:
         assert [other.get(f"{elsewhere}/joined").status_code for _ in range(5)] == [200] * 5
         assert one.get(elsewhere).status_code == 200, "in another room it is another seat"
 
-    def test_an_account_counts_by_room_so_a_class_may_share_one(self, address: str, rates: Rates) -> None:
+    def test_an_account_is_counted_by_room(self, address: str, rates: Rates) -> None:
         rates(room="2/min", api="1/min")
         account = factories.user("class")
         paths = []
@@ -126,23 +126,23 @@ class TestRates:
 
     def test_spectators_count_by_room_and_address(self, address: str, rates: Rates) -> None:
         rates(room="2/min")
-        (_, path), (_, another) = room_opened(address), room_opened(address)
+        (_, path), (_, another) = open_room(address), open_room(address)
         assert [Client(REMOTE_ADDR=address).get(path).status_code for _ in range(3)] == [200, 200, 429]
         assert Client(REMOTE_ADDR=address).get(another).status_code == 200
         assert Client(REMOTE_ADDR=str(IPv6Address(uuid4().int))).get(path).status_code == 200
 
-    def test_an_address_has_a_bound_over_all_rooms(self, address: str, rates: Rates) -> None:
+    def test_an_address_has_a_limit_over_all_rooms(self, address: str, rates: Rates) -> None:
         rates(live="3/min")
-        browsers = [room_opened(address) for _ in range(4)]
+        browsers = [open_room(address) for _ in range(4)]
         assert [client.get(path).status_code for client, path in browsers] == [200, 200, 200, 429]
 
-    def test_the_bound_on_open_rooms_of_an_address_stays(self, address: str, settings: Any) -> None:
+    def test_polling_keeps_the_limit_of_open_rooms(self, address: str, settings: Any) -> None:
         settings.OPEN_ROOMS_PER_ADDRESS = 2
         for _ in range(3):
             Client(REMOTE_ADDR=address).post("/rooms", {"game": NC, "opponent": "perfect", "side": "X"})
         assert Room.objects.count() == 2
 
-    def test_the_progress_of_a_machine_counts_with_the_rooms(self, address: str, rates: Rates) -> None:
+    def test_progress_requests_count_with_the_rooms(self, address: str, rates: Rates) -> None:
         rates(live="2/min", api="1/min")
         machine = factories.machine()
         client = Client(REMOTE_ADDR=address)
@@ -151,7 +151,7 @@ class TestRates:
         assert client.get("/api/games").status_code == 200
 
 
-def test_the_default_rates_bear_a_class_of_120() -> None:
+def test_default_rates_allow_a_class_of_120() -> None:
     """At most 120 times the requests of one player in a minute, polling once a second."""
     per_browser = {"live": 150, "room": 45, "api": 10, "write": 8}
     for scope, often in per_browser.items():

@@ -26,7 +26,7 @@ ADD = "/admin/games/addressblock/add/"
 
 
 @pytest.fixture(autouse=True)
-def _nothing_stays() -> Iterator[None]:
+def _reset_blocks() -> Iterator[None]:
     yield
     BLOCKS.put([])
 
@@ -49,7 +49,7 @@ def scope_of(address: str, kind: str = "http") -> Scope:
         ("::1", "::1", "::2"),
     ],
 )
-def test_a_network_holds_what_lies_in_it(blocked: str, inside: str, outside: str) -> None:
+def test_a_blocked_network_contains_its_addresses(blocked: str, inside: str, outside: str) -> None:
     blocks = Blocks()
     blocks.put([blocked, "198.51.100.0/30"])
     assert blocks.holds(inside)
@@ -58,7 +58,7 @@ def test_a_network_holds_what_lies_in_it(blocked: str, inside: str, outside: str
     assert not blocks.holds("unix:")
 
 
-def test_a_hash_blocks_the_address_that_it_is_of_and_no_other() -> None:
+def test_a_hash_blocks_only_its_own_address() -> None:
     BLOCKS.put([origin_hash(request_of_scope(scope_of("2001:db8::1")))])
     assert is_blocked(scope_of("2001:db8::2")), "of IPv6 it is the network's"
     assert not is_blocked(scope_of("2001:db9::2"))
@@ -71,14 +71,14 @@ def test_a_hash_blocks_the_address_that_it_is_of_and_no_other() -> None:
 async def test_a_silent_socket_of_a_blocked_address_is_closed() -> None:
     tell = asyncio.Queue[str]()
 
-    async def inner(scope: Scope, receive: Receive, send: Send) -> None:
+    async def application(scope: Scope, receive: Receive, send: Send) -> None:
         await receive()
         await send({"type": "websocket.accept"})
         while text := await tell.get():
             await send({"type": "websocket.send", "text": text})
         await send({"type": "websocket.close"})
 
-    socket = WebsocketCommunicator(BlockedAddresses(inner), "/")
+    socket = WebsocketCommunicator(BlockedAddresses(application), "/")
     socket.scope |= {"client": [STRANGER, 5]}
     assert (await socket.connect())[0]
     tell.put_nowait("a")
@@ -96,7 +96,7 @@ async def test_block_refuses_pages_and_closes_open_sockets() -> None:
     """Open sockets of a blocked address close at their next message."""
     heard: list[Event] = []
 
-    async def inner(scope: Scope, receive: Receive, send: Send) -> None:
+    async def application(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             await send({"type": "http.response.start", "status": 200, "headers": []})
             await send({"type": "http.response.body", "body": b"welcome"})
@@ -107,7 +107,7 @@ async def test_block_refuses_pages_and_closes_open_sockets() -> None:
             heard.append(event)
             await send({"type": "websocket.send", "text": "yes"})
 
-    guarded = BlockedAddresses(inner)
+    guarded = BlockedAddresses(application)
 
     async def status(address: str) -> int:
         asked = ApplicationCommunicator(guarded, scope_of(address))
@@ -131,7 +131,7 @@ async def test_block_refuses_pages_and_closes_open_sockets() -> None:
 
 
 @pytest.mark.django_db
-def test_only_those_count_whose_time_is_not_over() -> None:
+def test_expired_blocks_do_not_count() -> None:
     now = timezone.now()
     for network, lasts in ((STRANGER, 1), ("198.51.100.7", -1)):
         AddressBlock.objects.create(network=network, reason="spam", expires_at=now + timedelta(hours=lasts))
@@ -147,20 +147,20 @@ def test_process_keeps_reading_blocks_after_a_database_error(
     monkeypatch.setattr("menace_site.server.lifespan.READ_AGAIN_S", 0.01)
     tries, read = [], BLOCKS.read
 
-    def stumbling() -> None:
+    def fail_once() -> None:
         tries.append(1)
         if len(tries) == 1:
             raise OperationalError("the server is gone")
         read()
 
-    async def living() -> None:
+    async def run_blocks() -> None:
         reading = asyncio.create_task(blocks_keep())
         assert await asyncio.to_thread(wait_until, lambda: BLOCKS.holds(STRANGER))
         reading.cancel()
 
-    monkeypatch.setattr(BLOCKS, "read", stumbling)
+    monkeypatch.setattr(BLOCKS, "read", fail_once)
     AddressBlock.objects.create(network=STRANGER, reason="spam", expires_at=timezone.now() + timedelta(hours=1))
-    asyncio.run(living())  # ``asyncio.run`` waits for its threads
+    asyncio.run(run_blocks())  # ``asyncio.run`` waits for its threads
 
 
 @pytest.fixture
@@ -174,9 +174,7 @@ def block(client: Any, network: str, **more: Any) -> Any:
 
 
 @pytest.mark.django_db
-def test_the_staff_blocks_and_lets_in_again_and_both_are_logged(
-    staff: Any, django_capture_on_commit_callbacks: Any
-) -> None:
+def test_blocking_and_unblocking_by_staff_is_logged(staff: Any, django_capture_on_commit_callbacks: Any) -> None:
     with django_capture_on_commit_callbacks(execute=True):
         assert block(staff, " 203.0.113.9/24 ").status_code == 302
     kept = AddressBlock.objects.get()
@@ -207,15 +205,13 @@ def test_the_staff_blocks_and_lets_in_again_and_both_are_logged(
         ("", "required"),
     ],
 )
-def test_what_cannot_be_blocked_is_said_at_the_field(staff: Any, network: str, words: str) -> None:
+def test_refusal_of_an_invalid_block_names_the_field(staff: Any, network: str, words: str) -> None:
     assert words in block(staff, network).content.decode()
     assert not AddressBlock.objects.exists()
 
 
 @pytest.mark.django_db
-def test_of_an_ipv6_address_the_network_is_blocked_and_kept(
-    staff: Any, django_capture_on_commit_callbacks: Any
-) -> None:
+def test_an_ipv6_address_is_blocked_as_a_network(staff: Any, django_capture_on_commit_callbacks: Any) -> None:
     assert "the whole /64" in staff.get(ADD).content.decode()
     staff.defaults["REMOTE_ADDR"] = "2001:db8:1:2::5"
     assert "This address is yours." in block(staff, "2001:db8:1:2:ffff::7").content.decode()
@@ -229,7 +225,7 @@ def test_of_an_ipv6_address_the_network_is_blocked_and_kept(
 
 
 @pytest.mark.django_db
-def test_whoever_would_lock_themselves_out_is_asked_first(staff: Any) -> None:
+def test_blocking_ones_own_address_needs_confirmation(staff: Any) -> None:
     staff.defaults["REMOTE_ADDR"] = STRANGER
     hashed = origin_hash(request_of_scope(scope_of(STRANGER)))
     for own in (STRANGER, "203.0.113.0/24", hashed):
@@ -241,7 +237,7 @@ def test_whoever_would_lock_themselves_out_is_asked_first(staff: Any) -> None:
 
 
 @pytest.mark.django_db
-def test_staff_without_the_permission_blocks_nobody(client: Any) -> None:
+def test_staff_without_the_permission_cannot_block(client: Any) -> None:
     reader = user("reader", is_staff=True)
     reader.user_permissions.set(Permission.objects.filter(codename__startswith="view_"))
     client.force_login(reader)

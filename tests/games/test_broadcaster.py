@@ -34,21 +34,21 @@ in_db = database_sync_to_async
 
 
 @pytest.fixture
-def sent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Any]]:
+def sent_messages(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Any]]:
     """The messages sent to the broker: group and message."""
     layer, messages = get_channel_layer(), []
     send = layer.group_send
 
-    async def note(group: str, message: Any) -> None:
+    async def note_message(group: str, message: Any) -> None:
         messages.append((group, message))
         await send(group, message)
 
-    monkeypatch.setattr(layer, "group_send", note)
+    monkeypatch.setattr(layer, "group_send", note_message)
     return messages
 
 
 class Listener:
-    """A channel of this process, in groups."""
+    """A channel of this process that has joined groups."""
 
     def __init__(self, *groups: str) -> None:
         self.groups, self.layer = groups, get_channel_layer()
@@ -67,34 +67,34 @@ class Listener:
         return (await self.layer.receive(self.channel))["n"]
 
 
-async def emptied() -> None:
-    """Wait until every broadcast has been dealt with."""
+async def wait_until_sent() -> None:
+    """Wait until no broadcast is left to send."""
     await broadcaster_close()
     Broadcaster.here = None
 
 
-def numbered(n: int) -> dict[str, Any]:
+def numbered_message(n: int) -> dict[str, Any]:
     return {"type": "any", "n": n}
 
 
-async def test_only_what_somebody_listens_to_is_sent(sent: list[Any]) -> None:
+async def test_messages_without_subscribers_are_not_sent(sent_messages: list[Any]) -> None:
     broadcaster_open()
     async with Listener("heard") as listener:
         for group in ("heard", "unheard"):
-            assert group_write(group, Broadcast(numbered(1)))
+            assert group_write(group, Broadcast(numbered_message(1)))
         assert await listener.hears() == 1
-        await emptied()
-    assert [group for group, _ in sent] == ["heard"]
+        await wait_until_sent()
+    assert [group for group, _ in sent_messages] == ["heard"]
 
 
-async def test_what_a_later_message_supersedes_is_not_sent(sent: list[Any]) -> None:
+async def test_superseded_messages_are_not_sent(sent_messages: list[Any]) -> None:
     broadcaster_open()
     async with Listener("heard") as listener:
         for n in (1, 2, 3):
-            group_write("heard", Broadcast(numbered(n)))
+            group_write("heard", Broadcast(numbered_message(n)))
         assert await listener.hears() == 3
-        await emptied()
-    assert len(sent) == 1
+        await wait_until_sent()
+    assert len(sent_messages) == 1
 
 
 def state(version: int) -> Any:
@@ -106,32 +106,32 @@ def state(version: int) -> Any:
     [([("mover", 1)], 0), ([("mover", 1), ("", 2)], 1), ([("mover", 2), ("", 1)], 0), ([("", 2), ("mover", 1)], 1)],
 )
 async def test_an_answered_socket_gets_newer_states_only(
-    states: list[tuple[str, int]], n_sent: int, sent: list[Any]
+    states: list[tuple[str, int]], n_sent: int, sent_messages: list[Any]
 ) -> None:
     """Threads may hand over two states in the wrong order; a socket with the newer state gets no older one."""
     broadcaster_open()
     async with Listener("room.x") as mover:
         for who, version in states:
             State(state(version), []).broadcast(mover.channel if who else "")
-        await emptied()
-    assert [message["whole"]["version"] for _, message in sent] == [2] * n_sent
+        await wait_until_sent()
+    assert [message["whole"]["version"] for _, message in sent_messages] == [2] * n_sent
 
 
-async def test_a_group_gets_messages_no_faster_than_their_interval(sent: list[Any]) -> None:
+async def test_a_group_gets_messages_no_faster_than_their_interval(sent_messages: list[Any]) -> None:
     broadcaster_open()
 
-    def both(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+    def merge(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
         return {**after, "n": before["n"] + after["n"]}
 
     async with Listener("slow", "fast") as listener:
         for n in (1, 10, 100):
-            group_write("slow", Broadcast(numbered(n), merge=both, every_s=endless_s()))
+            group_write("slow", Broadcast(numbered_message(n), merge=merge, every_s=endless_s()))
             if n == 1:
                 assert await listener.hears() == 1, "the first at once"
-        group_write("fast", Broadcast(numbered(5)))
+        group_write("fast", Broadcast(numbered_message(5)))
         assert await listener.hears() == 5, "and others do not wait for it"
-        assert [group for group, _ in sent] == ["slow", "fast"]
-        await emptied()
+        assert [group for group, _ in sent_messages] == ["slow", "fast"]
+        await wait_until_sent()
         assert await listener.hears() == 110, "what is left goes out at the end"
 
 
@@ -146,7 +146,7 @@ async def test_remaining_messages_go_out_when_the_server_stops() -> None:
         await server.send_input({"type": "lifespan.startup"})
         assert (await server.receive_output())["type"] == "lifespan.startup.complete"
         for n in (1, 2):
-            group_write("slow", Broadcast(numbered(n), every_s=endless_s()))
+            group_write("slow", Broadcast(numbered_message(n), every_s=endless_s()))
             if n == 1:
                 await listener.hears()
         await server.send_input({"type": "lifespan.shutdown"})
@@ -161,41 +161,41 @@ async def test_broadcaster_ends_with_its_loop(
     """The broadcaster ends even if the broker's client swallows the cancellation."""
     asked = asyncio.Event()
 
-    async def loses(*_: Any) -> dict[str, int]:
+    async def swallow_cancellation(*_: Any) -> dict[str, int]:
         asked.set()
         with contextlib.suppress(asyncio.CancelledError):
             await asyncio.Event().wait()
         return {}
 
-    monkeypatch.setattr(broadcaster, "listeners", loses)
+    monkeypatch.setattr(broadcaster, "listeners", swallow_cancellation)
     broadcaster_open()
     here, Broadcaster.here = Broadcaster.here, None
     assert here is not None
-    here.put("heard", Broadcast(numbered(1)))
+    here.put("heard", Broadcast(numbered_message(1)))
     await asked.wait()
     here.task.cancel()
     await asyncio.wait([here.task])
 
 
-async def test_threads_hand_over_and_the_loop_sends() -> None:
+async def test_the_loop_sends_the_messages_of_threads() -> None:
     broadcaster_open()
-    threads = [threading.Thread(target=group_write, args=(f"g{n}", Broadcast(numbered(n)))) for n in range(20)]
+    threads = [threading.Thread(target=group_write, args=(f"g{n}", Broadcast(numbered_message(n)))) for n in range(20)]
     async with Listener(*(f"g{n}" for n in range(20))) as listener:
         for thread in threads:
             thread.start()
         assert {await listener.hears() for _ in threads} == set(range(20))
-        await emptied()
+        await wait_until_sent()
 
 
-async def test_a_process_without_a_loop_tells_before_it_goes_on() -> None:
+async def test_a_process_without_a_loop_sends_at_once() -> None:
     Broadcaster.here = None
     async with Listener("heard") as listener:
-        assert await asyncio.to_thread(group_write, "heard", Broadcast(numbered(1)))
-        assert await asyncio.to_thread(group_write, "unheard", Broadcast(numbered(1)))
+        assert await asyncio.to_thread(group_write, "heard", Broadcast(numbered_message(1)))
+        assert await asyncio.to_thread(group_write, "unheard", Broadcast(numbered_message(1)))
         assert await listener.hears() == 1
 
 
-async def test_the_broker_says_who_listens() -> None:
+async def test_the_broker_reports_subscribers() -> None:
     """The subscriber count depends on the channel names of channels_redis; this test fails if they change."""
     groups = [f"group{n}" for n in range(30)]
     async with Listener(*groups[::2]) as listener:
@@ -207,21 +207,21 @@ async def test_the_broker_says_who_listens() -> None:
         for n, group in enumerate(groups[::2]):
             joined = asyncio.create_task(heard(n))
             while not joined.done():  # messages sent before the subscription is complete are lost
-                await listener.layer.group_send(group, numbered(n))
+                await listener.layer.group_send(group, numbered_message(n))
         assert await listeners(listener.layer, groups) == {group: 1 - n % 2 for n, group in enumerate(groups)}
 
 
-async def test_a_layer_that_cannot_be_asked_gets_every_message(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_layer_without_subscriber_counts_gets_all_messages(monkeypatch: pytest.MonkeyPatch) -> None:
     layer = InMemoryChannelLayer()
     monkeypatch.setattr(broadcaster, "get_channel_layer", lambda: layer)
     channel = await layer.new_channel()
     await layer.group_add("group", channel)
-    assert await deliver({"group": Broadcast(numbered(1)), "other": Broadcast(numbered(2))})
-    assert await layer.receive(channel) == numbered(1)
+    assert await deliver({"group": Broadcast(numbered_message(1)), "other": Broadcast(numbered_message(2))})
+    assert await layer.receive(channel) == numbered_message(1)
 
 
 @pytest.fixture
-def silent(tmp_path: Path) -> Iterator[str]:
+def silent_broker(tmp_path: Path) -> Iterator[str]:
     """The address of a broker that accepts all messages and never answers."""
     place = tmp_path / "silent.sock"
     with contextlib.closing(socket.socket(socket.AF_UNIX)) as listening:
@@ -231,10 +231,10 @@ def silent(tmp_path: Path) -> Iterator[str]:
 
 
 async def test_hanging_broker_delays_no_sender(
-    silent: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    silent_broker: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Messages beyond the limit are dropped while the broker hangs."""
-    layer = RedisPubSubChannelLayer(hosts=[silent])
+    layer = RedisPubSubChannelLayer(hosts=[silent_broker])
     monkeypatch.setattr(broadcaster, "get_channel_layer", lambda: layer)
     monkeypatch.setattr(broadcaster, "MOST_GROUPS", 10)
     monkeypatch.setattr(broadcaster.BROKER, "is_away", False)
@@ -242,17 +242,17 @@ async def test_hanging_broker_delays_no_sender(
     broadcaster_open()
     here = Broadcaster.here
     assert here is not None
-    group_write("first", Broadcast(numbered(0)))
+    group_write("first", Broadcast(numbered_message(0)))
     while here.broadcasts:  # until the first message is being sent
         await asyncio.sleep(0)
     for n in range(1000):
-        assert group_write(f"group{n}", Broadcast(numbered(n)))
-        assert group_write("group0", Broadcast(numbered(n)))
+        assert group_write(f"group{n}", Broadcast(numbered_message(n)))
+        assert group_write("group0", Broadcast(numbered_message(n)))
     assert (len(here.broadcasts), here.broadcasts["group0"].message["n"]) == (10, 999)
     monkeypatch.setattr(broadcaster, "SEND_TIMEOUT_S", 0)
     monkeypatch.setattr(broadcaster, "CLOSE_WITHIN_S", 0)
-    assert not await deliver({"group": Broadcast(numbered(1))})
-    await emptied()
+    assert not await deliver({"group": Broadcast(numbered_message(1))})
+    await wait_until_sent()
     assert "could not tell 1 of 1 groups" in caplog.text
     here.is_closing = False
     here._take()
@@ -260,7 +260,9 @@ async def test_hanging_broker_delays_no_sender(
     await layer.flush()
 
 
-async def test_only_socket_in_a_room_gets_its_answer_unbroadcast(sent: list[Any], transactional_db: None) -> None:
+async def test_only_socket_in_a_room_gets_its_answer_unbroadcast(
+    sent_messages: list[Any], transactional_db: None
+) -> None:
     """Moves in a room with one socket are answered directly and send no message to the broker."""
     seated = await in_db(room)("perfect")
     async with Socket(seated.room.code, seated.token) as mover:
@@ -269,8 +271,8 @@ async def test_only_socket_in_a_room_gets_its_answer_unbroadcast(sent: list[Any]
         assert (await mover.expect("state"))["ply"] == 2
         await mover.frame("ping")
         await mover.expect("pong")
-        await emptied()
-        assert sent == []
+        await wait_until_sent()
+        assert sent_messages == []
         async with Socket(seated.room.code) as watcher:
             now = (await watcher.expect("joined"))["state"]
             await mover.frame("move", {"move": now["legal_moves"][0]})
@@ -283,7 +285,7 @@ async def test_only_socket_in_a_room_gets_its_answer_unbroadcast(sent: list[Any]
 async def test_a_move_waits_for_no_broker(blocks: str, monkeypatch: pytest.MonkeyPatch, transactional_db: None) -> None:
     never = asyncio.Event()
 
-    async def hangs(*_: Any) -> Any:
+    async def hang(*_: Any) -> Any:
         await never.wait()
 
     monkeypatch.setattr(broadcaster, "SEND_TIMEOUT_S", endless_s())
@@ -292,7 +294,7 @@ async def test_a_move_waits_for_no_broker(blocks: str, monkeypatch: pytest.Monke
     async with Socket(seated.room.code, seated.token) as mover, Socket(seated.room.code) as watcher:
         for each in (mover, watcher):
             await each.expect("joined")
-        monkeypatch.setattr(*place, hangs)
+        monkeypatch.setattr(*place, hang)
         await mover.frame("move", {"move": "5"})
         now = await mover.expect("state")
         await mover.frame("move", {"move": now["legal_moves"][0]})

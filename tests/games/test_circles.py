@@ -18,23 +18,23 @@ from tests.factories import NC, guest, house, play, room, stranger
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-READ = (Match, Seat, Ply, Draw, Machine, Room)
+MODELS = (Match, Seat, Ply, Draw, Machine, Room)
 
 
-def there() -> Counter[str]:
-    """Count the live objects of the models read; ``type`` is asked, since a proxy may be dead."""
-    return Counter(type(one).__name__ for one in gc.get_objects() if issubclass(type(one), READ))
+def live_objects() -> Counter[str]:
+    """Count the live objects of these models; ``type`` is used, because a weak proxy may be dead."""
+    return Counter(type(one).__name__ for one in gc.get_objects() if issubclass(type(one), MODELS))
 
 
 @contextmanager
-def nothing_left() -> Iterator[None]:
+def assert_all_freed() -> Iterator[None]:
     """Assert that all objects created in the block are freed without the garbage collector."""
     gc.collect()
-    before = there()
+    before = live_objects()
     gc.disable()
     try:
         yield
-        assert there() - before == Counter()
+        assert live_objects() - before == Counter()
     finally:
         gc.enable()
 
@@ -64,7 +64,7 @@ def test_match_leaves_no_reference_cycles(opened: Callable[[], Seated]) -> None:
     house()
     machine_create(game=NC, side=None, name="Table", preset="q-table", slug="table")
     opened()  # caches are filled by now
-    with nothing_left():
+    with assert_all_freed():
         seated = opened()
         code, who = seated.room.code, guest()
         for _ in range(2):
@@ -79,11 +79,11 @@ def test_match_leaves_no_reference_cycles(opened: Callable[[], Seated]) -> None:
 @pytest.mark.soak
 def test_exhibition_and_advice_leave_no_reference_cycles() -> None:
     house()
-    with nothing_left():
+    with assert_all_freed():
         watched = room_create(person=guest(), game=NC, first="menace", second="random").room.code
         while match_step(code=watched, person=guest(), max_plies=2)["status"] == "playing":
             room_watch(code=watched)
     asked = room_create(person=guest(), game="romgon", opponent="random", side=Side.FIRST).room.code
     room_advice(asked)
-    with nothing_left():
+    with assert_all_freed():
         room_advice(asked)

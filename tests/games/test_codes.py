@@ -19,7 +19,7 @@ from games.models import Room
 from tests import factories
 from tests.sockets import Socket
 
-WRITTEN = [
+SPELLINGS = [
     "k7m2pq",
     "K7M2PQ",
     " k7m 2pq ",
@@ -77,8 +77,8 @@ NO_CODES = [
 ]
 
 
-@pytest.mark.parametrize("text", [*WRITTEN, *LINKS])
-def test_codes_as_people_write_them(text: str) -> None:
+@pytest.mark.parametrize("text", [*SPELLINGS, *LINKS])
+def test_every_spelling_gives_the_code(text: str) -> None:
     assert parse_code(text) == "k7m2pq"
 
 
@@ -95,8 +95,8 @@ def code(db: None) -> str:
     return "k7m2pq"
 
 
-@pytest.mark.parametrize("text", [*WRITTEN, *LINKS])
-def test_the_form_takes_a_code_as_people_write_it(code: str, client: Client, text: str) -> None:
+@pytest.mark.parametrize("text", [*SPELLINGS, *LINKS])
+def test_the_form_accepts_every_spelling(code: str, client: Client, text: str) -> None:
     assert client.post("/rooms/join", {"code": text}).url == f"/rooms/{code}"
 
 
@@ -110,7 +110,7 @@ def test_room_code_in_other_spelling_redirects_to_the_room(code: str, client: Cl
 
 
 @pytest.mark.parametrize("text", ["K7M2PQ", "k7m-2pq", "k7m 2pq.", "\uff4b\uff17\uff4d\uff12\uff50\uff51"])
-def test_the_api_takes_a_code_as_people_write_it(code: str, client: Client, text: str) -> None:
+def test_the_api_accepts_every_spelling(code: str, client: Client, text: str) -> None:
     url = f"/api/rooms/{quote(text)}"
     for path in ("", "/", "/positions"):
         assert client.get(f"{url}{path}").status_code == 200
@@ -124,21 +124,21 @@ def test_the_api_takes_a_code_as_people_write_it(code: str, client: Client, text
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("text", ["K7M2PQ", "k7m-2pq", quote("\uff4b\uff17\uff4d\uff12\uff50\uff51")])
-async def test_a_socket_takes_a_code_as_people_write_it(text: str) -> None:
+async def test_a_socket_accepts_every_spelling(text: str) -> None:
     room = (await database_sync_to_async(factories.room)("human")).room
     await Room.objects.filter(pk=room.pk).aupdate(code="k7m2pq")
     async with Socket(text) as socket:
         assert (await socket.expect("joined"))["state"]["code"] == "k7m2pq"
 
 
-def test_the_staff_finds_a_room_by_its_code_as_people_write_it(code: str, admin_client: Client) -> None:
+def test_the_admin_search_accepts_every_spelling(code: str, admin_client: Client) -> None:
     for page in ("room", "match"):
         for text, found in (("K7M-2PQ", 1), ("nothing", 0)):
             answer = admin_client.get(f"/admin/games/{page}/", {"q": text})
             assert answer.context["cl"].result_count == found
 
 
-DOORS: list[Callable[[Client, str], Any]] = [
+WAYS_TO_GIVE_A_CODE: list[Callable[[Client, str], Any]] = [
     lambda client, text: client.get(f"/rooms/{quote(text)}"),
     lambda client, text: client.get(f"/api/rooms/{quote(text)}"),
     lambda client, text: client.post(f"/api/rooms/{quote(text)}/join"),
@@ -146,9 +146,9 @@ DOORS: list[Callable[[Client, str], Any]] = [
 ]
 
 
-@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("door", WAYS_TO_GIVE_A_CODE)
 @pytest.mark.parametrize("text", ["k7m2p", "k7m2p0", "nothing like it"])
-def test_text_that_cannot_be_a_code_is_no_guess(
+def test_text_that_cannot_be_a_code_counts_as_no_guess(
     code: str, monkeypatch: pytest.MonkeyPatch, door: Callable[[Client, str], Any], text: str
 ) -> None:
     """The refusal says what a code looks like and counts against no rate."""

@@ -25,12 +25,12 @@ in_db = database_sync_to_async
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-async def make(opponent: str = "human", **options: Any) -> Seated:
+async def open_room(opponent: str = "human", **options: Any) -> Seated:
     return await in_db(room)(opponent, **options)
 
 
 async def test_two_sockets_play_one_match_and_a_third_watches() -> None:
-    seated = await make()
+    seated = await open_room()
     joined = await in_db(room_join)(code=seated.room.code, person=guest(2))
     async with (
         Socket(seated.room.code, seated.token) as crosses,
@@ -51,7 +51,7 @@ async def test_two_sockets_play_one_match_and_a_third_watches() -> None:
 
 
 async def test_a_token_of_another_room_watches_and_gets_an_error() -> None:
-    seated, other = await make(), await make()
+    seated, other = await open_room(), await open_room()
     async with Socket(seated.room.code, other.token) as stranger:
         assert (await stranger.expect("joined"))["role"] is None
         error = await stranger.expect("error")
@@ -59,7 +59,7 @@ async def test_a_token_of_another_room_watches_and_gets_an_error() -> None:
 
 
 async def test_a_move_sent_twice_is_played_once_and_refused_once() -> None:
-    seated = await make("perfect")
+    seated = await open_room("perfect")
     async with Socket(seated.room.code, seated.token) as socket:
         await socket.expect("joined")
         for _ in range(2):
@@ -73,7 +73,7 @@ async def test_a_move_sent_twice_is_played_once_and_refused_once() -> None:
 
 async def test_machine_answers_show_boxes_and_beads_change_at_the_end() -> None:
     await in_db(house)()
-    seated = await make("menace")
+    seated = await open_room("menace")
     async with Socket(seated.room.code, seated.token) as socket:
         state = (await socket.expect("joined"))["state"]
         assert state["learning"] is None
@@ -89,8 +89,8 @@ async def test_machine_answers_show_boxes_and_beads_change_at_the_end() -> None:
     assert all(c["after"] - c["before"] == c["delta"] for c in learning["changes"])
 
 
-async def test_who_comes_back_goes_on() -> None:
-    seated = await make("perfect")
+async def test_a_returning_player_continues_the_match() -> None:
+    seated = await open_room("perfect")
     async with Socket(seated.room.code, seated.token) as socket:
         await socket.expect("joined")
         await socket.frame("move", {"move": "5"})
@@ -111,7 +111,7 @@ UNREADABLE = {
 
 @pytest.mark.parametrize(("code", "text"), [(code, text) for code, texts in UNREADABLE.items() for text in texts])
 async def test_unreadable_frame_gets_a_typed_error(code: str, text: str) -> None:
-    seated = await make("perfect")
+    seated = await open_room("perfect")
     before = await in_db(room_view)(seated.room)
     async with Socket(seated.room.code, seated.token) as socket:
         await socket.expect("joined")
@@ -126,7 +126,7 @@ async def test_unreadable_frame_gets_a_typed_error(code: str, text: str) -> None
 
 
 async def test_bytes_get_a_typed_error() -> None:
-    seated = await make("perfect")
+    seated = await open_room("perfect")
     async with Socket(seated.room.code, seated.token) as socket:
         await socket.expect("joined")
         await socket.send_to(bytes_data=b'{"type": "resign"}')
@@ -138,8 +138,8 @@ async def test_bytes_get_a_typed_error() -> None:
     "data",
     [{}, {"move": 5}, {"move": ""}, {"move": "5" * 21}, {"position": True}, {"move": "5", "ply": "0"}, {"move": None}],
 )
-async def test_a_move_that_cannot_be_read_names_the_field(data: dict[str, Any]) -> None:
-    seated = await make("perfect")
+async def test_refusal_of_an_unreadable_move_names_the_field(data: dict[str, Any]) -> None:
+    seated = await open_room("perfect")
     async with Socket(seated.room.code, seated.token) as socket:
         await socket.expect("joined")
         await socket.frame("move", data)
@@ -151,7 +151,7 @@ async def test_a_move_that_cannot_be_read_names_the_field(data: dict[str, Any]) 
 
 @pytest.mark.parametrize("frame", [("move", {"move": "5"}), ("resign", None), ("reset", {"swap": False})])
 async def test_a_spectator_may_only_watch(frame: tuple[str, Any]) -> None:
-    seated = await make("perfect")
+    seated = await open_room("perfect")
     async with Socket(seated.room.code) as watcher:
         await watcher.expect("joined")
         await watcher.frame(*frame)
@@ -166,7 +166,7 @@ async def test_unknown_room_is_reported_and_the_socket_closed() -> None:
 
 async def test_too_many_frames_are_slowed_down(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(consumers, "FRAMES_PER_SECOND", 0.0)  # independent of the speed of sending here
-    seated = await make("perfect")
+    seated = await open_room("perfect")
     async with Socket(seated.room.code, seated.token) as socket:
         await socket.expect("joined")
         for _ in range(60):
@@ -177,9 +177,9 @@ async def test_too_many_frames_are_slowed_down(monkeypatch: pytest.MonkeyPatch) 
     assert {frame["data"]["code"] for frame in refused} == {"too_many_frames"}
 
 
-async def test_a_program_plays_its_accounts_seat_with_a_token_that_may() -> None:
+async def test_a_program_plays_for_its_account_with_a_token() -> None:
     account = await in_db(user)()
-    seated = await make("human", who=person(account))
+    seated = await open_room("human", who=person(account))
     await in_db(room_join)(code=seated.room.code, person=guest(2))
     token = await in_db(token_of)(account, "read", "play")
     async with Socket(seated.room.code, bearer=token) as robot:
@@ -193,18 +193,18 @@ async def test_a_program_plays_its_accounts_seat_with_a_token_that_may() -> None
 
 
 @pytest.mark.parametrize(("scopes", "code"), [(["play"], "scope_missing"), ([], "token_invalid")])
-async def test_a_token_that_may_not_look_sees_no_room(scopes: list[str], code: str) -> None:
+async def test_a_token_without_the_read_scope_sees_no_room(scopes: list[str], code: str) -> None:
     account = await in_db(user)()
-    seated = await make("human", who=person(account))
+    seated = await open_room("human", who=person(account))
     token = await in_db(token_of)(account, *scopes) if scopes else "nonsense"
     async with Socket(seated.room.code, bearer=token) as robot:
         assert (await robot.expect("error"))["code"] == code
         assert (await robot.receive_output())["type"] == "websocket.close"
 
 
-async def test_a_token_that_may_only_look_moves_nothing() -> None:
+async def test_a_token_with_only_the_read_scope_cannot_move() -> None:
     account = await in_db(user)()
-    seated = await make("perfect", who=person(account))
+    seated = await open_room("perfect", who=person(account))
     async with Socket(seated.room.code, bearer=await in_db(token_of)(account, "read")) as robot:
         await robot.expect("joined")
         await robot.frame("move", {"move": "5"})
@@ -212,7 +212,7 @@ async def test_a_token_that_may_only_look_moves_nothing() -> None:
     assert not await in_db(Ply.objects.exists)()
 
 
-async def test_a_host_steps_and_everybody_sees_it() -> None:
+async def test_a_step_of_the_host_reaches_every_socket() -> None:
     seated = await in_db(room_create)(person=guest(), game=NC, first="random", second="win-block")
     async with Socket(seated.room.code, seated.token) as host, Socket(seated.room.code) as watcher:
         joined = [await socket.expect("joined") for socket in (host, watcher)]
@@ -230,7 +230,7 @@ async def test_a_host_steps_and_everybody_sees_it() -> None:
 
 
 @pytest.mark.parametrize("data", [{"plies": 0}, {"plies": 101}, {"plies": True}, {"plies": "9"}, {"ply": "1"}])
-async def test_a_step_that_cannot_be_read_is_refused(data: dict[str, Any]) -> None:
+async def test_unreadable_steps_are_refused(data: dict[str, Any]) -> None:
     seated = await in_db(room_create)(person=guest(), game=NC, first="random", second="random")
     async with Socket(seated.room.code, seated.token) as host:
         await host.expect("joined")
@@ -241,7 +241,7 @@ async def test_a_step_that_cannot_be_read_is_refused(data: dict[str, Any]) -> No
 
 
 @pytest.mark.parametrize("fault", [None, ValueError, RoomNotFoundError, OperationalError])
-async def test_whatever_a_thread_did_its_connection_goes_back(fault: type[Exception] | None) -> None:
+async def test_a_thread_always_returns_its_connection(fault: type[Exception] | None) -> None:
     used = []
 
     def work() -> None:
@@ -259,14 +259,14 @@ async def test_whatever_a_thread_did_its_connection_goes_back(fault: type[Except
     assert used[0].connection is None
 
 
-async def test_a_state_for_all_in_a_room_is_read_and_written_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    seated, written = await make("perfect"), []
+async def test_a_state_is_read_and_encoded_once_for_all_sockets(monkeypatch: pytest.MonkeyPatch) -> None:
+    seated, written = await open_room("perfect"), []
 
-    def note(kind: str, data: Any) -> str:
+    def count_frames(kind: str, data: Any) -> str:
         written.append(kind)
         return frame_text(kind, data)
 
-    monkeypatch.setattr(consumers, "frame_text", note)
+    monkeypatch.setattr(consumers, "frame_text", count_frames)
     async with (
         Socket(seated.room.code, seated.token) as mover,
         Socket(seated.room.code) as first,
@@ -280,7 +280,7 @@ async def test_a_state_for_all_in_a_room_is_read_and_written_once(monkeypatch: p
         assert written.count("state") == 2, "for the mover, whom nothing is told, and for everybody else"
 
 
-def test_of_many_states_the_last_few_are_kept() -> None:
+def test_only_the_last_few_states_are_cached() -> None:
     texts = consumers.StateTexts()
     for version in range(100):
         state: Any = {"version": version}
@@ -288,8 +288,8 @@ def test_of_many_states_the_last_few_are_kept() -> None:
         assert texts.text(state) is texts.text(state)
 
 
-async def test_no_frame_waits_for_the_thread_that_all_sockets_share() -> None:
-    seated, over = await make("perfect"), threading.Event()
+async def test_frames_do_not_wait_for_the_shared_thread() -> None:
+    seated, over = await open_room("perfect"), threading.Event()
     async with Socket(seated.room.code, seated.token) as socket:
         await socket.expect("joined")
         held = asyncio.create_task(sync_to_async(over.wait)())

@@ -34,7 +34,7 @@ class Listener:
         return data["database"], data["spectators"]
 
 
-class Deaf(Listener):
+class SlowReader(Listener):
     """A socket with a client that does not read until ``reads`` is set."""
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class Deaf(Listener):
         await super().send_frame(kind, data)
 
 
-class Closing:
+class ClosingSocket:
     """A socket that is closing, so sending to it fails."""
 
     async def send_frame(self, kind: str, data: Any) -> None:
@@ -54,10 +54,16 @@ class Closing:
 
 
 @pytest.mark.soak
-async def test_sockets_get_news_of_an_outage_and_of_its_end(outage: Outage, settings: Any) -> None:
+async def test_sockets_hear_of_an_outage_and_of_its_end(outage: Outage, settings: Any) -> None:
     settings.DATABASE_URL = servers.private_database_url(outage.var)
     settings.REDIS_URL = outage.redis_url
-    dependencies, before, late, closing, deaf = DependencyMonitor(), Listener(), Listener(), Closing(), Deaf()
+    dependencies, before, late, closing, deaf = (
+        DependencyMonitor(),
+        Listener(),
+        Listener(),
+        ClosingSocket(),
+        SlowReader(),
+    )
     for socket in (closing, deaf, before):
         await dependencies.join(socket)
     keeping = asyncio.create_task(dependencies.keep())
@@ -111,7 +117,7 @@ async def test_dependency_socket_needs_no_database_or_broker(monkeypatch: pytest
 
 
 @contextmanager
-def hanging(tmp_path: Path) -> Iterator[int]:
+def suspended_server(tmp_path: Path) -> Iterator[int]:
     """A suspended Valkey server; yields its process id."""
     servers.prepare_valkey(tmp_path)
     valkey = processes.spawn(servers.valkey_command(tmp_path, is_durable=False))
@@ -136,25 +142,25 @@ def cache(tmp_path: Path, settings: Any) -> ForgivingRedisCache:
 
 
 def test_one_request_waits_for_a_cache_that_hangs(cache: ForgivingRedisCache, tmp_path: Path) -> None:
-    n_asked = 0
+    n_requests = 0
 
-    def asked() -> str:
-        nonlocal n_asked
-        n_asked += 1
+    def value_from_cache() -> str:
+        nonlocal n_requests
+        n_requests += 1
         return str(cache._cache.get_client(None).get("bead"))  # type: ignore[attr-defined]
 
-    with hanging(tmp_path):
+    with suspended_server(tmp_path):
         for _ in range(20):
-            assert cache.tried(asked, "forgotten") == "forgotten"
+            assert cache.tried(value_from_cache, "forgotten") == "forgotten"
             assert cache.count("bead", 60) == 0
-    assert n_asked == 1
+    assert n_requests == 1
 
 
-def test_a_cache_that_is_back_is_asked_again(
+def test_a_recovered_cache_is_used_again(
     cache: ForgivingRedisCache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("menace_site.server.cache.NOT_ASKED_S", 0.0)
-    with hanging(tmp_path) as valkey:
+    with suspended_server(tmp_path) as valkey:
         assert cache.get("bead", "forgotten") == "forgotten"
         resume(valkey)
         assert wait_until(lambda: cache.count("bead", 60) == 1)

@@ -20,14 +20,14 @@ print(exceptions.RoomFullError())
 """
 
 
-def said(*flags: str) -> list[str]:
+def refusal_sentences(*flags: str) -> list[str]:
     command = [sys.executable, *flags, "-c", PRINT_REFUSALS]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
 
 
 def test_every_refusal_keeps_its_sentence_without_docstrings() -> None:
-    *sentences, shown = said("-OO")
+    *sentences, shown = refusal_sentences("-OO")
     assert shown == "Both seats in this room are taken. You can still watch."
     assert len(sentences) > 40
     assert all(sentence.endswith(".") for sentence in sentences)
-    assert [*sentences, shown] == said()
+    assert [*sentences, shown] == refusal_sentences()

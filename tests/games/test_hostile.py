@@ -33,20 +33,20 @@ in_db = database_sync_to_async
 @pytest.mark.django_db
 class TestInput:
     @pytest.mark.parametrize("code", ["%00", "a%00b", "ABCDEFG", "ilo011", "é" * 6, "a" * 400])
-    def test_what_cannot_be_a_code_is_no_room(self, client: Client, code: str) -> None:
+    def test_impossible_codes_have_no_room(self, client: Client, code: str) -> None:
         assert client.get(f"/rooms/{code}").status_code == 404
         assert client.get(f"/api/rooms/{code}").json()["code"] == "room_not_found"
         assert client.post(f"/api/rooms/{code}/move", {"move": "5"}, "application/json").status_code == 404
 
     @pytest.mark.parametrize("form", [{"machine": "\0"}, {"opponent": "\0"}, {"side": "\0"}, {"machine": "x" * 999}])
-    def test_forms_refuse_what_the_database_would(self, client: Client, form: dict[str, str]) -> None:
+    def test_forms_refuse_values_that_the_database_would_refuse(self, client: Client, form: dict[str, str]) -> None:
         right = {"game": NC, "opponent": "machine", "machine": "1", "side": "X"}
         response = client.post("/rooms", {**right, **form}, follow=True)
         assert response.status_code == 200
         assert [str(message) for message in response.context["messages"]]
         assert client.post("/rooms/join", {"code": "\0"}, follow=True).status_code == 200
 
-    def test_json_nested_beyond_measure_is_malformed(self) -> None:
+    def test_deeply_nested_json_is_malformed(self) -> None:
         response = APIClient().post("/api/rooms", "[" * 60_000, content_type="application/json")
         assert (response.status_code, response.json()["code"]) == (400, "malformed")
 
@@ -62,13 +62,13 @@ class TestInput:
             ({"0": "flip"}, "additions"),
         ],
     )
-    def test_an_addition_that_is_none_is_named(self, additions: Any, field: str) -> None:
+    def test_refusal_of_an_invalid_rule_option_names_the_field(self, additions: Any, field: str) -> None:
         answer = APIClient().post("/api/rooms", {"opponent": "human", "game": "romgon", "additions": additions})
         assert (answer.status_code, answer.json()["code"]) == (400, "malformed")
         assert answer.json()["detail"].startswith(f"{field}: ")
         assert "ErrorDetail(" not in answer.text
 
-    def test_a_page_says_which_addition_is_none(self, client: Client) -> None:
+    def test_a_page_names_an_invalid_rule_option(self, client: Client) -> None:
         form = {"opponent": "human", "game": "romgon", "additions": ["flip", ""]}
         answer = client.post("/rooms", form, follow=True)
         (message,) = answer.context["messages"]
@@ -76,16 +76,16 @@ class TestInput:
         assert "ErrorDetail(" not in answer.text
 
     @pytest.mark.parametrize("name", ["x" * 5000, "a\0b"])
-    def test_a_log_in_that_is_too_long_or_strange_is_refused(self, client: Client, name: str) -> None:
+    def test_too_long_or_strange_log_ins_are_refused(self, client: Client, name: str) -> None:
         assert client.post("/login", {"username": name, "password": "x"}).status_code == 200
 
     @pytest.mark.parametrize("name", ["MENACE", "menace2", "Guest", "ALICE"])
-    def test_nobody_can_take_a_name_that_is_somebodys(self, client: Client, name: str) -> None:
+    def test_a_taken_name_cannot_be_used_again(self, client: Client, name: str) -> None:
         factories.user("alice")
         form = {"username": name, "email": "", "password1": "a good password", "password2": "a good password"}
         assert "username" in client.post("/signup", form).context["form"].errors
 
-    def test_the_database_knows_one_name_in_any_case(self) -> None:
+    def test_the_database_compares_names_without_case(self) -> None:
         accounts = get_user_model().objects
         factories.user("alice")
         with pytest.raises(ValidationError, match="taken"), transaction.atomic():
@@ -96,11 +96,11 @@ class TestInput:
     def test_fault_is_json_for_programs_and_a_page_for_people(
         self, client: Client, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        def broken(*_: Any, **__: Any) -> None:
+        def raise_error(*_: Any, **__: Any) -> None:
             raise ZeroDivisionError
 
-        monkeypatch.setattr("games.live.api.room_look", broken)
-        monkeypatch.setattr("learning.views.lobby.match_list_live", broken)
+        monkeypatch.setattr("games.live.api.room_look", raise_error)
+        monkeypatch.setattr("learning.views.lobby.match_list_live", raise_error)
         client.raise_request_exception = False
         program = client.get("/api/rooms/abcdef")
         assert (program.status_code, program.json()["code"]) == (500, "error")
@@ -108,7 +108,7 @@ class TestInput:
         assert person.status_code == 500
         assert b"Something broke on our side" in person.content
 
-    def test_pages_that_write_are_limited_and_say_so(self, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_limited_pages_explain_the_limit(self, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(WriteThrottle, "THROTTLE_RATES", {"write": "3/min"})
         form = {"game": NC, "opponent": "perfect", "side": "X"}
         assert [client.post("/rooms", form).status_code for _ in range(4)] == [302, 302, 302, 429]
@@ -167,7 +167,7 @@ class TestPrivacy:
 
 
 @pytest.mark.django_db
-class TestWhatIsGone:
+class TestDeletedMachines:
     def test_room_of_a_deleted_machine_can_be_read_and_ended(self) -> None:
         seated = room("machine", machine=machine().slug)
         factories.play(seated, guest(), "5")
@@ -184,18 +184,18 @@ class TestWhatIsGone:
 
 
 @pytest.mark.django_db(transaction=True)
-class TestTheBrokerGoesAway:
+class TestBrokerOutage:
     @pytest.fixture
-    def gone(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broker_outage(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Make every connection to Redis fail as in an outage."""
 
-        def away(*_: Any, **__: Any) -> Any:
+        def refuse_connection(*_: Any, **__: Any) -> Any:
             raise RedisConnectionError("Error 111 connecting")
 
-        monkeypatch.setattr("redis.connection.AbstractConnection.connect", away)
-        monkeypatch.setattr("redis.connection.AbstractConnection.send_packed_command", away)
+        monkeypatch.setattr("redis.connection.AbstractConnection.connect", refuse_connection)
+        monkeypatch.setattr("redis.connection.AbstractConnection.send_packed_command", refuse_connection)
 
-    def test_pages_and_api_go_on(self, client: Client, gone: None) -> None:
+    def test_pages_and_api_work_without_the_broker(self, client: Client, broker_outage: None) -> None:
         factories.house()
         assert cache.get("anything", "nothing") == "nothing"
         assert client.get("/").status_code == 200
@@ -208,15 +208,15 @@ class TestTheBrokerGoesAway:
         )
         assert (moved.status_code, moved.json()["ply"]) == (200, 2)
 
-    async def test_mover_sees_the_answer_and_the_other_by_the_next_ping(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def test_the_other_player_gets_the_move_with_the_next_ping(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """The broker is away, so the other player's page learns of the move from the answer to its ping."""
         seated = await in_db(room)("human")
         joined = await in_db(room_join)(code=seated.room.code, person=guest(2))
 
-        async def away(*_: Any) -> None:
+        async def refuse_connection(*_: Any) -> None:
             raise RedisConnectionError("Error 111 connecting")
 
-        monkeypatch.setattr(get_channel_layer(), "group_send", away)
+        monkeypatch.setattr(get_channel_layer(), "group_send", refuse_connection)
         async with Socket(seated.room.code, seated.token) as crosses, Socket(seated.room.code, joined.token) as noughts:
             await crosses.expect("joined")
             await noughts.expect("joined")
@@ -228,12 +228,12 @@ class TestTheBrokerGoesAway:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_room_read_while_it_is_played_is_always_of_one_moment() -> None:
+def test_a_room_read_during_play_is_consistent() -> None:
     learner = machine()
     seated = room("machine", machine=learner.slug)
     done = threading.Event()
 
-    def player() -> None:
+    def play_moves() -> None:
         try:
             for _ in range(8):
                 play_out(seated.room.code, guest())
@@ -241,18 +241,18 @@ def test_a_room_read_while_it_is_played_is_always_of_one_moment() -> None:
         finally:
             done.set()
 
-    def reader() -> None:
+    def read_states() -> None:
         while not done.is_set():
             state = room_look(code=seated.room.code)
             assert len(state["moves"]) == state["ply"]
             drawn = [draw["ply"] for draw in (state["learning"] or {"draws": []})["draws"]]
             assert all(ply < state["ply"] for ply in drawn)
 
-    assert at_once(player, reader, reader, reader) == []
+    assert at_once(play_moves, read_states, read_states, read_states) == []
 
 
 @pytest.mark.django_db(transaction=True)
-def test_signup_and_rematch_at_once_keep_every_seat() -> None:
+def test_concurrent_signup_and_rematch_keep_every_seat() -> None:
     account = factories.user("ada")
     for number in range(6):
         seated = room("perfect", guest(number + 10))

@@ -19,7 +19,7 @@ from tests.conftest import environment
 from tests.factories import guest
 from tests.waiting import wait_until
 
-THINK = """
+COMPUTE_MOVE = """
 import sys, django
 django.setup()
 from games.live import background_moves
@@ -30,7 +30,7 @@ wait_until(background_moves.is_idle)
 """
 
 
-def overdue(match: Match) -> None:
+def expire_deadline(match: Match) -> None:
     """Expire the deadline of the process that computes the answer."""
     past = timezone.now() - timedelta(seconds=1)
     assert Match.objects.filter(pk=match.pk).update(answer_by=past) == 1
@@ -45,11 +45,11 @@ def test_match_continues_after_its_engine_process_is_killed() -> None:
     # White's seat becomes a slow level with a move due, so this process does not compute it.
     Seat.objects.filter(side=Side.SECOND).update(player="master", guest=None, token_sha256="")
     match = Match.objects.get()
-    overdue(match)
+    expire_deadline(match)
     match.refresh_from_db()
     with transaction.atomic():
         Room.objects.select_for_update(no_key=True).get()  # the lock prevents the engine process from storing its move
-        process = processes.spawn([sys.executable, "-W", "ignore", "-c", THINK, code], env=environment())
+        process = processes.spawn([sys.executable, "-W", "ignore", "-c", COMPUTE_MOVE, code], env=environment())
         asked = Match.objects.filter(answer_by=match.answer_by)
         assert wait_until(lambda: not asked.exists()), "it has taken the question on"
         os.killpg(process.pid, signal.SIGKILL)
@@ -57,7 +57,7 @@ def test_match_continues_after_its_engine_process_is_killed() -> None:
     state = room_look(code=code)
     assert (state["ply"], state["turn"], state["thinking"]) == (1, "White", True)
     assert background_moves.is_idle(), "nobody else thinks before its time has passed"
-    overdue(match)
+    expire_deadline(match)
     room_look(code=code)
     assert wait_until(lambda: room_look(code=code)["ply"] == 2)
     state = match_play_move(code=code, person=guest(), move="4-7>4-6", ply=2)

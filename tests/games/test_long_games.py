@@ -16,7 +16,7 @@ def api() -> APIClient:
     return APIClient()
 
 
-def test_flip_turn_and_check_in_a_room_with_a_random_player(api: APIClient) -> None:
+def test_match_with_flip_turn_and_check(api: APIClient) -> None:
     opened = api.post("/api/rooms", {"opponent": "random", "game": GAME.slug}).json()
     assert opened["role"] == "Black"
     api.credentials(HTTP_X_SEAT_TOKEN=opened["seat_token"])

@@ -17,7 +17,7 @@ from tests.learning.services.test_personal_machines import guest_of, taught
 pytestmark = pytest.mark.django_db
 
 
-def twice() -> tuple[str, Any]:
+def room_with_two_matches() -> tuple[str, Any]:
     """A room with a finished match and a second one in play."""
     account = user()
     seated = room("machine", person(account), Side.SECOND, machine=machine(Side.FIRST).slug)
@@ -26,8 +26,8 @@ def twice() -> tuple[str, Any]:
     return seated.room.code, account
 
 
-def test_it_shows_that_match_with_its_boxes_and_replay(client: Client) -> None:
-    code, account = twice()
+def test_page_shows_the_match_with_boxes_and_replay(client: Client) -> None:
+    code, account = room_with_two_matches()
     client.force_login(account)
     page = client.get(f"/rooms/{code}/matches/1")
     state = page.context["state"]
@@ -43,14 +43,14 @@ def test_it_shows_that_match_with_its_boxes_and_replay(client: Client) -> None:
     assert APIClient().get(f"/api/rooms/{code}/matches/1").json()["moves"] == state["moves"]
 
 
-def test_a_match_that_goes_on_is_in_its_room(client: Client) -> None:
-    code, _ = twice()
+def test_a_match_in_progress_redirects_to_its_room(client: Client) -> None:
+    code, _ = room_with_two_matches()
     assert client.get(f"/rooms/{code}/matches/2").url == f"/rooms/{code}"  # type: ignore[attr-defined]
     assert client.get(f"/rooms/{code.upper()}/matches/1").url == f"/rooms/{code}/matches/1"  # type: ignore[attr-defined]
 
 
-def test_every_look_at_a_game_leads_to_that_game(client: Client) -> None:
-    code, account = twice()
+def test_links_lead_to_the_match_that_they_name(client: Client) -> None:
+    code, account = room_with_two_matches()
     client.force_login(account)
     lines = client.get("/account").context["matches"]
     assert [(line["number"], line["url"]) for line in lines] == [
@@ -63,8 +63,8 @@ def test_every_look_at_a_game_leads_to_that_game(client: Client) -> None:
 
 
 @pytest.mark.parametrize("number", ["0", "7", "999999999", "9" * 20, "x", "1 ä"])
-def test_a_match_that_never_was(client: Client, number: str) -> None:
-    code, _ = twice()
+def test_a_missing_match_is_not_found(client: Client, number: str) -> None:
+    code, _ = room_with_two_matches()
     page = client.get(f"/rooms/{code}/matches/{number}")
     assert page.status_code == 404
     assert f"Room {code} has no game {number}." in page.content.decode()
@@ -74,15 +74,15 @@ def test_a_match_that_never_was(client: Client, number: str) -> None:
         assert (answer.status_code, answer.json()["code"]) == (404, "match_not_found")
 
 
-def test_wrong_room_code_counts_as_a_guess_but_no_wrong_number(client: Client, settings: Any) -> None:
-    code, _ = twice()
+def test_only_a_wrong_code_counts_as_a_guess(client: Client, settings: Any) -> None:
+    code, _ = room_with_two_matches()
     assert client.get("/rooms/zzzzzz/matches/1").status_code == 404
     assert b"no room with this code" in client.get("/rooms/zzzzzz/matches/1").content
     for number in range(3, 60):
         assert client.get(f"/rooms/{code}/matches/{number}").status_code == 404
 
 
-def test_a_private_machine_is_hidden_there_too() -> None:
+def test_the_page_hides_a_private_machine() -> None:
     owner = Client()
     taught(owner)
     own = Machine.objects.get(guest=guest_of(owner).guest)
@@ -93,7 +93,7 @@ def test_a_private_machine_is_hidden_there_too() -> None:
     assert (theirs["machine"], theirs["hidden"]) == (None, True)
 
 
-def test_the_page_takes_as_many_queries_as_the_room(client: Client, django_assert_max_num_queries: Any) -> None:
+def test_page_and_room_take_equally_many_queries(client: Client, django_assert_max_num_queries: Any) -> None:
     seated = room("perfect", guest())
     play(seated, guest(), "5")
     play_out(seated.room.code, guest())

@@ -10,7 +10,7 @@ from games.templatetags.modules import imported
 pytestmark = pytest.mark.django_db
 
 
-def test_modules_are_found_near_and_far_and_once() -> None:
+def test_direct_and_indirect_imports_are_listed_once() -> None:
     found = imported("js/boards.js")
     assert found[0] == "js/diagram.js"
     assert set(found) == {"js/diagram.js", "js/beads.js", "js/dom.js"}
@@ -20,7 +20,7 @@ def test_modules_are_found_near_and_far_and_once() -> None:
     assert "js/room.js" not in far
 
 
-def test_the_page_names_them_before_its_script(client: Client) -> None:
+def test_the_page_lists_the_modules_before_its_script(client: Client) -> None:
     page = client.get("/").content.decode()
     head = page.partition("</head>")[0]
     assert len(re.findall(r'<link rel="modulepreload" href="/static/js/\w+(?:\.\w+)?\.js">', head)) == 3

@@ -31,17 +31,17 @@ BODY = {"game": NC, "opponent": "perfect"}
 
 
 @pytest.fixture(autouse=True)
-def bounds(settings: Any) -> None:
+def low_limits(settings: Any) -> None:
     settings.OPEN_ROOMS_PER_GUEST = 2
     settings.OPEN_ROOMS_PER_ACCOUNT = 3
     settings.OPEN_ROOMS_PER_ADDRESS = 5
 
 
-def opened(who: Principal, n: int, **options: Any) -> list[Seated]:
+def open_rooms(who: Principal, n: int, **options: Any) -> list[Seated]:
     return [room(who=who, **options) for _ in range(n)]
 
 
-def refused(who: Principal) -> str:
+def refusal_message(who: Principal) -> str:
     before = Room.objects.count(), Match.objects.count()
     with pytest.raises(RoomQuotaError) as error:
         room(who=who)
@@ -49,32 +49,32 @@ def refused(who: Principal) -> str:
     return str(error.value)
 
 
-def test_a_guest_and_an_account_have_so_many_rooms_open() -> None:
-    opened(guest(), 2)
-    assert refused(guest()).startswith("You have 2 open matches, the most a guest can have.")
-    opened(guest(2), 1)
+def test_guests_and_accounts_have_a_limit_of_open_rooms() -> None:
+    open_rooms(guest(), 2)
+    assert refusal_message(guest()).startswith("You have 2 open matches, the most a guest can have.")
+    open_rooms(guest(2), 1)
     account = person(user())
-    opened(account, 3)
-    assert "3 open matches, the most an account can have" in refused(account)
+    open_rooms(account, 3)
+    assert "3 open matches, the most an account can have" in refusal_message(account)
 
 
 def test_waiting_rooms_and_exhibitions_count_as_open() -> None:
     """Finished rooms and rooms idle for an hour do not count."""
     waiting = room("human", who=guest())
     room_create(person=guest(), game=NC, first="random", second="random")
-    refused(guest())
+    refusal_message(guest())
     room_join(code=waiting.room.code, person=guest(2))
     match_resign(code=waiting.room.code, person=guest())
     playing = room(who=guest())
-    refused(guest())
+    refusal_message(guest())
     Room.objects.filter(pk=playing.room.pk).update(changed_at=timezone.now() - timedelta(hours=1, seconds=1))
     room(who=guest())
 
 
-def test_playing_again_opens_a_room_as_well() -> None:
+def test_a_rematch_counts_as_an_open_room() -> None:
     first = room(who=guest())
     match_resign(code=first.room.code, person=guest())
-    opened(guest(), 2)
+    open_rooms(guest(), 2)
     with pytest.raises(RoomQuotaError):
         room_reset(code=first.room.code, person=guest())
     assert Match.objects.filter(room=first.room).count() == 1
@@ -82,14 +82,14 @@ def test_playing_again_opens_a_room_as_well() -> None:
     assert room_reset(code=first.room.code, person=guest())["number"] == 2
 
 
-def test_the_plain_count_is_that_of_the_rooms_that_are_open(settings: Any) -> None:
+def test_the_fast_count_equals_the_number_of_open_rooms(settings: Any) -> None:
     settings.OPEN_ROOMS_PER_GUEST = settings.OPEN_ROOMS_PER_ACCOUNT = 9
     account, host = person(user()), Principal(guest=guest().guest, address="somewhere")
-    opened(account, 2, opponent="human")
+    open_rooms(account, 2, opponent="human")
     room_join(code=Room.objects.latest("pk").code, person=host)
     room_create(person=host, game=NC, first="random", second="random")
     room_create(person=account, game=NC, first="random", second="random")
-    over, left = opened(host, 1)[0], opened(guest(2), 1)[0]
+    over, left = open_rooms(host, 1)[0], open_rooms(guest(2), 1)[0]
     match_resign(code=over.room.code, person=host)
     Room.objects.filter(pk=left.room.pk).update(changed_at=timezone.now() - timedelta(hours=1, seconds=1))
     whose = [("account", account.user_id), ("guest", host.guest), ("guest", guest(2).guest), ("address", "somewhere")]
@@ -103,30 +103,30 @@ def test_the_plain_count_is_that_of_the_rooms_that_are_open(settings: Any) -> No
     assert rooms_open_count(*whose) == [5, 0, 0, 2], "a room in which both seats are theirs is one"
 
 
-def test_open_room_found_is_the_visitors_latest(settings: Any) -> None:
+def test_the_latest_open_room_of_a_visitor_is_found(settings: Any) -> None:
     settings.OPEN_ROOMS_PER_GUEST = settings.OPEN_ROOMS_PER_ACCOUNT = 9
     account, visitor = person(user()), guest()
 
-    def going_on(who: Principal) -> Room | None:
+    def open_room_of(who: Principal) -> Room | None:
         assert who.whose is not None
         return room_going_on(who.whose, opponent="perfect", machine="")
 
-    opened(account, 1, opponent="human")
-    opened(guest(2), 1)
-    assert (going_on(account), going_on(visitor)) == (None, None)
+    open_rooms(account, 1, opponent="human")
+    open_rooms(guest(2), 1)
+    assert (open_room_of(account), open_room_of(visitor)) == (None, None)
     for who in (account, visitor):
-        first, second, over = (seated.room for seated in opened(who, 3))
+        first, second, over = (seated.room for seated in open_rooms(who, 3))
         match_resign(code=over.code, person=who)
-        found = going_on(who)
+        found = open_room_of(who)
         assert found == second
         assert (found.host_guest, found.changed_at, found.version) == (None, second.changed_at, second.version)
         Room.objects.filter(pk=second.pk).update(changed_at=timezone.now() - timedelta(minutes=5))
-        assert going_on(who) == first
+        assert open_room_of(who) == first
         Room.objects.filter(pk__in=[first.pk, second.pk]).update(changed_at=timezone.now() - timedelta(minutes=61))
-        assert going_on(who) is None
+        assert open_room_of(who) is None
 
 
-def test_a_code_that_a_room_has_is_given_to_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_codes_of_rooms_are_unique(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = iter([*room().room.code, *"zzzzzz"])
     monkeypatch.setattr("games.models.secrets.choice", lambda _: next(drawn))
     second = room(who=guest(2)).room
@@ -134,7 +134,7 @@ def test_a_code_that_a_room_has_is_given_to_no_other(monkeypatch: pytest.MonkeyP
     assert room_look(code="zzzzzz")["ply"] == 0
 
 
-def test_what_refers_to_a_room_is_asked_for_it_at_the_commit() -> None:
+def test_references_to_a_new_room_are_checked_at_the_commit() -> None:
     """The host's seat in a new room refers to the room before the room is stored with its match."""
     with connection.cursor() as cursor:
         cursor.execute(
@@ -145,7 +145,7 @@ def test_what_refers_to_a_room_is_asked_for_it_at_the_commit() -> None:
     assert found == {"games_match": True, "learning_machine": True}
 
 
-def test_everybody_behind_an_address_counts_together() -> None:
+def test_an_address_has_one_limit_for_all_visitors() -> None:
     assert [APIClient().post("/api/rooms", BODY).status_code for _ in range(5)] == [201] * 5
     answer = APIClient().post("/api/rooms", BODY)
     assert (answer.status_code, answer.json()["code"]) == (409, "room_quota")
@@ -157,14 +157,14 @@ def test_everybody_behind_an_address_counts_together() -> None:
     assert Room.objects.count() == 9
 
 
-def test_who_has_one_address_of_ipv6_has_the_network() -> None:
+def test_the_limit_of_an_ipv6_address_is_for_its_network() -> None:
     for n in range(5):
         assert APIClient(REMOTE_ADDR=f"2001:db8:1:2::{n}").post("/api/rooms", BODY).status_code == 201
     assert APIClient(REMOTE_ADDR="2001:db8:1:2:ffff::1").post("/api/rooms", BODY).status_code == 409
     assert APIClient(REMOTE_ADDR="2001:db8:1:3::1").post("/api/rooms", BODY).status_code == 201
 
 
-def test_a_page_says_so_in_the_lobby() -> None:
+def test_the_lobby_shows_the_refusal() -> None:
     browser = Client()
     for _ in range(2):
         assert browser.post("/rooms", {**BODY, "side": "X"}).url.startswith("/rooms/")
@@ -178,7 +178,7 @@ def test_a_page_says_so_in_the_lobby() -> None:
 
 
 @pytest.mark.parametrize("bound", ["MATCHES_MOST", "DATABASE_BYTES_MOST"])
-def test_a_site_that_is_full_begins_nothing_new_and_goes_on(bound: str, settings: Any, monkeypatch: Any) -> None:
+def test_a_full_site_refuses_new_rooms_but_continues_matches(bound: str, settings: Any, monkeypatch: Any) -> None:
     seated, ann = room(), user("ann")
     learner = machine(owner=ann)
     monkeypatch.setattr(site_counts, "again_at", 0.0)
@@ -206,7 +206,7 @@ def test_a_site_that_is_full_begins_nothing_new_and_goes_on(bound: str, settings
     assert list(get_user_model().objects.all()) == [ann]
 
 
-def test_only_a_hash_of_the_address_is_kept_for_a_day() -> None:
+def test_a_hash_of_the_address_is_kept_for_a_day() -> None:
     APIClient(REMOTE_ADDR="192.0.2.7").post("/api/rooms", BODY)
     seated = Room.objects.get()
     assert len(seated.opened_from) == 32
@@ -221,7 +221,7 @@ def test_only_a_hash_of_the_address_is_kept_for_a_day() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_many_at_once_no_more_are_opened_than_may_be() -> None:
+def test_concurrent_requests_do_not_exceed_the_limit() -> None:
     for whose in (guest(), Principal(address="somewhere")):
         failed = at_once(*[lambda whose=whose: room(who=whose) for _ in range(8)])
         assert {type(error) for error in failed} == {RoomQuotaError}
@@ -229,8 +229,8 @@ def test_of_many_at_once_no_more_are_opened_than_may_be() -> None:
     assert Room.objects.filter(opened_from="somewhere").count() == 5
 
 
-def test_a_game_goes_on_whatever_is_open() -> None:
-    (first, _) = opened(guest(), 2)
+def test_a_match_continues_beyond_the_limit() -> None:
+    (first, _) = open_rooms(guest(), 2)
     assert play(first, guest(), "5")["ply"] == 2
     learner = machine()
     with pytest.raises(RoomQuotaError):

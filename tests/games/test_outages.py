@@ -1,4 +1,4 @@
-"""The database fails during a move: the player hears to try again, nothing is half stored, and the move succeeds later.
+"""The database fails during a move: the player is asked to retry, nothing is half stored, and a later move succeeds.
 
 The backend is really killed in the move's transaction, and the disk is really full, on a real PostgreSQL.
 """
@@ -33,15 +33,15 @@ from tests.waiting import wait_until
 in_db = database_sync_to_async
 
 
-def stands() -> list[Any]:
+def rows_of_moves() -> list[Any]:
     """All rows that a move changes."""
     rooms = Room.objects.values_list("version", "changed_at")
     matches = Match.objects.values_list("n_plies", "position", "status", "answer_by")
     return [list(rooms), list(matches), list(Ply.objects.order_by("pk").values_list("number", "move"))]
 
 
-async def refused_then_accepted(seated: Seated, does: str, caplog: pytest.LogCaptureFixture) -> None:
-    before = await in_db(stands)()
+async def assert_refused_then_accepted(seated: Seated, does: str, caplog: pytest.LogCaptureFixture) -> None:
+    before = await in_db(rows_of_moves)()
     stumble = failing_inserts(does)
     async with Socket(seated.room.code, seated.token) as socket, Socket(seated.room.code) as watcher:
         for one in (socket, watcher):
@@ -55,7 +55,7 @@ async def refused_then_accepted(seated: Seated, does: str, caplog: pytest.LogCap
             assert await watcher.receive_nothing()
         finally:
             await in_db(stumble.__exit__)(None, None, None)
-        assert await in_db(stands)() == before, "nothing is half stored"
+        assert await in_db(rows_of_moves)() == before, "nothing is half stored"
         await socket.frame("move", {"move": "5", "ply": 0})
         for one in (socket, watcher):
             assert (await one.expect("state"))["ply"] == 2
@@ -69,21 +69,21 @@ async def refused_then_accepted(seated: Seated, does: str, caplog: pytest.LogCap
 async def test_move_during_a_database_fault_is_refused_then_succeeds(
     does: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    await refused_then_accepted(await in_db(room)(), does, caplog)
+    await assert_refused_then_accepted(await in_db(room)(), does, caplog)
 
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("does", [TERMINATE_CONNECTION, FILL_DISK], ids=["backend", "disk"])
-def test_the_same_over_rest_and_on_a_page(does: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_database_fault_during_a_move_over_rest_and_on_a_page(does: str, caplog: pytest.LogCaptureFixture) -> None:
     seated, api, browser = room(), APIClient(), Client(raise_request_exception=False)
-    before = stands()
+    before = rows_of_moves()
     move = {"move": "5", "ply": 0, "seat_token": seated.token}
     address = f"/api/rooms/{seated.room.code}/move"
     with failing_inserts(does):
         refused = api.post(address, move)
     assert (refused.status_code, refused.json()["code"]) == (503, "unavailable")
     assert int(refused["Retry-After"]) > 0
-    assert stands() == before
+    assert rows_of_moves() == before
     assert api.post(address, move).json()["ply"] == 2
     with failing_inserts(does, "games_seat"):
         page = browser.post("/rooms", {"game": "noughts-and-crosses", "opponent": "perfect", "side": "X"})
@@ -102,7 +102,7 @@ def test_hanging_server_is_named_and_absent_one_gets_a_page(outage: Outage, sett
     settings.REDIS_URL = outage.redis_url
     browser = Client(raise_request_exception=False)
 
-    def says() -> tuple[int, str, str]:
+    def health_report() -> tuple[int, str, str]:
         response = browser.get("/api/health")
         said = response.json()
         return response.status_code, said["database"], said["broker"]
@@ -111,14 +111,14 @@ def test_hanging_server_is_named_and_absent_one_gets_a_page(outage: Outage, sett
     postgres = postgres_processes(outage)
     pause(*postgres, outage.valkey.pid)
     try:
-        assert says() == (503, "silent", "silent")
+        assert health_report() == (503, "silent", "silent")
         with pytest.raises(OperationalError):
             outage.wake_up("learning.tasks.jobs_reap")
         resume(*postgres)
-        assert wait_until(lambda: says() == (503, "ok", "silent"))
+        assert wait_until(lambda: health_report() == (503, "ok", "silent"))
     finally:
         resume(*postgres, outage.valkey.pid)
-    assert wait_until(lambda: says() == (200, "ok", "ok"))
+    assert wait_until(lambda: health_report() == (200, "ok", "ok"))
 
     outage.kill_database()
     try:
@@ -134,7 +134,7 @@ def test_hanging_server_is_named_and_absent_one_gets_a_page(outage: Outage, sett
 
 
 @pytest.mark.soak
-async def test_sockets_say_come_back_while_the_database_is_away(
+async def test_sockets_refuse_temporarily_without_the_database(
     outage: Outage, caplog: pytest.LogCaptureFixture
 ) -> None:
     run, session = await in_db(lambda: (run_of(machine()), session_of(user())))()
@@ -158,7 +158,7 @@ async def test_sockets_say_come_back_while_the_database_is_away(
 
 
 @pytest.mark.soak
-async def test_sockets_answer_while_the_broker_is_away(
+async def test_sockets_answer_without_the_broker(
     outage: Outage, settings: Any, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Beginning and end of the outage are logged once each."""
@@ -195,13 +195,13 @@ async def test_killed_backend_and_full_disk_each_refuse_one_move(
     async with Socket(seated.room.code, seated.token) as socket:
         await socket.expect("joined")
         is_locked = threading.Event()
-        killing = asyncio.ensure_future(in_thread(kill_whoever_comes_to_the_room, is_locked))
+        killing = asyncio.ensure_future(in_thread(kill_backend_waiting_for_the_room, is_locked))
         await asyncio.to_thread(is_locked.wait)
         await socket.frame("move", {"move": "5", "ply": 0})
         await killing
         assert (await socket.expect("error"))["code"] == "unavailable"
-        assert await in_db(wait_until)(is_back)
-        with await in_db(no_room_for)("games_ply"):
+        assert await in_db(wait_until)(is_database_back)
+        with await in_db(full_device_for)("games_ply"):
             await socket.frame("move", {"move": "5", "ply": 0})
             assert (await socket.expect("error"))["code"] == "unavailable"
         assert await in_db(Ply.objects.count)() == 0
@@ -213,7 +213,7 @@ async def test_killed_backend_and_full_disk_each_refuse_one_move(
     assert not any(record.exc_info for record in caplog.records)
 
 
-def kill_whoever_comes_to_the_room(is_locked: threading.Event) -> None:
+def kill_backend_waiting_for_the_room(is_locked: threading.Event) -> None:
     """Kill the backend that waits for the room; the server then ends all transactions, this one too, and recovers."""
     with contextlib.suppress(DatabaseError), transaction.atomic():
         Room.objects.select_for_update().get()
@@ -223,7 +223,7 @@ def kill_whoever_comes_to_the_room(is_locked: threading.Event) -> None:
         assert wait_until(lambda: not Path(f"/proc/{pid}").exists())
 
 
-def test_a_fault_of_ours_is_no_stumble(db: None) -> None:
+def test_a_programming_error_is_not_transient(db: None) -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1")
     with pytest.raises(InterfaceError) as closed:
@@ -236,24 +236,24 @@ def backend_waiting() -> int:
     """Wait for a backend that waits for a lock, and return its process id."""
     found: list[int] = []
 
-    def waits() -> bool:
+    def is_backend_waiting() -> bool:
         with connection.cursor() as cursor:
             cursor.execute("SELECT pid FROM pg_locks WHERE NOT granted")
             found.extend(pid for (pid,) in cursor.fetchall())
         return bool(found)
 
-    assert wait_until(waits)
+    assert wait_until(is_backend_waiting)
     return found[0]
 
 
-def is_back() -> bool:
+def is_database_back() -> bool:
     connection.close()
     with contextlib.suppress(DatabaseError):
         return Room.objects.exists()
     return False
 
 
-def no_room_for(table: str) -> contextlib.ExitStack:
+def full_device_for(table: str) -> contextlib.ExitStack:
     """Put the file of an empty table on a full device until the stack is closed."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT current_setting('data_directory'), pg_relation_filepath(%s)", [table])

@@ -38,7 +38,7 @@ def test_one_click_opens_a_room_and_leads_to_the_match_page(client: Client) -> N
     assert page_json(watching, "role") is None
 
 
-def test_a_random_side_is_one_of_two(client: Client) -> None:
+def test_a_random_side_is_either_side(client: Client) -> None:
     sides = set()
     for _ in range(40):
         open_room(client, side="random")
@@ -47,7 +47,7 @@ def test_a_random_side_is_one_of_two(client: Client) -> None:
 
 
 @pytest.mark.parametrize("form", [{"game": "chess"}, {"opponent": "nobody"}, {"side": "Z"}, {"opponent": "machine"}])
-def test_a_room_that_cannot_be_opened_says_why_in_the_lobby(client: Client, form: dict[str, str]) -> None:
+def test_the_lobby_shows_why_a_room_cannot_be_opened(client: Client, form: dict[str, str]) -> None:
     response = client.post("/rooms", {"game": NC, "opponent": "perfect", "side": "X", **form}, follow=True)
     assert response.redirect_chain[-1][0] == "/"
     assert [str(message) for message in response.context["messages"]]
@@ -91,7 +91,7 @@ def test_the_lobby_lists_rooms_to_join_and_matches_to_watch(client: Client) -> N
     assert [room["code"] for room in page.context["live_rooms"]] == [live.room.code]
 
 
-def test_the_lobby_forgets_rooms_that_everybody_has_left(client: Client) -> None:
+def test_the_lobby_hides_abandoned_rooms(client: Client) -> None:
     waiting = factories.room("human").room
     live = factories.room("perfect", factories.guest(2))
     factories.play(live, factories.guest(2), "5")
@@ -117,7 +117,7 @@ def test_lobby_takes_a_fixed_number_of_queries(client: Client, django_assert_num
 
 
 class TestAccounts:
-    def test_signing_up_logs_in_and_takes_the_guests_matches_along(self, client: Client) -> None:
+    def test_sign_up_logs_in_and_keeps_the_guests_matches(self, client: Client) -> None:
         open_room(client)
         response = client.post(
             "/signup", {"username": "ada", "email": "", "password1": PASSWORD, "password2": PASSWORD}
@@ -132,7 +132,7 @@ class TestAccounts:
         )
         assert moved.status_code == 200, "the seat is still held"
 
-    def test_logging_in_takes_the_guests_matches_along_too(self, client: Client) -> None:
+    def test_log_in_keeps_the_guests_matches(self, client: Client) -> None:
         account = factories.user("ada")
         open_room(client)
         assert client.post("/login", {"username": "ada", "password": PASSWORD}).status_code == 302
@@ -160,7 +160,7 @@ class TestAccounts:
         client.post("/login", {"username": "bob", "password": PASSWORD})
         assert client.get("/account").context["machines"] == []
 
-    def test_the_account_page_is_for_those_who_are_logged_in(self, client: Client) -> None:
+    def test_the_account_page_needs_a_log_in(self, client: Client) -> None:
         assert client.get("/account").url == "/login?next=/account"
 
     @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ class TestAccounts:
             ({"email": "nowhere"}, "email"),
         ],
     )
-    def test_a_sign_up_that_is_refused_names_the_field(self, client: Client, form: dict[str, str], field: str) -> None:
+    def test_refusal_of_a_sign_up_names_the_field(self, client: Client, form: dict[str, str], field: str) -> None:
         factories.user("ada")
         right = {"username": "bob", "email": "", "password1": PASSWORD, "password2": PASSWORD}
         response = client.post("/signup", {**right, **form})
@@ -183,7 +183,7 @@ class TestAccounts:
         assert client.post("/signup", right).status_code == 302
 
     @pytest.mark.parametrize("path", ["/account", "/account/tokens"])
-    def test_what_is_an_accounts_own_is_kept_by_no_browser(self, client: Client, path: str) -> None:
+    def test_pages_of_an_account_are_not_cached(self, client: Client, path: str) -> None:
         client.force_login(factories.user("ada"))
         answer = client.get(path)
         assert (answer.status_code, "no-store" in answer["Cache-Control"]) == (200, True)
@@ -201,14 +201,16 @@ class TestAccounts:
             (True, 129, False),
         ],
     )
-    def test_how_long_a_password_is(self, client: Client, is_staff: bool, n_characters: int, is_taken: bool) -> None:
+    def test_least_length_of_a_password(
+        self, client: Client, is_staff: bool, n_characters: int, is_taken: bool
+    ) -> None:
         client.force_login(factories.user("ada", is_staff=is_staff))
         new = ("quite another password " * 6)[: n_characters - 1] + "!"
         changed = client.post("/password", {"old_password": PASSWORD, "new_password1": new, "new_password2": new})
         assert (changed.status_code == 302) is is_taken
         assert get_user_model().objects.get().check_password(new) is is_taken
 
-    def test_a_password_is_changed(self, client: Client) -> None:
+    def test_a_password_can_be_changed(self, client: Client) -> None:
         client.force_login(factories.user("ada", email="ada@example.org"))
         new = "quite another password"
         client.post("/password", {"old_password": PASSWORD, "new_password1": new, "new_password2": new})
@@ -220,7 +222,7 @@ class TestAccounts:
         client.post("/password", {"old_password": PASSWORD, "new_password1": new, "new_password2": new})
         assert mail.outbox == [letter], "there is nowhere to send one"
 
-    def test_a_forgotten_password_is_reset_by_mail(self, client: Client) -> None:
+    def test_a_password_is_reset_by_email(self, client: Client) -> None:
         factories.user("ada", email="ada@example.org")
         client.post("/password/reset", {"email": "ada@example.org"})
         (message,) = mail.outbox
@@ -272,12 +274,12 @@ class TestAccounts:
             assert "cannot send e-mail" in answer.content.decode()
             assert 'name="email"' not in answer.content.decode()
 
-    def test_a_stranger_to_the_site_gets_no_mail_and_the_same_answer(self, client: Client) -> None:
+    def test_reset_for_an_unknown_address_gives_the_same_answer(self, client: Client) -> None:
         response = client.post("/password/reset", {"email": "nobody@example.org"})
         assert response.url == "/password/reset/sent"
         assert mail.outbox == []
 
-    def test_too_many_wrong_passwords_lock_the_door_for_a_while(self, client: Client) -> None:
+    def test_too_many_wrong_passwords_lock_the_log_in(self, client: Client) -> None:
         factories.user("ada")
         for _ in range(10):
             response = client.post("/login", {"username": "ada", "password": "wrong"})
@@ -286,7 +288,7 @@ class TestAccounts:
         assert right.status_code == 429
         assert "Too many tries" in right.content.decode(), "in words, with a way on"
 
-    def test_log_out_takes_a_form_not_a_link(self, client: Client) -> None:
+    def test_log_out_needs_a_form(self, client: Client) -> None:
         client.force_login(factories.user())
         assert client.get("/logout").url == "/"  # type: ignore[attr-defined]
         assert "_auth_user_id" in client.session
@@ -296,7 +298,7 @@ class TestAccounts:
 @pytest.mark.parametrize(
     "path", ["/", "/about", "/login", "/signup", "/password/reset", "/rooms/zzzzzz", "/nowhere", "/api/docs"]
 )
-def test_every_page_is_guarded_by_headers(client: Client, path: str) -> None:
+def test_every_page_has_security_headers(client: Client, path: str) -> None:
     headers = client.get(path).headers
     assert "default-src 'self'" in headers["Content-Security-Policy"]
     assert "unsafe" not in headers["Content-Security-Policy"]
@@ -304,17 +306,17 @@ def test_every_page_is_guarded_by_headers(client: Client, path: str) -> None:
     assert headers["X-Frame-Options"] == "DENY"
 
 
-def test_names_cannot_bring_markup(client: Client) -> None:
+def test_names_are_escaped(client: Client) -> None:
     factories.house()
     evil = factories.machine(name="</script><script>alert(1)</script>", slug="evil")
     for path in ("/", f"/machines/{evil.pk}"):
         assert b"<script>alert(1)" not in client.get(path).content
 
 
-class TestAgainstYourself:
+class TestPlayAgainstYourself:
     """A browser that asks for both seats of its own room has to confirm."""
 
-    def test_the_same_guest_is_asked_and_then_plays_both_sides(self, client: Client) -> None:
+    def test_a_guest_confirms_and_then_plays_both_sides(self, client: Client) -> None:
         open_room(client, opponent="human")
         code = Room.objects.get().code
         asked = client.post("/rooms/join", {"code": code.upper()})
@@ -331,7 +333,7 @@ class TestAgainstYourself:
         # A browser with both seats is not asked again.
         assert client.post("/rooms/join", {"code": code}).status_code == 302
 
-    def test_joining_ones_own_room_asks_even_after_logout(self, client: Client) -> None:
+    def test_joining_ones_own_room_needs_confirmation_after_logout(self, client: Client) -> None:
         """An account and its browser after the logout are both asked before they play against themselves."""
         client.force_login(factories.user("ada"))
         open_room(client, opponent="human")
@@ -344,7 +346,7 @@ class TestAgainstYourself:
         assert Match.objects.get().status == "playing"
         assert page_json(client.get(f"/rooms/{code}"), "roles") == ["O"], "the other seat stays the account's"
 
-    def test_another_account_in_the_same_browser_is_asked(self, client: Client) -> None:
+    def test_another_account_in_the_same_browser_confirms(self, client: Client) -> None:
         client.force_login(factories.user("ada"))
         open_room(client, opponent="human")
         client.post("/logout")
@@ -352,7 +354,7 @@ class TestAgainstYourself:
         client.post("/login", {"username": "berta", "password": "a good password"})
         assert client.post("/rooms/join", {"code": Room.objects.get().code}).status_code == 200
 
-    def test_friends_are_not_asked_and_programs_keep_their_seat(self, client: Client) -> None:
+    def test_friends_and_programs_need_no_confirmation(self, client: Client) -> None:
         """A program that joins its own room again gets its seat as before."""
         open_room(client, opponent="human")
         code = Room.objects.get().code

@@ -26,7 +26,7 @@ def api() -> APIClient:
     return APIClient()
 
 
-def friends(game: str) -> str:
+def room_of_friends(game: str) -> str:
     """The code of a room in which two people play."""
     code = room_create(person=FRIENDS[0], game=game, opponent="human", side=Side.FIRST).room.code
     room_join(code=code, person=FRIENDS[1])
@@ -41,8 +41,8 @@ def positions_of(api: APIClient, code: str, **query: Any) -> list[dict[str, Any]
 
 
 @pytest.mark.parametrize("slug", [NC, "hexapawn", "romgon", "romgon-flip-turn-shape-shuttle"])
-def test_they_are_what_the_state_said_at_each_ply(api: APIClient, slug: str) -> None:
-    code = friends(slug)
+def test_boards_equal_the_states_at_each_ply(api: APIClient, slug: str) -> None:
+    code = room_of_friends(slug)
     states = [room_look(code=code)]
     for move in random_game(GAMES[slug], seed=3)[:24]:
         states.append(match_play_move(code=code, person=FRIENDS[(len(states) + 1) % 2], move=move))
@@ -66,7 +66,7 @@ def test_only_missing_positions_are_sent_mid_match(api: APIClient) -> None:
     assert [one["last_cells"] for one in positions_of(api, seated.room.code, after=1)] == [["9"]]
 
 
-def test_a_new_match_has_boards_of_its_own(api: APIClient) -> None:
+def test_a_new_match_has_its_own_boards(api: APIClient) -> None:
     seated = room("human")
     room_join(code=seated.room.code, person=guest(2))
     play(seated, guest(1), "5")
@@ -77,8 +77,8 @@ def test_a_new_match_has_boards_of_its_own(api: APIClient) -> None:
     assert (answer["number"], [one["ply"] for one in answer["positions"]]) == (2, [0])
 
 
-def test_the_longest_match_takes_as_many_queries_as_none(api: APIClient, django_assert_num_queries: Any) -> None:
-    code = friends("romgon")
+def test_number_of_queries_does_not_depend_on_the_length(api: APIClient, django_assert_num_queries: Any) -> None:
+    code = room_of_friends("romgon")
     with django_assert_num_queries(3):
         assert len(positions_of(api, code)) == 1
     moves = max((random_game(GAMES["romgon"], seed) for seed in range(5)), key=len)
@@ -88,8 +88,8 @@ def test_the_longest_match_takes_as_many_queries_as_none(api: APIClient, django_
         assert len(positions_of(api, code)) == len(moves) + 1 > 50
 
 
-def test_who_has_the_code_may_look_as_at_the_state(api: APIClient) -> None:
-    code = friends(NC)
+def test_boards_need_only_the_code_like_the_state(api: APIClient) -> None:
+    code = room_of_friends(NC)
     account = user()
     for scope, status in (("read", 200), ("play", 403)):
         program = api_with(account, scope)
@@ -101,13 +101,13 @@ def test_who_has_the_code_may_look_as_at_the_state(api: APIClient) -> None:
 
 
 @pytest.mark.parametrize("after", ["-1", "1.5", "x"])
-def test_what_is_no_ply_is_refused_by_name(api: APIClient, after: str) -> None:
-    answer = api.get(f"/api/rooms/{friends(NC)}/positions", {"after": after})
+def test_refusal_of_an_invalid_ply_names_the_field(api: APIClient, after: str) -> None:
+    answer = api.get(f"/api/rooms/{room_of_friends(NC)}/positions", {"after": after})
     assert (answer.status_code, answer.json()["code"]) == (400, "malformed")
     assert answer.json()["detail"].startswith("after")
 
 
-def test_the_answer_is_what_the_schema_says(api: APIClient) -> None:
+def test_the_answer_agrees_with_the_schema(api: APIClient) -> None:
     seated = room("perfect")
     play(seated, guest(1), "5")
     schema = yaml.safe_load(api.get("/api/schema").content)
@@ -118,6 +118,6 @@ def test_the_answer_is_what_the_schema_says(api: APIClient) -> None:
     assert differences(answer, answers, schema["components"]["schemas"], "positions") == []
 
 
-def test_an_unknown_room(api: APIClient) -> None:
+def test_an_unknown_room_is_not_found(api: APIClient) -> None:
     answer = api.get("/api/rooms/zzzzzz/positions")
     assert (answer.status_code, answer.json()["code"]) == (404, "room_not_found")

@@ -43,11 +43,11 @@ def romgon(slug: str = "romgon") -> Romgon:
     return game
 
 
-def opened(opponent: str, game: str = "romgon", side: Side = Side.FIRST) -> Room:
+def open_room(opponent: str, game: str = "romgon", side: Side = Side.FIRST) -> Room:
     return room_create(person=guest(), game=game, opponent=opponent, side=side).room
 
 
-def played(room: Room, *moves: str) -> dict[str, Any]:
+def play_moves(room: Room, *moves: str) -> dict[str, Any]:
     state: dict[str, Any] = {}
     for move in moves:
         state = match_play_move(code=room.code, person=guest(), move=move)
@@ -62,24 +62,24 @@ class TestLevels:
             *((level, game) for level in ("skilled", "legend") for game in ("romgon", "romgon-flip")),
         ],
     )
-    def test_quick_ones_answer_in_the_same_breath(self, level: str, game: str) -> None:
-        state = played(opened(level, game), "2-7>3-6")
+    def test_quick_levels_answer_with_the_move(self, level: str, game: str) -> None:
+        state = play_moves(open_room(level, game), "2-7>3-6")
         assert (state["ply"], state["turn"], state["thinking"]) == (2, "Black", False)
         white = Seat.objects.get(side=Side.SECOND)
         assert (white.player, white.name) == (level, ENGINES[level].name)
 
-    def test_small_games_have_opponents_of_their_own_at_each_level(self) -> None:
+    def test_small_games_have_their_own_opponents(self) -> None:
         for level, slug in {"easy": "random", "medium": "win-block", "hard": "perfect"}.items():
             room = room_create(person=guest(), game=NC, opponent=level).room
-            assert Seat.objects.get(match__room=room, player=slug).name == ENGINES_OF_OLD[slug]
+            assert Seat.objects.get(match__room=room, player=slug).name == SIMPLE_OPPONENTS[slug]
 
     @pytest.mark.parametrize(("game", "opponent"), [("romgon", "perfect"), ("romgon", "win-block"), (NC, "master")])
-    def test_who_does_not_play_is_refused_by_name(self, game: str, opponent: str) -> None:
+    def test_opponents_that_do_not_play_the_game_are_refused(self, game: str, opponent: str) -> None:
         with pytest.raises(MalformedError, match=f"opponent: '{opponent}' is not one of human, .* for {game}"):
             room_create(person=guest(), game=game, opponent=opponent)
         assert not Room.objects.exists()
 
-    def test_the_houses_machine_plays_without_additions_and_says_so(self, client: Client) -> None:
+    def test_the_house_machine_plays_only_the_basic_rules(self, client: Client) -> None:
         offering = []
         for one in family_games("romgon"):
             query = urlencode([("with", ""), *(("with", slug) for slug in one.added)])
@@ -94,7 +94,7 @@ class TestLevels:
         assert "Q does not play Romgon with these rules. Choose another opponent." in page
         assert not Room.objects.exists()
 
-    def test_the_lobby_offers_the_levels_and_nobody_who_cannot_play(self) -> None:
+    def test_the_lobby_offers_only_opponents_that_can_play(self) -> None:
         for game in family_games("romgon"):
             offered = [opponent["slug"] for opponent in game_view(game)["opponents"]]
             house = ["menace"] if game.slug == "romgon" else []
@@ -109,19 +109,19 @@ class TestLevels:
 
     def test_whole_matches_end_with_a_reason_in_words(self) -> None:
         for opponent in ("easy", "hard"):
-            room = opened(opponent, "romgon-flip")
+            room = open_room(opponent, "romgon-flip")
             state = room_look(code=room.code)
             while state["status"] == "playing":
                 captures = [move for move in state["legal_moves"] if _is_capture(state, move)]
-                state = played(room, (captures or state["legal_moves"])[state["ply"] % len(captures or [0])])
+                state = play_moves(room, (captures or state["legal_moves"])[state["ply"] % len(captures or [0])])
             assert state["outcome"]["reason"] in romgon().look.reasons.values()
 
-    def test_no_machine_has_boxes_for_it(self) -> None:
+    def test_no_box_machine_plays_romgon(self) -> None:
         with pytest.raises(RuleRefusedError, match="A machine of this kind cannot play Romgon"):
             machine_create(game="romgon", side=Side.FIRST, name="M", preset="michie-1961")
 
 
-ENGINES_OF_OLD = {"random": "Random", "win-block": "Win or block", "perfect": "Perfect"}
+SIMPLE_OPPONENTS = {"random": "Random", "win-block": "Win or block", "perfect": "Perfect"}
 
 
 def _is_capture(state: dict[str, Any], move: str) -> bool:
@@ -132,17 +132,17 @@ def _is_capture(state: dict[str, Any], move: str) -> bool:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("level", ["expert", "master"])
-def test_slow_levels_answer_when_they_have_thought(level: str) -> None:
-    room = opened(level, ALL)
-    state = played(room, "2-7>3-6@1")
+def test_slow_levels_answer_later(level: str) -> None:
+    room = open_room(level, ALL)
+    state = play_moves(room, "2-7>3-6@1")
     assert (state["ply"], state["thinking"]) == (1, True)
     assert wait_until(background_moves.is_idle)
     state = room_look(code=room.code)
     assert (state["ply"], state["turn"], state["thinking"]) == (2, "Black", False)
 
 
-class TestAdditions:
-    def test_every_choice_is_a_game(self) -> None:
+class TestRuleOptions:
+    def test_every_set_of_options_is_a_game(self) -> None:
         chosen = [set(game.added) for game in family_games("romgon")]
         assert len(chosen) == 16
         for added in chosen:
@@ -151,7 +151,7 @@ class TestAdditions:
             with pytest.raises(UnknownGameError):
                 game_with(family, added)
 
-    def test_a_room_is_opened_with_them_by_program_and_by_form(self, client: Client) -> None:
+    def test_a_room_is_opened_with_options_by_api_and_form(self, client: Client) -> None:
         api = APIClient()
         body = {"game": "romgon", "opponent": "easy", "additions": ["turn", "flip"]}
         code = api.post("/api/rooms", body).json()["code"]
@@ -162,7 +162,7 @@ class TestAdditions:
         refused = api.post("/api/rooms", {**body, "additions": ["fog"]})
         assert (refused.status_code, refused.json()["code"]) == (400, "malformed")
 
-    def test_the_page_of_a_game_leads_from_one_choice_to_another(self, client: Client) -> None:
+    def test_the_page_of_a_game_links_to_other_options(self, client: Client) -> None:
         assert client.get("/play/romgon", {"with": ["", "flip", "shape"]}).url == "/play/romgon-flip-shape"
         assert client.get("/play/romgon-flip-shape", {"with": ""}).url == "/play/romgon"
         assert client.get("/play/romgon", {"with": "fog"}).status_code == 404
@@ -171,8 +171,8 @@ class TestAdditions:
         assert 'value="turn" checked' not in page
 
 
-class TestViewsOfPlayers:
-    def test_every_piece_has_a_look_and_a_name_of_its_own(self) -> None:
+class TestStates:
+    def test_every_piece_has_its_own_shape_and_name(self) -> None:
         looks = game_view(romgon())["layout"]["pieces"]
         assert len(looks) == 48
         assert looks["T@1"] == {
@@ -199,10 +199,10 @@ class TestViewsOfPlayers:
             ("turn", "2-7>1-5@2", "Turn left", "h@2"),
         ],
     )
-    def test_actions_say_what_they_do_to_the_piece(self, option: str, move: str, name: str, piece: str) -> None:
-        state = room_look(code=opened("human", f"romgon-{option}").code)
+    def test_actions_describe_the_change_of_the_piece(self, option: str, move: str, name: str, piece: str) -> None:
+        state = room_look(code=open_room("human", f"romgon-{option}").code)
         assert state["actions"] == {}, "nobody is to move before the other seat is taken"
-        state = room_look(code=opened("easy", f"romgon-{option}").code)
+        state = room_look(code=open_room("easy", f"romgon-{option}").code)
         assert state["actions"][move] == {"kind": option, "name": name, "piece": piece}
         assert set(state["actions"]) <= set(state["legal_moves"])
 
@@ -217,7 +217,7 @@ class TestViewsOfPlayers:
         assert sum(map(len, game.look.captured(race))) == sum(1 for code in START if code) - 2
 
     def test_check_is_announced_while_the_match_goes_on(self) -> None:
-        room = opened("easy")
+        room = open_room("easy")
         match = Match.objects.get()
         match.position = "6.7.8.3r5.3S4.3R3.6-b90"
         match.n_plies = 90
@@ -230,7 +230,7 @@ class TestViewsOfPlayers:
 
 class TestAdvice:
     def test_five_moves_best_first_with_their_cells_and_words(self, client: Client) -> None:
-        room = opened("hard")
+        room = open_room("hard")
         advice = client.get(f"/api/rooms/{room.code}/advice").json()
         # The example of section 11 of the rules.
         assert [(one["move"], one["value"]) for one in advice["candidates"]] == [
@@ -249,8 +249,8 @@ class TestAdvice:
             ("6.7.8.1r5R1.8.7.6-w91", "White wins with this move", False),
         ],
     )
-    def test_what_a_value_means(self, client: Client, position: str, words: str, first_leads: bool | None) -> None:
-        room = opened("human")
+    def test_words_for_values(self, client: Client, position: str, words: str, first_leads: bool | None) -> None:
+        room = open_room("human")
         Match.objects.update(position=position, status="playing")
         advice = client.get(f"/api/rooms/{room.code}/advice").json()
         if first_leads is not None:
@@ -259,9 +259,9 @@ class TestAdvice:
         assert 0 <= advice["share"] <= 1
         assert advice["role"] == romgon().look.layout.roles[romgon().decode(position).side]
 
-    def test_who_is_not_answered(self, client: Client) -> None:
+    def test_refused_requests_for_advice(self, client: Client) -> None:
         small = room_create(person=guest(), game=NC, opponent="random").room
-        over = opened("easy")
+        over = open_room("easy")
         match_resign(code=over.code, person=guest())
         for code, status, error in ((small.code, 404, "no_engine"), (over.code, 409, "match_finished")):
             answer = client.get(f"/api/rooms/{code}/advice")
@@ -269,7 +269,7 @@ class TestAdvice:
         assert client.get("/api/rooms/zzzzzz/advice").json()["code"] == "room_not_found"
 
 
-def test_the_first_page_offers_it_in_one_click(client: Client) -> None:
+def test_the_front_page_opens_romgon_with_one_click(client: Client) -> None:
     page = client.get("/")
     game = next(game for game in page.context["games"] if game["slug"] == "romgon")
     assert (game["rival"]["opponent"], game["rival"]["side"]) == ("novice", "0")

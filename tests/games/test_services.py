@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db
 OTHER = guest(2)
 
 
-def friends() -> tuple[Seated, Principal, Principal]:
+def match_of_friends() -> tuple[Seated, Principal, Principal]:
     """A match between two humans, crosses to move."""
     seated = room("human")
     room_join(code=seated.room.code, person=OTHER)
@@ -62,7 +62,7 @@ def test_a_friend_joins_by_code_and_the_match_begins() -> None:
 
 
 def test_moves_are_stored_with_their_positions() -> None:
-    seated, crosses, noughts = friends()
+    seated, crosses, noughts = match_of_friends()
     play(seated, crosses, "5")
     state = play(seated, noughts, "1")
     assert state["board"] == ["O", None, None, None, "X", None, None, None, None]
@@ -74,7 +74,7 @@ def test_moves_are_stored_with_their_positions() -> None:
 
 
 def test_rules_end_a_match_with_winner_and_reason() -> None:
-    seated, crosses, noughts = friends()
+    seated, crosses, noughts = match_of_friends()
     for move, who in zip("14253", (crosses, noughts, crosses, noughts, crosses), strict=True):
         state = play(seated, who, move)
     assert state["status"] == "finished"
@@ -131,7 +131,7 @@ def refusals() -> dict[str, tuple[Callable[[Seated], Any], type[exceptions.PlayE
 
 @pytest.mark.parametrize("case", refusals())
 def test_a_refusal_has_its_code_and_changes_nothing(case: str) -> None:
-    seated, crosses, noughts = friends()
+    seated, crosses, noughts = match_of_friends()
     play(seated, crosses, "5")
     play(seated, noughts, "9")
     before = room_view(Room.objects.get())
@@ -144,8 +144,8 @@ def test_a_refusal_has_its_code_and_changes_nothing(case: str) -> None:
     assert play(seated, crosses, "1")["ply"] == 3
 
 
-def test_a_finished_match_takes_no_move_and_no_resignation() -> None:
-    seated, crosses, _ = friends()
+def test_a_finished_match_refuses_moves_and_resignations() -> None:
+    seated, crosses, _ = match_of_friends()
     match_resign(code=seated.room.code, person=crosses)
     with pytest.raises(exceptions.MatchFinishedError):
         play(seated, crosses, "5")
@@ -156,7 +156,7 @@ def test_a_finished_match_takes_no_move_and_no_resignation() -> None:
 
 
 def test_rematch_swaps_sides_and_keeps_seats_and_tokens() -> None:
-    seated, crosses, noughts = friends()
+    seated, crosses, noughts = match_of_friends()
     match_resign(code=seated.room.code, person=crosses)
     state = room_reset(code=seated.room.code, person=noughts, swap=True)
     assert (state["number"], state["status"], state["ply"]) == (2, "playing", 0)
@@ -175,21 +175,21 @@ def test_unknown_opponent_or_game_is_refused_by_field() -> None:
 
 
 @pytest.mark.parametrize(("level", "player"), [("easy", "random"), ("medium", "win-block"), ("hard", "perfect")])
-def test_levels_are_names_for_opponents(level: str, player: str) -> None:
+def test_level_names_select_opponents(level: str, player: str) -> None:
     room(level)
     assert Seat.objects.filter(player=player).exists()
 
 
-def test_the_same_seed_plays_the_same_match() -> None:
-    def moves(seed: int) -> list[str]:
+def test_the_seed_determines_the_match() -> None:
+    def moves_played(seed: int) -> list[str]:
         seated = room("random")
         Match.objects.filter(room=seated.room).update(seed=seed)
         state = factories.play_out(seated.room.code, guest())
         return [move["move"] for move in state["moves"]]
 
-    games = {tuple(moves(7)) for _ in range(5)}
+    games = {tuple(moves_played(7)) for _ in range(5)}
     assert len(games) == 1
-    assert len({tuple(moves(seed)) for seed in range(5)}) > 1
+    assert len({tuple(moves_played(seed)) for seed in range(5)}) > 1
 
 
 def test_state_takes_a_fixed_number_of_queries(django_assert_num_queries: Any) -> None:
@@ -204,24 +204,24 @@ def test_state_takes_a_fixed_number_of_queries(django_assert_num_queries: Any) -
         room_view(long.room)  # the ledger is read too, since the match is finished
 
 
-class TestDatabaseHoldsTheInvariants:
-    def test_one_open_match_a_room(self) -> None:
+class TestDatabaseConstraints:
+    def test_a_room_has_one_open_match(self) -> None:
         seated = room("human")
         with pytest.raises(IntegrityError, match="match_one_open"):
             Match.objects.create(room=seated.room, number=2, status="playing", position="." * 9)
 
-    def test_one_ply_of_a_number(self) -> None:
-        seated, crosses, _ = friends()
+    def test_ply_numbers_are_unique(self) -> None:
+        seated, crosses, _ = match_of_friends()
         play(seated, crosses, "5")
         with pytest.raises(IntegrityError, match="ply_once"):
             Ply.objects.create(match=Match.objects.get(), number=0, side=0, move="1", position="X........")
 
-    def test_one_seat_a_side(self) -> None:
+    def test_a_side_has_one_seat(self) -> None:
         room("human")
         with pytest.raises(IntegrityError, match="seat_side_once"):
             Seat.objects.create(match=Match.objects.get(), side=0)
 
-    def test_a_finished_match_says_why(self) -> None:
+    def test_a_finished_match_has_a_reason(self) -> None:
         room("human")
         with pytest.raises(IntegrityError, match="match_finished_says_why"):
             Match.objects.update(status="finished", finished_at=timezone.now())
@@ -238,7 +238,7 @@ class TestDatabaseHoldsTheInvariants:
 
 
 def test_claim_moves_only_the_guests_own_seats() -> None:
-    seated, _, _ = friends()
+    seated, _, _ = match_of_friends()
     account = factories.user()
     seats_claim(user_id=account.pk, name="owner", guest=guest().guest)  # type: ignore[arg-type]
     assert Seat.objects.filter(user=account).count() == 1
@@ -249,8 +249,8 @@ def test_claim_moves_only_the_guests_own_seats() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_move_sent_twice_at_once_is_played_once() -> None:
-    seated, crosses, _ = friends()
+def test_two_equal_concurrent_moves_are_played_once() -> None:
+    seated, crosses, _ = match_of_friends()
     codes: list[str] = []
     start = threading.Barrier(8)
 

@@ -19,33 +19,33 @@ N_BOXES, N_RESULTS = 20_000, 1_000
 TABLES = [Box._meta.db_table, ExperimentRun._meta.db_table]
 
 
-def ask(statement: str, *values: Any) -> list[Any]:
+def query(statement: str, *values: Any) -> list[Any]:
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
         return cursor.fetchall() if cursor.description else []
 
 
 def counted_bytes() -> int:
-    return int(dict(ask(SITE_COUNTS, list(SITE_MOST)))["bytes"])
+    return int(dict(query(SITE_COUNTS, list(SITE_MOST)))["bytes"])
 
 
-def taken() -> int:
-    return sum(ask("SELECT pg_total_relation_size(%s::regclass)", table)[0][0] for table in TABLES)
+def file_bytes() -> int:
+    return sum(query("SELECT pg_total_relation_size(%s::regclass)", table)[0][0] for table in TABLES)
 
 
-def looked_at(*how: str) -> None:
+def vacuum(*how: str) -> None:
     """Vacuum and analyse the tables, as autovacuum does."""
     for table in TABLES:
-        ask(f"VACUUM ({', '.join(['ANALYZE', *how])}) {table}")
+        query(f"VACUUM ({', '.join(['ANALYZE', *how])}) {table}")
 
 
 @pytest.fixture
-def filled() -> int:
+def stored_rows() -> int:
     """Store boxes with arrays and results with TOASTed JSON; return the reported size before."""
-    looked_at("FULL")
-    ask("VACUUM (ANALYZE)")  # other tables too, so that rows left by earlier tests do not distort the size
+    vacuum("FULL")
+    query("VACUUM (ANALYZE)")  # other tables too, so that rows left by earlier tests do not distort the size
     before, learner, rng = counted_bytes(), machine(), random.Random(1)
-    ask(
+    query(
         "INSERT INTO learning_box (machine_id, position, ply, move_number, start, beads, visits)"
         " SELECT %s, md5(n::text), 1, 1, array_fill(4, ARRAY[9]), array_fill(3, ARRAY[9]), array_fill(7, ARRAY[9])"
         " FROM generate_series(1, %s) AS n",
@@ -63,35 +63,37 @@ def filled() -> int:
         )
         for n in range(N_RESULTS)
     )
-    looked_at()
+    vacuum()
     return before
 
 
-def test_the_counted_size_falls_with_deletion_unlike_files(filled: int) -> None:
-    full, on_disk = counted_bytes() - filled, taken()
+def test_the_counted_size_falls_with_deletion_unlike_files(stored_rows: int) -> None:
+    full, on_disk = counted_bytes() - stored_rows, file_bytes()
     assert full == pytest.approx(on_disk, rel=0.3)
     Box.objects.filter(pk__in=Box.objects.filter(position__lt="d").values("pk")).delete()
     ExperimentRun.objects.exclude(seed__in=range(0, N_RESULTS, 10)).delete()
-    looked_at()
-    kept = counted_bytes() - filled
-    assert taken() > on_disk * 0.9, "the files are as large as they were"
-    looked_at("FULL")
-    assert kept == pytest.approx(taken(), rel=0.3)
+    vacuum()
+    kept = counted_bytes() - stored_rows
+    assert file_bytes() > on_disk * 0.9, "the files are as large as they were"
+    vacuum("FULL")
+    assert kept == pytest.approx(file_bytes(), rel=0.3)
     assert kept < full / 2
 
 
-def test_a_site_that_was_full_opens_again(filled: int, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings.DATABASE_BYTES_MOST = (filled + counted_bytes()) // 2
+def test_a_full_site_opens_again_after_deletion(
+    stored_rows: int, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.DATABASE_BYTES_MOST = (stored_rows + counted_bytes()) // 2
 
-    def look_again() -> None:
+    def measure_again() -> None:
         monkeypatch.setattr(site_counts, "again_at", -math.inf)
 
-    look_again()
+    measure_again()
     with pytest.raises(SiteFullError):
         room(who=guest())
     Box.objects.all().delete()
     ExperimentRun.objects.all().delete()
-    looked_at()
-    look_again()
+    vacuum()
+    measure_again()
     room(who=guest())
     assert Match.objects.count() == 1

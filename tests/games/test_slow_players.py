@@ -37,7 +37,7 @@ def slow_player() -> Iterator[SlowPlayer]:
     del PLAYERS[player.slug]
 
 
-def slow(side: Side = Side.FIRST, **options: Any) -> Seated:
+def slow_match(side: Side = Side.FIRST, **options: Any) -> Seated:
     return room("ponderer", side=side, **options)
 
 
@@ -45,25 +45,25 @@ def state_of(seated: Seated) -> dict[str, Any]:
     return room_look(code=seated.room.code)
 
 
-def until(condition: Callable[[], bool]) -> None:
+def assert_soon(condition: Callable[[], bool]) -> None:
     assert wait_until(condition)
 
 
-def overdue(seated: Seated) -> None:
+def expire_deadline(seated: Seated) -> None:
     """Expire the deadline of the process that computes the answer."""
     past = timezone.now() - timedelta(seconds=1)
     assert Match.objects.filter(room=seated.room, answer_by__isnull=False).update(answer_by=past) == 1
 
 
 def test_move_is_stored_at_once_and_the_answer_later(slow_player: SlowPlayer) -> None:
-    seated = slow()
+    seated = slow_match()
     state = match_play_move(code=seated.room.code, person=guest(), move="5", ply=0)
     assert (state["ply"], state["turn"], state["thinking"], state["status"]) == (1, "O", True, "playing")
-    until(lambda: slow_player.thoughts == [1])
+    assert_soon(lambda: slow_player.thoughts == [1])
     assert slow_player.in_transaction == [False], "it holds no connection while it thinks"
     assert state_of(seated)["position"] == "....X...."
     slow_player.may_move.set()
-    until(lambda: state_of(seated)["ply"] == 2)
+    assert_soon(lambda: state_of(seated)["ply"] == 2)
     state = state_of(seated)
     assert (state["position"], state["turn"], state["thinking"]) == ("O...X....", "X", False)
     assert Match.objects.get().answer_by is None
@@ -72,11 +72,11 @@ def test_move_is_stored_at_once_and_the_answer_later(slow_player: SlowPlayer) ->
 def test_whole_matches_on_either_side_are_played_like_any_other(slow_player: SlowPlayer) -> None:
     slow_player.may_move.set()
     for side in Side:
-        seated = slow(side)
+        seated = slow_match(side)
         state = state_of(seated)
         while state["status"] == "playing":
             if state["turn"] != state["seats"][side]["role"]:
-                until(lambda seated=seated: not state_of(seated)["thinking"])
+                assert_soon(lambda seated=seated: not state_of(seated)["thinking"])
             else:
                 move = state["legal_moves"][0]
                 match_play_move(code=seated.room.code, person=guest(), move=move, ply=state["ply"])
@@ -87,7 +87,7 @@ def test_whole_matches_on_either_side_are_played_like_any_other(slow_player: Slo
 
 async def test_other_matches_continue_during_a_slow_move(slow_player: SlowPlayer) -> None:
     """The slow player's move reaches the socket as soon as it is stored."""
-    seated, others = await in_db(slow)(), [await in_db(room)() for _ in range(8)]
+    seated, others = await in_db(slow_match)(), [await in_db(room)() for _ in range(8)]
     async with Socket(seated.room.code, seated.token) as socket:
         await socket.expect("joined")
         await socket.frame("move", {"move": "5", "ply": 0})
@@ -101,118 +101,116 @@ async def test_other_matches_continue_during_a_slow_move(slow_player: SlowPlayer
         assert (state["ply"], state["thinking"]) == (2, False)
 
 
-def test_what_is_overdue_is_thought_about_again_and_played_once(slow_player: SlowPlayer) -> None:
+def test_an_overdue_move_is_computed_again_and_played_once(slow_player: SlowPlayer) -> None:
     slow_player.dies = True
-    seated = slow()
+    seated = slow_match()
     match_play_move(code=seated.room.code, person=guest(), move="5", ply=0)
-    until(lambda: slow_player.thoughts == [1])
+    assert_soon(lambda: slow_player.thoughts == [1])
     slow_player.may_move.set()
-    until(background_moves.is_idle)
+    assert_soon(background_moves.is_idle)
     assert (state_of(seated)["ply"], state_of(seated)["thinking"]) == (1, True), "it still has its time"
     assert slow_player.thoughts == [1]
     slow_player.dies = False
-    overdue(seated)
+    expire_deadline(seated)
     room_enter(code=seated.room.code, person=guest(2))  # any visitor of the room repeats the question
-    until(lambda: state_of(seated)["ply"] == 2)
+    assert_soon(lambda: state_of(seated)["ply"] == 2)
     assert slow_player.thoughts == [1, 1]
     assert list(Ply.objects.values_list("number", flat=True)) == [0, 1]
 
 
-def test_two_who_think_about_one_move_play_it_once(slow_player: SlowPlayer, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[Callable[[], None]] = []
-    monkeypatch.setattr(background_moves, "think", lambda question, _: asked.append(question))
-    seated = slow()
+def test_two_computations_of_a_move_play_it_once(slow_player: SlowPlayer, monkeypatch: pytest.MonkeyPatch) -> None:
+    questions_asked: list[Callable[[], None]] = []
+    monkeypatch.setattr(background_moves, "think", lambda question, _: questions_asked.append(question))
+    seated = slow_match()
     match_play_move(code=seated.room.code, person=guest(), move="5", ply=0)
-    overdue(seated)
+    expire_deadline(seated)
     state_of(seated)
     state_of(seated)
-    assert len(asked) == 3
+    assert len(questions_asked) == 3
 
     def think_late() -> None:
-        asked[1]()
+        questions_asked[1]()
         connection.close()
 
     late = threading.Thread(target=think_late)  # takes the question and computes slowly
     late.start()
-    until(lambda: slow_player.thoughts == [1])
-    asked[0]()  # the first question, answered too late
-    asked[2]()
+    assert_soon(lambda: slow_player.thoughts == [1])
+    questions_asked[0]()  # the first question, answered too late
+    questions_asked[2]()
     assert slow_player.thoughts == [1], "who comes first has it"
-    overdue(seated)
+    expire_deadline(seated)
     state_of(seated)
     slow_player.may_move.set()
-    asked[3]()
+    questions_asked[3]()
     late.join()
     assert slow_player.thoughts == [1, 1]
     assert state_of(seated)["ply"] == 2
     assert Ply.objects.count() == 2
 
 
-def test_question_from_before_a_clock_reset_is_repeated(
+def test_a_question_from_before_a_clock_reset_is_repeated(
     slow_player: SlowPlayer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[Callable[[], None]] = []
-    monkeypatch.setattr(background_moves, "think", lambda question, _: asked.append(question))
-    seated = slow()
+    questions_asked: list[Callable[[], None]] = []
+    monkeypatch.setattr(background_moves, "think", lambda question, _: questions_asked.append(question))
+    seated = slow_match()
     match_play_move(code=seated.room.code, person=guest(), move="5", ply=0)
     state_of(seated)
-    assert len(asked) == 1
+    assert len(questions_asked) == 1
     Match.objects.filter(room=seated.room).update(answer_by=timezone.now() + timedelta(hours=1))
     state_of(seated)
     slow_player.may_move.set()
-    asked[1]()
+    questions_asked[1]()
     assert state_of(seated)["ply"] == 2
 
 
-def test_a_match_given_up_meanwhile_stays_given_up(slow_player: SlowPlayer) -> None:
-    seated = slow()
+def test_a_match_resigned_meanwhile_stays_resigned(slow_player: SlowPlayer) -> None:
+    seated = slow_match()
     match_play_move(code=seated.room.code, person=guest(), move="5", ply=0)
-    until(lambda: slow_player.thoughts == [1])
+    assert_soon(lambda: slow_player.thoughts == [1])
     state = match_resign(code=seated.room.code, person=guest())
     assert (state["status"], state["thinking"]) == ("finished", False)
     room_reset(code=seated.room.code, person=guest())
     slow_player.may_move.set()
-    until(background_moves.is_idle)
+    assert_soon(background_moves.is_idle)
     assert Ply.objects.count() == 1
     assert (state_of(seated)["number"], state_of(seated)["ply"]) == (2, 0)
 
 
-def test_slow_player_plays_exhibitions_ply_by_ply(slow_player: SlowPlayer) -> None:
+def test_a_slow_player_plays_exhibitions_ply_by_ply(slow_player: SlowPlayer) -> None:
     """Exhibitions stop after the requested number of plies."""
     seated = room_create(person=guest(), game=NC, first="ponderer", second="random")
     state = match_step(code=seated.room.code, person=guest(), ply=0, max_plies=4)
     assert (state["ply"], state["thinking"]) == (0, True)
-    until(lambda: slow_player.thoughts == [0])
+    assert_soon(lambda: slow_player.thoughts == [0])
     assert match_step(code=seated.room.code, person=guest(), max_plies=100)["version"] == state["version"]
     slow_player.may_move.set()
-    until(lambda: state_of(seated)["ply"] == 4)
+    assert_soon(lambda: state_of(seated)["ply"] == 4)
     assert state_of(seated)["thinking"] is False
     slow_player.may_move.clear()
     match_step(code=seated.room.code, person=guest(), ply=4, max_plies=50)
-    until(lambda: slow_player.thoughts == [0, 2, 4])
+    assert_soon(lambda: slow_player.thoughts == [0, 2, 4])
     slow_player.dies = True
     slow_player.may_move.set()
-    until(background_moves.is_idle)
+    assert_soon(background_moves.is_idle)
     slow_player.dies = False
-    overdue(seated)
-    until(lambda: state_of(seated)["ply"] == 5)
+    expire_deadline(seated)
+    assert_soon(lambda: state_of(seated)["ply"] == 5)
 
 
-def test_more_questions_than_find_a_place_are_put_off(
-    slow_player: SlowPlayer, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_questions_beyond_the_queue_are_postponed(slow_player: SlowPlayer, caplog: pytest.LogCaptureFixture) -> None:
     guests = [guest(number) for number in range(1, settings.THINKERS + background_moves.MOST_WAITING + 2)]
-    rooms = [slow(who=one) for one in guests]
+    rooms = [slow_match(who=one) for one in guests]
     for seated, one in zip(rooms, guests, strict=True):
         match_play_move(code=seated.room.code, person=one, move="5", ply=0)
     assert "put off" in caplog.text
     slow_player.may_move.set()
-    until(background_moves.is_idle)
+    assert_soon(background_moves.is_idle)
     assert Match.objects.filter(n_plies=2).count() == len(rooms) - 1
     last = Match.objects.get(n_plies=1).room
     Match.objects.filter(n_plies=1).update(answer_by=timezone.now() - timedelta(seconds=1))
     room_look(code=last.code)
-    until(lambda: room_look(code=last.code)["ply"] == 2)
+    assert_soon(lambda: room_look(code=last.code)["ply"] == 2)
 
 
 @pytest.mark.soak
@@ -223,11 +221,11 @@ def test_single_match_waits_for_one_move_of_busy_players(
     assert settings.THINKERS == 1
     monkeypatch.setattr(settings, "OPEN_ROOMS_PER_GUEST", 60)
     people = [replace(guest(), address="a")] * 60 + [replace(guest(2), address="a"), replace(guest(3), address="b")]
-    rooms = [slow(who=one) for one in people]
+    rooms = [slow_match(who=one) for one in people]
     for seated, one in zip(rooms, people, strict=True):
         match_play_move(code=seated.room.code, person=one, move="5", ply=0)
     slow_player.may_move.set()
-    until(background_moves.is_idle)
+    assert_soon(background_moves.is_idle)
     answered = Ply.objects.filter(number=1).order_by("pk").values_list("match__room", flat=True)
     first, *others, neighbour, elsewhere = (seated.room.pk for seated in rooms)
     assert list(answered) == [first, elsewhere, neighbour, *others]
@@ -242,7 +240,7 @@ def turns_of(questions: background_moves.Questions, count: int) -> list[str]:
     return said
 
 
-def test_addresses_take_turns_and_so_do_the_players_of_one() -> None:
+def test_addresses_take_turns_and_players_within_an_address() -> None:
     def ask(who: str) -> bool:
         return questions.put((who[0], who), lambda said: said.append(who))  # type: ignore[misc,arg-type]
 

@@ -24,30 +24,30 @@ in_db = database_sync_to_async
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def ends(key: str) -> None:
+def end_session(key: str) -> None:
     Session.objects.filter(pk=key).delete()
 
 
-def expires(key: str) -> None:
+def expire_session(key: str) -> None:
     Session.objects.filter(pk=key).update(expire_date=timezone.now() - timedelta(seconds=1))
 
 
-def is_tampered_with(key: str) -> None:
+def tamper_with_session(key: str) -> None:
     stored = Session.objects.get(pk=key)
     Session.objects.filter(pk=key).update(session_data=stored.session_data[:-1] + "?")
 
 
-def has_a_new_password(key: str) -> None:
+def change_password(key: str) -> None:
     account = get_user_model().objects.get()
     account.set_password("another")
     account.save()
 
 
-def is_shut_out(key: str) -> None:
+def close_account(key: str) -> None:
     get_user_model().objects.update(is_active=False)
 
 
-def is_another_guests(key: str) -> None:
+def change_guest(key: str) -> None:
     session = SessionStore(key)
     session["guest"] = str(guest(2).guest)
     session.save()
@@ -66,32 +66,32 @@ def seated_account() -> tuple[str, str]:
 
 
 @pytest.mark.parametrize(
-    ("sits", "happens"),
+    ("take_seat", "change"),
     [
-        *((seated_guest, happens) for happens in (ends, expires, is_tampered_with, is_another_guests)),
-        *((seated_account, happens) for happens in (ends, expires, has_a_new_password, is_shut_out)),
+        *((seated_guest, change) for change in (end_session, expire_session, tamper_with_session, change_guest)),
+        *((seated_account, change) for change in (end_session, expire_session, change_password, close_account)),
     ],
 )
-async def test_who_played_a_moment_ago_plays_no_more(
-    sits: Callable[[], tuple[str, str]], happens: Callable[[str], None]
+async def test_a_changed_session_loses_its_seat_at_once(
+    take_seat: Callable[[], tuple[str, str]], change: Callable[[str], None]
 ) -> None:
-    code, key = await in_db(sits)()
+    code, key = await in_db(take_seat)()
     async with RunSocket(f"/api/rooms/{code}/ws", session=key) as socket:
         state = (await socket.expect("joined"))["state"]
         await socket.send_json_to({"type": "move", "data": {"move": "5"}})
         state = await socket.expect("state")
-        await in_db(happens)(key)
+        await in_db(change)(key)
         await socket.send_json_to({"type": "move", "data": {"move": state["legal_moves"][0]}})
         assert (await socket.expect("error"))["code"] == "not_a_player"
 
 
-def scope(**headers: str) -> dict[str, Any]:
+def socket_scope(**headers: str) -> dict[str, Any]:
     return {"headers": [(name.encode(), value.encode()) for name, value in headers.items()]}
 
 
-@pytest.mark.parametrize(("sits", "n_statements"), [(seated_guest, 1), (seated_account, 2)])
-def test_who_acts_is_read_in_few_statements(sits: Callable[[], tuple[str, str]], n_statements: int) -> None:
-    asked = scope(cookie=f"other=1; sessionid={sits()[1]}")
+@pytest.mark.parametrize(("take_seat", "n_statements"), [(seated_guest, 1), (seated_account, 2)])
+def test_the_principal_is_read_in_few_statements(take_seat: Callable[[], tuple[str, str]], n_statements: int) -> None:
+    asked = socket_scope(cookie=f"other=1; sessionid={take_seat()[1]}")
     with CaptureQueriesContext(connection) as seen:
         who = principal_of_scope(asked, "play")
     assert len(seen) == n_statements
@@ -100,5 +100,5 @@ def test_who_acts_is_read_in_few_statements(sits: Callable[[], tuple[str, str]],
 
 def test_without_a_session_nothing_is_read() -> None:
     with CaptureQueriesContext(connection) as seen:
-        visitor, session = visitor_of_scope(scope(cookie="other=1"), "play")
+        visitor, session = visitor_of_scope(socket_scope(cookie="other=1"), "play")
     assert (visitor.is_anonymous, session, len(seen)) == (True, None, 0)

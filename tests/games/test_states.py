@@ -25,17 +25,17 @@ def schema() -> dict[str, Any]:
     return described
 
 
-def odd(schema: dict[str, Any], path: str, address: str) -> list[str]:
+def schema_differences(schema: dict[str, Any], path: str, address: str) -> list[str]:
     answer = api_with(None).get(address)
     assert answer.status_code == 200, address
     answer_schema = schema["paths"][path]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
     return differences(answer.json(), answer_schema, schema["components"]["schemas"], path)
 
 
-def test_games_are_what_the_schema_says(schema: dict[str, Any]) -> None:
-    assert odd(schema, "/api/games", "/api/games") == []
+def test_games_agree_with_the_schema(schema: dict[str, Any]) -> None:
+    assert schema_differences(schema, "/api/games", "/api/games") == []
     for slug in (NC, "hexapawn", "romgon"):
-        assert odd(schema, "/api/games/{slug}", f"/api/games/{slug}") == []
+        assert schema_differences(schema, "/api/games/{slug}", f"/api/games/{slug}") == []
 
 
 def rooms() -> list[Room]:
@@ -60,11 +60,11 @@ def first_move(room: Room) -> str:
     return game.format_move(game.legal_moves(game.initial_position())[0])
 
 
-def test_rooms_are_what_the_schema_says(schema: dict[str, Any]) -> None:
+def test_rooms_agree_with_the_schema(schema: dict[str, Any]) -> None:
     seen = []
     for room in rooms():
-        assert odd(schema, "/api/rooms/{code}", f"/api/rooms/{room.code}") == []
-        assert odd(schema, "/api/rooms/{code}/positions", f"/api/rooms/{room.code}/positions") == []
+        assert schema_differences(schema, "/api/rooms/{code}", f"/api/rooms/{room.code}") == []
+        assert schema_differences(schema, "/api/rooms/{code}/positions", f"/api/rooms/{room.code}/positions") == []
         seen.append(api_with(None).get(f"/api/rooms/{room.code}").json())
     assert [state["status"] for state in seen] == ["waiting", "playing", "finished", "finished", "playing"]
     assert [state["learning"] is not None for state in seen] == [False, True, True, True, False]

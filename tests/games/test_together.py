@@ -7,7 +7,7 @@ from games.transport.group_commit import GroupCommit
 from tests.waiting import HANG_S, wait_until
 
 
-class Stores:
+class NumberStore:
     """A store of numbers in which 0 blocks, 7 is not stored, and the poisoned number fails."""
 
     def __init__(self, poisoned: int = -1) -> None:
@@ -45,33 +45,33 @@ class Stores:
         assert not self.together._waiting
 
 
-def test_those_who_wait_are_stored_by_the_first_of_them() -> None:
-    stores = Stores()
+def test_the_first_waiter_stores_for_all() -> None:
+    stores = NumberStore()
     stores.run(1, 2, 3)
     assert stores.batches == [[0], [1, 2, 3]]
     assert stores.found == {0: True, 1: True, 2: True, 3: True}
 
 
 def test_a_value_that_was_not_stored_is_reported() -> None:
-    stores = Stores()
+    stores = NumberStore()
     stores.run(1, 7)
     assert stores.found == {0: True, 1: True, 7: False}
 
 
 def test_failed_group_commit_reports_to_every_waiter() -> None:
-    stores = Stores(poisoned=2)
+    stores = NumberStore(poisoned=2)
     stores.run(1, 2, 3)
     assert stores.found == {0: True, 1: False, 2: False, 3: False}
 
 
-def test_single_writer_hears_why_its_write_failed() -> None:
-    stores = Stores(poisoned=0)
+def test_a_single_writer_gets_its_error() -> None:
+    stores = NumberStore(poisoned=0)
     stores.run(1)
     assert isinstance(stores.found[0], ValueError)
     assert stores.found[1] is True
 
 
-def test_others_do_not_wait_for_another_key() -> None:
+def test_different_keys_do_not_wait_for_each_other() -> None:
     together = GroupCommit[int]()
 
     def store(items: Sequence[int]) -> Sequence[int]:

@@ -24,15 +24,15 @@ from tests.factories import api_with, user
 
 pytestmark = pytest.mark.django_db
 
-EVERYTHING = ["read", "play", "train"]
+ALL_SCOPES = ["read", "play", "train"]
 
 
-def made(account: Any, scopes: list[str] | None = None, lifetime: timedelta | None = None) -> str:
-    return tokens.token_make(user=account, name="a script", scopes=scopes or EVERYTHING, lifetime=lifetime)[1]
+def make_token(account: Any, scopes: list[str] | None = None, lifetime: timedelta | None = None) -> str:
+    return tokens.token_make(user=account, name="a script", scopes=scopes or ALL_SCOPES, lifetime=lifetime)[1]
 
 
 def test_only_the_hash_and_the_start_of_a_token_are_kept() -> None:
-    text = made(user())
+    text = make_token(user())
     (token,) = ApiToken.objects.all()
     kept = " ".join(str(value) for value in ApiToken.objects.values_list().get())
     start, secret = text[:18], text[18:]
@@ -42,8 +42,8 @@ def test_only_the_hash_and_the_start_of_a_token_are_kept() -> None:
 
 
 @pytest.mark.parametrize("damage", ["", "x", "bead_", "bead__", "swap", "last", "no start", "nul"])
-def test_what_is_not_exactly_a_token_is_refused(damage: str) -> None:
-    text = made(user())
+def test_damaged_tokens_are_refused(damage: str) -> None:
+    text = make_token(user())
     prefix = text[:18]
     damaged = {
         "swap": prefix + text[18:][::-1],
@@ -55,9 +55,9 @@ def test_what_is_not_exactly_a_token_is_refused(damage: str) -> None:
         tokens.token_read(text=damaged)
 
 
-def test_tokens_end_by_time_by_revocation_and_with_their_account() -> None:
+def test_tokens_end_by_time_revocation_and_closed_account() -> None:
     owner = user()
-    short, revoked, idle = made(owner, lifetime=timedelta(days=1)), made(owner), made(owner)
+    short, revoked, idle = make_token(owner, lifetime=timedelta(days=1)), make_token(owner), make_token(owner)
     ApiToken.objects.filter(expires_at__isnull=False).update(expires_at=timezone.now())
     with pytest.raises(TokenExpiredError):
         tokens.token_read(text=short)
@@ -70,9 +70,9 @@ def test_tokens_end_by_time_by_revocation_and_with_their_account() -> None:
         tokens.token_read(text=idle)
 
 
-def test_nobody_revokes_the_token_of_another_or_one_twice() -> None:
+def test_only_the_owner_revokes_a_token_and_only_once() -> None:
     owner, other = user("owner"), user("other")
-    token = tokens.token_read(text=made(owner))
+    token = tokens.token_read(text=make_token(owner))
     with pytest.raises(TokenNotFoundError):
         tokens.token_revoke(user=other, token_id=token.pk)
     tokens.token_revoke(user=owner, token_id=token.pk)
@@ -80,31 +80,31 @@ def test_nobody_revokes_the_token_of_another_or_one_twice() -> None:
         tokens.token_revoke(user=owner, token_id=token.pk)
 
 
-def test_scopes_are_known_and_never_none() -> None:
+def test_scopes_must_be_known_and_not_empty() -> None:
     owner = user()
     for scopes in ([], ["admin"], ["read", "admin"]):
         with pytest.raises(MalformedError, match="scopes"):
             tokens.token_make(user=owner, name="x", scopes=scopes, lifetime=None)
-    token = tokens.token_read(text=made(owner, ["read"]))
+    token = tokens.token_read(text=make_token(owner, ["read"]))
     for bad in ([], ["admin"]):
         with pytest.raises(IntegrityError), transaction.atomic():
             ApiToken.objects.filter(pk=token.pk).update(scopes=bad)
     with pytest.raises(TokenScopeError):
-        tokens.token_read(text=made(owner, ["read"]), scope="train")
+        tokens.token_read(text=make_token(owner, ["read"]), scope="train")
 
 
-def test_an_account_has_so_many_tokens_that_work() -> None:
+def test_valid_tokens_of_an_account_have_a_limit() -> None:
     owner = user()
     for _ in range(tokens.MAX_TOKENS):
-        made(owner)
+        make_token(owner)
     with pytest.raises(TooManyTokensError):
-        made(owner)
+        make_token(owner)
     tokens.token_revoke(user=owner, token_id=ApiToken.objects.filter(user=owner).first().pk)
-    assert made(owner)
+    assert make_token(owner)
 
 
-def test_the_use_of_a_token_is_noted_but_not_each_time(django_assert_num_queries: Any) -> None:
-    text = made(user())
+def test_the_use_of_a_token_is_recorded_at_intervals(django_assert_num_queries: Any) -> None:
+    text = make_token(user())
     tokens.token_read(text=text)
     noted = ApiToken.objects.get().last_used_at
     assert noted is not None
@@ -135,7 +135,7 @@ def test_a_request_with_a_token_plays_for_its_account() -> None:
         (["play"], "post", 201),
     ],
 )
-def test_a_token_does_only_what_its_scopes_say(scopes: list[str], method: str, status: int) -> None:
+def test_scopes_limit_a_token(scopes: list[str], method: str, status: int) -> None:
     api = api_with(user(), *scopes)
     response = api.post("/api/rooms", {"opponent": "perfect"}) if method == "post" else api.get("/api/games")
     assert response.status_code == status
@@ -144,8 +144,8 @@ def test_a_token_does_only_what_its_scopes_say(scopes: list[str], method: str, s
 
 
 @pytest.mark.parametrize("how", ["unknown", "expired", "revoked"])
-def test_a_token_that_does_not_count_is_never_taken_for_a_guest(how: str) -> None:
-    text = made(user(), lifetime=timedelta(days=1))
+def test_an_invalid_token_is_not_treated_as_a_guest(how: str) -> None:
+    text = make_token(user(), lifetime=timedelta(days=1))
     if how == "unknown":
         text += "x"
     if how == "expired":
@@ -160,15 +160,15 @@ def test_a_token_that_does_not_count_is_never_taken_for_a_guest(how: str) -> Non
 
 
 @pytest.mark.parametrize("scheme", ["Token ", ""])
-def test_a_token_behind_another_word_gets_the_right_header(scheme: str) -> None:
-    api = APIClient(headers={"Authorization": f"{scheme}{made(user())}"})
+def test_a_token_with_another_scheme_is_told_the_right_header(scheme: str) -> None:
+    api = APIClient(headers={"Authorization": f"{scheme}{make_token(user())}"})
     response = api.get("/api/games")
     assert response.status_code == 401
     assert "Authorization: Bearer, then a space and the token" in response.json()["detail"]
     assert APIClient(headers={"Authorization": "Basic eDp5"}).get("/api/games").status_code == 200
 
 
-def test_guests_accounts_and_tokens_are_each_held_to_a_rate(monkeypatch: Any) -> None:
+def test_guests_accounts_and_tokens_have_separate_rates(monkeypatch: Any) -> None:
     from django.core.cache import cache
 
     cache.clear()
@@ -205,7 +205,7 @@ def test_the_page_shows_a_new_token_once(client: Any) -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"name": ""}, {"scopes": []}, {"scopes": ["admin"]}, {"days": "7000"}])
-def test_a_form_that_is_not_right_makes_no_token(client: Any, wrong: dict[str, Any]) -> None:
+def test_an_invalid_form_makes_no_token(client: Any, wrong: dict[str, Any]) -> None:
     client.force_login(user())
     page = client.post("/account/tokens", {"name": "a robot", "scopes": ["read"], "days": "30", **wrong})
     assert page.status_code == 400
@@ -213,38 +213,38 @@ def test_a_form_that_is_not_right_makes_no_token(client: Any, wrong: dict[str, A
     assert not ApiToken.objects.exists()
 
 
-def test_the_page_revokes_no_foreign_token_and_tells_of_too_many(client: Any) -> None:
+def test_the_page_refuses_foreign_tokens_and_too_many(client: Any) -> None:
     owner, other = user("owner"), user("other")
-    token = tokens.token_read(text=made(owner))
+    token = tokens.token_read(text=make_token(owner))
     client.force_login(other)
     client.post(f"/account/tokens/{token.pk}/revoke")
     token.refresh_from_db()
     assert token.revoked_at is None
     for _ in range(tokens.MAX_TOKENS):
-        made(other)
+        make_token(other)
     page = client.post("/account/tokens", {"name": "one more", "scopes": ["read"], "days": ""})
     assert (page.status_code, "Revoke one first" in page.content.decode()) == (400, True)
 
 
-def test_a_post_of_a_session_still_needs_its_csrf_token() -> None:
+def test_a_post_with_a_session_needs_a_csrf_token() -> None:
     api = APIClient(enforce_csrf_checks=True)
     api.force_login(user())
     refused = api.post("/api/rooms", {"opponent": "perfect"})
     assert (refused.status_code, refused.json()["code"]) == (403, "permission_denied")
 
 
-def test_of_tokens_that_count_no_more_the_newest_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_newest_invalid_tokens_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tokens, "ENDED_TOKENS_KEPT", 2)
     owner, other = user(), user("other")
-    made(other)
+    make_token(other)
     ApiToken.objects.update(revoked_at=timezone.now())
-    made(owner)
+    make_token(owner)
     for _ in range(4):
-        made(owner, lifetime=timedelta(days=-1))
-        made(owner)
+        make_token(owner, lifetime=timedelta(days=-1))
+        make_token(owner)
         tokens.token_revoke(user=owner, token_id=ApiToken.objects.latest("pk").pk)
     assert ApiToken.objects.filter(user=other).count() == 1
-    assert made(owner)
+    assert make_token(owner)
     kept = ApiToken.objects.filter(user=owner).order_by("pk")
     assert [(one.revoked_at is not None, one.is_expired) for one in kept] == [
         (False, False),

@@ -25,40 +25,42 @@ from tests.waiting import HANG_S
 
 pytestmark = pytest.mark.django_db
 
-BOXED = [slug for slug, game in GAMES.items() if game.takes_boxes]
-MET = BoxRule(open_boxes=OpenBoxes.WHEN_MET)
+GAMES_WITH_BOXES = [slug for slug, game in GAMES.items() if game.takes_boxes]
+RULE_WITHOUT_OPEN_BOXES = BoxRule(open_boxes=OpenBoxes.WHEN_MET)
 
 
-def taken_over(learner: Machine, who: Principal, opponent: str = "random", **options: Any) -> Seated:
+def take_over(learner: Machine, who: Principal, opponent: str = "random", **options: Any) -> Seated:
     options.setdefault("game", learner.game)
     return room_create(person=who, opponent=opponent, takes_over=str(learner.pk), **options)
 
 
-def exhibition(first: Machine | str, second: Machine | str, who: Principal | None = None, **options: Any) -> Seated:
+def open_exhibition(
+    first: Machine | str, second: Machine | str, who: Principal | None = None, **options: Any
+) -> Seated:
     names = {"first": first, "second": second}
     asked = {side: str(one.pk) if isinstance(one, Machine) else one for side, one in names.items()}
     game = next((one.game for one in names.values() if isinstance(one, Machine)), NC)
     return room_create(person=who or guest(), game=game, **asked, **options)
 
 
-def steps(seated: Seated, n: int, who: Principal | None = None) -> dict[str, Any]:
+def make_steps(seated: Seated, n: int, who: Principal | None = None) -> dict[str, Any]:
     state: dict[str, Any] = {}
     for _ in range(n):
         state = match_step(code=seated.room.code, person=who or guest())
     return state
 
 
-def to_the_end(seated: Seated, who: Principal | None = None) -> dict[str, Any]:
+def step_to_the_end(seated: Seated, who: Principal | None = None) -> dict[str, Any]:
     return match_step(code=seated.room.code, person=who or guest(), max_plies=100)
 
 
-def memory(learner: Machine) -> dict[str, tuple[int, ...]]:
+def changed_boxes(learner: Machine) -> dict[str, tuple[int, ...]]:
     """The changed boxes of a machine: opening a box changes nothing."""
     rows = Box.objects.filter(machine=learner).values_list("position", "start", "beads")
     return {position: tuple(beads) for position, start, beads in rows if beads != start}
 
 
-def learnt_by_hand(learner: Machine, match: Match, *, resigned: bool = False) -> dict[str, list[int]]:
+def beads_learnt_by_hand(learner: Machine, match: Match, *, resigned: bool = False) -> dict[str, list[int]]:
     """The beads of the readable machine after the stored draws of a fresh machine and the result."""
     learner.refresh_from_db()
     readable = BoxMachine(learner.game_rules, Side(learner.side), learner.box_rule)
@@ -72,20 +74,20 @@ def learnt_by_hand(learner: Machine, match: Match, *, resigned: bool = False) ->
     return dict(readable.boxes)
 
 
-def stored(learner: Machine, keys: Any) -> dict[str, list[int]]:
+def stored_beads(learner: Machine, keys: Any) -> dict[str, list[int]]:
     boxes = Box.objects.filter(machine=learner, position__in=list(keys))
     return dict(boxes.values_list("position", "beads"))
 
 
 class TestTakingOver:
-    @pytest.mark.parametrize("game", BOXED)
+    @pytest.mark.parametrize("game", GAMES_WITH_BOXES)
     @pytest.mark.parametrize("side", Side)
-    def test_both_machines_learn_and_one_from_a_persons_moves(self, game: str, side: Side) -> None:
+    def test_both_machines_learn_one_from_a_persons_moves(self, game: str, side: Side) -> None:
         """A machine with its seat taken over learns from the moves that the person plays."""
         owner = user()
-        own = machine_create(game=game, side=side, name="Own", rule=MET, owner=owner)
-        other = machine_create(game=game, side=side.other, name="Other", rule=MET)
-        seated = taken_over(own, person(owner), "machine", machine=str(other.pk))
+        own = machine_create(game=game, side=side, name="Own", rule=RULE_WITHOUT_OPEN_BOXES, owner=owner)
+        other = machine_create(game=game, side=side.other, name="Other", rule=RULE_WITHOUT_OPEN_BOXES)
+        seated = take_over(own, person(owner), "machine", machine=str(other.pk))
         assert seated.side is side
         state = play_out(seated.room.code, person(owner))
         match = Match.objects.get()
@@ -99,8 +101,8 @@ class TestTakingOver:
         chosen = [p.number for p in own_plies if cabinet.has_box(own.game_rules.decode(before[p.number]))]
         assert [draw.ply for draw in Draw.objects.filter(machine=own).order_by("ply")] == chosen
         for learner in (own, other):
-            readable = learnt_by_hand(learner, match)
-            assert stored(learner, readable) == readable
+            readable = beads_learnt_by_hand(learner, match)
+            assert stored_beads(learner, readable) == readable
             assert list(learner.lessons.values_list("kind", flat=True)) == ["match"]
         by_hand = {draw["role"]: draw["by_hand"] for draw in state["learning"]["draws"]}
         assert by_hand[seats[side]["role"]] is True
@@ -110,66 +112,66 @@ class TestTakingOver:
         )
         assert ledger_errors() == []
 
-    def test_a_resignation_is_a_game_lost_and_no_empty_box(self) -> None:
+    def test_a_persons_resignation_counts_as_a_lost_game(self) -> None:
         owner = user()
         rule = BoxRule(final_loss=FinalLoss.REMOVE, punish_previous_on_resign=True)
         own = machine_create(game=NC, side=Side.FIRST, name="Own", rule=rule, owner=owner)
-        seated = taken_over(own, person(owner))
+        seated = take_over(own, person(owner))
         play(seated, person(owner), "5")
         state = match_resign(code=seated.room.code, person=person(owner))
         own.refresh_from_db()
         assert (own.n_games, own.n_losses, own.n_removed) == (1, 1, 0)
-        assert memory(own) == {".........": (4, 4, 3)}, "one bead less, and not the whole slot"
+        assert changed_boxes(own) == {".........": (4, 4, 3)}, "one bead less, and not the whole slot"
         assert state["learning"]["lesson"]["result"] == "loss"
-        assert learnt_by_hand(machine_now(own), Match.objects.get(), resigned=False) != {".........": [4, 4, 3]}
+        assert beads_learnt_by_hand(reread(own), Match.objects.get(), resigned=False) != {".........": [4, 4, 3]}
 
-    def test_a_match_lost_on_the_board_removes_the_last_move_as_ever(self) -> None:
+    def test_a_loss_on_the_board_removes_the_last_move(self) -> None:
         owner = user()
         rule = BoxRule(final_loss=FinalLoss.REMOVE)
         own = machine_create(game=NC, side=Side.FIRST, name="Own", rule=rule, owner=owner)
-        seated = taken_over(own, person(owner), "perfect")
+        seated = take_over(own, person(owner), "perfect")
         Match.objects.update(seed=1)
         state = play_out(seated.room.code, person(owner))
         assert state["outcome"]["winner"] == "O"
         own.refresh_from_db()
         assert own.n_removed == 1
 
-    def test_a_match_given_up_leaves_no_trace_in_the_next(self) -> None:
+    def test_a_resigned_match_does_not_affect_the_next(self) -> None:
         owner = user()
         own, other = machine(Side.FIRST, owner=owner), machine(Side.SECOND)
-        seated = taken_over(own, person(owner), "machine", machine=other.slug)
+        seated = take_over(own, person(owner), "machine", machine=other.slug)
         play(seated, person(owner), "5")
         match_resign(code=seated.room.code, person=person(owner))
-        after_first = (memory(own), memory(other))
+        after_first = (changed_boxes(own), changed_boxes(other))
         state = room_reset(code=seated.room.code, person=person(owner))
         assert (state["ply"], state["learning"], state["seats"][0]["takes_over"]) == (0, None, True)
         match_resign(code=seated.room.code, person=person(owner))
-        assert (memory(own), memory(other)) == after_first, "nothing was drawn in the second match"
+        assert (changed_boxes(own), changed_boxes(other)) == after_first, "nothing was drawn in the second match"
         assert list(own.lessons.order_by("number").values_list("match__number", flat=True)) == [1, 2]
 
-    @pytest.mark.parametrize("rule", [BoxRule(), MET])
-    def test_a_match_that_nobody_ends_never_teaches(self, rule: BoxRule) -> None:
+    @pytest.mark.parametrize("rule", [BoxRule(), RULE_WITHOUT_OPEN_BOXES])
+    def test_an_unfinished_match_teaches_nothing(self, rule: BoxRule) -> None:
         owner = user()
         own = machine_create(game=NC, side=Side.FIRST, name="Own", rule=rule, owner=owner)
         other = machine_create(game=NC, side=Side.SECOND, name="Other", rule=rule)
-        left = taken_over(own, person(owner), "machine", machine=other.slug)
+        left = take_over(own, person(owner), "machine", machine=other.slug)
         state = play(left, person(owner), "5")
         play(left, person(owner), state["legal_moves"][0])
-        watched = exhibition(own, other)
-        steps(watched, 4)
+        watched = open_exhibition(own, other)
+        make_steps(watched, 4)
         assert Draw.objects.count() == 8
         for learner in (own, other):
-            assert memory(learner) == {}
+            assert changed_boxes(learner) == {}
             learner.refresh_from_db()
             assert (learner.n_games, learner.n_lessons, learner.n_removed) == (0, 0, 0)
         # The next match learns from its own draws alone.
-        seated = taken_over(own, person(owner), "machine", machine=other.slug)
+        seated = take_over(own, person(owner), "machine", machine=other.slug)
         play_out(seated.room.code, person(owner))
         match = Match.objects.get(room=seated.room)
         for learner in (own, other):
-            readable = learnt_by_hand(learner, match)
-            assert stored(learner, readable) == readable
-            assert set(memory(learner)) <= set(readable)
+            readable = beads_learnt_by_hand(learner, match)
+            assert stored_beads(learner, readable) == readable
+            assert set(changed_boxes(learner)) <= set(readable)
             assert Lesson.objects.filter(machine=learner).count() == 1
 
     def test_empty_box_is_refilled_when_a_person_plays_from_it(self) -> None:
@@ -177,7 +179,7 @@ class TestTakingOver:
         rule = BoxRule(when_empty=WhenEmpty.REFILL)
         own = machine_create(game=NC, side=Side.FIRST, name="Own", rule=rule, owner=owner)
         Box.objects.filter(machine=own, position=".........").update(beads=[0, 0, 0], start=[0, 0, 0])
-        state = play(taken_over(own, person(owner)), person(owner), "5")
+        state = play(take_over(own, person(owner)), person(owner), "5")
         assert Lesson.objects.get().kind == LessonKind.REFILL
         (draw,) = state["learning"]["draws"]
         assert (draw["refilled"], draw["by_hand"], draw["slot"], draw["move"]) == (True, True, 2, "5")
@@ -187,18 +189,18 @@ class TestTakingOver:
         owner = user()
         own = machine(Side.FIRST, "scroggs", owner=owner)
         Box.objects.filter(machine=own, position=".........").update(beads=[0, 0, 0], start=[0, 0, 0])
-        state = play(taken_over(own, person(owner)), person(owner), "5")
+        state = play(take_over(own, person(owner)), person(owner), "5")
         (draw,) = state["learning"]["draws"]
         assert (draw["resigned"], draw["anything"], draw["slot"]) == (False, False, 2)
         assert [slot["probability"] for slot in draw["slots"]] == [0, 0, 0]
         assert state["status"] == "playing"
 
-    def test_a_frozen_machine_learns_nothing_from_whoever_sits_there(self) -> None:
+    def test_a_frozen_machine_learns_nothing_from_a_person(self) -> None:
         owner = user()
         own = machine(Side.FIRST, owner=owner)
         Machine.objects.update(learns=False)
-        state = play_out(taken_over(own, person(owner)).room.code, person(owner))
-        assert memory(own) == {}
+        state = play_out(take_over(own, person(owner)).room.code, person(owner))
+        assert changed_boxes(own) == {}
         assert "frozen" in state["learning"]["lesson"]["sentence"]
 
     def test_copy_can_be_taken_over_without_touching_the_original(self) -> None:
@@ -211,7 +213,7 @@ class TestTakingOver:
         copies = Machine.objects.filter(room=seated.room).order_by("side")
         assert [copy.copied_from for copy in copies] == [machines[Side.FIRST], machines[Side.SECOND]]
         assert [copy.n_games for copy in copies] == [1, 1]
-        assert {memory(one) == {} for one in machines.values()} == {True}
+        assert {changed_boxes(one) == {} for one in machines.values()} == {True}
         # After a swap of sides the person plays for the other copy.
         state = room_reset(code=seated.room.code, person=guest(), swap=True)
         assert [seat["takes_over"] for seat in state["seats"]] == [True, False]
@@ -220,7 +222,7 @@ class TestTakingOver:
 
     def test_a_single_machine_cannot_swap(self) -> None:
         owner = user()
-        seated = taken_over(machine(Side.FIRST, owner=owner), person(owner))
+        seated = take_over(machine(Side.FIRST, owner=owner), person(owner))
         state = play_out(seated.room.code, person(owner))
         assert state["can_swap"] is False
         with pytest.raises(exceptions.CannotSwapError):
@@ -237,20 +239,20 @@ class TestTakingOver:
             ("outsider", {"is_public": False}, MachineNotFoundError),
         ],
     )
-    def test_only_who_may_train_a_machine_may_take_it_over(
+    def test_taking_over_needs_the_permission_to_train(
         self, who: str, fields: dict[str, Any], error: type[exceptions.PlayError] | None
     ) -> None:
         people = {name: user(name) for name in ("owner", "outsider")} | {"staff": user("staff", is_staff=True)}
         own = machine(Side.FIRST, owner=people["owner"], **fields)
         asking = guest() if who == "guest" else person(people[who])
         if error is None:
-            assert taken_over(own, asking).side is Side.FIRST
+            assert take_over(own, asking).side is Side.FIRST
             return
         with pytest.raises(error), transaction.atomic():
-            taken_over(own, asking)
+            take_over(own, asking)
         assert not Room.objects.exists()
 
-    def test_the_houses_machines_are_the_staffs_to_take_over(self) -> None:
+    def test_only_staff_takes_over_house_machines(self) -> None:
         house()
         asked: dict[str, Any] = {"game": NC, "opponent": "random", "takes_over": "menace", "side": Side.FIRST}
         with pytest.raises(NotYourMachineError), transaction.atomic():
@@ -260,10 +262,12 @@ class TestTakingOver:
 
 
 class TestExhibition:
-    @pytest.mark.parametrize("game", BOXED)
+    @pytest.mark.parametrize("game", GAMES_WITH_BOXES)
     def test_exhibition_moves_one_ply_a_step_and_both_learn(self, game: str) -> None:
-        first, second = (machine_create(game=game, side=side, name=f"M{side}", rule=MET) for side in Side)
-        seated = exhibition(first, second)
+        first, second = (
+            machine_create(game=game, side=side, name=f"M{side}", rule=RULE_WITHOUT_OPEN_BOXES) for side in Side
+        )
+        seated = open_exhibition(first, second)
         assert seated.side is None
         assert Match.objects.get().n_plies == 0
         state = room_view(seated.room)
@@ -279,63 +283,63 @@ class TestExhibition:
         for learner in (first, second):
             drawn = list(Draw.objects.filter(machine=learner).order_by("ply"))
             assert drawn[-1].slot is not None, "fresh boxes are never empty"
-            readable = learnt_by_hand(learner, match)
-            assert stored(learner, readable) == readable
+            readable = beads_learnt_by_hand(learner, match)
+            assert stored_beads(learner, readable) == readable
         assert ledger_errors() == []
 
     def test_exhibition_runs_to_the_end_and_again_in_its_room(self) -> None:
         first, second = machine(Side.FIRST), machine(Side.SECOND)
-        seated = exhibition(first, second)
-        steps(seated, 2)
-        state = to_the_end(seated)
+        seated = open_exhibition(first, second)
+        make_steps(seated, 2)
+        state = step_to_the_end(seated)
         assert state["status"] == "finished"
         with pytest.raises(exceptions.MatchFinishedError):
-            steps(seated, 1)
+            make_steps(seated, 1)
         state = room_reset(code=seated.room.code, person=guest())
         assert (state["number"], state["ply"], state["status"], state["learning"]) == (2, 0, "playing", None)
-        to_the_end(seated)
+        step_to_the_end(seated)
         assert [learner.lessons.filter(kind="match").count() for learner in (first, second)] == [2, 2]
 
     def test_the_same_seed_shows_the_same_match_by_steps_and_at_once(self) -> None:
         games = []
         for at_once in (False, True):
-            seated = exhibition("random", "win-block")
+            seated = open_exhibition("random", "win-block")
             Match.objects.filter(room=seated.room).update(seed=5)
             if not at_once:
-                steps(seated, 3)
-            games.append([move["move"] for move in to_the_end(seated)["moves"]])
+                make_steps(seated, 3)
+            games.append([move["move"] for move in step_to_the_end(seated)["moves"]])
         assert games[0] == games[1]
 
     def test_a_machine_without_beads_resigns_when_it_has_to_move(self) -> None:
         first = machine(Side.FIRST, "scroggs")
         Box.objects.filter(machine=first, position=".........").update(beads=[0, 0, 0], start=[0, 0, 0])
-        state = steps(exhibition(first, "random"), 1)
+        state = make_steps(open_exhibition(first, "random"), 1)
         assert (state["ply"], state["outcome"]["termination"]) == (0, "empty_box")
 
     def test_copies_learn_and_the_originals_do_not(self) -> None:
         machines = house()
-        seated = exhibition("menace", "menace", fresh=True)
-        to_the_end(seated)
+        seated = open_exhibition("menace", "menace", fresh=True)
+        step_to_the_end(seated)
         room_reset(code=seated.room.code, person=guest())
-        to_the_end(seated)
+        step_to_the_end(seated)
         copies = Machine.objects.filter(room=seated.room)
         assert [copy.n_games for copy in copies] == [2, 2]
-        assert [memory(one) for one in machines.values()] == [{}, {}]
+        assert [changed_boxes(one) for one in machines.values()] == [{}, {}]
 
-    def test_a_private_machine_is_shown_by_its_owner_alone(self) -> None:
+    def test_only_the_owner_exhibits_a_private_machine(self) -> None:
         owner = user()
         own = machine(Side.FIRST, owner=owner, is_public=False)
         with pytest.raises(MachineNotFoundError), transaction.atomic():
-            exhibition(own, "random")
-        assert exhibition(own, "random", person(owner)).side is None
+            open_exhibition(own, "random")
+        assert open_exhibition(own, "random", person(owner)).side is None
 
-    def test_whoever_opened_it_says_when_by_account_session_or_token(self) -> None:
+    def test_the_host_steps_by_account_session_or_token(self) -> None:
         account = user()
-        by_guest, by_account = exhibition("random", "random"), exhibition("random", "random", person(account))
-        assert steps(by_guest, 1, guest())["ply"] == 1
-        assert steps(by_guest, 1, Principal(token=by_guest.token))["ply"] == 2
-        assert steps(by_account, 1, person(account))["ply"] == 1
-        assert steps(by_account, 1, Principal(token=by_account.token))["ply"] == 2
+        by_guest, by_account = open_exhibition("random", "random"), open_exhibition("random", "random", person(account))
+        assert make_steps(by_guest, 1, guest())["ply"] == 1
+        assert make_steps(by_guest, 1, Principal(token=by_guest.token))["ply"] == 2
+        assert make_steps(by_account, 1, person(account))["ply"] == 1
+        assert make_steps(by_account, 1, Principal(token=by_account.token))["ply"] == 2
         for who in (
             stranger(),
             Principal(),
@@ -344,7 +348,7 @@ class TestExhibition:
             Principal(token=by_guest.token),
         ):
             with pytest.raises(exceptions.NotTheHostError):
-                steps(by_account, 1, who)
+                make_steps(by_account, 1, who)
             with pytest.raises(exceptions.NotTheHostError):
                 room_reset(code=by_account.room.code, person=who)
         with pytest.raises(exceptions.NotAPlayerError):
@@ -354,42 +358,42 @@ class TestExhibition:
         with pytest.raises(exceptions.RoomFullError):
             room_join(code=by_account.room.code, person=stranger())
 
-    def test_a_guest_who_gets_an_account_goes_on_as_the_host(self) -> None:
-        seated, account = exhibition("random", "random"), user()
+    def test_a_guest_who_signs_up_stays_the_host(self) -> None:
+        seated, account = open_exhibition("random", "random"), user()
         seats_claim(user_id=account.pk, name="owner", guest=guest().guest)  # type: ignore[arg-type]
-        assert steps(seated, 1, person(account))["ply"] == 1
+        assert make_steps(seated, 1, person(account))["ply"] == 1
         with pytest.raises(exceptions.NotTheHostError):
-            steps(seated, 1, guest())
+            make_steps(seated, 1, guest())
 
     def test_a_step_sent_twice_is_made_once(self) -> None:
-        seated = exhibition("random", "random")
+        seated = open_exhibition("random", "random")
         match_step(code=seated.room.code, person=guest(), ply=0)
         with pytest.raises(exceptions.StalePlyError):
             match_step(code=seated.room.code, person=guest(), ply=0)
         assert Ply.objects.count() == 1
 
-    def test_where_somebody_plays_nobody_steps(self) -> None:
+    def test_a_match_with_a_person_cannot_be_stepped(self) -> None:
         seated = room_create(person=guest(), game=NC, opponent="random", side=Side.FIRST)
         with pytest.raises(exceptions.NotAnExhibitionError):
-            steps(seated, 1)
+            make_steps(seated, 1)
 
-    def test_its_state_takes_a_fixed_number_of_queries(self, django_assert_num_queries: Any) -> None:
-        short, long = (exhibition(machine(Side.FIRST), machine(Side.SECOND)) for _ in range(2))
-        steps(short, 2)
-        to_the_end(long)
+    def test_the_state_takes_a_fixed_number_of_queries(self, django_assert_num_queries: Any) -> None:
+        short, long = (open_exhibition(machine(Side.FIRST), machine(Side.SECOND)) for _ in range(2))
+        make_steps(short, 2)
+        step_to_the_end(long)
         with django_assert_num_queries(4):
             room_view(short.room)
         with django_assert_num_queries(5):
             room_view(long.room)
 
 
-def machine_now(learner: Machine) -> Machine:
+def reread(learner: Machine) -> Machine:
     learner.refresh_from_db()
     return learner
 
 
 SECOND = object()
-MIXTURES: dict[str, tuple[dict[str, Any], str]] = {
+CONTRADICTIONS: dict[str, tuple[dict[str, Any], str]] = {
     "nobody": ({}, "opponent"),
     "only a first player": ({"first": "random"}, "second"),
     "only a second player": ({"second": "random"}, "first"),
@@ -403,10 +407,10 @@ MIXTURES: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("case", MIXTURES)
+@pytest.mark.parametrize("case", CONTRADICTIONS)
 def test_contradictory_request_is_refused_by_field(case: str) -> None:
     house()
-    asked, field = MIXTURES[case]
+    asked, field = CONTRADICTIONS[case]
     with pytest.raises(exceptions.MalformedError, match=f"^{field}:"), transaction.atomic():
         room_create(person=guest(), game=NC, **asked)
     assert not Room.objects.exists()
@@ -429,19 +433,19 @@ class TestDatabase:
         with pytest.raises(IntegrityError, match=name):
             write()
 
-    def test_only_a_person_takes_a_seat_over(self) -> None:
-        exhibition("random", "random")
+    def test_a_machine_cannot_take_over_a_seat(self) -> None:
+        open_exhibition("random", "random")
         self.refused("seat_taken_over_by_a_person", lambda: Seat.objects.update(takes_over="machine"))
 
-    def test_a_room_asks_for_an_opponent_or_for_both_players(self) -> None:
+    def test_a_room_has_an_opponent_or_two_players(self) -> None:
         name = "room_asks_for_an_opponent_or_for_both"
         self.refused(name, lambda: Room.objects.create(game=NC, opponent="random", first="random", second="random"))
 
-    def test_a_room_asks_for_both_players_and_not_for_one(self) -> None:
+    def test_a_room_with_players_has_both(self) -> None:
         name = "room_asks_for_an_opponent_or_for_both"
         self.refused(name, lambda: Room.objects.create(game=NC, first="random"))
 
-    def test_a_room_asks_for_somebody(self) -> None:
+    def test_a_room_has_an_opponent_or_players(self) -> None:
         self.refused("room_asks_for_an_opponent_or_for_both", lambda: Room.objects.create(game=NC))
 
 
@@ -471,12 +475,12 @@ def test_two_machines_in_many_rooms_learn_without_deadlock() -> None:
 
         return threading.Thread(target=run)
 
-    def shown(pair: tuple[Machine, Machine]) -> Callable[[], None]:
-        return lambda: (to_the_end(exhibition(*pair, person(owner)), person(owner)), None)[1]
+    def exhibition_of(pair: tuple[Machine, Machine]) -> Callable[[], None]:
+        return lambda: (step_to_the_end(open_exhibition(*pair, person(owner)), person(owner)), None)[1]
 
     def played(pair: tuple[Machine, Machine], side: Side) -> Callable[[], None]:
         def work() -> None:
-            seated = taken_over(pair[side], person(owner), "machine", machine=str(pair[side.other].pk))
+            seated = take_over(pair[side], person(owner), "machine", machine=str(pair[side.other].pk))
             play_out(seated.room.code, person(owner))
 
         return work
@@ -484,7 +488,7 @@ def test_two_machines_in_many_rooms_learn_without_deadlock() -> None:
     threads = [
         thread(work)
         for pair in pairs
-        for work in (shown(pair), shown(pair), played(pair, Side.FIRST), played(pair, Side.SECOND))
+        for work in (exhibition_of(pair), exhibition_of(pair), played(pair, Side.FIRST), played(pair, Side.SECOND))
     ]
     for one in threads:
         one.start()

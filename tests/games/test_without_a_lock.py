@@ -34,7 +34,7 @@ def seated() -> Seated:
     return seated
 
 
-def moved(seated: Seated, **more: Any) -> Callable[[], Any]:
+def move_call(seated: Seated, **more: Any) -> Callable[[], Any]:
     move = room_look(code=seated.room.code)["legal_moves"][0]
     return partial(match_play_move, code=seated.room.code, person=guest(), move=move, **more)
 
@@ -46,7 +46,7 @@ def is_waiting_for_a_lock() -> bool:
 
 
 @contextmanager
-def after_it_was_read(seated: Seated, work: Callable[[], Any]) -> Iterator[list[Any]]:
+def reading_before_the_block(seated: Seated, work: Callable[[], Any]) -> Iterator[list[Any]]:
     """Start work that reads the room now and stores after this block; yield its result or error."""
     came: list[Any] = []
 
@@ -67,9 +67,9 @@ def after_it_was_read(seated: Seated, work: Callable[[], Any]) -> Iterator[list[
     thread.join(HANG_S)
 
 
-def test_it_is_stored_where_nothing_has_changed(seated: Seated) -> None:
+def test_a_move_is_stored_if_nothing_has_changed(seated: Seated) -> None:
     version = Room.objects.get(pk=seated.room.pk).version
-    with after_it_was_read(seated, moved(seated)) as came:
+    with reading_before_the_block(seated, move_call(seated)) as came:
         pass
     (state,) = came
     assert (state["ply"], state["version"]) == (4, version + 1)
@@ -78,7 +78,7 @@ def test_it_is_stored_where_nothing_has_changed(seated: Seated) -> None:
 
 def test_move_in_a_match_resigned_meanwhile_is_refused(seated: Seated) -> None:
     plies = list(Ply.objects.values_list("number", "move"))
-    with after_it_was_read(seated, moved(seated)) as came:
+    with reading_before_the_block(seated, move_call(seated)) as came:
         version = match_resign(code=seated.room.code, person=guest())["version"]
     assert isinstance(came[0], exceptions.MatchFinishedError)
     assert list(Ply.objects.values_list("number", "move")) == plies
@@ -87,17 +87,17 @@ def test_move_in_a_match_resigned_meanwhile_is_refused(seated: Seated) -> None:
 
 
 @pytest.mark.parametrize("do", ["moves", "resigns"])
-def test_in_a_room_that_has_gone_meanwhile_nothing_is_stored(seated: Seated, do: str) -> None:
+def test_nothing_is_stored_in_a_room_deleted_meanwhile(seated: Seated, do: str) -> None:
     resigns = partial(match_resign, code=seated.room.code, person=guest())
-    with after_it_was_read(seated, moved(seated) if do == "moves" else resigns) as came:
+    with reading_before_the_block(seated, move_call(seated) if do == "moves" else resigns) as came:
         Room.objects.get().delete()
     assert isinstance(came[0], exceptions.RoomNotFoundError)
     assert not Ply.objects.exists()
 
 
-def test_of_two_moves_at_once_the_second_is_stale(seated: Seated) -> None:
-    move = moved(seated, ply=2)
-    with after_it_was_read(seated, move) as came:
+def test_the_second_of_two_concurrent_moves_is_stale(seated: Seated) -> None:
+    move = move_call(seated, ply=2)
+    with reading_before_the_block(seated, move) as came:
         state = move()
     assert isinstance(came[0], exceptions.StalePlyError)
     assert room_look(code=seated.room.code) == state
@@ -105,29 +105,29 @@ def test_of_two_moves_at_once_the_second_is_stale(seated: Seated) -> None:
 
 
 def test_seat_claimed_meanwhile_no_longer_belongs_to_the_guest(seated: Seated) -> None:
-    account, who, move = user("claimer"), guest(), moved(seated)
+    account, who, move = user("claimer"), guest(), move_call(seated)
     assert who.guest is not None
-    with after_it_was_read(seated, move) as came:
+    with reading_before_the_block(seated, move) as came:
         seats_claim(user_id=account.pk, name=account.username, guest=who.guest)
     assert isinstance(came[0], exceptions.NotAPlayerError)
     assert Ply.objects.count() == 2
 
 
 def test_connection_lost_after_the_commit_loses_nothing(seated: Seated, monkeypatch: pytest.MonkeyPatch) -> None:
-    move = moved(seated, ply=2)
+    move = move_call(seated, ply=2)
     count = store._count
 
     def kill(pid: int) -> None:
         connection.cursor().execute("SELECT pg_terminate_backend(%s)", [pid])
         connection.close()
 
-    def lose(*stored: Any) -> None:
+    def lose_connection(*stored: Any) -> None:
         count(*stored)
         (pid,) = connection.cursor().execute("SELECT pg_backend_pid()").fetchone()
         with ThreadPoolExecutor(1) as other:
             other.submit(kill, pid).result()
 
-    monkeypatch.setattr(store, "_count", lose)
+    monkeypatch.setattr(store, "_count", lose_connection)
     state = move()
     connection.close()  # the next request gets a new connection, as in the site
     assert state["ply"] == 4

@@ -82,12 +82,12 @@ BACK_S = 2.0
 """Maximum seconds for which a release may interrupt a player's socket."""
 
 
-def say(text: str) -> None:
+def print_now(text: str) -> None:
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
 
 
-class Play:
+class Acts:
     """The acts on a running cluster, all by one account."""
 
     def __init__(self, cluster: Machines | Docker) -> None:
@@ -126,40 +126,44 @@ class Play:
 
     def training(self) -> str:
         """Check that machines get equal beads on three hosts, undisturbed or with vanishing hosts, and on one host."""
-        self._house_is_done()
-        with self._only(WORKERS[:1]):
-            alone = self._trained()
-        before = self._turns("runs")
-        together = self._trained()
-        shares = self._shares("runs", before)
+        self._finished_house_tournaments()
+        with self._only_workers(WORKERS[:1]):
+            alone = self._train_machines()
+        before = self._time_slices("runs")
+        together = self._train_machines()
+        shares = self._new_time_slices("runs", before)
         assert IS_SMALL or min(shares) > 0, f"a host had no turn: {shares}"
         assert together == alone, "three hosts taught other beads than one"
-        disturbed = self._trained(self._vanishing)
+        disturbed = self._train_machines(self._lose_hosts_with_runs)
         assert disturbed == alone, "hosts that vanished left other beads"
         return f"{len(alone)} runs of {N_GAMES} games; turns by host {shares}; equal thrice, the third time disturbed"
 
     def tournament(self) -> str:
         """Spread a tournament's pairings over the hosts, cut one off, and compare the table with that of one host."""
-        machines = [self._machine(f"Entry {number}") for number in range(6)]
-        with self._only(WORKERS[:1]):
+        machines = [self._make_machine(f"Entry {number}") for number in range(6)]
+        with self._only_workers(WORKERS[:1]):
             alone = self._tournament(machines)
-        before = self._turns("pairings")
-        spread = self._tournament(machines, self._away_with_a_pairing)
-        shares = self._shares("pairings", before)
+        before = self._time_slices("pairings")
+        spread = self._tournament(machines, self._lose_host_with_pairing)
+        shares = self._new_time_slices("pairings", before)
         assert spread == alone, "another table than of one host"
         assert IS_SMALL or sum(share > 0 for share in shares) > 1, f"one host alone had turns: {shares}"
         return f"{len(alone)} entries; turns by host {shares}; the same table"
 
     def web_hosts(self) -> str:
         """Cut off, kill and restart each web host during matches; no move may be lost or doubled."""
-        summary = self._summary(self._played_meanwhile(lambda: self._each(WEBS, self._cut_and_killed)))
-        self._none_serves()
-        self._half_open()
+        summary = self._summary(self._play_during(lambda: self._break_each(WEBS, self._cut_kill_restart)))
+        self._check_without_web_hosts()
+        self._check_incomplete_requests()
         return summary
 
-    def _half_open(self) -> None:
+    def _check_incomplete_requests(self) -> None:
         """Check that the proxy closes connections with incomplete requests."""
-        for sent in (self.visitor.half_shaken, self.visitor.half_asked, self.visitor.half_asked_plainly):
+        for sent in (
+            self.visitor.connect_without_tls,
+            self.visitor.send_half_request,
+            self.visitor.send_half_request_without_tls,
+        ):
             began = time.monotonic()
             with sent() as came:
                 came.settimeout(HANG_S)
@@ -173,7 +177,7 @@ class Play:
         """Check the proxy's limits on large requests and slow bodies, and that a WebSocket outlives all of them."""
         head = f"POST /api/rooms HTTP/1.1\r\nHost: {self.cluster.site}\r\n"
         for more, status in (("Content-Length: 4000000", "413"), (f"X-Large: {'x' * 80_000}", "431")):
-            with self.visitor.asked(f"{head}{more}\r\n\r\n".encode()) as came:
+            with self.visitor.send_part(f"{head}{more}\r\n\r\n".encode()) as came:
                 came.settimeout(HANG_S)
                 assert came.recv(4096).startswith(f"HTTP/1.1 {status} ".encode()), status
         guest = Visitor(self.cluster)
@@ -181,7 +185,7 @@ class Play:
         began, cut_s = time.monotonic(), 0.0
         with (
             guest.room(code) as room,
-            self.visitor.asked(f"{head}Content-Length: 1000000\r\n\r\n".encode()) as dripping,
+            self.visitor.send_part(f"{head}Content-Length: 1000000\r\n\r\n".encode()) as dripping,
         ):
             while time.monotonic() < began + HELD_S:
                 room.send(json.dumps({"type": "ping"}))
@@ -194,7 +198,7 @@ class Play:
         assert IS_SMALL or BODY_S <= cut_s <= BODY_S + 15, f"a body that drips was cut after {cut_s:.0f} s"
         return f"a WebSocket held for {HELD_S} s; a body that drips was cut after {cut_s:.0f} s"
 
-    def _none_serves(self) -> None:
+    def _check_without_web_hosts(self) -> None:
         """Check that without web hosts people get a page that reloads itself, and programs the API's refusal."""
         browser, at = self.visitor.browser, self.visitor.at
         for name in WEBS:
@@ -213,23 +217,23 @@ class Play:
         assert IS_SMALL or took_s <= ANSWERED_S, f"with no web host somebody answered after {took_s:.1f} s"
         for name in WEBS:
             self.cluster.start(name)
-        assert all(wait_until(lambda name=name: self.cluster.is_served(name), poll_s=1) for name in WEBS)
+        assert all(wait_until(lambda name=name: self.cluster.is_listening(name), poll_s=1) for name in WEBS)
 
     def data_hosts(self) -> str:
         """Cut off, kill and restart each single host: broker, database, maintenance worker and proxy."""
         names = ("redis-1", "postgres-1", "clerk-1", "proxy-1")
-        return self._summary(self._played_meanwhile(lambda: self._each(names, self._cut_and_killed)))
+        return self._summary(self._play_during(lambda: self._break_each(names, self._cut_kill_restart)))
 
     def schedulers(self) -> str:
         """Check that a second scheduler, started by mistake, starts no job twice, though both send every task."""
         from learning.models import Schedule
 
         self.cluster.start("beat-2")
-        houses = self._house_is_done()
-        machine = self._machine("By the clock")
-        with self._heard() as heard:
+        houses = self._finished_house_tournaments()
+        machine = self._make_machine("By the clock")
+        with self._scheduler_tasks() as heard:
             assert wait_until(lambda: min(heard(HOLD)) > 0, poll_s=1), "one of two says nothing"
-            houses.delete()  # to be begun once more, under both
+            houses.delete()  # so that it is begun again under two schedulers
             held = heard(HOLD)
             schedule = self.ask(
                 "POST", "schedules", machine=str(machine), opponent="random", games=10, every=1, period="minutes"
@@ -251,7 +255,7 @@ class Play:
         return f"{fired} moments, knocked for {knocks} times, {len(runs)} runs; one tournament of the house"
 
     @contextlib.contextmanager
-    def _heard(self) -> Iterator[Callable[[str], list[int]]]:
+    def _scheduler_tasks(self) -> Iterator[Callable[[str], list[int]]]:
         """Count the tasks that each scheduler sends, from the broker's monitor: their logs name no task."""
         import redis
 
@@ -281,21 +285,21 @@ class Play:
         host, port = self.cluster.endpoint
         asked = Prober(host, port, self.cluster.site, str(self.cluster.authority))
 
-        def renewed() -> None:
+        def replace_during_play() -> None:
             # Machines made now are not among those whose lessons must all be of matches.
-            machines.extend(self._machine(f"Through a release {number}") for number in range(N_ENDLESS))
+            machines.extend(self._make_machine(f"Through a release {number}") for number in range(N_ENDLESS))
             begun.extend(self._run_start(machine, ENDLESS, seed) for seed, machine in enumerate(machines))
             with asked:
-                self._renew()
-            assert self._run(begun[0])["status"] == "running", "the run was over before everything was renewed"
+                self._replace_processes()
+            assert self._read_run(begun[0])["status"] == "running", "the run was over before everything was renewed"
             for run in begun:
-                self._stopped(run)
+                self._stop_run(run)
 
         machines: list[int] = []
         begun: list[int] = []
-        found = self._played_meanwhile(renewed)
-        alone = self._machine("Undisturbed")
-        n_games = self._run(begun[0])["games_done"]
+        found = self._play_during(replace_during_play)
+        alone = self._make_machine("Undisturbed")
+        n_games = self._read_run(begun[0])["games_done"]
         undisturbed = self._run_start(alone, n_games, seed=0)
         assert wait_until(lambda: self._is_finished(undisturbed), poll_s=1)
         assert self.ask("GET", f"machines/{machines[0]}")["games"] == n_games
@@ -306,15 +310,15 @@ class Play:
         assert IS_SMALL or max(found["away_s"]) <= BACK_S, f"a socket was away for {max(found['away_s']):.1f} s; {text}"
         return text
 
-    def _renew(self) -> None:
+    def _replace_processes(self) -> None:
         """Follow the runbook: migrate the database, then replace each process once the previous one is healthy."""
         self.cluster.release(BASE_DIR)
-        say("            the tables are today's")
+        print_now("            the tables are today's")
         time.sleep(MIXED_S)
         for name in (*WEBS, *WORKERS, "clerk-1", "beat-1"):
             self.cluster.stop(name)
             self.cluster.start(name)
-            assert wait_until(lambda name=name: self.cluster.is_well(name), poll_s=1), name
+            assert wait_until(lambda name=name: self.cluster.is_healthy(name), poll_s=1), name
             if name.startswith("web"):
                 time.sleep(FAIL_S)
             self.of_yesterday[name] = len(self.cluster.log(name))
@@ -329,13 +333,13 @@ class Play:
 
     # Machines
 
-    def _machine(self, name: str) -> int:
+    def _make_machine(self, name: str) -> int:
         number: int = self.ask("POST", "machines", game=GAME, side="X", name=name)["id"]
         return number
 
-    def _trained(self, meanwhile: Callable[[], None] = lambda: None) -> list[Any]:
+    def _train_machines(self, meanwhile: Callable[[], None] = lambda: None) -> list[Any]:
         """Train fresh machines by runs with fixed seeds and return their beads."""
-        machines = [self._machine(f"Pupil {number}") for number in range(sized(2 * N_WORKERS - 1, N_WORKERS))]
+        machines = [self._make_machine(f"Pupil {number}") for number in range(sized(2 * N_WORKERS - 1, N_WORKERS))]
         runs = [self._run_start(machine, N_GAMES, seed) for seed, machine in enumerate(machines)]
         meanwhile()
         assert wait_until(lambda: all(self._is_finished(run) for run in runs), poll_s=1)
@@ -355,14 +359,14 @@ class Play:
         return number
 
     def _is_finished(self, run: int) -> bool:
-        return bool(self._run(run)["status"] == "finished")
+        return bool(self._read_run(run)["status"] == "finished")
 
-    def _stopped(self, run: int) -> None:
+    def _stop_run(self, run: int) -> None:
         """Cancel a run and wait until it has stopped."""
         self.ask("POST", f"training-runs/{run}/cancel")
-        assert wait_until(lambda: self._run(run)["status"] == "cancelled", poll_s=1)
+        assert wait_until(lambda: self._read_run(run)["status"] == "cancelled", poll_s=1)
 
-    def _run(self, number: int) -> Any:
+    def _read_run(self, number: int) -> Any:
         return self.ask("GET", f"training-runs/{number}")
 
     def _unfinished(self) -> bool:
@@ -379,51 +383,51 @@ class Play:
     # Hosts
 
     @contextlib.contextmanager
-    def _only(self, workers: list[str]) -> Iterator[None]:
+    def _only_workers(self, workers: list[str]) -> Iterator[None]:
         others = [name for name in WORKERS if name not in workers]
         for name in others:
             self.cluster.stop(name)
         yield
         for name in others:
             self.cluster.start(name)
-        assert all(wait_until(lambda name=name: self.cluster.is_well(name), poll_s=1) for name in others)
+        assert all(wait_until(lambda name=name: self.cluster.is_healthy(name), poll_s=1) for name in others)
 
-    def _turns(self, kind: str) -> list[float]:
+    def _time_slices(self, kind: str) -> list[float]:
         """Return, for each worker host, the time slices of a kind with a job since its start."""
         return [self.cluster.figure(name, f'beadbox_turns_total{{kind="{kind}"}}') for name in WORKERS]
 
-    def _shares(self, kind: str, before: list[float]) -> list[int]:
-        return [int(now - then) for now, then in zip(self._turns(kind), before, strict=True)]
+    def _new_time_slices(self, kind: str, before: list[float]) -> list[int]:
+        return [int(now - then) for now, then in zip(self._time_slices(kind), before, strict=True)]
 
-    def _away(self, name: str) -> None:
+    def _cut_for_a_while(self, name: str) -> None:
         self.cluster.cut(name)
         time.sleep(AWAY_S)
-        assert not self.cluster.is_reached(name), f"{name} is not away"
+        assert not self.cluster.is_reachable(name), f"{name} is not away"
         self.cluster.join(name)
-        assert wait_until(lambda: self.cluster.is_reached(name)), f"{name} is not back"
+        assert wait_until(lambda: self.cluster.is_reachable(name)), f"{name} is not back"
 
-    def _vanishing(self) -> None:
+    def _lose_hosts_with_runs(self) -> None:
         """Cut off one host during a run and kill another during a run; other hosts must resume both runs."""
         from learning.models import TrainingRun
 
         left = [
-            self._lost(TrainingRun, "worker-1", self.cluster.cut, self.cluster.join),
-            self._lost(TrainingRun, "worker-2", self.cluster.kill, self.cluster.start),
+            self._lose_host(TrainingRun, "worker-1", self.cluster.cut, self.cluster.join),
+            self._lose_host(TrainingRun, "worker-2", self.cluster.kill, self.cluster.start),
         ]
-        assert wait_until(lambda: all(self._is_taken_up(one) for one in left)), "nobody took a run up"
-        self._joined("worker-1")
+        assert wait_until(lambda: all(self._is_taken_over(one) for one in left)), "nobody took a run up"
+        self._rejoin("worker-1")
         self.cluster.start("worker-2")
-        assert wait_until(lambda: self.cluster.is_well("worker-2"), poll_s=1)
+        assert wait_until(lambda: self.cluster.is_healthy("worker-2"), poll_s=1)
 
-    def _away_with_a_pairing(self) -> None:
+    def _lose_host_with_pairing(self) -> None:
         """Cut off a host during a pairing; another host must resume it."""
         from learning.models import Pairing
 
-        left = self._lost(Pairing, "worker-2", self.cluster.cut, self.cluster.join)
-        assert wait_until(lambda: self._is_taken_up(left)), "nobody took a pairing up"
-        self._joined("worker-2")
+        left = self._lose_host(Pairing, "worker-2", self.cluster.cut, self.cluster.join)
+        assert wait_until(lambda: self._is_taken_over(left)), "nobody took a pairing up"
+        self._rejoin("worker-2")
 
-    def _joined(self, name: str) -> None:
+    def _rejoin(self, name: str) -> None:
         """Connect a worker's host again.
 
         Celery 5.7 can lose the only slot of a worker whose job fails while the broker is away for more than 43 s. A
@@ -433,27 +437,27 @@ class Play:
         if IS_SMALL:
             self.cluster.kill(name)
             self.cluster.start(name)
-            assert wait_until(lambda: self.cluster.is_well(name), poll_s=1)
+            assert wait_until(lambda: self.cluster.is_healthy(name), poll_s=1)
 
-    def _lost(self, kind: type[Job], name: str, act: Callable[[str], None], undo: Callable[[str], None]) -> Job:
+    def _lose_host(self, kind: type[Job], name: str, act: Callable[[str], None], undo: Callable[[str], None]) -> Job:
         """Break a host while it has a job; return the job with the lease that is lost."""
         waiting = kind._default_manager.filter(status__in=("queued", "running"))
         while True:
-            assert wait_until(lambda: self._held_by(kind, name) is not None or not waiting.exists(), poll_s=0.01)
+            assert wait_until(lambda: self._job_of(kind, name) is not None or not waiting.exists(), poll_s=0.01)
             assert waiting.exists(), f"all was over before {name} was lost with a job"
             act(name)
             time.sleep(ARRIVED_S)
-            if (job := self._held_by(kind, name)) is not None:
+            if (job := self._job_of(kind, name)) is not None:
                 return job
             undo(name)  # the host had just released its job
-            assert wait_until(lambda: self.cluster.is_well(name), poll_s=1)
+            assert wait_until(lambda: self.cluster.is_healthy(name), poll_s=1)
 
-    def _held_by(self, kind: type[Job], name: str) -> Job | None:
+    def _job_of(self, kind: type[Job], name: str) -> Job | None:
         """Return a job leased by a host."""
         held = {"status": "running", "leased_by__startswith": f"{self.cluster.hostname(name)} "}
         return kind._default_manager.filter(**held).first()
 
-    def _is_taken_up(self, lost: Job) -> bool:
+    def _is_taken_over(self, lost: Job) -> bool:
         """Whether another worker has taken over a lost job; it must not do so before the lease ends."""
         assert lost.lease_until is not None
         job = type(lost)._default_manager.get(pk=lost.pk)
@@ -461,23 +465,23 @@ class Play:
         assert not is_taken or datetime.now(UTC) > lost.lease_until, f"{job} was taken up too early"
         return is_taken
 
-    def _each(self, names: tuple[str, ...], act: Callable[[str], None]) -> None:
+    def _break_each(self, names: tuple[str, ...], act: Callable[[str], None]) -> None:
         for name in names:
             time.sleep(N_WEBS)
             act(name)
 
-    def _cut_and_killed(self, name: str) -> None:
-        self._away(name)
+    def _cut_kill_restart(self, name: str) -> None:
+        self._cut_for_a_while(name)
         time.sleep(N_WEBS)
         self.cluster.kill(name)
         time.sleep(N_WEBS)
-        assert not self.cluster.is_served(name), f"{name} was not killed"
+        assert not self.cluster.is_listening(name), f"{name} was not killed"
         self.cluster.start(name)
-        assert wait_until(lambda: self.cluster.is_served(name), poll_s=1)
+        assert wait_until(lambda: self.cluster.is_listening(name), poll_s=1)
 
     # People
 
-    def _played_meanwhile(self, meanwhile: Callable[[], None]) -> dict[str, Any]:
+    def _play_during(self, meanwhile: Callable[[], None]) -> dict[str, Any]:
         """Let people play until ``meanwhile`` returns, compare stored rows with their frames, return the results."""
         from django.db import connection
 
@@ -502,7 +506,7 @@ class Play:
         assert not wrong, wrong[:10]
         return found
 
-    def _house_is_done(self) -> QuerySet[Tournament]:
+    def _finished_house_tournaments(self) -> QuerySet[Tournament]:
         """Wait for the end of the built-in tournament: its pairings compete with ours for time slices."""
         from learning.models import Tournament
 
@@ -528,7 +532,7 @@ class Play:
 ACTS = ("match", "training", "tournament", "schedulers", "limits", "web_hosts", "data_hosts", "audit")
 
 
-def lacking() -> list[str]:
+def missing_requirements() -> list[str]:
     """Return the reasons, as sentences, why this machine cannot run the hosts."""
     said = []
     if missing := sorted({package for program, package in PACKAGES.items() if shutil.which(program) is None}):
@@ -548,18 +552,18 @@ def main(words: list[str]) -> int:
     parser.add_argument("--release", nargs="?", const="", metavar="COMMIT", help="a release without a gap, from COMMIT")
     options = parser.parse_args(words)
     if options.release is not None:
-        with yesterday(options.release) as code:
+        with older_code(options.release) as code:
             return perform(Machines(N_WEBS, N_WORKERS, code), ["release", "audit"])
-    if not options.docker and (said := lacking()):
-        say("\n".join(said))
+    if not options.docker and (said := missing_requirements()):
+        print_now("\n".join(said))
         return 1
     acts = options.only or ACTS
     n_wrong = 0 if options.docker else perform(Machines(N_WEBS, N_WORKERS), acts)
     if options.docker or docker.is_there():
-        say("the same with docker compose")
+        print_now("the same with docker compose")
         n_wrong += perform(Docker(N_WEBS, N_WORKERS), acts)
     else:
-        say("There is no Docker that answers: docker compose itself was not tried.")
+        print_now("There is no Docker that answers: docker compose itself was not tried.")
     return n_wrong
 
 
@@ -567,23 +571,23 @@ def perform(built: Machines | Docker, acts: Sequence[str]) -> int:
     """Build the cluster, run the acts and print their results; return the number of failed acts."""
     n_wrong, began = 0, time.monotonic()
     with built as cluster, tempfile.TemporaryDirectory() as here:
-        assert wait_until(lambda: all(cluster.is_well(name) for name in HEALTHY_FIRST), poll_s=1)
+        assert wait_until(lambda: all(cluster.is_healthy(name) for name in HEALTHY_FIRST), poll_s=1)
         assert wait_until(cluster.authority.exists, poll_s=1)
         set_up_with(BEADBOX_VAR=here, DATABASE_URL=cluster.database)
-        play = Play(cluster)
-        say(f"{N_WEBS} web hosts, {N_WORKERS} worker hosts, after {time.monotonic() - began:.0f} s")
+        play = Acts(cluster)
+        print_now(f"{N_WEBS} web hosts, {N_WORKERS} worker hosts, after {time.monotonic() - began:.0f} s")
         for act in acts:
             began = time.monotonic()
             try:
                 said = getattr(play, act)()
             except Exception:  # report it and go on with the next act
                 n_wrong, said = n_wrong + 1, f"WRONG\n{traceback.format_exc()}"
-            say(f"{act:11} {time.monotonic() - began:4.0f} s  {said}")
+            print_now(f"{act:11} {time.monotonic() - began:4.0f} s  {said}")
     return n_wrong
 
 
 @contextlib.contextmanager
-def yesterday(commit: str) -> Iterator[Path]:
+def older_code(commit: str) -> Iterator[Path]:
     """Yield a folder with the code of a commit, by default the last commit before the latest migration."""
 
     def git(*words: str) -> str:
@@ -593,7 +597,7 @@ def yesterday(commit: str) -> Iterator[Path]:
     commit = commit or f"{changed}~1"
     folder = Path(tempfile.mkdtemp(prefix="beadbox-yesterday-", dir="/var/tmp"))
     git("worktree", "add", "--detach", str(folder), commit)
-    say(f"yesterday: {git('log', '-1', '--format=%h %cs %s', commit)}")
+    print_now(f"yesterday: {git('log', '-1', '--format=%h %cs %s', commit)}")
     try:
         yield folder
     finally:

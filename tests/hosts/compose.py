@@ -22,7 +22,7 @@ class Compose:
         self.read: dict[str, Any] = yaml.safe_load((folder / FILE).read_text())
         self.services: dict[str, dict[str, Any]] = self.read["services"]
 
-    def filled(self, text: str) -> str:
+    def fill_in(self, text: str) -> str:
         """Fill in a text's variables: ``${NAME}``, ``${NAME:?why}``, ``${NAME:-else}``; ``$$`` is a dollar."""
 
         def value(match: re.Match[str]) -> str:
@@ -30,7 +30,7 @@ class Compose:
             if name is None:
                 return "$"
             if how == ":-" and not self.variables.get(name):
-                return self.filled(match["else"])
+                return self.fill_in(match["else"])
             return self.variables[name]
 
         return VARIABLE.sub(value, text)
@@ -41,12 +41,12 @@ class Compose:
         lines = [line for file in files if file.exists() for line in file.read_text().splitlines()]
         variables = dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
         named = self.services[service].get("environment", {})
-        return variables | {name: self.filled(value) for name, value in named.items()}
+        return variables | {name: self.fill_in(value) for name, value in named.items()}
 
     def command(self, service: str) -> list[str]:
-        return [self.filled(word) for word in self.services[service]["command"]]
+        return [self.fill_in(word) for word in self.services[service]["command"]]
 
     def health(self, service: str) -> list[str]:
         """Return the command of a service's health check."""
         kind, *words = self.services[service]["healthcheck"]["test"]
-        return [self.filled(word) for word in (["sh", "-c", *words] if kind == "CMD-SHELL" else words)]
+        return [self.fill_in(word) for word in (["sh", "-c", *words] if kind == "CMD-SHELL" else words)]

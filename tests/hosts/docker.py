@@ -20,7 +20,7 @@ from tests.waiting import wait_until
 PROJECT = "beadbox-hosts"
 
 
-def is_there() -> bool:
+def is_available() -> bool:
     """Whether Docker Compose and a Docker engine answer."""
     asked = (("docker", "compose", "version"), ("docker", "info"))
     return shutil.which("docker") is not None and not any(
@@ -82,7 +82,7 @@ class Docker:
     def log(self, name: str) -> str:
         return self._docker("logs", self._container(name))
 
-    def is_well(self, name: str) -> bool:
+    def is_healthy(self, name: str) -> bool:
         """Whether the service's last health check succeeded."""
         return (
             self._docker("inspect", "--format", "{{.State.Health.Status}}", self._container(name)).strip() == "healthy"
@@ -94,11 +94,11 @@ class Docker:
             self._compose("cp", "proxy:/data/caddy/pki/authorities/local/root.crt", str(self.authority))
         return self.authority.exists()
 
-    def is_reached(self, name: str) -> bool:
+    def is_reachable(self, name: str) -> bool:
         """Whether a container is connected to its network."""
         return bool(self.address_of(name))
 
-    def is_served(self, name: str) -> bool:
+    def is_listening(self, name: str) -> bool:
         """Whether a container accepts connections at its service's port."""
         where = self.address_of(name)
         try:

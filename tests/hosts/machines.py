@@ -93,7 +93,7 @@ class Machines:
             self._name_hosts()
             self._image()
             self._databases()
-            self._finished("migrate-1")
+            self._run_to_end("migrate-1")
             if IS_SMALL:
                 redis = f"redis://{address(FIRST_NUMBERS['redis'])}:{PORTS['redis']}/0"
                 work_out(self.var / "prepared", DATABASE_URL=self.database, REDIS_URL=redis)
@@ -121,7 +121,7 @@ class Machines:
         if name not in self.hosts:
             self.stack.enter_context(self._host(service, int(name.rpartition("-")[2])))
             self._name_hosts()
-        own = getattr(self, f"_{service}", self._of_site)
+        own = getattr(self, f"_{service}", self._site_service)
         command, user, folders, environment = own(service)
         # One core each, but two for a web host, which reads the number of its processes from `nproc`.
         n_all, first = os.cpu_count() or 1, self.hosts[name].number
@@ -153,7 +153,7 @@ class Machines:
         self.code = code
         self.compose = Compose(self.secrets, code)
         self._image()
-        self._finished("migrate-1")
+        self._run_to_end("migrate-1")
 
     def stop(self, name: str) -> None:
         """Stop the program of a host gracefully, as Docker does."""
@@ -170,7 +170,7 @@ class Machines:
 
     def manage(self, *words: str) -> str:
         """Run a ``manage.py`` command on the host of the maintenance worker; return its output or fail."""
-        _, _, _, environment = self._of_site("clerk")
+        _, _, _, environment = self._site_service("clerk")
         command = ["ip", "netns", "exec", self.hosts["clerk-1"].name, sys.executable, "manage.py", *words]
         environment["METRICS_DIR"] = str(self.var / "metrics")  # this command has no /tmp of its own
         done = subprocess.run(
@@ -182,10 +182,10 @@ class Machines:
     def log(self, name: str) -> str:
         return self._log(name).read_text(errors="replace")
 
-    def is_well(self, name: str) -> bool:
+    def is_healthy(self, name: str) -> bool:
         """Whether the service's health check succeeds."""
         service = name.rpartition("-")[0]
-        _, _, _, environment = self._of_site(service)
+        _, _, _, environment = self._site_service(service)
         words = ["env", f"HOSTNAME={name}", *self.compose.health(service)]
         command = ["ip", "netns", "exec", self.hosts[name].name, *words]
         done = subprocess.run(
@@ -193,15 +193,15 @@ class Machines:
         )
         return not done.returncode
 
-    def is_reached(self, name: str) -> bool:
+    def is_reachable(self, name: str) -> bool:
         """Whether a host responds, be it by refusing a connection."""
-        return isinstance(self._asked(name), ConnectionRefusedError | None)
+        return isinstance(self._connection_error(name), ConnectionRefusedError | None)
 
-    def is_served(self, name: str) -> bool:
+    def is_listening(self, name: str) -> bool:
         """Whether a host accepts connections at its service's port."""
-        return self._asked(name) is None
+        return self._connection_error(name) is None
 
-    def _asked(self, name: str) -> OSError | None:
+    def _connection_error(self, name: str) -> OSError | None:
         """Return the error of connecting to a host's service, or ``None``."""
         where = self.address_of(name), PORTS[name.rpartition("-")[0]]
         try:
@@ -230,7 +230,7 @@ class Machines:
 
     # How services start: command, user, folders that may be written to, environment
 
-    def _of_site(self, service: str) -> tuple[list[str], int, list[Path], dict[str, str]]:
+    def _site_service(self, service: str) -> tuple[list[str], int, list[Path], dict[str, str]]:
         if service == "proxy":
             return self._proxy(service)
         settings = {
@@ -336,10 +336,10 @@ class Machines:
             rules.write("host all all all scram-sha-256\n")
         self.start("postgres-1")
         self.start("redis-1")
-        assert wait_until(self._made_database), self.log("postgres-1")
+        assert wait_until(self._is_database_created), self.log("postgres-1")
         assert wait_until(lambda: redis_answers(f"redis://{address(FIRST_NUMBERS['redis'])}")), self.log("redis-1")
 
-    def _made_database(self) -> bool:
+    def _is_database_created(self) -> bool:
         try:
             where = f"host={address(FIRST_NUMBERS['postgres'])} user=beadbox password=beads dbname=postgres"
             with psycopg.connect(where, autocommit=True) as connection:
@@ -348,7 +348,7 @@ class Machines:
             return False
         return True
 
-    def _finished(self, name: str) -> None:
+    def _run_to_end(self, name: str) -> None:
         """Run a program that ends by itself, and check its exit status."""
         self.start(name)
         process = self.running.pop(name)

@@ -18,7 +18,7 @@ BRIDGE = "beadbox-b0"
 OUTSIDE = 1
 """Last number of this process's own address."""
 LOCK = Path("/run/lock/beadbox-hosts")
-SURROUNDINGS = dict(os.environ)
+ORIGINAL_ENVIRONMENT = dict(os.environ)
 """The environment of programs on hosts, copied before the caller sets variables of its own."""
 CPU_GROUPS = Path("/sys/fs/cgroup/cpu")
 PERIOD_US = 50_000
@@ -62,7 +62,7 @@ class Host:
         """Set the host's network link to ``down`` or ``up``."""
         _ip("link", "set", f"bbo{self.number}", state)
 
-    def bound(self) -> None:
+    def limit_cpu(self) -> None:
         """Limit the host to its share from now on; until then it could use all cores."""
         if self.share:
             (self.group / "cpu.cfs_period_us").write_text(str(PERIOD_US))
@@ -76,7 +76,7 @@ class Host:
         words = [*joined, "ip", "netns", "exec", self.name, *command]
         with log.open("ab") as output:
             return processes.spawn(
-                words, env={**SURROUNDINGS, **env}, output=output, cwd=cwd, death_signal=signal.SIGINT
+                words, env={**ORIGINAL_ENVIRONMENT, **env}, output=output, cwd=cwd, death_signal=signal.SIGINT
             )
 
 

@@ -16,10 +16,10 @@ from websockets.sync.client import ClientConnection, connect
 from tests.waiting import HANG_S, wait_until
 
 PASSWORD = "nine little matchboxes"
-HALF = b"GET / HTTP/1.1\r\nHost: half"
+HALF_REQUEST = b"GET / HTTP/1.1\r\nHost: half"
 
 
-class Named(HTTPAdapter):
+class NameCheckingAdapter(HTTPAdapter):
     """Connects to an address and demands a certificate for the site's name."""
 
     def __init__(self, name: str) -> None:
@@ -39,7 +39,7 @@ class Visitor:
         self.at = f"https://{self.host}:{self.port}"
         self.browser = requests.Session()
         self.browser.trust_env = False  # the machine's certificate authorities do not know the site's
-        self.browser.mount("https://", Named(cluster.site))
+        self.browser.mount("https://", NameCheckingAdapter(cluster.site))
         self.browser.verify = str(cluster.authority)
         self.browser.headers.update({"Host": cluster.site, "Referer": f"https://{cluster.site}/"})
 
@@ -81,25 +81,25 @@ class Visitor:
         assert answers[-1].ok, answers[-1].text
         return answers[-1].json()
 
-    def half_shaken(self) -> socket.socket:
+    def connect_without_tls(self) -> socket.socket:
         """Return a connection that has not begun TLS."""
         return socket.create_connection((self.host, self.port))
 
-    def half_asked(self) -> socket.socket:
+    def send_half_request(self) -> socket.socket:
         """Return a TLS connection that has sent half of a request's headers."""
-        return self.asked(HALF)
+        return self.send_part(HALF_REQUEST)
 
-    def asked(self, sent: bytes) -> ssl.SSLSocket:
+    def send_part(self, sent: bytes) -> ssl.SSLSocket:
         """Return a TLS connection that has sent part of a request."""
         trust = ssl.create_default_context(cafile=self.cluster.authority)
-        came = trust.wrap_socket(self.half_shaken(), server_hostname=self.cluster.site)
+        came = trust.wrap_socket(self.connect_without_tls(), server_hostname=self.cluster.site)
         came.sendall(sent)
         return came
 
-    def half_asked_plainly(self) -> socket.socket:
+    def send_half_request_without_tls(self) -> socket.socket:
         """Return a connection that has sent half of a request's headers without TLS."""
         came = socket.create_connection((self.host, 80))
-        came.sendall(HALF)
+        came.sendall(HALF_REQUEST)
         return came
 
     def room(self, code: str, **query: str) -> ClientConnection:

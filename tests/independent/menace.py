@@ -27,8 +27,8 @@ N_GAMES = 1000
 """Games of a MENACE before its points are the mark for other machines."""
 
 
-def images() -> Iterator[tuple[int, ...]]:
-    """Yield the eight symmetries of the board; ``way[i]`` is the square that moves to ``i``."""
+def symmetries() -> Iterator[tuple[int, ...]]:
+    """Yield the eight symmetries of the board; ``symmetry[i]`` is the square that moves to ``i``."""
     way = tuple(range(9))
     for _ in range(4):
         yield way
@@ -36,7 +36,7 @@ def images() -> Iterator[tuple[int, ...]]:
         way = tuple(way[square] for square in ROTATE)
 
 
-WAYS = tuple(images())
+SYMMETRIES = tuple(symmetries())
 
 
 @cache
@@ -52,7 +52,7 @@ def moves(board: str) -> tuple[int, ...]:
 
 
 @cache
-def played(board: str, square: int) -> str:
+def after_move(board: str, square: int) -> str:
     """Return the board after a move of the side to move."""
     sign = "X" if board.count("X") == board.count("O") else "O"
     return board[:square] + sign + board[square + 1 :]
@@ -63,13 +63,13 @@ def value(board: str) -> int:
     """Return 1, 0 or −1: the value for the side to move under perfect play."""
     if winner(board):
         return -1
-    return max((-value(played(board, square)) for square in moves(board)), default=0)
+    return max((-value(after_move(board, square)) for square in moves(board)), default=0)
 
 
 @cache
-def good(board: str) -> tuple[int, ...]:
+def good_moves(board: str) -> tuple[int, ...]:
     """Return the moves that keep the value, in the order of the squares."""
-    return tuple(square for square in moves(board) if -value(played(board, square)) == value(board))
+    return tuple(square for square in moves(board) if -value(after_move(board, square)) == value(board))
 
 
 @cache
@@ -79,9 +79,9 @@ def colours(board: str) -> tuple[str, tuple[tuple[int, ...], ...]]:
     Symmetric boards share a box. Squares that a symmetry of the board maps onto each other share a colour. The order of
     the colours is that of the named board.
     """
-    name = min("".join(board[square] for square in way) for way in WAYS)
-    lain = next(way for way in WAYS if "".join(board[square] for square in way) == name)
-    own = [way for way in WAYS if "".join(name[square] for square in way) == name]
+    name = min("".join(board[square] for square in way) for way in SYMMETRIES)
+    lain = next(way for way in SYMMETRIES if "".join(board[square] for square in way) == name)
+    own = [way for way in SYMMETRIES if "".join(name[square] for square in way) == name]
     found: dict[int, tuple[int, ...]] = {}
     for square in moves(name):
         orbit = tuple(sorted({way.index(square) for way in own}))
@@ -89,7 +89,7 @@ def colours(board: str) -> tuple[str, tuple[tuple[int, ...], ...]]:
     return name, tuple(tuple(lain[square] for square in orbit) for orbit in found.values())
 
 
-def opened(boxes: Boxes, board: str) -> list[int]:
+def open_box(boxes: Boxes, board: str) -> list[int]:
     """Return the beads of a board's box. A new box is filled; the first box is filled again when empty."""
     name, squares = colours(board)
     if name not in boxes or (board == EMPTY and not any(boxes[name])):
@@ -102,44 +102,44 @@ def game(boxes: Boxes, reply: Reply, rng: random.Random) -> str:
     board, drawn, result = EMPTY, list[tuple[list[int], int]](), ""
     while moves(board) and not result:
         if board.count("X") > board.count("O"):
-            board = played(board, reply(board, rng))
+            board = after_move(board, reply(board, rng))
             continue
         squares = colours(board)[1]
         if len(moves(board)) == 1:
-            board = played(board, moves(board)[0])
+            board = after_move(board, moves(board)[0])
             continue
-        beads = opened(boxes, board)
+        beads = open_box(boxes, board)
         if not any(beads):
             result = "loss"
             break
         colour = rng.choices(range(len(beads)), beads)[0]
         drawn.append((beads, colour))
-        board = played(board, rng.choice(squares[colour]))
+        board = after_move(board, rng.choice(squares[colour]))
     result = result or {"X": "win", "O": "loss", "": "draw"}[winner(board)]
     for beads, colour in drawn:
         beads[colour] = max(0, beads[colour] + REWARD[result])
     return result
 
 
-def by_habit(board: str, rng: random.Random) -> int:
+def habit_move(board: str, rng: random.Random) -> int:
     """Return the first good square, always."""
-    return good(board)[0]
+    return good_moves(board)[0]
 
 
 @cache
-def blocks(board: str) -> tuple[int, ...]:
+def blocking_moves(board: str) -> tuple[int, ...]:
     """Return the winning moves, or else the moves that leave the opponent the fewest winning moves."""
 
     def wins(now: str) -> list[int]:
-        return [square for square in moves(now) if winner(played(now, square))]
+        return [square for square in moves(now) if winner(after_move(now, square))]
 
     if wins(board):
         return tuple(wins(board))
-    left = {square: len(wins(played(board, square))) for square in moves(board)}
+    left = {square: len(wins(after_move(board, square))) for square in moves(board)}
     return tuple(square for square, count in left.items() if count == min(left.values()))
 
 
-def any_of(replies: Replies) -> Reply:
+def uniform_teacher(replies: Replies) -> Reply:
     """Return a teacher that plays each of these moves with equal probability."""
     return lambda board, rng: rng.choice(replies(board))
 
@@ -155,12 +155,12 @@ def points(boxes: Boxes, replies: Replies) -> float:
         if not moves(board):
             return {"X": 1.0, "O": 0.0, "": 0.5}[winner(board)]
         if board.count("X") > board.count("O"):
-            known[name] = statistics.fmean(of(played(board, square)) for square in replies(board))
+            known[name] = statistics.fmean(of(after_move(board, square)) for square in replies(board))
         elif len(moves(board)) == 1:
-            known[name] = of(played(board, moves(board)[0]))
+            known[name] = of(after_move(board, moves(board)[0]))
         else:
             beads = boxes.get(name) or [BEADS[board.count("X")]] * len(squares)
-            after = (n * of(played(board, one[0])) for n, one in zip(beads, squares, strict=True) if n)
+            after = (n * of(after_move(board, one[0])) for n, one in zip(beads, squares, strict=True) if n)
             known[name] = sum(after) / sum(beads) if any(beads) else 0.0
         return known[name]
 
@@ -173,30 +173,30 @@ def tournament(seed: int, n_games: int = 220) -> tuple[int, int]:
     Openings are the colours of the first box: 0 for the corner, 1 for the edge, 2 for the centre.
     """
     rng, boxes = random.Random(seed), Boxes()
-    opened(boxes, EMPTY)
-    drawn = [game(boxes, by_habit, rng) == "draw" for _ in range(n_games)]
+    open_box(boxes, EMPTY)
+    drawn = [game(boxes, habit_move, rng) == "draw" for _ in range(n_games)]
     steady = next((at for at in range(n_games - 9) if sum(drawn[at : at + 10]) >= 9), n_games)
     first = boxes[colours(EMPTY)[0]]
     return steady, first.index(max(first))
 
 
-def mark(seed: int, replies: Replies = blocks) -> float:
+def points_after_1000_games(seed: int, replies: Replies = blocking_moves) -> float:
     """Return the exact points of a MENACE after 1,000 games against a teacher."""
     rng, boxes = random.Random(seed), Boxes()
     for _ in range(N_GAMES):
-        game(boxes, any_of(replies), rng)
+        game(boxes, uniform_teacher(replies), rng)
     return points(boxes, replies)
 
 
-def checks(most: int = 3000) -> list[int]:
+def check_numbers(most: int = 3000) -> list[int]:
     """Return the numbers of games at which a machine is measured."""
     return sorted({N_GAMES, *(math.ceil(most * (step / 30) ** 3) for step in range(31))})
 
 
-def needed(lesson: Callable[[], object], worth: Callable[[], float], wanted: float) -> float:
+def lessons_until(lesson: Callable[[], object], worth: Callable[[], float], wanted: float) -> float:
     """Return the lessons until the first check with the wanted points; infinite if that never happens."""
     done = 0
-    for check in checks():
+    for check in check_numbers():
         for _ in range(check - done):
             lesson()
         done = check
@@ -208,7 +208,7 @@ def needed(lesson: Callable[[], object], worth: Callable[[], float], wanted: flo
 def menace_needs(seed: int, replies: Replies, wanted: float) -> float:
     """Return the games that one MENACE needs for the wanted points against its teacher."""
     rng, boxes = random.Random(seed), Boxes()
-    return needed(lambda: game(boxes, any_of(replies), rng), lambda: points(boxes, replies), wanted)
+    return lessons_until(lambda: game(boxes, uniform_teacher(replies), rng), lambda: points(boxes, replies), wanted)
 
 
 def habit_figures(n_tournaments: int) -> tuple[float, list[float]]:
@@ -221,11 +221,11 @@ def habit_figures(n_tournaments: int) -> tuple[float, list[float]]:
 if __name__ == "__main__":
     steady, shares = habit_figures(500)
     sys.stdout.write(f"Taught by good moves by habit: steady after {steady:g} games; corner, edge, centre {shares}\n")
-    marks = [mark(seed) for seed in range(1000)]
+    marks = [points_after_1000_games(seed) for seed in range(1000)]
     error = 1.96 * statistics.stdev(marks) / len(marks) ** 0.5
     sys.stdout.write(
         f"MENACE's points against win or block after 1,000 games: {statistics.fmean(marks):.4f} ± {error:.4f}\n"
     )
-    wanted = statistics.fmean(mark(seed, good) for seed in range(1000))
-    middle = statistics.median(menace_needs(seed, good, wanted) for seed in range(100))
+    wanted = statistics.fmean(points_after_1000_games(seed, good_moves) for seed in range(1000))
+    middle = statistics.median(menace_needs(seed, good_moves, wanted) for seed in range(100))
     sys.stdout.write(f"Against perfect play: {wanted:.4f}; another MENACE has as many after {middle:g} games\n")

@@ -10,9 +10,20 @@ import random
 import statistics
 import sys
 
-from tests.independent.menace import EMPTY, Replies, any_of, colours, good, mark, moves, needed, played, winner
+from tests.independent.menace import (
+    EMPTY,
+    Replies,
+    after_move,
+    colours,
+    good_moves,
+    lessons_until,
+    moves,
+    points_after_1000_games,
+    uniform_teacher,
+    winner,
+)
 
-STEP, EXPLORES = 0.1, 0.1
+STEP_SIZE, EXPLORATION_RATE = 0.1, 0.1
 
 Entry = tuple[str, int]
 """A board up to symmetry, and the class of its moves."""
@@ -35,7 +46,7 @@ def result(board: str, seat: str) -> int:
     return 0 if not winner(board) else 1 if winner(board) == seat else -1
 
 
-def best(worths: list[float]) -> list[int]:
+def best_indices(worths: list[float]) -> list[int]:
     """Return the indices of the greatest values."""
     return [number for number, worth in enumerate(worths) if worth == max(worths)]
 
@@ -45,18 +56,18 @@ def game(values: Values, seat: str, replies: Replies, rng: random.Random) -> Non
     board, path = EMPTY, list[tuple[Entry, float]]()
     while moves(board):
         if to_move(board) != seat:
-            board = played(board, any_of(replies)(board, rng))
+            board = after_move(board, uniform_teacher(replies)(board, rng))
             continue
         found = entries(board)
         worths = [values.get(entry, 0.0) for entry in found]
-        explores = rng.random() < EXPLORES
-        number = rng.randrange(len(found)) if explores else rng.choice(best(worths))
+        explores = rng.random() < EXPLORATION_RATE
+        number = rng.randrange(len(found)) if explores else rng.choice(best_indices(worths))
         path.append((found[number], max(worths)))
-        board = played(board, moves(board)[number])
+        board = after_move(board, moves(board)[number])
     target = float(result(board, seat))
     for entry, ahead in reversed(path):
         value = values.get(entry, 0.0)
-        values[entry] = value + STEP * (target - value)
+        values[entry] = value + STEP_SIZE * (target - value)
         target = ahead
 
 
@@ -70,10 +81,10 @@ def points(values: Values, seat: str, replies: Replies) -> float:
         name = colours(board)[0]
         if name not in known:
             if to_move(board) == seat:
-                chosen = best([values.get(entry, 0.0) for entry in entries(board)])
-                known[name] = statistics.fmean(of(played(board, moves(board)[number])) for number in chosen)
+                chosen = best_indices([values.get(entry, 0.0) for entry in entries(board)])
+                known[name] = statistics.fmean(of(after_move(board, moves(board)[number])) for number in chosen)
             else:
-                known[name] = statistics.fmean(of(played(board, square)) for square in replies(board))
+                known[name] = statistics.fmean(of(after_move(board, square)) for square in replies(board))
         return known[name]
 
     return of(EMPTY)
@@ -82,10 +93,10 @@ def points(values: Values, seat: str, replies: Replies) -> float:
 def q_needs(seed: int, seat: str, replies: Replies, wanted: float) -> float:
     """Return the games that one machine in a seat needs for the wanted points against its teacher."""
     rng, values = random.Random(seed), Values()
-    return needed(lambda: game(values, seat, replies, rng), lambda: points(values, seat, replies), wanted)
+    return lessons_until(lambda: game(values, seat, replies, rng), lambda: points(values, seat, replies), wanted)
 
 
-def both_seats(seed: int, replies: Replies, n_games: int) -> Values:
+def train_both_seats(seed: int, replies: Replies, n_games: int) -> Values:
     """Train a machine with a random seat in each game and return its values."""
     rng, values = random.Random(seed), Values()
     for _ in range(n_games):
@@ -94,6 +105,6 @@ def both_seats(seed: int, replies: Replies, n_games: int) -> Values:
 
 
 if __name__ == "__main__":
-    wanted = statistics.fmean(mark(seed, good) for seed in range(1000))
-    middle = statistics.median(q_needs(seed, "X", good, wanted) for seed in range(100))
+    wanted = statistics.fmean(points_after_1000_games(seed, good_moves) for seed in range(1000))
+    middle = statistics.median(q_needs(seed, "X", good_moves, wanted) for seed in range(100))
     sys.stdout.write(f"Moves first, taught by perfect play: {wanted:.4f} points after {middle:g} games\n")

@@ -18,14 +18,14 @@ from typing import Any, NamedTuple
 
 Hex = tuple[int, int]
 """Row and doubled column (x): ``x = 2 * column + |3 - row|``."""
-AROUND = ((0, 2), (1, 1), (1, -1), (0, -2), (-1, -1), (-1, 1))
+DIRECTIONS = ((0, 2), (1, 1), (1, -1), (0, -2), (-1, -1), (-1, 1))
 """The six directions, clockwise from the east."""
 HEXES = [(row, 2 * column + abs(3 - row)) for row in range(7) for column in range(9 - abs(3 - row))]
 DEAD = {(3, 6), (3, 8), (3, 10)}
 GOALS = {"white": (3, 16), "black": (3, 0)}
 OTHER = {"white": "black", "black": "white"}
 WHITE = {"0-0": "square", "6-0": "square", "1-0": "triangle", "5-0": "triangle", "2-0": "circle", "3-0": "rhombus"}
-PLIES_MOST = 200
+MAX_PLIES = 200
 LEVELS = ("easy", "starter", "medium", "skilled", "veteran", "legend")
 """Levels, from weakest to strongest."""
 
@@ -48,7 +48,7 @@ class Action(NamedTuple):
 Board = dict[Hex, Piece]
 
 
-def named(hexagon: Hex) -> str:
+def hex_name(hexagon: Hex) -> str:
     """Return the name of a hex, as ``3-4``."""
     row, x = hexagon
     return f"{row}-{(x - abs(3 - row)) // 2}"
@@ -71,7 +71,7 @@ def distance(one: Hex, two: Hex) -> int:
 
 
 ZONE = {hexagon: min(distance(hexagon, dead) for dead in DEAD) for hexagon in HEXES}
-NEIGHBOURS = {one: [step(one, by) for by in AROUND if step(one, by) in ZONE] for one in HEXES}
+NEIGHBOURS = {one: [step(one, by) for by in DIRECTIONS if step(one, by) in ZONE] for one in HEXES}
 
 
 def start() -> Board:
@@ -80,7 +80,7 @@ def start() -> Board:
     return board | {(6 - row, 16 - x): Piece("black", piece.kind) for (row, x), piece in board.items()}
 
 
-def reached(board: Board, origin: Hex) -> Iterator[tuple[Hex, bool]]:
+def reachable_hexes(board: Board, origin: Hex) -> Iterator[tuple[Hex, bool]]:
     """Yield the hexes that a piece reaches if no piece of its own is there, and whether it may capture there.
 
     A circle's run on its ring ends at the first piece in its way. A hex can be yielded twice.
@@ -95,18 +95,18 @@ def reached(board: Board, origin: Hex) -> Iterator[tuple[Hex, bool]]:
         vectors = _vectors(piece)
         yield from ((step(origin, by), True) for by in vectors if step(origin, by) in ZONE)
         if piece.kind == "rhombus":
-            diagonal = [step(origin, by) for by in AROUND if by[0] and step(origin, by) in ZONE]
+            diagonal = [step(origin, by) for by in DIRECTIONS if by[0] and step(origin, by) in ZONE]
             yield from ((one, False) for one in diagonal if {ZONE[origin], ZONE[one]} == {0, 1})
 
 
 def _vectors(piece: Piece) -> list[Hex]:
     if piece.kind == "square":
-        return [by for by in AROUND if by[0]]
+        return [by for by in DIRECTIONS if by[0]]
     if piece.kind == "rhombus":
         return [(0, 2), (0, -2), (0, 4), (0, -4), (2, 0), (-2, 0)]
     if piece.kind == "triangle":
         facing = 0 if piece.colour == "white" else 3
-        return [AROUND[(facing + more) % 6] for more in (-1, 0, 1)]
+        return [DIRECTIONS[(facing + more) % 6] for more in (-1, 0, 1)]
     return [(0, 2), (1, 3), (-1, 3), (0, -2), (1, -3), (-1, -3)]
 
 
@@ -126,7 +126,7 @@ def _of_circle(board: Board, origin: Hex) -> Iterator[tuple[Hex, bool]]:
 def targets(board: Board, origin: Hex, flips: bool) -> set[Hex]:
     """Return the targets of a piece, even those that leave its own rhombus in check."""
     piece, found = board[origin], set()
-    for one, captures in reached(board, origin):
+    for one, captures in reachable_hexes(board, origin):
         there = board.get(one)
         if there is None:
             found.add(one)
@@ -183,23 +183,23 @@ def perft(board: Board, colour: str, flips: bool, depth: int) -> int:
 Player = Callable[[Board, str], Action]
 
 
-def played(players: dict[str, Player], opening: list[Action], *, flips: bool = True) -> float:
+def play_match(players: dict[str, Player], opening: list[Action], *, flips: bool = True) -> float:
     """Return Black's points in a match after an opening: 1, 0, or 0.5 after 200 plies."""
     board, colour, seen = start(), "black", Counter[Any]()
-    for ply in range(PLIES_MOST + 1):
+    for ply in range(MAX_PLIES + 1):
         seen[now := (colour, frozenset(board.items()))] += 1
         if won := winner(board, colour, flips):
             return float(won == "black")
         if seen[now] == 3:  # the side that repeated the position loses
             return float(colour == "black")
-        if ply < PLIES_MOST:
+        if ply < MAX_PLIES:
             action = opening[ply] if ply < len(opening) else players[colour](board, colour)
             assert action in actions(board, colour, flips), f"{action} is not legal"
             board, colour = after(board, action), OTHER[colour]
     return 0.5
 
 
-def opened(rng: random.Random, n_plies: int) -> list[Action]:
+def random_opening(rng: random.Random, n_plies: int) -> list[Action]:
     """Return an opening of random actions that does not end the match."""
     while True:
         board, colour, made = start(), "black", []
@@ -213,12 +213,12 @@ def opened(rng: random.Random, n_plies: int) -> list[Action]:
 Ask = Callable[[dict[str, Any]], dict[str, Any]]
 
 
-def asker(ask: Ask, level: str) -> Player:
+def endpoint_player(ask: Ask, level: str) -> Player:
     """Return a player that plays the endpoint's answers at a level."""
 
     def choose(board: Board, colour: str) -> Action:
         board_json = {
-            named(one): {"color": piece.colour, "type": piece.kind, "flipped": piece.is_flipped}
+            hex_name(one): {"color": piece.colour, "type": piece.kind, "flipped": piece.is_flipped}
             for one, piece in board.items()
         }
         answer = ask({"board": board_json, "playerColor": colour, "flipModeEnabled": True, "difficulty": level})
@@ -227,12 +227,14 @@ def asker(ask: Ask, level: str) -> Player:
     return choose
 
 
-def share(ask: Ask, strong: str, weak: str, n_openings: int, seed: int = 1, n_plies: int = 4) -> float:
+def share_of_points(ask: Ask, strong: str, weak: str, n_openings: int, seed: int = 1, n_plies: int = 4) -> float:
     """Return the stronger level's share of points, with each opening played from both sides."""
-    one, two, rng, points = asker(ask, strong), asker(ask, weak), random.Random(seed), 0.0
+    one, two, rng, points = endpoint_player(ask, strong), endpoint_player(ask, weak), random.Random(seed), 0.0
     for _ in range(n_openings):
-        opening = opened(rng, n_plies)
-        points += played({"black": one, "white": two}, opening) + 1 - played({"black": two, "white": one}, opening)
+        opening = random_opening(rng, n_plies)
+        points += (
+            play_match({"black": one, "white": two}, opening) + 1 - play_match({"black": two, "white": one}, opening)
+        )
     return points / (2 * n_openings)
 
 
@@ -248,7 +250,7 @@ def main(url: str, n_openings: int) -> None:
         return found
 
     for strong, weak in pairwise(reversed(LEVELS)):
-        found = share(ask, strong, weak, n_openings)
+        found = share_of_points(ask, strong, weak, n_openings)
         error = sqrt(found * (1 - found) / (2 * n_openings))
         sys.stdout.write(f"{strong} against {weak}: {found:.3f}, standard error at most {error:.3f}\n")
         sys.stdout.flush()

@@ -8,8 +8,16 @@ from pathlib import Path
 import pytest
 
 from beadbox.experiments.registry import EXPERIMENTS
-from tests.independent.menace import Replies, checks, good, habit_figures, mark, menace_needs, moves
-from tests.independent.q_table import both_seats, points, q_needs
+from tests.independent.menace import (
+    Replies,
+    check_numbers,
+    good_moves,
+    habit_figures,
+    menace_needs,
+    moves,
+    points_after_1000_games,
+)
+from tests.independent.q_table import points, q_needs, train_both_seats
 
 pytestmark = pytest.mark.soak
 
@@ -21,7 +29,7 @@ N_TABLES = 40
 """Machines of each teacher. The error of the mean of their points is 0.0006 to 0.031."""
 
 
-def test_a_teacher_by_habit_leads_to_the_centre() -> None:
+def test_a_teacher_by_habit_makes_the_centre_the_favourite() -> None:
     experiment = EXPERIMENTS["michie-tournament"]
     result = experiment.run(experiment.settings({"tournaments": 300}), 1, lambda done, total: None)
     _, steady, _, *preferred = result.tables[0].rows[1]
@@ -30,7 +38,7 @@ def test_a_teacher_by_habit_leads_to_the_centre() -> None:
     assert [float(share.rstrip("%")) / 100 for share in preferred] == pytest.approx(shares, abs=0.08)
 
 
-def test_the_mark_that_all_have_to_reach() -> None:
+def test_points_of_menace_after_1000_games() -> None:
     """The error of a mean of 200 machines is .005; .784 ± .002 was found by a third program."""
     experiment = EXPERIMENTS["menace-and-after"]
     settings = experiment.settings({"machines": 5, "games": 1000, "mark": 1000})
@@ -38,10 +46,10 @@ def test_the_mark_that_all_have_to_reach() -> None:
     row = next(row for row in result.tables[0].rows if row[0] == "Moves first, taught by win or block")
     ours = float(row[1].split()[0])
     assert ours == pytest.approx(0.784, abs=0.008)
-    assert ours == pytest.approx(statistics.fmean(mark(seed) for seed in range(200)), abs=0.02)
+    assert ours == pytest.approx(statistics.fmean(points_after_1000_games(seed) for seed in range(200)), abs=0.02)
 
 
-def documented(lesson: str, learner: str) -> list[float]:
+def documented_interval(lesson: str, learner: str) -> list[float]:
     """Return a cell of the table of games until MENACE's points: the figure and the bounds of its interval."""
     table = DOCUMENT.read_text().split("## Games until it gets as many points against its teacher")[1].split("## ")[0]
     heads, _, *rows = ([cell.strip() for cell in line.split("|")] for line in table.splitlines() if "|" in line)
@@ -50,41 +58,47 @@ def documented(lesson: str, learner: str) -> list[float]:
 
 
 @cache
-def wanted() -> float:
+def menace_points() -> float:
     """Return MENACE's points against perfect play, moving first."""
-    return statistics.fmean(mark(seed, good) for seed in range(N_MARK))
+    return statistics.fmean(points_after_1000_games(seed, good_moves) for seed in range(N_MARK))
 
 
-def near(found: float, low: float, high: float) -> bool:
+def is_near_interval(found: float, low: float, high: float) -> bool:
     """Whether a number of games lies in an interval, widened by one check on each side."""
-    at = checks()
+    at = check_numbers()
     return at[at.index(int(low)) - 1] <= found <= at[at.index(int(high)) + 1]
 
 
 def test_menace_and_q_learning_against_perfect_play() -> None:
     lesson = "Moves first, taught by perfect play"
-    assert documented(lesson, "MENACE’s points after 1,000 games")[0] == pytest.approx(wanted(), abs=0.01)
-    _, *edges = documented(lesson, "MENACE")
-    assert near(statistics.median_low(menace_needs(seed, good, wanted()) for seed in range(41)), *edges)
-    _, *edges = documented(lesson, "Q-learning, from the book")
-    assert near(statistics.median_low(q_needs(seed, "X", good, wanted()) for seed in range(31)), *edges)
+    assert documented_interval(lesson, "MENACE’s points after 1,000 games")[0] == pytest.approx(
+        menace_points(), abs=0.01
+    )
+    _, *edges = documented_interval(lesson, "MENACE")
+    assert is_near_interval(
+        statistics.median_low(menace_needs(seed, good_moves, menace_points()) for seed in range(41)), *edges
+    )
+    _, *edges = documented_interval(lesson, "Q-learning, from the book")
+    assert is_near_interval(
+        statistics.median_low(q_needs(seed, "X", good_moves, menace_points()) for seed in range(31)), *edges
+    )
 
 
 def test_q_learning_that_moves_second_against_perfect_play() -> None:
     lesson = "Moves second, taught by perfect play"
-    points, *_ = documented(lesson, "MENACE’s points after 1,000 games")
-    _, *edges = documented(lesson, "Q-learning, from the book")
-    assert near(statistics.median_low(q_needs(seed, "O", good, points) for seed in range(31)), *edges)
+    points, *_ = documented_interval(lesson, "MENACE’s points after 1,000 games")
+    _, *edges = documented_interval(lesson, "Q-learning, from the book")
+    assert is_near_interval(statistics.median_low(q_needs(seed, "O", good_moves, points) for seed in range(31)), *edges)
 
 
-@pytest.mark.parametrize(("teacher", "replies"), [("random", moves), ("perfect", good)])
-def test_a_table_that_learns_both_seats(teacher: str, replies: Replies) -> None:
+@pytest.mark.parametrize(("teacher", "replies"), [("random", moves), ("perfect", good_moves)])
+def test_q_learning_of_both_seats(teacher: str, replies: Replies) -> None:
     """The table of docs/learning.md, four standard errors allowed on either side."""
     page = (DOCS / "learning.md").read_text().split(f"| taught by {teacher} | plays |")[1].split("\n\n")[0]
-    machines = [both_seats(seed, replies, 1000) for seed in range(N_TABLES)]
+    machines = [train_both_seats(seed, replies, 1000) for seed in range(N_TABLES)]
     for seat, plays in (("X", "both, as first"), ("O", "both, as second")):
         row = next(line for line in page.splitlines() if line.startswith(f"| `q-table` | {plays} |"))
-        for cell, opponent in ((3, moves), (5, good)):
+        for cell, opponent in ((3, moves), (5, good_moves)):
             mean, half = (float(word) for word in row.split("|")[cell].split("±"))
             found = [points(values, seat, opponent) for values in machines]
             error = math.hypot(statistics.stdev(found) / math.sqrt(N_TABLES), half / 1.96)

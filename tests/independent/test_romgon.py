@@ -13,11 +13,11 @@ from tests.independent.romgon import (
     Board,
     Piece,
     actions,
+    hex_name,
     hex_of,
-    named,
     perft,
-    played,
-    share,
+    play_match,
+    share_of_points,
     start,
 )
 
@@ -33,38 +33,38 @@ def board_read(board_json: dict[str, Any], flips: bool) -> Board:
     }
 
 
-def is_turned(entry: dict[str, Any]) -> bool:
+def has_turned_piece(entry: dict[str, Any]) -> bool:
     """Whether a position has a turned piece, which the independent program does not know."""
     return any(piece.get("rotation") for piece in entry["board"].values())
 
 
 @pytest.mark.parametrize(
-    "entry", [entry for entry in VECTORS["positions"] if not is_turned(entry)], ids=lambda entry: entry["id"]
+    "entry", [entry for entry in VECTORS["positions"] if not has_turned_piece(entry)], ids=lambda entry: entry["id"]
 )
-def test_its_moves_are_the_golden_ones(entry: dict[str, Any]) -> None:
+def test_moves_equal_the_golden_moves(entry: dict[str, Any]) -> None:
     flips = entry["flipModeEnabled"]
     found = actions(board_read(entry["board"], flips), entry["toMove"], flips)
-    assert [(named(origin), named(target)) for origin, target in found] == [
+    assert [(hex_name(origin), hex_name(target)) for origin, target in found] == [
         (move["from"], move["to"]) for move in entry["legalMoves"]
     ]
 
 
 @pytest.mark.parametrize(("flips", "numbers"), [(False, [13, 167, 2666]), (True, [20, 398, 8739])])
-def test_it_counts_as_the_law_does(flips: bool, numbers: list[int]) -> None:
+def test_perft_numbers_equal_those_of_the_law(flips: bool, numbers: list[int]) -> None:
     assert [perft(start(), "black", flips, depth) for depth in (1, 2, 3)] == numbers
 
 
 @pytest.mark.parametrize("entry", VECTORS["games"], ids=lambda entry: entry["id"])
-def test_matches_end_as_the_golden_ones(entry: dict[str, Any]) -> None:
+def test_matches_end_like_the_golden_matches(entry: dict[str, Any]) -> None:
     made = [Action(hex_of(action["from"]), hex_of(action["to"])) for action in entry["moves"]]
     points = {"black": 1.0, "white": 0.0, None: 0.5}[entry["winner"]]
-    assert played({}, made, flips=entry["flipModeEnabled"]) == points
+    assert play_match({}, made, flips=entry["flipModeEnabled"]) == points
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize(("strong", "weak"), [("starter", "easy"), ("medium", "starter")])
-def test_levels_that_are_asked_have_the_published_share(strong: str, weak: str, settings: Any) -> None:
-    """Within four standard errors of so few matches. Whole, by the program itself: see ``docs/ai.md``."""
+def test_levels_have_the_published_share_of_points(strong: str, weak: str, settings: Any) -> None:
+    """The tolerance is four standard errors of these few matches. For the full numbers see ``docs/ai.md``."""
     settings.AI_TIME_BUDGET_S = 600  # no clock, however busy this machine is
     client = Client()
 
@@ -77,4 +77,4 @@ def test_levels_that_are_asked_have_the_published_share(strong: str, weak: str, 
     [line] = [line for line in page.splitlines() if line.startswith(f"| `{strong}` against `{weak}` |")]
     published = float(line.split("|")[3].split()[0])
     error = sqrt(published * (1 - published) / (2 * N_OPENINGS))
-    assert share(ask, strong, weak, N_OPENINGS) == pytest.approx(published, abs=4 * error)
+    assert share_of_points(ask, strong, weak, N_OPENINGS) == pytest.approx(published, abs=4 * error)

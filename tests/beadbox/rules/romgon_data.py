@@ -21,9 +21,9 @@ from beadbox.rules.romgon.pieces import (
     side_of,
 )
 
-FOLDER = Path(__file__).parents[2] / "data" / "romgon"
-TABLES = json.loads((FOLDER / "tables.json").read_text(encoding="utf-8"))
-VECTORS = json.loads((FOLDER / "vectors.json").read_text(encoding="utf-8"))
+DATA_FOLDER = Path(__file__).parents[2] / "data" / "romgon"
+TABLES = json.loads((DATA_FOLDER / "tables.json").read_text(encoding="utf-8"))
+VECTORS = json.loads((DATA_FOLDER / "vectors.json").read_text(encoding="utf-8"))
 SIDES = {"white": WHITE, "black": BLACK, None: None}
 
 

@@ -9,26 +9,26 @@ from beadbox.rules.playthrough import playthrough_lines, random_game
 from beadbox.rules.registry import GAMES
 
 
-def printed(*arguments):
+def output_of(*arguments):
     out = StringIO()
     call_command(*arguments, stdout=out)
     return out.getvalue().splitlines()
 
 
 def test_perft_prints_each_first_move_and_the_sum():
-    lines = printed("perft", "noughts-and-crosses", "3")
+    lines = output_of("perft", "noughts-and-crosses", "3")
     assert lines == [*(f"{square}: 56" for square in range(1, 10)), "504"]
 
 
 def test_perft_begins_at_the_given_position():
-    assert printed("perft", "noughts-and-crosses", "XX.OO....", "1")[-1] == "5"
-    assert printed("perft", "noughts-and-crosses", "XX.OO....", "0") == ["1"]
+    assert output_of("perft", "noughts-and-crosses", "XX.OO....", "1")[-1] == "5"
+    assert output_of("perft", "noughts-and-crosses", "XX.OO....", "0") == ["1"]
 
 
 def test_perft_counts_a_game_of_a_family_with_options():
-    assert printed("perft", "romgon", "2")[-1] == "167"
-    assert printed("perft", "romgon-flip", "2")[-1] == "398"
-    assert printed("perft", "romgon", "S4s.T5t.C6h.R7r.H6c.T5t.S4s-w0", "2")[-1] == "167"
+    assert output_of("perft", "romgon", "2")[-1] == "167"
+    assert output_of("perft", "romgon-flip", "2")[-1] == "398"
+    assert output_of("perft", "romgon", "S4s.T5t.C6h.R7r.H6c.T5t.S4s-w0", "2")[-1] == "167"
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_perft_counts_a_game_of_a_family_with_options():
         (("go", "1"), "'go'"),
     ],
 )
-def test_perft_refuses_what_it_cannot_count(arguments, problem):
+def test_perft_refuses_invalid_arguments(arguments, problem):
     with pytest.raises(CommandError, match=problem):
         call_command("perft", *arguments)
 
@@ -48,4 +48,4 @@ def test_perft_refuses_what_it_cannot_count(arguments, problem):
 @pytest.mark.parametrize("slug", GAMES)
 def test_record_playthrough_prints_the_golden_text(slug):
     game = GAMES[slug]
-    assert printed("record_playthrough", slug, "--seed", "7") == list(playthrough_lines(game, random_game(game, 7)))
+    assert output_of("record_playthrough", slug, "--seed", "7") == list(playthrough_lines(game, random_game(game, 7)))

@@ -19,14 +19,14 @@ from tests.beadbox.rules.walks import MAX_PLIES, episodes, met, refusal
 from tests.toys import TOYS
 
 ROOT = Path(__file__).parents[3]
-FOR_ALL_GAMES = ("test_conformance.py", "test_playthroughs.py", "test_commands.py")
+TESTS_OF_ALL_GAMES = ("test_conformance.py", "test_playthroughs.py", "test_commands.py")
 REGISTERED = tuple(GAMES.values())
 registered_game = pytest.mark.parametrize("game", REGISTERED, ids=lambda game: game.slug)
 every_game = pytest.mark.parametrize("game", [*GAMES.values(), *TOYS], ids=lambda game: game.slug)
 
 
 @pytest.fixture(autouse=True, scope="module")
-def _registered():
+def _register_toys():
     with pytest.MonkeyPatch.context() as patch:
         for game in TOYS:
             patch.setitem(GAMES, game.slug, game)
@@ -46,27 +46,27 @@ def test_family_leads_with_its_usual_game_and_names_variants(game):
     assert all(other.variant and other.slug.startswith(f"{usual.slug}-") for other in variants)
 
 
-def test_no_two_games_are_called_the_same():
+def test_names_of_games_are_unique():
     assert len({game.full_name for game in GAMES.values()}) == len(GAMES)
     assert game_get("romgon-flip-turn").full_name == "Romgon with flips and turning pieces"
     assert game_get("hexapawn-4x3").full_name == "Hexapawn 4 × 3"
 
 
-def test_an_unknown_game_is_refused_with_what_was_asked_for():
+def test_refusal_of_an_unknown_game_quotes_its_slug():
     with pytest.raises(UnknownGameError, match="'go'") as refused:
         game_get("go")
     assert refused.value.code == "unknown_game"
 
 
 @every_game
-def test_the_game_is_introduced(game):
+def test_game_has_texts_that_introduce_it(game):
     assert game.name
     assert game.summary.endswith(".")
     assert all(game.look.reasons.values())
 
 
 @every_game
-def test_the_game_says_its_rules_in_a_short_guide_with_a_picture(game):
+def test_guide_to_the_rules_is_short_and_has_a_picture(game):
     guide = game.look.guide
     assert any(part.position is not None for part in guide)
     assert len({part.title for part in guide}) == len(guide) <= 9
@@ -103,7 +103,7 @@ def test_each_side_has_a_prompt_in_one_sentence(game):
 
 
 @every_game
-def test_random_games_end_with_a_known_reason(game):
+def test_random_games_end_with_a_declared_reason(game):
     for positions in episodes(game, 50):
         assert len(positions) <= MAX_PLIES
         outcome = game.outcome(positions[-1])
@@ -114,7 +114,7 @@ def test_random_games_end_with_a_known_reason(game):
 
 
 @every_game
-def test_there_are_legal_moves_exactly_while_the_game_goes_on(game):
+def test_legal_moves_are_empty_exactly_at_the_end(game):
     for position in met(game, 100):
         assert (game.legal_moves(position) == ()) == (game.outcome(position) is not None) == game.is_terminal(position)
 
@@ -134,7 +134,7 @@ def test_legal_moves_are_distinct_and_change_the_position(game):
 
 
 @every_game
-def test_play_refuses_every_move_that_is_not_legal_here(game):
+def test_play_refuses_illegal_moves(game):
     positions = met(game, 20)
     moves = {move for position in positions for move in game.legal_moves(position)}
     for position in positions:
@@ -148,7 +148,7 @@ def test_play_refuses_every_move_that_is_not_legal_here(game):
 
 @every_game
 @pytest.mark.sampled(8)
-def test_positions_and_moves_survive_text(game):
+def test_positions_and_moves_survive_a_round_trip_as_text(game):
     for position in met(game, 100):
         text = game.encode(position)
         assert game.decode(text) == position
@@ -163,7 +163,7 @@ def test_positions_and_moves_survive_text(game):
 @given(text=st.text(max_size=30))
 @settings(max_examples=50)
 @pytest.mark.sampled(8)
-def test_text_that_is_no_position_is_refused_with_the_text(game, text):
+def test_refusal_of_an_invalid_position_quotes_the_text(game, text):
     error = refusal(game.decode, text)
     if error is None:
         assert game.encode(game.decode(text)) == text
@@ -177,7 +177,7 @@ def test_text_that_is_no_position_is_refused_with_the_text(game, text):
 @given(text=st.text(max_size=8))
 @settings(max_examples=50)
 @pytest.mark.sampled(8)
-def test_text_that_is_no_move_is_refused_with_the_text(game, text):
+def test_refusal_of_an_invalid_move_quotes_the_text(game, text):
     error = refusal(game.parse_move, text)
     if error is None:
         assert game.format_move(game.parse_move(text)) == text
@@ -211,7 +211,7 @@ def test_symmetries_form_a_group_with_the_identity_first(game):
 
 
 @every_game
-def test_the_symmetries_turn_the_picture_as_they_say(game):
+def test_symmetries_of_the_picture_have_the_declared_turns(game):
     cells = game.look.layout.cells
     middle_x, middle_y = game.look.layout.columns / 2, game.look.layout.rows / 2
     for symmetry in game.symmetries:
@@ -229,7 +229,7 @@ def test_the_symmetries_turn_the_picture_as_they_say(game):
 
 
 @every_game
-def test_a_symmetry_carries_each_line_to_a_line(game):
+def test_symmetries_map_lines_to_lines(game):
     lines = {frozenset(ends) for ends in game.look.layout.lines}
     for symmetry in game.symmetries:
         assert {frozenset(symmetry.cells[cell] for cell in ends) for ends in lines} == lines
@@ -249,7 +249,7 @@ def test_canonical_position_is_the_least_of_its_orbit(game):
 
 
 @every_game
-def test_a_symmetry_carries_everything_along(game):
+def test_rules_are_invariant_under_symmetries(game):
     for position in met(game, 20):
         for symmetry in game.symmetries:
             image = game.transform(position, symmetry)
@@ -284,7 +284,7 @@ def test_distinct_moves_are_orbits_of_the_stabiliser(game):
 
 
 @every_game
-def test_the_layout_draws_every_cell(game):
+def test_layout_has_a_place_for_every_cell(game):
     layout = game.look.layout
     assert layout.shape in {"square", "hex", "point"}
     assert bool(layout.lines) == (layout.shape == "point")
@@ -299,7 +299,7 @@ def test_the_layout_draws_every_cell(game):
 
 
 @every_game
-def test_every_position_and_move_can_be_drawn_and_said(game):
+def test_every_position_and_move_has_a_picture_and_words(game):
     n_cells = len(game.look.layout.cells)
     for position in met(game, 50):
         assert len(game.pieces(position)) == n_cells
@@ -329,9 +329,11 @@ def test_rules_page_gives_the_counts(game):
 
 
 @registered_game
-def test_a_test_of_its_own_names_the_game(game):
+def test_each_game_is_named_in_a_test_of_its_own(game):
     folder = type(game).__module__.split(".")[2]
-    texts = [file.read_text() for file in Path(__file__).parent.glob("test_*.py") if file.name not in FOR_ALL_GAMES]
+    texts = [
+        file.read_text() for file in Path(__file__).parent.glob("test_*.py") if file.name not in TESTS_OF_ALL_GAMES
+    ]
     names = (f'"{game.slug}"', f'"{game.family}"', f"beadbox.rules.{folder}.")
     assert any(name in text for text in texts for name in names), "write tests/beadbox/rules/test_<game>.py"
 

@@ -49,7 +49,7 @@ def test_positions_and_orbits(slug, n_reachable, n_orbits, n_first, n_second):
         ("hexapawn-5x3", Side.FIRST, 141_000, 11),
     ],
 )
-def test_games_their_length_and_who_wins_with_best_play(slug, winner, n_games, longest):
+def test_number_and_length_of_games_and_the_winner(slug, winner, n_games, longest):
     game = GAMES[slug]
 
     @cache
@@ -88,7 +88,7 @@ def test_ply_is_the_least_number_of_moves(game):
         assert counted == n_plies or game.rows > 3
 
 
-def test_on_the_largest_board_plies_are_counted():
+def test_ply_is_part_of_the_text_on_the_largest_board():
     game = GAMES["hexapawn-5x4"]
     assert not game.listable
     start = game.initial_position()
@@ -100,7 +100,7 @@ def test_on_the_largest_board_plies_are_counted():
 
 
 @LISTED
-def test_a_position_and_its_mirror_end_alike(game):
+def test_a_position_and_its_mirror_image_have_one_outcome(game):
     mirror = game.symmetries[1]
     for position in positions_of(game):
         image = game.transform(position, mirror)
@@ -126,7 +126,7 @@ def test_how_a_game_ends(board, outcome, lit):
     assert GAME.look.winning_cells(position) == lit
 
 
-def test_every_pawn_taken_is_a_reason_of_its_own():
+def test_capture_of_all_pawns_is_a_separate_reason():
     game = GAMES["hexapawn"]
     reasons = Counter(
         game.outcome(position).termination for position in positions_of(game) if game.is_terminal(position)
@@ -166,7 +166,7 @@ def test_moves_are_written_as_two_squares_in_board_order():
         ("---------:1", "no game can reach"),
     ],
 )
-def test_texts_that_are_no_position(text, problem):
+def test_invalid_positions_are_refused(text, problem):
     with pytest.raises(InvalidPositionError, match=problem) as refused:
         GAME.decode(text)
     assert repr(text) in str(refused.value)
@@ -183,12 +183,12 @@ def test_texts_that_are_no_position(text, problem):
         ("oooooo" + "-" * 9 + "OOOOO:1", "6 black pawns of 5"),
     ],
 )
-def test_texts_that_are_no_position_of_the_largest_board(text, problem):
+def test_invalid_positions_of_the_largest_board_are_refused(text, problem):
     with pytest.raises(InvalidPositionError, match=problem):
         GAMES["hexapawn-5x4"].decode(text)
 
 
-def test_a_text_may_leave_the_side_out_where_it_is_known():
+def test_a_position_text_may_leave_out_a_known_side():
     assert GAME.decode_as("ooo---OOO", Side.FIRST) == GAME.initial_position()
     assert GAME.decode_as("ooo---OOO:1", Side.FIRST) == GAME.initial_position()
     with pytest.raises(InvalidPositionError, match="no game can reach"):
@@ -198,19 +198,19 @@ def test_a_text_may_leave_the_side_out_where_it_is_known():
 
 
 @pytest.mark.parametrize("text", ["b1", "b1b2b3", "d1d2", "b1b9", "B1B2", "b1 b2"])
-def test_texts_that_are_no_move(text):
+def test_invalid_moves_are_refused(text):
     with pytest.raises(InvalidMoveError, match="is not two squares"):
         GAME.parse_move(text)
 
 
 @pytest.mark.parametrize(("columns", "rows"), [(2, 3), (3, 2), (6, 3), (3, 5), (6, 4), (0, 0), (-3, 3)])
-def test_other_boards_are_refused(columns, rows):
+def test_boards_outside_the_family_are_refused(columns, rows):
     with pytest.raises(InvalidSizeError, match=f"{columns} columns and {rows} rows") as refused:
         Hexapawn(columns, rows)
     assert refused.value.code == "invalid_size"
 
 
-def test_the_family():
+def test_games_of_the_family():
     assert [game.slug for game in family_games("hexapawn")] == [
         "hexapawn",
         "hexapawn-4x3",

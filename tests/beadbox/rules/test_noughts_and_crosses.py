@@ -37,7 +37,7 @@ def test_perft(depth):
     assert perft(GAME, GAME.initial_position(), depth) == PERFT[depth]
 
 
-def test_sequences_of_every_length_and_255168_games():
+def test_number_of_move_sequences_and_of_games():
     # The same as perft, but positions with several paths are visited once.
     ways, n_sequences, n_games = Counter({GAME.initial_position(): 1}), [], 0
     while ways:
@@ -88,7 +88,7 @@ def test_orbits_in_which_a_side_has_to_move(orbits):
     assert (len(to_move[Side.FIRST]), len(to_move[Side.SECOND])) == (338, 289)
 
 
-def test_michies_287_boxes_are_304_less_17_lost_ones(orbits):
+def test_michies_287_boxes_are_304_minus_17_lost_ones(orbits):
     """Michie left out the 17 positions of the fourth move in which every move loses."""
     fourth_move = [p for p in orbits if GAME.ply(p) == 6 and not GAME.is_terminal(p)]
     lost = [
@@ -131,13 +131,13 @@ def test_decode_accepts_exactly_the_reachable_positions(positions):
         ("XXXOO.O..", "goes on after a side has won"),
     ],
 )
-def test_a_board_that_cannot_arise_is_refused_with_the_reason(text, why):
+def test_refusal_of_an_impossible_board_gives_the_reason(text, why):
     with pytest.raises(InvalidPositionError, match=why):
         GAME.decode(text)
 
 
 @given(st.text(alphabet="XO.xo- \n", max_size=12))
-def test_decode_accepts_no_garbage(text):
+def test_decode_refuses_random_text(text):
     error = refusal(GAME.decode, text)
     if error is None:
         assert len(text) == 9
@@ -147,19 +147,19 @@ def test_decode_accepts_no_garbage(text):
 
 
 @pytest.mark.parametrize("text", ["", "0", "10", "a1", " 1", "1\n", "-1", "²", "١", "12"])
-def test_a_move_that_is_no_square_is_refused(text):
+def test_a_move_outside_the_board_is_refused(text):
     with pytest.raises(InvalidMoveError, match="not a square"):
         GAME.parse_move(text)
 
 
-def test_outcomes_tell_who_won_and_why():
+def test_outcomes_have_the_winner_and_the_reason():
     assert GAME.outcome(GAME.decode("XXXOO....")) == Outcome(Side.FIRST, "three_in_a_row")
     assert GAME.outcome(GAME.decode("XX.OOOX..")) == Outcome(Side.SECOND, "three_in_a_row")
     assert GAME.outcome(GAME.decode("XOXXOOOXX")) == Outcome(None, "full_board")
     assert GAME.outcome(GAME.decode("XOXXXOOXO")) == Outcome(None, "full_board")
 
 
-def test_a_last_move_may_fill_two_lines_at_once():
+def test_a_last_move_may_complete_two_lines():
     position = GAME.decode("XXXXOOXOO")
     assert GAME.outcome(position) == Outcome(Side.FIRST, "three_in_a_row")
     assert GAME.look.winning_cells(position) == (0, 1, 2, 3, 6)
@@ -169,6 +169,6 @@ def test_the_empty_board_has_three_distinct_moves():
     assert GAME.distinct_moves(GAME.initial_position()) == ((0, 2, 6, 8), (1, 3, 5, 7), (4,))
 
 
-def test_moves_in_words():
+def test_descriptions_of_moves():
     assert GAME.look.describe_move(GAME.parse_move("1")) == "top left"
     assert GAME.look.describe_move(GAME.parse_move("5")) == "centre"

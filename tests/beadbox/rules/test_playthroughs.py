@@ -18,14 +18,14 @@ def test_every_game_has_a_playthrough(slug):
 
 
 @pytest.mark.parametrize("file", FILES, ids=[f"{file.parent.name}/{file.stem}" for file in FILES])
-def test_the_rules_say_what_they_said_when_the_game_was_recorded(file):
+def test_rules_reproduce_the_recorded_game(file):
     recorded = file.read_text(encoding="utf-8").splitlines()
     moves = [line.removeprefix("move: ") for line in recorded if line.startswith("move: ")]
     assert list(playthrough_lines(GAMES[file.parent.name], moves)) == recorded
 
 
 @pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
-def test_a_random_game_is_decided_by_its_seed(game):
+def test_the_seed_determines_a_random_game(game):
     seeds = range(20 if game.listable else 2)
     games = [random_game(game, seed) for seed in seeds]
     assert games == [random_game(game, seed) for seed in seeds]
@@ -33,7 +33,7 @@ def test_a_random_game_is_decided_by_its_seed(game):
     assert all("outcome:" in list(playthrough_lines(game, moves))[-1] for moves in games)
 
 
-def test_moves_that_are_no_game_are_refused():
+def test_games_with_illegal_moves_are_refused():
     game = GAMES["noughts-and-crosses"]
     with pytest.raises(InvalidMoveError, match="'centre'"):
         list(playthrough_lines(game, ["centre"]))

@@ -22,7 +22,7 @@ def test_ply_is_the_least_of_the_orbit(game):
         assert {game.ply(image) for image in game.orbit(position)} == {game.ply(position)}
 
 
-def test_the_circle_has_eighth_turns():
+def test_mu_torere_has_rotations_by_an_eighth():
     turns = [symmetry.quarter_turns for symmetry in GAMES[1].symmetries]
     assert turns == [n / 2 for n in range(8)] * 2
 
@@ -42,7 +42,7 @@ def test_the_circle_has_eighth_turns():
         (GAMES[1], ".BBWWWWBB1", "no game can reach"),
     ],
 )
-def test_positions_that_cannot_arise_are_refused(game, text, reason):
+def test_impossible_positions_are_refused(game, text, reason):
     refused = refusal(game.decode, text)
     assert isinstance(refused, InvalidPositionError)
     assert repr(text) in str(refused)
@@ -51,13 +51,13 @@ def test_positions_that_cannot_arise_are_refused(game, text, reason):
 
 @each_game
 @pytest.mark.parametrize("text", ["", "0", "1-1", "1-2-3", "1-", "a-b", "٣-1", "1-10"])
-def test_moves_that_are_none_are_refused(game, text):
+def test_invalid_moves_are_refused(game, text):
     refused = refusal(game.parse_move, text)
     assert isinstance(refused, InvalidMoveError)
     assert repr(text) in str(refused)
 
 
-def test_a_text_without_a_side_is_read_with_the_named_one():
+def test_a_text_without_a_side_is_read_for_the_given_side():
     game = GAMES[0]
     start = game.initial_position()
     assert game.decode_as(game.encode_short(start), Side.FIRST) == start

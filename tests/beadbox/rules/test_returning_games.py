@@ -24,7 +24,7 @@ DATA = Path(__file__).parents[2] / "data" / "games"
 COUNTS = {one["name"]: one for one in json.loads((DATA / "counts.json").read_text())["games"]}
 STRENGTH = {one["name"]: one for one in json.loads((DATA / "strength.json").read_text())["games"]}
 GAMES = {game.slug: game for game in (*MORRISES, *ACHIS, Dodgem(), HareAndHounds())}
-COUNTED = {
+GAMES_WITH_COUNTS = {
     "three-mens-morris": "three-mens-morris-8-lines",
     "three-mens-morris-rows": "three-mens-morris-rows-and-columns",
     "three-mens-morris-any-point": "three-mens-morris-any-point",
@@ -33,18 +33,18 @@ COUNTED = {
     "dodgem": "dodgem-3x3",
     "hare-and-hounds": "hare-and-hounds",
 }
-MEASURED = COUNTED | {
+GAMES_WITH_STRENGTH = GAMES_WITH_COUNTS | {
     "three-mens-morris-barred": "three-mens-morris-8-lines-centre-barred",
     "three-mens-morris-rows-barred": "three-mens-morris-rows-and-columns-centre-barred",
     "three-mens-morris-any-point-barred": "three-mens-morris-any-point-centre-barred",
     "three-mens-morris-king-steps-barred": "three-mens-morris-king-steps-centre-barred",
     "achi-pass": "achi-4-each-8-lines-stuck-passes",
 }
-ROWS = [(slug, row) for slug, name in MEASURED.items() for row in STRENGTH[name]["rows"]]
+ROWS = [(slug, row) for slug, name in GAMES_WITH_STRENGTH.items() for row in STRENGTH[name]["rows"]]
 
 
 def graph(slug: str) -> GraphArrays:
-    """All positions of a game that are not over, the start first."""
+    """All positions of a game that have a move, the start first."""
     return graph_compile(GAMES[slug], reduced=False).arrays
 
 
@@ -54,7 +54,7 @@ def solution(slug: str):
 
 
 def counts_of(slug: str) -> tuple[list[int], list[int]]:
-    """Positions and classes, each all of them and those not over."""
+    """The numbers of positions and of classes: in each list all of them, then those where the game goes on."""
     game = GAMES[slug]
     classes = {game.canonical(position) for position in game.reached}
     return tuple([len(those), sum(not game.is_terminal(p) for p in those)] for those in (game.reached, classes))
@@ -67,27 +67,27 @@ def boxes_of(slug: str, n_ways) -> list[int]:
     return [sum(position.side is side for position in boxes) for side in Side]
 
 
-@pytest.mark.parametrize("slug", COUNTED)
+@pytest.mark.parametrize("slug", GAMES_WITH_COUNTS)
 class TestCounts:
     def test_positions_and_classes(self, slug):
-        wanted = COUNTS[COUNTED[slug]]
+        wanted = COUNTS[GAMES_WITH_COUNTS[slug]]
         assert list(counts_of(slug)) == [wanted["states"], wanted.get("classes", wanted["states"])]
 
     def test_boxes_of_both_sides(self, slug):
-        wanted = COUNTS[COUNTED[slug]]
+        wanted = COUNTS[GAMES_WITH_COUNTS[slug]]
         assert boxes_of(slug, lambda game, position: len(game.legal_moves(position))) == wanted["boxes"]
         kinds = boxes_of(slug, lambda game, position: len(game.distinct_moves(position)))
         assert kinds == wanted.get("boxes_with_several_kinds_of_move", wanted["boxes"])
 
     def test_value_of_the_start(self, slug):
-        wanted = COUNTS[COUNTED[slug]]
+        wanted = COUNTS[GAMES_WITH_COUNTS[slug]]
         result = {"first": FIRST_WINS, "hounds": FIRST_WINS, "second": SECOND_WINS, "draw": ENDLESS}[wanted["value"]]
         found = solution(slug)
         assert (found.result[0], found.plies[0]) == (result, wanted.get("plies", NO_PLIES))
 
 
 @pytest.mark.parametrize("slug", [game.slug for game in MORRISES if game.is_barred])
-def test_a_barred_centre_makes_the_game_a_draw(slug):
+def test_with_a_barred_centre_play_is_endless(slug):
     assert list(counts_of(slug)) == [[5381, 4965], [741, 678]]
     assert solution(slug).result[0] == ENDLESS
 
@@ -179,7 +179,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("slug", "text", "reason"), REFUSED)
-def test_positions_that_cannot_arise_are_refused_with_the_reason(slug, text, reason):
+def test_refusal_of_an_impossible_position_gives_the_reason(slug, text, reason):
     refused = refusal(GAMES[slug].decode, text)
     assert isinstance(refused, InvalidPositionError)
     assert repr(text) in str(refused)
@@ -188,7 +188,7 @@ def test_positions_that_cannot_arise_are_refused_with_the_reason(slug, text, rea
 
 @pytest.mark.parametrize("slug", GAMES)
 @pytest.mark.parametrize("text", ["", "0", "12", "5-5-5", "1-0", "a", "٣"])
-def test_moves_that_are_none_are_refused(slug, text):
+def test_invalid_moves_are_refused(slug, text):
     refused = refusal(GAMES[slug].parse_move, text)
     assert isinstance(refused, InvalidMoveError)
     assert repr(text) in str(refused)

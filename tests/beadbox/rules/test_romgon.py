@@ -61,11 +61,11 @@ def position(pieces: dict[str, str], side: Side, game: Romgon = GAME) -> Positio
     return game.decode(f"{text}-{'bw'[side]}0")
 
 
-def texts(game: Romgon, where: Position) -> list[str]:
+def legal_move_texts(game: Romgon, where: Position) -> list[str]:
     return [game.format_move(move) for move in game.legal_moves(where)]
 
 
-def played(game: Romgon, *actions: str) -> Position:
+def position_after(game: Romgon, *actions: str) -> Position:
     where = game.initial_position()
     for action in actions:
         where = game.play(where, game.parse_move(action))
@@ -101,16 +101,16 @@ class TestGeometry:
 
     def test_start_goals_and_centre(self):
         start = {
-            IDS[cell]: {"color": SIDES_NAMED[piece.side], "type": TYPE_NAMES[piece.kind], "flipped": piece.flipped}
+            IDS[cell]: {"color": SIDE_NAMES[piece.side], "type": TYPE_NAMES[piece.kind], "flipped": piece.flipped}
             for cell, code in enumerate(START)
             if code
             for piece in (piece_of(code),)
         }
         assert start == TABLES["start"]
-        assert {SIDES_NAMED[side]: IDS[cell] for side, cell in GOALS.items()} == TABLES["goal"]
+        assert {SIDE_NAMES[side]: IDS[cell] for side, cell in GOALS.items()} == TABLES["goal"]
         assert GAME.initial_position().side == SIDES[TABLES["firstPlayer"]]
 
-    def test_the_picture_has_neighbours_a_unit_apart(self):
+    def test_neighbours_in_the_picture_are_a_unit_apart(self):
         cells = GAME.look.layout.cells
         for cell, neighbours in enumerate(geometry.NEIGHBOURS):
             for n in neighbours:
@@ -118,10 +118,10 @@ class TestGeometry:
                 assert abs(apart) == pytest.approx(1, abs=1e-3)
 
 
-SIDES_NAMED = {WHITE: "white", BLACK: "black"}
+SIDE_NAMES = {WHITE: "white", BLACK: "black"}
 
 
-class TestPiecesAlone:
+class TestTargetsOfPieces:
     @pytest.mark.parametrize(
         ("table", "piece", "part"),
         [
@@ -147,13 +147,13 @@ class TestPiecesAlone:
             ("blackTriangleByRotation", BLACK, TRIANGLE),
         ],
     )
-    def test_targets_by_rotation(self, table, side, kind):
+    def test_targets_of_each_rotation(self, table, side, kind):
         for rotation, wanted in enumerate(TABLES["emptyBoardTargets"][table]):
             code = Piece(side, kind, rotation=rotation).code
             for cell in range(N_CELLS):
                 assert sorted(IDS[end] for end in REACH[code][cell].takes) == wanted[IDS[cell]]
 
-    def test_a_rotation_counts_from_the_last_full_turn(self):
+    def test_rotations_are_counted_modulo_a_full_turn(self):
         for rotation in range(-12, 12):
             assert Piece(WHITE, TRIANGLE, rotation=rotation).code == Piece(WHITE, TRIANGLE, rotation=rotation % 6).code
             assert Piece(WHITE, HEXGON, rotation=rotation).code == Piece(WHITE, HEXGON, rotation=rotation % 3).code
@@ -178,7 +178,7 @@ class TestGoldenPositions:
         outcome = board_outcome(board, side, options)
         assert {
             "over": outcome is not None,
-            "winner": outcome and SIDES_NAMED[outcome.winner],
+            "winner": outcome and SIDE_NAMES[outcome.winner],
             "reason": outcome and outcome.termination,
             "inCheck": moves.in_check(board, side),
         } == entry["status"]
@@ -201,7 +201,7 @@ class TestGoldenPositions:
 
 
 @pytest.mark.parametrize("game", ROMGONS, ids=[game.slug for game in ROMGONS])
-def test_the_rules_are_the_same_from_the_other_side_of_the_board(game):
+def test_rules_are_symmetric_between_the_sides(game):
     rng = random.Random(game.slug)
     for n_pieces in [*range(2, 52), *range(2, 30)]:
         board, side = random_board(rng, flips=game.options.flip, n_pieces=n_pieces), rng.choice(list(Side))
@@ -230,19 +230,19 @@ def test_is_legal_agrees_with_the_list_of_legal_moves():
 class TestCheck:
     def test_a_rhombus_may_not_step_into_an_attack_but_may_win_there(self):
         attacked = {"3-6": "R", "2-6": "s", "0-0": "r"}
-        assert "3-6>3-7" not in texts(GAME, position(attacked, WHITE))
+        assert "3-6>3-7" not in legal_move_texts(GAME, position(attacked, WHITE))
         guarded = {"3-7": "R", "2-7": "s", "0-0": "r"}
-        assert "3-7>3-8" in texts(GAME, position(guarded, WHITE))
+        assert "3-7>3-8" in legal_move_texts(GAME, position(guarded, WHITE))
 
     def test_with_shape_defence_an_attacked_goal_is_closed(self):
         shape = GAMES["romgon-shape"]
         guarded = {"3-7": "R", "2-7": "s", "0-0": "r"}
-        assert "3-7>3-8" not in texts(shape, position(guarded, WHITE, shape))
-        assert "3-7>3-8" in texts(shape, position({**guarded, "2-7": "S"}, WHITE, shape))
+        assert "3-7>3-8" not in legal_move_texts(shape, position(guarded, WHITE, shape))
+        assert "3-7>3-8" in legal_move_texts(shape, position({**guarded, "2-7": "S"}, WHITE, shape))
 
-    def test_a_rhombus_at_home_bars_the_goal(self):
-        assert "3-6>3-8" not in texts(GAME, position({"3-6": "R", "3-8": "r"}, WHITE))
-        assert "3-6>3-8" in texts(GAME, position({"3-6": "R", "3-8": "s", "0-0": "r"}, WHITE))
+    def test_a_rhombus_on_its_base_blocks_the_goal(self):
+        assert "3-6>3-8" not in legal_move_texts(GAME, position({"3-6": "R", "3-8": "r"}, WHITE))
+        assert "3-6>3-8" in legal_move_texts(GAME, position({"3-6": "R", "3-8": "s", "0-0": "r"}, WHITE))
 
     def test_circle_attacks_along_its_ring_until_blocked(self):
         assert moves.in_check(position({"0-2": "R", "6-0": "c", "0-5": "r"}, WHITE).board, WHITE)
@@ -252,7 +252,8 @@ class TestCheck:
     def test_only_pieces_of_one_flip_state_take_each_other(self):
         at_hand = {"3-4": "R~", "3-5": "t", "0-0": "r"}
         assert not moves.in_check(position(at_hand, WHITE, FLIPS).board, WHITE)
-        assert "3-4~" not in texts(FLIPS, position(at_hand, WHITE, FLIPS))  # a flip would leave the rhombus attacked
+        # A flip would leave the rhombus attacked.
+        assert "3-4~" not in legal_move_texts(FLIPS, position(at_hand, WHITE, FLIPS))
         assert moves.in_check(position({**at_hand, "3-4": "R"}, WHITE, FLIPS).board, WHITE)
 
 
@@ -268,15 +269,15 @@ class TestTerminations:
             ({"3-8": "R", "0-0": "r"}, WHITE, Outcome(WHITE, "base_captured")),
         ],
     )
-    def test_by_the_board(self, pieces, side, outcome):
+    def test_outcomes_by_the_board(self, pieces, side, outcome):
         where = position(pieces, side)
         assert GAME.outcome(where) == outcome
         assert (GAME.legal_moves(where) == ()) == (outcome is not None)
 
-    def test_the_third_time_loses_whoever_brings_it_about(self):
+    def test_the_side_that_repeats_a_position_a_third_time_loses(self):
         shuffle = ("6-5>5-5", "0-0>1-1", "5-5>6-5", "1-1>0-0")
-        assert GAME.outcome(played(GAME, *shuffle, *shuffle[:3])) is None
-        assert GAME.outcome(played(GAME, *shuffle, *shuffle)) == Outcome(BLACK, "threefold_repetition")
+        assert GAME.outcome(position_after(GAME, *shuffle, *shuffle[:3])) is None
+        assert GAME.outcome(position_after(GAME, *shuffle, *shuffle)) == Outcome(BLACK, "threefold_repetition")
 
     def test_repetition_counts_the_side_to_move(self):
         """The same board with the other side to move is another position."""
@@ -285,10 +286,12 @@ class TestTerminations:
         assert GAME.outcome(where) == Outcome(WHITE, "threefold_repetition")
         assert GAME.outcome(Position(board, BLACK, 4, (board,) * 3, ())) is None
 
-    def test_a_flip_makes_another_position(self):
+    def test_a_flip_changes_the_position(self):
         there, back = ("3-8~", "3-0~"), ("3-8~", "3-0~")
-        assert FLIPS.outcome(played(FLIPS, *there, *back, *there)) is None
-        assert FLIPS.outcome(played(FLIPS, *there, *back, *there, *back)) == Outcome(BLACK, "threefold_repetition")
+        assert FLIPS.outcome(position_after(FLIPS, *there, *back, *there)) is None
+        assert FLIPS.outcome(position_after(FLIPS, *there, *back, *there, *back)) == Outcome(
+            BLACK, "threefold_repetition"
+        )
 
     def test_200_plies_are_a_draw_unless_the_last_wins(self):
         rhombuses = {"3-6": "R", "0-0": "r"}
@@ -297,18 +300,18 @@ class TestTerminations:
         assert GAME.outcome(GAME.play(last, GAME.parse_move("3-6>3-5"))) == Outcome(None, "move_limit")
         assert GAME.outcome(GAME.play(last, GAME.parse_move("3-6>3-8"))) == Outcome(WHITE, "base_captured")
 
-    def test_who_goes_to_and_fro_for_the_fifth_time_loses(self):
+    def test_the_side_that_shuttles_for_the_fifth_time_loses(self):
         game = GAMES["romgon-shuttle"]
         black = ("6-5>5-5", "5-5>6-5", "6-5>5-5", "5-5>6-5", "6-5>5-5")
         white = ("0-0>1-1", "1-0>2-1", "6-0>5-1", "5-0>4-1")
         actions = [action for pair in zip(black, white, strict=False) for action in pair]
-        assert game.outcome(played(game, *actions)) is None
-        ended = played(game, *actions, black[-1])
+        assert game.outcome(position_after(game, *actions)) is None
+        ended = position_after(game, *actions, black[-1])
         assert game.outcome(ended) == Outcome(WHITE, "shuttle")
         assert game.decode(game.encode(ended)) == ended
-        assert GAME.outcome(played(GAME, *actions, black[-1])) is None
+        assert GAME.outcome(position_after(GAME, *actions, black[-1])) is None
 
-    def test_a_capture_in_between_forgets_no_shuttle(self):
+    def test_a_capture_does_not_reset_the_shuttle_count(self):
         game = GAMES["romgon-shuttle"]
         where = position({"3-1": "R", "3-7": "r", "6-5": "s", "5-1": "S", "6-1": "c"}, BLACK, game)
         black = ("6-5>5-5", "5-5>6-5", "6-5>5-5", "5-5>6-5", "6-5>5-5")
@@ -320,13 +323,13 @@ class TestTerminations:
         assert game.outcome(game.play(where, game.parse_move(black[-1]))) == Outcome(WHITE, "shuttle")
 
 
-class TestTurning:
+class TestRotations:
     GAME = GAMES["romgon-turn"]
 
     def test_triangle_turns_in_place_or_after_a_quiet_move(self):
         """A triangle does not turn after a capture."""
         where = position({"3-4": "T", "3-5": "s", "6-0": "R", "0-0": "r"}, WHITE, self.GAME)
-        own = [text for text in texts(self.GAME, where) if text.startswith("3-4")]
+        own = [text for text in legal_move_texts(self.GAME, where) if text.startswith("3-4")]
         around = [f"@{rotation}" for rotation in range(1, 6)]
         assert own == [
             *(f"3-4>2-4{turn}" for turn in ("", *around)),
@@ -335,32 +338,32 @@ class TestTurning:
             *(f"3-4>4-4{turn}" for turn in ("", *around)),
         ]
 
-    def test_a_hexgon_has_three_axes(self):
+    def test_a_hexgon_turns_between_three_axes(self):
         where = position({"3-4": "H@1", "6-0": "R", "0-0": "r"}, WHITE, self.GAME)
-        assert [text for text in texts(self.GAME, where) if text.startswith("3-4@")] == ["3-4@0", "3-4@2"]
+        assert [text for text in legal_move_texts(self.GAME, where) if text.startswith("3-4@")] == ["3-4@0", "3-4@2"]
 
-    def test_nothing_else_turns(self):
+    def test_other_pieces_do_not_turn(self):
         where = position({"3-3": "S", "3-1": "C", "6-0": "R", "0-0": "r"}, WHITE, self.GAME)
-        assert not [text for text in texts(self.GAME, where) if "@" in text]
+        assert not [text for text in legal_move_texts(self.GAME, where) if "@" in text]
 
-    def test_the_rotation_moves_along_and_is_encoded(self):
+    def test_a_moved_piece_keeps_its_rotation_in_the_text(self):
         where = position({"3-3": "T", "6-0": "R", "0-0": "r"}, WHITE, self.GAME)
         after = self.GAME.play(where, self.GAME.parse_move("3-3>3-4@2"))
         assert self.GAME.pieces(after)[CELL["3-4"]] == "T@2"
         assert self.GAME.encode(after).endswith("Y" + "Z2")
 
-    def test_no_turn_leaves_a_check(self):
+    def test_a_turn_in_check_is_illegal(self):
         where = position({"6-0": "R", "6-1": "t", "3-4": "T", "0-0": "r"}, WHITE, self.GAME)
         assert moves.in_check(where.board, WHITE)
-        assert not [text for text in texts(self.GAME, where) if text.startswith("3-4")]
+        assert not [text for text in legal_move_texts(self.GAME, where) if text.startswith("3-4")]
 
 
 class TestText:
-    def test_the_start(self):
+    def test_text_of_the_initial_position(self):
         assert GAME.encode(GAME.initial_position()) == "S4s.T5t.C6h.R7r.H6c.T5t.S4s-b0"
 
-    def test_moves_since_the_last_capture(self):
-        where = played(GAME, "2-7>3-6", "2-0>3-1", "3-6>2-4", "3-1>2-6", "1-6>2-6")
+    def test_text_lists_moves_since_the_last_capture(self):
+        where = position_after(GAME, "2-7>3-6", "2-0>3-1", "3-6>2-4", "3-1>2-6", "1-6>2-6")
         assert where.past == ()
         assert GAME.encode(where) == "S4s.T6.5h1t1.R7r.H6c.T5t.S4s-w5".replace("5h1t1", "4h1t1")
         assert where.ply == 5
@@ -394,7 +397,7 @@ class TestText:
             ("6.7.8.6R1s.8.7.r5-w9-bd", "is not how"),  # the history begins again after a capture
         ],
     )
-    def test_what_is_no_position_is_refused_with_the_reason(self, text, why):
+    def test_refusal_of_an_invalid_position_gives_the_reason(self, text, why):
         error = refusal(GAME.decode, text)
         if why is None:
             assert GAME.encode(GAME.decode(text)) == text
@@ -411,7 +414,7 @@ class TestText:
                 EVERYTHING.decode(f"S4s.T5t.C6h.R7r.H6c.T5t.S4s-b{ply}-" + "yy" * n_moves)
 
     @given(st.text(alphabet="STRCHstrch~@.-bw0123456789Ayr", max_size=60))
-    def test_garbage_is_refused_or_written_the_same(self, text):
+    def test_random_text_is_refused_or_survives_a_round_trip(self, text):
         if refusal(EVERYTHING.decode, text) is None:
             assert EVERYTHING.encode(EVERYTHING.decode(text)) == text
 
@@ -433,11 +436,11 @@ class TestText:
             "3-٣~",
         ],
     )
-    def test_what_is_no_action_is_refused(self, text):
+    def test_invalid_actions_are_refused(self, text):
         with pytest.raises(InvalidMoveError, match="is not an action"):
             GAME.parse_move(text)
 
-    def test_the_longest_text_is_short_enough_to_be_stored(self):
+    def test_the_longest_position_text_can_be_stored(self):
         # A game to the last ply without a capture. Each action has a turn, and the history begins at the start.
         rng, longest = random.Random(3), 0
         for _ in range(3):
@@ -449,7 +452,7 @@ class TestText:
         assert 400 < longest < 900
         assert 51 * len("t~@5") + len(".......-b200") + 200 * 3 < 900
 
-    def test_records(self):
+    def test_records_of_games(self):
         board = board_of(
             {CELL["3-0"]: Piece(WHITE, RHOMBUS), CELL["5-6"]: Piece(BLACK, TRIANGLE), CELL["5-5"]: Piece(WHITE, SQUARE)}
         )
@@ -457,8 +460,8 @@ class TestText:
             assert notation(board, GAME.parse_move(text)) == wanted
 
 
-class TestWhatIsShown:
-    def test_pieces(self):
+class TestDisplay:
+    def test_pieces_of_the_picture(self):
         names = [
             piece_name(Piece(side, kind, flipped, rotation).code)
             for side, kind, flipped, rotation in (
@@ -471,7 +474,7 @@ class TestWhatIsShown:
         assert names == ["R", "r~", "t@2", "H~@1"]
         assert EVERYTHING.pieces(EVERYTHING.initial_position())[0] == "S"
 
-    def test_actions_on_the_same_cells_differ_in_kind_and_words(self):
+    def test_actions_on_the_same_cells_have_different_labels(self):
         kinds = {"3-0>3-1": "move", "3-0~": "flip", "1-0@3": "turn", "1-0>1-1@3": "turn"}
         assert {text: EVERYTHING.look.kind(EVERYTHING.parse_move(text)) for text in kinds} == kinds
         words = {
@@ -506,7 +509,7 @@ class TestWhatIsShown:
         ]
         assert EVERYTHING.look.tell_move(board, EVERYTHING.parse_move("5-5>5-4@0")) == "hexgon 5-5 to 5-4, turns left"
 
-    def test_notices(self):
+    def test_notices_about_draws_and_repetitions(self):
         assert GAME.look.notices(GAME.initial_position()) == {}
         assert GAME.look.notices(position({"3-4": "R", "0-0": "r", "3-5": "t"}, WHITE)) == {
             "check": "White is in check"
@@ -514,7 +517,7 @@ class TestWhatIsShown:
         race = GAME.look.notices(position({"3-4": "R", "0-0": "r"}, BLACK))
         assert list(race) == ["escape_race"]
 
-    def test_what_lights_up_when_the_game_is_over(self):
+    def test_highlighted_cells_at_the_end_of_a_game(self):
         entered = GAME.play(position({"3-6": "R", "0-0": "r"}, WHITE), GAME.parse_move("3-6>3-8"))
         assert GAME.look.winning_cells(entered) == (CELL["3-8"],)
         for entry in VECTORS["positions"]:
@@ -524,7 +527,7 @@ class TestWhatIsShown:
                 assert list(GAME.look.winning_cells(where)) == lost
 
 
-def test_the_family_has_a_game_for_every_choice_of_options():
+def test_the_family_has_a_game_for_each_set_of_options():
     assert family_games("romgon") == ROMGONS
     assert len({game.options for game in ROMGONS}) == 16
     assert ROMGONS[0].options == CORE

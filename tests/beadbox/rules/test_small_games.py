@@ -35,8 +35,8 @@ NAMES = {
 }
 COUNTS = {one["name"]: one for one in json.loads((DATA / "counts.json").read_text())["games"]}
 STRENGTH = {one["name"]: one for one in json.loads((DATA / "strength.json").read_text())["games"]}
-ROWS = [(slug, row) for slug, name in NAMES.items() for row in STRENGTH[name]["rows"]]
-BEST = [(slug, row) for slug, name in NAMES.items() for row in STRENGTH[name].get("best_responses", ())]
+STRENGTH_ROWS = [(slug, row) for slug, name in NAMES.items() for row in STRENGTH[name]["rows"]]
+BEST_RESPONSES = [(slug, row) for slug, name in NAMES.items() for row in STRENGTH[name].get("best_responses", ())]
 each_game = pytest.mark.parametrize("slug", NAMES)
 
 
@@ -92,7 +92,7 @@ def test_perft_of_notakto(depth, n):
 
 
 @pytest.mark.parametrize(
-    ("slug", "row"), ROWS, ids=lambda one: one if isinstance(one, str) else f"{one['first']}-{one['second']}"
+    ("slug", "row"), STRENGTH_ROWS, ids=lambda one: one if isinstance(one, str) else f"{one['first']}-{one['second']}"
 )
 def test_exact_strength(slug, row):
     graph = graph_compile(game_get(slug), reduced=False)
@@ -105,7 +105,7 @@ def test_exact_strength(slug, row):
 
 
 @pytest.mark.parametrize(
-    ("slug", "row"), BEST, ids=lambda one: one if isinstance(one, str) else f"{one['side']}-{one['against']}"
+    ("slug", "row"), BEST_RESPONSES, ids=lambda one: one if isinstance(one, str) else f"{one['side']}-{one['against']}"
 )
 def test_best_response(slug, row):
     graph = graph_compile(game_get(slug), reduced=False)
@@ -139,7 +139,7 @@ def test_best_response(slug, row):
         ("wild-noughts-and-crosses", "XXX"),
     ],
 )
-def test_positions_that_cannot_arise_are_refused(slug, text):
+def test_impossible_positions_are_refused(slug, text):
     refused = refusal(game_get(slug).decode, text)
     assert isinstance(refused, InvalidPositionError)
     assert repr(text) in str(refused)
@@ -147,7 +147,7 @@ def test_positions_that_cannot_arise_are_refused(slug, text):
 
 @each_game
 @pytest.mark.parametrize("text", ["", "0", "22", "a", "٣", "1Y", "0X"])
-def test_moves_that_are_none_are_refused(slug, text):
+def test_invalid_moves_are_refused(slug, text):
     refused = refusal(game_get(slug).parse_move, text)
     assert isinstance(refused, InvalidMoveError)
     assert repr(text) in str(refused)
@@ -162,7 +162,7 @@ def test_boxes_with_several_kinds_of_move(slug):
     assert found == counts.get("boxes_with_several_kinds_of_move", counts["boxes"])
 
 
-def test_nim_is_lost_where_the_heaps_add_up_to_zero():
+def test_nim_positions_with_a_nim_sum_of_zero_are_lost():
     """Bouton's theorem: the side to move loses exactly where the binary sum of the heaps is 0."""
     game = game_get("nim-3-3-3")
 
@@ -180,7 +180,7 @@ def test_a_full_board_of_notakto_is_never_a_draw():
 
 
 @pytest.mark.parametrize("text", ["XX.......", "X...X....", ".X.....X."])
-def test_win_block_does_not_lose_at_once_where_it_need_not(text):
+def test_win_block_avoids_an_immediate_loss(text):
     game = game_get("notakto")
     board = game.decode(text)
     replies = UNIFORM["win-block"].replies(game, board)
@@ -189,7 +189,7 @@ def test_win_block_does_not_lose_at_once_where_it_need_not(text):
 
 
 @pytest.mark.parametrize(("slug", "lost"), [("ladder", {1, 5, 9}), ("21-matches", {0, 4, 8, 12, 16, 20})])
-def test_numbers_at_which_the_side_to_move_loses(slug, lost):
+def test_lost_numbers_of_objects(slug, lost):
     game = game_get(slug)
 
     def wins(position):
