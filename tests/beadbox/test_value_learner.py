@@ -20,7 +20,7 @@ from beadbox.rules.outcome import Outcome, Side
 from beadbox.rules.registry import GAMES
 from beadbox.rules.romgon.pieces import BLACK, RHOMBUS, START, WHITE, Board
 from beadbox.rules.romgon.rules import Position, Romgon
-from tests.beadbox.test_value_search import any_weights
+from tests.beadbox.test_value_search import random_weights
 
 RULE = ValueRule()
 
@@ -171,7 +171,7 @@ EXPLORING_RULE = replace(RULE, random_share=0.2, random_opening=3, value_rate=0.
 def test_compiled_games_equal_the_readable_ones(slug: str, rule: ValueRule, start: Position, n_games: int) -> None:
     readable, compiled = learner(slug, rule, valuer=ReadableValuer()), learner(slug, rule)
     for one in (readable, compiled):  # with weights of zero, a drawn game teaches nothing
-        one.weights[:] = any_weights(2, rule.features)
+        one.weights[:] = random_weights(2, rule.features)
     rngs = RandomSource(4), RandomSource(4)
     outcomes = Counter(readable.game_learnt(rngs[0], start) for _ in range(n_games))
     found = RomgonValuer().train(
@@ -181,7 +181,7 @@ def test_compiled_games_equal_the_readable_ones(slug: str, rule: ValueRule, star
     assert rngs[0].text == rngs[1].text
     assert compiled.weights.tolist() == readable.weights.tolist()
     assert compiled.average.tolist() == readable.average.tolist()
-    assert compiled.weights.tolist() != any_weights(2, rule.features).tolist()
+    assert compiled.weights.tolist() != random_weights(2, rule.features).tolist()
 
 
 @pytest.mark.parametrize("slug", ["romgon", "romgon-flip"])
@@ -202,7 +202,7 @@ def test_python_game_with_compiled_search_equals_the_compiled(slug: str) -> None
 )
 def test_games_end_as_the_rules_end_them(slug: str, n_games: int) -> None:
     """Compare endings one by one. Ten thousand games take minutes: 40 s compiled, three times that by the rules."""
-    game, weights, words = romgon(slug), any_weights(4), RandomSource(3).to_array()
+    game, weights, words = romgon(slug), random_weights(4), RandomSource(3).to_array()
     rules = [
         replace(RULE, search_depth=1, random_share=share, soft_share=0.0, random_opening=0) for share in (0.0, 0.3, 1.0)
     ]

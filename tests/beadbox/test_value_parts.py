@@ -33,7 +33,7 @@ from beadbox.rules.romgon.pieces import (
 from beadbox.rules.romgon.rules import Position, Romgon
 from tests.beadbox.rules.romgon_data import half_turned
 from tests.beadbox.rules.walks import met
-from tests.beadbox.test_value_features import boards, mirrored, placed
+from tests.beadbox.test_value_features import board_with, boards, mirrored
 
 
 def game(*, flips: bool) -> Romgon:
@@ -109,7 +109,7 @@ def with_sides_exchanged(names: set[tuple[str, float]]) -> set[tuple[str, float]
 
 def test_words_name_the_features_on_the_board() -> None:
     # The triangle faces east towards the square, which the hexgon behind could avenge; the circle is not protected.
-    board = placed(
+    board = board_with(
         c2_2=Piece(WHITE, TRIANGLE),
         c2_3=Piece(BLACK, SQUARE),
         c2_4=Piece(BLACK, HEXGON),
@@ -128,7 +128,7 @@ def test_words_name_the_features_on_the_board() -> None:
         "Black rhombus has no safe moves",
     } <= names
     assert {group.name for group in parts_of_board(board, WHITE)} >= {"where the circles stand", "room to move"}
-    bare = placed(c2_2=Piece(WHITE, TRIANGLE), c2_3=Piece(BLACK, SQUARE))
+    bare = board_with(c2_2=Piece(WHITE, TRIANGLE), c2_3=Piece(BLACK, SQUARE))
     assert "Black square hangs" in {group.name for group in parts_of_board(bare, BLACK)}
 
 

@@ -17,7 +17,7 @@ from beadbox.rules.outcome import Result, Side
 from beadbox.rules.registry import GAMES
 from beadbox.rules.romgon.rules import Romgon
 from beadbox.strength.snapshots import Points, best_of, is_snapshot, kept, measured, meeting, openings, snapshot_after
-from tests.beadbox.test_value_search import any_weights
+from tests.beadbox.test_value_search import random_weights
 
 RULE = ValueRule()
 
@@ -89,10 +89,10 @@ class TestOthers:
     @pytest.mark.parametrize("learns", [False, True])
     def test_games_against_another_memory(self, learns: bool) -> None:
         one, other = memory(), memory()
-        other.machine.weights[:] = any_weights(3)
+        other.machine.weights[:] = random_weights(3)
         one.train_against(other, 1, RandomSource(3), opponent_learns=learns)
         assert (one.machine.n_learnt, other.machine.n_learnt) == (1, int(learns))
-        assert (other.machine.weights.tolist() == any_weights(3).tolist()) is not learns
+        assert (other.machine.weights.tolist() == random_weights(3).tolist()) is not learns
 
     def test_a_match_teaches_whoever_played_it(self) -> None:
         one, game, rng = memory(), romgon(), RandomSource(1)
@@ -113,7 +113,7 @@ class TestContests:
     @pytest.mark.parametrize(("level", "depth"), [("easy", 1), ("beginner", 1), ("medium", 1), ("hard", 2)])
     def test_compiled_as_move_by_move(self, slug: str, level: str, depth: int) -> None:
         game, rule = romgon(slug), ValueRule(play_depth=depth, restlessness=0.02 * depth)
-        machine = ValueLearner(game, rule, any_weights(6))
+        machine = ValueLearner(game, rule, random_weights(6))
         played = openings(game, 2, seed=4)
         plain = meeting(game, ValuePlayer(machine), OPPONENTS[level])
         compiled = value_meeting(game, Learnt(machine.weights, depth, rule.restlessness), LEVELS[level])
@@ -133,7 +133,7 @@ class TestMeasuring:
     def test_a_measurement_may_be_cut(self) -> None:
         game = romgon()
         played = openings(game, 6, seed=2)
-        play = value_meeting(game, Learnt(any_weights(6), 1), LEVELS["easy"])
+        play = value_meeting(game, Learnt(random_weights(6), 1), LEVELS["easy"])
         whole = measured(play, played, seed=7)
         assert whole.games == 12
         assert measured(play, played[:2], seed=7) + measured(play, played[2:], seed=7, first=2) == whole

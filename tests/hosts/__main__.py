@@ -559,7 +559,7 @@ def main(words: list[str]) -> int:
         return 1
     acts = options.only or ACTS
     n_wrong = 0 if options.docker else perform(Machines(N_WEBS, N_WORKERS), acts)
-    if options.docker or docker.is_there():
+    if options.docker or docker.is_available():
         print_now("the same with docker compose")
         n_wrong += perform(Docker(N_WEBS, N_WORKERS), acts)
     else:

@@ -25,7 +25,7 @@ from menace_site.local.given_servers import redis_answers
 from menace_site.local.servers import BASE_DIR
 from tests.bench.prepared import work_out
 from tests.hosts.compose import Compose
-from tests.hosts.network import OUTSIDE, SURROUNDINGS, Host, address, bridge
+from tests.hosts.network import ORIGINAL_ENVIRONMENT, OUTSIDE, Host, address, bridge
 from tests.sizes import IS_SMALL
 from tests.waiting import wait_until
 
@@ -174,7 +174,12 @@ class Machines:
         command = ["ip", "netns", "exec", self.hosts["clerk-1"].name, sys.executable, "manage.py", *words]
         environment["METRICS_DIR"] = str(self.var / "metrics")  # this command has no /tmp of its own
         done = subprocess.run(
-            command, env={**SURROUNDINGS, **environment}, check=False, capture_output=True, text=True, cwd=self.code
+            command,
+            env={**ORIGINAL_ENVIRONMENT, **environment},
+            check=False,
+            capture_output=True,
+            text=True,
+            cwd=self.code,
         )
         assert not done.returncode, done.stderr
         return done.stdout
@@ -189,7 +194,7 @@ class Machines:
         words = ["env", f"HOSTNAME={name}", *self.compose.health(service)]
         command = ["ip", "netns", "exec", self.hosts[name].name, *words]
         done = subprocess.run(
-            command, env={**SURROUNDINGS, **environment}, check=False, capture_output=True, cwd=self.code
+            command, env={**ORIGINAL_ENVIRONMENT, **environment}, check=False, capture_output=True, cwd=self.code
         )
         return not done.returncode
 
