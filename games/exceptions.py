@@ -142,6 +142,12 @@ class MatchNotFinishedError(PlayError):
     status = 409
 
 
+class NoDrawError(PlayError):
+    message = "You can offer a draw when the same position has come three times. Play on for now."
+    code = "no_draw"
+    status = 409
+
+
 class NotAPlayerError(PlayError):
     message = "You are watching this match. Only its players can do that."
     code = "not_a_player"

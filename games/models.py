@@ -140,6 +140,13 @@ class Match(models.Model):
         editable=False,
         help_text="Until when whoever thinks about a slow player's next move has it to themselves.",
     )
+    draw_offered_by = models.SmallIntegerField(
+        null=True,
+        blank=True,
+        editable=False,
+        choices=[(0, "first"), (1, "second")],
+        help_text="The side that offers a draw, until the next move.",
+    )
 
     class Meta:
         verbose_name_plural = "matches"

@@ -41,5 +41,6 @@ urlpatterns = [
     re_path(r"^api/rooms/(?P<code>[^/]+)/move/?$", api.RoomMoveView.as_view()),
     re_path(r"^api/rooms/(?P<code>[^/]+)/step/?$", api.RoomStepView.as_view()),
     re_path(r"^api/rooms/(?P<code>[^/]+)/resign/?$", api.RoomResignView.as_view()),
+    re_path(r"^api/rooms/(?P<code>[^/]+)/draw/?$", api.RoomDrawView.as_view()),
     re_path(r"^api/rooms/(?P<code>[^/]+)/reset/?$", api.RoomResetView.as_view()),
 ]

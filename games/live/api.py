@@ -29,7 +29,7 @@ from games.accounts.throttles import Guesses, LiveThrottle, RoomThrottle, TokenT
 from games.codes import parse_code
 from games.limits.admission import ADMISSION
 from games.live.game_view import game_view
-from games.live.play import match_play_move, match_resign, match_step
+from games.live.play import match_draw, match_play_move, match_resign, match_step
 from games.live.room_state import room_positions
 from games.live.rooms import Seated, match_enter, room_create, room_enter, room_is_of, room_join, room_look, room_reset
 from games.live.serializers import (
@@ -289,6 +289,23 @@ class RoomResignView(RoomCodeView):
         """Resign the current match, and return its final state."""
         parsed(SeatSerializer, request.data)
         return Response(match_resign(code=code, person=_person(request, code)))
+
+
+class RoomDrawView(RoomCodeView):
+    """Offers a draw in the room's current match for the caller, or accepts the other player's offer."""
+
+    @extend_schema(
+        request=SeatSerializer,
+        responses={
+            **_STATE,
+            **refusals(exceptions.MatchFinishedError, exceptions.MatchWaitingError, exceptions.NoDrawError),
+        },
+        parameters=[_TOKEN],
+    )
+    def post(self, request: Request, code: str) -> Response:
+        """Offer a draw, or accept the other player's offer. A machine accepts at once. Return the state after that."""
+        parsed(SeatSerializer, request.data)
+        return Response(match_draw(code=code, person=_person(request, code)))
 
 
 class RoomResetView(RoomCodeView):

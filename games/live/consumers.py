@@ -34,7 +34,7 @@ from games.exceptions import (
     refusal_of,
 )
 from games.limits.admission import ADMISSION
-from games.live.play import match_play_move, match_resign, match_step
+from games.live.play import match_draw, match_play_move, match_resign, match_step
 from games.live.room_state import State, room_group
 from games.live.rooms import Entered, room_enter, room_is_of, room_reset, room_watch
 from games.live.serializers import FrameError, parse_move_data, parse_step_data
@@ -49,7 +49,7 @@ logger = logging.getLogger("games.consumers")
 MAX_FRAME_BYTES = 16 * 1024
 FRAMES_PER_SECOND = 10.0
 FRAME_BURST = 30.0
-WRITES = ("move", "step", "resign", "reset")
+WRITES = ("move", "step", "resign", "draw", "reset")
 """Frames that admission control may refuse."""
 CLOSE_NOT_FOUND = 4404
 CLOSE_TRY_AGAIN = 1013
@@ -323,6 +323,8 @@ class RoomConsumer(FrameConsumer):
                 )
             case "resign":
                 view = await in_thread(self._call, lambda person: match_resign(code=self.code, person=person))
+            case "draw":
+                view = await in_thread(self._call, lambda person: match_draw(code=self.code, person=person))
             case "reset":
                 swap = data.get("swap", False)
                 if not isinstance(swap, bool):

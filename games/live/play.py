@@ -1,4 +1,4 @@
-"""Services of a match in play: a person's move or resignation, the steps of an exhibition, and slow players' moves.
+"""Services of a match in play: a person's move, resignation or draw, steps of an exhibition, and slow players' moves.
 
 An automated player answers a move in the transaction that stores this move. A slow player's move is only marked as due,
 with a deadline (``Match.answer_by``). A thread then chooses the move outside of any transaction (:func:`match_answer`).
@@ -18,12 +18,12 @@ from django.utils import timezone
 
 from beadbox.rules.errors import RulesError
 from beadbox.rules.game import AnyPosition
-from beadbox.rules.outcome import Outcome, Side
+from beadbox.rules.outcome import AGREED, Outcome, Side
 from games import exceptions
 from games.accounts.principal import GUEST, Principal
 from games.live import background_moves
 from games.live.players import Choice, LiveMatch, LiveSeat
-from games.live.room_state import EMPTY_BOX, RESIGNATION, room_state
+from games.live.room_state import EMPTY_BOX, RESIGNATION, draw_offer, room_state
 from games.live.states import RoomState
 from games.live.store import live_match, match_change, match_read, matches_store, retried_once
 from games.models import Match, MatchStatus, Ply
@@ -85,6 +85,33 @@ def match_resign(*, code: str, person: Principal) -> RoomState:
         _finish(live.match, Outcome(Side(seat.row.side).other, RESIGNATION))
 
     return match_tell(match_change(code, person.seen_in, resign), person)
+
+
+def match_draw(*, code: str, person: Principal) -> RoomState:
+    """Offer a draw, or accept the other player's offer, and return the state after that.
+
+    An automated player accepts at once. An offer to another person lapses with the next move. A person who holds both
+    seats ends the match. The match counts as endless play.
+
+    Raises:
+        RoomNotFoundError, NotAPlayerError, MatchFinishedError, MatchWaitingError, NoDrawError.
+    """
+
+    def draw(live: LiveMatch) -> None:
+        game, match = live.game, live.match
+        seat = seat_held(live, person, game.side_to_move(game.decode(match.position)))
+        require_playing(match)
+        if game.always_ends or game.endless_winner is not None:
+            raise exceptions.NoDrawError("You cannot offer a draw in this game. Play on, or give up.")
+        if draw_offer(live) is None:
+            raise exceptions.NoDrawError
+        other = live.seats[Side(seat.row.side).other].row
+        if not other.is_human or person.holds(other) or match.draw_offered_by == other.side:
+            _finish(match, Outcome(None, AGREED))
+        else:
+            match.draw_offered_by = seat.row.side
+
+    return match_tell(match_change(code, person.seen_in, draw), person)
 
 
 @retried_once
@@ -264,6 +291,7 @@ def _ply_add(live: LiveMatch, side: int, move: str, position: str) -> None:
     live.plies.append(Ply(match_id=match.pk, number=match.n_plies, side=side, move=move, position=position))
     match.n_plies += 1
     match.position = position
+    match.draw_offered_by = None
 
 
 def _finish(match: Match, outcome: Outcome) -> None:
@@ -271,7 +299,7 @@ def _finish(match: Match, outcome: Outcome) -> None:
     match.winner = outcome.winner
     match.termination = outcome.termination
     match.finished_at = timezone.now()
-    match.answer_by = None
+    match.answer_by = match.draw_offered_by = None
 
 
 def match_tell(live: LiveMatch, person: Principal = GUEST) -> RoomState:

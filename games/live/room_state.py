@@ -8,12 +8,13 @@ from functools import lru_cache
 from typing import Any, cast
 
 from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
-from beadbox.rules.outcome import MOVE_LIMIT, Side
+from beadbox.rules.outcome import AGREED, MOVE_LIMIT, Side
 from games.accounts.principal import AnyUser, Principal
 from games.live.players import PLAYERS, LiveMatch
 from games.live.states import (
     Action,
     BoardState,
+    DrawOffer,
     Ending,
     Insight,
     MatchBoards,
@@ -32,6 +33,9 @@ RESIGNATION = "resignation"
 
 EMPTY_BOX = "empty_box"
 
+N_VISITS_TO_DRAW = 3
+"""Visits to a position in a match after which the players may agree to a draw."""
+
 HIDDEN = "a machine that is not public"
 """Words for a hidden machine within a sentence."""
 
@@ -42,6 +46,7 @@ MATCH_REASONS = {
     RESIGNATION: "the loser resigned",
     EMPTY_BOX: "the machine found no bead in its box and resigned",
     MOVE_LIMIT: "the game went on for too many moves",
+    AGREED: "both sides agreed",
 }
 """Reasons for the end of a match that a game's own rules do not name."""
 
@@ -50,6 +55,22 @@ def swap_allowed(live: LiveMatch) -> bool:
     """Whether a person sits here, and every automated player could play the other side."""
     anybody = any(seat.row.is_human for seat in live.seats)
     return anybody and all(player.can_sit(live, seat, Side(seat.row.side).other) for seat, player in live.automata)
+
+
+def draw_offer(live: LiveMatch) -> DrawOffer | None:
+    """Return the offer of a draw in a match of a game with loops; ``None`` if the players may not agree to a draw.
+
+    They may when, since the last move of a person, a position has come for the third time: the same board with the same
+    side to move, not an image of it. Answers of machines count, because they follow before the person can offer a draw.
+    """
+    game, match, plies = live.game, live.match, live.plies
+    if game.endless_winner is not None or match.status != MatchStatus.PLAYING:
+        return None
+    positions = [game.encode(game.initial_position()), *(ply.position for ply in plies)]
+    last = next((ply.number for ply in reversed(plies) if live.seats[ply.side].row.is_human), len(plies))
+    if all(positions.count(text) < N_VISITS_TO_DRAW for text in positions[last + 1 :]):
+        return None
+    return {"by": None if match.draw_offered_by is None else role_of(match, match.draw_offered_by)}
 
 
 def role_of(match: Match, side: int) -> str:
@@ -143,6 +164,7 @@ def room_state(live: LiveMatch) -> State:
             "ply": match.n_plies,
             "thinking": match.answer_by is not None,
             "last_move": live.plies[-1].move if live.plies else None,
+            "draw_offer": None if game.always_ends else draw_offer(live),
             "outcome": None if not match.is_over else _outcome(match),
             "seats": [
                 {

@@ -26,6 +26,12 @@ class Ending(TypedDict):
     reason: str
 
 
+class DrawOffer(TypedDict):
+    """The players may agree to a draw. ``by`` is the role that offers one, ``None`` before an offer."""
+
+    by: str | None
+
+
 class MachineBrief(TypedDict):
     """Summary of a machine, shown wherever it plays."""
 
@@ -362,6 +368,7 @@ class RoomState(PositionState):
     ply: int
     thinking: bool
     last_move: str | None
+    draw_offer: DrawOffer | None
     outcome: Ending | None
     seats: list[SeatState]
     moves: list[MoveState]

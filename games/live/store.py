@@ -178,9 +178,19 @@ HELD = sql.SQL("""
 """SQL that raises the room's version if it is unchanged since it was read. Waits for concurrent changes of the room."""
 MATCH_CHANGED = sql.SQL("""
     UPDATE games_match SET status = %s, position = %s, n_plies = %s, winner = %s, termination = %s, finished_at = %s,
-        answer_by = %s
+        answer_by = %s, draw_offered_by = %s
     FROM held WHERE games_match.id = %s""")
-MATCH_FIELDS = ("status", "position", "n_plies", "winner", "termination", "finished_at", "answer_by", "id")
+MATCH_FIELDS = (
+    "status",
+    "position",
+    "n_plies",
+    "winner",
+    "termination",
+    "finished_at",
+    "answer_by",
+    "draw_offered_by",
+    "id",
+)
 PLY_FIELDS = ("match_id", "number", "side", "move", "position", "played_at")
 
 

@@ -1,6 +1,6 @@
 /**
- * The buttons beside the board of a match: resign (after a confirmation), play again, and play again with swapped
- * sides.
+ * The buttons beside the board of a match: resign (after a confirmation), offer or accept a draw, play again, and play
+ * again with swapped sides.
  */
 
 import { byId } from "./dom.js";
@@ -27,6 +27,10 @@ export class Actions {
       send("resign");
       board.focus();
     });
+    byId("offer-draw").addEventListener("click", () => {
+      send("draw");
+      board.focus();
+    });
     for (const [id, swap] of Object.entries({ again: false, swap: true })) {
       byId(id).addEventListener("click", () => {
         send("reset", { swap });
@@ -43,6 +47,8 @@ export class Actions {
     byId("resign-question").textContent =
       `Give up this match? The other side wins${teaches ? ", and a machine learns from it" : ""}.`;
     if (now.status !== "playing") byId("resign-confirm").hidden = true;
+    byId("offer-draw").hidden = !isPlayer || !now.draw_offer || now.draw_offer.by === this.viewer.role;
+    byId("offer-draw").textContent = now.draw_offer?.by ? "Accept the draw" : "Offer a draw";
     byId("again").hidden = !(isPlayer || this.viewer.isHost) || !isOver;
     byId("swap").hidden = !isPlayer || !isOver || !now.can_swap;
     byId("beads").hidden = !now.learning?.draws.length;

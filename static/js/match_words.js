@@ -56,6 +56,20 @@ export function noticeWords(/** @type {BoardState} */ board) {
     .join(" ");
 }
 
+/** Returns sentences about a draw by agreement; an empty text if the players may not agree to one. */
+export function drawOfferWords(/** @type {MatchState} */ now, /** @type {Viewer} */ viewer) {
+  if (!now.draw_offer) return "";
+  const { by } = now.draw_offer;
+  const isPlayer = viewer.role !== null;
+  if (by && by === viewer.role) return "You offer a draw. The offer ends with the next move.";
+  if (by) return `${sentence(nameOf(now, by, viewer))} offers a draw.${isPlayer ? " Accept it, or play on." : ""}`;
+  const visits = "The same position has come three times.";
+  if (!isPlayer) return visits;
+  const isHuman = now.seats.find(({ role }) => role !== viewer.role)?.kind === "human";
+  const ends = isHuman && (viewer.roles ?? []).length < 2 ? "" : " It ends the match at once.";
+  return `${visits} You can offer a draw.${ends}`;
+}
+
 /** Returns sentences about the machines' lessons; an empty text before the match has ended. */
 export function lessonWords(/** @type {MatchState} */ now) {
   if (now.status !== "finished" || !now.learning?.lesson) return "";

@@ -16,7 +16,7 @@ import { freshDraw, MatchBoxes } from "./match_boxes.js";
 import { showLesson, showTogether } from "./match_lesson.js";
 import { MatchMoves } from "./match_moves.js";
 import { MatchStore } from "./match_store.js";
-import { drawWords, lessonWords, nameOf, noticeWords, seatOf, statusWords } from "./match_words.js";
+import { drawOfferWords, drawWords, lessonWords, nameOf, noticeWords, seatOf, statusWords } from "./match_words.js";
 import { Offers } from "./offers.js";
 import { showParts } from "./parts.js";
 import { MatchProgress } from "./progress.js";
@@ -38,6 +38,7 @@ const OUT_OF_DATE = new Set([
   "match_finished",
   "match_waiting",
   "not_a_player",
+  "no_draw",
 ]);
 
 const game = pageData("game");
@@ -224,7 +225,7 @@ function look() {
   replay.mark();
   const move = now.moves[replay.at - 1];
   const position = replay.board ? byId("replay-words").textContent : "Back to now.";
-  announce([position, move ? `${move.role}: ${move.name}.` : "", noticeWords(replay.board ?? now)].join(" "));
+  announce([position, move ? `${move.role}: ${move.name}.` : "", noticesShown(now)].join(" "));
 }
 
 /** Returns the cells of the last move before a ply. */
@@ -289,8 +290,14 @@ function showStatus(/** @type {MatchState} */ now) {
   }
 }
 
+/** Returns the notices about the shown board. On the current board, a draw by agreement is one of them. */
+function noticesShown(/** @type {MatchState} */ now) {
+  if (replay.board) return noticeWords(replay.board);
+  return [noticeWords(now), drawOfferWords(now, viewer)].filter(Boolean).join(" ");
+}
+
 function showNotice(/** @type {MatchState} */ now) {
-  const words = noticeWords(replay.board ?? now);
+  const words = noticesShown(now);
   byId("notice").textContent = words;
   byId("notice").hidden = !words;
 }
@@ -339,7 +346,7 @@ function announceState(/** @type {MatchState} */ now, /** @type {Draw|null} */ f
   if (last) words.push(`${nameOf(now, last.role, viewer)}: ${last.name}.`);
   words.push(statusWords(now, viewer));
   if (replay.board) words.push(`You are still looking back. ${byId("replay-words").textContent}`);
-  else if (noticeWords(now)) words.push(noticeWords(now));
+  else if (noticesShown(now)) words.push(noticesShown(now));
   if (lessonWords(now)) words.push(lessonWords(now));
   announce(words.join(" "));
 }

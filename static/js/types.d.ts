@@ -316,6 +316,8 @@ interface MatchState extends BoardState {
   turn: string | null;
   thinking: boolean;
   exhibition: boolean;
+  /** The side that offers a draw, `null` before an offer. The whole is `null` if the players may not agree to a draw. */
+  draw_offer: { by: string | null } | null;
   can_swap: boolean;
   seats: Seat[];
   moves: Played[];

@@ -119,7 +119,7 @@ async def test_unreadable_frame_gets_a_typed_error(code: str, text: str) -> None
         error = await socket.expect("error")
         assert error["code"] == code
         assert error["detail"]
-        assert code != "unknown_frame" or "There are these: move, step, resign, reset, ping." in error["detail"]
+        assert code != "unknown_frame" or "There are these: move, step, resign, draw, reset, ping." in error["detail"]
         await socket.frame("ping")
         await socket.expect("pong")
     assert await in_db(room_view)(await in_db(Room.objects.get)()) == before

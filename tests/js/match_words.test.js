@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
+  drawOfferWords,
   lessonLinks,
   logLines,
   nameOf,
@@ -44,6 +45,28 @@ test("how a match stands", () => {
   assert.equal(statusWords({ ...NOW, thinking: true }, PLAYER), "MENACE (noughts) is thinking…");
   assert.equal(statusWords({ ...NOW, status: "waiting" }, PLAYER), "Waiting for the other player.");
   assert.equal(statusWords({ ...NOW, status: "waiting" }, WATCHER), "One seat is still free.");
+});
+
+test("a draw by agreement, for each viewer", () => {
+  const offered = (by, kind = "human") => ({
+    ...NOW,
+    seats: NOW.seats.map((seat) => ({ ...seat, kind })),
+    draw_offer: { by },
+  });
+  const visits = "The same position has come three times.";
+  assert.equal(drawOfferWords({ ...NOW, draw_offer: null }, PLAYER), "");
+  assert.equal(drawOfferWords(offered(null), PLAYER), `${visits} You can offer a draw.`);
+  for (const [now, viewer] of [
+    [offered(null, "machine"), PLAYER],
+    [offered(null), { ...PLAYER, roles: ["X", "O"] }],
+  ])
+    assert.equal(drawOfferWords(now, viewer), `${visits} You can offer a draw. It ends the match at once.`);
+  assert.equal(drawOfferWords(offered(null), WATCHER), visits);
+  assert.equal(drawOfferWords(offered("X"), PLAYER), "You offer a draw. The offer ends with the next move.");
+  assert.equal(drawOfferWords(offered("O"), PLAYER), "MENACE offers a draw. Accept it, or play on.");
+  assert.equal(drawOfferWords(offered("X"), WATCHER), "Ada offers a draw.");
+  const agreed = over({ winner: null, termination: "agreed", reason: "both sides agreed" });
+  assert.equal(outcomeWords(agreed, PLAYER), "A draw: both sides agreed.");
 });
 
 const LEARNT = {
