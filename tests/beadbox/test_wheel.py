@@ -83,6 +83,20 @@ def test_importing_the_library_loads_no_late_package() -> None:
     assert {name: modules for name, modules in loaded.items() if modules} == {}
 
 
+WITHOUT_POSIX = """
+import asyncio, importlib, pkgutil, sys
+import beadbox
+sys.modules |= dict.fromkeys(("fcntl", "grp", "pwd", "resource", "termios"))
+for module in pkgutil.walk_packages(beadbox.__path__, "beadbox."):
+    if module.name != "beadbox.kernels.compiled":  # asks for the platform
+        importlib.import_module(module.name)
+"""
+
+
+def test_the_library_needs_no_module_of_posix_alone() -> None:
+    subprocess.run([sys.executable, "-c", WITHOUT_POSIX], cwd=ROOT, check=True)
+
+
 def test_every_place_has_the_version_of_the_library() -> None:
     check_versions({"docs/CHANGELOG.md": latest_release(release.CHANGE_LOG.read_text())["version"]})
     with pytest.raises(ReleaseError, match=r"but the footer has 0\.8\.0"):
