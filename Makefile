@@ -84,7 +84,7 @@ check: lint types ## everything but the tests: format, lint, types, import contr
 	@$(PRODUCTION) $(BIN)/python manage.py check --deploy --fail-level WARNING
 	@$(PRODUCTION) $(BIN)/python -W ignore::RuntimeWarning manage.py makemigrations --check --dry-run
 
-bare: $(DEV) ## make run and make test in a minimal Debian of their own (as root, with debootstrap; BARE=test for one)
+bare: $(DEV) ## make run, make test and the wheel in a minimal Debian of their own (as root, with debootstrap; BARE=test for one)
 	@tests/bare.sh
 
 pictures: $(DEV) $(SERVERS) $(TOOLS) browser ## every page at three widths, light and dark, in var/screenshots, to be looked at

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# make bare: run both commands of the README on a system without any installed tools.
+# make bare: run both commands of the README, and the library, on a system without any installed tools.
 #
 # debootstrap makes a minimal Debian root from this machine's package source, with its pip and proxy settings. The root
 # gets the packages that the README names and a clone of the last commit. There `make run` has to answer and to stop,
-# and `make test` has to pass. All of it runs in namespaces of its own: when they end, no process and no mount is left.
+# and `make test` has to pass. The wheel of the library, installed by pip without and with numba, has to train a machine
+# as the checkout does. All of it runs in namespaces of its own: when they end, no process and no mount is left.
 #
-#   BARE=test make bare                      only one of the two, or other targets of the Makefile
+#   BARE=test make bare                      only one of the three, or other targets of the Makefile
+#   BARE=library make bare                   the library alone, in a root that has Python alone
 #   BARE="browser test-browser" make bare    such as the browser tests alone
 #   BARE_KEEP=1 make bare                    keeps the root, and prints its path
 set -euo pipefail
@@ -48,14 +50,18 @@ inside() {
     root=$1 release=$2 repository=$3
     trap 'exit 143' INT TERM # the first process of a namespace receives only signals with a handler
     build
-    for command in ${BARE:-run test}; do
-        echo "make bare: make $command"
+    for command in ${BARE:-run test library}; do
+        what="make $command"
+        [ "$command" != library ] || what="the library"
+        echo "make bare: $what"
         if [ "$command" = run ]; then
             run_and_stop
+        elif [ "$command" = library ]; then
+            library
         else
             there CI=true make "$command" # a missing browser must not pass
-        fi || refuse "make $command failed."
-        echo "make bare: make $command passed."
+        fi || refuse "$what failed."
+        echo "make bare: $what passed."
     done
 }
 
@@ -65,7 +71,9 @@ build() {
         awk -v release="$release" '$3 ~ "^" release "(-updates|-security)?$" && $4 == "main"')
     mirror=$(awk -v release="$release" '$3 == release { print $2; exit }' <<<"$sources")
     [ -n "$mirror" ] || refuse "apt has no source for $release main."
-    debootstrap --variant=minbase --include=python3,python3-venv,make,git,ca-certificates \
+    packages=python3,python3-venv,ca-certificates
+    [ "${BARE:-}" = library ] || packages+=,make,git
+    debootstrap --variant=minbase --include="$packages" \
         "$release" "$root" "$mirror" >"$root.log" 2>&1 || { cat "$root.log"; refuse "debootstrap failed."; }
 
     # Settings to reach this machine's registries, but none of its installed software.
@@ -99,6 +107,22 @@ build() {
 
 there() {
     chroot "$root" /usr/bin/env -i -C /root/beadbox HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin "${settings[@]}" "$@"
+}
+
+# The installed library must leave the same beads, random state and strength as the checkout.
+library() {
+    training=tests/beadbox/installed_training.py
+    wheels=/root/wheels python=/root/environment/bin/python
+    .venv/bin/python -m hatchling build --target wheel --directory "$root$wheels" >"$root.log" 2>&1 || { cat "$root.log"; return 1; }
+    wheel=$wheels/$(ls "$root$wheels")
+    expected=$(PYTHONPATH=. .venv/bin/python "$training")
+    cp "$training" "$root/root/training.py"
+    there python3 -m venv /root/environment
+    for extras in "" "[fast]"; do
+        there $python -m pip install --quiet --disable-pip-version-check "$wheel$extras"
+        [ "$(there $python -I /root/training.py)" = "$expected" ] || return 1
+        echo "make bare: beadbox$extras trains as the checkout does."
+    done
 }
 
 # The site must answer at the address that it prints; after Ctrl-C none of its processes may run.

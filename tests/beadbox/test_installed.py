@@ -15,24 +15,7 @@ from tests.release import ROOT, build
 
 pytestmark = pytest.mark.soak
 
-TRAINING = """
-import json, sys
-from beadbox.kernels.random_source import RandomSource
-from beadbox.learners.boxes.memory import Memory
-from beadbox.learners.boxes.presets import PRESETS
-from beadbox.learners.boxes.strength import against_opponent
-from beadbox.learners.boxes.table import boxes_compile
-from beadbox.policies.registry import OPPONENTS
-from beadbox.rules.outcome import Side
-from beadbox.rules.registry import game_get
-
-game, rule = game_get("noughts-and-crosses"), PRESETS["michie-1961"].rule
-memory = Memory.fresh(boxes_compile(game, Side.FIRST, rule))
-source = RandomSource(1)
-memory.train(OPPONENTS["random"], 300, source)
-strength = against_opponent(memory, OPPONENTS["perfect"])
-print(json.dumps([memory.beads.tolist(), source.text, strength.win, strength.draw, strength.loss]))
-"""
+TRAINING = Path(__file__).with_name("installed_training.py").read_text()
 EXTRAS = """
 from beadbox.learners.boxes.cabinet import Cabinet
 from beadbox.learners.boxes.printing.sheets import sheets_pdf
