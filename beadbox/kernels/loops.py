@@ -2,21 +2,38 @@
 
 The chances of a game's results are the absorption probabilities of a Markov chain. Strongly connected components are
 solved from the back, each by the elimination of Grassmann, Taksar and Heyman. It never subtracts, so a loop that is
-left once in a million visits loses no digits.
+left once in a million visits loses no digits. Elimination fills a large component with moves between any two nodes, so
+a large component in which games are short is solved by iteration (Gauss and Seidel), which never subtracts either.
 
 Source: W. K. Grassmann, M. I. Taksar and D. P. Heyman, "Regenerative analysis and steady state distributions for Markov
 chains" (1985).
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from beadbox.kernels.exact import N_RESULTS
-from beadbox.kernels.graph_arrays import GraphArrays
 from beadbox.kernels.jit import kernel
 
-TOLERANCE = 1e-13
-"""Least difference of points that counts as an improvement of a response."""
+MIN_ITERATED_NODES = 400
+"""Smaller components are eliminated at once, which takes less time than iteration."""
+MAX_ITERATIONS, ITERATIONS_PER_CHECK = 800, 8
+"""Components that need more iterations are eliminated."""
+MAX_UNDECIDED = 1e-15
+"""Chance, at each node, of games that iteration may leave undecided."""
+
+
+class Inside(NamedTuple):
+    """The moves of a component that stay in it; its nodes are numbered from 0."""
+
+    indptr: NDArray[np.int32]
+    """``(n + 1,)``: where the moves of each node begin."""
+    target: NDArray[np.int32]
+    """``(n_moves,)``: the node that a move leads to."""
+    chance: NDArray[np.float64]
+    """``(n_moves,)``: the probability of each move."""
 
 
 @kernel
@@ -100,10 +117,15 @@ def evaluate_loops(
         while end < n_nodes and component[members[end]] == component[members[begin]]:
             place[members[end]] = end - begin
             end += 1
-        n = end - begin
-        inside = np.zeros((n, n))
-        for at in range(n):
-            node = members[begin + at]
+        nodes = members[begin:end]
+        n_inside = 0
+        for node in nodes:
+            for edge in range(indptr[node], indptr[node + 1]):
+                after = successor[edge]
+                n_inside += used[edge] != 0 and after >= 0 and component[after] == component[node]
+        inside = Inside(np.zeros(end - begin + 1, np.int32), np.zeros(n_inside, np.int32), np.zeros(n_inside))
+        n_inside = 0
+        for at, node in enumerate(nodes):
             played = False
             for edge in range(indptr[node], indptr[node + 1]):
                 if used[edge] == 0:
@@ -113,31 +135,73 @@ def evaluate_loops(
                 if after < 0:
                     value[node, -1 - after] += p
                 elif component[after] == component[node]:
-                    inside[at, place[after]] += p
+                    inside.target[n_inside], inside.chance[n_inside] = place[after], p
+                    n_inside += 1
                 else:
                     for result in range(N_RESULTS):
                         value[node, result] += p * value[after, result]
+            inside.indptr[at + 1] = n_inside
             if not played:
                 value[node, 1 - side[node]] = 1.0
         leaves = 0.0
-        for at in range(n):
-            leaves += value[members[begin + at]].sum()
+        for node in nodes:
+            leaves += value[node].sum()
         if leaves == 0.0:  # a loop without a way out
-            for at in range(n):
-                value[members[begin + at], 3] = 1.0
-        else:
-            _absorb(inside, value, members[begin:end])
+            for node in nodes:
+                value[node, 3] = 1.0
+        elif len(nodes) < MIN_ITERATED_NODES or not _iterate(inside, value, nodes):
+            _absorb(inside, value, nodes)
         begin = end
     return np.minimum(value, 1.0)
 
 
 @kernel
-def _absorb(inside: NDArray[np.float64], value: NDArray[np.float64], nodes: NDArray[np.int32]) -> None:
-    """Replace the one-step chances in ``value`` of these nodes by the chances of absorption.
+def _iterate(inside: Inside, value: NDArray[np.float64], nodes: NDArray[np.int32]) -> bool:
+    """Replace the one-step chances in ``value`` of these nodes by the chances of absorption, if games are short.
 
-    ``inside``: ``(n, n)``, the chances of one step between the nodes; changed in place.
+    Returns false, with ``value`` as it was, if more than :data:`MAX_ITERATIONS` would be needed. Each iteration follows
+    all games by at least one more ply. It only adds, and the last column is the chance of games that are undecided.
     """
+    indptr, target, chance = inside
+    n, undecided = len(nodes), N_RESULTS
+    reached = np.zeros((n, N_RESULTS + 1))
+    reached[:, undecided] = 1.0
+    most_before = 1.0
+    for iteration in range(MAX_ITERATIONS):
+        for at in range(n - 1, -1, -1):
+            # Numbers stay in registers; with an array this would take twice as long.
+            first, second, drawn, endless, left = 0.0, 0.0, 0.0, 0.0, 0.0
+            for edge in range(indptr[at], indptr[at + 1]):
+                p, after = chance[edge], target[edge]
+                first += p * reached[after, 0]
+                second += p * reached[after, 1]
+                drawn += p * reached[after, 2]
+                endless += p * reached[after, 3]
+                left += p * reached[after, undecided]
+            ends = value[nodes[at]]
+            reached[at, 0], reached[at, 1] = ends[0] + first, ends[1] + second
+            reached[at, 2], reached[at, 3] = ends[2] + drawn, ends[3] + endless
+            reached[at, undecided] = left
+        if iteration % ITERATIONS_PER_CHECK == 0:
+            most = reached[:, undecided].max()
+            if most <= MAX_UNDECIDED:
+                value[nodes] = reached[:, :N_RESULTS]
+                return True
+            n_checks = np.log(MAX_UNDECIDED / most) / np.log(most / most_before) if most < most_before else np.inf
+            if iteration > 2 * ITERATIONS_PER_CHECK and iteration + n_checks * ITERATIONS_PER_CHECK > MAX_ITERATIONS:
+                return False
+            most_before = most
+    return False
+
+
+@kernel
+def _absorb(steps: Inside, value: NDArray[np.float64], nodes: NDArray[np.int32]) -> None:
+    """Replace the one-step chances in ``value`` of these nodes by the chances of absorption, by elimination."""
     n = len(nodes)
+    inside = np.zeros((n, n))
+    for at in range(n):
+        for edge in range(steps.indptr[at], steps.indptr[at + 1]):
+            inside[at, steps.target[edge]] += steps.chance[edge]
     for out in range(n - 1, 0, -1):
         left = value[nodes[out]].sum()
         for to in range(out):
@@ -159,182 +223,6 @@ def _absorb(inside: NDArray[np.float64], value: NDArray[np.float64], nodes: NDAr
             for to in range(at):
                 reached += inside[at, to] * value[nodes[to], result]
             value[nodes[at], result] = reached / left
-
-
-@kernel
-def end_components(
-    indptr: NDArray[np.int32],
-    successor: NDArray[np.int32],
-    side: NDArray[np.int8],
-    probability: NDArray[np.float64],
-    machine_side: int,
-) -> NDArray[np.int32]:
-    """Return ``(n_nodes,) int32``: the maximal end component of each node, −1 for none.
-
-    It is a largest set of nodes in which the other side can keep the game for ever: every move of ``machine_side`` that
-    has a chance stays inside, and at least one move of the other side does.
-    """
-    n_nodes = len(side)
-    used, alive = np.ones(len(successor), np.uint8), np.ones(n_nodes, np.bool_)
-    for node in range(n_nodes):
-        for edge in range(indptr[node], indptr[node + 1]):
-            if side[node] == machine_side and probability[edge] <= 0.0:
-                used[edge] = 0
-    component = np.zeros(n_nodes, np.int32)
-    dropped = True
-    while dropped:
-        dropped = False
-        component = components(indptr, successor, used)
-        for node in range(n_nodes):
-            if not alive[node]:
-                continue
-            n_used, n_inside = 0, 0
-            for edge in range(indptr[node], indptr[node + 1]):
-                if used[edge] == 0:
-                    continue
-                after = successor[edge]
-                n_used += 1
-                if after >= 0 and alive[after] and component[after] == component[node]:
-                    n_inside += 1
-                elif side[node] != machine_side:
-                    used[edge] = 0
-                    dropped = True
-            if n_inside == 0 or (side[node] == machine_side and n_inside < n_used):
-                alive[node] = False
-                dropped = True
-                for edge in range(indptr[node], indptr[node + 1]):
-                    used[edge] = 0
-    for node in range(n_nodes):
-        if not alive[node]:
-            component[node] = -1
-    return component
-
-
-@kernel
-def best_response_loops(
-    indptr: NDArray[np.int32],
-    successor: NDArray[np.int32],
-    side: NDArray[np.int8],
-    probability: NDArray[np.float64],
-    machine_side: int,
-    endless: float,
-) -> NDArray[np.float64]:
-    """Return ``(n_edges,) float64``: the policy of both sides if the other side plays a best response.
-
-    ``probability``: ``(n_edges,)``, the policy of ``machine_side``; ``endless``: its points for endless play.
-
-    Where the other side can keep the game for ever, Bellman's equation has several solutions. Each maximal end
-    component therefore becomes one choice: leave it by the best exit, or stay for the points of endless play. Policy
-    iteration then compares strategies that all end, so its values are unique, and the response earns them.
-    """
-    n_nodes = len(side)
-    home = end_components(indptr, successor, side, probability, machine_side)
-    way = np.full(home.max() + 1, -1, np.int64)
-    graph = GraphArrays(indptr, successor, side)
-    policy = probability.copy()
-    for node in range(n_nodes):
-        if side[node] != machine_side:
-            policy[indptr[node] : indptr[node + 1]] = 0.0
-            if home[node] < 0:
-                policy[indptr[node]] = 1.0
-    for number in range(len(way)):
-        _leave(number, way[number], graph, machine_side, home, policy)
-    worth, best, exit_edge = np.zeros(len(successor)), np.zeros(len(way)), np.zeros(len(way), np.int64)
-    improved = True
-    while improved:  # each round is a strict improvement and strategies are finite
-        improved = False
-        value = evaluate_loops(indptr, successor, side, policy)
-        _price(successor, value, machine_side, endless, worth)
-        best[:], exit_edge[:] = endless, -1
-        for node in range(n_nodes):
-            if side[node] == machine_side:
-                continue
-            if home[node] < 0:
-                chosen = wanted = indptr[node]
-                for edge in range(indptr[node], indptr[node + 1]):
-                    if policy[edge] > 0.0:
-                        chosen = edge
-                    if worth[edge] < worth[wanted]:
-                        wanted = edge
-                if worth[wanted] < worth[chosen] - TOLERANCE:
-                    policy[chosen], policy[wanted] = 0.0, 1.0
-                    improved = True
-                continue
-            for edge in range(indptr[node], indptr[node + 1]):
-                after = successor[edge]
-                if (after < 0 or home[after] != home[node]) and worth[edge] < best[home[node]]:
-                    best[home[node]], exit_edge[home[node]] = worth[edge], edge
-        for number in range(len(way)):
-            current = endless if way[number] < 0 else worth[way[number]]
-            if best[number] < current - TOLERANCE:
-                way[number] = exit_edge[number]
-                _leave(number, way[number], graph, machine_side, home, policy)
-                improved = True
-    return policy
-
-
-@kernel
-def _price(
-    successor: NDArray[np.int32],
-    value: NDArray[np.float64],
-    machine_side: int,
-    endless: float,
-    worth: NDArray[np.float64],
-) -> None:
-    """Write the points of ``machine_side`` after each move into ``worth``: ``(n_edges,)``."""
-    for edge in range(len(successor)):
-        after = successor[edge]
-        if after >= 0:
-            worth[edge] = value[after, machine_side] + 0.5 * value[after, 2] + endless * value[after, 3]
-        else:
-            worth[edge] = 1.0 if -1 - after == machine_side else 0.5 if -1 - after == 2 else 0.0
-
-
-@kernel
-def _leave(
-    number: int,
-    way: int,
-    graph: GraphArrays,
-    machine_side: int,
-    home: NDArray[np.int32],
-    policy: NDArray[np.float64],
-) -> None:
-    """Let the other side leave an end component by the edge ``way``, or stay in it for ever (−1).
-
-    A member is *reached* once it leads to the exit with a positive chance. Each move goes to a member reached before.
-    """
-    indptr, successor, side = graph
-    reached = np.zeros(len(home), np.bool_)
-    for node in range(len(home)):
-        if home[node] == number and side[node] != machine_side:
-            policy[indptr[node] : indptr[node + 1]] = 0.0
-            for edge in range(indptr[node], indptr[node + 1]):
-                if successor[edge] >= 0 and home[successor[edge]] == number:
-                    policy[edge] = 1.0
-                    break
-    if way < 0:
-        return
-    begin = np.searchsorted(indptr, way, side="right") - 1
-    policy[indptr[begin] : indptr[begin + 1]] = 0.0
-    policy[way] = 1.0
-    reached[begin] = True
-    grown = True
-    while grown:
-        grown = False
-        for node in range(len(home)):
-            if home[node] != number or reached[node]:
-                continue
-            for edge in range(indptr[node], indptr[node + 1]):
-                after = successor[edge]
-                if after < 0 or home[after] != number or not reached[after]:
-                    continue
-                if side[node] == machine_side and policy[edge] <= 0.0:
-                    continue
-                if side[node] != machine_side:
-                    policy[indptr[node] : indptr[node + 1]] = 0.0
-                    policy[edge] = 1.0
-                reached[node] = grown = True
-                break
 
 
 @kernel

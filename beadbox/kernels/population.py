@@ -10,11 +10,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from beadbox.kernels.best_response import best_response_loops
 from beadbox.kernels.box_learning import LearnerArrays, OpponentArrays, train_against_opponent, train_pair
 from beadbox.kernels.exact import best_reply, evaluate
 from beadbox.kernels.graph_arrays import GraphArrays
 from beadbox.kernels.jit import inlined, kernel
-from beadbox.kernels.loops import best_response_loops, evaluate_loops
+from beadbox.kernels.loops import evaluate_loops
 
 
 class MeasureArrays(NamedTuple):

@@ -12,8 +12,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from beadbox.kernels.best_response import best_response_loops
 from beadbox.kernels.exact import best_reply, evaluate
-from beadbox.kernels.loops import best_response_loops, evaluate_loops, play_plies
+from beadbox.kernels.loops import evaluate_loops, play_plies
 from beadbox.rules.game import AnyMove, AnyPosition
 from beadbox.rules.outcome import Side
 from beadbox.strength.graph import Graph

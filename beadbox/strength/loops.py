@@ -12,8 +12,9 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from beadbox.kernels.best_response import best_response_loops
 from beadbox.kernels.graph_arrays import GraphArrays
-from beadbox.kernels.loops import best_response_loops, evaluate_loops
+from beadbox.kernels.loops import evaluate_loops
 from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
 from beadbox.strength.graph import DRAWN, FIRST_WINS, SECOND_WINS, TABLES_KEPT, Graph, graph_compile

@@ -538,7 +538,7 @@
     return Math.min(1, won[0]) + Math.min(1, drawn[0]) / 2;
   }
 
-  // Strength in games with loops. The algorithms are those of beadbox/kernels/loops.py.
+  // Strength in games with loops. The algorithms are those of beadbox/kernels/loops.py and best_response.py.
 
   /** Number of results: a win of the first side, a win of the second, a draw, and a game that never ends. */
   const N_RESULTS = 4;

@@ -65,6 +65,12 @@ def mu_torere() -> GraphArrays:
     return graph_of(("11112222.", 0), replies)
 
 
+def ring(n: int) -> GraphArrays:
+    """A circle of positions, each of which leads to the next or to a win of the first side."""
+    successor = np.column_stack([np.roll(np.arange(n), -1), np.full(n, -1)])
+    return GraphArrays(np.arange(0, 2 * n + 1, 2, np.int32), successor.ravel().astype(np.int32), np.zeros(n, np.int8))
+
+
 def _moved(board: str, point: int, empty: int) -> str:
     squares = list(board)
     squares[empty], squares[point] = squares[point], "."

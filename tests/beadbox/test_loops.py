@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from beadbox.kernels.graph_arrays import GraphArrays
-from beadbox.kernels.loops import components, evaluate_loops
+from beadbox.kernels.loops import MIN_ITERATED_NODES, components, evaluate_loops
 from beadbox.rules.outcome import Side
 from beadbox.strength.graph import DRAWN, FIRST_WINS, SECOND_WINS
 from beadbox.strength.loops import ENDLESS, NO_PLIES, best_response, perfect_policy, points_of, solve
-from tests.beadbox.loop_games import mu_torere, pong_hau_ki
+from tests.beadbox.loop_games import mu_torere, pong_hau_ki, ring
 
 DATA = Path(__file__).parents[1] / "data" / "games"
 GAMES = {"pong-hau-ki": pong_hau_ki(), "mu-torere": mu_torere()}
@@ -81,11 +81,11 @@ def test_a_rarely_left_position_keeps_full_precision(leaving):
     assert evaluate_loops(*graph, chances)[0] == pytest.approx(np.array([0.25, 0.75, 0, 0]), abs=1e-12)
 
 
-def test_a_long_loop_with_one_way_out_is_exact():
-    n, out = 50, 1e-6
-    nodes = [(0, ((at + 1) % n, FIRST_WINS)) if at == 0 else (0, ((at + 1) % n,)) for at in range(n)]
-    graph = graph_with(*nodes)
-    chances = np.ones(len(graph.successor))
+@pytest.mark.parametrize("n", [50, 2 * MIN_ITERATED_NODES])
+@pytest.mark.parametrize("out", [0.9, 1e-6])
+def test_a_long_loop_with_one_way_out_is_exact(n, out):
+    graph = ring(n)
+    chances = np.tile([1.0, 0.0], n)
     chances[:2] = 1 - out, out
     assert evaluate_loops(*graph, chances)[:, 0] == pytest.approx(np.ones(n), abs=1e-12)
 

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from beadbox.kernels import cache
+from beadbox.kernels.best_response import best_response_loops
 from beadbox.kernels.jit import PACKAGES, Kernel
-from beadbox.kernels.loops import best_response_loops, evaluate_loops, play_plies, visit_loops
+from beadbox.kernels.loops import MIN_ITERATED_NODES, evaluate_loops, play_plies, visit_loops
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.boxes.frozen import FrozenBoxes
 from beadbox.learners.boxes.memory import Memory
@@ -27,7 +28,7 @@ from beadbox.policies.registry import UNIFORM
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
 from beadbox.tournaments.contest import contest
-from tests.beadbox.loop_games import pong_hau_ki
+from tests.beadbox.loop_games import pong_hau_ki, ring
 
 ROOT = Path(__file__).parents[2]
 N_GAMES = 60
@@ -82,11 +83,22 @@ def loop_results() -> list[Any]:
         play_plies(graph.indptr, graph.successor, policy, 20),
         visit_loops(graph.indptr, graph.successor, policy, 20),
     ]
+    long = ring(MIN_ITERATED_NODES)
+    values.append(evaluate_loops(*long, np.full(len(long.successor), 0.5)))
     return [np.concatenate([array.ravel() for array in (*values, *visits)])]
 
 
 LOOPS = {
-    *("evaluate_loops", "components", "_absorb", "best_response_loops", "end_components", "_price", "_leave"),
+    *(
+        "evaluate_loops",
+        "components",
+        "_absorb",
+        "_iterate",
+        "best_response_loops",
+        "end_components",
+        "_price",
+        "_leave",
+    ),
     *("play_plies", "visit_loops"),
 }
 RESULTS: dict[str, Callable[[], list[Any]]] = {
