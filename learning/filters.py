@@ -95,7 +95,7 @@ class MachineFilter(django_filters.FilterSet):
         "rule", lambda: ALL_PRESETS, field_name="preset", help_text="The preset that its rule was copied from."
     )
     side = django_filters.CharFilter(method="on_side", help_text="A role such as X or O, or 0 or 1.")
-    learns = django_filters.BooleanFilter(help_text="False: those that are frozen.")
+    learns = django_filters.BooleanFilter(help_text="False: only frozen machines.")
     search = NameFilter(help_text="Part of the name, in any case, with or without accents.")
     ordering = MachineOrdering(
         fields=[("pk", "id"), ("name", "name"), ("n_games", "games"), ("created_at", "created_at")]

@@ -51,7 +51,7 @@ from games.transport.paging import Page, known_require
 
 _STATE = {200: OpenApiResponse(RoomState, "The state: docs/protocol.md.")}
 _PAGE = [OpenApiParameter(name, int) for name in ("limit", "offset")]
-_TOKEN = OpenApiParameter("X-Seat-Token", str, OpenApiParameter.HEADER, description="Proves whose seat it is.")
+_TOKEN = OpenApiParameter("X-Seat-Token", str, OpenApiParameter.HEADER, description="The token that proves a seat.")
 
 
 class PublicView(APIView):

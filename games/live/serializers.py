@@ -104,9 +104,9 @@ class RefusalSerializer(serializers.Serializer[Any]):
     """The reason for which a request was refused."""
 
     detail = serializers.CharField(help_text="A sentence.")
-    code = serializers.CharField(help_text="A stable name.")
+    code = serializers.CharField(help_text="A code that does not change.")
     fields = serializers.DictField(  # type: ignore[assignment]  # a field of this name hides a serializer's own fields
-        required=False, help_text="Of a body or a query that is not right: every error, by field."
+        required=False, help_text="Every error of a body or a query, by field."
     )
 
 
@@ -130,7 +130,7 @@ class RoomCreateSerializer(StrictSerializer):
         max_length=80,
         default="",
         allow_blank=True,
-        help_text="Id or slug of a machine that you may train, or of any with `fresh`. You play in its seat.",
+        help_text="Id or slug of a machine. You play in its seat. Without `fresh`, you must be allowed to train it.",
     )
     first = serializers.CharField(
         max_length=80, default="", allow_blank=True, help_text="The first player: an automated player, or a machine."
@@ -180,12 +180,14 @@ class ResetSerializer(SeatSerializer):
 class StepSerializer(SeatSerializer):
     """A step of one or more plies in an exhibition."""
 
-    ply = serializers.IntegerField(required=False, allow_null=True, min_value=0, help_text="The ply that you saw.")
+    ply = serializers.IntegerField(
+        required=False, allow_null=True, min_value=0, help_text="The ply of the state that you saw."
+    )
     plies = serializers.IntegerField(
         default=1,
         min_value=1,
         max_value=MAX_STEP_PLIES,
-        help_text="The largest number of plies. It is less where the match ends.",
+        help_text="The largest number of plies; fewer are played if the match ends.",
     )
 
 
@@ -193,13 +195,13 @@ class PositionsQuerySerializer(serializers.Serializer[Any]):
     """Selection of the boards of a match."""
 
     after = serializers.IntegerField(
-        required=False, min_value=0, help_text="Only those after this ply; all of them if not given."
+        required=False, min_value=0, help_text="Only boards after this ply; by default all boards."
     )
     match = serializers.IntegerField(
         required=False,
         min_value=1,
         max_value=999_999_999,
-        help_text="Which match of the room; the latest if not given.",
+        help_text="The number of the match in its room; by default the latest.",
     )
 
 

@@ -24,16 +24,17 @@ def _text(description: str, *choices: str, **more: Any) -> dict[str, Any]:
 _NUMBER = {"type": "number"}
 _PATHS = {
     "type": "object",
-    "description": "In other games than Romgon: for each legal move the ids of the cells that it touches.",
+    "description": "Only in games other than Romgon: for each legal move, the ids of the cells that a person touches "
+    "to play it.",
     "additionalProperties": {"type": "array", "items": {"type": "string"}},
 }
 _FLAG = {"type": "boolean"}
 
 _PIECE = _object(
-    "A piece. Fields that are not named here are ignored.",
+    "A piece. Other fields are ignored.",
     ["color", "type"],
-    color=_text("Whose it is.", "white", "black"),
-    type=_text("Its type; `hexagon` is understood too.", "square", "triangle", "rhombus", "circle", "hexgon"),
+    color=_text("The side that owns the piece.", "white", "black"),
+    type=_text("The type of the piece; `hexagon` means `hexgon`.", "square", "triangle", "rhombus", "circle", "hexgon"),
     flipped={**_FLAG, "default": False},
     rotation={"type": "integer", "default": 0, "description": "In steps of 60 degrees, clockwise; modulo 6."},
 )
@@ -49,10 +50,10 @@ _BOARD = {
 _QUESTION = _object(
     "A board and the side that asks.",
     ["board"],
-    game=_text("Romgon unless another is named.", example="noughts-and-crosses"),
+    game=_text("By default Romgon.", example="noughts-and-crosses"),
     board=_BOARD,
-    playerColor=_text("The side to move: in other games than Romgon white is the first player.", "white", "black"),
-    currentPlayer=_text("The same by another name; if both are given, they have to agree.", "white", "black"),
+    playerColor=_text("The side to move. In games other than Romgon, white is the first player.", "white", "black"),
+    currentPlayer=_text("Another name of `playerColor`; if both are given, they must be equal.", "white", "black"),
     flipModeEnabled={**_FLAG, "default": False},
     difficulty=_text(
         "The level: `easy`, `medium` and `hard` in every game, the others in Romgon. `GET /api/ai/health` lists the"
@@ -63,32 +64,36 @@ _QUESTION = _object(
         default="hard",
     ),
     machine={
-        "description": (
-            "The id or slug of a machine: it draws a bead. In Romgon, `game` named, it plays what it thinks best."
-        ),
+        "description": "The id or slug of a machine, which chooses the move. For Romgon, `game` must be given too.",
         "oneOf": [{"type": "integer"}, {"type": "string"}],
     },
 )
 _ACTION = _object(
-    "An action, or a move of another game.",
+    "An action of Romgon, or a move of another game.",
     [],
-    **{"from": _text("The hex it starts from."), "to": _text("Where it ends; for a flip where it started.")},
+    **{
+        "from": _text("The hex from which the piece starts."),
+        "to": _text("The hex on which the piece ends; for a flip the hex on which it stands."),
+    },
     isCapture=_FLAG,
     isFlip=_FLAG,
-    captured=_text("The type that is captured."),
+    captured=_text("The type of the captured piece."),
     evaluation={**_NUMBER, "nullable": True},
     notation=_text("For example `3-8→3-6`, with ` C` for a capture and ` F` for a flip."),
-    move=_text("In other games than Romgon: the move as the game writes it."),
-    name=_text("In other games than Romgon: the move in words."),
-    probability={**_NUMBER, "description": "With a machine: the chance that it plays this."},
-    value={**_NUMBER, "description": "With a machine in Romgon: Q, what it has learnt of this action here."},
-    outlook={**_NUMBER, "description": "With a machine in Romgon: E/100. `evaluation` is the sum of the two."},
+    move=_text("Only in games other than Romgon: the move in the notation of the game."),
+    name=_text("Only in games other than Romgon: the move in words."),
+    probability={**_NUMBER, "description": "Only with a machine: the probability that it plays this move."},
+    value={**_NUMBER, "description": "Only with a machine in Romgon: Q, the learnt value of this action."},
+    outlook={
+        **_NUMBER,
+        "description": "Only with a machine in Romgon: E/100. `evaluation` is the sum of `value` and `outlook`.",
+    },
 )
 _ANSWER = _object(
-    "The action to play, and how it compares.",
+    "The action to play, and a comparison with other actions.",
     ["move", "evaluation", "candidateMoves", "difficulty", "flipModeEnabled"],
     move={**_ACTION, "nullable": True},
-    evaluation={**_NUMBER, "nullable": True, "description": "That of `move`."},
+    evaluation={**_NUMBER, "nullable": True, "description": "The value of `move`."},
     candidateMoves={
         "type": "array",
         "items": _ACTION,
@@ -99,11 +104,15 @@ _ANSWER = _object(
     flipModeEnabled=_FLAG,
     depth={
         "type": "integer",
-        "description": "In Romgon: how many actions ahead the search, or the machine, has looked.",
+        "description": "Only in Romgon: the search depth in actions.",
     },
-    box={"type": "object", "nullable": True, "description": "With a machine: the box that it opened, if it has any."},
+    box={
+        "type": "object",
+        "nullable": True,
+        "description": "Only with a machine: the box that it opened, if it has boxes.",
+    },
     machine=_object(
-        "The machine that was asked.",
+        "The machine that chose the move.",
         ["id", "name", "url"],
         id={"type": "integer"},
         name={"type": "string"},
@@ -130,17 +139,17 @@ _EVALUATION = _object(
 _LADDER_ENTRY = _object(
     "A level, and its rating on Elo's scale, measured in matches with history.",
     ["difficulty", "elo", "low", "high"],
-    difficulty=_text("As it is asked for.", *LEVELS),
+    difficulty=_text("The level's name in a request.", *LEVELS),
     elo={"type": "integer", "description": "`easy` is 0."},
     low={"type": "integer"},
-    high={"type": "integer", "description": "In 95 of 100 cases the rating lies between the two."},
+    high={"type": "integer", "description": "The upper end of the 95 % interval; `low` is the lower end."},
 )
 _ERROR = _object(
     "A refusal.",
     ["error", "detail", "code"],
     error=_text("One of a few fixed texts, or the sentence of `detail`."),
     detail=_text("A sentence that says what to send instead."),
-    code=_text("The code that the same refusal has elsewhere."),
+    code=_text("The code of the refusal, as in the rest of the API."),
 )
 
 _ERROR_TEXTS = {
@@ -196,13 +205,16 @@ _QUESTIONS = [
 ]
 _REFUSALS = {
     (400, JSON): _ERROR,
-    (413, JSON): {**_ERROR, "description": "More than 64 kB."},
-    (429, JSON): {**_ERROR, "description": "Too many from this address; `Retry-After` says when to ask again."},
+    (413, JSON): {**_ERROR, "description": "The body has more than 64 kB."},
+    (429, JSON): {
+        **_ERROR,
+        "description": "There were too many requests from this address; `Retry-After` says when to try again.",
+    },
 }
 _REFUSALS_OF_MACHINES = {
-    (401, JSON): {**_ERROR, "description": "The token does not count."},
+    (401, JSON): {**_ERROR, "description": "The token is unknown, expired or revoked."},
     (403, JSON): {**_ERROR, "description": "The token lacks the scope `play`."},
-    (404, JSON): {**_ERROR, "description": "There is no such machine, or none that may be seen."},
+    (404, JSON): {**_ERROR, "description": "There is no such machine, or you may not see it."},
 }
 _REFUSED = [
     _answered(text, {"error": text, "detail": detail, "code": "malformed"}, 400)
@@ -244,21 +256,24 @@ HEALTH: dict[str, Any] = {
             "The engine answers.",
             ["status", "depth", "difficulties"],
             status=_text("Always this.", "ok"),
-            depth={"type": "integer", "description": "How far a search from the start has come in time."},
+            depth={
+                "type": "integer",
+                "description": "The depth that a search from the start has reached in the time allowed.",
+            },
             difficulties={
                 "type": "array",
                 "items": {"type": "string"},
-                "description": "Every level that may be asked for.",
+                "description": "All levels that a request may name.",
             },
             levels={
                 "type": "object",
-                "description": "The ladder of each mode, weakest first: in matches with history each takes .65 and"
-                " more from the one before.",
+                "description": "The ladder of each mode, weakest level first. In matches with history, each level "
+                "takes at least .65 of the points from the level before it.",
                 "properties": {mode: {"type": "array", "items": _LADDER_ENTRY} for mode in ("plain", "flips")},
             },
             levels_measured=_text(
-                "How the ratings were measured. A question has no history: asked for every move here, the upper levels"
-                " with flips take fewer points.",
+                "How the ratings were measured. A request has no history. So the upper levels with flips take fewer"
+                " points if a program asks here for every move.",
                 "in matches with history",
             ),
         ),

@@ -61,14 +61,18 @@ class AnyFileParser(WholeBodyParser):
 class ImportOptionsSerializer(StrictSerializer):
     """Options of an import for values that the file does not contain."""
 
-    format = SlugChoiceField(choices=list(FORMATS), required=False, help_text="Told by the file if left out.")
+    format = SlugChoiceField(
+        choices=list(FORMATS), required=False, help_text="By default the format is inferred from the file."
+    )
     name = serializers.CharField(max_length=80, required=False, allow_blank=True, validators=[name_validate])
     game = serializers.SlugField(max_length=40, required=False)
-    side = serializers.ChoiceField(choices=[0, 1], required=False, help_text="For files that hold both sides.")
+    side = serializers.ChoiceField(
+        choices=[0, 1], required=False, help_text="The side to import, for a file with both sides."
+    )
     preset = serializers.SlugField(
         max_length=40,
         required=False,
-        help_text="Whose rule it follows from now on; the usual one of its format if left out.",
+        help_text="The preset by which the machine will learn; by default that of the file's format.",
     )
 
 
@@ -76,15 +80,17 @@ class SetAsideSerializer(serializers.Serializer[Any]):
     """Beads of the file on occupied squares, which are not imported."""
 
     beads = serializers.IntegerField()
-    boxes = serializers.IntegerField(help_text="In how many boxes they lay.")
+    boxes = serializers.IntegerField(help_text="The number of boxes with such beads.")
 
 
 class ImportedMachineSerializer(MachineSerializer):
     """An imported machine, with notes on how its file was read."""
 
-    set_aside = serializers.SerializerMethodField(help_text="Beads of the file that lay on taken squares.")
+    set_aside = serializers.SerializerMethodField(
+        help_text="Beads of the file on occupied squares, which are not imported."
+    )
     notes = serializers.SerializerMethodField(
-        help_text="Sentences: the rule that was taken and how to have another, why beads were set aside, and whether "
+        help_text="Sentences about the rule and how to choose another, about beads that are not imported, and whether "
         "the machine has stopped playing."
     )
 

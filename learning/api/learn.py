@@ -24,7 +24,9 @@ from learning.serializers.learn import (
 from learning.serializers.machines import MachineSerializer
 from learning.services.learn import trained_machine_keep
 
-ADDRESS = [OpenApiParameter(name, str, description="A part of the address: docs/learn.md.") for name in KNOWN]
+ADDRESS = [
+    OpenApiParameter(name, str, description="A parameter of the page's address: docs/learn.md.") for name in KNOWN
+]
 
 
 class LearnView(APIView):

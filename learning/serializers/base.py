@@ -32,7 +32,7 @@ class SlugChoiceField(serializers.ChoiceField):
         )
 
 
-@extend_schema_field({"type": "object", "description": "A learning rule; fields left out have their default."})
+@extend_schema_field({"type": "object", "description": "A learning rule; omitted fields have their default."})
 class RuleField(serializers.Field[Rule, Any, dict[str, Any], Rule]):
     """A learning rule, written as a JSON object."""
 
@@ -71,7 +71,7 @@ class AnsweredSeedField(serializers.Field[Any, Any, int | str, Any]):
     """A seed in a response, as a number or as text (:func:`beadbox.seeds.seed_to_json`)."""
 
     def __init__(self, help_text: str = "", **kwargs: Any) -> None:
-        super().__init__(help_text=f"{help_text} Text beyond 2^53.".strip(), **kwargs)
+        super().__init__(help_text=f"{help_text} Text above 2^53.".strip(), **kwargs)
 
     def to_representation(self, value: Any) -> int | str:
         """Return a number, or text if the seed exceeds 2^53."""

@@ -33,8 +33,10 @@ class ExperimentSerializer(serializers.Serializer[Any]):
     question = serializers.CharField()
     game = serializers.CharField()
     presets = serializers.ListField(child=serializers.CharField())
-    edition = serializers.IntegerField(help_text="Raised whenever the same seed would come to something else.")
-    seed = AnsweredSeedField(help_text="The one it has if none is given.")
+    edition = serializers.IntegerField(
+        help_text="Raised whenever a change of the program changes the result of a seed."
+    )
+    seed = AnsweredSeedField(help_text="The default seed.")
     parameters = ParameterSerializer(many=True)
 
 
@@ -44,7 +46,9 @@ class ExperimentRunStartSerializer(StrictSerializer):
     experiment = SlugChoiceField(choices=EXPERIMENT_SLUGS)
     seed = SeedField()
     parameters = serializers.DictField(
-        child=serializers.IntegerField(), required=False, help_text="By name; those left out have their default."
+        child=serializers.IntegerField(),
+        required=False,
+        help_text="Values by name; omitted parameters have their default.",
     )
 
 

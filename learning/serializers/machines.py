@@ -24,24 +24,34 @@ from learning.serializers.base import IntervalField, RuleField, SlugChoiceField
 class MachineSerializer(serializers.ModelSerializer[Machine]):
     """A machine, without its boxes."""
 
-    role = serializers.SerializerMethodField(help_text="The game’s name for its side.")
-    rule = serializers.SerializerMethodField(help_text="Its own copy of its rule, every field.")
+    role = serializers.SerializerMethodField(help_text="The name of the machine's side in the game.")
+    rule = serializers.SerializerMethodField(help_text="Every field of the machine's rule.")
     owner = serializers.SerializerMethodField(help_text="The name of its account; null for a built-in machine.")
-    copied_from = serializers.SerializerMethodField(help_text="The id of a machine; null for one you may not see.")
-    public = serializers.BooleanField(source="is_public", help_text="Whether others may see and play it.")
+    copied_from = serializers.SerializerMethodField(
+        help_text="The id of the original; null for a machine that you may not see."
+    )
+    public = serializers.BooleanField(
+        source="is_public", help_text="Whether all visitors may see and play the machine."
+    )
     level = serializers.IntegerField(help_text="HexapawnRL's measure of experience.")
-    epsilon = serializers.FloatField(allow_null=True, help_text="The share of random moves, if it keeps values.")
-    values = serializers.IntegerField(source="n_values", help_text="The number of its values, if it keeps values.")
+    epsilon = serializers.FloatField(
+        allow_null=True, help_text="The share of random moves of a machine that keeps values."
+    )
+    values = serializers.IntegerField(
+        source="n_values", help_text="The number of values of a machine that keeps values."
+    )
     lessons = serializers.IntegerField(source="n_lessons", help_text="The number of its last lesson.")
     lessons_folded = serializers.IntegerField(
         source="n_folded", help_text="Its history starts after this lesson. Earlier lessons are kept as one sum."
     )
-    folded_at = serializers.DateTimeField(allow_null=True, help_text="When that lesson was; null where all is kept.")
+    folded_at = serializers.DateTimeField(
+        allow_null=True, help_text="The time of that lesson; null if the whole history is kept."
+    )
     games = serializers.IntegerField(source="n_games")
     wins = serializers.IntegerField(source="n_wins")
     draws = serializers.IntegerField(source="n_draws")
     losses = serializers.IntegerField(source="n_losses")
-    url = serializers.CharField(source="get_absolute_url", help_text="Its page.")
+    url = serializers.CharField(source="get_absolute_url", help_text="The address of the box's page.")
 
     class Meta:
         model = Machine
@@ -104,13 +114,14 @@ class MachineCreateSerializer(StrictSerializer):
         max_length=20,
         default="",
         allow_blank=True,
-        help_text="A role such as X or O, or 0 or 1; the first if not given. A machine that keeps values has none.",
+        help_text="A role such as X or O, or 0 or 1; by default the first side. A machine that keeps values has no "
+        "side.",
     )
     name = serializers.CharField(max_length=80, required=False, validators=[name_validate])
     description = serializers.CharField(max_length=2000, default="", allow_blank=True)
     preset = PresetField(
         required=False,
-        help_text="The usual one of its side if neither this nor a rule is given.",
+        help_text="Without a preset and a rule, the default preset of the side.",
     )
     rule = RuleField(required=False)
     public = serializers.BooleanField(default=True)
@@ -163,7 +174,9 @@ class MachineUpdateSerializer(StrictSerializer):
 
     name = serializers.CharField(max_length=80, required=False, validators=[name_validate])
     description = serializers.CharField(max_length=2000, required=False, allow_blank=True)
-    learns = serializers.BooleanField(required=False, help_text="False freezes it: it plays and does not learn.")
+    learns = serializers.BooleanField(
+        required=False, help_text="False freezes the machine: it plays and does not learn."
+    )
     public = serializers.BooleanField(required=False, source="is_public")
 
 
@@ -171,7 +184,9 @@ class MachineCloneSerializer(StrictSerializer):
     """The name and visibility of a copy."""
 
     name = serializers.CharField(max_length=80, required=False, validators=[name_validate])
-    public = serializers.BooleanField(required=False, source="is_public", help_text="As the original if not given.")
+    public = serializers.BooleanField(
+        required=False, source="is_public", help_text="By default the same as for the original."
+    )
 
 
 class ChancesSerializer(serializers.Serializer[Any]):
@@ -180,8 +195,8 @@ class ChancesSerializer(serializers.Serializer[Any]):
     win = serializers.FloatField()
     draw = serializers.FloatField()
     loss = serializers.FloatField()
-    games = serializers.IntegerField(required=False, help_text="Of a sample: how many games it is the result of.")
-    win_interval = IntervalField(required=False, help_text="Of a sample: the 95 % Wilson interval.")
+    games = serializers.IntegerField(required=False, help_text="Only for a sample: its number of games.")
+    win_interval = IntervalField(required=False, help_text="Only for a sample: the 95 % Wilson interval.")
     draw_interval = IntervalField(required=False)
     loss_interval = IntervalField(required=False)
 
@@ -191,6 +206,8 @@ class StrengthSerializer(serializers.Serializer[Any]):
 
     random = ChancesSerializer(required=False)
     win_block = ChancesSerializer(required=False)
-    medium = ChancesSerializer(required=False, help_text="Of a machine that keeps values; nothing before its training.")
-    perfect = ChancesSerializer(required=False, help_text="Only where it is exact.")
-    worst = ChancesSerializer(required=False, help_text="Only where it is exact.")
+    medium = ChancesSerializer(
+        required=False, help_text="Only for a machine that keeps values; null before its training."
+    )
+    perfect = ChancesSerializer(required=False, help_text="Only if the strength is exact.")
+    worst = ChancesSerializer(required=False, help_text="Only if the strength is exact.")

@@ -38,11 +38,17 @@ class TrainingSerializer(StrictSerializer):
         max_length=80, required=False, help_text="A fixed opponent, or the id or slug of a machine."
     )
     games = serializers.IntegerField(min_value=1, max_value=MAX_GAMES, required=False)
-    opponent_learns = serializers.BooleanField(required=False, help_text="Whether that machine learns too.")
-    opponents = serializers.ListField(
-        child=StageSerializer(), required=False, allow_empty=False, max_length=MAX_STAGES, help_text="A curriculum."
+    opponent_learns = serializers.BooleanField(
+        required=False, help_text="Whether an opponent that is a machine learns too."
     )
-    seed = SeedField(help_text="A random one if not given; the answer says which.")
+    opponents = serializers.ListField(
+        child=StageSerializer(),
+        required=False,
+        allow_empty=False,
+        max_length=MAX_STAGES,
+        help_text="The opponents of a run, in order.",
+    )
+    seed = SeedField(help_text="By default a random seed, which the answer contains.")
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Convert either form to ``stages``.
@@ -76,7 +82,7 @@ class RunStartSerializer(TrainingSerializer):
         min_value=0,
         max_value=MEASURED_MOST,
         help_text="The games of each snapshot against each level, an even number. The best snapshot then plays. "
-        "With 0 the last snapshot plays. If not given, the usual number of such a machine.",
+        "With 0 the last snapshot plays. The default depends on the kind of machine.",
     )
 
     def validate_measured(self, value: int) -> int:
@@ -94,7 +100,9 @@ class RunStageSerializer(serializers.Serializer[Any]):
     """A stage of a run: one opponent and the number of games."""
 
     opponent = serializers.CharField(help_text="A fixed opponent, or 'machine'.")
-    machine = serializers.IntegerField(allow_null=True, help_text="Null also for one deleted since, or not to be seen.")
+    machine = serializers.IntegerField(
+        allow_null=True, help_text="Also null for a deleted machine, and for a machine that you may not see."
+    )
     learns = serializers.BooleanField()
     games = serializers.IntegerField()
 
@@ -107,19 +115,25 @@ class RunSerializer(serializers.Serializer[Any]):
     opponents = RunStageSerializer(many=True)
     status = serializers.ChoiceField(choices=JobStatus.choices)
     waits_for_kernels = serializers.BooleanField(
-        help_text="The compiled kernels are not there yet: the run goes on by itself when they are."
+        help_text="Whether the run waits for the compiled kernels of a new site. It continues by itself."
     )
-    waits_for_room = serializers.BooleanField(help_text="The site is full: the run goes on by itself when it is not.")
+    waits_for_room = serializers.BooleanField(
+        help_text="Whether the run waits because the site is full. It continues by itself."
+    )
     games = serializers.IntegerField()
     games_done = serializers.IntegerField()
     wins = serializers.IntegerField()
     draws = serializers.IntegerField()
     losses = serializers.IntegerField()
     most_values = serializers.IntegerField(
-        allow_null=True, help_text="Of a machine that keeps values: it learns no new ones here beyond so many."
+        allow_null=True, help_text="The largest number of values that a machine that keeps values has in this run."
     )
-    values_left_out = serializers.IntegerField(help_text="How often it met one more, and did not learn it.")
-    measured = serializers.IntegerField(help_text="How many games each snapshot plays against each level; 0: none.")
+    values_left_out = serializers.IntegerField(
+        help_text="How often the machine met a further value, and did not learn it."
+    )
+    measured = serializers.IntegerField(
+        help_text="The number of games that each snapshot plays against each level; 0: none."
+    )
     seed = AnsweredSeedField()
     error = serializers.CharField()
     created_at = serializers.DateTimeField()
@@ -151,7 +165,9 @@ class CurvePointSerializer(serializers.Serializer[Any]):
     draws = serializers.IntegerField()
     losses = serializers.IntegerField()
     strength = StrengthSerializer()
-    in_training = SampleSerializer(required=False, help_text="The games since the point before; not of the first.")
+    in_training = SampleSerializer(
+        required=False, help_text="The results of the games since the point before; absent from the first point."
+    )
 
 
 class RunDetailSerializer(RunSerializer):

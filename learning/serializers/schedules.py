@@ -20,17 +20,19 @@ class TimingSerializer(StrictSerializer):
     crontab = serializers.CharField(
         max_length=300,
         required=False,
-        help_text="Minute, hour, day of month (L: the last), month, day of week. With a day of "
-        "month and a day of week both must hold, where other programs take either. Or ``every``.",
+        help_text="Minute, hour, day of month (L: the last), month, day of week. If a day of month and a day of week "
+        "are "
+        "given, both must hold; in other programs one is enough. Use either ``crontab`` or ``every``.",
     )
     timezone = serializers.CharField(
         max_length=64,
         required=False,
-        help_text="On whose clocks the crontab is due, such as Europe/London. Left out of a new one: that of the "
-        "schedule that was made last, else UTC.",
+        help_text="The time zone of the crontab, such as Europe/London. By default that of the account's latest "
+        "schedule, "
+        "else UTC.",
     )
-    every = serializers.IntegerField(min_value=1, required=False, help_text="Together with ``period``.")
-    period = SlugChoiceField(choices=PERIODS, required=False, help_text="hours if not given.")
+    every = serializers.IntegerField(min_value=1, required=False, help_text="The number of periods between two runs.")
+    period = SlugChoiceField(choices=PERIODS, required=False, help_text="By default hours.")
     paused = serializers.BooleanField(required=False)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -54,9 +56,13 @@ class ScheduleUpdateSerializer(TimingSerializer):
     """The fields of a schedule that can be changed; absent fields keep their value."""
 
     opponents = serializers.ListField(
-        child=StageSerializer(), required=False, allow_empty=False, max_length=MAX_STAGES, help_text="A curriculum."
+        child=StageSerializer(),
+        required=False,
+        allow_empty=False,
+        max_length=MAX_STAGES,
+        help_text="The opponents of a run, in order.",
     )
-    seed = SeedField(allow_null=True, help_text="null: a fresh one for each run.")
+    seed = SeedField(allow_null=True, help_text="null: each run has a new random seed.")
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Convert opponents to ``stages``, and a null seed to ``fresh_seed``."""
@@ -73,7 +79,7 @@ class ScheduleStageSerializer(serializers.Serializer[Any]):
     """One opponent of each run of a schedule."""
 
     opponent = serializers.CharField(
-        help_text="A fixed opponent, the id of a machine, or 'machine': one not to be seen."
+        help_text="A fixed opponent, the id of a machine, or 'machine' for a machine that you may not see."
     )
     games = serializers.IntegerField()
     learns = serializers.BooleanField()
@@ -86,17 +92,17 @@ class ScheduleSerializer(serializers.Serializer[Any]):
     machine = serializers.IntegerField()
     owner = serializers.CharField()
     opponents = ScheduleStageSerializer(many=True)
-    games = serializers.IntegerField(help_text="Of each run.")
-    seed = AnsweredSeedField(allow_null=True, help_text="null: a fresh one for each run.")
+    games = serializers.IntegerField(help_text="The number of games of each run.")
+    seed = AnsweredSeedField(allow_null=True, help_text="null: each run has a new random seed.")
     crontab = serializers.CharField(help_text="Empty for an interval.")
     every = serializers.IntegerField(allow_null=True)
     period = serializers.CharField(allow_null=True)
-    timezone = serializers.CharField(allow_null=True, help_text="Of the crontab; null for an interval.")
+    timezone = serializers.CharField(allow_null=True, help_text="The time zone of the crontab; null for an interval.")
     paused = serializers.BooleanField()
     next_runs = serializers.ListField(child=serializers.DateTimeField(), help_text="The next five; none while paused.")
-    fired = serializers.IntegerField(help_text="How many runs it has started.")
+    fired = serializers.IntegerField(help_text="The number of runs that the schedule has started.")
     last_at = serializers.DateTimeField(allow_null=True)
     last_run = serializers.IntegerField(allow_null=True)
     last_status = serializers.ChoiceField(choices=JobStatus.choices, allow_null=True)
-    note = serializers.CharField(help_text="Why the last time started no run; empty when it did.")
+    note = serializers.CharField(help_text="Why no run started at the last time; empty if a run started.")
     created_at = serializers.DateTimeField()

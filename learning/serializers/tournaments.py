@@ -23,14 +23,18 @@ class TournamentStartSerializer(StrictSerializer):
         error_messages={"min_length": FEW_ENTRIES},
         help_text="Ids or slugs of machines, and slugs of fixed opponents.",
     )
-    games = serializers.IntegerField(min_value=1, max_value=MAX_GAMES_PER_PAIRING, help_text="Of each pairing.")
+    games = serializers.IntegerField(
+        min_value=1, max_value=MAX_GAMES_PER_PAIRING, help_text="The number of games of each pairing."
+    )
     game = serializers.SlugField(
-        max_length=40, required=False, help_text="The game, needed where no entry is a machine."
+        max_length=40, required=False, help_text="The game; required if no entry is a machine."
     )
     format = SlugChoiceField(choices=TournamentFormat.choices, default=TournamentFormat.ROUND_ROBIN)
-    rounds = serializers.IntegerField(min_value=1, required=False, help_text="Of a Swiss tournament.")
+    rounds = serializers.IntegerField(
+        min_value=1, required=False, help_text="The number of rounds of a Swiss tournament."
+    )
     name = serializers.CharField(max_length=80, required=False, validators=[name_validate])
-    seed = SeedField(help_text="A random one if not given; the answer says which.")
+    seed = SeedField(help_text="By default a random seed, which the answer contains.")
 
 
 class TournamentSerializer(serializers.Serializer[Any]):
@@ -40,12 +44,12 @@ class TournamentSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
     game = serializers.CharField()
     format = serializers.ChoiceField(choices=TournamentFormat.choices)
-    games = serializers.IntegerField(help_text="Of each pairing.")
+    games = serializers.IntegerField(help_text="The number of games of each pairing.")
     rounds = serializers.IntegerField()
-    round = serializers.IntegerField(help_text="The one that is played.")
+    round = serializers.IntegerField(help_text="The number of the current round.")
     seed = AnsweredSeedField()
     status = serializers.ChoiceField(choices=JobStatus.choices)
-    public = serializers.BooleanField(help_text="Whether all its machines were when it began.")
+    public = serializers.BooleanField(help_text="Whether all machines of the tournament were public when it began.")
     owner = serializers.CharField(allow_null=True)
     created_at = serializers.DateTimeField()
     finished_at = serializers.DateTimeField(allow_null=True)
@@ -56,9 +60,11 @@ class EntrySerializer(serializers.Serializer[Any]):
 
     number = serializers.IntegerField()
     name = serializers.CharField()
-    opponent = serializers.CharField(allow_null=True, help_text="A fixed opponent.")
-    machine = serializers.IntegerField(allow_null=True, help_text="Null also for one deleted since, or not to be seen.")
-    side = serializers.IntegerField(allow_null=True, help_text="0 or 1; null: plays both.")
+    opponent = serializers.CharField(allow_null=True, help_text="The slug of a fixed opponent.")
+    machine = serializers.IntegerField(
+        allow_null=True, help_text="Also null for a deleted machine, and for a machine that you may not see."
+    )
+    side = serializers.IntegerField(allow_null=True, help_text="0 or 1; null if the entry plays both sides.")
     url = serializers.CharField(allow_null=True)
 
 
@@ -66,7 +72,9 @@ class StandingSerializer(serializers.Serializer[Any]):
     """A line of the standings, ordered by points per game: entries that play both sides, then those of one side."""
 
     entry = serializers.IntegerField()
-    place = serializers.IntegerField(help_text="Among the entries that play the same side, or both.")
+    place = serializers.IntegerField(
+        help_text="The rank among the entries that play the same side, or among those that play both."
+    )
     games = serializers.IntegerField()
     wins = serializers.IntegerField()
     draws = serializers.IntegerField()
@@ -74,10 +82,10 @@ class StandingSerializer(serializers.Serializer[Any]):
     points = serializers.FloatField()
     score = serializers.FloatField(help_text="Points per game, 0 to 1.")
     expected = serializers.FloatField(
-        allow_null=True, help_text="The exact expectation of points; null where one pairing among them has none."
+        allow_null=True, help_text="The exact expected points; null if a pairing among them has none."
     )
-    rating = serializers.FloatField(help_text="openskill, Bradley-Terry; everybody begins at 25.")
-    uncertainty = serializers.FloatField(help_text="Its standard deviation; everybody begins at 8.33.")
+    rating = serializers.FloatField(help_text="The rating by openskill (Bradley-Terry); each entry begins at 25.")
+    uncertainty = serializers.FloatField(help_text="The standard deviation of the rating; each entry begins at 8.33.")
 
 
 class CellSerializer(serializers.Serializer[Any]):
@@ -87,7 +95,7 @@ class CellSerializer(serializers.Serializer[Any]):
     games = serializers.IntegerField()
     points = serializers.FloatField()
     expected = serializers.FloatField(
-        allow_null=True, help_text="The exact expectation of points; null where one pairing among them has none."
+        allow_null=True, help_text="The exact expected points; null if a pairing among them has none."
     )
 
 
@@ -112,7 +120,8 @@ class PairingSerializer(serializers.Serializer[Any]):
     expected = serializers.ListField(
         child=serializers.FloatField(),
         allow_null=True,
-        help_text="Exact chances: first wins, draw, second wins; null where they cannot be worked out.",
+        help_text="Exact probabilities that the first side wins, of a draw, and that the second side wins; null if "
+        "they cannot be computed.",
     )
 
 
@@ -122,7 +131,9 @@ class TournamentDetailSerializer(TournamentSerializer):
     version = serializers.IntegerField()
     error = serializers.CharField()
     pairings_done = serializers.IntegerField()
-    pairings_total = serializers.IntegerField(help_text="Of a Swiss tournament: of the rounds begun.")
+    pairings_total = serializers.IntegerField(
+        help_text="In a Swiss tournament, the number of pairings in the rounds that have begun."
+    )
     entries = EntrySerializer(many=True)
     standings = StandingSerializer(many=True)
     crosstable = CrossSerializer(many=True)

@@ -45,7 +45,7 @@ OTHER_CODES: dict[str, tuple[str, str]] = {
     "unknown_game": ("404", "There is no such game."),
     "not_found": ("404", "There is nothing at this address."),
     "method_not_allowed": ("405", "The address exists, and does not do that."),
-    "not_acceptable": ("406", "Answers are JSON."),
+    "not_acceptable": ("406", "The answer is available only as JSON."),
     "too_large": ("413", "The request is too large."),
     "unsupported_media_type": ("415", "The body is of a kind that is not read here."),
     "error": ("500", "Something broke on our side."),

@@ -25,15 +25,15 @@ def without_trailing_slash(endpoints: list[Endpoint]) -> list[Endpoint]:
 
 
 GROUPS = {
-    "Find a game": "What can be played, by whom, and how a board is written.",
-    "Play a match": "Open a room, move, look at the state, give up, play again.",
-    "Ask for a move": "What to play on a board of yours. It needs no room and no account.",
+    "Find a game": "Games, their opponents, and the text forms of boards.",
+    "Play a match": "Open a room, move, read the state, resign, play again.",
+    "Ask for a move": "A move for any board, without a room and an account.",
     "Make and keep machines": "Make, rename, copy, reset, delete, import and export machines.",
-    "Look into a machine": "Its boxes, beads and values, and how strong it is.",
-    "Train a machine": "Trainings, now or by a timetable, and what they have kept.",
-    "Hold a tournament": "Machines and players meet each other. Standings, results and ratings.",
-    "Run an experiment": "Repeat what others have published, with a seed.",
-    "Watch a machine learn": "The figures behind the page Watch it learn.",
+    "Look into a machine": "Boxes, beads, values and strength of a machine.",
+    "Train a machine": "Training runs, started at once or by a schedule, and their snapshots.",
+    "Hold a tournament": "Tournaments of machines and fixed opponents: standings, results and ratings.",
+    "Run an experiment": "Repeat published experiments, with a seed.",
+    "Watch a machine learn": "The data of the page Watch it learn.",
 }
 """Groups of operations by purpose, each with a sentence, in the order of the documentation page."""
 GROUP_OF = [
@@ -103,15 +103,18 @@ class Schema(AutoSchema):
     def _refusals(self) -> dict[str, str]:
         view, is_unsafe = self.view, self.method in ("POST", "PUT", "PATCH", "DELETE")
         candidates = {
-            "400": ("What was sent is not right.", True),
-            "401": ("This needs an account, or the token does not count.", view.get_authenticators()),
-            "403": ("This is not yours to do, or the token lacks a scope.", view.get_permissions()),
-            "404": ("There is no such thing, or none that may be seen.", variables(self.path)),
-            "406": ("Answers are JSON.", view.content_negotiation_class is DefaultContentNegotiation),
+            "400": ("The request has an error.", True),
+            "401": ("The request needs an account, or the token is not valid.", view.get_authenticators()),
+            "403": ("You may not do this, or the token lacks a scope.", view.get_permissions()),
+            "404": ("There is no such object, or you may not see it.", variables(self.path)),
+            "406": (
+                "The answer is available only as JSON.",
+                view.content_negotiation_class is DefaultContentNegotiation,
+            ),
             "413": ("The request is too large.", is_unsafe),
-            "415": ("This kind of body is not read here.", is_unsafe and self._get_request_body()),  # type: ignore[no-untyped-call]
+            "415": ("This endpoint does not read bodies of this type.", is_unsafe and self._get_request_body()),  # type: ignore[no-untyped-call]
             "429": ("Too many requests.", view.get_throttles()),
-            "503": ("The database does not answer just now.", True),
+            "503": ("The database does not answer at the moment.", True),
         }
         return {status: cause for status, (cause, applies) in candidates.items() if applies}
 
@@ -135,4 +138,4 @@ class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-c
 
     def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, object]:
         """Return the security scheme of a Bearer token, as created on the account page."""
-        return {"type": "http", "scheme": "bearer", "description": "A token of your account page."}
+        return {"type": "http", "scheme": "bearer", "description": "A token from your account page."}

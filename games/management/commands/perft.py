@@ -11,12 +11,12 @@ from beadbox.rules.registry import GAMES, game_get
 
 
 class Command(BaseCommand):
-    help = "Count the sequences of legal moves of a length, in all and after each first move."
+    help = "Counts the sequences of legal moves of a given length, in all and after each first move."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("game", choices=GAMES)
-        parser.add_argument("position", nargs="?", help="where to begin; the start of the game if left out")
-        parser.add_argument("depth", type=int, help="plies")
+        parser.add_argument("position", nargs="?", help="text of the first position; default: the start of the game")
+        parser.add_argument("depth", type=int, help="number of plies")
 
     def handle(self, *args: Any, **options: Any) -> None:
         game, depth = game_get(options["game"]), options["depth"]

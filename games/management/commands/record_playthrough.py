@@ -10,11 +10,11 @@ from beadbox.rules.registry import GAMES, game_get
 
 
 class Command(BaseCommand):
-    help = "Print one random game, each position with what the rules say of it."
+    help = "Prints one random game, with the facts of the rules about each position."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("game", choices=GAMES)
-        parser.add_argument("--seed", type=int, required=True, help="which random game")
+        parser.add_argument("--seed", type=int, required=True, help="seed of the random game")
 
     def handle(self, *args: Any, **options: Any) -> None:
         game = game_get(options["game"])

@@ -36,7 +36,7 @@ class BoxListView(GenericAPIView[AnyBox]):
 
     @extend_schema(operation_id="machines_boxes_list", responses={200: BoxSerializer(many=True)})
     def get(self, request: Request, ref: str) -> Response:
-        """A page of boxes, in order of play unless asked for otherwise."""
+        """A page of boxes, by default in order of play."""
         cabinet = self.machine.cabinet  # refuses a machine without boxes
         boxes = self.filter_queryset(self.machine.boxes.all())
         page: Any = self.paginate_queryset(boxes)

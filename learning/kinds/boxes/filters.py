@@ -50,9 +50,13 @@ class BoxFilter(django_filters.FilterSet):
 
     move_number = WholeFilter(help_text="The machine's own move number.")
     ply = WholeFilter()
-    visited = django_filters.BooleanFilter(method="were_visited", help_text="Opened in a game that was learnt from.")
-    removed = django_filters.BooleanFilter(method="have_removed", help_text="Some move has no bead left.")
-    emptied = django_filters.BooleanFilter(method="are_empty", help_text="No move has a bead left.")
+    visited = django_filters.BooleanFilter(
+        method="were_visited", help_text="Only boxes that were opened in a game from which the machine learnt."
+    )
+    removed = django_filters.BooleanFilter(
+        method="have_removed", help_text="Only boxes in which at least one move has no bead left."
+    )
+    emptied = django_filters.BooleanFilter(method="are_empty", help_text="Only boxes in which no move has a bead left.")
     search = django_filters.CharFilter(
         method="are_like", max_length=400, help_text="A position in any orientation, or a part of its text."
     )

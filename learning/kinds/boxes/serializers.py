@@ -13,21 +13,24 @@ from learning.models import AnyBox
 class BoxSerializer(serializers.Serializer[AnyBox]):
     """A box. Beads, draws, probabilities and moves have one entry for each slot."""
 
-    position = serializers.CharField(help_text="As printed on the box.")
+    position = serializers.CharField(help_text="The position as it is printed on the box.")
     ply = serializers.IntegerField()
-    move_number = serializers.IntegerField(help_text="The machine's own, 1 for its first.")
-    start = serializers.ListField(child=serializers.IntegerField(), help_text="Beads it was laid out with.")
+    move_number = serializers.IntegerField(help_text="The machine's own move number; 1 for its first move.")
+    start = serializers.ListField(child=serializers.IntegerField(), help_text="The initial beads.")
     beads = serializers.ListField(child=serializers.IntegerField())
     probabilities = serializers.ListField(child=serializers.FloatField(), help_text="All 0 when the box is empty.")
     moves = serializers.ListField(
         child=serializers.ListField(child=serializers.CharField()),
         help_text="For each slot the moves of the printed position that its beads stand for.",
     )
-    draws = serializers.ListField(child=serializers.IntegerField(), help_text="Slots played in games learnt from.")
-    symmetries = serializers.ListField(
-        child=serializers.CharField(), help_text="The turns and mirrors that leave the position as it is."
+    draws = serializers.ListField(
+        child=serializers.IntegerField(),
+        help_text="How often each slot was played in games from which the machine learnt.",
     )
-    url = serializers.CharField(help_text="Its page.")
+    symmetries = serializers.ListField(
+        child=serializers.CharField(), help_text="The rotations and reflections that leave the position unchanged."
+    )
+    url = serializers.CharField(help_text="The address of the box's page.")
 
     def to_representation(self, instance: AnyBox) -> dict[str, object]:
         """Return the box as JSON. The context holds the machine's cabinet, which is shared by the whole list."""
@@ -50,7 +53,7 @@ class BoxSerializer(serializers.Serializer[AnyBox]):
 
 
 class BoxMoveSerializer(serializers.Serializer[Any]):
-    """A legal move of the position as it was asked for."""
+    """A legal move of the position, in the orientation of the request."""
 
     move = serializers.CharField()
     name = serializers.CharField()
@@ -64,9 +67,13 @@ class BoxChangeSerializer(serializers.Serializer[Any]):
 
     lesson = serializers.IntegerField(source="lesson.number", help_text="The number of the machine's lesson.")
     kind = serializers.CharField(source="lesson.kind", help_text="match, refill, training, or folded")
-    room = serializers.SerializerMethodField(help_text="The room of the match that taught; null for one in no list.")
-    training_run = serializers.SerializerMethodField(help_text="The run that taught; null for one you may not see.")
-    ply = serializers.IntegerField(allow_null=True, help_text="Of the match.")
+    room = serializers.SerializerMethodField(
+        help_text="The room of the match that taught the machine; null for a room that is in no list."
+    )
+    training_run = serializers.SerializerMethodField(
+        help_text="The training run that taught the machine; null for a run that you may not see."
+    )
+    ply = serializers.IntegerField(allow_null=True, help_text="The ply of the match.")
     deltas = serializers.ListField(child=serializers.IntegerField())
     after = serializers.ListField(child=serializers.IntegerField())
     created_at = serializers.DateTimeField(source="lesson.created_at")
@@ -83,8 +90,8 @@ class BoxChangeSerializer(serializers.Serializer[Any]):
 class BoxDetailSerializer(serializers.Serializer[Any]):
     """The box that a position opens, turned as the position was asked for, and its history."""
 
-    asked = serializers.CharField(help_text="The position as it was asked for.")
-    symmetry = serializers.DictField(help_text="How the printed box is turned to lie as the position asked for.")
+    asked = serializers.CharField(help_text="The position in the orientation of the request.")
+    symmetry = serializers.DictField(help_text="The symmetry from the printed box to the orientation of the request.")
     box = BoxSerializer()
     moves = BoxMoveSerializer(many=True)
     history = BoxChangeSerializer(many=True, help_text="The latest changes, newest first.")

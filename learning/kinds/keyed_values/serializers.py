@@ -13,14 +13,19 @@ class ValueMoveSerializer(serializers.Serializer[Any]):
     move = serializers.CharField()
     name = serializers.CharField()
     value = serializers.FloatField(
-        help_text="The learnt value, or the first value of an untried move. In Romgon it is Q."
+        help_text="The learnt value, or the initial value of a move that was never played. In Romgon it is Q."
     )
-    outlook = serializers.FloatField(help_text="E/100: a hundredth of the engine's value after it; 0 without one.")
-    total = serializers.FloatField(help_text="Their sum; the greatest that its checks leave is played.")
+    outlook = serializers.FloatField(
+        help_text="E/100: a hundredth of the engine's value of the board after the action; 0 without an engine."
+    )
+    total = serializers.FloatField(
+        help_text="The sum of value and outlook. The machine plays the action with the greatest sum among those that "
+        "its checks allow."
+    )
     ends = serializers.IntegerField(help_text="1 if it wins at once, -1 if it loses at once by repetition, else 0.")
-    visits = serializers.IntegerField(help_text="How often it was learnt.")
+    visits = serializers.IntegerField(help_text="The number of games in which this value was learnt.")
     best = serializers.BooleanField()
-    next = serializers.CharField(help_text="The position after it.")
+    next = serializers.CharField(help_text="The position after the action.")
 
 
 class PositionValuesSerializer(serializers.Serializer[Any]):
@@ -28,13 +33,15 @@ class PositionValuesSerializer(serializers.Serializer[Any]):
 
     position = serializers.CharField()
     role = serializers.CharField(help_text="The side to move.")
-    over = serializers.CharField(allow_null=True, help_text="Why the game is over, if it is.")
+    over = serializers.CharField(allow_null=True, help_text="The reason for the end of the game, if it is over.")
     epsilon = serializers.FloatField()
-    has_outlook = serializers.BooleanField(help_text="Whether more than its values decides what it plays.")
+    has_outlook = serializers.BooleanField(
+        help_text="Whether the machine also uses the outlook of an engine to choose its move."
+    )
     takes_wins = serializers.BooleanField(
-        required=False, help_text="Whether it takes a win at hand, whatever its value."
+        required=False, help_text="Whether the machine plays a move that wins at once, whatever its value."
     )
     avoids_repetition = serializers.BooleanField(
-        required=False, help_text="Whether it plays a move that loses by repetition only if there is no other."
+        required=False, help_text="Whether the machine plays a move that loses by repetition only if there is no other."
     )
     moves = ValueMoveSerializer(many=True)

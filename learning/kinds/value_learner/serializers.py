@@ -21,10 +21,12 @@ class MovePartsSerializer(serializers.Serializer[Any]):
 
     move = serializers.CharField()
     name = serializers.CharField()
-    board = serializers.FloatField(help_text="The value of the board after it.")
-    found = serializers.FloatField(help_text="The result of its search. It plays the greatest.")
+    board = serializers.FloatField(help_text="The value of the board after the action.")
+    found = serializers.FloatField(
+        help_text="The result of the search. The machine plays the action with the greatest."
+    )
     best = serializers.BooleanField()
-    next = serializers.CharField(help_text="The position after it.")
+    next = serializers.CharField(help_text="The position after the action.")
 
 
 class PositionPartsSerializer(serializers.Serializer[Any]):
@@ -33,11 +35,16 @@ class PositionPartsSerializer(serializers.Serializer[Any]):
     position = serializers.CharField()
     role = serializers.CharField(help_text="The side to move.")
     moved = serializers.CharField(help_text="The side that has just moved.")
-    over = serializers.CharField(allow_null=True, help_text="Why the game is over, if it is.")
+    over = serializers.CharField(allow_null=True, help_text="The reason for the end of the game, if it is over.")
     depth = serializers.IntegerField(
-        help_text="The moves ahead of this search. In a match there are more, because there is more time."
+        help_text="The depth of this search in moves. In a match it is greater, because there is more time."
     )
-    play_depth = serializers.IntegerField(help_text="The moves ahead of its search in a match.")
-    here = PartsField(allow_null=True, help_text="The board for who has just moved; null before the first move.")
-    choice = PartsField(allow_null=True, help_text="The board after its choice, for who is to move.")
+    play_depth = serializers.IntegerField(help_text="The depth of the machine's search in a match, in moves.")
+    here = PartsField(
+        allow_null=True,
+        help_text="The board from the view of the side that has just moved; null before the first move.",
+    )
+    choice = PartsField(
+        allow_null=True, help_text="The board after the machine's choice, from the view of the side to move."
+    )
     moves = MovePartsSerializer(many=True)

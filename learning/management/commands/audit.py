@@ -11,7 +11,7 @@ from learning.selectors.machines import lessons_missing
 class Command(BaseCommand):
     """Check the ledger of every kind of machine."""
 
-    help = "Checks that every box and every value is what it began with plus every recorded change."
+    help = "Checks that every box and every value equals its initial state plus all recorded changes."
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Check all ledgers, and print the numbers of boxes and values checked.

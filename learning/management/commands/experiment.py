@@ -25,7 +25,9 @@ READERS = (
 class Command(BaseCommand):
     """Run an experiment, without storing its result."""
 
-    help = "Runs an experiment and prints its figures; the same seed and parameters print the same. Stores nothing."
+    help = (
+        "Runs an experiment and prints its figures. The same seed and parameters give the same figures. Stores nothing."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """NAME [--seed S] [--json FILE] and the experiment's own parameters."""
@@ -35,9 +37,11 @@ class Command(BaseCommand):
                 slug, help=experiment.question.replace("%", "%%"), description=experiment.question
             )
             subparser.add_argument("--seed", type=int, default=experiment.default_seed, help="default: %(default)s")
-            subparser.add_argument("--json", metavar="FILE", help="write everything, the points of the charts too")
-            subparser.add_argument("--markdown", metavar="FILE", help="write findings, figures and tables")
-            subparser.add_argument("--commit", default="", help="the commit that makes it, named in the Markdown")
+            subparser.add_argument(
+                "--json", metavar="FILE", help="write the whole result to this file, with the points of the charts"
+            )
+            subparser.add_argument("--markdown", metavar="FILE", help="write findings, figures and tables to this file")
+            subparser.add_argument("--commit", default="", help="commit to name in the Markdown file")
             for parameter in experiment.parameters:
                 help_text = f"{parameter.label}: {parameter.low} to {parameter.high}; default: %(default)s"
                 subparser.add_argument(f"--{parameter.name}", type=int, default=parameter.default, help=help_text)

@@ -15,14 +15,18 @@ from learning.kinds.machines import machine_export
 class Command(BaseCommand):
     """Write a machine to standard output or to a file."""
 
-    help = "Writes a machine to standard output or a file, in one of several formats."
+    help = "Writes a machine to standard output or to a file, in one of several formats."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """MACHINE [--format F] [--out FILE] [--any-size]."""
         parser.add_argument("machine", help="id or slug")
         parser.add_argument("--format", default="native", choices=FORMATS)
-        parser.add_argument("--out", type=Path, help="default: standard output")
-        parser.add_argument("--any-size", action="store_true", help="more values than a file for everybody holds")
+        parser.add_argument("--out", type=Path, help="file to write; default: standard output")
+        parser.add_argument(
+            "--any-size",
+            action="store_true",
+            help="write the machine even if it has more values than files usually may have",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Print the exported machine, or write it to ``--out``."""

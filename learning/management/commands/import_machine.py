@@ -20,20 +20,22 @@ from learning.services.machines import machine_import
 class Command(BaseCommand):
     """Create a machine from a file or standard input."""
 
-    help = "Makes a machine from a file; nothing is kept of a file that cannot be read."
+    help = "Makes a machine from a file. A file with an error changes nothing."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """FILE [--format F] [--game G] [--side S] [--preset P] [--name N] [--owner U] [--any-size]."""
-        parser.add_argument("file", help="a path, or - for standard input")
-        parser.add_argument("--format", default="", choices=["", *FORMATS], help="default: told by the file")
-        parser.add_argument("--game", default="", help="default: told by the file")
-        parser.add_argument("--side", choices=["first", "second"], help="for files that do not say, or hold both")
+        parser.add_argument("file", help="path of the file, or - for standard input")
+        parser.add_argument("--format", default="", choices=["", *FORMATS], help="default: inferred from the file")
+        parser.add_argument("--game", default="", help="default: inferred from the file")
         parser.add_argument(
-            "--preset", default="", choices=["", *RULES_TO_CHOOSE], help="whose rule it follows from now on"
+            "--side", choices=["first", "second"], help="side of the machine, for a file without a side or with both"
+        )
+        parser.add_argument(
+            "--preset", default="", choices=["", *RULES_TO_CHOOSE], help="preset by which the machine will learn"
         )
         parser.add_argument("--name", default="")
-        parser.add_argument("--any-size", action="store_true", help="read the file however large it is")
-        parser.add_argument("--owner", help="name of the account it shall belong to; default: the house")
+        parser.add_argument("--any-size", action="store_true", help="read a file of any size")
+        parser.add_argument("--owner", help="name of the owner's account; default: the machine belongs to the site")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Import the machine, and print a summary and notes."""

@@ -16,16 +16,16 @@ from beadbox.tournaments import ladder
 class Command(BaseCommand):
     """Measure the levels, and write their ratings to the file that the site reads."""
 
-    help = "Plays all levels against each other in every mode and writes the ratings that the site shows."
+    help = "Plays all levels against each other in every mode, and writes the ratings that the site shows."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """[--near N] [--far N] [--seed S] [--file FILE]."""
         parser.add_argument(
             "--near", type=int, default=ladder.N_NEIGHBOURS, help="games between neighbours on a ladder"
         )
-        parser.add_argument("--far", type=int, default=ladder.N_OTHERS, help="games between any two others")
+        parser.add_argument("--far", type=int, default=ladder.N_OTHERS, help="games between any two other levels")
         parser.add_argument("--seed", type=int, default=ladder.SEED)
-        parser.add_argument("--file", type=Path, help="where to write it, if not to its place")
+        parser.add_argument("--file", type=Path, help="file to write; default: the file that the site reads")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Measure each engine that has a ladder."""

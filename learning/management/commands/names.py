@@ -14,7 +14,9 @@ from learning.storage.searching import machine_names_fill
 class Command(BaseCommand):
     """Store normalised names for search, and report accounts that share a name."""
 
-    help = "Stores missing or outdated folded names, and lists accounts whose names differ only in case or encoding."
+    help = (
+        "Stores missing or outdated normalised names, and lists accounts whose names differ only in case or encoding."
+    )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Store the missing names, and print a sentence for each shared name."""

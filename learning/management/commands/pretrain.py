@@ -14,7 +14,7 @@ from learning.workers.runs import RUNS, run_execute
 class Command(BaseCommand):
     """Create and train the site's own machines, and request the experiments."""
 
-    help = "Makes and trains the machines of the house, and asks for the experiments; leaves alone what is done."
+    help = "Makes and trains the built-in machines, and requests the experiments. Skips what exists already."
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Train the machines in turn; an interrupted training continues where it stopped."""

@@ -16,7 +16,7 @@ class Command(BaseCommand):
     requires_system_checks = []
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("games", nargs="*", metavar="GAME", help="which games; by default all")
+        parser.add_argument("games", nargs="*", metavar="GAME", help="slugs of games; default: all games")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Record the facts of the games in turn."""

@@ -18,7 +18,9 @@ class Command(BaseCommand):
     requires_system_checks = []
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--folder", type=Path, default=FOLDER, help="where to write them, if not to their place")
+        parser.add_argument(
+            "--folder", type=Path, default=FOLDER, help="folder to write to; default: the folder that the site reads"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Train the machines in turn, and write a compressed file for each."""

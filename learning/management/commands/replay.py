@@ -19,15 +19,15 @@ from learning.kinds.registry import kind_of_rule
 class Command(BaseCommand):
     """Teach two new machines the games of a file."""
 
-    help = "Plays recorded games into two fresh machines that learn; writes both, and prints games, results and levels."
+    help = "Teaches recorded games to two new machines, writes both to files, and prints games, results and levels."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """GAMES.json --game G --first RULE --second RULE --out DIR."""
         parser.add_argument("games", type=Path, help='a file {"games": [{"moves": […], "winner": 1, 2 or "draw"}]}')
         parser.add_argument("--game", required=True, choices=GAMES)
-        parser.add_argument("--first", required=True, choices=PRESETS, help="the rule of the first player")
-        parser.add_argument("--second", required=True, choices=PRESETS, help="the rule of the second player")
-        parser.add_argument("--out", required=True, type=Path, help="a folder for first.json and second.json")
+        parser.add_argument("--first", required=True, choices=PRESETS, help="preset of the first player")
+        parser.add_argument("--second", required=True, choices=PRESETS, help="preset of the second player")
+        parser.add_argument("--out", required=True, type=Path, help="folder for first.json and second.json")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Read all games, replay them, then write both machines.

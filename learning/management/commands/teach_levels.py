@@ -13,10 +13,10 @@ from learning.kinds.value_learner.document import WeightsData, written
 class Command(BaseCommand):
     """Train each value function from its seed, and write the file that its levels load."""
 
-    help = "Trains the values that the upper levels of Romgon play by, each from its seed, and writes their files."
+    help = "Trains the learnt values of Romgon's upper levels, each from its seed, and writes their files."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--folder", type=Path, help="where to write them, if not to their place")
+        parser.add_argument("--folder", type=Path, help="folder to write to; default: the folder that the site reads")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Train the value functions in turn, and write a file for each."""

@@ -18,16 +18,20 @@ from learning.workers.pairings import tournament_play
 class Command(BaseCommand):
     """Play a tournament and print its standings."""
 
-    help = "Holds a tournament among machines and fixed opponents and prints the standings; nobody learns in it."
+    help = "Plays a tournament of machines and fixed opponents, and prints the standings. The machines do not learn."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """--machines A,B,C --games N [--seed S] [--game G] [--format swiss [--rounds R]]."""
         parser.add_argument("--machines", required=True, help="ids or slugs of machines, and fixed opponents: A,B,C")
-        parser.add_argument("--games", type=int, required=True, help="of each pairing")
-        parser.add_argument("--seed", type=int, help="default: a random one, printed")
-        parser.add_argument("--game", default="", help="needed where no entry is a machine")
+        parser.add_argument("--games", type=int, required=True, help="number of games of each pairing")
+        parser.add_argument("--seed", type=int, help="default: a random seed, which is printed")
+        parser.add_argument("--game", default="", help="slug of the game; required if no entry is a machine")
         parser.add_argument("--format", choices=TournamentFormat.values, default=TournamentFormat.ROUND_ROBIN.value)
-        parser.add_argument("--rounds", type=int, help="of a Swiss tournament; default: as many as are usual")
+        parser.add_argument(
+            "--rounds",
+            type=int,
+            help="number of rounds of a Swiss tournament; the default depends on the number of entries",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Start the tournament, play it, and print its standings."""

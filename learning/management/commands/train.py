@@ -17,7 +17,7 @@ from learning.workers.runs import RUNS, run_execute
 class Command(BaseCommand):
     """Train a machine, with a progress bar."""
 
-    help = "Trains a machine in bulk, with a progress bar; the same seed from the same beads gives the same beads."
+    help = "Trains a machine, with a progress bar. The same seed and the same initial beads give the same beads."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """MACHINE --games N --opponent SLUG [--measured N] [--seed S]."""
@@ -28,10 +28,10 @@ class Command(BaseCommand):
         parser.add_argument(
             "--measured",
             type=int,
-            help="games of each snapshot against each level, by which it is chosen what plays; 0: what it knows in "
-            "the end plays (default: what is usual for such a machine)",
+            help="games of each snapshot against each level; the best snapshot then plays; with 0 the last one plays "
+            "(the default depends on the kind of machine)",
         )
-        parser.add_argument("--seed", type=int, help="default: a random one, printed")
+        parser.add_argument("--seed", type=int, help="default: a random seed, which is printed")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Store the run, claim it, train it, and print its results; Ctrl-C stops it and keeps the beads."""

@@ -27,10 +27,12 @@ With a niceness of 19 it would get a seventieth; compilation then took 24 minute
 class Command(BaseCommand):
     """Compile every kernel into the cache."""
 
-    help = "Compiles every kernel into the cache; the second time it takes a moment only."
+    help = "Compiles every kernel into the cache. With a full cache this takes only a moment."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--background", action="store_true", help="beside a site that serves: giving way to it")
+        parser.add_argument(
+            "--background", action="store_true", help="run at low priority beside a site that is in use"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Call every kernel once, package by package, with the argument types of real calls."""

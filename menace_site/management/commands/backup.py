@@ -12,10 +12,12 @@ from menace_site.operations.postgres_programs import BackupError
 
 
 class Command(BaseCommand):
-    help = "Writes all data of the site into a new file, while it goes on. docs/backup.md says how to get them back."
+    help = (
+        "Writes all data of the site to a new file, also while the site runs. docs/backup.md says how to restore them."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("folder", type=Path, help="where the file goes; made if there is none")
+        parser.add_argument("folder", type=Path, help="folder of the file; made if it does not exist")
 
     def handle(self, folder: Path, **options: Any) -> None:
         """Make the back-up, and print its path, its size and the time taken."""

@@ -34,11 +34,11 @@ def _restart_on_failure(progress: str) -> Iterator[None]:
 
 
 class Command(BaseCommand):
-    help = "Fills an empty database with a back-up, logs accounts out, migrates it, and audits every bead."
+    help = "Restores a back-up into an empty database, logs all accounts out, migrates the data, and audits every bead."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("file", type=Path, help="as manage.py backup wrote it")
-        parser.add_argument("--revoke-tokens", action="store_true", help="let no token of a program work any more")
+        parser.add_argument("file", type=Path, help="file that manage.py backup has written")
+        parser.add_argument("--revoke-tokens", action="store_true", help="revoke all tokens of programs")
 
     def handle(self, file: Path, *, revoke_tokens: bool, **options: Any) -> None:
         """Restore the file, log accounts out, migrate, and audit every bead; print a summary."""

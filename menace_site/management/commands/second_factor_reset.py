@@ -11,10 +11,10 @@ from games.accounts.second_factor import factor_forget
 
 
 class Command(BaseCommand):
-    help = "Takes the second factor of an account away; at the next visit to /admin/ another one is set up."
+    help = "Deletes the second factor of an account. At the next visit to /admin/ its owner sets up a new one."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("name", help="who has lost it: the name of the account")
+        parser.add_argument("name", help="name of the account")
 
     def handle(self, *args: Any, name: str, **options: Any) -> None:
         """Delete the account's device and recovery codes, and print the next step."""

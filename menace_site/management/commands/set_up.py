@@ -50,7 +50,7 @@ def in_parallel(function: Callable[[], None]) -> Iterator[None]:
 
 
 class Command(BaseCommand):
-    help = "Migrate, collect the static files or compile the kernels, and make the first machines."
+    help = "Migrates, collects the static files or compiles the kernels, and makes the first machines."
 
     def handle(self, *args: Any, **options: Any) -> None:
         if unknown := migrations_unknown(frozenset(MigrationRecorder(connection).applied_migrations())):
