@@ -17,7 +17,8 @@ SITE := .venv/site-$(VERSION)-$(call sum,requirements.txt)
 SERVERS := .venv/servers-$(VERSION)-$(call sum,menace_site/servers.txt)
 DEV := .venv/dev-$(VERSION)-$(call sum,tests/requirements.txt)
 TOOLS := tests/js/node_modules/stamp-$(call sum,tests/js/package-lock.json)
-# Node.js is a wheel of the lock, and its tools run on no other. Like pip, it uses this machine's certificates.
+# Node.js is a wheel of the lock, and its tools run only on this version. Like pip, it uses the certificates
+# of this computer.
 NPM := --no-audit --no-fund --no-update-notifier --loglevel=error
 NODE := NODE_USE_SYSTEM_CA=1 PATH="$(CURDIR)/$(BIN):$$PATH"
 # Linters that allow only features of the oldest supported browsers (docs/browsers.md), in scripts and in style sheets.
@@ -26,9 +27,10 @@ STYLELINT := tests/js/node_modules/.bin/stylelint --config tests/js/stylelint.co
 BIOME := tests/js/node_modules/.bin/biome check --config-path=tests/js/style.jsonc static/js static/css tests/js
 # Headless Chromium; a windowed browser's own pages would take more time than the site's.
 CHROMIUM ?= chromium-headless-shell
-# Test that Playwright's driver runs. It has its own Node.js, which needs a library that a minimal Debian lacks.
+# Command that tests Playwright's driver. The driver has its own Node.js, which needs a library that a minimal Debian
+# lacks.
 DRIVER ?= $(BIN)/python -m playwright --version
-# Pytest expression for the browser tests of a ring.
+# Pytest expression that selects the browser tests.
 RING := e2e and not soak
 # Settings of a production site, for the deployment checks. No check connects to a server.
 PRODUCTION := env -u BEADBOX_LOCAL DEBUG= ALLOWED_HOSTS=beadbox.example SITE_URL=https://beadbox.example EMAIL_URL=smtp+tls://mail.example \
@@ -40,14 +42,14 @@ COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gene
 # The group pins what the site runs on, within the bounds of the library and its extras.
 LIBRARY_AND_SITE := pyproject.toml --all-extras --group site
 
-# Keeps the progress lines of a start in order, with -j too.
+# Keeps the progress lines of a start in order, also with -j.
 .NOTPARALLEL:
 .PHONY: help run starting test soak check bare pictures archiving alerts hosts faults bench experiments release sbom lint format types lock lock-tools vendor fonts browser test-browser
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
 
-run: starting $(SITE) $(SERVERS) ## the site and its worker on this machine (PORT=8000); Ctrl-C stops it
+run: starting $(SITE) $(SERVERS) ## run the site and its worker on this computer (PORT=8000); Ctrl-C stops it
 	@BEADBOX_LOCAL=1 exec $(BIN)/python -m menace_site.local.supervisor
 
 # Make runs prerequisites in order, so this line is printed first.
@@ -55,12 +57,12 @@ starting:
 	@echo "Starting Beadbox on this computer: a minute or two the first time, about ten seconds later. Ctrl-C stops it."
 	@$(if $(wildcard $(SITE)),echo "Packages: there already")
 
-test: $(DEV) $(SERVERS) $(TOOLS) browser ## the tests for every change, with their own servers and a browser
+test: $(DEV) $(SERVERS) $(TOOLS) browser ## run the tests for every change, with their own servers and a browser
 	@$(NODE) node --test --test-reporter=dot "tests/js/*.test.js"
 	@$(BIN)/python -m pytest -m "not soak" --ignore tests/e2e -n 4 --dist worksteal
 	@$(MAKE) --no-print-directory test-browser
 
-soak: $(DEV) $(SERVERS) $(TOOLS) browser ## the long tests: kills, statistics, fuzzing, repeated journeys, every program below with SMALL=1
+soak: $(DEV) $(SERVERS) $(TOOLS) browser ## run the long tests: killed processes, statistics, fuzzing, repeated visits, every program below with SMALL=1
 	@tests/install.sh "the programs" $(OF_ARCHIVING) $(OF_ALERTS) $(OF_HOSTS) $(OF_FAULTS) $(OF_BARE)
 	@$(BIN)/python -m pytest -m soak --ignore tests/e2e -n 4 --dist load --maxschedchunk 1
 	@$(MAKE) --no-print-directory test-browser RING="e2e and soak"
@@ -76,7 +78,7 @@ test-browser: $(DEV) $(SERVERS) $(TOOLS)
 		CHROMIUM=$(CHROMIUM) $(BIN)/python -m pytest -m "$(RING)" -n 5 --dist worksteal tests/e2e; \
 	fi
 
-check: lint types ## everything but the tests: format, lint, types, import contracts, language, settings, migrations
+check: lint types ## run all checks but the tests: format, lint, types, import contracts, language, settings, migrations
 	@$(BIN)/lint-imports --no-logo
 	@$(BIN)/python -m tests.licences
 	@$(BIN)/python -m tests.structure
@@ -84,10 +86,10 @@ check: lint types ## everything but the tests: format, lint, types, import contr
 	@$(PRODUCTION) $(BIN)/python manage.py check --deploy --fail-level WARNING
 	@$(PRODUCTION) $(BIN)/python -W ignore::RuntimeWarning manage.py makemigrations --check --dry-run
 
-bare: $(DEV) ## make run, make test and the wheel in a minimal Debian of their own (as root, with debootstrap; BARE=test for one)
+bare: $(DEV) ## test make run, make test and the wheel in a minimal Debian (as root, with debootstrap; BARE=test for one of them)
 	@tests/bare.sh
 
-pictures: $(DEV) $(SERVERS) $(TOOLS) browser ## every page at three widths, light and dark, in var/screenshots, to be looked at
+pictures: $(DEV) $(SERVERS) $(TOOLS) browser ## take a picture of every page at three widths, light and dark, in var/screenshots
 	@CHROMIUM=$(CHROMIUM) $(BIN)/python -m pytest -m e2e -n 2 tests/e2e/pictures.py
 
 # Debian packages that each of these programs needs: a test command, and the packages to install if it fails.
@@ -98,11 +100,11 @@ OF_HOSTS := "command -v caddy=caddy" "command -v redis-server=redis-server" "com
 OF_FAULTS := "command -v cc=gcc libc6-dev" "command -v ip=iproute2"
 OF_BARE := "command -v debootstrap=debootstrap"
 
-archiving: $(DEV) $(SERVERS) ## what docs/backup.md says of pgBackRest, tried (as root on Debian, whose packages it installs)
+archiving: $(DEV) $(SERVERS) ## test the instructions of docs/backup.md for pgBackRest (as root on Debian; installs packages)
 	@tests/install.sh "the archive" $(OF_ARCHIVING)
 	@$(BIN)/python -m tests.archiving
 
-alerts: $(DEV) $(SERVERS) ## the alert rules, with a real Prometheus and a site that is broken in many ways (minutes)
+alerts: $(DEV) $(SERVERS) ## test the alert rules, with a real Prometheus and a site that is broken in many ways (minutes)
 	@tests/install.sh "the alert rules" $(OF_ALERTS)
 	@if command -v prometheus >/dev/null && command -v promtool >/dev/null; then \
 		$(BIN)/python -m pytest -n 0 tests/site/alerts.py; \
@@ -110,15 +112,15 @@ alerts: $(DEV) $(SERVERS) ## the alert rules, with a real Prometheus and a site 
 		echo "The alert rules were not tried: there is no Prometheus. On Debian, apt install prometheus."; test -z "$$CI"; \
 	fi
 
-hosts: $(DEV) $(SERVERS) ## docker-compose.yml as several machines, of Debian's packages, then by Docker where it is (as root; minutes)
+hosts: $(DEV) $(SERVERS) ## test docker-compose.yml as several hosts, from Debian's packages and then with Docker, if present (as root; minutes)
 	@tests/install.sh "the hosts" $(OF_HOSTS)
 	@$(BIN)/python -m tests.hosts $(HOSTS)
 
-faults: $(DEV) $(SERVERS) ## a site on which people play is killed, hung, filled up, cut off, set to another time (as root; minutes)
+faults: $(DEV) $(SERVERS) ## break a site on which people play: killed, hung, full disk, no network, wrong clock (as root; minutes)
 	@tests/install.sh "the faults" $(OF_FAULTS)
 	@$(BIN)/python -m tests.site.faults $(FAULTS)
 
-bench: $(DEV) $(SERVERS) ## benchmarks, as ratios, with the figures printed
+bench: $(DEV) $(SERVERS) ## run the benchmarks: print figures and compare ratios
 	@BEADBOX_LOCAL=1 $(BIN)/python -m tests.bench
 
 # Each entry is a file name in docs/experiments, then the experiment with its settings. The file names its commit.
@@ -126,38 +128,38 @@ EXPERIMENTS := "gardner gardner --machines 3000" "michie-tournament michie-tourn
 	"hexapawn-rewards hexapawn-rewards --machines 300 --games 2000" "hexapawn-resigns hexapawn-resigns --pairs 500 --games 500" \
 	"menace-and-after menace-and-after --machines 100" "romgon-page romgon-page" "romgon-page-flips romgon-page --flips 1"
 
-experiments: $(DEV) ## run every experiment whole and write its result to docs/experiments (minutes)
+experiments: $(DEV) ## run every experiment in full and write its result to docs/experiments (minutes)
 	@commit=$$(git rev-parse --short=12 HEAD) && for each in $(EXPERIMENTS); do BEADBOX_LOCAL=1 \
 		$(BIN)/python manage.py experiment $${each#* } --commit $$commit --markdown docs/experiments/$${each%% *}.md || exit 1; done
 
-release: $(DEV) ## wheel, source archive and notes of the last commit, in var/release; publishes nothing
+release: $(DEV) ## make wheel, source archive and notes of the last commit, in var/release; publishes nothing
 	@$(BIN)/python -m tests.release
 
 # Made from the locks, so it is the same everywhere, except for packages that only some platforms need.
-sbom: $(DEV) $(SERVERS) ## a bill of materials of the site, var/sbom.json (CycloneDX)
+sbom: $(DEV) $(SERVERS) ## write a bill of materials of the site, var/sbom.json (CycloneDX)
 	@mkdir -p var
 	@cat requirements.txt menace_site/servers.txt \
 		| $(BIN)/python -W ignore -m cyclonedx_py requirements --output-reproducible --pyproject pyproject.toml - \
 		| $(BIN)/python -m tests.sbom >var/sbom.json
 	@echo "var/sbom.json"
 
-lint: $(DEV) $(TOOLS) ## format and lint, changing nothing
+lint: $(DEV) $(TOOLS) ## check format and lint; changes no file
 	@$(BIN)/ruff format --check
 	@$(BIN)/ruff check
 	@$(NODE) $(BIOME) --error-on-warnings
 	@$(NODE) $(ESLINT) static/js templates
 	@$(NODE) $(STYLELINT) "static/css/*.css"
 
-format: $(DEV) $(TOOLS) ## put every file into shape
+format: $(DEV) $(TOOLS) ## format every file
 	@$(BIN)/ruff check --fix --exit-zero
 	@$(BIN)/ruff format
 	@$(NODE) $(BIOME) --write
 
-types: $(DEV) $(TOOLS) ## strict types, and those of the scripts' JSDoc
+types: $(DEV) $(TOOLS) ## check the types of Python, and those of the scripts' JSDoc
 	@BEADBOX_LOCAL=1 $(BIN)/mypy
 	@$(NODE) tests/js/node_modules/.bin/tsc --project tests/js
 
-lock: | $(VENV) ## resolve what pyproject.toml and package.json ask for again (UPGRADE=--upgrade for newer ones)
+lock: | $(VENV) ## resolve the packages of pyproject.toml and package.json again (UPGRADE=--upgrade for newer versions)
 	@$(PIP) --requirement tests/installer.txt
 	@$(COMPILE) $(LIBRARY_AND_SITE) --output-file requirements.txt
 	@$(COMPILE) $(LIBRARY_AND_SITE) --group dev --constraint requirements.txt --output-file tests/requirements.txt
@@ -170,7 +172,7 @@ lock-tools: $(DEV)
 	@$(NODE) npm --prefix tests/js install --package-lock-only --ignore-scripts --omit-lockfile-registry-resolved $(NPM) >/dev/null
 
 # The result is committed, so running the site needs no Node.js.
-vendor: $(TOOLS) ## put the JavaScript that others wrote into static/vendor, in the version of package.json
+vendor: $(TOOLS) ## copy the JavaScript libraries to static/vendor, in the versions of package.json
 	@rm -rf static/vendor/* && cd tests/js/node_modules && version() { sed -n 's/^  "version": "\(.*\)",$$/\1/p' $$1/package.json; } && \
 		uplot=$(CURDIR)/static/vendor/uplot-$$(version uplot) && lit=$(CURDIR)/static/vendor/lit-html-$$(version lit-html) && \
 		mkdir $$uplot $$lit && cp uplot/dist/uPlot.iife.min.js uplot/dist/uPlot.min.css uplot/LICENSE $$uplot && \
@@ -182,7 +184,7 @@ FONTS = beadbox/printing/fonts
 FONT_CHARACTERS = U+0020-007E,U+00A0-02FF,U+0300-036F,U+0370-03FF,U+0400-052F,U+1E00-1FFF,U+2000-200A,U+2010-2027,U+202F-205E,U+2070-209C,U+20A0-20BF,U+2116,U+2122,U+2126,U+212A-212B,U+2150-218B,U+2212,U+2C60-2C7F
 
 # The result is committed, so the site needs no font tools. Debian's fonts-noto-core 20201225-1 has Noto Sans 2.004.
-fonts: ## subset the fonts that sheets are printed with; needs Debian's apt
+fonts: ## make the subsets of the fonts of printed sheets; needs Debian's apt
 	@rm -rf var/fonts && mkdir -p var/fonts && cd var/fonts && apt-get download fonts-noto-core && dpkg-deb -x fonts-noto-core_*.deb . && \
 		$(CURDIR)/$(BIN)/python -m venv tools && tools/bin/pip install --quiet fonttools==4.66.1 && \
 		for style in Regular Bold; do tools/bin/pyftsubset usr/share/fonts/truetype/noto/NotoSans-$$style.ttf \

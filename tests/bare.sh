@@ -4,11 +4,11 @@
 # debootstrap makes a minimal Debian root from this machine's package source, with its pip and proxy settings. The root
 # gets the packages that the README names and a clone of the last commit. There `make run` has to answer and to stop,
 # and `make test` has to pass. The wheel of the library, installed by pip without and with numba, has to train a machine
-# as the checkout does. All of it runs in namespaces of its own: when they end, no process and no mount is left.
+# as the checkout does. All of it runs in separate namespaces. When these end, no process and no mount is left.
 #
-#   BARE=test make bare                      only one of the three, or other targets of the Makefile
-#   BARE=library make bare                   the library alone, in a root that has Python alone
-#   BARE="browser test-browser" make bare    such as the browser tests alone
+#   BARE=test make bare                      one of the three, or any target of the Makefile
+#   BARE=library make bare                   only the library, in a root with nothing but Python
+#   BARE="browser test-browser" make bare    for example only the browser tests
 #   BARE_KEEP=1 make bare                    keeps the root, and prints its path
 set -euo pipefail
 
