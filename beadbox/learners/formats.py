@@ -18,6 +18,10 @@ from beadbox.learners.exchange.values import values_machine
 from beadbox.learners.q_learning.rule import QRule
 from beadbox.learners.registry import rule_read
 from beadbox.learners.rule import RuleError
+from beadbox.learners.table_learner.document import table_document
+from beadbox.learners.table_learner.rule import TableRule
+from beadbox.learners.value_learner.document import weights_document
+from beadbox.learners.value_learner.rule import ValueRule
 from beadbox.rules.errors import UnknownGameError
 from beadbox.rules.game import AnyGame
 from beadbox.rules.registry import game_get
@@ -27,11 +31,13 @@ RULES_TO_CHOOSE = PRESETS
 READERS: dict[str, Callable[[dict[str, Any], AnyGame, Any, dict[str, Any], bool], Document]] = {
     BoxRule.kind: native.boxes_machine,
     QRule.kind: values_machine,
+    ValueRule.kind: weights_document,
+    TableRule.kind: table_document,
 }
 """Readers of the part of a native file after its head, by the kind of its rule.
 
-Arguments: the file, game, rule, head, and whether the file may be larger than the files of accounts. A kind that is
-registered (``learning/kinds``) adds its own reader."""
+Arguments: the file, game, rule, head, and whether the file may be larger than the files of accounts. A kind
+outside the library adds its reader when it is registered (``learning/kinds``)."""
 
 
 def native_load(text: str, wanted: Wanted) -> Document:

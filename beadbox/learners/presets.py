@@ -6,6 +6,8 @@ from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.preset import Preset
 from beadbox.learners.q_learning.presets import Q_PRESETS
 from beadbox.learners.rule import Rule
+from beadbox.learners.table_learner.presets import TABLE_PRESETS
+from beadbox.learners.value_learner.presets import VALUE_PRESETS
 from beadbox.rules.game import AnyGame
 
 MATTER = frozenset(
@@ -16,11 +18,11 @@ MATTER = frozenset(
 )
 """Slugs of the presets that are offered first: five for each game, which show different things."""
 
-_IN_THE_LIBRARY: tuple[Mapping[str, Preset[Rule]], ...] = (PRESETS, Q_PRESETS)
+_IN_THE_LIBRARY: tuple[Mapping[str, Preset[Rule]], ...] = (PRESETS, Q_PRESETS, VALUE_PRESETS, TABLE_PRESETS)
 PRESETS_OF_KIND = {next(iter(presets.values())).rule.kind: presets for presets in _IN_THE_LIBRARY}
 """Presets by the kind of their rule, then by slug; a kind that is registered (``learning/kinds``) adds its own."""
 
-ALL_PRESETS: dict[str, Preset[Rule]] = {**PRESETS, **Q_PRESETS}
+ALL_PRESETS: dict[str, Preset[Rule]] = {**PRESETS, **Q_PRESETS, **VALUE_PRESETS, **TABLE_PRESETS}
 """Presets of every kind by slug; no slug is used twice."""
 
 

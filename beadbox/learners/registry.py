@@ -6,11 +6,13 @@ from beadbox import field_text
 from beadbox.learners.boxes.rule import BoxRule
 from beadbox.learners.q_learning.rule import QRule
 from beadbox.learners.rule import Rule, RuleError
+from beadbox.learners.table_learner.rule import TableRule
+from beadbox.learners.value_learner.rule import ValueRule
 
-RULES: dict[str, type[Rule]] = {BoxRule.kind: BoxRule, QRule.kind: QRule}
+RULES: dict[str, type[Rule]] = {rule.kind: rule for rule in (BoxRule, QRule, ValueRule, TableRule)}
 """Rule classes by kind. The kind of a machine follows from its rule; a rule without a kind is a rule of boxes.
 
-Rules of kinds outside the core are added when these are registered (``learning/kinds``)."""
+A kind outside the library adds its rule when it is registered (``learning/kinds``)."""
 
 
 def rule_read(data: object) -> Rule:

@@ -25,10 +25,10 @@ from beadbox.learners.exchange.file_text import MAX_BYTES
 from beadbox.learners.exchange.values import MAX_VALUES, ValueData, ValuesData, dump_values
 from beadbox.learners.formats import FORMATS, machine_read
 from beadbox.learners.q_learning.rule import QRule
+from beadbox.learners.value_learner.document import WeightsData, written
 from beadbox.learners.value_learner.learner import weights_none
 from beadbox.learners.value_learner.rule import ValueRule
 from beadbox.rules.registry import GAMES
-from learning.kinds.value_learner.document import WeightsData, written
 from tests.beadbox.files import BOX, NATIVE, STATE, boxes, memory, native, states
 
 ROMGON = GAMES["romgon"]

@@ -10,11 +10,11 @@ from beadbox.engines.romgon.shipped import FOLDER, shipped, shipped_name
 from beadbox.learners.exchange.document import Wanted
 from beadbox.learners.formats import machine_read
 from beadbox.learners.shipped import RECIPES
+from beadbox.learners.value_learner.document import WeightsData
 from beadbox.learners.value_learner.memory import value_meeting
 from beadbox.rules.registry import GAMES
 from beadbox.rules.romgon.rules import Romgon
 from beadbox.strength.snapshots import Points, measured, openings
-from learning.kinds.value_learner.document import WeightsData
 
 each_recipe = pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.name)
 

@@ -15,6 +15,7 @@ from django.urls import reverse
 from beadbox.engines.registry import engine_of
 from beadbox.learners.exchange.document import Wanted
 from beadbox.learners.formats import machine_read
+from beadbox.learners.value_learner.document import WeightsData
 from beadbox.learners.value_learner.learner import Thought as Scores
 from beadbox.learners.value_learner.learner import ValueLearner
 from beadbox.rules.game import AnyGame, AnyPosition
@@ -22,7 +23,6 @@ from games.live.players import LiveMatch
 from games.live.states import PartsThought
 from learning.kinds.live import LevelMove
 from learning.kinds.value_learner import explanation
-from learning.kinds.value_learner.document import WeightsData
 
 
 def learnt(game: AnyGame, depth: int = 1) -> ValueLearner | None:

@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandParser
 
 from beadbox.engines.registry import engine_of
 from beadbox.learners.shipped import RECIPES, made
-from learning.kinds.value_learner.document import WeightsData, written
+from beadbox.learners.value_learner.document import WeightsData, written
 
 
 class Command(BaseCommand):
