@@ -43,8 +43,10 @@ SENTENCE_END = re.compile(r"(?<=[.?!:;])[)\"*]*\s+")
 TABLE_ROW = re.compile(r"^\|.*$", re.MULTILINE)
 NAME_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 CONSTANT = re.compile(r"[A-Z][A-Z0-9_]+")
-REPEATED = re.compile(r"^beadbox/(?:rules|learners|experiments)/|^learning/kinds/|/migrations/")
-"""Files of which each game, learner or experiment has one: their classes and constants repeat by design."""
+REPEATED = re.compile(r"^beadbox/(?:rules|learners|experiments|public)/|^learning/kinds/|/migrations/")
+"""Files of which each game, learner or experiment has one: their classes and constants repeat by design.
+
+Public names of the library repeat the names of what they stand for."""
 IGNORED = re.compile(r"^tests/data/|^static/vendor/|/fonts/")
 
 

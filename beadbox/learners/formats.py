@@ -9,19 +9,12 @@ from typing import Any
 from beadbox.learners.boxes.exchange import csv_table, hexapawn_rl, matchbox_ai, native
 from beadbox.learners.boxes.exchange.document import MachineData
 from beadbox.learners.boxes.presets import PRESETS
-from beadbox.learners.boxes.rule import BoxRule
 from beadbox.learners.exchange import json_text
 from beadbox.learners.exchange.document import FORMAT, Document, Wanted, name_or, name_require
 from beadbox.learners.exchange.errors import ExchangeError
 from beadbox.learners.exchange.file_text import text_of
-from beadbox.learners.exchange.values import values_machine
-from beadbox.learners.q_learning.rule import QRule
-from beadbox.learners.registry import rule_read
+from beadbox.learners.registry import STATES, rule_read
 from beadbox.learners.rule import RuleError
-from beadbox.learners.table_learner.document import table_document
-from beadbox.learners.table_learner.rule import TableRule
-from beadbox.learners.value_learner.document import weights_document
-from beadbox.learners.value_learner.rule import ValueRule
 from beadbox.rules.errors import UnknownGameError
 from beadbox.rules.game import AnyGame
 from beadbox.rules.registry import game_get
@@ -29,10 +22,7 @@ from beadbox.rules.registry import game_get
 RULES_TO_CHOOSE = PRESETS
 """The presets, by slug, that can give a rule to a file without one: such a file holds boxes."""
 READERS: dict[str, Callable[[dict[str, Any], AnyGame, Any, dict[str, Any], bool], Document]] = {
-    BoxRule.kind: native.boxes_machine,
-    QRule.kind: values_machine,
-    ValueRule.kind: weights_document,
-    TableRule.kind: table_document,
+    kind: state.file_read for kind, state in STATES.items()
 }
 """Readers of the part of a native file after its head, by the kind of its rule.
 
@@ -64,6 +54,7 @@ def native_load(text: str, wanted: Wanted) -> Document:
         "description": head.description,
         "preset": head.preset,
         "learns": head.learns,
+        "random_state": head.random_state,
     }
     return READERS[rule.kind](fields, game, rule, kept, wanted.any_size)
 

@@ -1,15 +1,45 @@
-"""A fixed opponent as a table: the probability of every edge of the canonical graph."""
+"""Players as tables: the probability of every edge of the graph of a game."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
+from typing import Protocol
 
 import numpy as np
 
 from beadbox.policies.opponent import Opponent, UniformOpponent
 from beadbox.rules.game import AnyGame
+from beadbox.rules.outcome import Side
+from beadbox.rules.play import MovePlayer
 from beadbox.strength.exact import Floats
-from beadbox.strength.graph import graph_compile
+from beadbox.strength.graph import Graph, graph_compile
+
+
+class TablePlayer(Protocol):
+    """A player that is a table of move probabilities on the graph of a game."""
+
+    @property
+    def side(self) -> Side | None:
+        """The side that the player always plays; ``None`` if it can play both."""
+
+    @property
+    def is_reduced(self) -> bool:
+        """Whether the table fits the graph in which symmetric positions are merged."""
+
+    def policy(self, graph: Graph) -> Floats:
+        """Return the probability of each edge at the nodes where the player moves: ``(n_edges,)``."""
+
+
+Player = TablePlayer | Opponent
+
+
+@dataclass(frozen=True, slots=True)
+class ContestPlayer:
+    """A player of a contest, in two forms: as a table if it has one, and as a player that moves."""
+
+    table: Player | None
+    played: MovePlayer
 
 
 @cache

@@ -30,6 +30,8 @@ MOVE_LIMIT = "move_limit"
 """The termination of a game that stopped at the ply limit."""
 AGREED = "agreed"
 """The termination of a game that the players agreed to draw."""
+RESIGNATION = "resignation"
+"""The termination of a game in which a side resigned."""
 UNFINISHED = frozenset({MOVE_LIMIT, AGREED})
 """The terminations of a game that stopped before its end."""
 

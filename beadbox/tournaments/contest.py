@@ -8,37 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
 from beadbox.kernels.contest import play_policies
 from beadbox.kernels.random_source import RandomSource
 from beadbox.policies.opponent import Opponent
-from beadbox.policies.table import opponent_policy
+from beadbox.policies.table import Player, opponent_policy
 from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side, Tally
 from beadbox.rules.play import MovePlayer, game_played
 from beadbox.strength.exact import Floats, chances
 from beadbox.strength.graph import Graph, graph_compile
-
-
-class TablePlayer(Protocol):
-    """A player that is a table of move probabilities on the graph of a game."""
-
-    @property
-    def side(self) -> Side | None:
-        """The side that the player always plays; ``None`` if it can play both."""
-
-    @property
-    def is_reduced(self) -> bool:
-        """Whether the table fits the graph in which symmetric positions are merged."""
-
-    def policy(self, graph: Graph) -> Floats:
-        """Return the probability of each edge at the nodes where the player moves: ``(n_edges,)``."""
-
-
-Player = TablePlayer | Opponent
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +40,6 @@ class Contest:
 NO_GAMES = Contest(0, 0, 0, None)
 
 
-@dataclass(frozen=True, slots=True)
-class ContestPlayer:
-    """A player of a contest, in two forms: as a table if it has one, and as a player that moves."""
-
-    table: Player | None
-    played: MovePlayer
-
-
 def contest(game: AnyGame, first: Player, second: Player, n_games: int, rng: RandomSource) -> Contest:
     """Play ``n_games`` between two tables and return the results. The players do not change, and ``rng`` advances.
 
@@ -76,8 +49,8 @@ def contest(game: AnyGame, first: Player, second: Player, n_games: int, rng: Ran
     for player, side in ((first, 0), (second, 1)):
         if not isinstance(player, Opponent) and player.side not in (None, side):
             raise ValueError(f"a machine that plays side {1 - side} cannot sit on side {side}")
-    graph = graph_compile(game, reduced=all(_reduced(player) for player in (first, second)))
-    policy = np.where(graph.edge_side == 0, _policy(graph, first), _policy(graph, second))
+    graph = graph_compile(game, reduced=all(is_reduced(player) for player in (first, second)))
+    policy = np.where(graph.edge_side == 0, policy_on(graph, first), policy_on(graph, second))
     value = chances(graph, policy)[0]
     value[-1 - graph.endless] += value[3]
     words, tally = rng.to_array(), np.zeros(3, np.int64)
@@ -116,11 +89,13 @@ def contest_played(
     return so_far
 
 
-def _reduced(player: Player) -> bool:
+def is_reduced(player: Player) -> bool:
+    """Whether the player is a table on the graph in which symmetric positions are merged."""
     return isinstance(player, Opponent) or player.is_reduced
 
 
-def _policy(graph: Graph, player: Player) -> Floats:
+def policy_on(graph: Graph, player: Player) -> Floats:
+    """Return the probability of each edge of a graph: ``(n_edges,)``. The caller must not change it."""
     if isinstance(player, Opponent):
         return opponent_policy(graph.game, player, reduced=graph.reduced)
     return player.policy(graph)

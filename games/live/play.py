@@ -18,12 +18,12 @@ from django.utils import timezone
 
 from beadbox.rules.errors import RulesError
 from beadbox.rules.game import AnyPosition
-from beadbox.rules.outcome import AGREED, Outcome, Side
+from beadbox.rules.outcome import AGREED, RESIGNATION, Outcome, Side
 from games import exceptions
 from games.accounts.principal import GUEST, Principal
 from games.live import background_moves
 from games.live.players import Choice, LiveMatch, LiveSeat
-from games.live.room_state import EMPTY_BOX, RESIGNATION, draw_offer, room_state
+from games.live.room_state import EMPTY_BOX, draw_offer, room_state
 from games.live.states import RoomState
 from games.live.store import live_match, match_change, match_read, matches_store, retried_once
 from games.models import Match, MatchStatus, Ply

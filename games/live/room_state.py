@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any, cast
 
 from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
-from beadbox.rules.outcome import AGREED, MOVE_LIMIT, Side
+from beadbox.rules.outcome import AGREED, MOVE_LIMIT, RESIGNATION, Side
 from games.accounts.principal import AnyUser, Principal
 from games.live.players import PLAYERS, LiveMatch
 from games.live.states import (
@@ -28,8 +28,6 @@ from games.live.states import (
 from games.live.store import match_latest, match_numbered, match_read, room_get, snapshot
 from games.models import Match, MatchStatus, Ply, Room
 from games.transport.broadcaster import Broadcast, Message, group_write
-
-RESIGNATION = "resignation"
 
 EMPTY_BOX = "empty_box"
 

@@ -12,8 +12,8 @@ from beadbox.learners.exchange.errors import ExchangeError
 from beadbox.learners.formats import format_get
 from beadbox.learners.presets import ALL_PRESETS
 from beadbox.learners.registry import rule_read
+from beadbox.policies.table import ContestPlayer
 from beadbox.rules.game import AnyGame
-from beadbox.tournaments.contest import ContestPlayer
 from learning.exceptions import EntryGoneError, MachineFileError
 from learning.kinds.registry import kind_of, kind_of_rule, kind_usual
 from learning.models import Machine, TournamentEntry

@@ -11,10 +11,10 @@ from django.db.models import QuerySet
 
 from beadbox.kernels.random_source import RandomSource
 from beadbox.policies.registry import OPPONENTS
+from beadbox.policies.table import ContestPlayer
 from beadbox.rules.game import AnyGame
 from beadbox.rules.play import MovePlayer
 from beadbox.strength.snapshots import Meeting, meeting
-from beadbox.tournaments.contest import ContestPlayer
 from learning.exceptions import MachineWrongSideError, NoWeightsError, TrainingRefusedError
 from learning.models import Machine, TournamentEntry
 from learning.selectors.strength import Strength, strength_measured_last

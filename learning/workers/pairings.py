@@ -21,9 +21,10 @@ from django.utils import timezone
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.readiness import MAX_PLAIN_GAMES, games_compiling, kernels_compiling
 from beadbox.policies.registry import OPPONENTS
+from beadbox.policies.table import ContestPlayer
 from beadbox.rules.game import AnyGame
 from beadbox.rules.play import MovePlayer
-from beadbox.tournaments.contest import NO_GAMES, Contest, ContestPlayer, contest, contest_played
+from beadbox.tournaments.contest import NO_GAMES, Contest, contest, contest_played
 from beadbox.tournaments.pairings import Entrant, Meeting, round_robin, swiss_round
 from beadbox.tournaments.standings import table
 from games.transport.database_errors import ERRORS as DATABASE_ERRORS

@@ -15,13 +15,13 @@ from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.strength import against_machine, against_opponent
 from beadbox.learners.boxes.table import boxes_compile
 from beadbox.policies.registry import OPPONENTS
-from beadbox.policies.table import opponent_policy
+from beadbox.policies.table import Player, opponent_policy
 from beadbox.rules.game import Game
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
 from beadbox.strength.exact import expected
 from beadbox.strength.graph import graph_compile
-from beadbox.tournaments.contest import Player, contest
+from beadbox.tournaments.contest import contest
 from beadbox.tournaments.pairings import (
     Entrant,
     Meeting,

@@ -23,6 +23,7 @@ class Document(Protocol):
     """The complete state of a machine of any kind, without its history: the result of reading a file.
 
     ``preset`` is the slug of the preset, empty for a rule of its own. ``wins``, ``draws`` and ``losses`` count games.
+    ``random_state`` is that of the machine's own random source, in files of the library; else empty.
     """
 
     @property
@@ -43,6 +44,8 @@ class Document(Protocol):
     def draws(self) -> int: ...
     @property
     def losses(self) -> int: ...
+    @property
+    def random_state(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +100,7 @@ def native_text(
         "preset": data.preset,
         "rule": data.rule.to_json(),
         "learns": data.learns,
+        **({"random_state": data.random_state} if data.random_state else {}),
         **more,
         "totals": {
             "games": data.wins + data.draws + data.losses,

@@ -120,6 +120,8 @@ class Head(Named, extra="ignore"):
     preset: Text = Field("", max_length=40)
     rule: Any
     learns: bool = True
+    random_state: Annotated[str, Field(pattern=r"^([0-9a-f]{16}:[0-9a-f]{16})?$")] = ""
+    """The state of the machine's own random source; files of the site have none."""
 
 
 class Totals(Shape):

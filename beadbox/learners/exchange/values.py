@@ -44,6 +44,7 @@ class ValuesData:
     wins: int = 0
     draws: int = 0
     losses: int = 0
+    random_state: str = ""
 
 
 def dump_values(data: ValuesData) -> str:

@@ -29,6 +29,7 @@ class WeightsData:
     wins: int = 0
     draws: int = 0
     losses: int = 0
+    random_state: str = ""
 
 
 def written(data: WeightsData, **more: Any) -> str:

@@ -15,9 +15,8 @@ from beadbox.learners.boxes.machine import BeadDraw, BoxMachine
 from beadbox.learners.boxes.open_memory import OpenMemory
 from beadbox.learners.memory import TouchedBox
 from beadbox.rules.game import AnyMove, AnyPosition
-from beadbox.rules.outcome import UNFINISHED, Outcome, Result, Tally
+from beadbox.rules.outcome import RESIGNATION, UNFINISHED, Outcome, Result, Tally
 from games.live.players import Choice, LiveMatch, LiveSeat, NotHeldError, Statement
-from games.live.room_state import RESIGNATION
 from games.live.states import Insight
 from learning import events
 from learning.kinds.boxes.insight import changes_view, draw_view, learnt_now, ledger_of, lessons_view

@@ -17,9 +17,9 @@ from beadbox.learners.boxes.strength import machine_policy, visit_probability
 from beadbox.learners.boxes.table import boxes_compile
 from beadbox.names import did_you_mean
 from beadbox.policies.registry import UNIFORM
+from beadbox.policies.table import ContestPlayer
 from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
-from beadbox.tournaments.contest import ContestPlayer
 from games.exceptions import MalformedError
 from learning.exceptions import TrainingRefusedError
 from learning.kinds.boxes.memory import MEMORY, table_load

@@ -9,8 +9,8 @@ from beadbox.learners.q_learning.frozen import FrozenValues
 from beadbox.learners.q_learning.memory import QMemory
 from beadbox.learners.q_learning.rule import QRule
 from beadbox.policies.registry import OPPONENTS
+from beadbox.policies.table import ContestPlayer
 from beadbox.rules.game import AnyGame
-from beadbox.tournaments.contest import ContestPlayer
 from learning.kinds.keyed_values.memory import values_fetch_at
 from learning.kinds.keyed_values.training import KeyedTraining
 from learning.kinds.training import Sampling

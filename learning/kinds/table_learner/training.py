@@ -8,9 +8,9 @@ from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.table_learner.frozen import FrozenTable
 from beadbox.learners.table_learner.memory import TableMemory, entries_compile, table_policy
 from beadbox.learners.table_learner.rule import TableRule
+from beadbox.policies.table import ContestPlayer
 from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
-from beadbox.tournaments.contest import ContestPlayer
 from learning.kinds.keyed_values.memory import values_fetch_at
 from learning.kinds.keyed_values.training import KeyedTraining
 from learning.kinds.table_learner.memory import MEMORY

@@ -10,11 +10,11 @@ from beadbox.engines.registry import engine_of
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.value_learner.memory import ValueMemory, ValuePlayer, value_meeting
 from beadbox.learners.value_learner.rule import ValueRule
+from beadbox.policies.table import ContestPlayer
 from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
 from beadbox.strength.sampled import Sampled, sample
 from beadbox.strength.snapshots import CHOSEN_ON, Meeting, Opening, openings
-from beadbox.tournaments.contest import ContestPlayer
 from learning.kinds.training import KindTraining, Sampling
 from learning.kinds.value_learner.memory import floats, weights_learner_at, weights_row_at
 from learning.models import Machine, TournamentEntry, Weights

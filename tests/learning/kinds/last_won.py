@@ -18,11 +18,11 @@ from beadbox.learners.preset import Preset
 from beadbox.learners.q_learning.learner import Values
 from beadbox.learners.rule import RuleError
 from beadbox.policies.registry import OPPONENTS
+from beadbox.policies.table import ContestPlayer
 from beadbox.rules.game import Game
 from beadbox.rules.outcome import Result, Side, Tally
 from beadbox.rules.play import game_played
 from beadbox.strength.sampled import sample
-from beadbox.tournaments.contest import ContestPlayer
 from games.live.players import Choice
 from learning.kinds.keyed_values.files import KeyedFiles
 from learning.kinds.keyed_values.live import KeyedLive

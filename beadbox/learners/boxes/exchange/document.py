@@ -64,6 +64,7 @@ class MachineData:
     wins: int = 0
     draws: int = 0
     losses: int = 0
+    random_state: str = ""
     removed: int = 0
     reading: Reading | None = field(default=None, compare=False)
     """How the file was read; ``None`` for a file with its own rule. It is not part of the machine's state."""

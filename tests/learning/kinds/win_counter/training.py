@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from beadbox.policies.registry import OPPONENTS
-from beadbox.tournaments.contest import ContestPlayer
+from beadbox.policies.table import ContestPlayer
 from learning.kinds.training import KindTraining, Sampling
 from tests.learning.kinds.win_counter.learner import WinCounter, WinCounterRule
 from tests.learning.kinds.win_counter.memory import counts_at

@@ -1,0 +1,1 @@
+"""The public names of the library, which ``beadbox`` itself exports. Positions and moves are text here."""

@@ -1,0 +1,386 @@
+"""Machines: training, looking inside, saving and loading."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from beadbox.errors import FileError, UnsupportedError
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.exchange.document import Document, Wanted
+from beadbox.learners.formats import machine_read
+from beadbox.learners.preset import Preset
+from beadbox.learners.presets import ALL_PRESETS, presets_of
+from beadbox.learners.registry import rule_read, state_class
+from beadbox.learners.rule import Rule
+from beadbox.learners.state import LearnerState
+from beadbox.public.episodes import Episode
+from beadbox.public.games import Game, game_of, position_of, side_of
+from beadbox.public.names import Names
+from beadbox.public.players import Learner, Learnt, Player, game_among, opponent_of, seats, state_of
+from beadbox.public.strength import evaluate
+from beadbox.public.training_result import TrainingResult, marks_of, with_last
+from beadbox.rules.errors import InvalidPositionError
+from beadbox.rules.game import AnyPosition
+from beadbox.rules.outcome import Side, Tally
+from beadbox.seeds import seed_checked
+from beadbox.strength.exact import Strength
+
+FIRST_CHUNK = 100
+"""Games of the first chunk of a training; later chunks grow until one takes about :data:`CHUNK_TIME_S`."""
+CHUNK_TIME_S = 0.25
+Progress: TypeAlias = Callable[[int, int], None]
+"""Called with the number of games done and of all games."""
+
+presets: Mapping[str, Preset[Rule]] = Names("preset", lambda: ALL_PRESETS)
+"""Rules with a name and a source, by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A matchbox: the position on its front, and the beads and past draws of each move."""
+
+    position: str
+    beads: dict[str, int]
+    draws: dict[str, int]
+
+
+@dataclass(frozen=True)
+class _Label:
+    """What a file says about a machine beside its memory."""
+
+    name: str = ""
+    description: str = ""
+    preset: str = ""
+    learns: bool = True
+
+
+class Machine(Learner):
+    """A machine that learns to play one game. Make one with ``menace``, ``her``, ``machine`` or ``load``.
+
+    >>> import beadbox as bb
+    >>> m = bb.menace(seed=1).train(1_000, against="perfect")
+    >>> sum(m.box(".........").beads.values()) > 0
+    True
+    """
+
+    def __init__(self, game: Game, rule: Rule, state: LearnerState, rng: RandomSource) -> None:
+        super().__init__(game, Learnt(state, rng, Tally()))
+        self._rule = rule
+        self._history: TrainingResult | None = None
+        self._label = _Label()
+
+    @property
+    def rule(self) -> Rule:
+        """How the machine learns, such as the beads that it gains and loses."""
+        return self._rule
+
+    @property
+    def tally(self) -> Tally:
+        """Wins, draws and losses of all games that the machine has learnt from."""
+        return self._now.tally + Tally()
+
+    @property
+    def history(self) -> TrainingResult | None:
+        """The result of the last training; ``None`` before the first."""
+        return self._history
+
+    def train(
+        self,
+        games: int,
+        against: Player = "random",
+        *,
+        seed: int | None = None,
+        both_learn: bool = False,
+        on_progress: Progress | None = None,
+    ) -> Machine:
+        """Play ``games`` games and learn from each; return the machine itself.
+
+        Two trainings of 500 games leave the same beads as one of 1,000. An interruption leaves whole games.
+
+        Args:
+            games: the number of games.
+            against: an opponent's name, a policy, or a machine of the same kind; the machine itself, for self-play.
+            seed: begins with this seed; without it the machine's random state goes on.
+            both_learn: whether a machine as opponent learns too.
+            on_progress: called with the games done and all games, after every chunk of games.
+
+        Raises:
+            UnknownNameError: there is no such opponent.
+            UnsupportedError: the two cannot play each other, or the number of games is negative.
+            PolicyError, IllegalMoveError: the policy gave no distribution over the legal moves.
+
+        >>> import beadbox as bb
+        >>> bb.her(seed=3).train(50, against="random").history.games
+        50
+        """
+        if isinstance(games, bool) or not isinstance(games, int) or games < 0:
+            raise UnsupportedError(f"Please train a number of games from 0 up, not {games!r}.")
+        game_among((self, against), None)
+        if against is not self:
+            seats(self, against, self._game, None)
+        play = self._against(against, both_learn)
+        if seed is not None:
+            self._now = Learnt(self._now.state, RandomSource(seed_checked(seed)), self._now.tally)
+        words = against if isinstance(against, str) else type(against).__name__
+        done, chunk, tally = 0, FIRST_CHUNK, Tally()
+        tallies: list[tuple[int, int, int]] = []
+        marks = marks_of(games)
+        mark = next(marks)
+        while done < games:
+            n_games = min(chunk, mark - done)
+            began_at = time.perf_counter()
+            found = play(n_games)
+            took_s = time.perf_counter() - began_at
+            done, tally = done + n_games, tally + found
+            if n_games == chunk:
+                chunk = max(1, int(chunk * min(4.0, CHUNK_TIME_S / max(took_s, 1e-9))))
+            if done == mark:
+                tallies.append((tally.wins, tally.draws, tally.losses))
+                mark = next(marks, games)
+            self._history = TrainingResult(words, seed, with_last(tallies, tally))
+            if on_progress is not None:
+                on_progress(done, games)
+        if games == 0:
+            self._history = TrainingResult(words, seed)
+        return self
+
+    def learn(self, episode: Episode) -> Machine:
+        """Learn from a game that was played elsewhere, as if the machine had made its side's moves; return the machine.
+
+        A machine that plays either side learns from both.
+
+        Raises:
+            UnsupportedError: the episode is of another game.
+        """
+        if episode.game != self._game.slug:
+            raise UnsupportedError(f"A machine that plays {self._game.name} cannot learn from {episode.game!r}.")
+        played = episode.played()
+        state, tally = self._now.state.copy(), self._now.tally + Tally()
+        for side in Side if state.side is None else (state.side,):
+            state.learn(played, side)
+            tally.add(played.result(side))
+        self._now = Learnt(state, self._now.rng, tally)
+        return self
+
+    def strength(self, against: Player = "random", *, side: Side | str | int | None = None) -> Strength:
+        """Return the exact results against another player; see ``evaluate``.
+
+        Raises:
+            UnknownNameError, UnsupportedError, IllegalMoveError, PolicyError.
+        """
+        return evaluate(self, against, side=side)
+
+    def policy(self, position: str) -> dict[str, float]:
+        """Return the probability of each legal move. They sum to 1, or to 0 where the machine resigns.
+
+        Raises:
+            InvalidPositionError: the machine has no move there.
+
+        >>> import beadbox as bb
+        >>> bb.menace().policy(".........")["5"] > 0.3
+        True
+        """
+        board = self._board(position)
+        return {self._game.rules.format_move(move): chance for move, chance in self._now.state.policy(board).items()}
+
+    probabilities = policy
+
+    def box(self, position: str) -> Box:
+        """Return the box that the machine opens in a position. Its beads are those of the board on the box's front.
+
+        Raises:
+            InvalidPositionError: the machine has no box there.
+            UnsupportedError: this machine keeps no boxes.
+
+        >>> import beadbox as bb
+        >>> bb.menace().box(".........").beads
+        {'1': 4, '2': 4, '5': 4}
+        """
+        found, rules = self._now.state.box(self._board(position)), self._game.rules
+        moves = [rules.format_move(move) for move in found.moves]
+        beads, draws = (dict(zip(moves, numbers, strict=True)) for numbers in (found.beads, found.draws))
+        return Box(found.position, beads, draws)
+
+    def boxes(self) -> Iterator[Box]:
+        """Yield every box, in the order of play; in a game that cannot be listed, every box opened so far.
+
+        Raises:
+            UnsupportedError: this machine keeps no boxes.
+        """
+        return (self.box(position) for position in self._now.state.keys())  # noqa: SIM118  # no mapping
+
+    def values(self, position: str) -> dict[str, float]:
+        """Return the learnt value of each legal move.
+
+        Raises:
+            InvalidPositionError: the machine has no move there.
+            UnsupportedError: this machine keeps no value for each move.
+        """
+        values = self._now.state.values(self._board(position))
+        return {self._game.rules.format_move(move): value for move, value in values.items()}
+
+    def copy(self) -> Machine:
+        """Return an independent copy with the same random state."""
+        copy = Machine(self._game, self._rule, self._now.state.copy(), RandomSource.from_text(self._now.rng.text))
+        copy._now = Learnt(copy._now.state, copy._now.rng, self.tally)
+        copy._history, copy._label = self._history, self._label
+        return copy
+
+    def save(self, path: str | Path) -> None:
+        """Write the machine to a file that ``load`` and the site read. The file has its random state."""
+        Path(path).write_text(self._now.state.file_text(self._document()), encoding="utf-8")
+
+    def _document(self) -> Document:
+        tally, label = self._now.tally, self._label
+        head = {
+            "game": self._game.rules,
+            "rule": self._rule,
+            "name": label.name or f"A machine that plays {self._game.name}",
+            "description": label.description,
+            "preset": label.preset,
+            "learns": label.learns,
+            "wins": tally.wins,
+            "draws": tally.draws,
+            "losses": tally.losses,
+            "random_state": self._now.rng.text,
+        }
+        return self._now.state.document(head)
+
+    def _against(self, against: Player, both_learn: bool) -> Callable[[int], Tally]:
+        """Return a function that trains a number of games against a player, and returns our tally."""
+        if isinstance(against, Machine):
+            if type(state_of(against)) is not type(self._now.state):
+                raise UnsupportedError("Machines of different kinds cannot train against each other.")
+            return lambda n_games: self._train_against(against, n_games, both_learn)
+        assert not isinstance(against, Learner), "every learner is a machine"
+        opponent = opponent_of(against, self._game)
+        return lambda n_games: self._learn_from(lambda state, rng: state.train(opponent, n_games, rng))
+
+    def _learn_from(self, play: Callable[[LearnerState, RandomSource], Tally]) -> Tally:
+        """Play on a copy of the state, and take it over when all its games are over."""
+        state, rng = self._now.state.copy(), RandomSource.from_text(self._now.rng.text)
+        tally = play(state, rng)
+        self._now = Learnt(state, rng, self._now.tally + tally)
+        return tally
+
+    def _train_against(self, opponent: Machine, n_games: int, both_learn: bool) -> Tally:
+        theirs = None if opponent is self else opponent._now.state.copy()
+
+        def play(state: LearnerState, rng: RandomSource) -> Tally:
+            return state.train_against(theirs or state, n_games, rng, other_learns=both_learn)
+
+        try:
+            tally = self._learn_from(play)
+        except ValueError as error:
+            raise UnsupportedError(f"These two cannot train against each other: {error}.") from None
+        if both_learn and theirs is not None:
+            opponent._now = Learnt(theirs, opponent._now.rng, opponent._now.tally + tally.mirrored())
+        return tally
+
+    def _board(self, text: str) -> AnyPosition:
+        """Return a position in which the machine is to move.
+
+        Raises:
+            InvalidPositionError: the game cannot reach the position, it is over there, or the other side is to move.
+        """
+        rules, side = self._game.rules, self.side
+        position = position_of(self._game, text, side)
+        if rules.is_terminal(position):
+            raise InvalidPositionError(f"The game is over in {text!r}.")
+        if side is not None and rules.side_to_move(position) is not side:
+            names = self._game.side_names
+            raise InvalidPositionError(f"In {text!r} it is the turn of {names[side.other]}. It plays {names[side]}.")
+        return position
+
+    def __repr__(self) -> str:
+        side = "either side" if self.side is None else self._game.side_names[self.side]
+        return f"<Machine {self._game.slug}, {side}, {self._rule.kind}, {self._now.tally.games} games>"
+
+
+def machine(
+    game: Game | str,
+    side: Side | str | int = Side.FIRST,
+    rule: Rule | Mapping[str, object] | str | None = None,
+    *,
+    seed: int = 0,
+) -> Machine:
+    """Return a new machine that has learnt nothing.
+
+    Args:
+        game: the game.
+        side: the side that it plays; a learner of both sides ignores it.
+        rule: a preset's name, a rule, or its fields as in files; by default the game's first preset.
+        seed: the seed of its random state.
+
+    Raises:
+        UnknownNameError: there is no such game, side or preset.
+        RuleError: a field of the rule is invalid.
+        UnsupportedError: no machine with this rule can play the game.
+
+    >>> import beadbox as bb
+    >>> bb.machine("hexapawn", "second", {"win": 3, "loss": -1}, seed=7)
+    <Machine hexapawn, black pawns, boxes, 0 games>
+    """
+    found = game_of(game)
+    preset, read = _rule(found, rule)
+    if not read.fits(found.rules):
+        fitting = ", ".join(presets_of(found.rules))
+        raise UnsupportedError(f"A machine with this rule cannot play {found.name}. These presets fit: {fitting}.")
+    state = state_class(found.rules, read).fresh(found.rules, side_of(side, found), read)
+    made = Machine(found, read, state, RandomSource(seed_checked(seed)))
+    made._label = _Label(preset=preset)  # noqa: SLF001  # of this module's class
+    return made
+
+
+def _rule(game: Game, rule: Rule | Mapping[str, object] | str | None) -> tuple[str, Rule]:
+    """Return a rule and the slug of its preset, empty for a rule of its own."""
+    if rule is None:
+        fitting = presets_of(game.rules)
+        rule = next(iter(fitting))
+    if isinstance(rule, str):
+        return rule, presets[rule].rule
+    return "", rule_read(rule) if isinstance(rule, Mapping) else rule
+
+
+def menace(seed: int = 0) -> Machine:
+    """Return Donald Michie's MENACE of 1961: 304 boxes that play noughts and crosses, with crosses first.
+
+    >>> import beadbox as bb
+    >>> len(list(bb.menace().boxes()))
+    304
+    """
+    return machine("noughts-and-crosses", Side.FIRST, "michie-1961", seed=seed)
+
+
+def her(seed: int = 0) -> Machine:
+    """Return Martin Gardner's HER of 1962: the hexapawn robot, which plays second and loses a bead for each defeat.
+
+    >>> import beadbox as bb
+    >>> bb.her().train(1_000, against="random").strength("perfect").win
+    1.0
+    """
+    return machine("hexapawn", Side.SECOND, "gardner-her", seed=seed)
+
+
+def load(path: str | Path) -> Machine:
+    """Return the machine in a file: one that ``save`` or the site wrote, or a file of another program.
+
+    Raises:
+        FileError: the file holds no machine.
+        OSError: the file cannot be read.
+    """
+    document = machine_read(Path(path).read_bytes(), Wanted(any_size=True))
+    try:
+        state = state_class(document.game, document.rule).read(document)
+        rng = RandomSource.from_text(document.random_state) if document.random_state else RandomSource(0)
+    except (KeyError, ValueError) as error:
+        raise FileError(str(error)) from None
+    made = Machine(game_of(document.game.slug), document.rule, state, rng)
+    tally = Tally(document.wins, document.draws, document.losses)
+    made._now = Learnt(state, rng, tally)  # noqa: SLF001  # of this module's class
+    made._label = _Label(document.name, document.description, document.preset, document.learns)  # noqa: SLF001
+    return made

@@ -1,0 +1,148 @@
+"""The players that functions of the library take: machines, names of fixed opponents, and policies of a program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from beadbox.errors import UnsupportedError
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.state import LearnerState
+from beadbox.policies.given import Policy, PolicyOpponent, PolicyTable
+from beadbox.policies.opponent import Opponent as FixedOpponent
+from beadbox.policies.registry import OPPONENTS
+from beadbox.policies.table import ContestPlayer
+from beadbox.public.games import Game, game_of, side_of
+from beadbox.public.names import Names
+from beadbox.rules.outcome import Side, Tally
+
+
+@dataclass(frozen=True, slots=True)
+class Learnt:
+    """All that changes when a machine learns. It is replaced as a whole, so an interruption leaves whole games."""
+
+    state: LearnerState
+    rng: RandomSource
+    tally: Tally
+
+
+class Learner:
+    """A player that learns to play one game: the base of ``Machine``."""
+
+    def __init__(self, game: Game, now: Learnt) -> None:
+        self._game = game
+        self._now = now
+
+    @property
+    def game(self) -> Game:
+        """The game that the machine plays."""
+        return self._game
+
+    @property
+    def side(self) -> Side | None:
+        """The side that the machine always plays; ``None`` if it plays either."""
+        return self._now.state.side
+
+
+Player: TypeAlias = Learner | Policy | str
+"""A machine, a policy, or the name of a fixed opponent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opponent:
+    """A fixed opponent, which never learns. ``beadbox.opponents`` has all of them."""
+
+    slug: str
+    name: str
+    summary: str
+
+    def plays(self, game: Game | str) -> bool:
+        """Whether the opponent plays this game."""
+        return OPPONENTS[self.slug].plays(game_of(game).rules)
+
+
+opponents: Mapping[str, Opponent] = Names(
+    "opponent", lambda: {slug: Opponent(slug, one.name, one.summary) for slug, one in OPPONENTS.items()}
+)
+"""The fixed opponents by name. Engines are named by their level."""
+
+
+def state_of(machine: Learner) -> LearnerState:
+    """Return what a machine has learnt; the caller must not change it."""
+    return machine._now.state  # noqa: SLF001  # the library looks inside, programs need not
+
+
+def opponent_of(player: Policy | str, game: Game) -> FixedOpponent:
+    """Return a player that is no machine, as a fixed opponent.
+
+    Raises:
+        UnknownNameError: there is no such opponent.
+        UnsupportedError: the opponent does not play this game, or the object is no policy.
+    """
+    if isinstance(player, str):
+        opponent = OPPONENTS[opponents[player].slug]
+        if not opponent.plays(game.rules):
+            playing = ", ".join(slug for slug, one in opponents.items() if one.plays(game))
+            raise UnsupportedError(f"{player!r} does not play {game.name}. These do: {playing}.")
+        return opponent
+    if isinstance(player, Policy):
+        return PolicyOpponent(player)
+    raise UnsupportedError(
+        f"{player!r} is no player. Give a machine, the name of an opponent, or an object with a method "
+        "probabilities(position)."
+    )
+
+
+def game_among(players: tuple[Player, ...], game: Game | str | None) -> Game:
+    """Return the game of these players: the one that is named, or that of the first machine.
+
+    Raises:
+        UnsupportedError: no player says which game, or a machine plays another.
+    """
+    machines = [player for player in players if isinstance(player, Learner)]
+    if game is None and not machines:
+        raise UnsupportedError("None of these players has a game. Say which one, such as game='hexapawn'.")
+    found = machines[0].game if game is None else game_of(game)
+    for machine in machines:
+        if machine.game != found:
+            raise UnsupportedError(f"A machine that plays {machine.game.name} cannot play {found.name}.")
+    return found
+
+
+def player_of(player: Player, game: Game) -> ContestPlayer:
+    """Return the player as a table, if it has one on a game that can be listed, and as a player that moves.
+
+    Raises:
+        UnknownNameError: there is no such opponent.
+        UnsupportedError: the opponent does not play this game, or the object is no policy.
+    """
+    if isinstance(player, Learner):
+        return state_of(player).player()
+    opponent = opponent_of(player, game)
+    if not game.is_listable:
+        return ContestPlayer(None, opponent)
+    return ContestPlayer(PolicyTable(opponent.policy) if isinstance(opponent, PolicyOpponent) else opponent, opponent)
+
+
+def side_played(player: Player) -> Side | None:
+    """Return the side that a player always plays; ``None`` if it plays either."""
+    return player.side if isinstance(player, Learner) else None
+
+
+def seats(first: Player, second: Player, game: Game, side: Side | str | int | None) -> Side | None:
+    """Return the side of the first of two players, ``None`` if it may play either.
+
+    Raises:
+        UnknownNameError: the game has no such side.
+        UnsupportedError: a machine always plays another side.
+    """
+    ours, theirs = side_played(first), side_played(second)
+    found = ours if side is None else side_of(side, game)
+    if found is None and theirs is not None:
+        found = theirs.other
+    if found is not None and (ours not in (None, found) or theirs not in (None, found.other)):
+        names = game.side_names
+        wrong = names[found] if ours not in (None, found) else names[found.other]
+        raise UnsupportedError(f"A machine always plays one side, and this one cannot play {wrong}.")
+    return found

@@ -1,0 +1,192 @@
+"""Exact strength: one player against another, and against the strongest reply."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from beadbox.errors import UnsupportedError
+from beadbox.kernels.random_source import RandomSource
+from beadbox.policies.opponent import Opponent as FixedOpponent
+from beadbox.policies.table import TablePlayer
+from beadbox.public.games import Game, position_of
+from beadbox.public.players import Player, game_among, player_of, seats
+from beadbox.rules.errors import InvalidPositionError
+from beadbox.rules.outcome import Side
+from beadbox.rules.play import game_recorded
+from beadbox.strength.exact import Floats, Strength, expected
+from beadbox.strength.graph import Graph, graph_compile
+from beadbox.strength.loops import best_response as response_of
+from beadbox.strength.loops import endless_points
+from beadbox.tournaments.contest import is_reduced, policy_on
+
+
+@dataclass(frozen=True, eq=False)
+class BestResponse:
+    """The strongest reply to a player, which knows it completely, and the player's results against it.
+
+    It is a policy, so it can be evaluated, trained against and entered in a tournament.
+
+    Attributes:
+        strength: the results of the *player*, not of the reply.
+        side: the side of the reply.
+    """
+
+    strength: Strength
+    side: Side
+    _game: Game
+    _graph: Graph
+    _reply: Floats
+
+    def probabilities(self, position: str) -> dict[str, float]:
+        """Return 1 for the move of the reply; at the player's own turn all legal moves have equal chances.
+
+        Raises:
+            InvalidPositionError: the game cannot reach the position, or it is over there.
+        """
+        rules, graph = self._game.rules, self._graph
+        board = position_of(self._game, position)
+        legal = rules.legal_moves(board)
+        if not legal:
+            raise InvalidPositionError(f"The game is over in {position!r}.")
+        if rules.side_to_move(board) is not self.side:
+            return {rules.format_move(move): 1 / len(legal) for move in legal}
+        placed = rules.canonical(board) if graph.reduced else board
+        node = graph.node_id[placed]
+        first = int(graph.indptr[node])
+        edge = first + int(np.argmax(self._reply[first : graph.indptr[node + 1]]))
+        move = rules.legal_moves(placed)[edge - first]
+        if graph.reduced:
+            move = rules.transform_move(move, rules.placement(board))
+        return {rules.format_move(one): float(one == move) for one in legal}
+
+
+def evaluate(
+    player: Player,
+    against: Player,
+    *,
+    game: Game | str | None = None,
+    side: Side | str | int | None = None,
+    games: int | None = None,
+    seed: int = 0,
+) -> Strength:
+    """Return the results of a player against another, exactly, or by playing ``games`` games.
+
+    Args:
+        player: a machine, a policy, or the name of an opponent.
+        against: the other player.
+        game: the game; needed only if neither player is a machine.
+        side: the side of ``player``. Without it, a player of both sides gets the mean of the two.
+        games: the number of games to play, for games that have too many positions for an exact result.
+        seed: the seed of these games.
+
+    Raises:
+        UnknownNameError, UnsupportedError, IllegalMoveError, PolicyError.
+
+    >>> import beadbox as bb
+    >>> bb.evaluate("random", "perfect", game="noughts-and-crosses", side="second").win
+    0.0
+    """
+    found = game_among((player, against), game)
+    ours = seats(player, against, found, side)
+    if games is not None:
+        return _played(found, player, against, ours, games, seed)
+    both = [_exact(found, player, against, one) for one in (Side if ours is None else (ours,))]
+    return _mean(both)
+
+
+def best_response(
+    player: Player, *, game: Game | str | None = None, side: Side | str | int | None = None
+) -> BestResponse:
+    """Return the strongest reply to a player.
+
+    Args:
+        player: a machine, a policy, or the name of an opponent.
+        game: the game; needed only if the player is no machine.
+        side: the side of the player; needed only if it plays either.
+
+    Raises:
+        UnknownNameError, UnsupportedError, IllegalMoveError, PolicyError.
+
+    >>> import beadbox as bb
+    >>> bb.best_response(bb.her()).strength.win
+    0.125
+    """
+    found = game_among((player,), game)
+    ours = seats(player, "random", found, side)
+    if ours is None:
+        raise UnsupportedError("This player plays either side. Say which one, such as side='first'.")
+    table = _table(player, found)
+    graph = graph_compile(found.rules, reduced=is_reduced(table))
+    policy = policy_on(graph, table)
+    _, reply = response_of(graph.arrays, ours, policy, found.rules.endless_winner)
+    return BestResponse(expected(graph, ours, policy, reply), ours.other, found, graph, reply)
+
+
+def exploitability(player: Player, *, game: Game | str | None = None, side: Side | str | int | None = None) -> float:
+    """Return the points a game, 0 to 1, that the strongest reply takes from a player beyond what perfect play would.
+
+    It is the game's value less the player's points against a best response; 0 for a player without a fault. Without
+    ``side``, a player of both sides gets the mean of the two.
+
+    Raises:
+        UnknownNameError, UnsupportedError, IllegalMoveError, PolicyError.
+
+    >>> import beadbox as bb
+    >>> bb.exploitability("perfect", game="hexapawn")
+    0.0
+    """
+    found = game_among((player,), game)
+    ours = seats(player, "random", found, side)
+    sides = list(Side) if ours is None else [ours]
+    lost = [_value(found, one) - best_response(player, game=found, side=one).strength.score for one in sides]
+    return max(0.0, sum(lost) / len(lost))
+
+
+def _value(game: Game, side: Side) -> float:
+    solution = game.solve()
+    if solution.winner is None:
+        return endless_points(side) if solution.is_endless else 0.5
+    return float(solution.winner is side)
+
+
+def _exact(game: Game, player: Player, against: Player, side: Side) -> Strength:
+    tables = [_table(one, game) for one in (player, against)]
+    graph = graph_compile(game.rules, reduced=all(map(is_reduced, tables)))
+    ours, theirs = (policy_on(graph, one) for one in tables)
+    return expected(graph, side, ours, theirs)
+
+
+def _table(player: Player, game: Game) -> TablePlayer | FixedOpponent:
+    table = player_of(player, game).table
+    if table is None:
+        raise UnsupportedError(
+            f"{game.name} has too many positions for an exact result. Play games instead, such as games=1000."
+        )
+    return table
+
+
+def _mean(found: Sequence[Strength]) -> Strength:
+    if len(found) == 1:
+        return found[0]
+    numbers = (
+        sum(getattr(one, name) for one in found) / len(found)
+        for name in ("win", "draw", "loss", "endless", "endless_points")
+    )
+    return Strength(*numbers)
+
+
+def _played(game: Game, player: Player, against: Player, side: Side | None, n_games: int, seed: int) -> Strength:
+    """Return the shares of games that are played, each side in turn if the player plays either."""
+    if n_games < 1:
+        raise UnsupportedError(f"Please play at least 1 game, not {n_games}.")
+    rules = game.rules
+    ours, theirs = (player_of(one, game).played for one in (player, against))
+    rng, counts = RandomSource(seed), [0, 0, 0]
+    for number in range(n_games):
+        seat = Side(number % 2) if side is None else side
+        played = game_recorded(rules, {seat: ours.mover(rules), seat.other: theirs.mover(rules)}, rng)
+        counts[played.result(seat)] += 1
+    return Strength(*(count / n_games for count in counts))

@@ -1,0 +1,63 @@
+"""The result of a training, as it was after several numbers of games."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from beadbox.rules.outcome import Tally
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingResult:
+    """The games of one call of ``train``, in the machine's view.
+
+    Attributes:
+        against: the opponent, in words.
+        seed: the seed with which the training began; ``None`` if it went on with the machine's random state.
+        tallies: wins, draws and losses after each number of games: 1, 2, 5, 10, 20, 50, … and the last.
+    """
+
+    against: str
+    seed: int | None
+    tallies: tuple[tuple[int, int, int], ...] = ()
+
+    @property
+    def games(self) -> int:
+        """The number of games that were played."""
+        return sum(self.tallies[-1]) if self.tallies else 0
+
+    @property
+    def wins(self) -> int:
+        """Games that the machine won, of all in this training."""
+        return self.tallies[-1][0] if self.tallies else 0
+
+    @property
+    def draws(self) -> int:
+        """Games that ended in a draw, of all in this training."""
+        return self.tallies[-1][1] if self.tallies else 0
+
+    @property
+    def losses(self) -> int:
+        """Games that the machine lost, of all in this training."""
+        return self.tallies[-1][2] if self.tallies else 0
+
+    def rows(self) -> list[dict[str, int]]:
+        """Return the results so far after each recorded number of games, one dictionary each, as a data frame takes."""
+        names = ("wins", "draws", "losses")
+        return [{"games": sum(tally), **dict(zip(names, tally, strict=True))} for tally in self.tallies]
+
+
+def marks_of(games: int) -> Iterator[int]:
+    """Yield the numbers of games after which a training records its results: 1, 2, 5, 10, … and the last."""
+    power = 1
+    while power < games:
+        yield from (power * step for step in (1, 2, 5) if power * step < games)
+        power *= 10
+    yield games
+
+
+def with_last(tallies: Sequence[tuple[int, int, int]], tally: Tally) -> tuple[tuple[int, int, int], ...]:
+    """Return the recorded tallies, and the present one if it is not the last of them."""
+    now = (tally.wins, tally.draws, tally.losses)
+    return (*tallies,) if tallies and tallies[-1] == now else (*tallies, now)

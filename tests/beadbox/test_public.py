@@ -1,0 +1,263 @@
+"""The public names of the library, used as a program outside the site uses them."""
+
+from __future__ import annotations
+
+import dataclasses
+import doctest
+import importlib
+import inspect
+import json
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import beadbox as bb
+from beadbox.public.machines import FIRST_CHUNK
+
+NC, HEXAPAWN = "noughts-and-crosses", "hexapawn"
+MODULES = sorted({value.__module__ for name in bb.__all__ if hasattr(value := getattr(bb, name), "__module__")})
+LISTED = [("michie-1961", NC), ("td-boards", NC), ("q-table", NC), ("sarsa-table", HEXAPAWN), ("gardner-her", HEXAPAWN)]
+
+
+class Uniform:
+    """Random play, as a program's own policy."""
+
+    def __init__(self, game: str) -> None:
+        self.game = bb.games[game]
+
+    def probabilities(self, position: str) -> dict[str, float]:
+        moves = self.game.legal_moves(position)
+        return {move: 1 / len(moves) for move in moves}
+
+
+class Fixed:
+    """The same probabilities in every position."""
+
+    def __init__(self, **probabilities: Any) -> None:
+        self.given = {name.removeprefix("m"): chance for name, chance in probabilities.items()}
+
+    def probabilities(self, position: str) -> dict[str, float]:
+        return self.given
+
+
+def contents(machine: bb.Machine, path: Path) -> str:
+    machine.save(path)
+    return path.read_text()
+
+
+@pytest.mark.parametrize("module", ["beadbox", *MODULES])
+def test_examples(module: str) -> None:
+    found = doctest.testmod(importlib.import_module(module), optionflags=doctest.ELLIPSIS)
+    assert found.failed == 0
+
+
+def test_names_are_few_and_documented() -> None:
+    assert len(bb.__all__) <= 40
+    assert sorted(dir(bb)) == sorted(bb.__all__)
+    for name in set(bb.__all__) - {"__version__"}:
+        value = getattr(bb, name)
+        assert inspect.getdoc(value), name
+        assert not (Path(bb.__file__).parent / name).exists(), "a public name is no subpackage"
+        if inspect.isclass(value) and not issubclass(value, Exception) and name not in {"Rule"}:
+            names = {one for one in dir(value) if not one.startswith("_")} - set(dir(int) if name == "Side" else ())
+            assert len(names) <= 15, (name, sorted(names))
+    with pytest.raises(AttributeError):
+        _ = bb.nothing  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(("preset", "game"), LISTED)
+def test_two_trainings_equal_one(preset: str, game: str, tmp_path: Path) -> None:
+    one, two, saved = (bb.machine(game, "second", preset, seed=7) for _ in range(3))
+    one.train(300, "win-block")
+    two.train(150, "win-block").train(150, "win-block")
+    saved.train(150, "win-block").save(tmp_path / "saved")
+    copy = saved.copy().train(150, "win-block")
+    saved = bb.load(tmp_path / "saved").train(150, "win-block")
+    assert contents(one, tmp_path / "a") == contents(two, tmp_path / "b") == contents(copy, tmp_path / "c")
+    assert contents(saved, tmp_path / "d") == contents(one, tmp_path / "a")
+    assert one.strength("perfect") == saved.strength("perfect")
+
+
+@pytest.mark.parametrize("preset", ["romgon-q", "td-search"])
+def test_learners_of_a_game_without_a_list(preset: str, tmp_path: Path) -> None:
+    one = bb.machine("romgon", rule=preset, seed=3)
+    one.train(2, one if preset == "td-search" else "random")
+    again = bb.load(tmp_path / "file") if one.save(tmp_path / "file") else bb.load(tmp_path / "file")
+    assert contents(again, tmp_path / "again") == (tmp_path / "file").read_text()
+    assert sum(one.policy(bb.games["romgon"].start).values()) == 1.0
+    with pytest.raises(bb.UnsupportedError, match="games=1000"):
+        one.strength("random")
+    assert bb.evaluate(one, "random", games=2, seed=1).score in {0.0, 0.25, 0.5, 0.75, 1.0}
+
+
+def test_policy_of_a_program_equals_the_opponent() -> None:
+    for ours in ("random", "win-block", "perfect"):
+        for side in ("first", "second"):
+            theirs = bb.evaluate(ours, "random", game=NC, side=side)
+            found = bb.evaluate(ours, Uniform(NC), game=NC, side=side)
+            assert dataclasses.astuple(found) == pytest.approx(dataclasses.astuple(theirs), abs=1e-12)
+    trained = bb.menace(seed=1).train(200, Uniform(NC))
+    assert trained.tally.games == trained.history.games == 200  # type: ignore[union-attr]
+    assert trained.tally.wins > 100
+    assert bb.machine(NC, rule="q-table").train(20, Uniform(NC)).tally.games == 20
+
+
+@pytest.mark.parametrize("game", [NC, HEXAPAWN, "pong-hau-ki", "hare-and-hounds"])
+def test_best_response_earns_its_points(game: str) -> None:
+    for side in bb.Side:
+        for player in ("random", Uniform(game), bb.machine(game, side, "michie-refill").train(50)):
+            response = bb.best_response(player, game=game, side=side)
+            met = bb.evaluate(player, response, game=game, side=side)
+            assert met.score == pytest.approx(response.strength.score, abs=1e-9)
+            assert met.score <= bb.evaluate(player, "perfect", game=game, side=side).score + 1e-9
+            assert bb.exploitability(player, game=game, side=side) >= 0.0
+    assert bb.exploitability("perfect", game=game) == pytest.approx(0.0, abs=1e-9)
+
+
+def test_solutions() -> None:
+    assert bb.solve(HEXAPAWN) == bb.Solution(
+        bb.Side.SECOND, 6, bb.games[HEXAPAWN].legal_moves(bb.games[HEXAPAWN].start)
+    )
+    assert bb.solve(NC).winner is None
+    assert bb.solve(NC, "XX.OO....").best_moves == ("3",)
+    assert bb.solve("pong-hau-ki") == bb.Solution(None, None, bb.solve("pong-hau-ki").best_moves, is_endless=True)
+    assert bb.solve(NC, "XXXOO....").best_moves == ()
+
+
+def test_learning_from_a_played_game(tmp_path: Path) -> None:
+    episode = bb.Episode(NC, ("1", "4", "2", "5", "3"))
+    machine = bb.menace().learn(episode)
+    assert machine.box(".........").beads == {"1": 7, "2": 4, "5": 4}
+    assert machine.box(".........").draws == {"1": 1, "2": 0, "5": 0}
+    assert machine.tally.wins == 1
+    resigned = bb.Episode(NC, ("1",), bb.Outcome(bb.Side.FIRST, "resignation"))
+    assert bb.menace().learn(resigned).box(".........").beads["1"] == 7
+    for preset in ("q-table", "td-boards"):
+        assert bb.machine(NC, rule=preset).learn(episode).tally.games == 2
+    assert bb.play(machine, "perfect", seed=3) == bb.play(machine, "perfect", seed=3)
+
+
+def test_threads_train_different_machines(tmp_path: Path) -> None:
+    machines = [bb.menace(seed=seed) for seed in range(4)]
+    threads = [threading.Thread(target=one.train, args=(2_000,)) for one in machines]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for seed, one in enumerate(machines):
+        alone = bb.menace(seed=seed).train(2_000)
+        assert contents(one, tmp_path / "one") == contents(alone, tmp_path / "alone")
+
+
+def test_interrupted_training_leaves_whole_games(tmp_path: Path) -> None:
+    machine = bb.menace(seed=1)
+
+    def interrupt(done: int, games: int) -> None:
+        if done >= FIRST_CHUNK:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        machine.train(10**12, on_progress=interrupt)
+    games = machine.tally.games
+    assert 0 < games < 10**12
+    assert contents(machine, tmp_path / "a") == contents(bb.menace(seed=1).train(games), tmp_path / "b")
+
+
+def test_both_machines_can_learn() -> None:
+    her, him = bb.her(seed=2), bb.machine(HEXAPAWN, "first", "michie-refill")
+    her.train(50, him)
+    assert him.tally.games == 0
+    her.train(50, him, both_learn=True)
+    assert (him.tally.wins, him.tally.games) == (her.history.losses, 50)  # type: ignore[union-attr]
+
+
+def test_standings() -> None:
+    players = {"MENACE": bb.menace(seed=1).train(500), "random": "random", "own": Uniform(NC)}
+    found = bb.round_robin(players, games=100, seed=4)
+    assert found == bb.round_robin(players, games=100, seed=4)
+    assert {row["name"]: row["games"] for row in found.rows()} == {"MENACE": 200, "random": 300, "own": 300}
+    assert sum(row["points"] for row in found.rows()) == 400
+
+
+def test_experiment_in_a_small_form() -> None:
+    result = bb.experiment("gardner", seed=5, machines=20)
+    assert result.figures
+
+
+NAMED: list[tuple[type[Exception], str, Any]] = [
+    (bb.UnknownNameError, "Did you mean 'hexapawn'", lambda: bb.games["hexapwan"]),
+    (bb.UnknownNameError, "first, second, white pawns", lambda: bb.machine(HEXAPAWN, "third")),
+    (bb.UnknownNameError, "Did you mean 'gardner-her'", lambda: bb.machine(HEXAPAWN, rule="gardner-hr")),
+    (bb.UnknownNameError, "Did you mean 'perfect'", lambda: bb.menace().train(1, "perfct")),
+    (bb.UnknownNameError, "no experiment", lambda: bb.experiment("gardener!")),
+    (bb.BeadboxError, "no such field", lambda: bb.experiment("gardner", wrong=1)),
+    (bb.InvalidPositionError, "turn of noughts", lambda: bb.menace().policy("X........")),
+    (bb.InvalidPositionError, "crosses begin", lambda: bb.menace().policy("XXXX.....")),
+    (bb.InvalidPositionError, "is over", lambda: bb.menace().box("XXXOO....")),
+    (bb.InvalidPositionError, "positions are text", lambda: bb.games[NC].legal_moves(7)),  # type: ignore[arg-type]
+    (bb.IllegalMoveError, "The legal moves: a1a2", lambda: bb.games[HEXAPAWN].play("ooo---OOO:1", "a1a3")),
+    (bb.IllegalMoveError, "because the game is over", lambda: bb.games[NC].play("XXXOO....", "9")),
+    (bb.IllegalMoveError, "is not legal", lambda: bb.Episode(NC, ("1", "1"))),
+    (bb.UnsupportedError, "not over", lambda: bb.Episode(NC, ("1",))),
+    (bb.RuleError, "whole number", lambda: bb.machine(HEXAPAWN, rule={"win": 1.5})),
+    (bb.RuleError, "There is no such field", lambda: bb.machine(HEXAPAWN, rule={"wn": 1})),
+    (bb.UnsupportedError, "These presets fit", lambda: bb.machine("romgon", rule="michie-1961")),
+    (bb.UnsupportedError, "from 0 up", lambda: bb.menace().train(-1)),
+    (bb.UnsupportedError, "from 0 up", lambda: bb.menace().train(1.5)),  # type: ignore[arg-type]
+    (bb.UnsupportedError, "cannot play", lambda: bb.menace().train(1, bb.her())),
+    (bb.UnsupportedError, "does not play", lambda: bb.menace().strength("easy")),
+    (bb.UnsupportedError, "cannot play", lambda: bb.menace().train(1, bb.menace())),
+    (bb.UnsupportedError, "is no player", lambda: bb.menace().train(1, 3)),  # type: ignore[arg-type]
+    (bb.UnsupportedError, "different kinds", lambda: bb.menace().train(1, bb.machine(NC, rule="q-table"))),
+    (bb.UnsupportedError, "Say which one", lambda: bb.evaluate("random", "random")),
+    (bb.UnsupportedError, "no list", lambda: bb.solve("romgon")),
+    (bb.UnsupportedError, "not boxes", lambda: bb.machine(NC, rule="q-table").box(".........")),
+    (bb.UnsupportedError, "no value", lambda: bb.menace().values(".........")),
+    (bb.UnsupportedError, "at least 2", lambda: bb.round_robin({"one": "random"}, game=NC)),
+    (bb.UnsupportedError, "cannot play", lambda: bb.round_robin({"a": bb.her(), "b": bb.menace()})),
+    (bb.PolicyError, "sum to 0.5", lambda: bb.evaluate(Fixed(m1=0.5), "random", game=NC, side="first")),
+    (bb.PolicyError, "Give 0 to 1", lambda: bb.evaluate(Fixed(m1=float("nan")), "random", game=NC, side="first")),
+    (bb.PolicyError, "Give a number", lambda: bb.menace().train(1, Fixed(m1="all"))),
+    (bb.IllegalMoveError, "The policy gives '0'", lambda: bb.menace().train(1, Fixed(m0=1.0))),
+    (bb.BeadboxError, "seed", lambda: bb.menace(seed=-1)),
+]
+
+
+@pytest.mark.parametrize(("error", "words", "call"), NAMED, ids=[words for _, words, _ in NAMED])
+def test_errors_say_what_is_right(error: type[Exception], words: str, call: Any) -> None:
+    with pytest.raises(error, match=words) as caught:
+        call()
+    assert isinstance(caught.value, bb.BeadboxError)
+
+
+def test_refused_training_changes_nothing(tmp_path: Path) -> None:
+    machine = bb.menace(seed=1).train(10)
+    before = contents(machine, tmp_path / "before")
+    for against in (Fixed(m0=1.0), bb.her(), "nobody"):
+        with pytest.raises(bb.BeadboxError):
+            machine.train(5, against)
+    assert contents(machine, tmp_path / "after") == before
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "<html>",
+        "[" * 100_000,
+        '{"format": "beadbox-machine", "version": 2}',
+        '{"format": "beadbox-machine", "version": 1, "version": 1}',
+        '{"format": "beadbox-machine", "version": NaN}',
+        json.dumps({"format": "beadbox-machine", "version": 1, "game": NC, "rule": {}, "side": 0, "boxes": [], "x": 1}),
+        json.dumps(
+            {"format": "beadbox-machine", "version": 1, "game": NC, "rule": {}, "side": 0, "boxes": []}
+            | {"random_state": f"{0:016x}:{0:016x}"}
+        ),
+    ],
+)
+def test_hostile_files(text: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text(text)
+    with pytest.raises(bb.FileError):
+        bb.load(tmp_path / "file")
