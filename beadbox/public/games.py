@@ -84,7 +84,7 @@ class Game:
         return self.rules.always_ends
 
     def side_to_move(self, position: str) -> Side:
-        """Return the side whose turn it is in a position.
+        """Return the side to move in a position.
 
         Raises:
             InvalidPositionError: the game cannot reach the position.

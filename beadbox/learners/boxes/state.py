@@ -34,7 +34,7 @@ Rows = Mapping[str, tuple[Sequence[int], Sequence[int]]]
 
 @dataclass
 class BoxState(LearnerState):
-    """The boxes of a machine whose game can be listed, in arrays."""
+    """The boxes of a machine in arrays, for games that can be listed."""
 
     file_read = staticmethod(boxes_machine)
     file_text = staticmethod(dump)
