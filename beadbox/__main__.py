@@ -1,0 +1,7 @@
+"""``python -m beadbox`` is the command ``beadbox``."""
+
+import sys
+
+from beadbox.public.command import main
+
+sys.exit(main())

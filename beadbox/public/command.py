@@ -1,0 +1,227 @@
+"""The command ``beadbox``: play, train, strength, solve and show.
+
+Exit codes: 0 for success, 1 for an error that the message explains, 2 for wrong arguments, 130 for Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import beadbox as bb
+from beadbox.kernels.random_source import RandomSource
+from beadbox.public.board import board_text
+from beadbox.public.games import side_of
+from beadbox.public.players import Player, player_of, seats
+from beadbox.public.progress_bar import ProgressBar
+from beadbox.rules.outcome import RESIGNATION
+from beadbox.seeds import seed_checked
+
+ERROR, INTERRUPTED = 1, 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command with these arguments, by default those of the process; return the exit code."""
+    options = _parser().parse_args(arguments)
+    try:
+        options.run(options)
+    except (bb.BeadboxError, OSError) as error:
+        sys.stderr.write(f"beadbox: {error}\n")
+        return ERROR
+    except KeyboardInterrupt:
+        sys.stderr.write("\nbeadbox: stopped\n")
+        return INTERRUPTED
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="beadbox", description="Matchbox learning machines in a terminal.")
+    parser.add_argument("--version", action="version", version=f"beadbox {bb.__version__}")
+    commands = parser.add_subparsers(required=True, metavar="command")
+
+    def command(name: str, run: Any, words: str) -> argparse.ArgumentParser:
+        found = commands.add_parser(name, help=words, description=words)
+        found.add_argument("--json", action="store_true", help="print the result as JSON")
+        found.set_defaults(run=run)
+        return found
+
+    player = "the name of an opponent, or the file of a machine"
+    one = command("play", _play, "Play a game in the terminal: type a move, or 'resign'.")
+    one.add_argument("game", nargs="?", help="the game; a machine's file knows its own")
+    one.add_argument("--against", default="random", help=f"{player}; random without it")
+    one.add_argument("--side", default=None, help="your side: first or second")
+    one.add_argument("--seed", type=int, default=0, help="the seed of the opponent's moves")
+    one = command("train", _train, "Train a machine and write it to a file.")
+    one.add_argument("file", type=Path, help="the machine's file; it is made if --game is given")
+    one.add_argument("--game", help="make a new machine for this game")
+    one.add_argument("--side", default="first", help="its side: first or second")
+    one.add_argument("--rule", help="its rule: the name of a preset")
+    one.add_argument("--games", type=int, default=1000, help="the number of games")
+    one.add_argument("--against", default="random", help=player)
+    one.add_argument("--seed", type=int, help="begin with this seed; without it the machine's random state goes on")
+    one = command("strength", _strength, "Print the exact strength of a player against others.")
+    one.add_argument("player", help=player)
+    one.add_argument("--game", help="the game of an opponent")
+    one.add_argument("--side", help="the side of the player: first or second")
+    one.add_argument("--against", action="append", help=f"{player}; may be given several times")
+    one.add_argument("--games", type=int, help="play so many games instead, in a game with too many positions")
+    one = command("solve", _solve, "Say who wins a game or a position if neither side makes a mistake.")
+    one.add_argument("game")
+    one.add_argument("position", nargs="?")
+    one = command("show", _show, "Show the games, one game, a machine, or one of its boxes.")
+    one.add_argument("what", nargs="?", help="the name of a game, or the file of a machine")
+    one.add_argument("position", nargs="?")
+    return parser
+
+
+def _player(name: str) -> Player:
+    """Return the machine in a file of this name, or the name of an opponent."""
+    return bb.load(name) if name not in bb.opponents and Path(name).exists() else name
+
+
+def _say(options: argparse.Namespace, result: object, text: str) -> None:
+    sys.stdout.write(f"{json.dumps(result, ensure_ascii=False) if options.json else text}\n")
+
+
+def _side_words(game: bb.Game, side: bb.Side | None) -> str:
+    return "nobody" if side is None else game.side_names[side]
+
+
+def _play(options: argparse.Namespace) -> None:
+    against = _player(options.against)
+    game = _game_of(options.game, against)
+    wanted = None if options.side is None else side_of(options.side, game).other
+    theirs = seats(against, "random", game, wanted)
+    ours = bb.Side.FIRST if theirs is None else theirs.other
+    rng = RandomSource(seed_checked(options.seed))
+    mover = player_of(against, game).played.mover(game.rules)
+    position, moves, resigned = game.start, list[str](), None
+    while (outcome := game.outcome(position)) is None and resigned is None:
+        if game.side_to_move(position) is ours:
+            _tell(options, f"\n{board_text(game, position)}\n")
+            move = _asked(options, game, position)
+        else:
+            found = mover(game.rules.decode(position), rng)
+            move = None if found is None else game.rules.format_move(found)
+            _tell(options, f"The other side {'resigns' if move is None else f'plays {move}'}.\n")
+        if move is None:
+            resigned = game.side_to_move(position)
+        else:
+            moves.append(move)
+            position = game.play(position, move)
+    end = outcome or bb.Outcome(None if resigned is None else resigned.other, RESIGNATION)
+    _tell(options, f"\n{board_text(game, position)}\n")
+    winner = "The game is drawn." if end.winner is None else f"{_side_words(game, end.winner).capitalize()} won."
+    result = {"game": game.slug, "moves": moves, "winner": end.winner, "termination": end.termination}
+    _say(options, result, winner)
+
+
+def _tell(options: argparse.Namespace, text: str) -> None:
+    """Write a text for a person: beside the result, if that is JSON."""
+    (sys.stderr if options.json else sys.stdout).write(text)
+
+
+def _asked(options: argparse.Namespace, game: bb.Game, position: str) -> str | None:
+    """Return the move that is typed; ``None`` to resign, also at the end of the input."""
+    legal = game.legal_moves(position)
+    _tell(options, f"Your moves: {' '.join(legal)}\n")
+    while True:
+        _tell(options, "> ")
+        sys.stdout.flush()
+        typed = sys.stdin.readline()
+        word = typed.strip()
+        if word in legal:
+            return word
+        if not typed or word == "resign":
+            return None
+        _tell(options, f"{word!r} is no legal move. Type one of: {' '.join(legal)}\n")
+
+
+def _train(options: argparse.Namespace) -> None:
+    if options.game is not None:
+        if options.file.exists():
+            raise bb.UnsupportedError(f"{options.file} exists. Leave out --game to train it further.")
+        machine = bb.machine(options.game, options.side, options.rule, seed=options.seed or 0)
+    else:
+        machine = bb.load(options.file)
+    bar = ProgressBar(sys.stderr, "games")
+    try:
+        machine.train(options.games, _player(options.against), seed=options.seed, on_progress=bar.show)
+    finally:
+        machine.save(options.file)
+    result = machine.history
+    assert result is not None, "it was trained"
+    rows = {"games": result.games, "wins": result.wins, "draws": result.draws, "losses": result.losses}
+    counts = f"{result.games:,} games: {result.wins:,} won, {result.draws:,} drawn, {result.losses:,} lost"
+    _say(options, {"file": str(options.file), **rows}, f"{counts}. Written to {options.file}")
+
+
+def _strength(options: argparse.Namespace) -> None:
+    player = _player(options.player)
+    names = options.against or ["random", "win-block", "perfect"]
+    found = {
+        name: bb.evaluate(player, _player(name), game=options.game, side=options.side, games=options.games)
+        for name in names
+    }
+    width = max(map(len, names))
+    lines = [f"{'against':<{width}}    win   draw   loss  endless  points"]
+    lines += [
+        f"{name:<{width}} {one.win:6.1%} {one.draw:6.1%} {one.loss:6.1%} {one.endless:8.1%} {one.score:7.4f}"
+        for name, one in found.items()
+    ]
+    _say(options, {name: asdict(one) | {"score": one.score} for name, one in found.items()}, "\n".join(lines))
+
+
+def _solve(options: argparse.Namespace) -> None:
+    game = bb.games[options.game]
+    found = game.solve(options.position)
+    if found.winner is not None:
+        words = f"{_side_words(game, found.winner).capitalize()} win"
+        words += "." if found.plies is None else f" in {found.plies} plies."
+    else:
+        words = "Nobody wins: the game goes on for ever." if found.is_endless else "The game is drawn."
+    moves = f"\nBest moves: {' '.join(found.best_moves)}" if found.best_moves else ""
+    _say(options, asdict(found), f"{board_text(game, options.position or game.start)}\n\n{words}{moves}")
+
+
+def _show(options: argparse.Namespace) -> None:
+    if options.what is None:
+        _say(options, list(bb.games), "\n".join(f"{slug:<40}{game.name}"[:80] for slug, game in bb.games.items()))
+    elif options.what in bb.games:
+        _show_game(options, bb.games[options.what])
+    else:
+        _show_machine(options, bb.load(options.what))
+
+
+def _show_game(options: argparse.Namespace, game: bb.Game) -> None:
+    position = game.start if options.position is None else options.position
+    moves = game.legal_moves(position)
+    fields = {"game": game.slug, "position": position, "moves": list(moves)}
+    text = f"{game.name}\n\n{board_text(game, position)}\n\nPosition: {position}\nMoves: {' '.join(moves) or 'none'}"
+    _say(options, fields, text)
+
+
+def _show_machine(options: argparse.Namespace, machine: bb.Machine) -> None:
+    if options.position is None:
+        tally, side = machine.tally, machine.side
+        fields = {"game": machine.game.slug, "side": side, "rule": machine.rule.to_json(), **asdict(tally)}
+        plays = "either side" if side is None else _side_words(machine.game, side)
+        counts = f"{tally.games:,} games: {tally.wins:,} won, {tally.draws:,} drawn, {tally.losses:,} lost"
+        _say(options, fields, f"{machine.game.name}, {plays}\n{counts}")
+        return
+    box = machine.box(options.position)
+    beads = "\n".join(f"{move:<8}{count:>6}  {'o' * min(count, 60)}" for move, count in box.beads.items())
+    _say(options, asdict(box), f"{board_text(machine.game, box.position)}\n\n{beads}")
+
+
+def _game_of(name: str | None, player: Player) -> bb.Game:
+    if isinstance(player, bb.Machine):
+        return player.game
+    if name is None:
+        raise bb.UnsupportedError("Say which game to play, such as: beadbox play hexapawn")
+    return bb.games[name]
