@@ -160,7 +160,7 @@ def test_an_invalid_token_is_not_treated_as_a_guest(how: str) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["Token ", ""])
-def test_a_token_with_another_scheme_is_told_the_right_header(scheme: str) -> None:
+def test_refusal_of_another_scheme_names_the_right_header(scheme: str) -> None:
     api = APIClient(headers={"Authorization": f"{scheme}{make_token(user())}"})
     response = api.get("/api/games")
     assert response.status_code == 401

@@ -9,7 +9,7 @@ def run_of(learner: Machine, *, opponent: str = "random", games: int = 100, lear
     return training_run_start(machine=learner.slug, stages=[Stage(opponent, games, learns)], seed=7, enqueue=False)
 
 
-def done(run: TrainingRun) -> TrainingRun:
+def execute_run(run: TrainingRun) -> TrainingRun:
     claimed = RUNS.claim(run.pk)
     assert claimed is not None
     return run_execute(claimed)

@@ -30,7 +30,7 @@ def manager() -> Any:
 
 
 @pytest.fixture
-def hostile(manager: Any) -> Client:
+def hostile_browser(manager: Any) -> Client:
     browser = Client()
     browser.force_login(manager)
     return browser
@@ -40,7 +40,7 @@ def page_of(account: Any, name: str = "change") -> str:
     return f"/admin/auth/user/{account.pk}/{name}/"
 
 
-def all_powers(name: str) -> dict[str, Any]:
+def all_permissions(name: str) -> dict[str, Any]:
     permissions = list(Permission.objects.values_list("pk", flat=True))
     return {"username": name, "is_active": "on", "is_staff": "on", "is_superuser": "on", **OTHER_FIELDS} | {
         "user_permissions": permissions,
@@ -48,33 +48,33 @@ def all_powers(name: str) -> dict[str, Any]:
     }
 
 
-def kept(account: Any) -> dict[str, Any]:
+def stored_fields(account: Any) -> dict[str, Any]:
     account.refresh_from_db()
     powers = (account.user_permissions.count(), account.groups.count())
     return {name: value for name, value in vars(account).items() if not name.startswith("_")} | {"powers": powers}
 
 
-def test_nobody_gives_powers_who_is_no_superuser(hostile: Client, manager: Any, client: Client) -> None:
+def test_only_superusers_give_permissions(hostile_browser: Client, manager: Any, client: Client) -> None:
     Group.objects.create(name="powerful")
     plain = user("plain")
-    hostile.post(page_of(plain), all_powers("plainer"))
+    hostile_browser.post(page_of(plain), all_permissions("plainer"))
     plain.refresh_from_db()
     assert plain.username == "plainer", "everything else is theirs to change"
     assert (plain.is_staff, plain.is_superuser) == (False, False)
     assert not plain.user_permissions.exists()
     assert not plain.groups.exists()
-    hostile.post(ADD, all_powers("made") | PASSWORDS)
+    hostile_browser.post(ADD, all_permissions("made") | PASSWORDS)
     made = type(plain).objects.get(username="made")
     assert (made.is_staff, made.is_superuser) == (False, False)
     client.force_login(user("boss", is_staff=True, is_superuser=True))
-    client.post(page_of(plain), all_powers("plainer"))
+    client.post(page_of(plain), all_permissions("plainer"))
     plain.refresh_from_db()
     assert (plain.is_staff, plain.is_superuser, plain.groups.count()) == (True, True, 1)
 
 
 @pytest.mark.parametrize("whose", ["clerk", "peer", "boss", "retired"])
-def test_an_account_of_the_staff_is_a_superusers_alone_to_change(
-    hostile: Client, manager: Any, client: Client, whose: str
+def test_only_superusers_change_staff_accounts(
+    hostile_browser: Client, manager: Any, client: Client, whose: str
 ) -> None:
     others = {
         "peer": {"is_staff": True},
@@ -82,52 +82,52 @@ def test_an_account_of_the_staff_is_a_superusers_alone_to_change(
         "retired": {"is_superuser": True, "is_active": False},
     }
     account = manager if whose == "clerk" else user(whose, **others[whose])
-    before = kept(account)
-    assert hostile.get(page_of(account)).status_code == 200, "it is looked at"
-    powers = all_powers(whose) | {"email": "mine@example.org"}
+    before = stored_fields(account)
+    assert hostile_browser.get(page_of(account)).status_code == 200, "it is looked at"
+    powers = all_permissions(whose) | {"email": "mine@example.org"}
     powers.pop("is_active")
     refused = [
-        hostile.post(page_of(account), powers),
-        hostile.post(page_of(account, "password"), PASSWORDS),
-        hostile.get(page_of(account, "close")),
-        hostile.post(page_of(account, "close"), {"machines": "house", "name": whose}),
-        hostile.post(page_of(account, "delete"), {"post": "yes"}),
+        hostile_browser.post(page_of(account), powers),
+        hostile_browser.post(page_of(account, "password"), PASSWORDS),
+        hostile_browser.get(page_of(account, "close")),
+        hostile_browser.post(page_of(account, "close"), {"machines": "house", "name": whose}),
+        hostile_browser.post(page_of(account, "delete"), {"post": "yes"}),
     ]
     assert [answer.status_code for answer in refused] == [403] * 5
-    assert kept(account) == before
+    assert stored_fields(account) == before
     client.force_login(user("chief", is_staff=True, is_superuser=True))
     assert client.post(page_of(account, "password"), PASSWORDS).status_code == 302
-    assert kept(account) != before
+    assert stored_fields(account) != before
 
 
-def test_groups_are_for_superusers_alone(hostile: Client, manager: Any, client: Client) -> None:
+def test_only_superusers_change_groups(hostile_browser: Client, manager: Any, client: Client) -> None:
     own = Group.objects.create(name="clerks")
     manager.groups.add(own)
     powers = {"name": "clerks", "permissions": list(Permission.objects.values_list("pk", flat=True))}
     page = f"{GROUPS}{own.pk}/"
-    assert hostile.get(f"{page}change/").status_code == 200
-    assert hostile.post(f"{page}change/", powers).status_code == 403
-    assert hostile.post(f"{GROUPS}add/", powers | {"name": "more"}).status_code == 403
-    assert hostile.post(f"{page}delete/", {"post": "yes"}).status_code == 403
+    assert hostile_browser.get(f"{page}change/").status_code == 200
+    assert hostile_browser.post(f"{page}change/", powers).status_code == 403
+    assert hostile_browser.post(f"{GROUPS}add/", powers | {"name": "more"}).status_code == 403
+    assert hostile_browser.post(f"{page}delete/", {"post": "yes"}).status_code == 403
     assert not own.permissions.exists()
     client.force_login(user("boss", is_staff=True, is_superuser=True))
     assert client.post(f"{page}change/", powers).status_code == 302
     assert own.permissions.exists()
 
 
-def test_who_may_not_delete_machines_closes_no_account_with_them(hostile: Client) -> None:
+def test_closing_with_machines_needs_permission_to_delete(hostile_browser: Client) -> None:
     owner = user("owner")
     kept_one, copy = machine(owner=owner), machine(owner=owner, room=room().room)
     page = page_of(owner, "close")
-    refused = hostile.post(page, {"machines": "delete", "name": "owner"}).content.decode()
+    refused = hostile_browser.post(page, {"machines": "delete", "name": "owner"}).content.decode()
     assert "Only who may delete machines" in refused
     owner.refresh_from_db()
     assert owner.is_active
-    assert hostile.post(page, {"machines": "house", "name": "owner"}).status_code == 302
+    assert hostile_browser.post(page, {"machines": "house", "name": "owner"}).status_code == 302
     assert list(Machine.objects.filter(pk__in=[kept_one.pk, copy.pk])) == [kept_one], "copies for rooms go"
 
 
-def test_what_has_gone_meanwhile_stops_no_closing(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_closing_ignores_rows_deleted_meanwhile(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """Schedules and tournaments of the account are deleted by another request after they were listed."""
     owner = user("owner")
     learner = machine(owner=owner)
@@ -155,7 +155,7 @@ def test_what_has_gone_meanwhile_stops_no_closing(client: Client, monkeypatch: p
     assert learner.owner is None
 
 
-def test_an_account_can_be_closed_as_long_as_something_is_left(client: Client) -> None:
+def test_closing_is_offered_while_something_is_left(client: Client) -> None:
     owner = user("owner")
     learner = machine(owner=owner)
     client.force_login(user("boss", is_staff=True, is_superuser=True))

@@ -19,7 +19,7 @@ from tests.factories import machine, trained, user
 pytestmark = pytest.mark.django_db
 
 
-def act(client: Any, model: str, action: str, *rows: Any) -> Any:
+def run_action(client: Any, model: str, action: str, *rows: Any) -> Any:
     chosen = {"action": action, "_selected_action": [row.pk for row in rows]}
     return client.post(f"/admin/{model}/", chosen, follow=True)
 
@@ -32,7 +32,7 @@ def staff(client: Any) -> Any:
 
 def test_machines_are_trained_from_their_list(staff: Any) -> None:
     learner, frozen = machine(name="Fritz"), machine(name="Frost", learns=False)
-    page = act(staff, "learning/machine", "train", learner, frozen).content.decode()
+    page = run_action(staff, "learning/machine", "train", learner, frozen).content.decode()
     run = TrainingRun.objects.get()
     assert (run.machine, run.n_games, run.started_by.username) == (learner, ACTION_GAMES, "staff")
     assert "The training of Fritz has been asked for." in page
@@ -42,7 +42,7 @@ def test_machines_are_trained_from_their_list(staff: Any) -> None:
 def test_runs_show_their_progress_and_stop_from_their_list(staff: Any) -> None:
     run = training_run_start(machine=machine().slug, stages=[Stage("random", 10)], seed=1, enqueue=False)
     TrainingRun.objects.update(games_done=4, n_wins=4)
-    page = act(staff, "learning/trainingrun", "cancel", run).content.decode()
+    page = run_action(staff, "learning/trainingrun", "cancel", run).content.decode()
     run.refresh_from_db()
     assert run.cancel_requested
     assert 'value="40"' in page
@@ -52,31 +52,31 @@ def test_runs_show_their_progress_and_stop_from_their_list(staff: Any) -> None:
 def test_tokens_are_revoked_from_their_list_without_their_hash(staff: Any) -> None:
     token, text = token_make(user=user(), name="robot", scopes=["read"], lifetime=None)
     assert token.sha256 not in staff.get(f"/admin/games/apitoken/{token.pk}/change/").content.decode()
-    assert "Tokens revoked: 1." in act(staff, "games/apitoken", "revoke", token).content.decode()
+    assert "Tokens revoked: 1." in run_action(staff, "games/apitoken", "revoke", token).content.decode()
     with pytest.raises(TokenRevokedError):
         token_read(text=text)
 
 
-def test_staff_who_may_only_look_start_stop_and_end_nothing(client: Any) -> None:
+def test_staff_with_view_permission_change_nothing(client: Any) -> None:
     reader = user("reader", is_staff=True)
     reader.user_permissions.set(Permission.objects.filter(codename__startswith="view_"))
     client.force_login(reader)
     learner = machine()
     run = training_run_start(machine=learner.slug, stages=[Stage("random", 10)], seed=1, enqueue=False)
     token, _ = token_make(user=reader, name="robot", scopes=["read"], lifetime=None)
-    act(client, "learning/machine", "train", learner)
-    act(client, "learning/trainingrun", "cancel", run)
-    act(client, "games/apitoken", "revoke", token)
+    run_action(client, "learning/machine", "train", learner)
+    run_action(client, "learning/trainingrun", "cancel", run)
+    run_action(client, "games/apitoken", "revoke", token)
     run.refresh_from_db()
     assert (TrainingRun.objects.count(), run.cancel_requested) == (1, False)
     assert ApiToken.objects.get().revoked_at is None
 
 
-def logged(words: str) -> list[str]:
+def log_entries(words: str) -> list[str]:
     return sorted(LogEntry.objects.filter(change_message=words).values_list("object_repr", flat=True))
 
 
-def test_machines_are_frozen_hidden_and_back_from_their_list(staff: Any) -> None:
+def test_machines_are_frozen_and_hidden_from_their_list(staff: Any) -> None:
     one, two, frozen = machine(name="One"), machine(name="Two"), machine(name="Frost", learns=False)
     rows = [one, two, frozen]
     steps = [
@@ -86,22 +86,22 @@ def test_machines_are_frozen_hidden_and_back_from_their_list(staff: Any) -> None
         ("publish", "Published.", "is_public", True, ["Frost", "One", "Two"]),
     ]
     for action, words, field, value, changed in steps:
-        page = act(staff, "learning/machine", action, *rows).content.decode()
+        page = run_action(staff, "learning/machine", action, *rows).content.decode()
         assert f"{words} Machines changed: {len(changed)} of 3." in page
         assert set(Machine.objects.values_list(field, flat=True)) == {value}
-        assert logged(words) == changed
+        assert log_entries(words) == changed
 
 
 def test_a_guests_machine_is_never_published(staff: Any) -> None:
     kept = machine(name="Pupil", guest=UUID(int=3), is_public=False)
-    page = act(staff, "learning/machine", "publish", kept).content.decode()
+    page = run_action(staff, "learning/machine", "publish", kept).content.decode()
     assert "Machines of guests stay private. You have chosen 1 of them." in page
     assert "Machines changed: 0 of 0." in page
     kept.refresh_from_db()
     assert not kept.is_public
 
 
-def test_the_list_of_machines_says_whose_each_is(staff: Any) -> None:
+def test_the_list_of_machines_shows_their_owners(staff: Any) -> None:
     machine(name="Ours")
     machine(name="Theirs", owner=user("ann"))
     machine(name="Pupil", guest=UUID(int=3), is_public=False)
@@ -112,7 +112,7 @@ def test_the_list_of_machines_says_whose_each_is(staff: Any) -> None:
     assert "Theirs" not in of_guest
 
 
-def test_machines_are_deleted_once_it_is_confirmed_what_is_lost(staff: Any) -> None:
+def test_deletion_of_machines_is_confirmed(staff: Any) -> None:
     gone, stays = trained(machine(name="Gone"), games=30), machine(name="Stays")
     chosen = {"action": "erase", "_selected_action": [gone.pk]}
     asked = staff.post("/admin/learning/machine/", chosen)
@@ -130,18 +130,18 @@ def test_machines_are_deleted_once_it_is_confirmed_what_is_lost(staff: Any) -> N
     assert Machine.objects.count() == 1
 
 
-def test_one_press_changes_a_bounded_number_of_machines(staff: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_action_changes_a_limited_number_of_machines(staff: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("learning.admin.machines.MAX_AT_ONCE", 2)
     rows = [machine(name=f"M{n}") for n in range(3)]
     for action in ("freeze", "hide", "erase"):
-        page = act(staff, "learning/machine", action, *rows).content.decode()
+        page = run_action(staff, "learning/machine", action, *rows).content.decode()
         assert "Choose at most 2 machines at once. Nothing has changed." in page
     assert Machine.objects.filter(learns=True, is_public=True).count() == 3
     everything = {"action": "freeze", "_selected_action": [rows[0].pk], "select_across": "1"}
     assert "Choose at most 2" in staff.post("/admin/learning/machine/", everything, follow=True).content.decode()
 
 
-def test_who_may_only_look_or_change_deletes_no_machines(client: Any) -> None:
+def test_deletion_of_machines_needs_its_permission(client: Any) -> None:
     learner = machine()
     reader, changer = user("reader", is_staff=True, may=["view_machine"]), user("changer", is_staff=True)
     changer.user_permissions.set(Permission.objects.filter(codename__in=["view_machine", "change_machine"]))
@@ -153,6 +153,6 @@ def test_who_may_only_look_or_change_deletes_no_machines(client: Any) -> None:
         chosen = {"action": "erase", "_selected_action": [learner.pk], "confirmed": "yes"}
         client.post("/admin/learning/machine/", chosen)
         assert "Delete…" not in client.get(f"/admin/learning/machine/{learner.pk}/change/").content.decode()
-    act(client, "learning/machine", "freeze", learner)
+    run_action(client, "learning/machine", "freeze", learner)
     learner.refresh_from_db()
     assert not learner.learns

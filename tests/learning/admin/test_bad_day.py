@@ -35,13 +35,13 @@ QUEUE, USAGE = "/admin/queue/", "/admin/usage/"
 
 
 @pytest.fixture
-def boss() -> Any:
+def superuser() -> Any:
     return user("boss", is_staff=True, is_superuser=True)
 
 
 @pytest.fixture
-def staff(client: Any, boss: Any) -> Any:
-    client.force_login(boss)
+def staff(client: Any, superuser: Any) -> Any:
+    client.force_login(superuser)
     return client
 
 
@@ -71,10 +71,15 @@ def busy_account(name: str = "busy") -> Any:
     return owner
 
 
-def test_the_queue_says_who_has_what_and_a_press_hands_it_back(staff: Any) -> None:
+def test_the_queue_shows_jobs_and_releases_them(staff: Any) -> None:
     learner = machine(name="Fritz")
-    asked = [training_run_request(user=user(f"u{n}"), machine=_public(n), stages=[Stage("random", 99)]) for n in (1, 2)]
-    run = training_run_request(user=user("u3"), machine=_own("u3", learner), stages=[Stage("random", 100)])
+    asked = [
+        training_run_request(user=user(f"u{n}"), machine=title_of_public_machine(n), stages=[Stage("random", 99)])
+        for n in (1, 2)
+    ]
+    run = training_run_request(
+        user=user("u3"), machine=title_of_own_machine("u3", learner), stages=[Stage("random", 100)]
+    )
     claimed = RUNS.claim(run.pk)
     assert claimed is not None
     claimed = run_chunk(claimed, Pace(n_games=10))
@@ -102,11 +107,11 @@ def test_the_queue_says_who_has_what_and_a_press_hands_it_back(staff: Any) -> No
     assert len(asked) == 2
 
 
-def _public(number: int) -> str:
-    return _own(f"u{number}", machine())
+def title_of_public_machine(number: int) -> str:
+    return title_of_own_machine(f"u{number}", machine())
 
 
-def _own(name: str, learner: Machine) -> str:
+def title_of_own_machine(name: str, learner: Machine) -> str:
     from django.contrib.auth import get_user_model
 
     Machine.objects.filter(pk=learner.pk).update(owner=get_user_model().objects.get(username=name))
@@ -129,7 +134,7 @@ def test_a_lost_lease_differs_from_a_waiting_job(staff: Any) -> None:
     assert "Runs: 0 running, 1 waiting, 0 lost" in staff.get(QUEUE).content.decode()
 
 
-def test_both_pages_take_the_same_queries_however_much_goes_on(staff: Any) -> None:
+def test_number_of_queries_does_not_depend_on_the_load(staff: Any) -> None:
     def n_queries(address: str) -> int:
         with CaptureQueriesContext(connection) as asked:
             assert staff.get(address).status_code == 200
@@ -162,14 +167,14 @@ def test_the_usage_page_links_to_ways_to_end_heavy_use(staff: Any) -> None:
     assert QUEUE in index
 
 
-def test_an_account_is_closed_and_everything_of_it_ends(boss: Any) -> None:
+def test_closing_an_account_ends_all_its_work(superuser: Any) -> None:
     owner = busy_account()
     browser = Client()
     browser.force_login(owner)
     text = token_make(user=owner, name="another", scopes=["play"], lifetime=None)[1]
     other = user("other")
     theirs = machine_copy(user=other, machine_id=Machine.objects.get(name="busy's").pk)
-    closed = account_close(by=boss, account=owner)
+    closed = account_close(by=superuser, account=owner)
     assert closed == Closed(tokens=2, schedules=1, runs=1, tournaments=1, experiments=1, rooms=4, machines=2)
     owner.refresh_from_db()
     assert not owner.is_active
@@ -189,31 +194,36 @@ def test_an_account_is_closed_and_everything_of_it_ends(boss: Any) -> None:
     assert theirs.own_boxes.exists() or theirs.shares_id == kept.pk
     assert not Machine.objects.filter(owner=owner).exists()
     assert ledger_errors() == []
-    assert account_close(by=boss, account=owner) == Closed(0, 0, 0, 0, 0, 0, 0), "again does nothing"
+    assert account_close(by=superuser, account=owner) == Closed(0, 0, 0, 0, 0, 0, 0), "again does nothing"
 
 
-def test_machines_go_to_another_account_or_away(boss: Any) -> None:
+def test_machines_get_another_owner_or_are_deleted(superuser: Any) -> None:
     heir, one, two = user("heir"), busy_account("one"), user("two")
     Machine.objects.filter(pk=machine(owner=two).pk).update(is_pupil=True)
     Machine.objects.filter(pk=machine(owner=heir).pk).update(is_pupil=True)
-    account_close(by=boss, account=two, heir=heir)
+    account_close(by=superuser, account=two, heir=heir)
     assert list(Machine.objects.filter(owner=heir).order_by("pk").values_list("is_pupil", flat=True)) == [False, True]
-    account_close(by=boss, account=one, deletes_machines=True)
+    account_close(by=superuser, account=one, deletes_machines=True)
     assert not Machine.objects.filter(name__startswith="one's").exists()
     assert not TrainingRun.objects.exists()
     assert ledger_errors() == []
 
 
-def test_nobody_closes_their_own_or_a_higher_account(boss: Any) -> None:
+def test_own_and_higher_accounts_cannot_be_closed(superuser: Any) -> None:
     member, closed = user("clerk", is_staff=True), user("closed", is_active=False)
-    for by, account, heir in ((boss, boss, None), (member, boss, None), (boss, member, member), (boss, member, closed)):
+    for by, account, heir in (
+        (superuser, superuser, None),
+        (member, superuser, None),
+        (superuser, member, member),
+        (superuser, member, closed),
+    ):
         with pytest.raises(AccountNotClosedError):
             account_close(by=by, account=account, heir=heir)
         account.refresh_from_db()
         assert account.is_active
 
 
-def test_the_page_asks_for_the_name_and_logs_what_was_done(staff: Any) -> None:
+def test_closing_asks_for_the_name_and_is_logged(staff: Any) -> None:
     owner, heir = user("leaver"), user("heir")
     learner = machine(Side.FIRST, owner=owner)
     page = f"/admin/auth/user/{owner.pk}/close/"
@@ -238,7 +248,7 @@ def test_the_page_asks_for_the_name_and_logs_what_was_done(staff: Any) -> None:
     assert staff.get(f"/admin/auth/user/{10**9}/close/").status_code == 404
 
 
-def test_a_job_is_handed_back_by_who_may_change_its_kind(client: Any) -> None:
+def test_releasing_a_job_needs_permission_to_change_its_kind(client: Any) -> None:
     busy_account()
     pages = {kind.slug: f"/admin/queue/{kind.slug}/{kind.rows.earliest('pk').pk}/hand-back/" for kind in KINDS}
     assert set(pages) == {"runs", "pairings", "experiments"}
@@ -255,7 +265,9 @@ def test_a_job_is_handed_back_by_who_may_change_its_kind(client: Any) -> None:
 def test_staff_with_view_rights_change_nothing(reader: Client, client: Any) -> None:
     """Staff without them see neither queue nor usage."""
     owner = user()
-    run = training_run_request(user=owner, machine=_own("owner", machine()), stages=[Stage("random", 10)])
+    run = training_run_request(
+        user=owner, machine=title_of_own_machine("owner", machine()), stages=[Stage("random", 10)]
+    )
     assert RUNS.claim(run.pk) is not None
     page = reader.get(QUEUE).content.decode()
     assert "1 running" in page

@@ -35,7 +35,7 @@ def fields(learner: Machine, **options: Any) -> dict[str, Any]:
     return {"machine": learner.pk, **stage, "crontab": "0 3 * * *", "period": "hours", **options}
 
 
-def scheduled(owner: Any) -> Schedule:
+def make_schedule(owner: Any) -> Schedule:
     return schedule_create(
         user=owner, machine=machine(owner=owner).slug, stages=[Stage("random", 5)], timing=Timing(every=2)
     )
@@ -79,7 +79,7 @@ def test_a_schedule_is_made_changed_and_deleted(browser: Client, staff: Any) -> 
         ({"machine": 10**6}, "valid choice"),
     ],
 )
-def test_what_cannot_be_is_said_at_the_form(browser: Client, options: dict[str, Any], words: str) -> None:
+def test_refusals_are_shown_at_the_form(browser: Client, options: dict[str, Any], words: str) -> None:
     response = browser.post(f"{SCHEDULES}add/", fields(machine(), **options))
     assert response.status_code == 200
     assert words in response.content.decode()
@@ -113,7 +113,7 @@ def test_schedule_stages_are_fields_that_keep_their_input(browser: Client, staff
 
 
 def test_pausing_and_resuming_are_actions(browser: Client, staff: Any) -> None:
-    schedule = scheduled(staff)
+    schedule = make_schedule(staff)
     for action, enabled in (("pause", False), ("resume", True)):
         browser.post(SCHEDULES, {"action": action, "_selected_action": [schedule.pk]})
         assert PeriodicTask.objects.get(training_schedule=schedule).enabled == enabled
@@ -121,7 +121,7 @@ def test_pausing_and_resuming_are_actions(browser: Client, staff: Any) -> None:
     assert not PeriodicTask.objects.filter(task="learning.beat.schedule_fire").exists()
 
 
-def test_tournaments_are_shown_and_called_off(browser: Client) -> None:
+def test_tournaments_are_shown_and_cancelled(browser: Client) -> None:
     entrant = machine(Side.FIRST, name="Entrant")
     over, going_on = (
         tournament_start(user=None, entries=[entrant.slug, "random"], games=5, enqueue=False) for _ in range(2)
@@ -138,7 +138,7 @@ def test_tournaments_are_shown_and_called_off(browser: Client) -> None:
     assert Tournament.objects.get(pk=over.pk).status == JobStatus.FINISHED
 
 
-def test_staff_without_permissions_see_and_do_nothing() -> None:
+def test_staff_without_permissions_see_and_change_nothing() -> None:
     client = Client()
     client.force_login(user("clerk", is_staff=True, may=()))
     assert client.get(SCHEDULES).status_code == client.get(TOURNAMENTS).status_code == 403

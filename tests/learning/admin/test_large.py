@@ -22,7 +22,7 @@ from learning.services.runs import Stage, training_run_start
 from tests.factories import guest, machine, play_out, room, trained, user
 
 pytestmark = pytest.mark.django_db
-MOST_QUERIES = 9
+MAX_QUERIES = 9
 """Session, account, up to four for the list, and up to three for the labels of chosen filters."""
 
 
@@ -32,7 +32,7 @@ def staff(client: Any) -> Any:
     return client
 
 
-def ours() -> dict[str, Any]:
+def admin_options() -> dict[str, Any]:
     """The options of all tables in the admin by address, including those of packages."""
     return {
         f"/admin/{model._meta.app_label}/{model._meta.model_name}/": options
@@ -40,15 +40,15 @@ def ours() -> dict[str, Any]:
     }
 
 
-def some_of_everything() -> None:
+def rows_of_every_table() -> None:
     for _ in range(2):
         learner = trained(machine(), games=20)
         play_out(room("machine", machine=learner.slug).room.code, guest())
         training_run_start(machine=learner.slug, stages=[Stage("random", 10)], seed=1, enqueue=False)
-        some_of_packages()
+        rows_of_packages()
 
 
-def some_of_packages() -> None:
+def rows_of_packages() -> None:
     """Rows of all tables in the admin that belong to packages."""
     whose: dict[str, Any] = {"username": uuid4().hex, "ip_address": "203.0.113.7", "path_info": "/login"}
     AccessAttempt.objects.create(**whose, failures_since_start=1)
@@ -62,23 +62,23 @@ def some_of_packages() -> None:
 
 
 def test_each_list_takes_a_fixed_number_of_queries(staff: Any) -> None:
-    some_of_everything()
+    rows_of_every_table()
     n_few = {}
-    for address in ours():
+    for address in admin_options():
         staff.get(address)
         with CaptureQueriesContext(connection) as asked:
             assert staff.get(address).status_code == 200
         n_few[address] = len(asked)
-    some_of_everything()
+    rows_of_every_table()
     for address, n in n_few.items():
         with CaptureQueriesContext(connection) as asked:
             staff.get(address)
         # Links from lessons to their causes need no further query.
-        assert len(asked) == n <= MOST_QUERIES, address
+        assert len(asked) == n <= MAX_QUERIES, address
 
 
 def test_no_list_counts_to_the_end_or_scans_for_its_filters() -> None:
-    for address, options in ours().items():
+    for address, options in admin_options().items():
         assert options.paginator is CappedPaginator, address
         assert not options.show_full_result_count, address
         assert not options.date_hierarchy, address
@@ -108,7 +108,7 @@ def test_filter_without_an_index_covers_only_the_newest_rows(staff: Any, monkeyp
         assert answer.context["cl"].result_count == 0, blank
 
 
-def test_a_machine_is_looked_for_by_typing(staff: Any) -> None:
+def test_a_machine_is_found_by_autocompletion(staff: Any) -> None:
     learner, other = machine(name="Fritz"), machine(name="Other")
     page = staff.get(f"/admin/learning/box/?machine__id__exact={learner.pk}&visited=no").content.decode()
     assert "Fritz" in page
@@ -121,8 +121,8 @@ def test_a_machine_is_looked_for_by_typing(staff: Any) -> None:
     assert other.boxes.exists()
 
 
-def test_lists_are_searched_and_narrowed_as_they_say(staff: Any) -> None:
-    some_of_everything()
+def test_searches_and_filters_of_lists_work(staff: Any) -> None:
+    rows_of_every_table()
     code = Room.objects.latest("pk").code
     for address, n in {
         f"/admin/games/match/?q={code}": 1,
@@ -140,7 +140,7 @@ def test_lists_are_searched_and_narrowed_as_they_say(staff: Any) -> None:
 
 def test_log_ins_are_found_by_name_and_address(staff: Any, client: Any) -> None:
     """Staff with the permission delete a log-in attempt, and with it the lock."""
-    some_of_packages()
+    rows_of_packages()
     name = AccessAttempt.objects.get().username
     for page in ("accessattempt", "accesslog", "accessfailurelog"):
         for q, n in ((name, 1), ("203.0.113.7", 1), ("203.0.113.8", 0), (name[:5], 0)):
@@ -150,8 +150,8 @@ def test_log_ins_are_found_by_name_and_address(staff: Any, client: Any) -> None:
     assert not AccessAttempt.objects.exists(), "they may try again"
 
 
-def test_who_may_look_at_what_beat_does_stops_none_of_it(client: Any) -> None:
-    some_of_packages()
+def test_viewers_of_periodic_tasks_change_none(client: Any) -> None:
+    rows_of_packages()
     task = PeriodicTask.objects.get(task="nothing")
     client.force_login(user("looks", is_staff=True, may=["view_periodictask", "change_periodictask"]))
     page = "/admin/django_celery_beat/periodictask/"
@@ -163,14 +163,14 @@ def test_who_may_look_at_what_beat_does_stops_none_of_it(client: Any) -> None:
     assert task.enabled
 
 
-def test_large_tables_are_large() -> None:
+def test_growing_tables_use_the_list_for_large_tables() -> None:
     """Tables that grow with every match or training use the list for large tables."""
     for model in (Room, Match, Box, Lesson, TrainingRun, AccessAttempt, AccessLog, AccessFailureLog):
         assert isinstance(admin.site._registry[model], Large), model
 
 
 @pytest.mark.parametrize("path", ["/admin/games/match/", "/admin/games/room/", "/admin/learning/machine/"])
-def test_no_two_choices_of_a_filter_read_the_same(staff: Any, path: str) -> None:
+def test_choices_of_a_filter_have_different_labels(staff: Any, path: str) -> None:
     filters = staff.get(path).context["cl"].filter_specs
     for spec in (one for one in filters if hasattr(one, "lookup_choices")):
         words = [str(words) for _, words in spec.lookup_choices]

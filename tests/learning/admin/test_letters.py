@@ -33,13 +33,11 @@ def test_password_reset_changes_the_password_alone(client: Any) -> None:
     assert (ada.is_active, ada.email, "_auth_user_id" in client.session) == (False, "new@example.org", False)
 
 
-def test_whoever_owns_an_account_hears_of_what_the_staff_sets(
-    client: Any, django_capture_on_commit_callbacks: Any
-) -> None:
+def test_the_owner_is_told_of_changes_by_staff(client: Any, django_capture_on_commit_callbacks: Any) -> None:
     client.force_login(user("staff", is_staff=True, is_superuser=True))
     ada, bob = user("ada", email="old@example.org"), user("bob")
 
-    def changed(account: Any, **fields: Any) -> list[tuple[str, str]]:
+    def change_fields(account: Any, **fields: Any) -> list[tuple[str, str]]:
         """Change these fields on the account's page; return address and subject of the letters sent."""
         mail.outbox.clear()
         address = f"/admin/auth/user/{account.pk}/change/"
@@ -59,8 +57,8 @@ def test_whoever_owns_an_account_hears_of_what_the_staff_sets(
         assert len(mail.outbox) == passwords
         mail.outbox.clear()
     subject = "Your e-mail address at Beadbox"
-    assert changed(ada, first_name="Ada") == []
-    assert changed(ada, email="new@example.org") == [("old@example.org", subject), ("new@example.org", subject)]
+    assert change_fields(ada, first_name="Ada") == []
+    assert change_fields(ada, email="new@example.org") == [("old@example.org", subject), ("new@example.org", subject)]
     assert "new@example.org" not in mail.outbox[0].body
-    assert changed(ada, email="") == [("new@example.org", subject)]
-    assert changed(bob, email="bob@example.org") == [("bob@example.org", subject)]
+    assert change_fields(ada, email="") == [("new@example.org", subject)]
+    assert change_fields(bob, email="bob@example.org") == [("bob@example.org", subject)]

@@ -40,26 +40,26 @@ def learner(monkeypatch: pytest.MonkeyPatch) -> Machine:
     return Machine.objects.get(pk=learning.pk)
 
 
-def shown(browser: Client, **query: Any) -> list[str]:
+def keys_shown(browser: Client, **query: Any) -> list[str]:
     page = browser.get(VALUES, query)
     assert page.status_code == 200
     return [entry.key for entry in page.context["cl"].result_list]
 
 
-def test_the_list_is_narrowed_by_machine_and_by_how_a_key_begins(browser: Client, learner: Machine) -> None:
+def test_the_list_is_filtered_by_machine_and_prefix_of_the_key(browser: Client, learner: Machine) -> None:
     other = machine_create(game="romgon", side=None, name="Other")
     Value.objects.create(machine=other, key="0-0-1-1#0-0:swU", value=0.5)
     own = set(learner.values.values_list("key", flat=True))
-    assert set(shown(browser, machine=other.pk)) == {"0-0-1-1#0-0:swU"}
-    assert set(shown(browser, machine=learner.pk)) <= own
+    assert set(keys_shown(browser, machine=other.pk)) == {"0-0-1-1#0-0:swU"}
+    assert set(keys_shown(browser, machine=learner.pk)) <= own
     start = learner.game_rules.initial_position()
     begins = action_key(learner.game_rules.legal_moves(start)[0])[:2]
-    assert set(shown(browser, machine=learner.pk, q=begins)) == {key for key in own if key.startswith(begins)}
+    assert set(keys_shown(browser, machine=learner.pk, q=begins)) == {key for key in own if key.startswith(begins)}
     key = min(own)
-    assert shown(browser, machine=learner.pk, q=key) == [key]
-    assert shown(browser, machine=learner.pk, q="%") == shown(browser, machine=learner.pk, q="swU") == []
+    assert keys_shown(browser, machine=learner.pk, q=key) == [key]
+    assert keys_shown(browser, machine=learner.pk, q="%") == keys_shown(browser, machine=learner.pk, q="swU") == []
     for nobody in ("x", "-1", "9" * 30, "0"):
-        assert shown(browser, machine=nobody) == []
+        assert keys_shown(browser, machine=nobody) == []
 
 
 def test_without_a_machine_nothing_is_searched(browser: Client, learner: Machine) -> None:
@@ -85,7 +85,7 @@ def test_value_pages_take_a_fixed_number_of_queries(
     counts = [query["sql"] for query in many if "COUNT(" in query["sql"] and "learning_value" in query["sql"]]
     assert counts
     assert all("LIMIT 120" in sql for sql in counts)
-    assert len(shown(browser, machine=learner.pk, p=3)) == 20
+    assert len(keys_shown(browser, machine=learner.pk, p=3)) == 20
 
 
 def test_entry_shows_its_board_and_ledger_and_is_read_only(browser: Client, learner: Machine) -> None:
@@ -115,7 +115,7 @@ def test_a_lesson_shows_the_values_that_it_changed(browser: Client, learner: Mac
     assert len(queries) <= 8
 
 
-def test_each_machine_leads_to_what_it_keeps(browser: Client, learner: Machine) -> None:
+def test_each_machine_links_to_its_boxes_or_values(browser: Client, learner: Machine) -> None:
     (boxed, *_) = house().values()
     text = browser.get("/admin/learning/machine/").content.decode()
     assert f"{VALUES}?machine={learner.pk}" in text

@@ -26,7 +26,7 @@ def staff(client: Client) -> Client:
     return client
 
 
-def busy(name: str = "busy") -> Any:
+def busy_account(name: str = "busy") -> Any:
     owner = user(name)
     learner = machine(owner=owner, name=f"{name}'s")
     run = training_run_request(user=owner, machine=learner.slug, stages=[Stage("random", 100)])
@@ -40,7 +40,7 @@ def links(page: str) -> list[str]:
 
 
 def test_machine_links_to_its_boxes_runs_schedules_and_owner(staff: Client) -> None:
-    owner, learner, run = busy()
+    owner, learner, run = busy_account()
     here = f"/admin/learning/machine/{learner.pk}/change/"
     ways = links(staff.get(here).content.decode())
     assert f"/admin/auth/user/{owner.pk}/change/" in ways
@@ -66,25 +66,25 @@ def test_machine_links_to_its_boxes_runs_schedules_and_owner(staff: Client) -> N
         assert "1 " in staff.get(address).content.decode().partition('class="paginator"')[2][:200], address
 
 
-def test_lists_take_the_same_queries_however_many_rows_they_show(staff: Client) -> None:
+def test_number_of_queries_does_not_depend_on_the_rows(staff: Client) -> None:
     def n_queries(address: str) -> int:
         with CaptureQueriesContext(connection) as asked:
             assert staff.get(address).status_code == 200
         return len(asked)
 
     addresses = [f"/admin/learning/{model}/" for model in LISTS]
-    busy("one")
+    busy_account("one")
     for address in addresses:
         staff.get(address)
     few = [n_queries(address) for address in addresses]
     for name in ("two", "three", "four"):
-        busy(name)
+        busy_account(name)
     assert [n_queries(address) for address in addresses] == few
 
 
 def test_heaviest_users_link_to_machines_and_rooms(staff: Client) -> None:
     """Hashes of addresses are not shown."""
-    owner, _, _ = busy()
+    owner, _, _ = busy_account()
     visitor = guest(7)
     seated = room("machine", visitor, machine=machine().slug)
     address = "ab" * 16
@@ -123,14 +123,14 @@ def test_heaviest_users_link_to_machines_and_rooms(staff: Client) -> None:
         "learning/schedule/?account=-1",
     ],
 )
-def test_a_filter_that_names_nothing_shows_nothing(staff: Client, address: str) -> None:
-    busy()
+def test_a_filter_by_a_missing_row_shows_nothing(staff: Client, address: str) -> None:
+    busy_account()
     answer = staff.get(f"/admin/{address}")
     assert answer.status_code in (200, 400)
     assert "0 " in answer.content.decode().partition('class="paginator"')[2][:200] or answer.status_code == 400
 
 
-def test_groups_tables_and_columns_have_words(staff: Client) -> None:
+def test_groups_tables_and_columns_have_headings(staff: Client) -> None:
     index = staff.get("/admin/").content.decode()
     for words in ("Failed log-ins", "Second factor", "Scheduled tasks", "Log-ins", "API tokens", "Blocked addresses"):
         assert words in index

@@ -76,7 +76,7 @@ def rate(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     cache.clear()
 
 
-async def test_both_roads_lead_to_the_same_answer_without_a_database() -> None:
+async def test_both_paths_answer_alike_without_a_database() -> None:
     question = json.dumps(QUESTION).encode()
     direct = await over_asgi(question)
     assert direct.status == 200
@@ -114,7 +114,7 @@ async def test_health_needs_no_database() -> None:
         b'{"a":' * 12_000,
     ],
 )
-async def test_what_is_no_json_object_is_refused(body: bytes) -> None:
+async def test_bodies_that_are_no_json_object_are_refused(body: bytes) -> None:
     answer = await over_asgi(body)
     assert (answer.status, answer.body["error"], answer.body["code"]) == (400, "Invalid JSON", "malformed")
     assert "Send Content-Type: application/json and an object such as {" in answer.body["detail"]
@@ -124,7 +124,7 @@ async def test_what_is_no_json_object_is_refused(body: bytes) -> None:
 
 
 @pytest.mark.parametrize("chunks", [[LARGE], [LARGE[:1000]] * 1000, [LARGE] * 5])
-async def test_a_large_body_is_refused_and_its_sender_gets_to_know(chunks: list[bytes]) -> None:
+async def test_a_large_body_gets_a_refusal(chunks: list[bytes]) -> None:
     for announced in ({}, {"content_length": str(sum(map(len, chunks)))}):
         answer = await over_asgi(chunks, **announced)
         assert (answer.status, answer.body) == (413, TOO_LARGE)
@@ -135,7 +135,7 @@ def test_a_large_body_is_refused_by_django_too() -> None:
     assert (response.status_code, response.json()) == (413, TOO_LARGE)
 
 
-async def test_who_leaves_is_not_answered() -> None:
+async def test_a_client_that_leaves_gets_no_answer() -> None:
     scope = {"type": "http", "method": "POST", "path": MOVE, "headers": [], "query_string": b""}
     request = ApplicationCommunicator(application, scope)
     await request.send_input({"type": "http.disconnect"})
@@ -155,13 +155,13 @@ async def test_other_methods_are_refused(path: str, method: str) -> None:
 
 
 @pytest.mark.parametrize("method", ["DISPATCH", "SETUP", "SETTINGS", "INITIAL", "HTTP_METHOD_NOT_ALLOWED", "A B"])
-async def test_a_method_is_never_another_attribute_of_the_view(method: str) -> None:
+async def test_other_attributes_of_the_view_are_no_methods(method: str) -> None:
     answer = await over_asgi(method=method)
     assert (answer.status, answer.body["error"]) == (405, "Method not allowed")
 
 
 @pytest.mark.parametrize("charset", ["charset*=foo'x'y", "charset=foo", "charset=utf-16", ";=;*=;"])
-async def test_headers_that_cannot_be_read_are_no_fault_of_ours(charset: str) -> None:
+async def test_unreadable_headers_cause_no_server_error(charset: str) -> None:
     answer = await over_asgi(json.dumps(QUESTION).encode(), content_type=f"application/json; {charset}")
     assert answer.status in (200, 400)
     assert answer.status == 200 or answer.body["detail"].startswith("The query or the Content-Type cannot be read.")
@@ -182,11 +182,11 @@ async def test_headers_that_cannot_be_read_are_no_fault_of_ours(charset: str) ->
         (b'{"difficulty": "mas\\u0074er"}', True),
     ],
 )
-def test_a_deep_search_waits_apart_however_it_is_spelt(body: bytes, slow: bool) -> None:
+def test_deep_searches_use_their_own_queue_in_any_spelling(body: bytes, slow: bool) -> None:
     assert (queue_of(body) == "slow") is slow
 
 
-def test_machines_are_asked_apart() -> None:
+def test_questions_to_machines_use_their_own_queue() -> None:
     assert queue_of(b'{"game": "romgon", "machine": "menace"}') == "machine"
     assert queue_of(b'{"difficulty": "hard"}') == "quick"
 
@@ -204,7 +204,7 @@ async def test_a_foreign_host_is_refused() -> None:
 
 
 @pytest.mark.usefixtures("rate")
-async def test_address_over_its_rate_hears_when_to_come_back() -> None:
+async def test_a_limited_address_is_told_when_to_retry() -> None:
     body = json.dumps(QUESTION).encode()
     answers = [await over_asgi(body) for _ in range(5)]
     assert [answer.status for answer in answers] == [200, 200, 200, 429, 429]
@@ -226,7 +226,7 @@ async def test_requests_at_the_same_time_are_all_counted() -> None:
 
 
 @pytest.mark.usefixtures("rate")
-async def test_a_new_minute_counts_afresh(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_count_restarts_each_minute(monkeypatch: pytest.MonkeyPatch) -> None:
     body = json.dumps(QUESTION).encode()
     assert [(await over_asgi(body)).status for _ in range(4)][-1] == 429
     monkeypatch.setattr(AddressThrottle, "timer", lambda self: 60_000_060.0)
@@ -243,7 +243,7 @@ async def test_a_new_minute_counts_afresh(monkeypatch: pytest.MonkeyPatch) -> No
         (["*"], "https://b.example", "*"),
     ],
 )
-async def test_pages_of_other_sites_may_ask_if_the_settings_name_them(
+async def test_other_origins_are_allowed_by_a_setting(
     origins: list[str], origin: str, allowed: str | None, settings: Any
 ) -> None:
     settings.AI_CORS_ORIGINS = origins
@@ -258,14 +258,14 @@ async def test_pages_of_other_sites_may_ask_if_the_settings_name_them(
     assert before.headers.get("access-control-allow-methods") == ("POST, OPTIONS" if allowed else None)
 
 
-async def test_refusals_can_be_read_by_other_origins_too(settings: Any) -> None:
+async def test_other_origins_can_read_refusals(settings: Any) -> None:
     settings.AI_CORS_ORIGINS = ["https://a.example"]
     answer = await over_asgi(b"", origin="https://a.example")
     assert answer.status == 400
     assert answer.headers["access-control-allow-origin"] == "https://a.example"
 
 
-def test_the_schema_has_the_three_with_their_examples(client: Client) -> None:
+def test_the_schema_has_the_three_endpoints_with_examples(client: Client) -> None:
     schema = client.get("/api/schema", headers={"accept": "application/vnd.oai.openapi+json"}).json()
     for path, method in ((MOVE, "post"), (EVALUATE, "post"), (HEALTH, "get")):
         assert "security" not in schema["paths"][path][method]

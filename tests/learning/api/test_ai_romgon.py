@@ -21,14 +21,14 @@ VECTORS = json.loads((Path(__file__).parents[2] / "data" / "romgon" / "vectors.j
 CASES = {case["id"]: case for case in VECTORS["api"]}
 POSITIONS = {position["id"]: position for position in VECTORS["positions"]}
 MOVE, EVALUATE = "/api/ai/move", "/api/ai/evaluate"
-FIVE = ("move", "evaluation", "candidateMoves", "difficulty", "flipModeEnabled")
+ANSWER_FIELDS = ("move", "evaluation", "candidateMoves", "difficulty", "flipModeEnabled")
 
 
 def post(body: Any, path: str = MOVE) -> Any:
     return Client(enforce_csrf_checks=True).post(path, json.dumps(body), content_type="application/json")
 
 
-def asked(body: Any, path: str = MOVE) -> dict[str, Any]:
+def ask(body: Any, path: str = MOVE) -> dict[str, Any]:
     response = post(body, path)
     assert response.status_code == 200, response.content
     answer: dict[str, Any] = response.json()
@@ -48,7 +48,7 @@ def test_every_recorded_case(case: dict[str, Any]) -> None:
         assert {"error": answer["error"]} == case["response"]
         assert answer["detail"]
     elif "response" in case:
-        assert {key: answer[key] for key in FIVE} == case["response"]
+        assert {key: answer[key] for key in ANSWER_FIELDS} == case["response"]
     else:
         assert {key: answer[key] for key in case["responseExceptMove"]} == case["responseExceptMove"]
         assert answer["evaluation"] == answer["move"]["evaluation"]
@@ -66,7 +66,7 @@ def test_every_recorded_position_is_searched_and_evaluated(position: dict[str, A
             "playerColor": side,
             "flipModeEnabled": position["flipModeEnabled"],
         }
-        worth = asked(question, EVALUATE)
+        worth = ask(question, EVALUATE)
         assert set(worth) == {"evaluation", "flipModeEnabled", "legalMoves", "terms", "status"}
         assert worth["evaluation"] == position["evaluation"][side]
         assert worth["terms"] == position["evaluation"][f"{side}Terms"]
@@ -75,12 +75,12 @@ def test_every_recorded_position_is_searched_and_evaluated(position: dict[str, A
         assert worth["legalMoves"] == position["legalMoves"]
         assert worth["status"] == position["status"]
         for level in ("medium", "hard"):
-            answer = asked({**question, "difficulty": level})
+            answer = ask({**question, "difficulty": level})
             assert answer["candidateMoves"] == position["search"][level]
             assert answer["move"] == (position["search"][level] or [None])[0]
 
 
-def test_refusals_come_in_their_order() -> None:
+def test_refusals_have_a_fixed_order() -> None:
     wrong: dict[str, Any] = {
         "board": {"9-9": 5},
         "playerColor": "red",
@@ -140,7 +140,7 @@ def test_refusals_come_in_their_order() -> None:
         ({"difficulty": {}}, "Invalid difficulty"),
     ],
 )
-def test_what_is_wrong_is_refused_with_its_text(fields: dict[str, Any], error: str) -> None:
+def test_each_refusal_has_its_text(fields: dict[str, Any], error: str) -> None:
     response = post(start(**fields))
     assert (response.status_code, response.json()["error"]) == (400, error)
     assert response.json()["detail"].endswith((".", "?"))
@@ -165,7 +165,7 @@ def test_what_is_wrong_is_refused_with_its_text(fields: dict[str, Any], error: s
         ({"difficulty": "Hard"}, "Did you mean hard?"),
     ],
 )
-def test_a_refusal_says_what_to_send(fields: dict[str, Any], detail: str) -> None:
+def test_a_refusal_explains_what_to_send(fields: dict[str, Any], detail: str) -> None:
     assert detail in post(start(**fields)).json()["detail"]
 
 
@@ -175,14 +175,14 @@ def test_unknown_fields_are_ignored_and_null_counts_as_absent() -> None:
         for hex_id, piece in start()["board"].items()
     }
     question = start(board=board, flipModeEnabled=None, difficulty=None, currentPlayer=None, id="x", machine=5)
-    assert asked(question) == asked(start())
-    assert asked(start(currentPlayer="black")) == asked(start())
+    assert ask(question) == ask(start())
+    assert ask(start(currentPlayer="black")) == ask(start())
 
 
-def test_a_rotation_counts_modulo_six_whatever_its_size() -> None:
+def test_rotations_count_modulo_six() -> None:
     def turned(rotation: int) -> list[Any]:
         board = {"3-3": {"color": "white", "type": "triangle", "rotation": rotation}}
-        moves: list[Any] = asked({"board": board, "playerColor": "white"}, EVALUATE)["legalMoves"]
+        moves: list[Any] = ask({"board": board, "playerColor": "white"}, EVALUATE)["legalMoves"]
         return moves
 
     assert turned(2) == turned(-4) == turned(6 * 10**30 + 2) != turned(3)
@@ -191,8 +191,8 @@ def test_a_rotation_counts_modulo_six_whatever_its_size() -> None:
 def test_flipped_counts_in_flip_mode_only() -> None:
     board = {"3-3": {"color": "white", "type": "triangle", "flipped": True}}
     question = {"board": board, "playerColor": "white"}
-    assert len(asked(question, EVALUATE)["legalMoves"]) == 3
-    assert len(asked({**question, "flipModeEnabled": True}, EVALUATE)["legalMoves"]) == 7  # six moves and the flip
+    assert len(ask(question, EVALUATE)["legalMoves"]) == 3
+    assert len(ask({**question, "flipModeEnabled": True}, EVALUATE)["legalMoves"]) == 7  # six moves and the flip
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -204,39 +204,39 @@ def test_a_full_board_has_an_answer(level: str, flips: bool) -> None:
         for index, hex_id in enumerate(IDS)
     }
     full["3-0"], full["3-8"] = {"color": "white", "type": "rhombus"}, {"color": "black", "type": "rhombus"}
-    answer = asked({"board": full, "playerColor": "white", "difficulty": level, "flipModeEnabled": flips})
+    answer = ask({"board": full, "playerColor": "white", "difficulty": level, "flipModeEnabled": flips})
     assert answer["move"] is None or answer["move"] in answer["candidateMoves"] or LEVELS[level].random_tenths
     assert answer["difficulty"] == level
 
 
 @pytest.mark.parametrize("level", ["skilled", "veteran", "champion", "grandmaster", "legend", "starter", "novice"])
 @pytest.mark.parametrize("flips", [False, True])
-def test_levels_of_either_ladder_are_had_in_both_modes(level: str, flips: bool) -> None:
-    answer = asked(start(difficulty=level, flipModeEnabled=flips))
+def test_levels_of_both_ladders_work_in_both_modes(level: str, flips: bool) -> None:
+    answer = ask(start(difficulty=level, flipModeEnabled=flips))
     assert (answer["difficulty"], answer["flipModeEnabled"], answer["depth"]) == (level, flips, LEVELS[level].depth)
     assert len(answer["candidateMoves"]) == 5
     values = [candidate["evaluation"] for candidate in answer["candidateMoves"]]
     assert values == sorted(values, reverse=True)
     assert answer["evaluation"] == answer["move"]["evaluation"]
     if not LEVELS[level].random_tenths:
-        assert answer == asked(start(difficulty=level, flipModeEnabled=flips, game="romgon"))
+        assert answer == ask(start(difficulty=level, flipModeEnabled=flips, game="romgon"))
         assert answer["move"] == answer["candidateMoves"][0]
 
 
-def test_a_win_at_hand_is_worth_as_much_by_a_learnt_value() -> None:
+def test_learnt_values_give_an_immediate_win_its_usual_value() -> None:
     board = {"3-6": {"color": "white", "type": "rhombus"}, "0-0": {"color": "black", "type": "rhombus"}}
     for level in ("veteran", "legend"):
-        answer = asked({"board": board, "playerColor": "white", "difficulty": level})
+        answer = ask({"board": board, "playerColor": "white", "difficulty": level})
         assert (answer["move"]["to"], answer["evaluation"]) == ("3-8", 999_999)
-        nothing = asked({"board": {}, "playerColor": "white", "difficulty": level})
+        nothing = ask({"board": {}, "playerColor": "white", "difficulty": level})
         assert (nothing["move"], nothing["evaluation"], nothing["candidateMoves"]) == (None, 0, [])
 
 
 @pytest.mark.parametrize("game", ["romgon-turn", "romgon-shape", "romgon-flip-turn"])
-def test_nobody_has_learnt_of_turns_and_shape_defence(game: str) -> None:
+def test_learnt_levels_refuse_turns_and_shape_defence(game: str) -> None:
     refused = post(start(difficulty="legend", game=game))
     assert (refused.status_code, refused.json()["error"]) == (400, "Invalid difficulty")
-    assert asked(start(difficulty="novice", game=game))["difficulty"] == "novice"
+    assert ask(start(difficulty="novice", game=game))["difficulty"] == "novice"
 
 
 def test_the_ladders_list_the_weakest_level_first() -> None:
@@ -264,20 +264,20 @@ def test_search_out_of_time_returns_the_last_finished_depth() -> None:
     assert at_leisure["depth"] == 4
 
 
-def test_easy_plays_anything_and_is_as_random_as_its_source() -> None:
+def test_easy_plays_randomly_from_its_random_source() -> None:
     question = ADVISER.read(PLAIN, start(difficulty="easy"))
     played = {ADVISER.move(question, RandomSource(seed), time_limit_s=2)["move"]["notation"] for seed in range(300)}
     assert len(played) == 13
 
 
-def test_options_count_where_their_game_is_asked_for() -> None:
-    plain, turning = asked(start()), asked(start(game="romgon-turn"), EVALUATE)
+def test_options_of_the_game_apply() -> None:
+    plain, turning = ask(start()), ask(start(game="romgon-turn"), EVALUATE)
     assert "rotation" not in plain["move"]
     assert any("rotation" in move for move in turning["legalMoves"])
     board = {"3-4": {"color": "white", "type": "hexgon"}, "0-0": {"color": "black", "type": "rhombus"}}
-    turned = asked({"board": board, "playerColor": "white", "game": "romgon-turn"})["candidateMoves"]
+    turned = ask({"board": board, "playerColor": "white", "game": "romgon-turn"})["candidateMoves"]
     notations = {f"{move['from']}→{move['to']}@{move['rotation']}" for move in turned if "rotation" in move}
     assert notations
     assert notations <= {move["notation"] for move in turned}
-    assert asked(start(game="romgon-flip"), EVALUATE)["flipModeEnabled"] is True
-    assert asked(start(game="romgon")) == plain
+    assert ask(start(game="romgon-flip"), EVALUATE)["flipModeEnabled"] is True
+    assert ask(start(game="romgon")) == plain

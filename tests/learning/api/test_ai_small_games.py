@@ -66,12 +66,12 @@ def test_levels_play_as_their_opponents_do(level: str, moves: set[str]) -> None:
 
 
 @pytest.mark.parametrize("colour", ["white", "X"])
-def test_the_side_that_asks_may_be_named(colour: str) -> None:
+def test_the_side_to_move_may_be_named(colour: str) -> None:
     assert ask(playerColor=colour)["move"] is not None
     assert ask(currentPlayer=colour, playerColor=colour)["move"] is not None
 
 
-def test_refusals_come_in_their_order_with_their_texts() -> None:
+def test_refusals_have_a_fixed_order_and_texts() -> None:
     wrong = {"board": 5, "playerColor": "red", "flipModeEnabled": 1, "difficulty": "godlike", "machine": []}
     mends = [
         ("Invalid playerColor", {"playerColor": None}),
@@ -88,7 +88,7 @@ def test_refusals_come_in_their_order_with_their_texts() -> None:
 
 
 @pytest.mark.parametrize("game", ["chess", 5, None, ["hexapawn"], {}])
-def test_a_game_there_is_none_of_is_refused(game: Any) -> None:
+def test_an_unknown_game_is_refused(game: Any) -> None:
     if game is not None:  # without a game, the request means Romgon
         assert refused(game=game) == "Invalid game"
 
@@ -97,11 +97,11 @@ def test_a_game_there_is_none_of_is_refused(game: Any) -> None:
     "board",
     ["XX.......", "", "X" * 10_000, "X\0.......", [], ["X"], [1] * 9, [[]] * 9, [{}] * 9, ["Z"] * 9, {}, True, 1.5],
 )
-def test_a_board_that_is_none_is_refused(board: Any) -> None:
+def test_an_invalid_board_is_refused(board: Any) -> None:
     assert refused(board=board) == "Invalid board"
 
 
-def test_a_board_where_it_is_the_other_sides_turn_is_refused() -> None:
+def test_a_board_with_the_other_side_to_move_is_refused() -> None:
     assert refused(board="X........", playerColor="white") == "Invalid board"
     assert ask(board="X........", playerColor="black")["move"] is not None
 
@@ -111,7 +111,7 @@ def test_a_finished_game_has_no_move() -> None:
     assert (answer["move"], answer["evaluation"], answer["candidateMoves"]) == (None, -1, [])
 
 
-class Resigns:
+class ResigningMachine:
     """A machine with no bead in any box."""
 
     def policy(self, position: Any) -> dict[Any, float]:
@@ -122,7 +122,7 @@ class Resigns:
 
 
 @pytest.mark.parametrize("slug", ["noughts-and-crosses", "hexapawn", "hexapawn-3x4", "hexapawn-4x3"])
-def test_both_addresses_value_every_finished_position_alike(slug: str) -> None:
+def test_both_endpoints_agree_on_finished_positions(slug: str) -> None:
     game = game_get(slug)
     seen, waiting, values = set(), [game.initial_position()], Counter[int]()
     while waiting:
@@ -139,7 +139,7 @@ def test_both_addresses_value_every_finished_position_alike(slug: str) -> None:
             question = ADVISER.read(game, {"board": game.encode(position), "difficulty": level})
             answer = ADVISER.move(question, RandomSource(1), time_limit_s=0)
             assert (answer["move"], answer["evaluation"], answer["candidateMoves"]) == (None, worth, [])
-            assert ADVISER.machine(question, Resigns(), RandomSource(1))["evaluation"] == worth
+            assert ADVISER.machine(question, ResigningMachine(), RandomSource(1))["evaluation"] == worth
         assert ADVISER.evaluation(question)["evaluation"] == worth
     assert values[-1] > 50
     assert (values[0] == 16) is (slug == "noughts-and-crosses")
@@ -234,7 +234,7 @@ def test_every_game_gives_advice_from_its_start(slug: str) -> None:
         assert ADVISER.evaluation(question)["status"]["over"] is False
 
 
-def test_what_is_too_large_to_know_is_not_made_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_values_of_large_games_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(type(GAME), "listable", False)
     question = ADVISER.read(GAME, {"board": EMPTY})
     assert question.level == "medium"

@@ -19,7 +19,7 @@ from tests.factories import api_with, house, user
 
 pytestmark = pytest.mark.django_db
 MOVE = "/api/ai/move"
-LONE = {"3-3": {"color": "white", "type": "rhombus"}, "6-5": {"color": "black", "type": "square"}}
+LONE_PIECES = {"3-3": {"color": "white", "type": "rhombus"}, "6-5": {"color": "black", "type": "square"}}
 
 
 @pytest.fixture
@@ -94,10 +94,10 @@ def test_answer_reads_only_values_of_legal_actions_once(learner: Machine) -> Non
 
 def test_lone_pieces_are_answered_as_by_the_engine(learner: Machine) -> None:
     """Boards without an action or without a rhombus are answered."""
-    nothing = ask(machine="q", board={"3-3": LONE["3-3"]})
+    nothing = ask(machine="q", board={"3-3": LONE_PIECES["3-3"]})
     assert (nothing["move"], nothing["evaluation"], nothing["candidateMoves"]) == (None, 0, [])
-    assert ask(machine="q", board=LONE, playerColor="white")["move"]["from"] == "3-3"
-    assert ask(machine="q", board=LONE)["move"]["from"] == "6-5"
+    assert ask(machine="q", board=LONE_PIECES, playerColor="white")["move"]["from"] == "3-3"
+    assert ask(machine="q", board=LONE_PIECES)["move"]["from"] == "6-5"
 
 
 def test_a_machine_of_another_game_is_refused(learner: Machine) -> None:

@@ -31,7 +31,7 @@ def romgon() -> Romgon:
     return game
 
 
-def opened(seed: int) -> Position:
+def opening_position(seed: int) -> Position:
     """A position after twelve random plies, with its history."""
     game = romgon()
     [opening] = openings(game, 1, seed=seed, n_plies=12)
@@ -48,7 +48,7 @@ def test_endpoint_repeats_its_answer_for_question_and_seed(
     settings.AI_TIME_BUDGET_S = 600  # long enough for any search on a busy computer
     for number in range(4):
         monkeypatch.setattr(ai.secrets, "randbits", lambda _, seed=SEED + number: seed)
-        position = opened(number)
+        position = opening_position(number)
         sent = json.dumps(question(position, level))
         answer = Client().post("/api/ai/move", sent, content_type="application/json")
         assert answer.status_code == 200, answer.content
@@ -56,15 +56,15 @@ def test_endpoint_repeats_its_answer_for_question_and_seed(
 
 
 @pytest.mark.parametrize("number", range(8))
-def test_a_question_has_the_board_and_nothing_before_it(number: int) -> None:
-    position = opened(number)
+def test_a_question_has_the_board_without_its_history(number: int) -> None:
+    position = opening_position(number)
     read = RomgonAdviser().read(Romgon(Options()), question(position, "legend"))
     assert (read.board, read.side, read.options) == (position.board, position.side, romgon().options)
 
 
-def test_who_heeds_the_history_does_not_lose_by_repetition() -> None:
+def test_a_player_with_history_does_not_lose_by_repetition() -> None:
     game, rng = romgon(), RandomSource(1)
-    position = opened(1)
+    position = opening_position(1)
     while (outcome := game.outcome(position)) is None:
         before = position
         position = game.apply(before, as_answered(game, before, asked(before, "veteran", rng)))
@@ -73,7 +73,7 @@ def test_who_heeds_the_history_does_not_lose_by_repetition() -> None:
     assert better is None or better.winner is before.side
 
 
-def test_the_page_tells_what_was_published_of_each_pair() -> None:
+def test_the_page_has_the_published_share_of_each_pair() -> None:
     found = {(pair.strong, pair.weak): pair for pair in ladders_read(FILE)["flips"].pairs}
     page = PAGE.read_text()
     for strong, weak in ladder.neighbours(ENGINES["romgon"], romgon()):

@@ -40,15 +40,15 @@ CHANCES = re.compile(
 )
 CURVES = ("curve", "points_curve")
 """Fields with pairs of a number of games and a chance, or with columns of chances by name."""
-SLACK = 1e-12
+ROUNDING_ERROR = 1e-12
 """The rounding error allowed in the sum of the chances of all outcomes."""
-WALKED = (NC, "hexapawn", "hexapawn-5x4", "romgon", "romgon-flip")
+GAMES_WITH_QUESTIONS = (NC, "hexapawn", "hexapawn-5x4", "romgon", "romgon-flip")
 N_POSITIONS = 4
 LARGE = "hexapawn-5x4"
 """A game too large to list. Its strength is a sample for every kind of machine, which takes a minute."""
 FITTING = [
     (slug, kind.rule.kind, preset)
-    for slug in WALKED
+    for slug in GAMES_WITH_QUESTIONS
     for kind in KINDS.values()
     for preset, known in kind.page.presets.items()
     if known.rule.fits(game_get(slug))
@@ -72,7 +72,7 @@ def chances(data: Any, name: str = "") -> Iterator[float]:
         yield float(data)
 
 
-def checked(answer: Any, at_least: int = 1) -> Any:
+def check_chances(answer: Any, at_least: int = 1) -> Any:
     """Check all chances of a successful answer, of which there are at least ``at_least``, and return its JSON."""
     assert answer.status_code == 200, answer.content
     data = answer.json()
@@ -104,7 +104,7 @@ def body(position: Any, game: Game[Any, Any]) -> dict[str, Any]:
 
 def ask(path: str, fields: dict[str, Any]) -> Any:
     """Ask for advice, and check the chances of the answer."""
-    return checked(Client().post(f"/api/ai/{path}", json.dumps(fields), content_type="application/json"))
+    return check_chances(Client().post(f"/api/ai/{path}", json.dumps(fields), content_type="application/json"))
 
 
 def scatter_beads(machine: Machine, seed: int) -> None:
@@ -124,26 +124,26 @@ def test_no_chance_of_a_machine_is_above_one(slug: str, kind: str, preset: str) 
             trained(machine, 20)
         scatter_beads(machine, seed=side or 0)
         address = f"/api/machines/{machine.pk}"
-        for chance in checked(api.get(f"{address}/strength"), at_least=game.takes_boxes).values():
-            assert chance["win"] + chance["draw"] + chance["loss"] == pytest.approx(1, abs=SLACK)
+        for chance in check_chances(api.get(f"{address}/strength"), at_least=game.takes_boxes).values():
+            assert chance["win"] + chance["draw"] + chance["loss"] == pytest.approx(1, abs=ROUNDING_ERROR)
         if side is not None:
-            checked(api.get(f"{address}/progress"))
-            checked(api.get(f"{address}/boxes"))
+            check_chances(api.get(f"{address}/progress"))
+            check_chances(api.get(f"{address}/boxes"))
         for position in walk(game, rng, N_POSITIONS):
             if side not in (None, game.side_to_move(position)):
                 continue
             answer = ask("move", {**body(position, game), "machine": machine.pk})
-            assert sum(move["probability"] for move in answer["candidateMoves"]) == pytest.approx(1, abs=SLACK)
+            assert sum(move["probability"] for move in answer["candidateMoves"]) == pytest.approx(1, abs=ROUNDING_ERROR)
             seen = api.get(f"{address}/{'values' if side is None else 'boxes'}/{game.encode(position)}")
             if side is None or seen.status_code != 404:  # boxes that were not met are not found
-                checked(seen, at_least=0 if side is None else 1)
+                check_chances(seen, at_least=0 if side is None else 1)
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.rule.kind)
 def test_no_chance_of_a_training_or_a_match_is_above_one(kind: Any) -> None:
     preset, slug = next(
         (preset, slug)
-        for slug in WALKED
+        for slug in GAMES_WITH_QUESTIONS
         for preset, known in kind.page.presets.items()
         if known.rule.fits(game_get(slug))
     )
@@ -154,14 +154,14 @@ def test_no_chance_of_a_training_or_a_match_is_above_one(kind: Any) -> None:
     assert claimed is not None
     assert run_execute(claimed).status == JobStatus.FINISHED
     api = APIClient()
-    checked(api.get(f"/api/training-runs/{run.pk}"))
-    checked(api.get(f"/api/machines/{machine.pk}/snapshots"), at_least=0)
+    check_chances(api.get(f"/api/training-runs/{run.pk}"))
+    check_chances(api.get(f"/api/machines/{machine.pk}/snapshots"), at_least=0)
     asked = {"game": slug, "opponent": "machine", "machine": machine.pk}
     room = api.post("/api/rooms", asked, format="json").json()
     address, token = f"/api/rooms/{room['code']}", room["seat_token"]
     state = api.get(address).json()
     state = api.post(f"{address}/move", {"move": state["legal_moves"][0], "seat_token": token}, format="json")
-    checked(state, at_least=1 if side is not None else 0)
+    check_chances(state, at_least=1 if side is not None else 0)
 
 
 @pytest.mark.soak

@@ -18,7 +18,7 @@ from learning.kinds.machines import machine_export
 from learning.models import Machine
 from tests.factories import machine, trained, user
 
-WRITTEN = Path(__file__).parents[2] / "data" / "matchbox-ai"
+DATA_FOLDER = Path(__file__).parents[2] / "data" / "matchbox-ai"
 
 
 def export(client: Client, learner: Machine, form: str = "", **headers: str) -> Any:
@@ -53,7 +53,7 @@ class TestExport:
         assert answer.headers["Content-Type"].startswith(FORMATS[form].media_type)
 
     @pytest.mark.parametrize("accept", ["text/csv", "text/html,application/xhtml+xml", "nonsense"])
-    def test_whatever_kind_of_answer_the_program_asks_for(self, client: Client, accept: str) -> None:
+    def test_the_file_is_sent_for_any_accept_header(self, client: Client, accept: str) -> None:
         learner = machine()
         assert export(client, learner, "csv", Accept=accept).headers["Content-Type"].startswith("text/csv")
         refused = export(client, learner, "xml", Accept=accept)
@@ -63,16 +63,16 @@ class TestExport:
         learner = machine()
         assert client.get(f"/api/machines/{learner.slug}/export/").json()["format"] == "beadbox-machine"
 
-    def test_an_unknown_format(self, client: Client) -> None:
+    def test_an_unknown_format_is_refused(self, client: Client) -> None:
         answer = export(client, machine(), "xml")
         assert (answer.status_code, answer.json()["code"]) == (400, "machine_file")
 
-    def test_a_fixed_number_of_queries(self, client: Client, django_assert_max_num_queries: Any) -> None:
+    def test_export_takes_a_fixed_number_of_queries(self, client: Client, django_assert_max_num_queries: Any) -> None:
         learner = machine(preset="apl-notebook")
         with django_assert_max_num_queries(3):
             export(client, learner)
 
-    def test_owner_other_guest_staff(self, client: Client) -> None:
+    def test_export_for_owner_other_account_guest_and_staff(self, client: Client) -> None:
         learner = machine(owner=user("anna"), is_public=False)
         assert export(client, learner).status_code == 404
         client.force_login(user("bert"))
@@ -90,7 +90,7 @@ class TestExport:
 
 @pytest.mark.django_db
 class TestImport:
-    def test_there_and_back(self, client: Client, anna: Any) -> None:
+    def test_exported_machine_can_be_imported(self, client: Client, anna: Any) -> None:
         learner = trained(machine(Side.FIRST))
         content = export(client, learner).content
         answer = post(client, content)
@@ -101,7 +101,7 @@ class TestImport:
         assert ledger_errors() == []
 
     def test_the_rule_and_the_beads_left_out_are_reported(self, client: Client, anna: Any) -> None:
-        answer = post(client, (WRITTEN / "x_50_games.json").read_bytes()).json()
+        answer = post(client, (DATA_FOLDER / "x_50_games.json").read_bytes()).json()
         assert (answer["preset"], answer["side"]) == ("matchbox-ai-as-shipped", 0)
         assert answer["set_aside"] == {"beads": 30, "boxes": 13}
         rule, set_aside = answer["notes"]
@@ -109,24 +109,24 @@ class TestImport:
         assert rule.endswith("For another rule, import the file again and name a preset with ?preset=.")
         assert set_aside.startswith("Left out: 30 beads on taken squares, in 13 boxes. On boards that it turns")
 
-    def test_nothing_was_set_aside_from_a_file_of_ours(self, client: Client, anna: Any) -> None:
+    def test_native_files_lose_no_beads(self, client: Client, anna: Any) -> None:
         for form in FORMATS:
             answer = post(client, machine_export(machine(), form).text, kind=FORMATS[form].media_type).json()
             assert answer["set_aside"] == {"beads": 0, "boxes": 0}
             assert len(answer["notes"]) == 1
 
-    def test_as_the_part_of_a_form(self, client: Client, anna: Any) -> None:
+    def test_a_file_can_be_part_of_a_form(self, client: Client, anna: Any) -> None:
         file = SimpleUploadedFile("m.csv", machine_export(machine(), "csv").text.encode())
         answer = client.post("/api/machines/import", {"file": file, "name": "From a form", "preset": "michie-1961"})
         assert answer.status_code == 201
         copy = Machine.objects.get(owner=anna)
         assert (copy.name, copy.boxes.count()) == ("From a form", 289)
 
-    def test_a_table_as_the_body(self, client: Client, anna: Any) -> None:
+    def test_a_table_can_be_the_body(self, client: Client, anna: Any) -> None:
         answer = post(client, machine_export(machine(), "csv").text, "?name=Table", "text/csv")
         assert (answer.status_code, answer.json()["name"]) == (201, "Table")
 
-    def test_options_in_the_address(self, client: Client, anna: Any) -> None:
+    def test_options_can_be_in_the_address(self, client: Client, anna: Any) -> None:
         text = machine_export(machine(), "matchbox-ai").text
         answer = post(client, text, "?format=matchbox-ai&side=1&game=noughts-and-crosses&preset=michie-refill")
         assert answer.status_code == 201
@@ -168,7 +168,7 @@ class TestImport:
         assert says.lower() in answer.json()["detail"].lower()
 
     @pytest.mark.parametrize("kind", ["application/octet-stream", "text/plain", "text/tab-separated-values"])
-    def test_the_content_tells_what_a_body_is(self, client: Client, anna: Any, kind: str) -> None:
+    def test_the_format_follows_from_the_content(self, client: Client, anna: Any, kind: str) -> None:
         assert post(client, machine_export(machine(), "csv").text, kind=kind).status_code == 201
 
     def test_bodies_without_a_file(self, client: Client, anna: Any) -> None:
@@ -176,7 +176,7 @@ class TestImport:
         assert client.post("/api/machines/import", {"name": "no file"}).json()["code"] == "malformed"
         assert client.get("/api/machines/import").status_code in (404, 405)
 
-    def test_guests_and_tokens(self, client: Client) -> None:
+    def test_import_for_guests_and_tokens(self, client: Client) -> None:
         content = machine_export(machine()).text
         assert post(client, content).status_code in (401, 403)
         anna = user("anna")
@@ -198,7 +198,7 @@ class TestImport:
         assert (answer.status_code, answer.json()["code"]) == (409, "machine_quota")
         assert Machine.objects.filter(owner=anna).count() == 1
 
-    def test_the_schema_shows_both(self, client: Client) -> None:
+    def test_the_schema_has_export_and_import(self, client: Client) -> None:
         answer = client.get("/api/schema", headers={"Accept": "application/vnd.oai.openapi+json"})
         assert answer.status_code == 200
         paths = json.loads(answer.content)["paths"]
@@ -220,14 +220,14 @@ class TestImportPage:
         assert copy.name == "Old friend"
 
     def test_the_rule_and_the_beads_left_out_are_reported(self, client: Client, anna: Any) -> None:
-        with (WRITTEN / "o_500_games.json").open("rb") as file:
+        with (DATA_FOLDER / "o_500_games.json").open("rb") as file:
             answer = client.post("/machines/import", {"file": file}, follow=True)
         page = html.unescape(answer.content.decode())
         assert "the usual rule for such files: Matchbox AI, as shipped (matchbox-ai-as-shipped)" in page
         assert "For another rule, import the file again and choose one under “Learning rule”." in page
         assert "Left out: 164 beads on taken squares, in 30 boxes. On boards that it turns" in page
 
-    def test_a_fault_is_shown_at_the_field_of_the_file(self, client: Client, anna: Any) -> None:
+    def test_a_refusal_is_shown_at_the_field_of_the_file(self, client: Client, anna: Any) -> None:
         answer = client.post("/machines/import", {"file": BytesIO(b"[1]")})
         assert answer.status_code == 400
         assert b"[0]: Please give an object" in answer.content
@@ -238,7 +238,7 @@ class TestImportPage:
 
 
 @pytest.mark.django_db
-def test_a_mistyped_option_of_an_import_does_not_pass_for_one(client: Client, anna: Any) -> None:
+def test_a_mistyped_import_option_is_refused(client: Client, anna: Any) -> None:
     text = machine_export(machine(), "csv").text
     for query in ("?sied=1", "?Name=x"):
         answer = post(client, text, query, "text/csv")

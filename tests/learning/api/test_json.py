@@ -50,7 +50,7 @@ def test_every_endpoint_reads_a_byte_order_mark() -> None:
 
 
 @pytest.mark.django_db
-def test_what_is_asked_after_a_mark_is_done() -> None:
+def test_requests_after_a_byte_order_mark_take_effect() -> None:
     owner = user()
     api = api_with(owner, "read", "play", "train")
     learner = machine(owner=owner)
@@ -70,7 +70,7 @@ def test_what_is_asked_after_a_mark_is_done() -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
-def test_utf_16_is_refused_in_words(encoding: str) -> None:
+def test_refusal_of_utf_16_explains_the_encoding(encoding: str) -> None:
     body = ("\ufeff" * (encoding != "utf-16") + "{}").encode(encoding)
     answer = api_with(user()).post("/api/rooms", data=body, content_type=JSON)
     assert (answer.status_code, answer.json()["detail"]) == (400, "The body is UTF-16. Send it as UTF-8.")
@@ -91,14 +91,14 @@ def test_files_for_commands_may_begin_with_a_mark(tmp_path: Any) -> None:
 
 @pytest.mark.django_db(transaction=True)
 async def test_a_frame_may_begin_with_a_mark() -> None:
-    code, token = await database_sync_to_async(_seat)()
+    code, token = await database_sync_to_async(_room_with_seat)()
     async with Socket(code, token) as socket:
         await socket.expect("joined")
         await socket.send_to(text_data='\ufeff{"type": "move", "data": {"position": 5}}')
         assert (await socket.expect("state"))["ply"] == 1
 
 
-def _seat() -> tuple[str, str]:
+def _room_with_seat() -> tuple[str, str]:
     seated = room("human", guest(), side=Side.FIRST)
     room_join(code=seated.room.code, person=guest(2))
     return seated.room.code, seated.token
@@ -127,18 +127,18 @@ def test_seeds_beyond_2_53_are_text_and_both_forms_are_read(seed: int, sent: typ
         one = f"{path}/{answer.json()['id']}"
         assert api.get(one).json()["seed"] == shown_seed, path
         assert shown_seed in [each["seed"] for each in api.get(path).json()["results"]], path
-    changed = api.patch(one_of(api, "/api/schedules"), {"seed": sent(seed)}, format="json")
+    changed = api.patch(create(api, "/api/schedules"), {"seed": sent(seed)}, format="json")
     assert changed.json()["seed"] == shown_seed
     assert TrainingRun.objects.get(machine=learner).seed == seed
 
 
-def one_of(api: Any, path: str) -> str:
+def create(api: Any, path: str) -> str:
     return f"{path}/{api.get(path).json()['results'][0]['id']}"
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("seed", [MAX_SEED + 1, str(MAX_SEED + 1), -1, "-1", "seven", 1.5, True, [], "1e3"])
-def test_what_is_no_seed_is_refused(seed: Any) -> None:
+def test_invalid_seeds_are_refused(seed: Any) -> None:
     owner = user()
     training = {"machine": machine(owner=owner).slug, "opponent": "random", "games": 1, "seed": seed}
     answer = api_with(owner, "read", "train").post("/api/training-runs", training, format="json")
@@ -165,7 +165,7 @@ def _run_with_long_seed() -> tuple[Machine, TrainingRun]:
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_sockets_tell_long_seeds_as_text_too() -> None:
+async def test_sockets_send_long_seeds_as_text() -> None:
     _, run = await database_sync_to_async(_run_with_long_seed)()
     async with RunSocket(f"/api/training-runs/{run.pk}/ws") as socket:
         assert (await socket.expect("joined"))["seed"] == str(MAX_SEED)

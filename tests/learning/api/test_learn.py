@@ -26,14 +26,14 @@ def get(path, query=""):
     return answer.json()
 
 
-def kept_refused(query):
+def keep_refused(query):
     answer = api_with(user("ada")).post("/api/learn/keep", {"address": query})
     assert (answer.status_code, answer.json()["code"]) == (400, "malformed")
     return answer.json()
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_what_an_address_says_is_read_again_from_its_own_address(preset):
+def test_addresses_survive_a_round_trip(preset):
     query = (
         f"against=worst&beside={preset}&beside.win=9&cap=100&games=12&win=7&seed={MAX_SEED}&preset={preset}&side=second"
     )
@@ -47,7 +47,7 @@ def test_what_an_address_says_is_read_again_from_its_own_address(preset):
     assert comparison.config.seed == MAX_SEED
 
 
-def test_the_usual_address_is_empty_and_has_one_order():
+def test_the_default_address_is_empty_and_parts_are_ordered():
     assert read("").address == ""
     assert read("games=3&win=4&game=hexapawn").address == read("win=4&game=hexapawn&games=3").address
     assert read("side=first&teacher=random&preset=michie-1961&seed=1&games=0&win=3").address == ""
@@ -81,7 +81,7 @@ def test_unusable_option_is_reported_with_the_nearest_value(query):
     assert len(answer["problems"][0]["detail"]) < 600
     assert answer[name] == value
     if len(query) < 4000:
-        answer = kept_refused(query)
+        answer = keep_refused(query)
         assert answer["detail"].startswith(f"{field}: ")
         assert answer["fields"].keys() == {field}
 
@@ -107,7 +107,7 @@ def test_an_invalid_rule_is_reported_by_its_field(query, field):
     answer = get("", query)
     assert [problem["field"] for problem in answer["problems"]] == [field]
     assert read(answer["address"]).problems == ()
-    kept_refused(query)
+    keep_refused(query)
 
 
 def test_the_graph_of_a_game_is_short_and_may_be_kept():
@@ -125,7 +125,7 @@ def test_the_graph_of_a_game_is_short_and_may_be_kept():
         assert answer.json()["fields"]
 
 
-def test_it_is_counted_by_address(monkeypatch):
+def test_requests_are_limited_by_address(monkeypatch):
     monkeypatch.setattr(LiveThrottle, "THROTTLE_RATES", {"live": "2/min"})
     api = APIClient()
     assert [api.get("/api/learn").status_code for _ in range(3)] == [200, 200, 429]

@@ -43,20 +43,20 @@ CALLS: dict[str, tuple[str, str, dict[str, Any] | None, int]] = {
     "reset": ("post", "/reset", None, 200),
     "delete": ("delete", "", None, 204),
 }
-LOOKS = ("look", "boxes", "box", "strength")
+READ_CALLS = ("look", "boxes", "box", "strength")
 
 
 def expected(call: str, who: str, public: bool) -> tuple[int, str]:
     """The expected status and code for a caller, a call and the machine's visibility."""
     if who == "token without scope":
         return 403, "scope_missing"
-    if who == "guest" and call not in LOOKS:
+    if who == "guest" and call not in READ_CALLS:
         return 401, "not_authenticated"
     if who in ("owner", "staff", "owner's token"):
         return CALLS[call][3], ""
     if not public:
         return 404, "machine_not_found"
-    if call in LOOKS or call == "copy":
+    if call in READ_CALLS or call == "copy":
         return CALLS[call][3], ""
     return 403, "not_your_machine"
 
@@ -64,7 +64,7 @@ def expected(call: str, who: str, public: bool) -> tuple[int, str]:
 @pytest.mark.parametrize("public", [True, False], ids=["public", "hidden"])
 @pytest.mark.parametrize("who", ["owner", "other", "staff", "guest", "owner's token", "token without scope"])
 @pytest.mark.parametrize("call", CALLS)
-def test_who_may_call_what(people: People, owner: Any, call: str, who: str, public: bool) -> None:
+def test_permissions_of_every_call(people: People, owner: Any, call: str, who: str, public: bool) -> None:
     learner = machine(Side.FIRST, owner=owner, is_public=public)
     method, path, body, _ = CALLS[call]
     response = getattr(people[who], method)(f"/api/machines/{learner.slug}{path}", body)
@@ -78,7 +78,7 @@ def test_who_may_call_what(people: People, owner: Any, call: str, who: str, publ
 
 
 @pytest.mark.parametrize("method", ["patch", "delete"])
-def test_machines_of_the_house_are_changed_by_the_staff_alone(people: People, method: str) -> None:
+def test_only_staff_changes_house_machines(people: People, method: str) -> None:
     learner = house()[Side.FIRST]
     for who, status in {"owner": 403, "guest": 401, "staff": 200 if method == "patch" else 204}.items():
         response = getattr(people[who], method)(f"/api/machines/{learner.pk}", {"description": "Ours."})
@@ -86,7 +86,7 @@ def test_machines_of_the_house_are_changed_by_the_staff_alone(people: People, me
 
 
 @pytest.mark.parametrize("how", ["expired", "revoked"])
-def test_a_token_that_has_ended_opens_nothing(people: People, owner: Any, how: str) -> None:
+def test_an_ended_token_is_refused(people: People, owner: Any, how: str) -> None:
     learner = machine(owner=owner)
     ApiToken.objects.update(**{"expires_at" if how == "expired" else "revoked_at": timezone.now()})
     for method, path in (("get", f"/{learner.pk}"), ("post", ""), ("delete", f"/{learner.pk}")):
@@ -148,7 +148,7 @@ def test_a_machine_is_made_from_a_rule_of_its_own(people: People) -> None:
         ({"learn": False}, "learn"),
     ],
 )
-def test_a_machine_that_cannot_be_made_names_the_field(people: People, wrong: dict[str, Any], field: str) -> None:
+def test_refusal_of_a_new_machine_names_the_field(people: People, wrong: dict[str, Any], field: str) -> None:
     response = people["owner"].post("/api/machines", {"game": NC, "name": "Matchbox", **wrong})
     assert field_of(response) == field
     assert field.partition(".")[0] in response.json()["fields"]
@@ -156,19 +156,19 @@ def test_a_machine_that_cannot_be_made_names_the_field(people: People, wrong: di
 
 
 @pytest.mark.parametrize("body", ["[]", '"x"', "null", "3", '{"game"'])
-def test_a_body_that_is_no_object_makes_nothing(people: People, body: str) -> None:
+def test_a_body_that_is_no_object_is_refused(people: People, body: str) -> None:
     assert people["owner"].post("/api/machines", body, content_type="application/json").status_code == 400
     assert not Machine.objects.exists()
 
 
-def test_guests_and_tokens_that_may_not_train_make_nothing(people: People) -> None:
+def test_making_a_machine_needs_account_and_train_scope(people: People) -> None:
     body = {"game": NC, "name": "Matchbox"}
     assert code_of(people["guest"].post("/api/machines", body)) == (401, "not_authenticated")
     assert code_of(people["token without scope"].post("/api/machines", body)) == (403, "scope_missing")
     assert not Machine.objects.exists()
 
 
-def test_an_account_has_room_for_so_many(settings: Any, people: People) -> None:
+def test_an_account_has_a_machine_quota(settings: Any, people: People) -> None:
     settings.MACHINES_PER_ACCOUNT = 1
     made = people["owner"].post("/api/machines", {"game": NC}).json()
     assert code_of(people["owner"].post("/api/machines", {"game": NC})) == (409, "machine_quota")
@@ -201,14 +201,14 @@ def test_a_machine_is_renamed_frozen_and_hidden(people: People, owner: Any) -> N
         ({"games": 10}, "games"),
     ],
 )
-def test_what_cannot_be_changed_is_named(people: People, owner: Any, body: dict[str, Any], field: str) -> None:
+def test_refusal_of_a_change_names_the_field(people: People, owner: Any, body: dict[str, Any], field: str) -> None:
     learner = machine(Side.FIRST, owner=owner)
     before = Machine.objects.values().get()
     assert field_of(people["owner"].patch(f"/api/machines/{learner.pk}", {"description": "!", **body})) == field
     assert Machine.objects.values().get() == before
 
 
-def test_a_copy_begins_where_the_original_stands(people: People, owner: Any) -> None:
+def test_a_copy_begins_with_the_state_of_the_original(people: People, owner: Any) -> None:
     learner = trained(machine(owner=owner), 300)
     copy = people["other"].post(f"/api/machines/{learner.slug}/clone", {"name": "Twin", "public": False}).json()
     assert (copy["name"], copy["owner"], copy["copied_from"], copy["public"]) == ("Twin", "other", learner.pk, False)
@@ -223,7 +223,7 @@ def test_a_copy_begins_where_the_original_stands(people: People, owner: Any) -> 
 
 
 @pytest.mark.parametrize(("body", "field"), [({"name": ""}, "name"), ({"public": 7}, "public"), ({"n": 1}, "n")])
-def test_a_copy_that_cannot_be_made_names_the_field(people: People, body: dict[str, Any], field: str) -> None:
+def test_refusal_of_a_copy_names_the_field(people: People, body: dict[str, Any], field: str) -> None:
     assert field_of(people["owner"].post(f"/api/machines/{machine().pk}/clone", body)) == field
     assert Machine.objects.count() == 1
 
@@ -235,7 +235,7 @@ def test_reset_and_delete_wait_for_the_training_to_end(people: People, owner: An
     assert people["owner"].delete(f"/api/machines/{learner.pk}").status_code == 204
 
 
-def test_reset_forgets_and_the_ledger_still_holds(people: People, owner: Any) -> None:
+def test_reset_keeps_the_ledger_valid(people: People, owner: Any) -> None:
     learner = trained(machine(owner=owner), 300)
     answer = people["owner"].post(f"/api/machines/{learner.pk}/reset").json()
     assert (answer["games"], answer["wins"], answer["level"]) == (0, 0, 1)
@@ -247,24 +247,29 @@ def test_reset_forgets_and_the_ledger_still_holds(people: People, owner: Any) ->
 # Lists
 
 
-def listed(api: APIClient, query: str = "") -> list[str]:
+def names_listed(api: APIClient, query: str = "") -> list[str]:
     answer = api.get(f"/api/machines{query}").json()
     assert set(answer) == {"count", "next", "previous", "results"}
     assert answer["count"] == len(answer["results"])
     return [entry["name"] for entry in answer["results"]]
 
 
-def test_a_list_shows_what_may_be_seen(people: People, owner: Any) -> None:
+def test_a_list_shows_visible_machines_only(people: People, owner: Any) -> None:
     machine(name="house")
     machine(name="public", owner=owner)
     machine(name="hidden", owner=owner, is_public=False)
     machine(name="of a room", owner=owner, room=room().room)
-    assert listed(people["guest"]) == listed(people["other"]) == ["house", "public"]
+    assert names_listed(people["guest"]) == names_listed(people["other"]) == ["house", "public"]
     everything = ["house", "public", "hidden", "of a room"]
-    assert listed(people["owner"]) == listed(people["staff"]) == listed(people["owner's token"]) == everything
+    assert (
+        names_listed(people["owner"])
+        == names_listed(people["staff"])
+        == names_listed(people["owner's token"])
+        == everything
+    )
 
 
-def test_a_list_is_narrowed(people: People, owner: Any) -> None:
+def test_a_list_can_be_filtered(people: People, owner: Any) -> None:
     machine(Side.FIRST, "scroggs", name="Anna", owner=owner)
     machine(Side.SECOND, "go-server", name="Berta", learns=False)
     api = people["guest"]
@@ -278,15 +283,15 @@ def test_a_list_is_narrowed(people: People, owner: Any) -> None:
         "?search=ERT": ["Berta"],
         "?ordering=-name": ["Berta", "Anna"],
     }.items():
-        assert listed(api, query) == names, query
+        assert names_listed(api, query) == names, query
 
 
 @pytest.mark.parametrize("query", ["side=Z", "ordering=rule", "game=chess", "rule=chess"])
-def test_a_list_that_cannot_be_narrowed_so_names_the_parameter(people: People, query: str) -> None:
+def test_refusal_of_a_filter_names_the_parameter(people: People, query: str) -> None:
     assert field_of(people["guest"].get(f"/api/machines?{query}")) == query.partition("=")[0]
 
 
-def test_a_list_comes_in_pages(people: People) -> None:
+def test_a_list_has_pages(people: People) -> None:
     for number in range(5):
         machine(name=str(number))
     api, seen, url = people["guest"], [], "/api/machines?limit=2"
@@ -310,7 +315,7 @@ def test_machines_equal_in_an_ordering_appear_on_one_page_only(people: People) -
 
 @pytest.mark.parametrize("of", ["machines", "boxes"])
 @pytest.mark.parametrize("blanks", [",", ",,", "%20,", "", " "])
-def test_blanks_in_an_ordering_order_nothing(people: People, learner: Machine, of: str, blanks: str) -> None:
+def test_blanks_in_an_ordering_are_ignored(people: People, learner: Machine, of: str, blanks: str) -> None:
     path, column = {"machines": ("/api/machines", "name"), "boxes": (f"/api/machines/{learner.pk}/boxes", "ply")}[of]
     for ordering, same in ((blanks, ""), (f"{blanks},-{column}", f"?ordering=-{column}")):
         answer = people["guest"].get(f"{path}?ordering={ordering}")
@@ -318,7 +323,7 @@ def test_blanks_in_an_ordering_order_nothing(people: People, learner: Machine, o
         assert answer.json()["results"] == people["guest"].get(path + same).json()["results"]
 
 
-def test_a_longer_list_takes_no_more_queries(people: People, owner: Any) -> None:
+def test_number_of_queries_does_not_depend_on_the_length(people: People, owner: Any) -> None:
     def n_queries() -> int:
         with CaptureQueriesContext(
             connection,
@@ -348,7 +353,7 @@ def boxes_of(api: APIClient, learner: Machine, query: str = "") -> list[dict[str
     return results
 
 
-def test_boxes_say_what_is_in_them(people: People, learner: Machine) -> None:
+def test_boxes_show_their_contents(people: People, learner: Machine) -> None:
     (first, *_) = boxes_of(people["guest"], learner)
     box = learner.boxes.get(position=".........")
     assert (first["position"], first["ply"], first["move_number"]) == (".........", 0, 1)
@@ -374,7 +379,7 @@ Check = Callable[[dict[str, Any]], bool]
         ("&search=XX", lambda box: "XX" in box["position"]),
     ],
 )
-def test_boxes_are_narrowed(people: People, learner: Machine, query: str, holds: Check) -> None:
+def test_boxes_can_be_filtered(people: People, learner: Machine, query: str, holds: Check) -> None:
     found = people["guest"].get(f"/api/machines/{learner.pk}/boxes?limit=1{query}").json()["count"]
     every = [entry for offset in (0, 200, 400) for entry in boxes_of(people["guest"], learner, f"&offset={offset}")]
     assert found == sum(map(holds, every)) > 0
@@ -398,7 +403,7 @@ def test_a_box_is_found_by_a_position_in_any_orientation(people: People, learner
         ("position", lambda box: box["position"]),
     ],
 )
-def test_boxes_are_ordered(people: People, learner: Machine, ordering: str, key: Callable[[Any], Any]) -> None:
+def test_boxes_can_be_ordered(people: People, learner: Machine, ordering: str, key: Callable[[Any], Any]) -> None:
     up, down = (boxes_of(people["guest"], learner, f"&ordering={sign}{ordering}") for sign in ("", "-"))
     assert [key(box) for box in up] == sorted(map(key, up))
     assert [key(box) for box in down] == sorted(map(key, down), reverse=True)
@@ -406,12 +411,12 @@ def test_boxes_are_ordered(people: People, learner: Machine, ordering: str, key:
 
 
 @pytest.mark.parametrize("query", ["ply=x", "ply=-1", "ply=99999999999999999999", "move_number=1.5", "ordering=box"])
-def test_boxes_that_cannot_be_narrowed_so_name_the_parameter(people: People, learner: Machine, query: str) -> None:
+def test_refusal_of_a_box_filter_names_the_parameter(people: People, learner: Machine, query: str) -> None:
     response = people["guest"].get(f"/api/machines/{learner.pk}/boxes?{query}")
     assert field_of(response) == query.partition("=")[0]
 
 
-def test_pages_of_boxes_repeat_none_and_leave_out_none(people: People, learner: Machine) -> None:
+def test_pages_of_boxes_have_each_box_once(people: People, learner: Machine) -> None:
     seen, url = [], f"/api/machines/{learner.pk}/boxes?ordering=move_number&limit=37"
     while url:
         answer = people["guest"].get(url).json()
@@ -427,7 +432,7 @@ def test_a_page_of_boxes_takes_three_queries(people: People, learner: Machine, l
     assert len(queries) == 3
 
 
-def test_a_box_lies_as_the_position_was_asked_for(people: People) -> None:
+def test_a_box_has_the_orientation_of_the_request(people: People) -> None:
     learner = trained(machine(Side.SECOND), 50)
     answers = {
         asked: people["guest"].get(f"/api/machines/{learner.pk}/boxes/{asked}").json()
@@ -462,7 +467,7 @@ def test_the_history_of_a_box_names_the_room_of_a_match(people: People) -> None:
 
 
 @pytest.mark.parametrize("position", ["nonsense", "XO.......", "XXXOO....", "........", "%00"])
-def test_a_position_without_a_box(people: People, position: str) -> None:
+def test_a_position_without_a_box_is_not_found(people: People, position: str) -> None:
     response = people["guest"].get(f"/api/machines/{machine(Side.SECOND).pk}/boxes/{position}")
     assert code_of(response) == (404, "box_not_found")
 
@@ -477,11 +482,11 @@ def test_strength_is_exact_and_adds_up(people: People, learner: Machine) -> None
 
 @pytest.mark.parametrize("ref", ["nowhere", "999999999999999999", "9" * 30])
 @pytest.mark.parametrize("path", ["", "/boxes", "/boxes/.........", "/strength"])
-def test_a_machine_that_is_not_there(people: People, ref: str, path: str) -> None:
+def test_a_missing_machine_is_not_found(people: People, ref: str, path: str) -> None:
     assert code_of(people["guest"].get(f"/api/machines/{ref}{path}")) == (404, "machine_not_found")
 
 
-def test_slashes_at_the_end_are_served_too(people: People, learner: Machine) -> None:
+def test_trailing_slashes_are_served(people: People, learner: Machine) -> None:
     for path in ("", f"/{learner.pk}", f"/{learner.pk}/boxes", f"/{learner.pk}/boxes/.........", "/menace"):
         bare, slashed = (people["guest"].get(f"/api/machines{path}{end}") for end in ("", "/"))
         assert bare.status_code == slashed.status_code

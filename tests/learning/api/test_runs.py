@@ -21,7 +21,7 @@ from learning.services.runs import training_run_cancel
 from learning.workers.runs import RUNS, run_execute
 from tests.conftest import StartWorker
 from tests.factories import api_with, in_memory, machine, user
-from tests.learning.runs import done, run_of
+from tests.learning.runs import execute_run, run_of
 from tests.sockets import RunSocket, session_of
 from tests.waiting import wait_until
 
@@ -56,7 +56,7 @@ STARTS = {
 
 @pytest.mark.parametrize("public", [True, False], ids=["public", "hidden"])
 @pytest.mark.parametrize("who", STARTS)
-def test_who_may_start_a_run(people: dict[str, APIClient], owner: Any, who: str, public: bool) -> None:
+def test_permissions_to_start_a_run(people: dict[str, APIClient], owner: Any, who: str, public: bool) -> None:
     response = people[who].post(URL, body(machine(owner=owner, is_public=public)))
     assert code_of(response) == STARTS[who][not public]
     assert TrainingRun.objects.count() == (response.status_code == 201)
@@ -74,7 +74,7 @@ WATCHES = {
 
 @pytest.mark.parametrize("public", [True, False], ids=["public", "hidden"])
 @pytest.mark.parametrize("who", WATCHES)
-def test_who_may_watch_a_run(people: dict[str, APIClient], owner: Any, who: str, public: bool) -> None:
+def test_permissions_to_watch_a_run(people: dict[str, APIClient], owner: Any, who: str, public: bool) -> None:
     run = run_of(machine(owner=owner, is_public=public))
     assert code_of(people[who].get(f"{URL}/{run.pk}")) == WATCHES[who][not public]
     listing = people[who].get(URL)
@@ -89,7 +89,7 @@ STOPS = {**WATCHES, "other": ((403, "not_your_machine"), (404, "run_not_found"))
 
 @pytest.mark.parametrize("public", [True, False], ids=["public", "hidden"])
 @pytest.mark.parametrize("who", STOPS)
-def test_who_may_stop_a_run(people: dict[str, APIClient], owner: Any, who: str, public: bool) -> None:
+def test_permissions_to_stop_a_run(people: dict[str, APIClient], owner: Any, who: str, public: bool) -> None:
     run = run_of(machine(owner=owner, is_public=public))
     response = people[who].post(f"{URL}/{run.pk}/cancel")
     assert code_of(response) == STOPS[who][not public]
@@ -98,7 +98,7 @@ def test_who_may_stop_a_run(people: dict[str, APIClient], owner: Any, who: str, 
 
 
 @pytest.mark.parametrize("how", ["expired", "revoked"])
-def test_a_token_that_has_ended_starts_nothing(people: dict[str, APIClient], learner: Machine, how: str) -> None:
+def test_an_ended_token_starts_no_run(people: dict[str, APIClient], learner: Machine, how: str) -> None:
     ApiToken.objects.update(**{"expires_at" if how == "expired" else "revoked_at": timezone.now()})
     assert code_of(people["owner's token"].post(URL, body(learner))) == (401, f"token_{how}")
     assert code_of(people["owner's token"].get(URL)) == (401, f"token_{how}")
@@ -108,7 +108,7 @@ def test_a_token_that_has_ended_starts_nothing(people: dict[str, APIClient], lea
 # Starting
 
 
-def test_a_run_says_what_it_will_do_and_with_which_seed(people: dict[str, APIClient], learner: Machine) -> None:
+def test_a_new_run_has_its_stages_and_seed(people: dict[str, APIClient], learner: Machine) -> None:
     answer = people["owner"].post(URL, body(learner, machine=learner.pk, seed=1 << 62)).json()
     assert (answer["machine"], answer["seed"], answer["status"]) == (learner.pk, str(1 << 62), "queued")
     assert (answer["games"], answer["games_done"], answer["curve"]) == (100, 0, [])
@@ -119,7 +119,7 @@ def test_a_run_says_what_it_will_do_and_with_which_seed(people: dict[str, APICli
 def test_random_seed_is_reported_and_trains_the_same_again(people: dict[str, APIClient], learner: Machine) -> None:
     first, second = (people["owner"].post(URL, body(learner)).json() for _ in range(2))
     assert first["seed"] != second["seed"]
-    done(TrainingRun.objects.get(pk=first["id"]))
+    execute_run(TrainingRun.objects.get(pk=first["id"]))
     known = people["guest"].get(f"{URL}/{first['id']}").json()
     assert (known["status"], known["games_done"]) == ("finished", 100)
     assert known["wins"] + known["draws"] + known["losses"] == 100
@@ -141,7 +141,7 @@ def test_a_curriculum_and_a_machine_that_learns_too(people: dict[str, APIClient]
     single = people["owner"].post(URL, body(learner, opponent=str(other.pk), opponent_learns=True)).json()
     assert single["opponents"] == [{"opponent": "machine", "machine": other.pk, "learns": True, "games": 100}]
     for run in TrainingRun.objects.order_by("pk"):
-        done(run)
+        execute_run(run)
     other.refresh_from_db()
     assert other.n_games == 130
     assert ledger_errors() == []
@@ -177,7 +177,7 @@ def test_foreign_machine_is_an_opponent_that_does_not_learn(people: dict[str, AP
         ({"game": 100}, "game"),
     ],
 )
-def test_a_run_that_cannot_start_names_the_field(
+def test_refusal_of_a_run_names_the_field(
     people: dict[str, APIClient], learner: Machine, wrong: dict[str, Any], field: str
 ) -> None:
     response = people["owner"].post(URL, body(learner, **wrong))
@@ -204,7 +204,7 @@ STAGE = {"opponent": "random", "games": 5}
         ([{**STAGE, "opponent": "nobody"}], "opponent"),
     ],
 )
-def test_a_curriculum_that_cannot_start_names_the_field(
+def test_refusal_of_a_curriculum_names_the_field(
     people: dict[str, APIClient], learner: Machine, opponents: Any, field: str
 ) -> None:
     response = people["owner"].post(URL, {"machine": learner.slug, "opponents": opponents})
@@ -221,9 +221,7 @@ def test_a_run_needs_a_machine_an_opponent_and_games(
     assert (response.status_code, set(response.json()["fields"])) == (400, {missing})
 
 
-def test_machines_that_cannot_be_trained_or_trained_against(
-    people: dict[str, APIClient], owner: Any, learner: Machine
-) -> None:
+def test_machines_that_cannot_train_are_refused(people: dict[str, APIClient], owner: Any, learner: Machine) -> None:
     post = people["owner"].post
     assert code_of(post(URL, body(learner, machine="nowhere"))) == (404, "machine_not_found")
     assert code_of(post(URL, body(learner, opponent=learner.slug))) == (409, "machine_wrong_side")
@@ -235,9 +233,7 @@ def test_machines_that_cannot_be_trained_or_trained_against(
     assert code_of(post(URL, body(learner, opponent="nowhere"))) == code_of(refused)
 
 
-def test_starting_is_held_to_a_rate_of_its_own(
-    people: dict[str, APIClient], learner: Machine, monkeypatch: Any
-) -> None:
+def test_starting_runs_has_its_own_rate(people: dict[str, APIClient], learner: Machine, monkeypatch: Any) -> None:
     cache.clear()
     rates = {**SimpleRateThrottle.THROTTLE_RATES, "write": "2/min"}
     monkeypatch.setattr(SimpleRateThrottle, "THROTTLE_RATES", rates)
@@ -253,21 +249,21 @@ def test_starting_is_held_to_a_rate_of_its_own(
 # Looking and stopping
 
 
-def test_a_run_that_is_over_cannot_be_stopped(people: dict[str, APIClient], learner: Machine) -> None:
-    run = done(run_of(learner))
+def test_a_finished_run_cannot_be_stopped(people: dict[str, APIClient], learner: Machine) -> None:
+    run = execute_run(run_of(learner))
     assert code_of(people["owner"].post(f"{URL}/{run.pk}/cancel")) == (409, "run_over")
 
 
 @pytest.mark.parametrize("path", ["0", "999999999999999999", "12/cancel"])
-def test_a_run_that_is_not_there(people: dict[str, APIClient], path: str) -> None:
+def test_a_missing_run_is_not_found(people: dict[str, APIClient], path: str) -> None:
     method = people["owner"].post if path.endswith("cancel") else people["owner"].get
     assert code_of(method(f"{URL}/{path}")) == (404, "run_not_found")
 
 
-def test_runs_are_listed_newest_first_and_narrowed(people: dict[str, APIClient], owner: Any, learner: Machine) -> None:
+def test_runs_are_listed_newest_first_and_filtered(people: dict[str, APIClient], owner: Any, learner: Machine) -> None:
     other = machine(Side.SECOND, owner=owner)
     first, second, third = run_of(learner), run_of(other, opponent="perfect"), run_of(learner, opponent=other.slug)
-    done(first)
+    execute_run(first)
     for query, runs in {
         "": [third, second, first],
         f"?machine={learner.slug}": [third, first],
@@ -285,7 +281,7 @@ def test_runs_are_listed_newest_first_and_narrowed(people: dict[str, APIClient],
     assert (wrong.status_code, wrong.json()["detail"].partition(":")[0]) == (400, "status")
 
 
-def test_nobody_finds_out_the_name_of_a_hidden_opponent(people: dict[str, APIClient], owner: Any) -> None:
+def test_the_name_of_a_hidden_opponent_is_not_shown(people: dict[str, APIClient], owner: Any) -> None:
     hidden = machine(Side.SECOND, owner=owner, is_public=False, slug="secret")
     run_of(machine(Side.FIRST, owner=owner), opponent=hidden.slug)
     for who, count in (("owner", 1), ("staff", 1), ("other", 0), ("guest", 0)):
@@ -293,7 +289,7 @@ def test_nobody_finds_out_the_name_of_a_hidden_opponent(people: dict[str, APICli
             assert people[who].get(f"{URL}?opponent={ref}").json()["count"] == count
 
 
-def test_a_longer_list_takes_no_more_queries(people: dict[str, APIClient], learner: Machine) -> None:
+def test_number_of_queries_does_not_depend_on_the_length(people: dict[str, APIClient], learner: Machine) -> None:
     counts = []
     for _ in range(2):
         run_of(learner)
@@ -303,7 +299,7 @@ def test_a_longer_list_takes_no_more_queries(people: dict[str, APIClient], learn
     assert counts == [3, 3]
 
 
-def test_the_schema_describes_it_all_without_a_warning(people: dict[str, APIClient]) -> None:
+def test_the_schema_describes_runs_without_a_warning(people: dict[str, APIClient]) -> None:
     schema = people["guest"].get("/api/schema", headers={"Accept": "application/vnd.oai.openapi+json"})
     paths = json.loads(schema.content)["paths"]
     assert set(paths) >= {
@@ -325,7 +321,7 @@ def test_the_schema_describes_it_all_without_a_warning(people: dict[str, APIClie
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_real_worker_trains_what_the_api_asked_for(start_worker: StartWorker) -> None:
+def test_a_worker_trains_a_run_of_the_api(start_worker: StartWorker) -> None:
     start_worker()
     account = user()
     learner = machine(Side.FIRST, owner=account)
@@ -346,13 +342,13 @@ def test_a_real_worker_trains_what_the_api_asked_for(start_worker: StartWorker) 
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_the_socket_tells_how_far_the_run_is_and_then_every_step() -> None:
+async def test_the_socket_sends_the_state_and_then_every_step() -> None:
     learner = await in_db(machine)(Side.FIRST)
     run = await in_db(run_of)(learner, games=500)
     async with RunSocket(f"{URL}/{run.pk}/ws") as socket:
         joined = await socket.expect("joined")
         assert (joined["id"], joined["status"], joined["games_done"], joined["curve"]) == (run.pk, "queued", 0, [])
-        await in_db(done)(run)
+        await in_db(execute_run)(run)
         state = await socket.expect("state")
         assert (state["status"], state["games_done"], state["points"][-1]["games"]) == ("finished", 500, 500)
         assert await socket.receive_nothing()
@@ -373,7 +369,7 @@ async def test_an_old_state_is_not_sent_after_a_newer_one() -> None:
     run = await in_db(run_of)(learner)
     async with RunSocket(f"{URL}/{run.pk}/ws") as socket:
         old = {**await socket.expect("joined"), "points": []}
-        await in_db(done)(run)
+        await in_db(execute_run)(run)
         await socket.expect("state")
         await get_channel_layer().group_send(f"run.{run.pk}", {"type": "run.state", "data": old})
         assert await socket.receive_nothing()
@@ -395,7 +391,7 @@ async def test_an_old_state_is_not_sent_after_a_newer_one() -> None:
         ("nonsense", "token_invalid"),
     ],
 )
-async def test_who_may_listen_to_the_run_of_a_hidden_machine(who: str, code: str) -> None:
+async def test_permissions_to_listen_to_a_hidden_machines_run(who: str, code: str) -> None:
     def prepare() -> tuple[TrainingRun, dict[str, str]]:
         owner, other, staff = user("owner"), user("other"), user("staff", is_staff=True)
         run = run_of(machine(owner=owner, is_public=False))
@@ -422,7 +418,7 @@ async def test_who_may_listen_to_the_run_of_a_hidden_machine(who: str, code: str
             assert (await socket.receive_output())["type"] == "websocket.close"
 
 
-def test_a_stop_is_asked_for_once_whoever_asks(learner: Machine, people: dict[str, APIClient]) -> None:
+def test_repeated_requests_to_stop_have_one_effect(learner: Machine, people: dict[str, APIClient]) -> None:
     run = run_of(learner)
     RUNS.claim(run.pk)
     assert people["owner"].post(f"{URL}/{run.pk}/cancel").json()["status"] == JobStatus.RUNNING

@@ -25,7 +25,7 @@ def learner(owner: Any) -> Machine:
     return machine(owner=owner, name="Learner")
 
 
-def scheduled(owner: Any, learner: Machine, **options: Any) -> Schedule:
+def make_schedule(owner: Any, learner: Machine, **options: Any) -> Schedule:
     options = {"timing": Timing(crontab="0 3 * * *"), "stages": [Stage("random", 500)], **options}
     return schedule_create(user=owner, machine=learner.slug, **options)
 
@@ -62,14 +62,14 @@ WRITES = {**READS, "token that may only read": NO_SCOPE}
 
 
 @pytest.mark.parametrize("who", MAKES)
-def test_who_may_make_a_schedule(people: dict[str, APIClient], learner: Machine, who: str) -> None:
+def test_permissions_to_make_a_schedule(people: dict[str, APIClient], learner: Machine, who: str) -> None:
     assert code_of(people[who].post(URL, body(learner))) == MAKES[who]
     assert Schedule.objects.count() == (MAKES[who][0] == 201)
 
 
 @pytest.mark.parametrize("who", READS)
-def test_who_may_see_a_schedule(people: dict[str, APIClient], owner: Any, learner: Machine, who: str) -> None:
-    schedule = scheduled(owner, learner)
+def test_permissions_to_see_a_schedule(people: dict[str, APIClient], owner: Any, learner: Machine, who: str) -> None:
+    schedule = make_schedule(owner, learner)
     assert code_of(people[who].get(f"{URL}/{schedule.pk}")) == READS[who]
     listing = people[who].get(URL)
     if who == "other":
@@ -80,22 +80,22 @@ def test_who_may_see_a_schedule(people: dict[str, APIClient], owner: Any, learne
 
 
 @pytest.mark.parametrize("who", WRITES)
-def test_who_may_change_a_schedule(people: dict[str, APIClient], owner: Any, learner: Machine, who: str) -> None:
-    schedule = scheduled(owner, learner)
+def test_permissions_to_change_a_schedule(people: dict[str, APIClient], owner: Any, learner: Machine, who: str) -> None:
+    schedule = make_schedule(owner, learner)
     assert code_of(people[who].patch(f"{URL}/{schedule.pk}", {"paused": True})) == WRITES[who]
     schedule.task.refresh_from_db()
     assert schedule.task.enabled == (WRITES[who] != OWN)
 
 
 @pytest.mark.parametrize("who", WRITES)
-def test_who_may_delete_a_schedule(people: dict[str, APIClient], owner: Any, learner: Machine, who: str) -> None:
-    schedule = scheduled(owner, learner)
+def test_permissions_to_delete_a_schedule(people: dict[str, APIClient], owner: Any, learner: Machine, who: str) -> None:
+    schedule = make_schedule(owner, learner)
     may = WRITES[who] == OWN
     assert code_of(people[who].delete(f"{URL}/{schedule.pk}")) == ((204, "") if may else WRITES[who])
     assert Schedule.objects.exists() != may
 
 
-def test_a_schedule_says_everything_about_itself(people: dict[str, APIClient], learner: Machine) -> None:
+def test_a_schedule_has_all_its_fields(people: dict[str, APIClient], learner: Machine) -> None:
     answer = people["owner"].post(URL, body(learner, seed=4)).json()
     assert answer["opponents"] == [{"opponent": "random", "games": 500, "learns": False}]
     assert {key: answer[key] for key in ("machine", "owner", "games", "seed", "crontab", "every", "period")} == {
@@ -115,7 +115,7 @@ def test_a_schedule_says_everything_about_itself(people: dict[str, APIClient], l
     assert people["owner"].get(f"{URL}/{answer['id']}").json() == answer
 
 
-def test_a_crontab_and_a_curriculum(people: dict[str, APIClient], owner: Any, learner: Machine) -> None:
+def test_a_schedule_with_crontab_and_curriculum(people: dict[str, APIClient], owner: Any, learner: Machine) -> None:
     other = machine(Side.FIRST, owner=owner)
     opponents = [{"opponent": "random", "games": 5}, {"opponent": other.slug, "games": 6, "learns": True}]
     sent = {"machine": learner.slug, "opponents": opponents, "crontab": "15 4 * * 1-5", "paused": True}
@@ -125,8 +125,8 @@ def test_a_crontab_and_a_curriculum(people: dict[str, APIClient], owner: Any, le
     assert [stage["opponent"] for stage in answer["opponents"]] == ["random", str(other.pk)]
 
 
-def test_what_a_schedule_did_last(people: dict[str, APIClient], owner: Any, learner: Machine) -> None:
-    schedule = scheduled(owner, learner)
+def test_the_last_result_of_a_schedule(people: dict[str, APIClient], owner: Any, learner: Machine) -> None:
+    schedule = make_schedule(owner, learner)
     Schedule.objects.update(next_at=timezone.now())
     run = schedule_fire(schedule_id=schedule.pk)
     Schedule.objects.update(next_at=timezone.now())
@@ -149,10 +149,10 @@ def test_what_a_schedule_did_last(people: dict[str, APIClient], owner: Any, lear
         ({"paused": True}, {"paused": True, "next_runs": []}),
     ],
 )
-def test_what_can_be_changed(
+def test_fields_that_can_be_changed(
     people: dict[str, APIClient], owner: Any, learner: Machine, change: dict[str, Any], expected: dict[str, Any]
 ) -> None:
-    schedule = scheduled(owner, learner, seed=7)
+    schedule = make_schedule(owner, learner, seed=7)
     answer = people["owner"].patch(f"{URL}/{schedule.pk}", change).json()
     assert {key: answer[key] for key in expected} == expected
     assert people["owner"].get(f"{URL}/{schedule.pk}").json() == answer
@@ -171,7 +171,7 @@ def test_what_can_be_changed(
         ({"opponent": "nobody"}, "training_refused"),
     ],
 )
-def test_what_cannot_be_read_is_refused(
+def test_unreadable_changes_are_refused(
     people: dict[str, APIClient], learner: Machine, change: dict[str, Any], code: str
 ) -> None:
     response = people["owner"].post(URL, body(learner, **change))
@@ -180,18 +180,18 @@ def test_what_cannot_be_read_is_refused(
     assert not Schedule.objects.exists()
 
 
-def test_a_schedule_needs_a_time_that_can_be_read(people: dict[str, APIClient], learner: Machine) -> None:
+def test_a_schedule_needs_a_readable_time(people: dict[str, APIClient], learner: Machine) -> None:
     untimed = {"machine": learner.slug, "opponent": "random", "games": 5}
     assert code_of(people["owner"].post(URL, untimed)) == (400, "schedule_refused")
     assert code_of(people["owner"].post(URL, {**untimed, "crontab": "61 * * * *"})) == (400, "schedule_refused")
 
 
-def test_lists_are_narrowed_and_take_a_fixed_number_of_queries(
+def test_lists_are_filtered_by_a_fixed_number_of_queries(
     people: dict[str, APIClient], owner: Any, learner: Machine, django_assert_max_num_queries: Any
 ) -> None:
     for paused in (True, False, False):
-        scheduled(owner, learner, paused=paused)
-    scheduled(owner, machine(owner=owner, slug="another"))
+        make_schedule(owner, learner, paused=paused)
+    make_schedule(owner, machine(owner=owner, slug="another"))
     counts = {"paused=true": 1, "paused=false": 3, "machine=another": 1, f"machine={learner.pk}": 3, "machine=none": 0}
     for query, count in counts.items():
         assert people["owner"].get(f"{URL}?{query}").json()["count"] == count, query
@@ -261,7 +261,7 @@ def test_a_schedule_is_made_and_changed_on_its_page(
         ({"stage-0-opponent": "nobody"}, "“nobody” is not one of the choices."),
     ],
 )
-def test_a_form_that_makes_no_sense_is_shown_again_and_says_why(
+def test_a_refused_form_is_shown_with_the_reason(
     browser: Client, learner: Machine, fields: dict[str, Any], said: str
 ) -> None:
     response = browser.post(f"/machines/{learner.pk}/schedule", form(**fields))
@@ -271,7 +271,7 @@ def test_a_form_that_makes_no_sense_is_shown_again_and_says_why(
     assert not Schedule.objects.exists()
 
 
-def test_a_page_is_in_the_time_zone_of_the_person(browser: Client, learner: Machine) -> None:
+def test_a_page_uses_the_time_zone_of_the_owner(browser: Client, learner: Machine) -> None:
     address = f"/machines/{learner.pk}/schedule"
     page = browser.get(address).content.decode()
     assert 'name="timezone" value="UTC"' in page
@@ -305,7 +305,7 @@ def test_page_says_where_its_crontab_differs_from_cron(browser: Client, learner:
         assert "both must match" in page
 
 
-def test_a_time_zone_over_the_api(people: dict[str, APIClient], learner: Machine) -> None:
+def test_a_time_zone_can_be_set_by_the_api(people: dict[str, APIClient], learner: Machine) -> None:
     api = people["owner"]
     sent = {"machine": learner.slug, "opponent": "random", "games": 5, "crontab": "0 8 L * *", "timezone": "US/Eastern"}
     made = api.post(URL, sent, format="json").json()
@@ -331,14 +331,14 @@ def test_a_time_zone_over_the_api(people: dict[str, APIClient], learner: Machine
         assert api.patch(one, {"timezone": wrong}, format="json").status_code == 400, wrong
 
 
-def test_a_crontab_that_cannot_be_kept_is_said_on_the_page(browser: Client, learner: Machine) -> None:
+def test_the_page_shows_that_a_crontab_is_impossible(browser: Client, learner: Machine) -> None:
     response = browser.post(f"/machines/{learner.pk}/schedule", form(kind="crontab", crontab="0 3 31 2 *"), follow=True)
     assert b"The site cannot read" in response.content
     assert not Schedule.objects.exists()
 
 
-def test_pausing_and_deleting_with_buttons(browser: Client, owner: Any, learner: Machine) -> None:
-    schedule = scheduled(owner, learner)
+def test_buttons_pause_and_delete(browser: Client, owner: Any, learner: Machine) -> None:
+    schedule = make_schedule(owner, learner)
     browser.post(f"/schedules/{schedule.pk}/pause", {"paused": "on"})
     schedule.task.refresh_from_db()
     assert not schedule.task.enabled
@@ -352,8 +352,8 @@ def test_pausing_and_deleting_with_buttons(browser: Client, owner: Any, learner:
     assert not Schedule.objects.exists()
 
 
-def test_the_pages_of_others_are_not_there(owner: Any, learner: Machine) -> None:
-    schedule = scheduled(owner, learner)
+def test_pages_of_other_accounts_are_not_found(owner: Any, learner: Machine) -> None:
+    schedule = make_schedule(owner, learner)
     client = Client()
     addresses = [f"/schedules/{schedule.pk}", f"/schedules/{schedule.pk}/delete"]
     for address in ["/schedules", *addresses, f"/machines/{learner.pk}/schedule"]:
@@ -368,9 +368,9 @@ def test_the_pages_of_others_are_not_there(owner: Any, learner: Machine) -> None
     assert all(client.get(address).status_code == 200 for address in [*addresses, "/schedules"])
 
 
-def test_a_machine_that_an_opponent_was_is_gone(browser: Client, owner: Any, learner: Machine) -> None:
+def test_the_page_shows_that_an_opponent_was_deleted(browser: Client, owner: Any, learner: Machine) -> None:
     other = machine(Side.FIRST, owner=owner)
-    schedule = scheduled(owner, learner, stages=[Stage(other.slug, 5)])
+    schedule = make_schedule(owner, learner, stages=[Stage(other.slug, 5)])
     schedule_update(user=owner, schedule_id=schedule.pk, paused=True)
     other.delete()
     assert b"a deleted machine" in browser.get("/schedules").content

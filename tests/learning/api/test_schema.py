@@ -23,7 +23,7 @@ from tests.factories import api_with, guest, machine, play_out, room, trained, u
 from tests.schema import differences
 
 pytestmark = pytest.mark.django_db
-ELSEWHERE = ("/api/ai", "/api/experiment", "/api/games", "/api/rooms")
+COMPARED_ELSEWHERE = ("/api/ai", "/api/experiment", "/api/games", "/api/rooms")
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def addresses() -> dict[str, str]:
     }
 
 
-def test_answers_are_what_the_schema_says(addresses: dict[str, str]) -> None:
+def test_answers_agree_with_the_schema(addresses: dict[str, str]) -> None:
     api = api_with(Machine.objects.all()[0].owner)
     schema = yaml.safe_load(api.get("/api/schema").content)
     found = []
@@ -85,9 +85,9 @@ def test_answers_are_what_the_schema_says(addresses: dict[str, str]) -> None:
     assert found == []
 
 
-def test_every_way_to_look_at_the_lab_is_compared(addresses: dict[str, str]) -> None:
+def test_every_read_of_the_lab_is_compared(addresses: dict[str, str]) -> None:
     paths = yaml.safe_load(api_with(None).get("/api/schema").content)["paths"]
-    lab = {path for path in paths if "get" in paths[path] and not path.startswith(ELSEWHERE)}
+    lab = {path for path in paths if "get" in paths[path] and not path.startswith(COMPARED_ELSEWHERE)}
     assert lab - {"/api/machines/{ref}/export"} == set(addresses)
 
 
@@ -131,7 +131,7 @@ def undocumented(schema: dict[str, Any], api: APIClient, status: int, *, query: 
     return found
 
 
-def test_the_schema_names_the_refusals_that_any_operation_has(
+def test_the_schema_has_the_refusals_of_every_operation(
     schema: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     account = user("ada", is_staff=True)
@@ -156,7 +156,7 @@ def test_the_schema_names_the_refusals_that_any_operation_has(
     assert undocumented(schema, everything, 429, **json_body) == []
 
 
-def test_write_without_csrf_token_hears_which_header_to_send(schema: dict[str, Any]) -> None:
+def test_refusal_without_csrf_token_names_the_header(schema: dict[str, Any]) -> None:
     browser = APIClient(enforce_csrf_checks=True)
     browser.force_login(user("ada"))
     writes = [(method, path) for method, path, _ in operations(schema) if method != "GET" and "/api/ai/" not in path]
@@ -167,7 +167,7 @@ def test_write_without_csrf_token_hears_which_header_to_send(schema: dict[str, A
         assert "X-CSRFToken with the value of the cookie csrftoken" in refused.json()["detail"], path
 
 
-def test_a_guest_need_not_prove_who_they_are_where_guests_play(schema: dict[str, Any]) -> None:
+def test_operations_for_guests_need_no_credentials(schema: dict[str, Any]) -> None:
     open_to_all = {
         f"{method} {address}"
         for method, address, operation in operations(schema)
@@ -177,7 +177,7 @@ def test_a_guest_need_not_prove_who_they_are_where_guests_play(schema: dict[str,
     assert not {"POST /api/machines", "GET /api/schedules"} & open_to_all
 
 
-def test_advice_is_what_its_schema_says() -> None:
+def test_advice_agrees_with_its_schema() -> None:
     q_machine = machine_create(game="romgon", side=None, name="Q")
     api = api_with(None)
     schema = yaml.safe_load(api.get("/api/schema").content)

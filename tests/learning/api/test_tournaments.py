@@ -25,7 +25,7 @@ URL = "/api/tournaments"
 in_db = database_sync_to_async
 
 
-def held(owner: Any, entrant: Machine, **options: Any) -> Tournament:
+def start_tournament(owner: Any, entrant: Machine, **options: Any) -> Tournament:
     return tournament_start(
         user=owner, entries=[entrant.slug, "random", "perfect"], games=50, seed=3, enqueue=False, **options
     )
@@ -37,7 +37,7 @@ def code_of(response: Any) -> tuple[int, str]:
 
 OK, GONE, NOT_YOURS = (200, ""), (404, "tournament_not_found"), (403, "not_your_tournament")
 GUEST, NO_SCOPE = (401, "not_authenticated"), (403, "scope_missing")
-HOLDS = {
+STARTS = {
     "owner": ((201, ""), (201, "")),
     "owner's token": ((201, ""), (201, "")),
     "staff": ((201, ""), (201, "")),
@@ -61,34 +61,34 @@ WRITES = {
     "other": (NOT_YOURS, GONE),
     "guest": (GUEST, GUEST),
 }
-PUBLIC = pytest.mark.parametrize("public", [True, False], ids=["public", "hidden"])
+each_visibility = pytest.mark.parametrize("public", [True, False], ids=["public", "hidden"])
 
 
-@PUBLIC
-@pytest.mark.parametrize("who", HOLDS)
-def test_who_may_enter_a_machine(people: dict[str, APIClient], owner: Any, who: str, public: bool) -> None:
+@each_visibility
+@pytest.mark.parametrize("who", STARTS)
+def test_permissions_to_enter_a_machine(people: dict[str, APIClient], owner: Any, who: str, public: bool) -> None:
     entrant = machine(owner=owner, is_public=public)
     response = people[who].post(URL, {"entries": [entrant.slug, "random"], "games": 5})
-    assert code_of(response) == HOLDS[who][not public]
+    assert code_of(response) == STARTS[who][not public]
     assert Tournament.objects.count() == (response.status_code == 201)
 
 
-@PUBLIC
+@each_visibility
 @pytest.mark.parametrize("who", WATCHES)
-def test_who_may_watch(people: dict[str, APIClient], owner: Any, who: str, public: bool) -> None:
-    tournament = held(owner, machine(owner=owner, is_public=public))
+def test_permissions_to_watch(people: dict[str, APIClient], owner: Any, who: str, public: bool) -> None:
+    tournament = start_tournament(owner, machine(owner=owner, is_public=public))
     assert code_of(people[who].get(f"{URL}/{tournament.pk}")) == WATCHES[who][not public]
     listing = people[who].get(URL)
     assert listing.json().get("count", 0) == (WATCHES[who][not public] == OK)
 
 
-@PUBLIC
+@each_visibility
 @pytest.mark.parametrize("act", ["cancel", "delete"])
 @pytest.mark.parametrize("who", WRITES)
-def test_who_may_call_off_and_delete(
+def test_permissions_to_cancel_and_delete(
     people: dict[str, APIClient], owner: Any, who: str, act: str, public: bool
 ) -> None:
-    tournament = held(owner, machine(owner=owner, is_public=public))
+    tournament = start_tournament(owner, machine(owner=owner, is_public=public))
     address = f"{URL}/{tournament.pk}"
     response = people[who].post(f"{address}/cancel") if act == "cancel" else people[who].delete(address)
     may = WRITES[who][not public] == OK
@@ -97,7 +97,7 @@ def test_who_may_call_off_and_delete(
     assert left != may
 
 
-def test_a_tournament_says_everything_about_itself(people: dict[str, APIClient], owner: Any) -> None:
+def test_a_tournament_has_all_its_fields(people: dict[str, APIClient], owner: Any) -> None:
     first, second = machine(Side.FIRST, name="A"), machine(Side.SECOND, name="B")
     sent = {"entries": [first.slug, str(second.pk), "perfect"], "games": 20, "seed": 5, "name": "The cup"}
     answer = people["owner"].post(URL, sent).json()
@@ -119,7 +119,7 @@ def test_a_tournament_says_everything_about_itself(people: dict[str, APIClient],
     assert people["owner"].post(f"{URL}/{answer['id']}/cancel").json() == over, "over is over"
 
 
-def test_swiss_by_the_api(people: dict[str, APIClient]) -> None:
+def test_swiss_tournament_by_the_api(people: dict[str, APIClient]) -> None:
     entrant = machine(Side.FIRST)
     sent = {"entries": [entrant.slug, "random", "perfect", "win-block"], "games": 5, "format": "swiss", "rounds": 3}
     answer = people["owner"].post(URL, sent).json()
@@ -144,7 +144,7 @@ def test_swiss_by_the_api(people: dict[str, APIClient]) -> None:
         ({"machines": ["m"]}, "malformed"),
     ],
 )
-def test_what_cannot_be_held_is_refused(people: dict[str, APIClient], change: dict[str, Any], code: str) -> None:
+def test_impossible_tournaments_are_refused(people: dict[str, APIClient], change: dict[str, Any], code: str) -> None:
     machine(Side.FIRST, slug="m")
     response = people["owner"].post(URL, {"entries": ["m", "random"], "games": 5, **change})
     assert response.json()["code"] == code
@@ -152,21 +152,21 @@ def test_what_cannot_be_held_is_refused(people: dict[str, APIClient], change: di
     assert not Tournament.objects.exists()
 
 
-def test_too_many_at_once(people: dict[str, APIClient], owner: Any) -> None:
+def test_too_many_tournaments_are_refused(people: dict[str, APIClient], owner: Any) -> None:
     entrant = machine()
     for _ in range(settings.OPEN_TOURNAMENTS_PER_ACCOUNT):
-        held(owner, entrant)
+        start_tournament(owner, entrant)
     response = people["owner"].post(URL, {"entries": [entrant.slug, "random"], "games": 5})
     assert code_of(response) == (409, "tournament_quota")
 
 
-def test_lists_are_narrowed_and_take_a_fixed_number_of_queries(
+def test_lists_are_filtered_by_a_fixed_number_of_queries(
     people: dict[str, APIClient], owner: Any, django_assert_max_num_queries: Any
 ) -> None:
     entrant = machine()
     for _ in range(3):
-        tournament_cancel(user=owner, tournament_id=held(owner, entrant).pk)
-    held(owner, entrant, format="swiss")
+        tournament_cancel(user=owner, tournament_id=start_tournament(owner, entrant).pk)
+    start_tournament(owner, entrant, format="swiss")
     for query, count in (
         ("status=cancelled", 3),
         ("format=swiss", 1),
@@ -188,8 +188,8 @@ def socket(tournament: Tournament, token: str = "") -> RunSocket:
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_the_socket_tells_how_it_stands_and_how_it_ends() -> None:
-    tournament = await in_db(held)(None, await in_db(machine)())
+async def test_the_socket_sends_the_state_and_the_end() -> None:
+    tournament = await in_db(start_tournament)(None, await in_db(machine)())
     async with socket(tournament) as watching:
         state = await watching.expect("joined")
         assert state["pairings_done"] == 0
@@ -206,11 +206,11 @@ async def test_the_socket_tells_how_it_stands_and_how_it_ends() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_watchers_get_the_changes_and_have_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_changes_give_watchers_the_complete_state(monkeypatch: pytest.MonkeyPatch) -> None:
     """After each pairing, each watcher's state equals a fresh view of the tournament with its hidden machine."""
     monkeypatch.setattr(referee, "TELL_EVERY_S", 0)
     owner = await in_db(user)("owner")
-    tournament = await in_db(held_with_two)(owner)
+    tournament = await in_db(start_tournament_of_two)(owner)
     path = f"{URL}/{tournament.pk}/ws"
     session = await in_db(session_of)(owner)
     async with RunSocket(path) as stranger, RunSocket(path, session=session) as editor:
@@ -232,7 +232,7 @@ async def test_watchers_get_the_changes_and_have_the_whole(monkeypatch: pytest.M
         assert (n + 1, tournament.status) == (n_pairings, "finished")
 
 
-def held_with_two(owner: Any) -> Tournament:
+def start_tournament_of_two(owner: Any) -> Tournament:
     entrants = machine(Side.FIRST, owner=owner, name="Hidden"), machine(Side.SECOND, owner=owner, name="Open")
     entries = [*(entrant.slug for entrant in entrants), "random", "perfect"]
     tournament = tournament_start(user=owner, entries=entries, games=50, seed=3, enqueue=False)
@@ -241,16 +241,16 @@ def held_with_two(owner: Any) -> Tournament:
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_nothing_is_put_together_for_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_no_message_is_built_without_listeners(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
 
-    def noted(tournament: Tournament) -> Any:
+    def note_view(tournament: Tournament) -> Any:
         asked.append(tournament.version)
         return tournament_whole(tournament)
 
-    monkeypatch.setattr(referee, "tournament_whole", noted)
+    monkeypatch.setattr(referee, "tournament_whole", note_view)
     monkeypatch.setattr(referee, "TELL_EVERY_S", 0)
-    tournament = await in_db(held)(None, await in_db(machine)())
+    tournament = await in_db(start_tournament)(None, await in_db(machine)())
     await in_db(tournament_tell)(tournament)
     assert asked == []
     async with socket(tournament) as watching:
@@ -261,9 +261,9 @@ async def test_nothing_is_put_together_for_nobody(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_who_may_listen() -> None:
+async def test_permissions_to_listen() -> None:
     owner = await in_db(user)("owner")
-    hidden = await in_db(held)(owner, await in_db(machine)(owner=owner, is_public=False))
+    hidden = await in_db(start_tournament)(owner, await in_db(machine)(owner=owner, is_public=False))
     async with socket(hidden) as stranger:
         assert (await stranger.expect("error"))["code"] == "tournament_not_found"
         assert (await stranger.receive_output())["code"] == 4404
@@ -316,7 +316,7 @@ def test_tournament_is_held_cancelled_and_deleted_on_its_pages(browser: Client, 
         ({"games": 0}, "Please give at least 1"),
     ],
 )
-def test_a_form_that_makes_no_sense_is_shown_again(browser: Client, options: dict[str, Any], words: str) -> None:
+def test_a_refused_form_is_shown_again(browser: Client, options: dict[str, Any], words: str) -> None:
     response = browser.post("/tournaments/new", form(machine(), **options))
     assert response.status_code == 200
     assert words in response.content.decode()
@@ -328,9 +328,9 @@ def test_players_that_never_learn_play_the_game_of_the_page(browser: Client) -> 
     assert Tournament.objects.get().game == "hexapawn"
 
 
-def test_what_others_may_do_on_the_pages(owner: Any) -> None:
-    open_one = held(owner, machine(name="Open"))
-    hidden = held(owner, machine(owner=owner, is_public=False))
+def test_pages_for_other_accounts(owner: Any) -> None:
+    open_one = start_tournament(owner, machine(name="Open"))
+    hidden = start_tournament(owner, machine(owner=owner, is_public=False))
     client = Client()
     assert client.get("/tournaments/new").headers["Location"].startswith("/login")
     assert client.get(f"/tournaments/{open_one.pk}").status_code == 200
@@ -347,6 +347,6 @@ def test_what_others_may_do_on_the_pages(owner: Any) -> None:
 
 def test_a_list_takes_a_fixed_number_of_queries(owner: Any, django_assert_max_num_queries: Any) -> None:
     for _ in range(3):
-        held(owner, machine())
+        start_tournament(owner, machine())
     with django_assert_max_num_queries(2):
         assert b"0 of 4 pairings played" in Client().get("/tournaments").content

@@ -136,16 +136,16 @@ class LastWon:
     def sample(self, opponent, n_games, rng):
         sides = iter(range(n_games))
 
-        def played():
+        def play_sample_game():
             side = Side(next(sides) % 2)
             movers = {side: self.mover(self.game), side.other: opponent.mover(self.game)}
             return game_played(self.game, movers, rng)[side]
 
-        return sample(played, n_games)
+        return sample(play_sample_game, n_games)
 
 
 @dataclass
-class Asked:
+class LastWonAdviser:
     """A machine that answers questions about its moves, without a match."""
 
     machine: LastWon
@@ -212,7 +212,7 @@ class LastWonLive(KeyedLive):
         return tally
 
     def frozen_policy(self, machine, position):
-        return Asked(MEMORY.load(machine))
+        return LastWonAdviser(MEMORY.load(machine))
 
 
 class LastWonTraining(KeyedTraining):

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 from django.test import Client
+from stored_games.live.play import match_resign, match_step
+from stored_games.live.rooms import room_create
 
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.q_learning.learner import Values
@@ -16,8 +18,6 @@ from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.outcome import Side
 from beadbox.rules.play import game_played
 from beadbox.rules.registry import game_get
-from games.live.play import match_resign, match_step
-from games.live.rooms import room_create
 from learning.exceptions import (
     EntryGoneError,
     NoBoxesError,
@@ -66,7 +66,7 @@ def last_won(**fields: Any) -> Machine:
     return machine_create(game=NC, side=None, name="Toy", preset="last-won", **fields)
 
 
-def whole(*machines: Machine) -> None:
+def assert_ledger_explains(*machines: Machine) -> None:
     """Assert that the ledger of each machine explains its memory and its totals."""
     assert value_errors() == []
     assert values_miscounted() == []
@@ -75,8 +75,8 @@ def whole(*machines: Machine) -> None:
         assert one.n_games == one.n_wins + one.n_draws + one.n_losses
 
 
-class TestMade:
-    def test_by_the_api_from_a_preset_or_a_rule(self) -> None:
+class TestCreation:
+    def test_machine_is_made_by_the_api_from_a_preset_or_a_rule(self) -> None:
         api = api_with(user())
         made = api.post("/api/machines", {"game": NC, "preset": "last-won"}, format="json").json()
         assert (made["side"], made["name"]) == (None, "Noughts and crosses, last won")
@@ -86,7 +86,7 @@ class TestMade:
         refused = api.post("/api/machines", {"game": "romgon", "preset": "last-won"}, format="json")
         assert refused.status_code == 400
 
-    def test_on_the_page_with_every_field_of_its_rule(self, client: Client, owner: Any) -> None:
+    def test_machine_is_made_on_the_page_with_every_field(self, client: Client, owner: Any) -> None:
         page = client.get("/machines/new")
         assert 'data-kind="last-won"' in page.content.decode()
         form = {"game": NC, "name": "Toy", "preset": "last-won", "own_rule": "on", "forgives": "on", "side": "1"}
@@ -95,20 +95,20 @@ class TestMade:
         assert answer.headers["Location"] == made.get_absolute_url()
         assert (made.rule, made.side) == (LastWonRule(forgives=True), None)
 
-    def test_what_usually_plays_a_game_stays_what_it_was(self) -> None:
+    def test_usual_presets_of_games_stay_the_same(self) -> None:
         assert machine_create(game=NC, side=Side.FIRST, name="M").preset == "michie-1961"
 
-    def test_it_plays_either_side_and_has_no_boxes(self) -> None:
+    def test_machine_plays_either_side_and_has_no_boxes(self) -> None:
         with pytest.raises(RuleRefusedError):
             machine_create(game=NC, side=Side.FIRST, name="M", preset="last-won")
         with pytest.raises(NoBoxesError, match="the move that last won, for every board"):
             last_won().cabinet  # noqa: B018
 
 
-class TestTrained:
+class TestTraining:
     def test_run_in_chunks_equals_training_in_one_go(self) -> None:
         learner = trained(last_won(), 300)
-        whole(learner)
+        assert_ledger_explains(learner)
         assert learner.n_games == 300
         assert learner.n_wins > learner.n_losses
         assert learner.runs.get().curve.count() == 13
@@ -116,7 +116,7 @@ class TestTrained:
         alone.train(OPPONENTS["random"], 300, RandomSource(1))
         assert dict(learner.values.values_list("key", "value")) == {one.key: one.after for one in alone.touched()}
 
-    def test_against_itself_and_against_none_of_another_kind(self) -> None:
+    def test_machine_trains_with_its_own_kind_only(self) -> None:
         learner, other = last_won(), machine()
         run = training_run_start(
             machine=learner.slug, stages=[Stage(learner.slug, 20, learns=True)], seed=1, enqueue=False
@@ -124,24 +124,24 @@ class TestTrained:
         claimed = RUNS.claim(run.pk)
         assert claimed is not None
         assert run_execute(claimed).status == JobStatus.FINISHED
-        whole(learner)
+        assert_ledger_explains(learner)
         assert learner.n_games == 40
         for one, opponent in ((learner, other), (other, learner)):
             with pytest.raises(TrainingRefusedError):
                 training_run_start(machine=one.slug, stages=[Stage(opponent.slug, 1)], seed=1, enqueue=False)
 
-    def test_its_strength_is_that_of_its_last_point(self) -> None:
+    def test_strength_is_that_of_the_last_point(self) -> None:
         assert machine_strength(last_won()) == {}
         assert machine_strength(trained(last_won(), 200))["random"]["games"] == LastWonTraining.sampling.n_games
 
 
-class TestPlayed:
-    def test_live_it_learns_from_the_match_that_ends(self) -> None:
+class TestLiveMatches:
+    def test_machine_learns_when_a_match_ends(self) -> None:
         learner = last_won()
         seated = room("machine", machine=str(learner.pk))
         state = play(seated, guest(), "5")
         match_resign(code=seated.room.code, person=guest())
-        whole(learner)
+        assert_ledger_explains(learner)
         lesson = Lesson.objects.get()
         assert (lesson.kind, lesson.match, lesson.n_wins) == (LessonKind.MATCH, seated.room.matches.get(), 1)
         (change,) = ValueChange.objects.all()
@@ -150,22 +150,22 @@ class TestPlayed:
         again = play(room("machine", machine=str(learner.pk)), guest(), "5")
         assert again["moves"][1]["move"] == state["moves"][1]["move"], "what last won"
 
-    def test_a_match_brings_it_no_more_values_than_it_may_have(self, settings: Any) -> None:
+    def test_matches_respect_the_limit_of_values(self, settings: Any) -> None:
         learner = last_won()
         for most in (0, 1):
             settings.VALUES_PER_MACHINE = most
             seated = room("machine", machine=str(learner.pk))
             play(seated, guest(), "5")
             match_resign(code=seated.room.code, person=guest())
-            whole(learner)
+            assert_ledger_explains(learner)
             assert learner.n_values == most
 
-    def test_its_seat_can_be_taken_over(self) -> None:
+    def test_seat_can_be_taken_over(self) -> None:
         owner = user()
         learner = last_won(owner=owner)
         seated = room("random", person(owner), takes_over=str(learner.pk))
         play_out(seated.room.code, person(owner))
-        whole(learner)
+        assert_ledger_explains(learner)
         assert learner.n_games == 1
         assert Decision.objects.filter(machine=learner).exists()
 
@@ -177,7 +177,7 @@ class TestPlayed:
             state = match_resign(code=seated.room.code, person=guest())
             assert state["can_swap"] is can_swap
 
-    def test_it_meets_a_machine_with_boxes_and_both_learn_once(self) -> None:
+    def test_match_against_boxes_teaches_both_once(self) -> None:
         learner, menace = last_won(), machine(Side.SECOND)
         seated = room_create(person=guest(), game=NC, first=str(learner.pk), second=str(menace.pk))
         state = match_step(code=seated.room.code, person=guest(), max_plies=9)
@@ -185,38 +185,38 @@ class TestPlayed:
         sits = [seat["machine"] or {} for seat in state["seats"]]
         assert [(one["tells"], one["see"]) for one in sits] == [("", "See the machine"), ("boxes", "See all its boxes")]
         assert [one["see_named"] for one in sits] == ["See Toy", "All boxes of MENACE"]
-        whole(learner, menace)
+        assert_ledger_explains(learner, menace)
         assert (learner.n_games, menace.n_games) == (1, 1)
         assert ledger_errors() == []
 
 
-class TestTakenAway:
+class TestFilesAndCopies:
     def test_a_file_brings_back_the_same_machine(self) -> None:
         learner = trained(last_won(), 200)
         text = machine_export(learner).text
         again = machine_import(user=None, content=text.encode()).machine
-        whole(again)
+        assert_ledger_explains(again)
         assert machine_export(again).text == text
         assert again.n_values == learner.n_values
 
-    def test_a_file_that_is_wrong_is_refused_with_the_place(self) -> None:
+    def test_refusal_of_a_wrong_file_names_the_place(self) -> None:
         file = json.loads(machine_export(trained(last_won(), 100)).text)
         file["values"][0]["value"] = 2
         answer = api_with(user()).post("/api/machines/import", json.dumps(file), content_type="application/json")
         assert answer.status_code == 400
         assert "values[0].value" in answer.content.decode()
 
-    def test_by_commands(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_export_and_import_by_commands(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         learner = trained(last_won(), 100)
         call_command("export_machine", learner.slug, out=tmp_path / "toy.json")
         call_command("import_machine", str(tmp_path / "toy.json"))
         assert f"{learner.n_values} values" in capsys.readouterr().out
 
-    def test_copied_reset_and_deleted(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_machine_is_copied_reset_and_deleted(self, monkeypatch: pytest.MonkeyPatch) -> None:
         owner = user()
         learner = trained(last_won(owner=owner), 200)
         copy = machine_copy(user=owner, machine_id=learner.pk)
-        whole(copy)
+        assert_ledger_explains(copy)
         assert dict(copy.values.values_list("key", "value")) == dict(learner.values.values_list("key", "value"))
         reset = machine_reset(user=owner, machine_id=copy.pk)
         assert (reset.values.count(), reset.n_values, reset.n_games) == (0, 0, 0)
@@ -263,25 +263,25 @@ class TestTournament:
         assert "Please give at most 1000." in refused.content.decode()
         assert client.post(f"/tournaments/new?game={NC}", {**form, "machines": [str(menace.pk)]}).status_code == 302
 
-    def test_what_it_knew_then_is_what_it_plays_with(self) -> None:
+    def test_entrant_plays_with_its_values_at_the_start(self) -> None:
         learner, game = trained(last_won(), 100), game_get(NC)
         entry = TournamentEntry(machine=learner, rule=learner.rule_json, **LastWonTraining().entry_fields(learner))
 
-        def games() -> list[Any]:
+        def stored_games() -> list[Any]:
             player = entry_player(entry, game).played
             movers = {Side.FIRST: player.mover(game), Side.SECOND: OPPONENTS["random"].mover(game)}
             return [game_played(game, movers, RandomSource(seed)) for seed in range(20)]
 
-        then = games()
+        then = stored_games()
         trained(learner, 300, seed=2)
-        assert games() == then
+        assert stored_games() == then
         machine_reset(user=user(is_staff=True), machine_id=learner.pk)
         with pytest.raises(EntryGoneError):
             entry_player(entry, game)
 
 
-class TestShown:
-    def test_every_page_shows_it(self, client: Client, owner: Any) -> None:
+class TestPages:
+    def test_every_page_shows_the_machine(self, client: Client, owner: Any) -> None:
         learner = trained(last_won(owner=owner), 100)
         page = client.get(learner.get_absolute_url()).content.decode()
         assert "the move that last won, for every board" in page
@@ -304,7 +304,7 @@ class TestShown:
             )
         assert client.get(f"{learner.get_absolute_url()}/print").url == learner.get_absolute_url()
 
-    def test_no_page_tells_of_beads_or_sides_that_it_has_not(self, client: Client, owner: Any) -> None:
+    def test_no_page_mentions_beads_or_sides(self, client: Client, owner: Any) -> None:
         learner, other = trained(last_won(owner=owner), 100), last_won(owner=owner)
         here = learner.get_absolute_url()
         tournament = tournament_start(user=owner, entries=[learner.slug, "random"], games=1, seed=1, enqueue=False)
@@ -326,7 +326,7 @@ class TestShown:
         Machine.objects.filter(side=None).delete()
         assert "A machine plays one side only." in client.get(f"/tournaments/new?game={NC}").content.decode()
 
-    def test_the_api_tells_what_it_has_and_what_it_has_not(self) -> None:
+    def test_the_api_shows_its_values_and_refuses_boxes(self) -> None:
         learner = trained(last_won(), 100)
         api = api_with(None)
         assert api.get(f"/api/machines/{learner.pk}").json()["rule"] == learner.rule_json
@@ -337,14 +337,14 @@ class TestShown:
         for nothing in ("boxes", "boxes/.........", "values/........."):
             assert api.get(f"/api/machines/{learner.pk}/{nothing}").status_code == 404
 
-    def test_it_is_asked_for_a_move(self) -> None:
+    def test_advice_gives_a_move(self) -> None:
         learner = trained(last_won(), 300)
         question = {"game": NC, "board": game_get(NC).encode(game_get(NC).initial_position()), "machine": learner.slug}
         answer = api_with(None).post("/api/ai/move", question, format="json").json()
         assert answer["box"] is None
         assert sum(one["probability"] for one in answer["candidateMoves"]) == pytest.approx(1)
 
-    def test_the_staff_sees_its_values(self, client: Client) -> None:
+    def test_admin_shows_its_values(self, client: Client) -> None:
         client.force_login(user("staff", is_staff=True, is_superuser=True))
         learner = trained(last_won(), 100)
         page = client.get("/admin/learning/machine/").content.decode()

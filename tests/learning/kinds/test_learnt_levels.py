@@ -31,7 +31,7 @@ pytestmark = pytest.mark.django_db
 QUICK = ValueRule(features="squares-1", search_depth=1, play_depth=1)
 
 
-def met(level: str, game: str = "romgon", seed: int = 1) -> Any:
+def state_after_first_move(level: str, game: str = "romgon", seed: int = 1) -> Any:
     """The state after a guest's first move against a level, and the level's answer."""
     room = room_create(person=guest(), game=game, opponent=level, side=Side.FIRST).room
     Match.objects.filter(room=room).update(seed=seed)
@@ -45,8 +45,8 @@ def thoughts_of(state: Any) -> list[PartsThought]:
 
 @pytest.mark.parametrize("game", ["romgon", "romgon-flip", "romgon-flip-shuttle"])
 @pytest.mark.parametrize("level", ["veteran", "champion", "legend"])
-def test_a_level_tells_what_it_saw_in_its_last_move(level: str, game: str) -> None:
-    state = met(level, game)
+def test_a_level_explains_its_last_move(level: str, game: str) -> None:
+    state = state_after_first_move(level, game)
     (thought,), rules, depth = thoughts_of(state), game_get(game), LEVELS[level].depth
     _, (position, move) = match_moves(live_match(Match.objects.get()))
     machine = learnt(rules, depth)
@@ -73,17 +73,17 @@ def test_a_level_tells_what_it_saw_in_its_last_move(level: str, game: str) -> No
     assert read.redacted_for(GUEST)["learning"] == state["learning"]
 
 
-def test_of_a_move_that_was_left_to_chance_it_says_so() -> None:
+def test_a_random_move_is_explained_as_random() -> None:
     by_chance = {RandomSource(seed, 1).below(10) < 3: seed for seed in range(1, 30)}
     assert set(by_chance) == {True, False}
     for chance, seed in by_chance.items():
-        (thought,) = thoughts_of(met("skilled", seed=seed))
+        (thought,) = thoughts_of(state_after_first_move("skilled", seed=seed))
         assert ("It left this move to chance." in thought["words"]) is chance
         assert ("Looking one move ahead, it found" in thought["words"]) is not chance
 
 
-def test_thoughts_stay_visible_when_the_match_is_over() -> None:
-    state = met("legend")
+def test_explanations_stay_visible_after_the_match() -> None:
+    state = state_after_first_move("legend")
     match_resign(code=state["code"], person=guest())
     over = room_view(room_get(state["code"]))
     assert thoughts_of(over) == thoughts_of(state)
@@ -91,10 +91,10 @@ def test_thoughts_stay_visible_when_the_match_is_over() -> None:
     assert (over["learning"]["lesson"], over["learning"]["lessons"]) == (None, [])
 
 
-def test_it_costs_no_query() -> None:
+def test_explanations_take_no_query() -> None:
     counts = []
     for level in ("medium", "legend"):
-        code = met(level)["code"]
+        code = state_after_first_move(level)["code"]
         with CaptureQueriesContext(connection) as queries:
             room_state(room_get(code))
         counts.append(len(queries))
@@ -102,27 +102,27 @@ def test_it_costs_no_query() -> None:
 
 
 @pytest.mark.parametrize(("level", "game"), [("easy", "romgon"), ("novice", "romgon"), ("hard", "romgon-turn")])
-def test_a_level_that_has_learnt_nothing_tells_nothing(level: str, game: str) -> None:
-    assert met(level, game)["learning"] is None
+def test_levels_without_a_learnt_value_explain_nothing(level: str, game: str) -> None:
+    assert state_after_first_move(level, game)["learning"] is None
 
 
 def test_two_levels_both_explain_but_a_machine_comes_first() -> None:
     """A match of two levels shows what both thought; a machine's explanation goes before a level's."""
 
-    def stepped(first: str, second: str) -> Any:
+    def step_exhibition(first: str, second: str) -> Any:
         seated = room_create(person=guest(), game="romgon", first=first, second=second)
         return match_step(code=seated.room.code, person=guest(), max_plies=2)
 
-    both = stepped("veteran", "legend")
+    both = step_exhibition("veteran", "legend")
     assert [(one["ply"], one["role"], one["depth"]) for one in thoughts_of(both)] == [(0, "Black", 1), (1, "White", 4)]
     assert both["learning"]["role"] == "White"
     machine = machine_create(game="romgon", side=None, name="V", rule=QUICK)
-    against = stepped(str(machine.pk), "champion")
+    against = step_exhibition(str(machine.pk), "champion")
     assert against["learning"]["machine"]["id"] == machine.pk
     assert [one["url"] for one in thoughts_of(against)] == [f"{machine.get_absolute_url()}#weights"]
     other = machine_create(game="romgon", side=None, name="Q", preset="romgon-q")
     for first, second in ((machine, other), (other, machine)):
-        state = stepped(str(first.pk), str(second.pk))
+        state = step_exhibition(str(first.pk), str(second.pk))
         assert [one["role"] for one in thoughts_of(state)] == ["Black" if first is machine else "White"]
         assert [one["role"] for one in state["learning"]["values"]["plies"]] == ["Black" if first is other else "White"]
         assert state["learning"]["machine"]["id"] == second.pk
@@ -143,7 +143,7 @@ def test_two_levels_both_explain_but_a_machine_comes_first() -> None:
 
 class TestPage:
     @pytest.mark.parametrize(("game", "name"), [("romgon", "plain"), ("romgon-flip", "flips")])
-    def test_shows_the_weights_that_the_levels_play_by(self, client: Client, game: str, name: str) -> None:
+    def test_page_shows_the_weights_of_the_levels(self, client: Client, game: str, name: str) -> None:
         with CaptureQueriesContext(connection) as queries:
             answer = client.get(f"/learnt/{game}")
         assert (answer.status_code, len(queries)) == (200, 0)
@@ -161,7 +161,7 @@ class TestPage:
         assert f'href="/learnt/{game}"' not in page
 
     @pytest.mark.parametrize("game", ["romgon-turn", "noughts-and-crosses", "nothing", "x%00", "<b>"])
-    def test_where_nothing_was_learnt_there_is_no_page(self, client: Client, game: str) -> None:
+    def test_games_without_a_learnt_value_have_no_page(self, client: Client, game: str) -> None:
         answer = client.get(f"/learnt/{game}")
         assert answer.status_code == 404
         assert "This drawer is empty" in answer.content.decode()

@@ -13,7 +13,7 @@ from learning.models import Machine, MachineSeat
 from tests.factories import machine, room
 from tests.plans import rows_read
 
-N = 3_000
+N_OTHERS = 3_000
 """Other machines, and finished matches: half of them by the machine played, half by the others."""
 
 
@@ -21,12 +21,12 @@ N = 3_000
 def test_locking_machines_reads_no_others_or_other_matches() -> None:
     popular = machine()
     fields = {name: getattr(popular, name) for name in ("game", "side", "rule_json")}
-    others = Machine.objects.bulk_create(Machine(**fields, name=f"M{n}") for n in range(N))
+    others = Machine.objects.bulk_create(Machine(**fields, name=f"M{n}") for n in range(N_OTHERS))
     match = match_latest(room("machine", machine=popular.slug).room)
     live = live_match(match)
     over = {"status": "finished", "termination": "resigned", "finished_at": match.created_at}
     matches = Match.objects.bulk_create(
-        Match(room=match.room, number=2 + n, seed=n, position=match.position, **over) for n in range(N)
+        Match(room=match.room, number=2 + n, seed=n, position=match.position, **over) for n in range(N_OTHERS)
     )
     seats = Seat.objects.bulk_create(Seat(match=one, side=0, guest=UUID(int=one.pk), name="x") for one in matches)
     MachineSeat.objects.bulk_create(

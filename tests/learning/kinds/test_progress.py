@@ -23,29 +23,29 @@ from tests.factories import NC, api_with, guest, machine, machine_strength, play
 pytestmark = pytest.mark.django_db
 
 
-def holds(learner: Machine) -> float:
+def chance_not_to_lose(learner: Machine) -> float:
     """The chance not to lose against perfect play, computed as on the page."""
     perfect = machine_strength(Machine.objects.get(pk=learner.pk))["perfect"]
     return float(perfect["win"] + perfect["draw"])
 
 
-def taught(n_games: int, side: Side = Side.FIRST, game: str = NC) -> tuple[Machine, list[float]]:
+def play_matches(n_games: int, side: Side = Side.FIRST, game: str = NC) -> tuple[Machine, list[float]]:
     """A visitor's machine after ``n_games`` matches, and its chance not to lose before the first and after each."""
     points: list[float] = []
     learner: Machine | None = None
     for _ in range(n_games):
         seated = personal_machine_play(person=guest(), game=game, side=side)
         learner = Machine.objects.get(pk=int(seated.room.machine))
-        points = points or [holds(learner)]
+        points = points or [chance_not_to_lose(learner)]
         play_out(seated.room.code, guest())
-        points.append(holds(learner))
+        points.append(chance_not_to_lose(learner))
     assert learner is not None
     return Machine.objects.get(pk=learner.pk), points
 
 
 @pytest.mark.parametrize("side", list(Side))
 def test_the_curve_has_the_exact_strength_after_every_game(side: Side) -> None:
-    learner, points = taught(4, side)
+    learner, points = play_matches(4, side)
     shown = progress(learner)
     assert shown["curve"] == [[games, pytest.approx(share, abs=1e-12)] for games, share in enumerate(points)]
     assert shown["holds"] == shown["curve"][-1][1]
@@ -64,8 +64,8 @@ def test_the_curve_has_the_exact_strength_after_every_game(side: Side) -> None:
     assert [shown["results"].count(one) for one in ("win", "draw", "loss")] == list(shown["latest"].values())
 
 
-def test_of_one_match_it_is_said_how_it_went() -> None:
-    learner, _ = taught(1)
+def test_one_match_is_described() -> None:
+    learner, _ = play_matches(1)
     shown = progress(learner)
     assert re.match(r"It has played 1 game\. It (won|drew|lost) its last match\. ", shown["words"])
     box = shown["first_box"]
@@ -74,8 +74,8 @@ def test_of_one_match_it_is_said_how_it_went() -> None:
     assert sum(a != b for a, b in zip(box["before"], box["now"], strict=True)) == 1
 
 
-def test_results_are_those_of_the_last_ten_matches_in_order() -> None:
-    learner, _ = taught(11)
+def test_the_last_ten_results_are_listed_in_order() -> None:
+    learner, _ = play_matches(11)
     winners = [match.winner for match in Match.objects.order_by("pk") if match.is_over][-10:]
     names = {None: "draw", Side.FIRST: "win", Side.SECOND: "loss"}
     assert progress(learner)["results"] == [names[winner] for winner in winners]
@@ -102,7 +102,7 @@ def test_a_fall_is_explained(results: list[str], why: str) -> None:
     assert "every game" in holds_words("", results, [(0, Strong(0.6, 0.0)), (10, Strong(0.7, 0.0))])
 
 
-def test_a_new_one_knows_nothing_and_says_what_it_would_do() -> None:
+def test_progress_of_an_untaught_machine() -> None:
     seated = personal_machine_play(person=guest(), game=NC)
     learner = Machine.objects.get(pk=int(seated.room.machine))
     shown = progress(learner)
@@ -133,8 +133,8 @@ def test_its_first_bead_is_named_with_a_move_that_it_stands_for(
     assert _does([{"name": name, "mark": mark} for name, mark in moves], chances).startswith(words)
 
 
-def test_what_it_forgets_is_gone_from_its_curve_too() -> None:
-    learner, points = taught(2)
+def test_reset_clears_the_curve() -> None:
+    learner, points = play_matches(2)
     machine_reset(user=Visitor(UUID(int=1)), machine_id=learner.pk)
     learner.refresh_from_db()
     shown = progress(learner)
@@ -145,11 +145,11 @@ def test_curve_of_much_training_is_short_and_ends_at_the_last() -> None:
     learner = trained(machine(Side.FIRST), 2000)
     shown = progress(learner)
     assert 2 <= len(shown["curve"]) <= CURVE_POINTS + 2
-    assert shown["curve"][-1] == [2000, pytest.approx(holds(learner), abs=1e-12)]
+    assert shown["curve"][-1] == [2000, pytest.approx(chance_not_to_lose(learner), abs=1e-12)]
     assert shown["words"].startswith("It has played 2,000 games. At the start it ")
 
 
-def test_of_one_that_was_brought_in_it_is_known_how_it_stands() -> None:
+def test_progress_of_an_imported_machine() -> None:
     one = trained(machine())
     again = machine_import(user=None, content=machine_export(one).text.encode()).machine
     shown = progress(again)
@@ -160,7 +160,7 @@ def test_of_one_that_was_brought_in_it_is_known_how_it_stands() -> None:
 def test_progress_covers_any_size_and_refuses_other_kinds() -> None:
     """Machines without boxes have no progress of this kind."""
     for slug in ("hexapawn", "hexapawn-5x4"):
-        learner, _ = taught_without_strength(slug)
+        learner, _ = play_matches_without_strength(slug)
         shown = progress(learner)
         assert shown["games"] == 1
         assert (shown["holds"] is None) == (not game_get(slug).listable)
@@ -171,7 +171,7 @@ def test_progress_covers_any_size_and_refuses_other_kinds() -> None:
     assert (answer.status_code, answer.json()["code"]) == (404, "no_boxes")
 
 
-def taught_without_strength(game: str) -> tuple[Machine, None]:
+def play_matches_without_strength(game: str) -> tuple[Machine, None]:
     seated = personal_machine_play(person=guest(), game=game, side=Side.SECOND)
     play_out(seated.room.code, guest())
     return Machine.objects.get(pk=int(seated.room.machine)), None
@@ -181,5 +181,5 @@ def taught_without_strength(game: str) -> tuple[Machine, None]:
     ("share", "words"),
     [(0.0, "0"), (1e-9, "less than 1"), (0.37, "37"), (0.999, "more than 99"), (1.0, "100")],
 )
-def test_a_share_is_never_none_or_all_unless_it_is(share: float, words: str) -> None:
+def test_shares_are_0_or_100_percent_only_exactly(share: float, words: str) -> None:
     assert hundred(share) == words

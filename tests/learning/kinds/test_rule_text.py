@@ -29,7 +29,7 @@ def test_her_has_two_sentences_about_beads() -> None:
 
 
 @pytest.mark.parametrize("slug", PRESETS)
-def test_a_preset_says_nothing_of_what_changes_nothing(slug: str) -> None:
+def test_fields_without_effect_are_not_described(slug: str) -> None:
     words = rule_text(PRESETS[slug].rule)
     assert "+0" not in str(words)
     assert "0 bead" not in str(words).replace("20 bead", "").replace("100 bead", "")
@@ -60,7 +60,7 @@ OTHERS = [*Q_PRESETS.values(), *TABLE_PRESETS.values(), *VALUE_PRESETS.values()]
 
 
 @pytest.mark.parametrize("preset", OTHERS)
-def test_other_kinds_are_described_in_whole_sentences_too(preset: object) -> None:
+def test_other_kinds_are_described_in_whole_sentences(preset: object) -> None:
     rule = preset.rule  # type: ignore[attr-defined]
     for text in dict(kind_of_rule(rule).page.rule_sentences(rule)).values():
         assert text[0].isupper(), text
@@ -69,7 +69,7 @@ def test_other_kinds_are_described_in_whole_sentences_too(preset: object) -> Non
 
 
 @pytest.mark.parametrize("preset", OTHERS)
-def test_other_kinds_leave_out_what_is_switched_off(preset: object) -> None:
+def test_other_kinds_leave_out_disabled_fields(preset: object) -> None:
     rule = preset.rule  # type: ignore[attr-defined]
     page = kind_of_rule(rule).page
     names = ("epsilon", "epsilon_floor", "exploring", "exploring_floor", "random_share", "soft_share")
@@ -81,7 +81,7 @@ def test_other_kinds_leave_out_what_is_switched_off(preset: object) -> None:
 
 
 @pytest.mark.django_db
-def test_the_page_of_her_says_it(client: Client) -> None:
+def test_the_page_of_her_has_the_description(client: Client) -> None:
     her = machine_create(game="hexapawn", side=Side.SECOND, name="HER", preset="gardner-her")
     page = client.get(f"/machines/{her.pk}").content.decode()
     assert all(sentence in page for sentence in HER)

@@ -49,12 +49,20 @@ from menace_site.local.processes import is_dead
 from tests.compaction import compact_to
 from tests.conftest import StartWorker
 from tests.factories import api_with, expire_leases, guest, user
-from tests.learning.kinds.test_value_learner import GAME, QUICK, fresh, known, learner, played, romgon_room
+from tests.learning.kinds.test_value_learner import (
+    GAME,
+    QUICK_RULE,
+    fresh_memory,
+    learner,
+    play_moves,
+    romgon_room,
+    stored_state,
+)
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db
 N_GAMES = 120
-KEPT = [0, 1, 100, 120]
+SNAPSHOT_GAMES = [0, 1, 100, 120]
 
 
 @pytest.fixture(autouse=True)
@@ -63,7 +71,7 @@ def _small_samples(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(training, "sampling", replace(training.sampling, n_games=1))
 
 
-def begun(machine: Machine, games: int = N_GAMES, n_measured: int = 4, opponent: str = "") -> TrainingRun:
+def start_run(machine: Machine, games: int = N_GAMES, n_measured: int = 4, opponent: str = "") -> TrainingRun:
     stage = Stage(opponent or machine.slug, games, learns=not opponent)
     run = training_run_start(machine=machine.slug, stages=[stage], seed=7, measured=n_measured, enqueue=False)
     claimed = RUNS.claim(run.pk)
@@ -72,7 +80,7 @@ def begun(machine: Machine, games: int = N_GAMES, n_measured: int = 4, opponent:
 
 
 def measured_run(machine: Machine, **options: Any) -> Machine:
-    assert run_execute(begun(machine, **options)).status == JobStatus.FINISHED
+    assert run_execute(start_run(machine, **options)).status == JobStatus.FINISHED
     return Machine.objects.get(pk=machine.pk)
 
 
@@ -83,21 +91,21 @@ def rows(machine: Machine) -> list[tuple[Any, ...]]:
     return sorted(found.values_list(*fields))
 
 
-def states(machine: Machine) -> list[tuple[Any, ...]]:
+def snapshot_weights(machine: Machine) -> list[tuple[Any, ...]]:
     """The weights after each lesson with a snapshot."""
     return [
-        (one.games_done, known_at(machine, one.n_lessons), one.plays_since is not None)
+        (one.games_done, state_after_lessons(machine, one.n_lessons), one.plays_since is not None)
         for one in machine.snapshots.order_by("pk")
     ]
 
 
-def known_at(machine: Machine, n_lessons: int) -> tuple[list[float], list[float], int]:
+def state_after_lessons(machine: Machine, n_lessons: int) -> tuple[list[float], list[float], int]:
     row = weights_row_at(machine.pk, n_lessons)
     return floats(row.weights).tolist(), floats(row.average).tolist(), row.n_learnt
 
 
 @pytest.fixture
-def scripted(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[int, float]]:
+def scripted_scores(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[int, float]]:
     """The share of games won by a snapshot, by games learnt; otherwise a half. The other games are lost."""
     shares: dict[int, float] = {}
 
@@ -113,22 +121,22 @@ def scripted(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[int, float]]:
     return shares
 
 
-class TestMeasured:
+class TestMeasurement:
     def test_every_snapshot_plays_its_levels_and_the_best_once_more(self) -> None:
         machine = measured_run(learner())
         snapshots = {one.games_done: one for one in machine.snapshots.all()}
-        assert sorted(snapshots) == KEPT
+        assert sorted(snapshots) == SNAPSHOT_GAMES
         engine = engine_of(GAME)
         assert engine is not None
-        alone = fresh()
+        alone = fresh_memory()
         alone.train_against(alone, N_GAMES, RandomSource(7), opponent_learns=True)
         curve: dict[int, dict[str, Points]] = {}
         for games, snapshot in snapshots.items():
-            weights, average, n_learnt = known_at(machine, snapshot.n_lessons)
+            weights, average, n_learnt = state_after_lessons(machine, snapshot.n_lessons)
             assert n_learnt == games
             if games in alone.snapshots:
                 assert average == alone.snapshots[games].tolist()
-            memory = ValueMemory.load(GAME, QUICK, np.array(weights), average=np.array(average))
+            memory = ValueMemory.load(GAME, QUICK_RULE, np.array(weights), average=np.array(average))
             for level in ("medium", "hard"):
                 meet = value_meeting(GAME, memory.machine.player, engine.levels[level])
                 points = Points.of(measured(meet, openings(GAME, 2, seed=CHOSEN_ON), seed=CHOSEN_ON))
@@ -141,39 +149,39 @@ class TestMeasured:
         assert {one.points.games for one in confirmed} == {4}
         playing = machine.snapshots.get(plays_since__isnull=False)
         assert (playing.games_done, playing.is_by_hand) == (best, False)
-        assert known(machine) == known_at(machine, playing.n_lessons)
+        assert stored_state(machine) == state_after_lessons(machine, playing.n_lessons)
 
-    def test_the_best_is_what_plays_and_learns_on(self, scripted: dict[int, float]) -> None:
-        scripted.update({100: 1.0})
+    def test_the_best_snapshot_plays_and_continues_to_learn(self, scripted_scores: dict[int, float]) -> None:
+        scripted_scores.update({100: 1.0})
         machine = measured_run(learner(), n_measured=20)
         playing = machine.snapshots.get(games_done=100)
         assert playing.plays_since == machine.n_lessons
-        assert known(machine) == known_at(machine, playing.n_lessons)
-        assert known(machine)[2] == 100
+        assert stored_state(machine) == state_after_lessons(machine, playing.n_lessons)
+        assert stored_state(machine)[2] == 100
         assert machine.n_games == 2 * N_GAMES, "what it has played it has played"
         last = Lesson.objects.get(machine=machine, number=machine.n_lessons)
         assert (last.kind, last.run, last.match) == (LessonKind.CHOICE, None, None)
-        before = known(machine)
+        before = stored_state(machine)
         seated = romgon_room("machine", machine=str(machine.pk))
-        played(seated, guest(), 4)
+        play_moves(seated, guest(), 4)
         match_resign(code=seated.room.code, person=guest())
         machine.refresh_from_db()
-        assert known(machine)[2] == 101, "a live lesson goes on from what plays"
-        assert known(machine) != before
+        assert stored_state(machine)[2] == 101, "a live lesson goes on from what plays"
+        assert stored_state(machine) != before
         again = measured_run(machine, games=3, n_measured=2)
         first = again.snapshots.filter(games_done=0).latest("pk")
-        assert known_at(machine, first.n_lessons)[2] == 101
+        assert state_after_lessons(machine, first.n_lessons)[2] == 101
         assert (first.n_trained, first.n_left) == (N_GAMES, 20)
         last_of_run = TrainingRun.objects.latest("pk").snapshots.get(games_done=3)
         assert (last_of_run.n_trained, last_of_run.n_left) == (N_GAMES + 3, 20)
 
-    def test_a_ledger_that_is_folded_up_keeps_every_snapshot(self, scripted: dict[int, float]) -> None:
-        scripted.update({100: 1.0})
+    def test_a_compacted_ledger_keeps_every_snapshot(self, scripted_scores: dict[int, float]) -> None:
+        scripted_scores.update({100: 1.0})
         machine = measured_run(learner(owner=user()), n_measured=20)
         snapshots = list(machine.snapshots.order_by("pk"))
-        before, knew = states(machine), [kept.snapshot_knew(machine, one) for one in snapshots]
+        before, knew = snapshot_weights(machine), [kept.snapshot_knew(machine, one) for one in snapshots]
         for _ in compact_to(machine, machine.n_lessons):
-            assert states(machine) == before
+            assert snapshot_weights(machine) == before
         assert [kept.snapshot_knew(machine, one) for one in snapshots] == knew
         n_kept = Lesson.objects.filter(machine=machine).count()
         assert n_kept == Weights.objects.filter(machine=machine, lesson__isnull=False).count() < machine.n_lessons
@@ -183,7 +191,7 @@ class TestMeasured:
         first = measured_run(machine, games=3, n_measured=2).snapshots.filter(games_done=0).latest("pk")
         assert (first.n_trained, first.n_left) == (N_GAMES, 20), "the run counts, though its lessons are folded"
 
-    def test_games_of_a_training_that_is_kept_no_more_count(self) -> None:
+    def test_games_of_deleted_trainings_count(self) -> None:
         machine = learner()
         for _ in range(2):
             machine = measured_run(machine, games=3, n_measured=0)
@@ -191,73 +199,73 @@ class TestMeasured:
         measured_run(machine, games=3, n_measured=0)
         assert machine.snapshots.latest("pk").n_trained == 9
 
-    def test_the_newest_needs_no_lesson_to_play(self, scripted: dict[int, float]) -> None:
-        scripted.update({N_GAMES: 1.0})
+    def test_the_newest_snapshot_needs_no_lesson(self, scripted_scores: dict[int, float]) -> None:
+        scripted_scores.update({N_GAMES: 1.0})
         machine = measured_run(learner(), n_measured=20)
         assert not Lesson.objects.filter(kind=LessonKind.CHOICE).exists()
         assert machine.snapshots.get(plays_since=machine.n_lessons).games_done == N_GAMES
 
-    def test_what_it_was_before_plays_on_if_a_run_made_it_no_better(self, scripted: dict[int, float]) -> None:
+    def test_a_run_without_improvement_keeps_the_old_state(self, scripted_scores: dict[int, float]) -> None:
         machine = measured_run(learner(), games=3)
-        before = known(machine)
-        scripted.update({before[2]: 1.0, before[2] + 1: 0.0, before[2] + 3: 0.0})
+        before = stored_state(machine)
+        scripted_scores.update({before[2]: 1.0, before[2] + 1: 0.0, before[2] + 3: 0.0})
         machine = measured_run(machine, games=3, n_measured=20)
-        assert known(machine) == before
+        assert stored_state(machine) == before
 
-    def test_without_measuring_the_newest_plays(self) -> None:
+    def test_without_measurement_the_newest_snapshot_plays(self) -> None:
         machine = measured_run(learner(), n_measured=0)
-        assert [one.games_done for one in machine.snapshots.order_by("pk")] == KEPT
+        assert [one.games_done for one in machine.snapshots.order_by("pk")] == SNAPSHOT_GAMES
         assert not Measurement.objects.exists()
         assert not machine.snapshots.filter(plays_since__isnull=False).exists()
 
     @pytest.mark.parametrize("wrong", [-2, 3, 1002])
-    def test_a_number_of_games_that_cannot_be_is_refused(self, wrong: int) -> None:
+    def test_invalid_numbers_of_games_are_refused(self, wrong: int) -> None:
         with pytest.raises(TrainingRefusedError, match="measured"):
-            begun(learner(), n_measured=wrong)
+            start_run(learner(), n_measured=wrong)
         assert not TrainingRun.objects.exists()
 
-    def test_strength_that_is_known_at_every_point_is_not_measured(self) -> None:
+    def test_kinds_with_exact_strength_are_not_measured(self) -> None:
         menace = machine_create(game="noughts-and-crosses", side=Side.FIRST, name="M")
         with pytest.raises(TrainingRefusedError, match=r"^measured: .* keep no snapshots"):
-            begun(menace, opponent="random")
-        run_execute(begun(menace, opponent="random", n_measured=0))
+            start_run(menace, opponent="random")
+        run_execute(start_run(menace, opponent="random", n_measured=0))
         assert not Snapshot.objects.exists()
         assert kept.measured_usually(menace) == 0
 
-    def test_other_run_or_frozen_machine_prevents_the_put_back(self, scripted: dict[int, float]) -> None:
+    def test_other_run_or_frozen_machine_prevents_the_put_back(self, scripted_scores: dict[int, float]) -> None:
         """The best snapshot is put back only if no other run goes on and the machine still learns."""
-        scripted.update({1: 1.0})
+        scripted_scores.update({1: 1.0})
         machine = learner()
         other = training_run_start(
             machine=machine.slug, stages=[Stage(machine.slug, 1, learns=True)], seed=1, enqueue=False
         )
         measured_run(machine, games=2)
-        assert known(machine)[2] == 2
+        assert stored_state(machine)[2] == 2
         other.delete()
-        run = begun(machine, games=2)
+        run = start_run(machine, games=2)
         while run.games_done < 2:
             run = run_chunk(run, Pace(n_games=2))
         machine_update(user=user(is_staff=True), machine_id=machine.pk, learns=False)
         assert run_execute(run).status == JobStatus.FINISHED
-        assert known(machine)[2] == 4
+        assert stored_state(machine)[2] == 4
 
 
-class TestKilled:
+class TestInterruption:
     def test_killed_run_ends_with_the_same_weights_and_measures(self, monkeypatch: pytest.MonkeyPatch) -> None:
         whole = measured_run(learner())
         cut, n_turns = learner(), 0
-        run = begun(cut)
+        run = start_run(cut)
         monkeypatch.setattr(measuring, "PART_S", 0)
 
-        def dies(*_: Any, **__: Any) -> None:
+        def raise_interrupt(*_: Any, **__: Any) -> None:
             raise SystemExit
 
         while run.status == JobStatus.RUNNING:
             n_turns += 1
             if n_turns % 3 == 0:  # at the last step of a chunk, after all its rows have been written
                 with monkeypatch.context() as patch:
-                    patch.setattr(jobs, "renew", dies)
-                    patch.setattr(jobs, "end", dies)
+                    patch.setattr(jobs, "renew", raise_interrupt)
+                    patch.setattr(jobs, "end", raise_interrupt)
                     with pytest.raises(SystemExit):
                         run_chunk(run, Pace(n_games=30))
                 expire_leases(run)
@@ -266,14 +274,14 @@ class TestKilled:
                 run = taken
             run = run_chunk(run, Pace(n_games=30))
         assert rows(cut) == rows(whole)
-        assert states(cut) == states(whole)
-        assert known(cut) == known(whole)
+        assert snapshot_weights(cut) == snapshot_weights(whole)
+        assert stored_state(cut) == stored_state(whole)
         assert n_turns > 20
 
-    def test_one_that_is_deleted_while_it_is_measured_ends_its_run(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_deletion_during_measurement_ends_the_run(self, monkeypatch: pytest.MonkeyPatch) -> None:
         owner = user()
         machine = learner(owner=owner)
-        run = begun(machine, games=3, n_measured=2)
+        run = start_run(machine, games=3, n_measured=2)
 
         def play(*args: Any) -> Any:
             machine_delete(user=owner, machine_id=machine.pk)
@@ -283,9 +291,9 @@ class TestKilled:
         run_execute(run)
         assert not TrainingRun.objects.exists()
 
-    def test_a_cancel_ends_it_between_two_parts(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_cancelling_ends_a_measurement_between_two_parts(self, monkeypatch: pytest.MonkeyPatch) -> None:
         machine = learner()
-        run = begun(machine, games=2)
+        run = start_run(machine, games=2)
         while run.games_done < 2:
             run = run_chunk(run, Pace(n_games=2))
         monkeypatch.setattr(measuring, "PART_S", 0)
@@ -295,30 +303,30 @@ class TestKilled:
         training_run_cancel(run_id=run.pk)
         assert run_execute(TrainingRun.objects.get(pk=run.pk)).status == JobStatus.CANCELLED
         assert len(rows(machine)) <= len(found) + 1
-        assert known(machine)[2] == 2, "what it knows now plays"
+        assert stored_state(machine)[2] == 2, "what it knows now plays"
 
 
-class TestChosen:
-    def test_by_its_owner_any_of_them_and_the_newest(self, scripted: dict[int, float]) -> None:
+class TestChoice:
+    def test_the_owner_chooses_any_snapshot(self, scripted_scores: dict[int, float]) -> None:
         owner = user()
-        scripted.update({100: 1.0})
+        scripted_scores.update({100: 1.0})
         machine = measured_run(learner(owner=owner), n_measured=20)
-        then = {one.games_done: (one, known_at(machine, one.n_lessons)) for one in machine.snapshots.all()}
+        then = {one.games_done: (one, state_after_lessons(machine, one.n_lessons)) for one in machine.snapshots.all()}
         for wanted, games in ((str(then[1][0].pk), 1), (NEWEST, N_GAMES), (str(then[0][0].pk), 0)):
             machine = snapshot_choose(user=owner, machine_id=machine.pk, wanted=wanted)
-            assert known(machine) == then[games][1]
+            assert stored_state(machine) == then[games][1]
             playing = machine.snapshots.get(plays_since__isnull=False)
             assert (playing.games_done, playing.is_by_hand, playing.plays_since) == (games, True, machine.n_lessons)
         n_lessons = machine.n_lessons
         again = snapshot_choose(user=owner, machine_id=machine.pk, wanted=wanted)
-        assert known(again) == then[0][1]
+        assert stored_state(again) == then[0][1]
         assert again.n_lessons == n_lessons + 1, "the ledger knows of every time"
-        assert known_at(machine, then[100][0].n_lessons) == then[100][1], "and goes on knowing the others"
+        assert state_after_lessons(machine, then[100][0].n_lessons) == then[100][1], "and goes on knowing the others"
         snapshot_choose(user=owner, machine_id=machine.pk, wanted=str(then[1][0].pk))
         for n_games, left in ((2, 119), (3, 119)):  # 120 games in all, of which the snapshot knew one; then new games
             measured_run(machine, games=n_games, n_measured=0)
             latest = machine.snapshots.latest("pk")
-            assert (latest.n_left, known_at(machine, latest.n_lessons)[2]) == (left, latest.n_trained - left)
+            assert (latest.n_left, state_after_lessons(machine, latest.n_lessons)[2]) == (left, latest.n_trained - left)
         snapshot_choose(user=owner, machine_id=machine.pk, wanted=str(then[0][0].pk))
         again = Machine.objects.get(pk=machine.pk)
         text = json.loads(machine_export(again).text)
@@ -330,7 +338,7 @@ class TestChosen:
         mine = measured_run(learner(owner=owner), games=1)
         theirs = measured_run(machine, games=1).snapshots.first()
         assert theirs is not None
-        before = known(mine), Lesson.objects.count()
+        before = stored_state(mine), Lesson.objects.count()
         for who, wanted, error in (
             (owner, str(theirs.pk), SnapshotNotFoundError),
             (owner, "latest", SnapshotNotFoundError),
@@ -339,27 +347,33 @@ class TestChosen:
         ):
             with pytest.raises(error):
                 snapshot_choose(user=who, machine_id=mine.pk, wanted=wanted)
-        begun(mine, games=1)
+        start_run(mine, games=1)
         with pytest.raises(MachineBusyError):
             snapshot_choose(user=owner, machine_id=mine.pk, wanted=NEWEST)
-        assert (known(mine), Lesson.objects.count()) == before
+        assert (stored_state(mine), Lesson.objects.count()) == before
 
-    def test_a_copy_takes_what_plays_and_a_reset_forgets_them(self, scripted: dict[int, float]) -> None:
+    def test_copies_have_the_chosen_snapshot_and_reset_none(self, scripted_scores: dict[int, float]) -> None:
         owner = user()
-        scripted.update({1: 1.0})
+        scripted_scores.update({1: 1.0})
         machine = measured_run(learner(owner=owner), games=3, n_measured=20)
         copy = machine_clone(machine_id=machine.pk, name="Copy", owner=owner)
-        assert known(copy) == known(machine) == known_at(machine, machine.snapshots.get(games_done=1).n_lessons)
+        assert (
+            stored_state(copy)
+            == stored_state(machine)
+            == state_after_lessons(machine, machine.snapshots.get(games_done=1).n_lessons)
+        )
         assert not copy.snapshots.exists()
         reset = machine_reset(user=owner, machine_id=machine.pk)
         assert not reset.snapshots.exists()
-        assert known(reset)[2] == 0
+        assert stored_state(reset)[2] == 0
         again = measured_run(reset, games=1)
-        assert known_at(again, again.snapshots.get(run=again.runs.latest("pk"), games_done=0).n_lessons)[2] == 0
+        assert (
+            state_after_lessons(again, again.snapshots.get(run=again.runs.latest("pk"), games_done=0).n_lessons)[2] == 0
+        )
         machine_delete(user=owner, machine_id=machine.pk)
         assert not Snapshot.objects.exists()
 
-    def test_games_before_a_reset_are_none_of_its_training(self) -> None:
+    def test_games_before_a_reset_do_not_count(self) -> None:
         owner = user()
         machine = measured_run(learner(owner=owner), games=3, n_measured=0)
         machine_reset(user=owner, machine_id=machine.pk)
@@ -368,7 +382,7 @@ class TestChosen:
             latest = machine.snapshots.order_by("-pk").values_list("n_trained", flat=True)[:3]
             assert list(latest) == [n_before + 3, n_before + 1, n_before]
 
-    def test_over_the_api_with_what_was_measured_and_what_it_knew(self) -> None:
+    def test_snapshots_by_the_api(self) -> None:
         owner = user("owner")
         machine = learner(owner=owner)
         asked = {"machine": machine.slug, "opponent": "easy", "games": 1, "measured": 2}
@@ -388,11 +402,11 @@ class TestChosen:
                 assert measure["points"]["low"] <= measure["points"]["value"] <= measure["points"]["high"]
         knew = api_with(None).get(f"{address}/{found[1]['id']}/weights").json()
         assert knew["before"] == knew["mean_before"] == [0.0] * 601
-        assert (knew["after"], knew["mean_after"]) == known_at(machine, found[1]["lesson"])[:2]
+        assert (knew["after"], knew["mean_after"]) == state_after_lessons(machine, found[1]["lesson"])[:2]
         assert api_with(None).get(f"{address}/{found[0]['id']}/weights").json()["before"] is None
         chosen = api_with(owner).post(f"{address}/choose", {"snapshot": found[0]["id"]}, format="json")
         assert [(one["plays"], one["chosen_by_hand"]) for one in chosen.json()] == [(True, True), (False, False)]
-        assert known(machine)[2] == 0
+        assert stored_state(machine)[2] == 0
         for who, snapshot, status in ((owner, "none", 404), (user("other"), "newest", 403), (None, "newest", 401)):
             refused = api_with(who).post(f"{address}/choose", {"snapshot": snapshot}, format="json")
             assert refused.status_code in (status, 403), refused.json()
@@ -409,11 +423,11 @@ class TestValues:
     def table(machine: Machine) -> dict[str, float]:
         return {key: value for key, value in machine.values.values_list("key", "value") if value}
 
-    def test_what_was_measured_plays(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_the_measured_state_plays(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(kept, "best_of", lambda curve: 1)
         owner = user()
         machine = machine_create(game="romgon", side=None, name="Q", owner=owner)
-        run = begun(machine, games=2, opponent="easy", n_measured=2)
+        run = start_run(machine, games=2, opponent="easy", n_measured=2)
         while run.games_done < 1:
             run = run_chunk(run, Pace(n_games=1))
         then, epsilon = self.table(machine), Machine.objects.get(pk=machine.pk).epsilon
@@ -431,7 +445,7 @@ class TestValues:
         answer = api_with(None).get(f"/api/machines/{machine.slug}/snapshots/{machine.snapshots.first().pk}/weights")
         assert (answer.status_code, answer.json()["code"]) == (404, "no_weights")
 
-    def test_too_much_learnt_since_is_refused_and_nothing_stored(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_too_many_later_changes_are_refused(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(kept, "best_of", lambda curve: 0)
         monkeypatch.setattr(keyed_training, "PUT_BACK_MOST", 3)
         owner = user()
@@ -448,12 +462,12 @@ class TestValues:
         assert not Lesson.objects.filter(kind=LessonKind.CHOICE).exists()
 
 
-class TestShown:
-    def test_the_page_tells_what_plays_and_its_owner_may_choose(
-        self, client: Client, scripted: dict[int, float], monkeypatch: pytest.MonkeyPatch
+class TestPage:
+    def test_the_page_shows_the_snapshots_and_offers_the_choice(
+        self, client: Client, scripted_scores: dict[int, float], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         owner = user()
-        scripted.update({1: 1.0})
+        scripted_scores.update({1: 1.0})
         machine = measured_run(learner(owner=owner), games=3, n_measured=20)
         page = unescape(client.get(machine.get_absolute_url()).content.decode())
         assert "plays by what it knew after 1 game of training." in page
@@ -471,7 +485,7 @@ class TestShown:
         assert page.count("let it play") == 2
         assert "Went back to what it knew earlier" in page
         seated = romgon_room("machine", machine=str(machine.pk))
-        played(seated, guest(), 2)
+        play_moves(seated, guest(), 2)
         match_resign(code=seated.room.code, person=guest())
         assert "On top of that came 1 lesson more." in client.get(machine.get_absolute_url()).content.decode()
         measured_run(machine, games=1, n_measured=0)
@@ -514,7 +528,7 @@ class TestShown:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.soak
-def test_workers_killed_three_times_in_training_and_in_measuring(start_worker: StartWorker) -> None:
+def test_run_of_three_killed_workers_has_the_same_snapshots(start_worker: StartWorker) -> None:
     def started(machine: Machine, *, enqueue: bool) -> TrainingRun:
         stages = [Stage(machine.slug, 400, learns=True)]
         return training_run_start(machine=machine.slug, stages=stages, seed=7, measured=60, enqueue=enqueue)
@@ -540,5 +554,5 @@ def test_workers_killed_three_times_in_training_and_in_measuring(start_worker: S
     tasks.jobs_recover()
     assert wait_until(lambda: TrainingRun.objects.get(pk=run.pk).status == JobStatus.FINISHED)
     assert rows(killed) == rows(whole)
-    assert states(killed) == states(whole)
-    assert known(killed) == known(whole)
+    assert snapshot_weights(killed) == snapshot_weights(whole)
+    assert stored_state(killed) == stored_state(whole)

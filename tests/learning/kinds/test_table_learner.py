@@ -50,23 +50,23 @@ from learning.workers.runs import RUNS, Pace, run_chunk, run_execute
 from tests.factories import NC, api_with, guest, machine, machine_strength, person, play, play_out, room, trained, user
 
 GAME = game_get(NC)
-HOPEFUL = TableRule(
+RULE = TableRule(
     method=Method.Q_LEARNING, step_size=0.3, exploring=0.5, exploring_decay=0.99, exploring_floor=0.1, start_value=0.5
 )
 """Values begin at ½, so that a missing value read as 0 is noticed, and ε changes with every game."""
-EACH = pytest.mark.parametrize("preset", TABLE_PRESETS)
+each_preset = pytest.mark.parametrize("preset", TABLE_PRESETS)
 pytestmark = pytest.mark.django_db
 
 
-def learner(rule: TableRule = HOPEFUL, game: str = NC, **fields: Any) -> Machine:
+def learner(rule: TableRule = RULE, game: str = NC, **fields: Any) -> Machine:
     return machine_create(game=game, side=None, name="Tab", rule=rule, **fields)
 
 
-def of_preset(preset: str, **fields: Any) -> Machine:
+def learner_of_preset(preset: str, **fields: Any) -> Machine:
     return machine_create(game=NC, side=None, name="Tab", preset=preset, **fields)
 
 
-def known(one: Machine) -> dict[str, tuple[float, int]]:
+def stored_values(one: Machine) -> dict[str, tuple[float, int]]:
     """The stored values and visits; the ledger explains them."""
     one.refresh_from_db()
     assert value_errors() == []
@@ -74,45 +74,45 @@ def known(one: Machine) -> dict[str, tuple[float, int]]:
     return {key: (value, visits) for key, value, visits in values_rows(one)}
 
 
-def knows(memory: TableMemory) -> dict[str, tuple[float, int]]:
+def values_in_memory(memory: TableMemory) -> dict[str, tuple[float, int]]:
     machine = memory.readable()
     return {key: (value, machine.visits[key]) for key, value in machine.values.items()}
 
 
-def begun(one: Machine, *stages: Stage, seed: int = 7) -> TrainingRun:
+def start_run(one: Machine, *stages: Stage, seed: int = 7) -> TrainingRun:
     run = training_run_start(machine=one.slug, stages=stages, seed=seed, enqueue=False)
     claimed = RUNS.claim(run.pk)
     assert claimed is not None
     return claimed
 
 
-class TestMade:
-    @EACH
-    def test_by_the_api_from_a_preset(self, preset: str) -> None:
+class TestCreation:
+    @each_preset
+    def test_machine_is_made_by_the_api_from_a_preset(self, preset: str) -> None:
         made = api_with(user()).post("/api/machines", {"game": "hexapawn-4x3", "preset": preset}, format="json").json()
         assert (made["side"], made["name"], made["values"]) == (None, TABLE_PRESETS[preset].name, 0)
         assert Machine.objects.get().epsilon == TABLE_PRESETS[preset].rule.exploring
 
-    def test_on_the_page_with_every_field_of_its_rule(self, client: Client) -> None:
+    def test_machine_is_made_on_the_page_with_every_field(self, client: Client) -> None:
         client.force_login(user())
         assert 'data-kind="table-learner"' in client.get("/machines/new").content.decode()
-        rule = {name: value for name, value in HOPEFUL.to_json().items() if name not in ("kind", "step_by_visits")}
+        rule = {name: value for name, value in RULE.to_json().items() if name not in ("kind", "step_by_visits")}
         form = {"game": NC, "name": "Tab", "side": "0", "preset": "sarsa-table", "own_rule": "on", **rule}
         answer = client.post("/machines/new", form)
         assert answer.status_code == 302, answer.context["form"].errors
-        assert (Machine.objects.get().rule, Machine.objects.get().side) == (HOPEFUL, None)
+        assert (Machine.objects.get().rule, Machine.objects.get().side) == (RULE, None)
         refused = client.post("/machines/new", {**form, "trace_decay": "0.5"})
         assert refused.context["form"].errors["trace_decay"]
 
     @pytest.mark.parametrize("rule", [{"step_size": 0}, {"trace_decay": 1.5}, {"method": "dyna"}, {"gamma": 1}])
-    def test_a_rule_that_cannot_be_is_refused_with_its_field(self, rule: dict[str, Any]) -> None:
+    def test_refusal_of_an_invalid_rule_names_the_field(self, rule: dict[str, Any]) -> None:
         asked = {"game": NC, "rule": {"kind": "table-learner", **rule}}
         answer = api_with(user()).post("/api/machines", asked, format="json")
         assert answer.status_code == 400
         assert next(iter(rule)) in answer.content.decode()
         assert not Machine.objects.exists()
 
-    def test_for_every_game_that_can_be_listed_and_no_other(self) -> None:
+    def test_machines_exist_for_listed_games_only(self) -> None:
         for game in GAMES.values():
             if game.listable and game.always_ends:
                 assert (
@@ -126,38 +126,38 @@ class TestMade:
         assert machine_create(game=NC, side=Side.FIRST, name="M").preset == "michie-1961", "what usually plays stays"
 
 
-class TestTrained:
+class TestTraining:
     def test_run_in_chunks_equals_training_in_one_go(self) -> None:
         one = learner()
-        run = begun(one, Stage("random", 700), Stage("perfect", 300), Stage(one.slug, 100, learns=True))
+        run = start_run(one, Stage("random", 700), Stage("perfect", 300), Stage(one.slug, 100, learns=True))
         n_chunks = 0
         while run.status == JobStatus.RUNNING:
             # Each chunk starts from the stored row alone, as after the death of a worker.
             run = run_chunk(TrainingRun.objects.get(pk=run.pk), Pace(n_games=30 + n_chunks % 7))
             n_chunks += 1
-        memory, rng = TableMemory.fresh(GAME, HOPEFUL), RandomSource(7)
+        memory, rng = TableMemory.fresh(GAME, RULE), RandomSource(7)
         memory.train(OPPONENTS["random"], 700, rng)
         memory.train(OPPONENTS["perfect"], 300, rng)
         memory.train_against(memory, 100, rng, opponent_learns=True)
-        assert known(one) == knows(memory)
+        assert stored_values(one) == values_in_memory(memory)
         assert (run.random_state, one.epsilon, one.n_games) == (rng.text, memory.epsilon, 1200)
         assert one.n_values == one.values.count() > 1000
         assert set(one.values.values_list("start", flat=True)) == {0.5}
         marks = [point.games_done for point in run.curve.all()]
         assert (len(marks), marks[0], marks[-1]) == (61, 0, 1100)
 
-    def test_two_of_a_kind_train_each_other_but_no_other_kind(self) -> None:
-        one, other = learner(), of_preset("td-boards")
-        run_execute(begun(one, Stage(other.slug, 200, learns=True)))
-        memories = TableMemory.fresh(GAME, HOPEFUL), TableMemory.fresh(GAME, TABLE_PRESETS["td-boards"].rule)
+    def test_machines_train_with_their_own_kind_only(self) -> None:
+        one, other = learner(), learner_of_preset("td-boards")
+        run_execute(start_run(one, Stage(other.slug, 200, learns=True)))
+        memories = TableMemory.fresh(GAME, RULE), TableMemory.fresh(GAME, TABLE_PRESETS["td-boards"].rule)
         memories[0].train_against(memories[1], 200, RandomSource(7), opponent_learns=True)
-        assert [known(one), known(other)] == [knows(memory) for memory in memories]
+        assert [stored_values(one), stored_values(other)] == [values_in_memory(memory) for memory in memories]
         with pytest.raises(TrainingRefusedError):
-            begun(one, Stage(machine(slug="menace").slug, 1))
+            start_run(one, Stage(machine(slug="menace").slug, 1))
 
-    @EACH
-    def test_its_strength_is_exact_the_mean_of_both_sides(self, preset: str) -> None:
-        one = trained(of_preset(preset), 500)
+    @each_preset
+    def test_strength_is_the_exact_mean_of_both_sides(self, preset: str) -> None:
+        one = trained(learner_of_preset(preset), 500)
         memory = MEMORY.load(one)
         sides = [table_against_opponent(memory, side, OPPONENTS["random"]) for side in Side]
         strength = machine_strength(one)
@@ -167,12 +167,12 @@ class TestTrained:
         assert last.strength == strength
 
 
-class TestPlayed:
-    @EACH
+class TestLiveMatches:
+    @each_preset
     @pytest.mark.parametrize("side", Side, ids=["first", "second"])
-    def test_live_it_learns_from_the_match_that_ends(self, preset: str, side: Side) -> None:
-        one = trained(of_preset(preset), 300)
-        before, epsilon = known(one), one.epsilon
+    def test_machine_learns_when_a_match_ends(self, preset: str, side: Side) -> None:
+        one = trained(learner_of_preset(preset), 300)
+        before, epsilon = stored_values(one), one.epsilon
         seated = room("machine", machine=str(one.pk), side=side)
         play_out(seated.room.code, guest())
         match = seated.room.matches.get()
@@ -189,7 +189,7 @@ class TestPlayed:
         winner = match.winner
         result = "DRAW" if winner is None else "LOSS" if winner == side else "WIN"
         steps = readable.learn(learnt, Result[result])
-        assert known(one) == {key: (value, readable.visits[key]) for key, value in readable.values.items()}
+        assert stored_values(one) == {key: (value, readable.visits[key]) for key, value in readable.values.items()}
         lesson = Lesson.objects.get(match=match)
         changes = ValueChange.objects.filter(lesson=lesson).order_by("pk")
         assert [(one.entry.key, one.before, one.after) for one in changes] == [
@@ -198,7 +198,7 @@ class TestPlayed:
         assert (lesson.kind, one.n_games, one.epsilon) == (LessonKind.MATCH, 301, readable.epsilon)
 
     def test_machine_shows_values_of_moves_and_changes_of_a_game(self) -> None:
-        one = trained(of_preset("td-boards"), 2_000)
+        one = trained(learner_of_preset("td-boards"), 2_000)
         seated = room("machine", machine=str(one.pk))
         state = play(seated, guest(), "5")
         (seat,) = (seat for seat in state["seats"] if seat["machine"])
@@ -217,23 +217,23 @@ class TestPlayed:
             state["learning"]["lesson"]["sentence"] == "Tab won: the value of one board that it brought about changes."
         )
 
-    def test_a_frozen_one_tries_nothing_and_stays_as_it_is(self) -> None:
+    def test_a_frozen_machine_neither_explores_nor_learns(self) -> None:
         one = trained(learner(), 500)
         Machine.objects.update(learns=False, epsilon=1.0)
-        before = known(one)
+        before = stored_values(one)
         for _ in range(5):
             seated = room("machine", machine=str(one.pk), side=Side.SECOND)
             play_out(seated.room.code, guest())
-        assert known(one) == before
+        assert stored_values(one) == before
         decisions = Decision.objects.filter(machine=one)
         assert decisions.count() > 10
         assert all(not d.explored and d.values[d.chosen] == max(d.values) for d in decisions)
 
-    def test_it_meets_itself_and_learns_once_from_both_seats(self) -> None:
+    def test_match_against_itself_teaches_both_seats_once(self) -> None:
         one = learner()
         seated = room_create(person=guest(), game=NC, first=str(one.pk), second=str(one.pk))
         assert match_step(code=seated.room.code, person=guest(), max_plies=9)["status"] == "finished"
-        visits = known(one).values()
+        visits = stored_values(one).values()
         assert (sum(n for _, n in visits), one.n_games) == (len(live_match(seated.room.matches.get()).plies), 2)
         assert Lesson.objects.count() == 1
 
@@ -242,19 +242,19 @@ class TestPlayed:
         one, menace = learner(owner=owner), machine(Side.SECOND)
         seated = room_create(person=guest(), game=NC, first=str(one.pk), second=str(menace.pk))
         match_step(code=seated.room.code, person=guest(), max_plies=9)
-        known(one)
+        stored_values(one)
         assert one.n_games == Machine.objects.get(pk=menace.pk).n_games == 1
         assert ledger_errors() == []
         seated = room("random", person(owner), takes_over=str(one.pk))
         play_out(seated.room.code, person(owner))
-        known(one)
+        stored_values(one)
         assert one.n_games == 2
 
 
-class TestAsked:
-    @EACH
-    def test_for_a_move_and_for_what_each_is_worth(self, preset: str) -> None:
-        one = trained(of_preset(preset), 1_000)
+class TestAdvice:
+    @each_preset
+    def test_advice_gives_a_move_and_the_value_of_each(self, preset: str) -> None:
+        one = trained(learner_of_preset(preset), 1_000)
         readable = MEMORY.load(one).readable()
         position = GAME.decode("X...O....")
         asked = {"game": NC, "board": "X...O....", "machine": one.slug}
@@ -269,23 +269,23 @@ class TestAsked:
             m for m, chance in chances.items() if chance
         }
         assert not view["has_outlook"]
-        assert known(one)
+        assert stored_values(one)
 
-    def test_of_a_board_that_is_none(self) -> None:
+    def test_advice_refuses_an_invalid_board(self) -> None:
         assert api_with(None).get(f"/api/machines/{learner().pk}/values/XXXXXXXXX").status_code == 404
 
 
-class TestTakenAway:
+class TestFilesAndCopies:
     def test_a_file_brings_back_the_same_machine(self) -> None:
         one = trained(learner(description="d"), 300)
         text = machine_export(one).text
         again = machine_import(user=user(), content=text.encode()).machine
-        assert known(again) == known(one)
+        assert stored_values(again) == stored_values(one)
         assert (again.epsilon, again.n_values) == (one.epsilon, one.n_values)
         assert machine_export(again).text == text
         for machine_of in (one, again):
             trained(machine_of, 50, seed=9)
-        assert known(again) == known(one)
+        assert stored_values(again) == stored_values(one)
 
     @pytest.mark.parametrize(
         ("change", "reason"),
@@ -302,7 +302,7 @@ class TestTakenAway:
             ({"times": 3}, "times"),
         ],
     )
-    def test_a_file_that_is_wrong_is_refused_with_the_place(self, change: dict[str, Any], reason: str) -> None:
+    def test_refusal_of_a_wrong_file_names_the_place(self, change: dict[str, Any], reason: str) -> None:
         file = json.loads(machine_export(trained(learner(), 50)).text)
         file["values"][0] |= change
         self.refused(file, reason)
@@ -326,22 +326,22 @@ class TestTakenAway:
         assert reason in answer.content.decode()
         assert Machine.objects.count() == n_machines
 
-    def test_a_copy_goes_on_exactly_where_its_original_stood(self) -> None:
+    def test_a_copy_continues_from_the_state_of_its_original(self) -> None:
         owner = user()
-        one = trained(of_preset("monte-carlo-table", owner=owner), 200)
+        one = trained(learner_of_preset("monte-carlo-table", owner=owner), 200)
         copy = machine_copy(user=owner, machine_id=one.pk)
-        assert known(copy) == known(one)
+        assert stored_values(copy) == stored_values(one)
         for machine_of in (one, copy):
             trained(machine_of, 100, seed=9)
-        assert known(copy) == known(one)
+        assert stored_values(copy) == stored_values(one)
         reset = machine_reset(user=owner, machine_id=copy.pk)
-        assert (known(reset), reset.n_values, reset.epsilon) == ({}, 0, 0.1)
+        assert (stored_values(reset), reset.n_values, reset.epsilon) == ({}, 0, 0.1)
         trained(reset, 50)
-        assert known(reset)
+        assert stored_values(reset)
         machine_delete(user=owner, machine_id=one.pk)
         assert not Machine.objects.filter(pk=one.pk).exists()
 
-    def test_copies_and_files_are_bounded_like_those_of_other_values(self, settings: Any) -> None:
+    def test_copies_and_imports_respect_the_limit_of_values(self, settings: Any) -> None:
         owner = user()
         one = trained(learner(owner=owner), 50)
         settings.VALUES_PER_ROOM_COPY = one.n_values - 1
@@ -357,9 +357,9 @@ class TestTakenAway:
         with pytest.raises(ValueQuotaError):
             machine_import(user=owner, content=machine_export(one).text.encode())
 
-    def test_nobody_else_may_train_reset_or_delete_it(self) -> None:
+    def test_only_the_owner_trains_resets_or_deletes(self) -> None:
         one, other = trained(learner(owner=user()), 50), api_with(user("other"))
-        before = known(one)
+        before = stored_values(one)
         for act in ("reset", "train"):
             assert other.post(f"/api/machines/{one.pk}/{act}", {"opponent": "random", "games": 1}).status_code in (
                 403,
@@ -367,13 +367,13 @@ class TestTakenAway:
                 405,
             )
         assert other.delete(f"/api/machines/{one.pk}").status_code == 403
-        assert known(one) == before
+        assert stored_values(one) == before
 
 
 class TestTournament:
-    def test_it_meets_machines_with_boxes_and_the_result_is_exact(self) -> None:
+    def test_results_against_boxes_are_exact(self) -> None:
         owner = user(is_staff=True)
-        one, other = trained(of_preset("td-boards"), 300), trained(learner(), 300)
+        one, other = trained(learner_of_preset("td-boards"), 300), trained(learner(), 300)
         menace = trained(machine(Side.FIRST), 300)
         entries, games = [one.slug, other.slug, menace.slug, "random"], MAX_LONG_GAMES + 1
         tournament = tournament_start(user=owner, entries=entries, games=games, seed=1, enqueue=False)
@@ -388,8 +388,8 @@ class TestTournament:
         (pairing,) = (p for p in pairings if (p.first.machine_id, p.second.machine_id) == (one.pk, other.pk))
         assert pairing.expected == pytest.approx([exact.win, exact.draw, exact.loss], abs=1e-12)
 
-    def test_a_machine_that_sees_boards_as_they_lie_meets_it_too(self) -> None:
-        one = trained(of_preset("q-table"), 300)
+    def test_results_against_unreduced_boxes_are_exact(self) -> None:
+        one = trained(learner_of_preset("q-table"), 300)
         raw = machine(
             Side.FIRST, rule=replace(PRESETS["michie-1961"].rule, reduce_symmetry=False, merge_symmetric_moves=False)
         )
@@ -399,7 +399,7 @@ class TestTournament:
         played = np.array([pairing.n_first_wins, pairing.n_draws, pairing.n_second_wins]) / 2_000
         assert played == pytest.approx(np.array(pairing.expected), abs=0.06)
 
-    def test_what_it_knew_then_is_what_it_plays_with(self) -> None:
+    def test_entrant_plays_with_its_values_at_the_start(self) -> None:
         one = trained(learner(), 100)
         then = MEMORY.load(one).readable().values
         entry = TournamentEntry(machine=one, rule=one.rule_json, **TableLearnerTraining().entry_fields(one))
@@ -415,18 +415,18 @@ class TestTournament:
             entry_player(entry, GAME)
 
 
-class TestShown:
-    def test_a_small_share_is_not_shown_as_none(self) -> None:
+class TestPages:
+    def test_a_small_share_is_not_shown_as_zero(self) -> None:
         rule = TableRule(exploring=0.1, exploring_decay=0.99, exploring_floor=0.004)
         assert dict(TableLearnerPage().rule_sentences(rule))["Explores"] == (
             "At first 10% of its moves are random while it learns."
             " Each game multiplies this share by 0.99. It never falls below 0.4%."
         )
 
-    def test_every_page_shows_it(self, client: Client) -> None:
+    def test_every_page_shows_the_machine(self, client: Client) -> None:
         owner = user()
         client.force_login(owner)
-        one = trained(of_preset("td-boards", owner=owner), 300)
+        one = trained(learner_of_preset("td-boards", owner=owner), 300)
         here = one.get_absolute_url()
         page = unescape(client.get(here).content.decode())
         for words in ("for every board or move", "as noughts", "as crosses", "from every value in its table", "Sutton"):
@@ -443,7 +443,7 @@ class TestShown:
         assert client.get(f"{here}/why").headers["Location"] == f"{here}/values"
 
     @pytest.mark.parametrize("page", ["", "/values"])
-    def test_pages_take_as_many_queries_whatever_it_has_learnt(self, client: Client, page: str) -> None:
+    def test_number_of_queries_does_not_depend_on_the_values(self, client: Client, page: str) -> None:
         one, counts = learner(), []
         for games in (10, 2_000):
             trained(one, games)
@@ -452,10 +452,10 @@ class TestShown:
             counts.append(len(queries))
         assert counts[0] == counts[1]
 
-    def test_the_staff_sees_its_values(self, client: Client) -> None:
+    def test_admin_shows_its_values(self, client: Client) -> None:
         client.force_login(user("staff", is_staff=True, is_superuser=True))
         for preset in ("td-boards", "q-table"):
-            one = trained(of_preset(preset), 50)
+            one = trained(learner_of_preset(preset), 50)
             assert client.get(f"/admin/learning/value/?machine={one.pk}").status_code == 200
             entry = one.values.order_by("-n_visits")[0]
             assert client.get(f"/admin/learning/value/{entry.pk}/change/").status_code == 200

@@ -64,7 +64,7 @@ from tests.waiting import HANG_S
 
 GAME = game_get("romgon")
 assert isinstance(GAME, Romgon)
-QUICK = ValueRule(features="squares-1", search_depth=1, play_depth=1, average_games=10.0, restlessness=0.01)
+QUICK_RULE = ValueRule(features="squares-1", search_depth=1, play_depth=1, average_games=10.0, restlessness=0.01)
 """A rule with quick games: it searches one ply and plays by the mean of its weights."""
 feature_text = valuer_of(GAME).describe_feature
 pytestmark = pytest.mark.django_db
@@ -75,34 +75,34 @@ def _small_samples(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ValueLearnerTraining, "sampling", replace(ValueLearnerTraining.sampling, n_games=3))
 
 
-def learner(rule: ValueRule = QUICK, **fields: Any) -> Machine:
+def learner(rule: ValueRule = QUICK_RULE, **fields: Any) -> Machine:
     return machine_create(game="romgon", side=None, name="V", rule=rule, **fields)
 
 
-def begun(machine: Machine, *stages: Stage, seed: int = 7) -> TrainingRun:
+def start_run(machine: Machine, *stages: Stage, seed: int = 7) -> TrainingRun:
     run = training_run_start(machine=machine.slug, stages=stages, seed=seed, enqueue=False)
     claimed = RUNS.claim(run.pk)
     assert claimed is not None
     return claimed
 
 
-def alone(machine: Machine, games: int = 20) -> Machine:
+def train_against_itself(machine: Machine, games: int = 20) -> Machine:
     """Train a machine against itself."""
-    run_execute(begun(machine, Stage(machine.slug, games, learns=True)))
+    run_execute(start_run(machine, Stage(machine.slug, games, learns=True)))
     return Machine.objects.get(pk=machine.pk)
 
 
-def known(machine: Machine) -> tuple[list[float], list[float], int]:
+def stored_state(machine: Machine) -> tuple[list[float], list[float], int]:
     row = machine.weights.latest("pk")
     return floats(row.weights).tolist(), floats(row.average).tolist(), row.n_learnt
 
 
-def knows(memory: ValueMemory) -> tuple[list[float], list[float], int]:
+def state_in_memory(memory: ValueMemory) -> tuple[list[float], list[float], int]:
     learner = memory.machine
     return learner.weights.tolist(), learner.average.tolist(), learner.n_learnt
 
 
-def fresh(rule: ValueRule = QUICK) -> ValueMemory:
+def fresh_memory(rule: ValueRule = QUICK_RULE) -> ValueMemory:
     return ValueMemory.load(GAME, rule, weights_none(GAME, rule))
 
 
@@ -116,21 +116,21 @@ def parts_of(state: Any) -> PartsInsight:
     return cast("PartsInsight", learning["parts"])
 
 
-def played(seated: Seated, who: Principal, n_moves: int) -> None:
+def play_moves(seated: Seated, who: Principal, n_moves: int) -> None:
     """Play the person's first ``n_moves`` moves, the first legal one each time."""
     state = room_view(room_get(seated.room.code))
     for _ in range(n_moves):
         state = match_play_move(code=seated.room.code, person=who, move=state["legal_moves"][0])
 
 
-class TestMade:
-    def test_by_the_api_from_a_preset_or_a_rule(self) -> None:
+class TestCreation:
+    def test_machine_is_made_by_the_api_from_a_preset_or_a_rule(self) -> None:
         api = api_with(user())
         made = api.post("/api/machines", {"game": "romgon", "preset": "td-search"}, format="json").json()
         assert (made["side"], made["name"]) == (None, "Romgon value learner")
         machine = Machine.objects.get()
         assert machine.rule == VALUE_PRESETS["td-search"].rule
-        assert known(machine) == ([0.0] * 765, [0.0] * 765, 0)
+        assert stored_state(machine) == ([0.0] * 765, [0.0] * 765, 0)
         rule = {"kind": "value-learner", "features": "squares-1"}
         again = api.post("/api/machines", {"game": "romgon", "rule": rule}, format="json").json()
         assert again["rule"] == ValueRule(features="squares-1").to_json()
@@ -150,37 +150,37 @@ class TestMade:
             ("depth", 2),
         ],
     )
-    def test_a_rule_that_cannot_be_is_refused_with_its_field(self, field: str, value: Any) -> None:
+    def test_refusal_of_an_invalid_rule_names_the_field(self, field: str, value: Any) -> None:
         rule = {"kind": "value-learner", field: value}
         answer = api_with(user()).post("/api/machines", {"game": "romgon", "rule": rule}, format="json")
         assert answer.status_code == 400
         assert {"random_share": "soft_share"}.get(field, field) in answer.content.decode()
         assert not Machine.objects.exists()
 
-    def test_games_that_it_does_not_see_well_enough_are_refused(self) -> None:
+    def test_games_without_suitable_features_are_refused(self) -> None:
         for game in ("romgon-turn", "noughts-and-crosses"):
             with pytest.raises(RuleRefusedError):
                 machine_create(game=game, side=None, name="V", preset="td-search")
 
-    def test_on_the_page_with_every_field_of_its_rule(self, client: Client) -> None:
+    def test_machine_is_made_on_the_page_with_every_field(self, client: Client) -> None:
         owner = user()
         client.force_login(owner)
         page = client.get("/machines/new").content.decode()
         assert 'data-kind="value-learner"' in page
-        rule = {name: value for name, value in QUICK.to_json().items() if name != "kind"}
+        rule = {name: value for name, value in QUICK_RULE.to_json().items() if name != "kind"}
         form = {"game": "romgon", "name": "V", "preset": "td-search", "own_rule": "on", **rule, "trace_cut": "on"}
         answer = client.post("/machines/new", form)
         assert answer.status_code == 302, answer.context["form"].errors
-        assert Machine.objects.get().rule == QUICK
+        assert Machine.objects.get().rule == QUICK_RULE
         refused = client.post("/machines/new", {**form, "features": "full-0", "trace": "", "play_depth": ""})
         assert set(refused.context["form"].errors) >= {"features"}
         refused = client.post("/machines/new", {**form, "trace": ""})
         assert refused.context["form"].errors == {"trace": ["Please fill this in."]}
 
-    def test_what_usually_plays_the_game_stays_what_it_was(self) -> None:
+    def test_usual_presets_of_the_game_stay_the_same(self) -> None:
         assert machine_create(game="romgon", side=None, name="Q").preset == "romgon-q"
 
-    def test_the_database_keeps_lists_of_whole_weights_of_one_length(self) -> None:
+    def test_the_database_requires_complete_lists_of_weights(self) -> None:
         machine = learner()
         row = machine.weights.get()
         for wrong in ({"weights": b"1234"}, {"weights": b""}, {"weights": bytes(8)}, {"average": b""}):
@@ -190,22 +190,22 @@ class TestMade:
             Weights.objects.create(machine=machine, n_learnt=0, weights=bytes(8), average=bytes(8))
 
 
-class TestTrained:
+class TestTraining:
     @pytest.mark.soak
     def test_run_in_chunks_equals_training_in_one_go(self) -> None:
         machine = learner()
-        run = begun(machine, Stage(machine.slug, 120, learns=True), Stage("easy", 2))
+        run = start_run(machine, Stage(machine.slug, 120, learns=True), Stage("easy", 2))
         n_chunks = 0
         while run.status == JobStatus.RUNNING:
             # Each chunk starts from the stored row alone, as after the death of a worker.
             run = run_chunk(TrainingRun.objects.get(pk=run.pk), Pace(n_games=7 + n_chunks % 5))
             n_chunks += 1
-        memory, rng = fresh(), RandomSource(7)
+        memory, rng = fresh_memory(), RandomSource(7)
         tally = memory.train_against(memory, 120, rng, opponent_learns=True)
         memory.train(OPPONENTS["easy"], 2, rng)
         machine.refresh_from_db()
-        assert known(machine) == knows(memory)
-        assert any(known(machine)[0])
+        assert stored_state(machine) == state_in_memory(memory)
+        assert any(stored_state(machine)[0])
         assert run.random_state == rng.text
         assert machine.n_games == 2 * sum((tally.wins, tally.draws, tally.losses)) + 2
         rows = {one.games_done: weights_row_at(machine.pk, one.n_lessons) for one in Snapshot.objects.all()}
@@ -215,7 +215,7 @@ class TestTrained:
         assert snapshots == {n: kept.tolist() for n, kept in memory.snapshots.items()}
 
     def test_ledger_has_the_weights_before_and_after_each_lesson(self) -> None:
-        machine = alone(learner(), 120)
+        machine = train_against_itself(learner(), 120)
         lessons = list(Lesson.objects.filter(machine=machine).order_by("number"))
         rows = list(machine.weights.order_by("pk"))
         assert [row.lesson for row in rows] == [None, *lessons]
@@ -229,35 +229,35 @@ class TestTrained:
             before = rows[rows.index(after) - 1]
             assert before.n_learnt < snapshot.games_done == after.n_learnt
 
-    def test_the_curve_is_the_same_however_the_run_was_cut(self) -> None:
+    def test_the_curve_does_not_depend_on_the_chunks(self) -> None:
         machine, cut = learner(), learner()
-        whole = run_execute(begun(machine, Stage(machine.slug, 12, learns=True)))
-        run = begun(cut, Stage(cut.slug, 12, learns=True))
+        whole = run_execute(start_run(machine, Stage(machine.slug, 12, learns=True)))
+        run = start_run(cut, Stage(cut.slug, 12, learns=True))
         while run.status == JobStatus.RUNNING:
             runner._sampled_point(run)  # a worker that dies before it stores the point
             run = run_chunk(TrainingRun.objects.get(pk=run.pk), Pace(n_games=1))
         assert run_curve(run) == run_curve(whole)
-        assert known(cut) == known(machine)
+        assert stored_state(cut) == stored_state(machine)
         assert set(machine_strength(machine)) == {"random", "medium"}
         assert machine_strength(machine)["random"]["games"] == 3
 
-    def test_two_of_a_kind_train_each_other_but_no_other_kind(self) -> None:
+    def test_machines_train_with_their_own_kind_only(self) -> None:
         one, other = learner(), learner(ValueRule(features="squares-1", search_depth=1, play_depth=1))
-        run_execute(begun(one, Stage(other.slug, 2, learns=True)))
-        memories = fresh(QUICK), fresh(ValueRule(features="squares-1", search_depth=1, play_depth=1))
+        run_execute(start_run(one, Stage(other.slug, 2, learns=True)))
+        memories = fresh_memory(QUICK_RULE), fresh_memory(ValueRule(features="squares-1", search_depth=1, play_depth=1))
         memories[0].train_against(memories[1], 2, RandomSource(7), opponent_learns=True)
-        assert [known(one), known(other)] == [knows(memory) for memory in memories]
+        assert [stored_state(one), stored_state(other)] == [state_in_memory(memory) for memory in memories]
         with pytest.raises(TrainingRefusedError):
-            begun(one, Stage(machine_create(game="romgon", side=None, name="Q", slug="q").slug, 1))
+            start_run(one, Stage(machine_create(game="romgon", side=None, name="Q", slug="q").slug, 1))
 
 
-class TestPlayed:
+class TestLiveMatches:
     @pytest.mark.parametrize("side", list(Side))
-    def test_live_it_learns_from_the_match_that_ends(self, side: Side) -> None:
-        machine = alone(learner())
+    def test_machine_learns_when_a_match_ends(self, side: Side) -> None:
+        machine = train_against_itself(learner())
         seated = romgon_room("machine", machine=str(machine.pk), side=side)
         before = MEMORY.load(machine)
-        played(seated, guest(), 6)
+        play_moves(seated, guest(), 6)
         match_resign(code=seated.room.code, person=guest())
         machine.refresh_from_db()
         lesson = Lesson.objects.get(machine=machine, number=machine.n_lessons)
@@ -269,7 +269,7 @@ class TestPlayed:
         assert [before.machine.choose(position) for position, _ in own] == [move for _, move in own]
         then = before.machine.weights.copy()
         before.learn_match(moves, match.outcome)
-        assert known(machine) == knows(before)
+        assert stored_state(machine) == state_in_memory(before)
         change = before.machine.weights - then
         learning = room_view(room_get(seated.room.code))["learning"]
         assert learning is not None
@@ -278,11 +278,11 @@ class TestPlayed:
         assert f"{np.count_nonzero(change)} of its weights change" in shown_lesson["deed"]
         assert feature_text(int(np.argmax(np.abs(change)))) in shown_lesson["deed"]
 
-    def test_a_frozen_one_plays_and_stays_as_it_is(self) -> None:
+    def test_a_frozen_machine_plays_and_does_not_learn(self) -> None:
         machine = learner()
         Machine.objects.filter(pk=machine.pk).update(learns=False)
         seated = romgon_room("machine", machine=str(machine.pk))
-        played(seated, guest(), 4)
+        play_moves(seated, guest(), 4)
         match_resign(code=seated.room.code, person=guest())
         assert not Lesson.objects.exists()
         assert machine.weights.count() == 1
@@ -294,36 +294,36 @@ class TestPlayed:
         assert learning is not None
         assert learning["lessons"][0]["deed"].startswith("The machine was frozen then, or was reset later")
 
-    def test_one_that_was_deleted_since_it_was_read_knows_nothing(self) -> None:
-        machine = alone(learner())
+    def test_a_machine_deleted_since_it_was_read_has_no_weights(self) -> None:
+        machine = train_against_itself(learner())
         gone = Machine.objects.get(pk=machine.pk)
         machine_delete(user=user(is_staff=True), machine_id=machine.pk)
-        assert knows(MEMORY.load(gone)) == knows(fresh())
+        assert state_in_memory(MEMORY.load(gone)) == state_in_memory(fresh_memory())
 
-    def test_it_meets_itself_and_learns_once(self) -> None:
+    def test_match_against_itself_teaches_once(self) -> None:
         machine = learner()
         seated = room_create(person=guest(), game="romgon", first=str(machine.pk), second=str(machine.pk))
         state = match_step(code=seated.room.code, person=guest(), max_plies=400)
         assert state["status"] == "finished"
         machine.refresh_from_db()
-        assert (machine.n_games, machine.n_lessons, known(machine)[2]) == (2, 1, 1)
+        assert (machine.n_games, machine.n_lessons, stored_state(machine)[2]) == (2, 1, 1)
 
-    def test_its_seat_can_be_taken_over(self) -> None:
+    def test_seat_can_be_taken_over(self) -> None:
         owner = user()
         machine = learner(owner=owner)
         seated = romgon_room("easy", person(owner), takes_over=str(machine.pk), side=Side.SECOND)
-        played(seated, person(owner), 4)
+        play_moves(seated, person(owner), 4)
         match_resign(code=seated.room.code, person=person(owner))
         machine.refresh_from_db()
-        assert (machine.n_losses, known(machine)[2]) == (1, 1)
+        assert (machine.n_losses, stored_state(machine)[2]) == (1, 1)
         (thought,) = parts_of(room_view(room_get(seated.room.code)))["thoughts"]
         (chosen,) = (one for one in thought["moves"] if one["chosen"])
         assert thought["words"].startswith(f"owner played {chosen['name']} for it, out of ")
         assert chosen["move"] == seated.room.matches.get().plies.filter(side=Side.SECOND).last().move
 
     @pytest.mark.parametrize("depth", [1, 2, 3])
-    def test_a_thought_is_shown_and_stays_the_same(self, depth: int) -> None:
-        machine = alone(learner(replace(QUICK, features="full-1", play_depth=depth)))
+    def test_an_explanation_is_shown_and_stays_the_same(self, depth: int) -> None:
+        machine = train_against_itself(learner(replace(QUICK_RULE, features="full-1", play_depth=depth)))
         seated = romgon_room("machine", machine=str(machine.pk), side=Side.FIRST)
         code, then = seated.room.code, MEMORY.load(machine).machine
         assert room_view(room_get(code))["learning"] is None
@@ -346,7 +346,7 @@ class TestPlayed:
         else:
             assert found.count(None) == len(found) - 1
         # Later training leaves the stored thought unchanged, and reading it returns what was sent.
-        alone(machine, 5)
+        train_against_itself(machine, 5)
         assert parts_of(room_view(room_get(code))) == parts_of(state)
         match_resign(code=code, person=guest())
         over = parts_of(room_view(room_get(code)))
@@ -360,9 +360,9 @@ class TestPlayed:
         assert [one["after"] - one["before"] for one in learnt["weights"]] == changes[order].tolist()
         assert [one["name"] for one in learnt["weights"]] == [feature_text(int(at)) for at in order]
 
-    def test_what_it_had_no_time_for_is_said(self, client: Client, settings: Any) -> None:
+    def test_the_page_shows_that_time_ran_out(self, client: Client, settings: Any) -> None:
         settings.AI_TIME_BUDGET_S = settings.AI_QUICK_TIME_BUDGET_S = 0
-        machine = alone(learner(replace(QUICK, features="full-1", play_depth=4)))
+        machine = train_against_itself(learner(replace(QUICK_RULE, features="full-1", play_depth=4)))
         seated = romgon_room("machine", machine=str(machine.pk), side=Side.FIRST)
         code = seated.room.code
         state = match_play_move(code=code, person=guest(), move=room_view(room_get(code))["legal_moves"][0])
@@ -382,14 +382,14 @@ class TestPlayed:
         page = client.get(f"{machine.get_absolute_url()}/values").content.decode()
         assert "looks 4 moves ahead and would play what looks best.</p>" in page
 
-    def test_thoughts_take_a_fixed_number_of_queries_until_a_reset(self) -> None:
+    def test_explanations_take_a_fixed_number_of_queries(self) -> None:
         """A reset of the machine deletes its thoughts."""
         owner = user()
-        machine = alone(learner(owner=owner))
+        machine = train_against_itself(learner(owner=owner))
         seated = romgon_room("machine", machine=str(machine.pk), side=Side.FIRST)
         counts = []
         for _ in range(3):
-            played(seated, guest(), 1)
+            play_moves(seated, guest(), 1)
             with CaptureQueriesContext(connection) as queries:
                 assert parts_of(room_view(room_get(seated.room.code)))["thoughts"]
             counts.append(len(queries))
@@ -400,32 +400,32 @@ class TestPlayed:
         machine_reset(user=owner, machine_id=machine.pk)
         assert not Thought.objects.exists()
         assert room_view(room_get(seated.room.code))["learning"] is None
-        played(seated, guest(), 1)
+        play_moves(seated, guest(), 1)
         assert parts_of(room_view(room_get(seated.room.code)))["thoughts"][0]["sum"] == 0
 
-    def test_what_it_saw_is_let_go_where_nobody_has_moved_for_a_day(self) -> None:
-        machine = alone(learner())
+    def test_explanations_of_idle_matches_are_deleted(self) -> None:
+        machine = train_against_itself(learner())
 
-        def taught() -> None:
+        def learn_in_a_match() -> None:
             for number in (2, 3):
                 other = romgon_room("machine", guest(number), machine=str(machine.pk), side=Side.FIRST)
-                played(other, guest(number), 1)
+                play_moves(other, guest(number), 1)
                 match_resign(code=other.room.code, person=guest(number))
             compacted(machine)
 
-        taught()
+        learn_in_a_match()
         seated = romgon_room("machine", machine=str(machine.pk), side=Side.FIRST)
-        played(seated, guest(), 1)
-        taught()
+        play_moves(seated, guest(), 1)
+        learn_in_a_match()
         (thought,) = parts_of(room_view(room_get(seated.room.code)))["thoughts"]
         Room.objects.update(changed_at=timezone.now() - timedelta(days=2))
-        taught()
+        learn_in_a_match()
         assert room_view(room_get(seated.room.code))["learning"] is None
-        played(seated, guest(), 1)
+        play_moves(seated, guest(), 1)
         (later,) = parts_of(room_view(room_get(seated.room.code)))["thoughts"]
         assert (thought["ply"], later["ply"]) == (1, 3)
 
-    def test_thoughts_of_a_private_machine_are_its_owners_alone(self) -> None:
+    def test_only_the_owner_sees_a_private_machines_explanations(self) -> None:
         owner = user()
         machine, other = learner(owner=owner, is_public=False), learner()
         seated = room_create(person=person(owner), game="romgon", first=str(other.pk), second=str(machine.pk))
@@ -434,8 +434,8 @@ class TestPlayed:
         for viewer, roles in ((Principal.of(owner), ["Black", "White"]), (GUEST, ["Black"])):
             assert [one["role"] for one in parts_of(state.redacted_for(viewer))["thoughts"]] == roles
 
-    def test_it_is_asked_for_a_move_and_tells_what_each_is_worth(self) -> None:
-        machine = alone(learner())
+    def test_advice_gives_a_move_and_the_value_of_each(self) -> None:
+        machine = train_against_itself(learner())
         question = {"game": "romgon", "board": START_BOARD, "playerColor": "black", "machine": machine.slug}
         answer = api_with(None).post("/api/ai/move", question, format="json").json()
         worth = [one["evaluation"] for one in answer["candidateMoves"]]
@@ -444,19 +444,21 @@ class TestPlayed:
         assert all(-1 <= one <= 1 for one in worth)
 
 
-class TestTakenAway:
+class TestFilesAndCopies:
     def test_a_file_brings_back_the_same_machine(self) -> None:
-        machine = alone(learner())
+        machine = train_against_itself(learner())
         text = machine_export(machine).text
         again = machine_import(user=None, content=text.encode()).machine
         assert machine_export(again).text == text
-        assert known(again) == known(machine)
+        assert stored_state(again) == stored_state(machine)
         assert again.n_games == machine.n_games
-        plain = alone(learner(ValueRule(features="squares-1", search_depth=1)))
+        plain = train_against_itself(learner(ValueRule(features="squares-1", search_depth=1)))
         assert "average" not in json.loads(machine_export(plain).text)
-        assert known(machine_import(user=None, content=machine_export(plain).text.encode()).machine) == known(plain)
+        assert stored_state(
+            machine_import(user=None, content=machine_export(plain).text.encode()).machine
+        ) == stored_state(plain)
 
-    def test_a_file_that_is_wrong_is_refused_with_the_place(self) -> None:
+    def test_refusal_of_a_wrong_file_names_the_place(self) -> None:
         file = json.loads(machine_export(learner()).text) | {"weights": [0.0] * 600}
         n_before = Machine.objects.count()
         answer = api_with(user()).post("/api/machines/import", json.dumps(file), content_type="application/json")
@@ -464,31 +466,31 @@ class TestTakenAway:
         assert answer.json()["detail"] == "weights: Please give 601 weights, not 600."
         assert Machine.objects.count() == n_before
 
-    def test_copied_reset_and_deleted(self) -> None:
+    def test_machine_is_copied_reset_and_deleted(self) -> None:
         owner = user()
-        machine = alone(learner(owner=owner))
+        machine = train_against_itself(learner(owner=owner))
         copy = machine_clone(machine_id=machine.pk, name="Copy", owner=owner)
-        assert known(copy) == known(machine)
+        assert stored_state(copy) == stored_state(machine)
         assert (copy.weights.count(), copy.snapshots.count()) == (1, 0)
-        alone(copy, 3)
-        assert known(copy) != known(machine)
+        train_against_itself(copy, 3)
+        assert stored_state(copy) != stored_state(machine)
         reset = machine_reset(user=owner, machine_id=machine.pk)
-        assert known(reset) == knows(fresh())
+        assert stored_state(reset) == state_in_memory(fresh_memory())
         assert (reset.weights.count(), reset.snapshots.count(), reset.n_games) == (1, 0, 0)
         machine_delete(user=owner, machine_id=copy.pk)
         assert not Machine.objects.filter(pk=copy.pk).exists()
         assert set(Weights.objects.values_list("machine", flat=True)) == {machine.pk}
 
 
-def test_every_feature_has_words_of_its_own() -> None:
+def test_every_feature_has_its_own_words() -> None:
     words = {feature_text(index) for index in range(765)}
     assert len(words) == 765
 
 
 class TestTournament:
-    def test_it_takes_part(self) -> None:
+    def test_machine_takes_part(self) -> None:
         owner = user(is_staff=True)
-        machine = alone(learner())
+        machine = train_against_itself(learner())
         tournament = tournament_start(user=owner, entries=[machine.slug, "easy"], games=2, seed=1, enqueue=False)
         tournament_play(tournament.pk)
         tournament.refresh_from_db()
@@ -496,12 +498,12 @@ class TestTournament:
         pairing = tournament.pairings.first()
         assert pairing.n_first_wins + pairing.n_draws + pairing.n_second_wins == 2
 
-    def test_what_it_knew_then_is_what_it_plays_with(self) -> None:
-        machine, training = alone(learner()), ValueLearnerTraining()
+    def test_entrant_plays_with_its_weights_at_the_start(self) -> None:
+        machine, training = train_against_itself(learner()), ValueLearnerTraining()
         entry = TournamentEntry(machine=machine, rule=machine.rule_json, **training.entry_fields(machine))
         began = TournamentEntry(machine=machine, rule=machine.rule_json, epsilon=0.0, n_lessons=0)
-        then = known(machine)
-        alone(machine, 5)
+        then = stored_state(machine)
+        train_against_itself(machine, 5)
         played: Any = entry_player(entry, GAME).played
         assert (played.machine.weights.tolist(), played.machine.average.tolist()) == then[:2]
         first: Any = entry_player(began, GAME).played
@@ -511,14 +513,14 @@ class TestTournament:
             entry_player(entry, GAME)
 
 
-class TestShown:
-    def test_every_page_shows_it(self, client: Client) -> None:
+class TestPages:
+    def test_every_page_shows_the_machine(self, client: Client) -> None:
         owner = user()
         client.force_login(owner)
-        machine = alone(learner(owner=owner))
+        machine = train_against_itself(learner(owner=owner))
         page = client.get(machine.get_absolute_url()).content.decode()
         assert "601 weights, learnt from 20 games" in page
-        weights = known(machine)[1]
+        weights = stored_state(machine)[1]
         most = max(range(601), key=lambda index: abs(weights[index]))
         assert feature_text(most) in unescape(page)
         assert "every weight is 0" in client.get(learner(owner=owner).get_absolute_url()).content.decode()
@@ -535,33 +537,33 @@ class TestShown:
             assert client.get(address).status_code == 200, address
 
     def test_weights_are_shown_now_earlier_and_as_changes(self, client: Client) -> None:
-        machine = alone(alone(learner(), 30), 90)
+        machine = train_against_itself(train_against_itself(learner(), 30), 90)
         address = machine.get_absolute_url()
 
-        def maps(query: str) -> dict[tuple[str, bool], list[float]]:
+        def weight_maps(query: str) -> dict[tuple[str, bool], list[float]]:
             page = client.get(f"{address}{query}")
             assert page.status_code == 200
             found = {(one["kind"], one["own"]): one["weights"] for one in page_json(page, "maps")}
             assert len(found) == 10
             return found
 
-        def shown(weights: Any) -> dict[tuple[str, bool], list[float]]:
+        def expected_maps(weights: Any) -> dict[tuple[str, bool], list[float]]:
             laid = valuer_of(GAME).sheet(GAME, "squares-1").maps
             return {(one.kind, one.own): [weights[at] for at in one.cells] for one in laid}
 
-        assert maps("") == maps("?after=&lesson=") == shown(known(machine)[1])
+        assert weight_maps("") == weight_maps("?after=&lesson=") == expected_maps(stored_state(machine)[1])
         snapshot = machine.snapshots.get(n_trained=31)
-        assert maps("?after=31") == shown(floats(weights_row_at(machine.pk, snapshot.n_lessons).average))
-        assert maps("?after=31") != maps("?after=1")
+        assert weight_maps("?after=31") == expected_maps(floats(weights_row_at(machine.pk, snapshot.n_lessons).average))
+        assert weight_maps("?after=31") != weight_maps("?after=1")
         rows = list(machine.weights.order_by("pk"))
         changed = floats(rows[2].weights) - floats(rows[1].weights)
-        assert maps("?lesson=2") == shown(changed)
+        assert weight_maps("?lesson=2") == expected_maps(changed)
         page = client.get(f"{address}?lesson=2").content.decode()
         assert "what lesson 2, " in page
         assert feature_text(int(np.argmax(np.abs(changed)))) in unescape(page)
         with CaptureQueriesContext(connection) as few:
             client.get(f"{address}?lesson=2")
-        alone(alone(machine, 4), 300)
+        train_against_itself(train_against_itself(machine, 4), 300)
         with CaptureQueriesContext(connection) as many:
             client.get(f"{address}?lesson=3")
         assert len(many) == len(few)
@@ -569,18 +571,18 @@ class TestShown:
     @pytest.mark.parametrize(
         "query", ["lesson=0", "lesson=99999", "lesson=x", "lesson=1e3", "lesson=²", f"lesson={'9' * 400}", "after=7"]
     )
-    def test_weights_that_it_never_had_are_refused_with_the_field(self, client: Client, query: str) -> None:
-        machine = alone(learner(), 3)
-        stranger = alone(learner(), 120)
+    def test_refusal_of_unknown_weights_names_the_field(self, client: Client, query: str) -> None:
+        machine = train_against_itself(learner(), 3)
+        stranger = train_against_itself(learner(), 120)
         assert stranger.snapshots.filter(n_trained=100).exists()
         for asked in (query, "after=100"):
             page = client.get(f"{machine.get_absolute_url()}?{asked}")
             assert page.status_code == 404
             assert f"{asked.partition('=')[0]}: " in page.context["problem"]
-            assert page.context["shown"].weights.tolist() == known(machine)[1]
+            assert page.context["shown"].weights.tolist() == stored_state(machine)[1]
 
-    def test_any_position_is_shown_in_parts_and_moves(self, client: Client) -> None:
-        machine = alone(learner(replace(QUICK, features="full-1", play_depth=3)))
+    def test_every_position_is_shown_with_parts_and_moves(self, client: Client) -> None:
+        machine = train_against_itself(learner(replace(QUICK_RULE, features="full-1", play_depth=3)))
         then, api = MEMORY.load(machine).machine, api_with(None)
         start = GAME.initial_position()
         position = GAME.apply(start, GAME.legal_moves(start)[3])
@@ -610,9 +612,9 @@ class TestShown:
         assert view["over"]
         assert (view["moves"], view["choice"], view["here"]["sum"]) == ([], None, 0)
 
-    def test_the_staff_sees_what_taught_it(self, client: Client) -> None:
+    def test_admin_shows_its_lessons(self, client: Client) -> None:
         client.force_login(user("staff", is_staff=True, is_superuser=True))
-        machine = alone(learner())
+        machine = train_against_itself(learner())
         page = client.get("/admin/learning/machine/").content.decode()
         address = f"/admin/learning/weights/?machine__id__exact={machine.pk}"
         assert f'<a href="{address}">Weights</a>' in page

@@ -51,19 +51,19 @@ def counts(learner: Machine) -> dict[str, list[int]]:
     return dict(WinCount.objects.filter(machine=learner).values_list("key", "held"))
 
 
-def audited(capsys: pytest.CaptureFixture[str]) -> str:
+def audit_report(capsys: pytest.CaptureFixture[str]) -> str:
     call_command("audit")
     return capsys.readouterr().out
 
 
-def test_it_uses_the_memory_of_no_other_kind() -> None:
+def test_the_kind_imports_no_memory_of_another_kind() -> None:
     text = "".join(path.read_text() for path in FOLDER.glob("*.py"))
     others = ("boxes", "q_learning", "value_learner", "table_learner", "keyed_values")
     assert not [name for name in others if f"kinds.{name}" in text or f"learners.{name}" in text]
     assert apps.get_app_config("win_counter").get_models()
 
 
-def test_it_is_made_and_trained_as_the_machine_learns_in_one_go(capsys: pytest.CaptureFixture[str]) -> None:
+def test_run_in_chunks_equals_training_in_one_go(capsys: pytest.CaptureFixture[str]) -> None:
     made = api_with(user()).post("/api/machines", {"game": NC, "preset": "win-counter"}, format="json").json()
     assert (made["side"], made["name"]) == (None, "Noughts and crosses, counted")
     learner = trained(counter(), 60)
@@ -72,10 +72,10 @@ def test_it_is_made_and_trained_as_the_machine_learns_in_one_go(capsys: pytest.C
     alone.train(OPPONENTS["random"], 60, RandomSource(1))
     assert counts(learner) == {key: list(held) for key, held in alone.counts.items()}
     assert machine_strength(learner)["random"]["games"] == 10
-    assert f", and {WinCount.objects.count():,} counts of wins" in audited(capsys)
+    assert f", and {WinCount.objects.count():,} counts of wins" in audit_report(capsys)
 
 
-def test_it_is_trained_against_another_of_its_kind() -> None:
+def test_two_machines_of_the_kind_train_each_other() -> None:
     one, other = counter(), counter()
     stages = [Stage(other.slug, 10, learns=True)]
     claimed = RUNS.claim(training_run_start(machine=one.slug, stages=stages, seed=1, enqueue=False).pk)
@@ -85,7 +85,7 @@ def test_it_is_trained_against_another_of_its_kind() -> None:
     assert counts(other)
 
 
-def test_it_learns_from_the_match_that_ends(capsys: pytest.CaptureFixture[str]) -> None:
+def test_machine_learns_when_a_match_ends(capsys: pytest.CaptureFixture[str]) -> None:
     learner = counter()
     seated = room("machine", machine=str(learner.pk))
     state = play(seated, guest(), "5")
@@ -96,17 +96,17 @@ def test_it_learns_from_the_match_that_ends(capsys: pytest.CaptureFixture[str]) 
     assert list(counts(learner).values()) == [[1, 1]]
     again = play(room("machine", machine=str(learner.pk)), guest(), "5")
     assert again["moves"][1]["move"] == state["moves"][1]["move"], "what has won"
-    audited(capsys)
+    audit_report(capsys)
 
 
-def test_it_is_copied_reset_and_deleted(capsys: pytest.CaptureFixture[str]) -> None:
+def test_machine_is_copied_reset_and_deleted(capsys: pytest.CaptureFixture[str]) -> None:
     owner = user()
     learner = trained(counter(owner=owner), 40)
     copy = machine_copy(user=owner, machine_id=learner.pk)
     assert counts(copy) == counts(learner)
     trained(copy, 20, seed=2)
     assert counts(copy) != counts(learner)
-    audited(capsys)
+    audit_report(capsys)
     reset = machine_reset(user=owner, machine_id=copy.pk)
     assert (counts(reset), reset.n_games) == ({}, 0)
     machine_delete(user=owner, machine_id=learner.pk)
@@ -122,7 +122,7 @@ def test_a_file_brings_back_the_same_machine(tmp_path: Path, capsys: pytest.Capt
     call_command("export_machine", learner.slug, out=tmp_path / "counter.json")
     call_command("import_machine", str(tmp_path / "counter.json"))
     assert f"{len(counts(learner))} counts" in capsys.readouterr().out
-    audited(capsys)
+    audit_report(capsys)
     file = json.loads(text)
     file["counts"][0][2] = file["counts"][0][1] + 1
     answer = api_with(user()).post("/api/machines/import", json.dumps(file), content_type="application/json")
@@ -130,7 +130,7 @@ def test_a_file_brings_back_the_same_machine(tmp_path: Path, capsys: pytest.Capt
     assert api_with(None).get(f"/api/machines/{learner.pk}/export?format=csv").status_code in (400, 404)
 
 
-def test_it_takes_part_in_a_tournament_as_it_was() -> None:
+def test_entrant_plays_with_its_counts_at_the_start() -> None:
     owner = user(is_staff=True)
     learner, menace = trained(counter(), 40), machine()
     tournament = tournament_start(
@@ -149,13 +149,13 @@ def test_it_takes_part_in_a_tournament_as_it_was() -> None:
         entry_player(entry, game_get(NC))
 
 
-def test_its_ledger_is_folded_up_and_audited(capsys: pytest.CaptureFixture[str]) -> None:
+def test_ledger_is_compacted_and_audited(capsys: pytest.CaptureFixture[str]) -> None:
     learner = trained(counter(), 110)
     n_changes, held = WinCountChange.objects.count(), counts(learner)
     assert compacted(learner).n_folded == learner.n_lessons
     assert WinCountChange.objects.count() < n_changes
     assert counts(learner) == held
-    audited(capsys)
+    audit_report(capsys)
     row = WinCount.objects.filter(machine=learner)[0]
     row.held = [row.held[0] + 1, row.held[1]]
     row.save()
@@ -163,7 +163,7 @@ def test_its_ledger_is_folded_up_and_audited(capsys: pytest.CaptureFixture[str])
         call_command("audit")
 
 
-def test_its_pages_show_it(client: Client) -> None:
+def test_pages_show_the_machine(client: Client) -> None:
     owner = user("ann", is_staff=True, is_superuser=True)
     client.force_login(owner)
     learner = trained(counter(owner=owner), 40)

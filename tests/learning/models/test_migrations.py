@@ -59,7 +59,7 @@ def counts() -> dict[str, int]:
 
 @pytest.mark.soak
 @pytest.mark.parametrize("dump", DUMPS, ids=lambda dump: dump.name.partition(".")[0])
-def test_a_database_of_before_goes_on(dump: Path, outage: Outage) -> None:
+def test_an_older_database_is_migrated_and_continues(dump: Path, outage: Outage) -> None:
     fresh = schema()
     with connection.cursor() as cursor:
         cursor.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
@@ -79,11 +79,11 @@ def test_a_database_of_before_goes_on(dump: Path, outage: Outage) -> None:
     assert not Machine.objects.filter(search_name="").exists()
     assert not Machine.objects.exclude(shares=None).exists(), "copies of before have rows of their own"
     assert ledger_errors() == []
-    _go_on()
+    _continue_work()
     assert ledger_errors() == []
 
 
-def _go_on() -> None:
+def _continue_work() -> None:
     """Continue the matches, play in a fresh copy too, let every schedule come due, and run all waiting jobs."""
     owner = get_user_model().objects.get(username="owner")
     for learner in Machine.objects.filter(room=None, side__isnull=False).order_by("pk"):

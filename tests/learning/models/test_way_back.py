@@ -11,12 +11,12 @@ from tests.factories import user
 from tests.outage import Outage
 
 
-def back_to(number: str) -> None:
+def migrate_back(number: str) -> None:
     call_command("migrate", "learning", number, verbosity=0)
 
 
 @pytest.mark.soak
-def test_the_way_back_says_what_stands_in_it(outage: Outage) -> None:
+def test_backward_migrations_name_the_data_that_blocks_them(outage: Outage) -> None:
     machines = [machine_create(game="romgon", side=None, name=name) for name in ("Quiet", "Loud")]
     tournament_start(
         user=None,
@@ -28,16 +28,16 @@ def test_the_way_back_says_what_stands_in_it(outage: Outage) -> None:
         enqueue=False,
     )
     with pytest.raises(CommandError, match=r"^Before this migration .* there are 1: Spring\. Delete them first"):
-        back_to("0006")
+        migrate_back("0006")
     call_command("migrate", verbosity=0)
     Tournament.objects.all().delete()
     with pytest.raises(CommandError, match=r"^Before this migration no machine kept values, and 2 do: .*Delete them"):
-        back_to("0006")
+        migrate_back("0006")
     call_command("migrate", verbosity=0)
     assert Machine.objects.count() == 2
     for machine in machines:
         machine_delete(user=user(f"staff{machine.pk}", is_staff=True), machine_id=machine.pk)
-    back_to("0006")
+    migrate_back("0006")
     assert "learning_value" not in connection.introspection.table_names()
     call_command("migrate", verbosity=0)
     assert machine_create(game="romgon", side=None, name="Again").pk

@@ -22,12 +22,12 @@ from tests.factories import guest, machine, play_out, trained
 PRESETS = ["michie-1961", "matchbox-ai", "apl-notebook"]
 
 
-def now(learner: Machine) -> dict[str, list[int]]:
+def current_beads(learner: Machine) -> dict[str, list[int]]:
     return dict(learner.boxes.order_by("ply", "position").values_list("position", "beads"))
 
 
-def readable(learner: Machine) -> BoxMachine:
-    return BoxMachine(learner.game_rules, Side(learner.side), learner.box_rule, now(learner))
+def readable_machine(learner: Machine) -> BoxMachine:
+    return BoxMachine(learner.game_rules, Side(learner.side), learner.box_rule, current_beads(learner))
 
 
 def own_positions(learner: Machine) -> list[Any]:
@@ -42,39 +42,39 @@ def own_positions(learner: Machine) -> list[Any]:
 
 @pytest.mark.django_db
 class TestBoxesAt:
-    def test_it_is_what_stood_there_after_each_lesson(self) -> None:
+    def test_beads_are_those_after_each_lesson(self) -> None:
         learner = machine(Side.SECOND)
-        stood: list[dict[str, list[int]] | None] = [now(learner)]
+        stood: list[dict[str, list[int]] | None] = [current_beads(learner)]
         for seed in range(3):
-            stood += [None, now(trained(learner, games=60, seed=seed))]  # one step after the first game
+            stood += [None, current_beads(trained(learner, games=60, seed=seed))]  # one step after the first game
             play_out(factories.room("machine", machine=learner.slug).room.code, guest())
             learner.refresh_from_db()
-            stood += [now(learner)] if learner.n_lessons == len(stood) else [None, now(learner)]
+            stood += [current_beads(learner)] if learner.n_lessons == len(stood) else [None, current_beads(learner)]
         assert learner.n_lessons == len(stood) - 1 >= 6
         for number, boxes in enumerate(stood):
             if boxes is not None:
                 assert boxes_at(learner, number) == boxes
-        assert boxes_at(learner, learner.n_lessons + 99) == now(learner)
+        assert boxes_at(learner, learner.n_lessons + 99) == current_beads(learner)
 
-    def test_it_is_one_query_and_in_order_of_play(self) -> None:
+    def test_boxes_take_one_query_and_are_in_order_of_play(self) -> None:
         learner = trained(machine(Side.FIRST))
         with CaptureQueriesContext(connection) as queries:
             boxes = boxes_at(learner, 0)
         assert len(queries) == 1
         assert list(boxes) == list(learner.boxes.order_by("ply", "position").values_list("position", flat=True))
 
-    def test_a_copy_begins_with_what_it_copied(self) -> None:
+    def test_a_copy_begins_with_the_beads_of_its_original(self) -> None:
         learner = trained(machine())
         copy = machine_clone(machine_id=learner.pk, name="Copy")
-        assert boxes_at(copy, 0) == now(learner)
+        assert boxes_at(copy, 0) == current_beads(learner)
 
 
 @pytest.mark.django_db
-class TestWhy:
+class TestExplanation:
     @pytest.mark.parametrize("preset", PRESETS)
     def test_every_move_agrees_with_the_readable_machine(self, preset: str) -> None:
         learner = trained(machine(Side.SECOND, preset), games=3000)
-        menace, game = readable(learner), learner.game_rules
+        menace, game = readable_machine(learner), learner.game_rules
         # All orientations of a sample across the whole game.
         for position in own_positions(learner)[::37]:
             view = why_view(learner, game.encode(position))
@@ -103,7 +103,7 @@ class TestWhy:
                 assert line["probability"] == straight[game.format_move(move)]["probability"]
                 assert line["beads"] == straight[game.format_move(move)]["beads"]
 
-    def test_an_empty_box_says_that_the_machine_resigns(self) -> None:
+    def test_an_empty_box_is_explained_as_a_resignation(self) -> None:
         learner = machine(Side.SECOND, "michie-1961")
         box = Box.objects.get(machine=learner, position=learner.game_rules.canonical("XOX......"))
         Box.objects.filter(pk=box.pk).update(beads=[0] * len(box.beads))
@@ -111,7 +111,7 @@ class TestWhy:
         assert view["resigns"]
         assert {m["probability"] for m in view["moves"]} == {0.0}
 
-    def test_a_box_not_opened_yet_shows_what_it_would_begin_with(self) -> None:
+    def test_an_unopened_box_shows_its_initial_beads(self) -> None:
         learner = machine(Side.SECOND)
         learner.boxes.all().delete()
         view = why_view(learner, "X........")
@@ -121,7 +121,7 @@ class TestWhy:
         assert sum(m["probability"] for m in view["moves"]) == pytest.approx(1)
 
     @pytest.mark.parametrize("text", ["", "XXXXXXXXX", "nonsense", "X.X.O.O..", "XXXOO....", "."])
-    def test_what_opens_no_box_is_refused(self, text: str) -> None:
+    def test_positions_without_a_box_are_refused(self, text: str) -> None:
         with pytest.raises(BoxNotFoundError):
             why_view(machine(Side.SECOND), text)
 
@@ -129,11 +129,11 @@ class TestWhy:
 @pytest.mark.django_db
 class TestVisits:
     @pytest.mark.parametrize("opponent", ["random", "perfect"])
-    def test_they_are_the_sums_of_the_readable_machine(self, opponent: str) -> None:
+    def test_visit_chances_equal_those_of_the_readable_machine(self, opponent: str) -> None:
         learner = trained(machine(Side.SECOND))
-        menace, game = readable(learner), learner.game_rules
+        menace, game = readable_machine(learner), learner.game_rules
         chance: dict[Any, float] = {game.initial_position(): 1.0}
-        visits = dict.fromkeys(now(learner), 0.0)
+        visits = dict.fromkeys(current_beads(learner), 0.0)
         while chance:
             after: dict[Any, float] = {}
             for position, p in chance.items():
@@ -151,7 +151,7 @@ class TestVisits:
             chance = after
         assert visit_probabilities(learner, opponent) == pytest.approx(visits, abs=1e-12)
 
-    def test_they_follow_the_beads(self) -> None:
+    def test_visit_chances_follow_the_beads(self) -> None:
         learner = machine(Side.FIRST)
         fresh = visit_probabilities(learner)
         assert fresh["........."] == 1

@@ -16,12 +16,12 @@ from learning.selectors.crontabs import CrontabError, crontab_read, crontab_writ
 from learning.selectors.schedules import crontab_parsed
 
 
-def due(text: str, zone: str, moment: str, n: int) -> list[str]:
+def due_times(text: str, zone: str, moment: str, n: int) -> list[str]:
     """The next ``n`` due times, in UTC."""
     return [f"{one:%Y-%m-%d %H:%M}" for one in islice(walk(text, zone, moment), n)]
 
 
-def local(text: str, zone: str, moment: str, n: int) -> list[str]:
+def local_due_times(text: str, zone: str, moment: str, n: int) -> list[str]:
     """The next ``n`` due times, in local time of the zone."""
     crontab = crontab_parsed(tuple(crontab_read(text).values()), zone)
     return [f"{one.astimezone(crontab.zone):%a %Y-%m-%d %H:%M}" for one in islice(walk(text, zone, moment), n)]
@@ -36,33 +36,38 @@ def walk(text: str, zone: str, moment: str) -> Iterator[datetime]:
 
 
 class TestZones:
-    def test_mondays_are_those_of_the_zone(self) -> None:
-        mondays = local("0 18 * * mon", "Pacific/Auckland", "2026-03-28T00:00", 3)
+    def test_weekdays_are_those_of_the_zone(self) -> None:
+        mondays = local_due_times("0 18 * * mon", "Pacific/Auckland", "2026-03-28T00:00", 3)
         assert mondays == ["Mon 2026-03-30 18:00", "Mon 2026-04-06 18:00", "Mon 2026-04-13 18:00"]
         # Summer time ends on 5 April.
-        assert due("0 18 * * 1", "Pacific/Auckland", "2026-03-28T00:00", 2) == ["2026-03-30 05:00", "2026-04-06 06:00"]
-        assert due("0 8 * * 1", "Pacific/Auckland", "2026-06-01T00:00", 1) == ["2026-06-07 20:00"], "a Sunday in UTC"
+        assert due_times("0 18 * * 1", "Pacific/Auckland", "2026-03-28T00:00", 2) == [
+            "2026-03-30 05:00",
+            "2026-04-06 06:00",
+        ]
+        assert due_times("0 8 * * 1", "Pacific/Auckland", "2026-06-01T00:00", 1) == ["2026-06-07 20:00"], (
+            "a Sunday in UTC"
+        )
 
     def test_time_skipped_by_the_clock_comes_after_the_gap(self) -> None:
         """A time skipped in spring comes as many minutes after the gap as it lies in it."""
-        nights = local("30 2 * * *", "Europe/Berlin", "2026-03-27T12:00", 3)
+        nights = local_due_times("30 2 * * *", "Europe/Berlin", "2026-03-27T12:00", 3)
         assert nights == ["Sat 2026-03-28 02:30", "Sun 2026-03-29 03:30", "Mon 2026-03-30 02:30"]
 
-    def test_an_hour_that_is_there_twice_counts_once(self) -> None:
-        nights = due("30 2 * * *", "Europe/Berlin", "2026-10-23T12:00", 3)
+    def test_a_repeated_hour_counts_once(self) -> None:
+        nights = due_times("30 2 * * *", "Europe/Berlin", "2026-10-23T12:00", 3)
         assert nights == ["2026-10-24 00:30", "2026-10-25 00:30", "2026-10-26 01:30"]
-        both = due("0,30 2,3 * * *", "Europe/Berlin", "2026-10-24T12:00", 5)
+        both = due_times("0,30 2,3 * * *", "Europe/Berlin", "2026-10-24T12:00", 5)
         assert both == [f"2026-10-25 {at}" for at in ("00:00", "00:30", "02:00", "02:30")] + ["2026-10-26 01:00"]
 
     @pytest.mark.parametrize("begin", ["2026-03-28T22:30", "2026-10-24T22:30"])
-    def test_every_hour_is_every_hour_when_clocks_change(self, begin: str) -> None:
+    def test_hourly_crontabs_ignore_clock_changes(self, begin: str) -> None:
         moments = list(islice(walk("0 * * * *", "Europe/Berlin", begin), 8))
         assert {later - earlier for earlier, later in pairwise(moments)} == {timedelta(hours=1)}
         quarters = list(islice(walk("*/15 * * * *", "Europe/Berlin", begin), 30))
         assert {later - one for one, later in pairwise(quarters)} == {timedelta(minutes=15)}
 
-    def test_counted_hours_leave_out_what_is_not_there(self) -> None:
-        evens = local("0 */2 * * *", "Europe/Berlin", "2026-03-28T22:30", 3)
+    def test_fixed_times_in_a_gap_are_left_out(self) -> None:
+        evens = local_due_times("0 */2 * * *", "Europe/Berlin", "2026-03-28T22:30", 3)
         assert evens == ["Sun 2026-03-29 00:00", "Sun 2026-03-29 04:00", "Sun 2026-03-29 06:00"]
 
     @pytest.mark.parametrize(
@@ -81,8 +86,8 @@ class TestZones:
             ("Pacific/Apia", "0 9 * * *", "2011-12-29T00:00", ["2011-12-29 19:00", "2011-12-30 19:00"]),
         ],
     )
-    def test_clocks_of_other_places(self, zone: str, text: str, moment: str, moments: list[str]) -> None:
-        assert due(text, zone, moment, len(moments)) == moments
+    def test_clock_changes_of_other_zones(self, zone: str, text: str, moment: str, moments: list[str]) -> None:
+        assert due_times(text, zone, moment, len(moments)) == moments
 
     @pytest.mark.parametrize(
         ("text", "name"),
@@ -96,17 +101,17 @@ class TestZones:
             ("Etc/GMT+12", "Etc/GMT+12"),
         ],
     )
-    def test_names_older_ones_too(self, text: str, name: str) -> None:
+    def test_older_names_of_zones_are_known(self, text: str, name: str) -> None:
         assert zone_name(text) == name
 
     @pytest.mark.parametrize(
         "text", ["", "Berlin", "Europe/Atlantis", "../etc/passwd", "/etc/localtime", "UTC+1", "a\0b"]
     )
-    def test_a_zone_that_is_none_is_refused(self, text: str) -> None:
+    def test_unknown_zones_are_refused(self, text: str) -> None:
         with pytest.raises(CrontabError, match="There is no time zone"):
             zone_name(text)
 
-    def test_zones_are_known_on_a_computer_that_has_no_list_of_them(self) -> None:
+    def test_zones_are_known_without_a_system_list(self) -> None:
         code = "from zoneinfo import ZoneInfo; print(ZoneInfo('Pacific/Auckland'))"
         bare = {**os.environ, "PYTHONTZPATH": ""}
         assert subprocess.run([sys.executable, "-c", code], env=bare, check=True, capture_output=True).stdout
@@ -114,19 +119,19 @@ class TestZones:
 
 class TestDays:
     def test_the_last_day_of_each_month(self) -> None:
-        days = local("0 9 L * *", "Pacific/Auckland", "2028-01-01T00:00", 4)
+        days = local_due_times("0 9 L * *", "Pacific/Auckland", "2028-01-01T00:00", 4)
         assert [day[4:] for day in days] == [f"2028-{day} 09:00" for day in ("01-31", "02-29", "03-31", "04-30")]
-        assert due("0 9 L 2 *", "UTC", "2026-01-01T00:00", 3) == [
+        assert due_times("0 9 L 2 *", "UTC", "2026-01-01T00:00", 3) == [
             f"{day} 09:00" for day in ("2026-02-28", "2027-02-28", "2028-02-29")
         ]
 
-    def test_and_others(self) -> None:
-        days = due("0 9 15,L * *", "UTC", "2026-02-01T00:00", 3)
+    def test_last_day_with_other_days(self) -> None:
+        days = due_times("0 9 15,L * *", "UTC", "2026-02-01T00:00", 3)
         assert days == ["2026-02-15 09:00", "2026-02-28 09:00", "2026-03-15 09:00"]
-        assert due("0 9 28-31 * *", "UTC", "2026-01-30T12:00", 3) == [
+        assert due_times("0 9 28-31 * *", "UTC", "2026-01-30T12:00", 3) == [
             f"{day} 09:00" for day in ("2026-01-31", "2026-02-28", "2026-03-28")
         ]
-        assert due("0 9 L * 5", "UTC", "2026-01-01T00:00", 2) == ["2026-07-31 09:00", "2027-04-30 09:00"]
+        assert due_times("0 9 L * 5", "UTC", "2026-01-01T00:00", 2) == ["2026-07-31 09:00", "2027-04-30 09:00"]
 
     @pytest.mark.parametrize(
         ("text", "days"),
@@ -152,22 +157,22 @@ class TestDays:
         crontab = crontab_parsed(tuple(crontab_read(f"0 0 * * {text}").values()), "UTC")
         assert set(crontab.weekdays) == set(map(int, days.split()))
 
-    def test_a_day_of_the_month_and_a_weekday_both_hold(self) -> None:
-        fridays = local("0 0 13 * fri", "UTC", "2026-01-01T00:00", 3)
+    def test_day_of_month_and_weekday_must_both_match(self) -> None:
+        fridays = local_due_times("0 0 13 * fri", "UTC", "2026-01-01T00:00", 3)
         assert fridays == ["Fri 2026-02-13 00:00", "Fri 2026-03-13 00:00", "Fri 2026-11-13 00:00"]
         assert has_both_days("13", "5")
         assert has_both_days("28-31/01", "mon-fri")
         assert not any((has_both_days("13", "*"), has_both_days("*", "5"), has_both_days("*/2", "5")))
 
     def test_29_february_on_a_weekday(self) -> None:
-        assert due("0 0 29 2 7", "UTC", "2088-03-01T00:00", 1) == ["2128-02-29 00:00"]
+        assert due_times("0 0 29 2 7", "UTC", "2088-03-01T00:00", 1) == ["2128-02-29 00:00"]
 
 
 class TestText:
     @pytest.mark.parametrize(
         "text", ["0 9 L * *", "0 9 15,L * *", "*/5 8-17 1,15 1-6/2 *", "0 0 28-31 jan-mar mon-fri"]
     )
-    def test_a_crontab_is_written_as_it_was_read(self, text: str) -> None:
+    def test_a_crontab_survives_a_round_trip(self, text: str) -> None:
         assert crontab_written(crontab_read(text)) == text
 
     @pytest.mark.parametrize(
@@ -192,12 +197,12 @@ class TestText:
             "\u0661 * * * *",
         ],
     )
-    def test_what_is_no_crontab_is_refused(self, text: str) -> None:
+    def test_invalid_crontabs_are_refused(self, text: str) -> None:
         with pytest.raises(CrontabError):
             crontab_read(text)
 
 
-def field(low: int, high: int) -> st.SearchStrategy[str]:
+def crontab_fields(low: int, high: int) -> st.SearchStrategy[str]:
     number = st.integers(low, high)
     some = st.lists(number, min_size=1, max_size=4).map(lambda found: ",".join(map(str, found)))
     span = st.tuples(number, number).map(lambda ends: f"{ends[0]}-{ends[1]}")
@@ -205,10 +210,12 @@ def field(low: int, high: int) -> st.SearchStrategy[str]:
 
 
 @given(
-    st.tuples(field(0, 59), field(0, 23), field(1, 28), field(1, 12), field(0, 6)),
+    st.tuples(
+        crontab_fields(0, 59), crontab_fields(0, 23), crontab_fields(1, 28), crontab_fields(1, 12), crontab_fields(0, 6)
+    ),
     st.integers(0, 6 * 366 * 24 * 3600),
 )
-def test_in_utc_it_is_as_celery_has_it(fields: tuple[str, ...], seconds: int) -> None:
+def test_due_times_in_utc_equal_those_of_celery(fields: tuple[str, ...], seconds: int) -> None:
     moment = datetime(2024, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
     minute, hour, day, month, weekday = crontab_read(" ".join(fields)).values()
     last, delta, _ = celery_crontab(minute, hour, weekday, day, month).remaining_delta(moment)

@@ -11,7 +11,7 @@ from tests import factories
 pytestmark = pytest.mark.django_db
 
 
-def test_a_point_tells_how_the_games_since_the_point_before_went() -> None:
+def test_a_point_has_the_results_since_the_last_point() -> None:
     learner = factories.trained(factories.machine(), games=200)
     run = learner.runs.get()
     first, *points = run_curve(run)

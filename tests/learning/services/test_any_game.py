@@ -31,12 +31,12 @@ from learning.models import Box, Machine
 from learning.services.machines import machine_import
 from tests.factories import guest, machine_strength, room_view
 
-SAVED = Path(__file__).parents[2] / "data" / "hexapawn-rl"
+DATA_FOLDER = Path(__file__).parents[2] / "data" / "hexapawn-rl"
 PAWNS = GAMES["hexapawn"]
 WIDE = GAMES["hexapawn-4x4"]
 
 
-def folded(memory: dict[str, Any], side: Side) -> dict[str, dict[str, int]]:
+def reduced_memory(memory: dict[str, Any], side: Side) -> dict[str, dict[str, int]]:
     """A memory of HexapawnRL, reduced by the mirror symmetry."""
     result = {}
     for text, entry in memory.items():
@@ -49,14 +49,14 @@ def folded(memory: dict[str, Any], side: Side) -> dict[str, dict[str, int]]:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(("file", "side", "level"), [("player1", 0, 20), ("player2", 1, 23)])
-def test_a_save_file_of_hexapawn_rl_comes_in_and_goes_out(file: str, side: int, level: int) -> None:
-    content = (SAVED / f"{file}.json").read_bytes()
+def test_save_files_of_hexapawn_rl_survive_a_round_trip(file: str, side: int, level: int) -> None:
+    content = (DATA_FOLDER / f"{file}.json").read_bytes()
     learner = machine_import(user=None, content=content).machine
     saved = json.loads(content)
     assert (learner.game, learner.side, learner.level, learner.name) == ("hexapawn", side, level, saved["name"])
     assert (learner.n_wins, learner.n_losses) == (saved["wins"], saved["losses"])
     out = json.loads(machine_export(learner, "hexapawn-rl").text)
-    assert folded(out["memory"], Side(side)) == folded(saved["memory"], Side(side))
+    assert reduced_memory(out["memory"], Side(side)) == reduced_memory(saved["memory"], Side(side))
     assert list(out) == list(saved)
     assert {key: out[key] for key in out if key != "memory"} == {k: saved[k] for k in saved if k != "memory"}
     assert ledger_errors() == []
@@ -80,15 +80,15 @@ def test_a_save_file_of_hexapawn_rl_comes_in_and_goes_out(file: str, side: int, 
 
 
 @pytest.mark.django_db
-class TestAsShipped:
+class TestRuleAsShipped:
     """The machine of a save file plays under the rule of the program as shipped, whatever settings the file has."""
 
-    def test_is_the_rule_that_it_goes_on_under(self) -> None:
-        learner = machine_import(user=None, content=(SAVED / "player2.json").read_bytes()).machine
+    def test_imported_machine_has_the_rule_as_shipped(self) -> None:
+        learner = machine_import(user=None, content=(DATA_FOLDER / "player2.json").read_bytes()).machine
         assert (learner.preset, learner.box_rule) == (hexapawn_rl.PRESET, PRESETS["hexapawn-rl-as-shipped"].rule)
 
-    def test_with_an_empty_first_box_it_resigns_for_ever_and_says_so(self, client: Client) -> None:
-        content = (SAVED / "player1.json").read_bytes()
+    def test_an_empty_first_box_is_reported_as_resigning_forever(self, client: Client) -> None:
+        content = (DATA_FOLDER / "player1.json").read_bytes()
         imported = machine_import(user=None, content=content)
         learner = imported.machine
         assert machine_strength(learner)["random"]["loss"] == 1
@@ -103,15 +103,15 @@ class TestAsShipped:
         assert sentence in import_notes(learner, imported.data, "")[-1]
         assert sentence in client.get(learner.get_absolute_url()).content.decode()
 
-    def test_another_rule_that_is_named_fills_it_again(self, client: Client) -> None:
-        content = (SAVED / "player1.json").read_bytes()
+    def test_a_chosen_rule_refills_the_first_box(self, client: Client) -> None:
+        content = (DATA_FOLDER / "player1.json").read_bytes()
         imported = machine_import(user=None, content=content, preset="hexapawn-rl")
         assert machine_strength(imported.machine)["random"]["win"] == pytest.approx(89 / 162)
         assert len(import_notes(imported.machine, imported.data, "")) == 1
         assert 'id="stopped"' not in client.get(imported.machine.get_absolute_url()).content.decode()
 
     @pytest.mark.parametrize(("n_empty", "said"), [(1, "1 first box is empty"), (2, "2 first boxes are empty")])
-    def test_of_several_first_boxes_those_that_are_empty_are_counted(self, n_empty: int, said: str) -> None:
+    def test_empty_first_boxes_are_counted(self, n_empty: int, said: str) -> None:
         replies = {"ooo-O-O-O": ["a3a2"], "oooO---OO": ["c3c2"]}
         memory = {
             text: {"validMoves": [] if number < n_empty else moves, "confidenceScores": [1] * (number >= n_empty)}
@@ -166,7 +166,7 @@ def test_hexapawn_rl_finds_and_plays_every_exported_box(preset: str, side: Side)
 
 @pytest.mark.parametrize("side", Side)
 @pytest.mark.parametrize("form", ["native", "hexapawn-rl", "csv"])
-def test_every_format_that_names_moves(form: str, side: Side) -> None:
+def test_formats_with_moves_as_text_hold_every_box(form: str, side: Side) -> None:
     rule = PRESETS["michie-1961"].rule
     table = boxes_compile(PAWNS, side, rule)
     cabinet = Cabinet(PAWNS, side, rule)
@@ -180,7 +180,7 @@ def test_every_format_that_names_moves(form: str, side: Side) -> None:
     assert read == data
 
 
-def test_squares_cannot_hold_the_beads_of_such_a_game() -> None:
+def test_formats_with_squares_refuse_such_games() -> None:
     data = MachineData(PAWNS, Side.FIRST, hexapawn_rl.RULE, "Pawns", (BoxData("ooo---OOO:1", (1, 1, 1), (0, 0, 0)),))
     with pytest.raises(ExchangeError, match="more than one square"):
         FORMATS["matchbox-ai"].dump(data)
@@ -189,7 +189,7 @@ def test_squares_cannot_hold_the_beads_of_such_a_game() -> None:
 
 
 @pytest.mark.django_db
-def test_a_position_that_no_game_can_reach() -> None:
+def test_an_unreachable_position_is_refused() -> None:
     memory = {"memory": {"o-----O--": {"validMoves": ["a1a2"], "confidenceScores": [1]}}}
     with pytest.raises(MachineFileError, match=r"^memory\['o-----O--'\]: No game can reach 'o-----O--:1'"):
         machine_import(user=None, content=json.dumps(memory).encode(), game="hexapawn")
@@ -197,7 +197,7 @@ def test_a_position_that_no_game_can_reach() -> None:
         machine_import(user=None, content=json.dumps(memory).encode())
 
 
-def test_its_boxes_are_printed() -> None:
+def test_boxes_are_printed() -> None:
     cabinet = Cabinet(PAWNS, Side.SECOND, hexapawn_rl.RULE)
     keys = boxes_compile(PAWNS, Side.SECOND, hexapawn_rl.RULE).keys
     boxes = [(key, [1] * len(cabinet.slots(PAWNS.decode(key)))) for key in keys]
@@ -207,7 +207,7 @@ def test_its_boxes_are_printed() -> None:
     assert not {*keys, "a3a2", "white", "black"} & set(lines)  # boards, moves and pieces are drawn, not written
 
 
-def saved_of_4x4(side: Side) -> dict[str, Any]:
+def save_file_of_4x4(side: Side) -> dict[str, Any]:
     """A save file of the 4 × 4 board, including positions that fit either side to move."""
     cabinet = Cabinet(WIDE, side, hexapawn_rl.RULE)
     keys = boxes_compile(WIDE, side, hexapawn_rl.RULE).keys[40:80]
@@ -219,7 +219,7 @@ def saved_of_4x4(side: Side) -> dict[str, Any]:
 
 @pytest.mark.parametrize("side", Side)
 def test_missing_side_of_a_save_file_follows_from_positions(side: Side) -> None:
-    read = machine_read(json.dumps(saved_of_4x4(side)).encode(), Wanted())
+    read = machine_read(json.dumps(save_file_of_4x4(side)).encode(), Wanted())
     assert (read.game, read.side, len(read.boxes)) == (WIDE, side, 40)
 
 
@@ -240,8 +240,8 @@ def test_missing_side_of_a_save_file_follows_from_positions(side: Side) -> None:
     ],
     ids=str,
 )
-def test_wrong_save_file_is_refused_with_the_place(change: dict[str, Any], problem: str) -> None:
-    saved = json.loads((SAVED / "player1.json").read_text())
+def test_refusal_of_a_wrong_save_file_names_the_place(change: dict[str, Any], problem: str) -> None:
+    saved = json.loads((DATA_FOLDER / "player1.json").read_text())
     entry = saved["memory"]["oo-O-o-OO"]
     if "move" in change:
         entry["validMoves"][0] = change["move"]

@@ -26,19 +26,19 @@ from tests.waiting import wait_until
 
 
 @pytest.fixture
-def boss() -> Any:
+def superuser() -> Any:
     return user("boss", is_staff=True, is_superuser=True)
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("fields", [{}, {"is_staff": True}], ids=["account", "staff"])
-def test_late_request_of_a_closed_account_makes_nothing(boss: Any, fields: dict[str, Any]) -> None:
+def test_late_request_of_a_closed_account_makes_nothing(superuser: Any, fields: dict[str, Any]) -> None:
     """The request read the account before it was closed."""
     late = user("late", **fields)
     shown = machine(slug="shown")
     own = machine(owner=late, slug="own")
     waiting = room("human", guest()).room.code
-    account_close(by=boss, account=type(late).objects.get(pk=late.pk))
+    account_close(by=superuser, account=type(late).objects.get(pk=late.pk))
     Machine.objects.filter(pk=own.pk).update(owner=late)  # as if handed back meanwhile
     assert late.is_active, "as it was read before"
     stages, entries = [Stage("random", 5)], ["shown", "random"]
@@ -63,7 +63,7 @@ def test_late_request_of_a_closed_account_makes_nothing(boss: Any, fields: dict[
 
 
 @pytest.mark.django_db
-def test_an_heir_who_is_closed_meanwhile_gets_nothing(boss: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_heir_closed_meanwhile_gets_no_machines(superuser: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     leaver, heir = user("leaver"), user("heir")
     learner = machine(owner=leaver)
     ends = accounts._rooms_end
@@ -74,16 +74,16 @@ def test_an_heir_who_is_closed_meanwhile_gets_nothing(boss: Any, monkeypatch: py
 
     monkeypatch.setattr(accounts, "_rooms_end", heir_closed_too)
     with pytest.raises(AccountNotClosedError, match="one that is open"):
-        account_close(by=boss, account=leaver, heir=heir)
+        account_close(by=superuser, account=leaver, heir=heir)
     learner.refresh_from_db()
     assert learner.owner == leaver
-    account_close(by=boss, account=leaver)
+    account_close(by=superuser, account=leaver)
     learner.refresh_from_db()
     assert learner.owner is None
 
 
 @pytest.mark.django_db(transaction=True)
-def test_closing_waits_for_a_room_that_is_being_made() -> None:
+def test_closing_waits_for_the_creation_of_a_room() -> None:
     boss, owner = user("boss", is_staff=True, is_superuser=True), user("owner")
     closed: list[Any] = []
 
@@ -95,14 +95,14 @@ def test_closing_waits_for_a_room_that_is_being_made() -> None:
     with transaction.atomic():
         code = room("human", person(owner)).room.code
         thread.start()
-        wait_until(_somebody_waits)
+        wait_until(_is_backend_waiting)
         assert not closed
     thread.join()
     assert closed[0].rooms == 1
     assert not Room.objects.filter(code=code).exists()
 
 
-def _somebody_waits() -> bool:
+def _is_backend_waiting() -> bool:
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
         return bool(cursor.fetchone()[0])

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture(autouse=True)
-def bounds(settings: Any) -> None:
+def low_limits(settings: Any) -> None:
     settings.COPIES_PER_GUEST = 2
     settings.COPIES_PER_ACCOUNT = 3
     settings.COPIES_PER_ADDRESS = 4
@@ -42,31 +42,31 @@ def copy_of(learner: Machine, who: Principal, *, is_over: bool = True) -> Machin
     return copy
 
 
-def kept(*copies: Machine) -> list[bool]:
+def which_exist(*copies: Machine) -> list[bool]:
     ids = set(Machine.objects.values_list("pk", flat=True))
     return [copy.pk in ids for copy in copies]
 
 
 @pytest.mark.parametrize(("who", "most"), [("guest", 2), ("account", 3)])
-def test_the_last_few_are_kept(who: str, most: int) -> None:
+def test_the_latest_copies_are_kept(who: str, most: int) -> None:
     learner, other = machine(), guest(2)
     whose = guest() if who == "guest" else person(user())
     others = copy_of(learner, other)
     copies = [copy_of(learner, whose) for _ in range(most + 2)]
-    assert kept(others, *copies) == [True, False, False] + [True] * most
+    assert which_exist(others, *copies) == [True, False, False] + [True] * most
     assert ledger_errors() == []
     state = room_view(room_get(Room.objects.order_by("pk")[1].code))
     assert [seat["machine"] for seat in state["seats"]] == [None, None], "its room stays, without it"
 
 
-def test_the_longest_unplayed_goes_first() -> None:
+def test_the_longest_idle_copy_is_deleted_first() -> None:
     learner = machine()
     first, second = copy_of(learner, guest()), copy_of(learner, guest())
     assert first.room is not None
     room_reset(code=first.room.code, person=guest())
     match_resign(code=first.room.code, person=guest())
     third = copy_of(learner, guest())
-    assert kept(first, second, third) == [True, False, True]
+    assert which_exist(first, second, third) == [True, False, True]
 
 
 def test_copy_in_use_stays_and_an_abandoned_one_goes() -> None:
@@ -78,15 +78,15 @@ def test_copy_in_use_stays_and_an_abandoned_one_goes() -> None:
     run = training_run_start(machine=str(trained.pk), stages=[Stage("random", 10)], seed=1, enqueue=False)
     Room.objects.filter(fresh_machines=left).update(changed_at=timezone.now() - timedelta(hours=2))
     newest = [copy_of(learner, guest()) for _ in range(3)]
-    assert kept(played, left, trained, *newest) == [True, False, True, False, True, True]
+    assert which_exist(played, left, trained, *newest) == [True, False, True, False, True, True]
     claimed = RUNS.claim(run.pk)
     assert claimed is not None
     run_execute(claimed)
     copy_of(learner, guest())
-    assert kept(trained) == [False]
+    assert which_exist(trained) == [False]
 
 
-def test_cost_of_a_copy_does_not_grow_with_those_in_use() -> None:
+def test_number_of_queries_does_not_depend_on_copies_in_use() -> None:
     learner = machine()
     needed = []
     for _ in range(6):
@@ -96,7 +96,7 @@ def test_cost_of_a_copy_does_not_grow_with_those_in_use() -> None:
     assert needed[3] == needed[-1], "three and five copies more than are kept"
 
 
-def test_guests_without_cookies_share_what_an_address_may_keep() -> None:
+def test_guests_without_cookies_share_the_limit_of_an_address() -> None:
     learner, body = machine(), {"game": NC, "opponent": "machine", "fresh": True}
     for _ in range(6):
         api = APIClient()
@@ -106,17 +106,17 @@ def test_guests_without_cookies_share_what_an_address_may_keep() -> None:
     assert Machine.objects.aggregate(Max("room__pk"))["room__pk__max"] == Room.objects.latest("pk").pk
 
 
-def test_those_of_an_account_are_not_counted_where_it_is() -> None:
+def test_copies_of_an_account_do_not_count_for_its_address() -> None:
     learner, principal = machine(), replace(person(user()), address="school")
     own = copy_of(learner, principal)
     guests = [copy_of(learner, replace(guest(number), address="school")) for number in range(1, 6)]
-    assert kept(own, *guests) == [True, False, True, True, True, True]
+    assert which_exist(own, *guests) == [True, False, True, True, True, True]
     more = [copy_of(learner, principal) for _ in range(4)]
-    assert kept(own, *guests[1:], *more) == [False] + [True] * 4 + [False] + [True] * 3
+    assert which_exist(own, *guests[1:], *more) == [False] + [True] * 4 + [False] + [True] * 3
 
 
 @pytest.mark.soak
-def test_many_at_once_leave_as_many_as_are_kept() -> None:
+def test_concurrent_copies_leave_the_limit() -> None:
     learner = machine()
     assert at_once(*[lambda: [copy_of(learner, guest()) and None for _ in range(3)] for _ in range(4)]) == []
     copy_of(learner, guest())
@@ -130,7 +130,7 @@ def test_rematch_in_a_room_without_its_copy_makes_another() -> None:
     code = Room.objects.latest("pk").code
     for _ in range(2):
         copy_of(learner, guest())
-    assert kept(first) == [False]
+    assert which_exist(first) == [False]
     state = room_reset(code=code, person=guest())
     assert state["seats"][1]["machine"]["id"] not in (None, first.pk, learner.pk)
     assert play(Seated(room_get(code), None, ""), guest(), "5")["ply"] == 2

@@ -37,7 +37,7 @@ def is_waiting_for_a_lock() -> bool:
         return bool(cursor.fetchone()[0])
 
 
-def while_it_is_deleted(doomed: Machine, work: Callable[[], Any]) -> Any:
+def run_during_deletion(doomed: Machine, work: Callable[[], Any]) -> Any:
     """The result or error of work that began before the machine was deleted and waited for the deletion."""
     came: list[Any] = []
 
@@ -67,14 +67,14 @@ def test_schedule_due_during_a_deletion_starts_nothing() -> None:
         user=owner, machine=learner.slug, stages=[Stage("random", 10)], timing=Timing(every=1, period="hours")
     )
     Schedule.objects.update(next_at=timezone.now() - timedelta(minutes=1))
-    assert while_it_is_deleted(learner, lambda: schedule_fire(schedule_id=schedule.pk)) is None
+    assert run_during_deletion(learner, lambda: schedule_fire(schedule_id=schedule.pk)) is None
     assert not Schedule.objects.exists()
     assert not TrainingRun.objects.exists()
     assert not PeriodicTask.objects.filter(name__startswith="schedule").exists()
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_machines_that_taught_each_other_are_deleted_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_machines_that_taught_each_other_are_deleted_together(monkeypatch: pytest.MonkeyPatch) -> None:
     staff, learners = user(is_staff=True), [machine(side) for side in Side]
     for learner, other in (learners, learners[::-1]):
         stages = [Stage(other.slug, 10, learns=True)]
@@ -84,13 +84,13 @@ def test_two_machines_that_taught_each_other_are_deleted_at_once(monkeypatch: py
     begun: list[int] = []
     forget = BoxesMemory.forget
 
-    def when_nobody_else_is_at_it(kind: BoxesMemory, doomed: Machine) -> None:
+    def delete_when_alone(kind: BoxesMemory, doomed: Machine) -> None:
         begun.append(doomed.pk)
         assert wait_until(lambda: len(begun) == 2 or is_waiting_for_a_lock())
         assert not Machine.objects.filter(pk__in=begun).exclude(pk=doomed.pk).exists(), "it would wait for this one"
         forget(kind, doomed)
 
-    monkeypatch.setattr(BoxesMemory, "forget", when_nobody_else_is_at_it)
+    monkeypatch.setattr(BoxesMemory, "forget", delete_when_alone)
     deletions = [lambda pk=learner.pk: machine_delete(user=staff, machine_id=pk) for learner in learners]
     assert at_once(*deletions) == []
     assert not Machine.objects.exists()
@@ -101,32 +101,32 @@ def test_machine_without_a_box_resigns_during_its_deletion() -> None:
     learner = machine()
     learner.boxes.all().delete()
     seated = room("machine", machine=learner.slug)
-    state = while_it_is_deleted(learner, lambda: play(seated, guest(), "5"))
+    state = run_during_deletion(learner, lambda: play(seated, guest(), "5"))
     assert state["status"] == "finished"
     assert state["outcome"]["winner"] == "X"
 
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("game", ["noughts-and-crosses", "romgon"])
-def test_a_machine_that_has_to_move_while_it_is_deleted_resigns(game: str) -> None:
+def test_a_machine_to_move_resigns_during_its_deletion(game: str) -> None:
     learner = machine() if game == NC else machine_create(game=game, side=None, name="Q")
     code = room_create(person=guest(), game=game, opponent="machine", machine=learner.slug, side=Side.FIRST).room.code
     move = room_view(room_get(code))["legal_moves"][0]
-    state = while_it_is_deleted(learner, lambda: match_play_move(code=code, person=guest(), move=move))
+    state = run_during_deletion(learner, lambda: match_play_move(code=code, person=guest(), move=move))
     assert (state["status"], state["outcome"]["termination"]) == ("finished", "empty_box")
     assert not Machine.objects.exists()
 
 
 @pytest.mark.django_db(transaction=True)
-def test_nobody_sits_down_with_a_machine_that_is_being_deleted() -> None:
+def test_a_machine_being_deleted_gets_no_new_match() -> None:
     learner = machine()
-    refused = while_it_is_deleted(learner, lambda: room("machine", machine=learner.slug))
+    refused = run_during_deletion(learner, lambda: room("machine", machine=learner.slug))
     assert isinstance(refused, MachineNotFoundError)
     assert not Room.objects.exists()
 
 
 @pytest.mark.django_db(transaction=True)
-def test_ending_match_goes_before_a_waiting_deletion() -> None:
+def test_an_ending_match_goes_before_a_waiting_deletion() -> None:
     learner = machine_create(game="romgon", side=None, name="Q")
     asked: dict[str, Any] = {"opponent": "machine", "machine": learner.slug}
     code = room_create(person=guest(), game="romgon", side=Side.SECOND, **asked).room.code
@@ -154,7 +154,7 @@ def run_of(learner: Machine, *stages: Stage, seed: int = 1) -> TrainingRun:
     return claimed
 
 
-def boss() -> Any:
+def superuser() -> Any:
     return user("boss", is_staff=True)
 
 
@@ -162,7 +162,7 @@ def boss() -> Any:
 def test_finished_run_keeps_the_name_of_a_deleted_opponent() -> None:
     learner, opponent = machine(Side.FIRST), machine(Side.SECOND, name="Old friend")
     run = run_execute(run_of(learner, Stage(opponent.slug, 10), Stage("random", 5)))
-    machine_delete(user=boss(), machine_id=opponent.pk)
+    machine_delete(user=superuser(), machine_id=opponent.pk)
     run.refresh_from_db()
     assert (run.status, run.games_done) == (JobStatus.FINISHED, 15)
     said = [stage_sentence(stage) for stage in run.stages.all()]
@@ -175,7 +175,7 @@ def test_run_stops_at_a_deleted_opponent() -> None:
     learner, opponent = machine(Side.FIRST), machine(Side.SECOND, name="Old friend")
     run = run_chunk(run_of(learner, Stage("random", 10), Stage(opponent.slug, 10)), Pace(n_games=4))
     assert machine_loss(opponent)["stopped"] == 1
-    machine_delete(user=boss(), machine_id=opponent.pk)
+    machine_delete(user=superuser(), machine_id=opponent.pk)
     run = run_execute(run)
     assert (run.status, run.games_done) == (JobStatus.CANCELLED, 10)
     assert run.error == "Old friend was deleted, so training against it stopped."
@@ -183,12 +183,12 @@ def test_run_stops_at_a_deleted_opponent() -> None:
 
 
 @pytest.mark.django_db
-def test_who_taught_another_goes_and_what_the_other_learnt_stays() -> None:
+def test_lessons_taught_by_a_deleted_machine_stay() -> None:
     teacher, trainee = machine(Side.FIRST), machine(Side.SECOND)
     run_execute(run_of(teacher, Stage(trainee.slug, 50, learns=True)))
     own = Lesson.objects.filter(machine=trainee).count()
     beads = boxes_at(trainee, own)
-    machine_delete(user=boss(), machine_id=teacher.pk)
+    machine_delete(user=superuser(), machine_id=teacher.pk)
     assert not TrainingRun.objects.exists()
     lessons = Lesson.objects.filter(machine=trainee)
     assert set(lessons.values_list("kind", "run")) == {("training", None)}
@@ -221,7 +221,7 @@ def test_machine_in_training_is_not_reset_but_can_be_deleted() -> None:
     """Deletion of the machine ends its training."""
     learner, opponent, trainee = machine(Side.FIRST), machine(Side.SECOND), machine(Side.SECOND)
     run = run_chunk(run_of(learner, Stage(opponent.slug, 100), Stage(trainee.slug, 100, learns=True)), Pace(n_games=10))
-    staff = boss()
+    staff = superuser()
     for busy in (learner, trainee):
         with pytest.raises(MachineBusyError):
             machine_reset(user=staff, machine_id=busy.pk)
@@ -234,11 +234,11 @@ def test_machine_in_training_is_not_reset_but_can_be_deleted() -> None:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("who", ["the learner", "the opponent"])
-def test_a_chunk_that_waits_while_a_machine_is_deleted(who: str) -> None:
+def test_a_chunk_that_waits_for_a_deletion(who: str) -> None:
     learner, opponent = machine(Side.FIRST), machine(Side.SECOND)
     run = run_chunk(run_of(learner, Stage(opponent.slug, 100_000)), Pace(n_games=10))
     doomed = learner if who == "the learner" else opponent
-    after = while_it_is_deleted(doomed, lambda: run_execute(run))
+    after = run_during_deletion(doomed, lambda: run_execute(run))
     assert isinstance(after, TrainingRun)
     if doomed == opponent:
         assert (after.status, after.games_done) == (JobStatus.CANCELLED, 10)

@@ -29,21 +29,21 @@ from tests.beadbox.box_rules import rules
 from tests.beadbox.files import STATE, boxes, memory, native, states
 from tests.factories import guest, machine, machine_strength, play_out, room, trained, user
 
-WRITTEN = Path(__file__).parents[2] / "data" / "matchbox-ai"
-FOREIGN = ["matchbox-ai", "hexapawn-rl", "csv"]
+DATA_FOLDER = Path(__file__).parents[2] / "data" / "matchbox-ai"
+FOREIGN_FORMATS = ["matchbox-ai", "hexapawn-rl", "csv"]
 
 
-def imported(text: str, **options: Any) -> Machine:
+def import_text(text: str, **options: Any) -> Machine:
     options.setdefault("user", None)
     return machine_import(content=text.encode(), **options).machine
 
 
-def menace_of(learner: Machine) -> BoxMachine:
+def readable_machine(learner: Machine) -> BoxMachine:
     boxes = dict(learner.boxes.values_list("position", "beads"))
     return BoxMachine(learner.game_rules, Side(learner.side), learner.box_rule, boxes)
 
 
-def turned(text: str, learner: Machine, symmetry: Any) -> str:
+def turned_file(text: str, learner: Machine, symmetry: Any) -> str:
     """The matchbox-ai file of a program that met every box in another orientation."""
     game = learner.game_rules
     entries = json.loads(text)
@@ -64,7 +64,7 @@ class TestRoundTrip:
     def test_native_gives_an_identical_machine_byte_for_byte(self, preset: str, side: Side) -> None:
         learner = trained(machine(side, preset, name="Ünïcödé", description="two\nlines"), games=500)
         text = machine_export(learner).text
-        copy = imported(text)
+        copy = import_text(text)
         assert machine_export(copy).text == text
         for field in ("name", "description", "game", "side", "preset", "rule", "learns", "n_games", "n_wins"):
             assert getattr(copy, field) == getattr(learner, field), field
@@ -72,29 +72,31 @@ class TestRoundTrip:
 
     @pytest.mark.parametrize("name", ["no\u00a0break", "\U0001f469\u200d\U0001f52c", "\u0645\u06cc\u200c\u062e"])
     @pytest.mark.parametrize("said", ["", "a\nb", "\u202eleft", "\x1b[1m"])
-    def test_whatever_a_machine_may_be_called(self, name: str, said: str) -> None:
+    def test_names_survive_a_round_trip(self, name: str, said: str) -> None:
         learner = machine(name=name, description=f"{name}\u2028{said}{name}")
         for form in ("native", "hexapawn-rl"):
             text = machine_export(learner, form).text
-            assert machine_export(imported(text, preset="" if form == "native" else learner.preset), form).text == text
+            assert (
+                machine_export(import_text(text, preset="" if form == "native" else learner.preset), form).text == text
+            )
 
-    def test_both_learn_the_same_from_then_on(self) -> None:
+    def test_original_and_import_learn_the_same(self) -> None:
         learner = trained(machine(Side.FIRST), games=500)
-        copy = imported(machine_export(learner).text)
+        copy = import_text(machine_export(learner).text)
         trained(learner, games=500, seed=2)
         trained(copy, games=500, seed=2)
         assert machine_export(copy).text == machine_export(learner).text
         assert ledger_errors() == []
 
-    @pytest.mark.parametrize("form", FOREIGN)
+    @pytest.mark.parametrize("form", FOREIGN_FORMATS)
     @pytest.mark.parametrize("preset", [slug for slug in PRESETS if slug != "apl-notebook"])
-    def test_the_formats_of_others_come_back_as_they_went(self, form: str, preset: str) -> None:
+    def test_foreign_formats_survive_a_round_trip(self, form: str, preset: str) -> None:
         learner = trained(machine(Side.SECOND, preset), games=2000)
         text = machine_export(learner, form).text
-        again = imported(text, form=form)
+        again = import_text(text, form=form)
         assert machine_export(again, form).text == text
-        same_rule = imported(text, preset=preset)
-        assert menace_of(same_rule).boxes == menace_of(learner).boxes
+        same_rule = import_text(text, preset=preset)
+        assert readable_machine(same_rule).boxes == readable_machine(learner).boxes
         assert machine_strength(same_rule) == machine_strength(learner)
 
     @pytest.mark.parametrize("form", ["hexapawn-rl", "csv"])
@@ -102,18 +104,18 @@ class TestRoundTrip:
         learner = trained(machine(Side.FIRST, "apl-notebook"), games=3000)
         text = machine_export(learner, form).text
         with pytest.raises(MachineFileError, match="holds other beads"):
-            imported(text)
-        assert menace_of(imported(text, preset="apl-notebook")).boxes == menace_of(learner).boxes
+            import_text(text)
+        assert readable_machine(import_text(text, preset="apl-notebook")).boxes == readable_machine(learner).boxes
 
     def test_the_ledger_begins_with_the_beads_of_the_file(self) -> None:
-        copy = imported(machine_export(trained(machine())).text)
+        copy = import_text(machine_export(trained(machine())).text)
         assert all(box.start == box.beads for box in copy.boxes.all())
         play_out(room("machine", machine=copy.slug).room.code, guest())
         assert ledger_errors() == []
 
-    def test_every_box_lies_where_it_did(self) -> None:
+    def test_boxes_keep_their_orientation(self) -> None:
         learner = machine(Side.SECOND)
-        copy = imported(machine_export(learner).text)
+        copy = import_text(machine_export(learner).text)
         keys = ("position", "ply", "move_number", "beads", "visits")
         assert list(copy.boxes.order_by("position").values(*keys)) == list(
             learner.boxes.order_by("position").values(*keys)
@@ -125,7 +127,7 @@ SMALL = ["hexapawn", "hexapawn-3x4", "noughts-and-crosses"]
 
 @settings(max_examples=60)
 @given(rule=rules(), side=st.sampled_from(Side), data=st.data(), slug=st.sampled_from(SMALL))
-def test_any_rule_and_any_beads_come_back(rule: Any, side: Side, data: Any, slug: str) -> None:
+def test_any_rule_and_any_beads_survive_a_round_trip(rule: Any, side: Side, data: Any, slug: str) -> None:
     game = GAMES[slug]
     cabinet = Cabinet(game, side, rule)
     positions = [p for p in graph_compile(game, reduced=rule.reduce_symmetry).positions if cabinet.has_box(p)]
@@ -139,7 +141,7 @@ def test_any_rule_and_any_beads_come_back(rule: Any, side: Side, data: Any, slug
     text = FORMATS["native"].dump(machine_data)
     assert machine_read(text.encode(), Wanted()) == machine_data
     # Foreign formats hold beads and some of the totals; with the rule given, the beads are equal.
-    for form in FOREIGN:
+    for form in FOREIGN_FORMATS:
         if form == "matchbox-ai" and (slug != "noughts-and-crosses" or not rule.reduce_symmetry):
             continue  # the format's beads lie on squares of symmetric boards only
         text = FORMATS[form].dump(machine_data)
@@ -153,56 +155,56 @@ class TestCanonicalForm:
     def test_any_orientation_becomes_the_same_machine(self, preset: str) -> None:
         learner = trained(machine(Side.SECOND, preset), games=2000)
         text = machine_export(learner, "matchbox-ai").text
-        menace = menace_of(learner)
+        menace = readable_machine(learner)
         for symmetry in learner.game_rules.symmetries:
-            copy = imported(turned(text, learner, symmetry), preset=preset)
-            other = menace_of(copy)
+            copy = import_text(turned_file(text, learner, symmetry), preset=preset)
+            other = readable_machine(copy)
             for position in map(learner.game_rules.decode, menace.boxes):
                 assert other.policy(position) == pytest.approx(menace.policy(position))
 
-    def test_two_entries_of_one_orbit_may_agree(self) -> None:
+    def test_equal_entries_of_one_orbit_are_accepted(self) -> None:
         entries = [
             {"state": "X........", "beads": [0, 1, 2, 1, 3, 4, 2, 4, 5], "totalBeads": 22},
             {"state": "..X......", "beads": [2, 1, 0, 4, 3, 1, 5, 4, 2], "totalBeads": 22},
         ]
-        copy = imported(json.dumps(entries))
+        copy = import_text(json.dumps(entries))
         assert [sum(box.beads) for box in copy.boxes.all()] == [22]
 
-    def test_or_are_refused_by_both_their_places(self) -> None:
+    def test_refusal_of_contradictory_entries_names_both_places(self) -> None:
         entries = [
             {"state": "X........", "beads": [0, 1, 2, 1, 3, 4, 2, 4, 5], "totalBeads": 22},
             {"state": "..X......", "beads": [9, 1, 0, 4, 3, 1, 5, 4, 2], "totalBeads": 29},
         ]
         with pytest.raises(MachineFileError, match=r"^\[1\]: The box '..X......' is the same as 'X........' of \[0\]"):
-            imported(json.dumps(entries))
+            import_text(json.dumps(entries))
 
-    def test_beads_of_like_squares_add_up_where_they_share_a_slot(self) -> None:
+    def test_beads_of_equivalent_squares_add_up_in_a_slot(self) -> None:
         entry = {"state": ".........", "beads": [8, 4, 8, 4, 2, 4, 8, 4, 8], "totalBeads": 50}
-        merged = imported(json.dumps([entry]), preset="michie-1961")
+        merged = import_text(json.dumps([entry]), preset="michie-1961")
         assert [box.beads for box in merged.boxes.all()] == [[32, 16, 2]]
 
     @pytest.mark.parametrize("state", ["X   O    ", "X___O____", "X---O----", ["X", "", None, "", "O", "", "", "", ""]])
-    def test_programs_differ_in_what_they_write_for_an_empty_square(self, state: Any) -> None:
+    def test_every_notation_of_an_empty_square_is_read(self, state: Any) -> None:
         entry = {"state": state, "beads": [0, 1, 2, 3, 0, 4, 5, 6, 7]}
-        assert [sum(box.beads) for box in imported(json.dumps([entry])).boxes.all()] == [28]
+        assert [sum(box.beads) for box in import_text(json.dumps([entry])).boxes.all()] == [28]
 
     def test_only_matchbox_ai_files_lose_beads_on_taken_squares(self) -> None:
-        assert [sum(box.beads) for box in imported(states(beads=[4] * 9, totalBeads=36)).boxes.all()] == [32]
+        assert [sum(box.beads) for box in import_text(states(beads=[4] * 9, totalBeads=36)).boxes.all()] == [32]
         with pytest.raises(MachineFileError, match="The move '1' is not legal"):
-            imported("position,move,beads\nX........,1,4\n")
+            import_text("position,move,beads\nX........,1,4\n")
 
-    def test_a_file_with_both_sides_needs_a_word(self) -> None:
+    def test_a_file_with_both_sides_needs_a_chosen_side(self) -> None:
         entries = [
             {"state": ".........", "beads": [8] * 9},
             {"state": "X........", "beads": [0] + [4] * 8},
         ]
         with pytest.raises(MachineFileError, match="Say which one"):
-            imported(json.dumps(entries))
-        assert imported(json.dumps(entries), side=Side.SECOND).boxes.get().position == min(
+            import_text(json.dumps(entries))
+        assert import_text(json.dumps(entries), side=Side.SECOND).boxes.get().position == min(
             GAMES["noughts-and-crosses"].orbit("X........")
         )
 
-    def test_hexapawn_rl_takes_names_level_and_what_it_does_not_list(self) -> None:
+    def test_import_of_hexapawn_rl(self) -> None:
         text = json.dumps(
             {
                 "memory": {"..X......": {"validMoves": ["5", "9"], "confidenceScores": [100, 7]}},
@@ -213,21 +215,21 @@ class TestCanonicalForm:
                 "isLearning": False,
             }
         )
-        copy = imported(text)
+        copy = import_text(text)
         assert (copy.name, copy.level, copy.n_losses, copy.n_wins, copy.learns) == ("P2 AI", 7, 2, 5, False)
-        policy = menace_of(copy).policy("..X......")
+        policy = readable_machine(copy).policy("..X......")
         # A bead is played on any equivalent square: here the two corners beside the cross.
         assert {move: chance for move, chance in policy.items() if chance} == pytest.approx(
             {4: 100 / 107, 0: 3.5 / 107, 8: 3.5 / 107}
         )
 
-    def test_a_table_from_another_country(self) -> None:
+    def test_a_table_with_foreign_separators_is_read(self) -> None:
         text = "\ufeffPosition;Move;Beads\r\n.........;1;4\r\n.........;2;0\r\n.........;5;9\r\n"
-        assert [box.beads for box in imported(text).boxes.all()] == [[4, 0, 9]]
+        assert [box.beads for box in import_text(text).boxes.all()] == [[4, 0, 9]]
 
 
 @pytest.mark.django_db
-class TestRefused:
+class TestRefusals:
     @pytest.mark.parametrize(
         ("text", "reason"),
         [
@@ -236,16 +238,16 @@ class TestRefused:
             (memory(["1"], [1]), r"^memory\['X\.+'\]: The move '1' is not legal"),
             ("position,move,beads\n.........,1,four\n", r"^line 2, beads: Please give a whole number, not 'four'"),
         ],
-        ids=["native", *FOREIGN],
+        ids=["native", *FOREIGN_FORMATS],
     )
-    def test_with_place_and_reason_and_nothing_kept(self, text: str, reason: str) -> None:
+    def test_refusal_has_place_and_reason_and_stores_nothing(self, text: str, reason: str) -> None:
         with pytest.raises(MachineFileError, match=reason):
-            imported(text)
+            import_text(text)
         assert not Machine.objects.exists()
         assert not Box.objects.exists()
 
-    def test_a_score_above_its_cap_is_kept_where_the_rule_is_named(self) -> None:
-        copy = imported(memory(["a1a2", "b1b2"], [100, 101], "ooo---OOO"), preset="gardner-her-reward")
+    def test_a_chosen_rule_allows_a_score_above_the_cap(self) -> None:
+        copy = import_text(memory(["a1a2", "b1b2"], [100, 101], "ooo---OOO"), preset="gardner-her-reward")
         assert copy.boxes.get().beads == [100, 101]
 
     @pytest.mark.parametrize(
@@ -258,20 +260,20 @@ class TestRefused:
             ({"side": Side.FIRST}, "holds no box of crosses"),
         ],
     )
-    def test_what_was_asked_for_wrongly(self, options: dict[str, Any], reason: str) -> None:
+    def test_wrong_options_are_refused(self, options: dict[str, Any], reason: str) -> None:
         with pytest.raises(MachineFileError, match=reason):
-            imported(json.dumps([STATE]), **options)
+            import_text(json.dumps([STATE]), **options)
 
-    def test_a_forced_move_where_the_rule_keeps_no_box_for_it(self) -> None:
+    def test_a_forced_move_without_a_box_is_refused(self) -> None:
         position = "XOXOXOOX."
         with pytest.raises(MachineFileError, match="keeps no box for a forced move"):
-            imported(memory(["9"], [1], position), preset="michie-1961")
-        assert imported(memory(["9"], [1], position)).boxes.count() == 1
+            import_text(memory(["9"], [1], position), preset="michie-1961")
+        assert import_text(memory(["9"], [1], position)).boxes.count() == 1
 
 
 @pytest.mark.django_db
 class TestCommands:
-    def test_there_and_back(self, tmp_path: Any, capsys: Any) -> None:
+    def test_export_and_import_by_commands(self, tmp_path: Any, capsys: Any) -> None:
         learner = trained(machine())
         file = tmp_path / "machine.json"
         call_command("export_machine", learner.slug, out=file)
@@ -307,7 +309,7 @@ class TestCommands:
         assert "has the rule that you chose: Michie with refill (michie-refill). For another" in said
         assert "name a preset with --preset" in said
 
-    def test_a_rule_that_had_to_be_changed_is_reported(self, tmp_path: Any, capsys: Any) -> None:
+    def test_a_changed_rule_is_reported(self, tmp_path: Any, capsys: Any) -> None:
         file = tmp_path / "machine.csv"
         file.write_text("position,move,beads\n" + "".join(f".........,{move},4\n" for move in range(1, 10)))
         call_command("import_machine", str(file))
@@ -330,14 +332,14 @@ class TestCommands:
             ("o_500_games", "Left out: 164 beads on taken squares, in 30 boxes."),
         ],
     )
-    def test_beads_that_were_set_aside_are_counted_with_the_reason(self, name: str, said: str, capsys: Any) -> None:
-        call_command("import_machine", str(WRITTEN / f"{name}.json"))
+    def test_beads_left_out_are_reported_with_the_reason(self, name: str, said: str, capsys: Any) -> None:
+        call_command("import_machine", str(DATA_FOLDER / f"{name}.json"))
         output = capsys.readouterr().out
         assert said in output
         assert "On boards that it turns by a quarter, matchbox-ai reads and adds beads at the wrong square." in output
         assert ledger_errors() == []
 
-    def test_what_goes_wrong_is_said(self, tmp_path: Any) -> None:
+    def test_commands_report_errors(self, tmp_path: Any) -> None:
         with pytest.raises(CommandError, match="There is no machine 'nobody'"):
             call_command("export_machine", "nobody")
         with pytest.raises(CommandError, match="No such file"):
@@ -349,7 +351,7 @@ class TestCommands:
         with pytest.raises(CommandError, match="no account 'nobody'"):
             call_command("import_machine", str(file), owner="nobody")
 
-    def test_a_table_is_one_that_a_spreadsheet_reads(self, capsys: Any) -> None:
+    def test_a_table_can_be_read_by_a_spreadsheet(self, capsys: Any) -> None:
         learner = machine()
         call_command("export_machine", learner.slug, format="csv")
         rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))

@@ -39,14 +39,14 @@ assert isinstance(TURNING, Romgon)
 START = ROMGON.initial_position()
 KEYS = sorted(entry_key(START.board, move) for move in ROMGON.legal_moves(START))
 PIECES = KEYS[0].partition("#")[2]
-FOREIGN = [slug for slug in FORMATS if slug != "native"]
+FOREIGN_FORMATS = [slug for slug in FORMATS if slug != "native"]
 
 
 def learner(**fields: Any) -> Machine:
     return machine_create(**{"game": "romgon", "side": None, "name": "Ünï Q", "description": "two\nlines", **fields})
 
 
-def taught(learning: Machine, games: int = 3) -> Machine:
+def train(learning: Machine, games: int = 3) -> Machine:
     run = training_run_start(machine=learning.slug, stages=[Stage("easy", games)], seed=7, enqueue=False)
     claimed = RUNS.claim(run.pk)
     assert claimed is not None
@@ -54,11 +54,11 @@ def taught(learning: Machine, games: int = 3) -> Machine:
     return Machine.objects.get(pk=learning.pk)
 
 
-def imported(text: str, **options: Any) -> Machine:
+def import_text(text: str, **options: Any) -> Machine:
     return machine_import(content=text.encode(), **{"user": None, **options}).machine
 
 
-def stored(learning: Machine) -> dict[str, tuple[float, int]]:
+def stored_values(learning: Machine) -> dict[str, tuple[float, int]]:
     return {key: (value, visits) for key, value, visits in learning.values.values_list("key", "value", "n_visits")}
 
 
@@ -80,7 +80,7 @@ def entry(**changed: Any) -> dict[str, Any]:
 
 class TestKeys:
     @pytest.mark.parametrize("game", [ROMGON, TURNING], ids=lambda game: game.slug)
-    def test_every_key_of_a_game_is_read_as_it_was_written(self, game: Romgon) -> None:
+    def test_keys_survive_a_round_trip(self, game: Romgon) -> None:
         rng, position, n_keys = RandomSource(3), game.initial_position(), 0
         while not game.is_terminal(position):
             moves = game.legal_moves(position)
@@ -94,27 +94,27 @@ class TestKeys:
 
     @settings(max_examples=60)
     @given(st.one_of(st.text(), st.text("0123456789-#|:@swtrchbUF"), st.sampled_from(KEYS).map(lambda key: key[:-1])))
-    def test_whatever_is_no_key_is_refused(self, text: str) -> None:
+    def test_invalid_keys_are_refused(self, text: str) -> None:
         with pytest.raises(ValueError):  # noqa: PT011  # whatever it says
             entry_read(text)
 
 
 class TestNumbers:
     @given(st.floats(-1e6, 1e6), st.integers(0, 1 << 60))
-    def test_any_value_comes_back_bit_for_bit(self, value: float, visits: int) -> None:
+    def test_values_survive_a_round_trip_bit_for_bit(self, value: float, visits: int) -> None:
         data = ValuesData(ROMGON, QRule(), 0.2, "Q", (ValueData(KEYS[0], value, visits),))
         (back,) = read(json.loads(dump_values(data))).values
         assert (back.value.hex(), back.visits) == (value.hex(), visits)
 
 
-class TestStrict:
-    def test_what_may_be_left_out(self) -> None:
+class TestEntries:
+    def test_optional_fields(self) -> None:
         least = {name: document()[name] for name in ("format", "version", "game", "rule", "values")}
         data = read(least)
         assert (data.name, data.epsilon, data.learns, data.wins) == ("Imported: Romgon", 0.2, True, 0)
         assert read({**least, "side": None, "values": []}).values == ()
 
-    def test_as_many_as_a_file_holds_and_no_more(self) -> None:
+    def test_a_file_has_a_limit_of_values(self) -> None:
         # The longest possible key: all six pieces that can turn have turned, and the action turns too.
         longest = max(map(len, KEYS)) + 7 * len("@5")
         line = json.dumps({"key": "x" * longest, "value": -1.2345678901234567e-105, "visits": 1 << 40})
@@ -122,57 +122,57 @@ class TestStrict:
 
 
 @pytest.mark.django_db
-class TestStored:
+class TestImport:
     @pytest.mark.parametrize("game", [pytest.param("romgon", marks=pytest.mark.soak), "romgon-flip-turn"])
-    def test_there_and_back_is_an_identical_machine(self, game: str) -> None:
-        original = taught(learner(game=game, preset="romgon-q-curious", learns=True))
+    def test_export_and_import_give_an_identical_machine(self, game: str) -> None:
+        original = train(learner(game=game, preset="romgon-q-curious", learns=True))
         text = machine_export(original).text
-        copy = imported(text)
+        copy = import_text(text)
         assert machine_export(copy).text == text
         names = ("name", "description", "game", "side", "preset", "rule", "learns", "epsilon", "n_games", "n_wins")
         for name in names:
             assert getattr(copy, name) == getattr(original, name), name
-        assert stored(copy) == stored(original)
-        assert len(stored(copy)) > 20
+        assert stored_values(copy) == stored_values(original)
+        assert len(stored_values(copy)) > 20
 
     def test_ledger_begins_with_the_values_of_the_file(self) -> None:
         """Original and copy learn the same from then on."""
-        original = taught(learner())
-        copy = imported(machine_export(original).text)
+        original = train(learner())
+        copy = import_text(machine_export(original).text)
         assert all(one.start == one.value for one in copy.values.all())
         assert value_errors() == []
-        original, copy = (taught(one, 2) for one in (original, copy))
+        original, copy = (train(one, 2) for one in (original, copy))
         assert machine_export(copy).text == machine_export(original).text
         who = guest()
         seated = room_create(person=who, game="romgon", opponent="machine", machine=copy.slug, side=Side.FIRST)
         play_out(seated.room.code, who)
         assert value_errors() == []
 
-    def test_a_machine_that_has_learnt_nothing(self) -> None:
+    def test_an_untrained_machine_survives_a_round_trip(self) -> None:
         text = machine_export(learner()).text
-        assert machine_export(imported(text)).text == text
+        assert machine_export(import_text(text)).text == text
 
-    def test_a_name_may_be_given(self) -> None:
-        assert imported(machine_export(learner()).text, name="Another").name == "Another"
+    def test_an_import_may_choose_a_name(self) -> None:
+        assert import_text(machine_export(learner()).text, name="Another").name == "Another"
 
-    @pytest.mark.parametrize("form", FOREIGN)
-    def test_formats_for_boxes_say_so_both_ways(self, form: str) -> None:
+    @pytest.mark.parametrize("form", FOREIGN_FORMATS)
+    def test_formats_for_boxes_refuse_values_both_ways(self, form: str) -> None:
         with pytest.raises(MachineFileError, match=r"^format: .* holds boxes, and Ünï Q keeps values"):
             machine_export(learner(), form)
         text = machine_export(machine(), form).text
         with pytest.raises(MachineFileError, match="game: Machines that play Romgon keep values"):
-            imported(text, game="romgon")
+            import_text(text, game="romgon")
 
     def test_a_file_of_boxes_for_romgon_is_refused(self) -> None:
         fields = json.loads(machine_export(machine()).text)
         with pytest.raises(MachineFileError, match="rule: A machine of this kind cannot play Romgon"):
-            imported(json.dumps({**fields, "game": "romgon"}))
+            import_text(json.dumps({**fields, "game": "romgon"}))
         table = f"position,move,beads\n{ROMGON.encode(START)},4-7>4-6,3\n"
         with pytest.raises(MachineFileError, match="No game has the position"):
-            imported(table)
+            import_text(table)
 
-    def test_too_many_values_for_a_file(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        original = taught(learner(), 1)
+    def test_too_many_values_for_a_file_are_refused(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        original = train(learner(), 1)
         n_values = original.values.count()
         monkeypatch.setattr("learning.kinds.keyed_values.files.MAX_VALUES", n_values)
         assert len(json.loads(machine_export(original).text)["values"]) == n_values
@@ -180,13 +180,13 @@ class TestStored:
         with pytest.raises(MachineFileError, match=f"has {n_values} values. A file holds at most {n_values - 1}"):
             machine_export(original)
 
-    def test_what_is_refused_leaves_nothing(self) -> None:
+    def test_a_refused_import_stores_nothing(self) -> None:
         with pytest.raises(MachineFileError):
-            imported(json.dumps(entry(value="much")))
+            import_text(json.dumps(entry(value="much")))
         assert not Machine.objects.exists()
 
-    def test_over_http_and_its_page(self, client: Client, django_assert_num_queries: Any) -> None:
-        original = taught(learner())
+    def test_export_and_import_by_api_and_page(self, client: Client, django_assert_num_queries: Any) -> None:
+        original = train(learner())
         anna = user("anna")
         client.force_login(anna)
         with django_assert_num_queries(4):
@@ -195,7 +195,7 @@ class TestStored:
         answer = client.post("/api/machines/import", exported.content, content_type="application/json")
         assert answer.status_code == 201, answer.content
         copy = Machine.objects.get(pk=answer.json()["id"])
-        assert (copy.owner, stored(copy)) == (anna, stored(original))
+        assert (copy.owner, stored_values(copy)) == (anna, stored_values(original))
         refused = client.get(f"/api/machines/{original.pk}/export?format=csv")
         assert (refused.status_code, refused.json()["code"]) == (400, "machine_file")
         page = client.get(original.get_absolute_url()).content.decode()
@@ -210,17 +210,17 @@ class TestStored:
         wrong = client.post("/api/machines/import", json.dumps(entry(visits=-1)), content_type="application/json")
         assert (wrong.status_code, "values[0].visits" in wrong.json()["detail"]) == (400, True)
 
-    def test_the_commands(self, tmp_path: Any, capsys: Any) -> None:
-        original, file = taught(learner()), tmp_path / "q.json"
+    def test_export_and_import_by_commands(self, tmp_path: Any, capsys: Any) -> None:
+        original, file = train(learner()), tmp_path / "q.json"
         call_command("export_machine", original.slug, out=file)
         call_command("import_machine", str(file), name="Back")
         assert f"{original.values.count()} values" in capsys.readouterr().out
-        assert stored(Machine.objects.get(name="Back")) == stored(original)
+        assert stored_values(Machine.objects.get(name="Back")) == stored_values(original)
         with pytest.raises(CommandError, match="keeps values"):
             call_command("export_machine", original.slug, format="csv")
 
     def test_the_commands_take_any_size_on_request(self, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-        original, file = taught(learner(), 1), tmp_path / "q.json"
+        original, file = train(learner(), 1), tmp_path / "q.json"
         for place in ("learning.kinds.keyed_values.files.MAX_VALUES", "beadbox.learners.exchange.values.MAX_VALUES"):
             monkeypatch.setattr(place, 5)
         for place in ("beadbox.learners.exchange.file_text", "learning.management.commands.import_machine"):
@@ -231,7 +231,7 @@ class TestStored:
         with pytest.raises(CommandError, match="It may have at most 400"):
             call_command("import_machine", str(file))
         call_command("import_machine", str(file), name="Back", any_size=True)
-        assert stored(Machine.objects.get(name="Back")) == stored(original)
+        assert stored_values(Machine.objects.get(name="Back")) == stored_values(original)
 
 
 def test_epsilon_is_exact_however_often_it_has_decayed() -> None:

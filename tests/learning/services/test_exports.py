@@ -11,26 +11,26 @@ from learning.services.machines import machine_import
 
 pytestmark = pytest.mark.django_db
 
-WRITTEN = Path(__file__).parents[2] / "data" / "exports"
+DATA_FOLDER = Path(__file__).parents[2] / "data" / "exports"
 
 
-def read(name: str, **wanted: object) -> Machine:
-    return machine_import(user=None, content=(WRITTEN / name).read_bytes(), **wanted).machine
+def import_file(name: str, **wanted: object) -> Machine:
+    return machine_import(user=None, content=(DATA_FOLDER / name).read_bytes(), **wanted).machine
 
 
 @pytest.mark.parametrize("name", ["boxes.json", "hexapawn.json", "values.json"])
-def test_a_machines_own_format_comes_back_to_the_byte(name: str) -> None:
-    assert machine_export(read(name)).text == (WRITTEN / name).read_text()
+def test_native_files_survive_a_round_trip_to_the_byte(name: str) -> None:
+    assert machine_export(import_file(name)).text == (DATA_FOLDER / name).read_text()
 
 
 @pytest.mark.parametrize(("name", "form"), [("boxes.csv", "csv"), ("hexapawn.hexapawn-rl.json", "hexapawn-rl")])
-def test_a_table_and_a_save_come_back_to_the_byte(name: str, form: str) -> None:
+def test_tables_and_save_files_survive_a_round_trip(name: str, form: str) -> None:
     wanted = {"boxes.csv": {"preset": "scroggs"}}.get(name, {})
-    assert machine_export(read(name, **wanted), form).text == (WRITTEN / name).read_text()
+    assert machine_export(import_file(name, **wanted), form).text == (DATA_FOLDER / name).read_text()
 
 
 def test_a_file_for_matchbox_ai_holds_the_same_beads() -> None:
-    whole, read_in = read("boxes.json"), read("boxes.matchbox-ai.json", preset="scroggs")
+    whole, read_in = import_file("boxes.json"), import_file("boxes.matchbox-ai.json", preset="scroggs")
     assert read_in.side == whole.side == Side.FIRST
     beads = [dict(one.boxes.values_list("position", "beads")) for one in (whole, read_in)]
     assert beads[0] == beads[1]

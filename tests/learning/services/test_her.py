@@ -38,7 +38,7 @@ def test_her_has_19_boxes_and_gardner_drew_24():
     assert {GAME.encode(GAME.canonical(position)) for position in drawn} == set(table.keys)
 
 
-def test_drawing_comes_with_its_mirror_image_or_stands_for_it():
+def test_each_drawing_has_its_mirror_image_or_replaces_it():
     drawn = printed_set(Cabinet(GAME, Side.SECOND, HER))
     mirror = GAME.symmetries[1]
     pairs = [position for position in drawn if GAME.transform(position, mirror) in drawn]
@@ -55,11 +55,11 @@ def test_drawing_comes_with_its_mirror_image_or_stands_for_it():
         ("hexapawn-5x3", 858, 730),
     ],
 )
-def test_a_box_for_every_turn_on_every_board(slug, n_first, n_second):
+def test_numbers_of_boxes_on_every_board(slug, n_first, n_second):
     assert [boxes_compile(GAMES[slug], side, HER).n_boxes for side in Side] == [n_first, n_second]
 
 
-def test_random_against_random():
+def test_strength_of_random_against_random():
     graph, policy = graph_compile(GAME, reduced=True), opponent_policy(GAME, OPPONENTS["random"], reduced=True)
     assert expected(graph, Side.FIRST, policy, policy).win == pytest.approx(0.5995, abs=5e-5)
 
@@ -97,7 +97,7 @@ def test_no_other_machine_has_drawings(client: Client) -> None:
 
 
 @pytest.mark.django_db
-def test_the_house_has_both_robots_and_her_can_still_be_beaten() -> None:
+def test_the_house_has_both_robots_and_her_is_beatable() -> None:
     call_command("pretrain", stdout=StringIO())
     her, him = Machine.objects.get(slug="her"), Machine.objects.get(slug="him")
     assert [(m.game, m.side, m.n_games) for m in (her, him)] == [("hexapawn", 1, 20), ("hexapawn", 0, 20)]
@@ -120,7 +120,7 @@ def games_until_perfect(seed: int) -> tuple[int, int]:
     return n_games, n_losses
 
 
-def test_her_is_provably_perfect_after_a_hundred_games_or_so():
+def test_her_is_perfect_after_about_a_hundred_games():
     games, losses = zip(*map(games_until_perfect, range(300)), strict=True)
     assert 90 <= median(games) <= 150
     assert 10 <= median(losses) <= 12

@@ -23,21 +23,21 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture(autouse=True)
-def _few(monkeypatch: pytest.MonkeyPatch) -> None:
+def _small_house(monkeypatch: pytest.MonkeyPatch) -> None:
     """Reduce the house to three presets, one of which plays either side, and to few games."""
     few = ("michie-1961", "gardner-her", "q-table")
     monkeypatch.setattr(house, "presets_of", lambda game: {slug: presets_of(game)[slug] for slug in few})
     monkeypatch.setattr(house, "HOUSE_TOURNAMENT", replace(HOUSE_TOURNAMENT, n_lessons=20, n_games=5))
 
 
-def trained() -> None:
+def train_house_machines() -> None:
     for run in TrainingRun.objects.filter(finished_at=None):
         claimed = RUNS.claim(run.pk)
         assert claimed is not None
         run_execute(claimed)
 
 
-def ensured_by_thread() -> Tournament | None:
+def ensure_in_thread() -> Tournament | None:
     try:
         return house_tournament_ensure()
     finally:
@@ -53,9 +53,9 @@ def test_tournament_begins_once_all_machines_are_trained(client: Client) -> None
     }  # fmt: skip
     assert house_tournament_ensure() is None, "nobody has been trained yet"
     assert (Machine.objects.count(), TrainingRun.objects.count()) == (5, 5)
-    trained()
+    train_house_machines()
     with ThreadPoolExecutor(3) as threads:
-        begun = [one for one in threads.map(lambda _: ensured_by_thread(), range(3)) if one is not None]
+        begun = [one for one in threads.map(lambda _: ensure_in_thread(), range(3)) if one is not None]
     tournament = Tournament.objects.get()
     assert [one.pk for one in begun] == [tournament.pk]
     assert set(tournament.entries.exclude(opponent="").values_list("opponent", flat=True)) == {
@@ -69,7 +69,7 @@ def test_tournament_begins_once_all_machines_are_trained(client: Client) -> None
     assert tournament.name in client.get("/tournaments").content.decode()
 
 
-def test_who_chooses_nobody_finds_the_machines_of_the_house(client: Client) -> None:
+def test_the_list_of_all_owners_has_the_house_machines(client: Client) -> None:
     house_tournament_ensure()
     page = client.get(f"/play/{NC}").context
     menace = Machine.objects.get(slug="menace-first")

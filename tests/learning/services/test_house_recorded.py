@@ -17,8 +17,10 @@ from learning.models import Machine, TrainingRun
 from learning.services.house import house_machine_ensure
 from learning.workers.runs import RUNS, run_execute
 
-each = pytest.mark.parametrize("house", HOUSE, ids=lambda house: house.slug)
-quick = pytest.mark.parametrize("house", [one for one in HOUSE if one.n_games <= 100], ids=lambda house: house.slug)
+each_house_machine = pytest.mark.parametrize("house", HOUSE, ids=lambda house: house.slug)
+each_quickly_trained_machine = pytest.mark.parametrize(
+    "house", [one for one in HOUSE if one.n_games <= 100], ids=lambda house: house.slug
+)
 
 
 def texts(folder: Path) -> dict[str, bytes]:
@@ -26,15 +28,15 @@ def texts(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.soak
-def test_one_command_makes_the_same_files_again(tmp_path: Path) -> None:
+def test_the_command_reproduces_the_files(tmp_path: Path) -> None:
     call_command("record_house", folder=tmp_path)
     assert texts(tmp_path) == texts(FOLDER)
     assert {file.name for file in FOLDER.iterdir()} == {file_of(house).name for house in HOUSE}
     assert sum(file.stat().st_size for file in FOLDER.iterdir()) < 100_000
 
 
-@each
-def test_a_file_is_of_the_machine_as_it_is_listed(house: HouseMachine) -> None:
+@each_house_machine
+def test_each_file_has_the_current_recipe(house: HouseMachine) -> None:
     found = recorded(house)
     assert found is not None
     assert found.text().encode() == texts(FOLDER)[file_of(house).name]
@@ -59,7 +61,7 @@ def rows(machine: Machine) -> list[object]:
     ]
 
 
-def trained_here(house: HouseMachine, monkeypatch: pytest.MonkeyPatch) -> list[object]:
+def train_by_worker(house: HouseMachine, monkeypatch: pytest.MonkeyPatch) -> list[object]:
     """The same rows for a machine that a worker trains."""
     with monkeypatch.context() as patched:
         patched.setattr("learning.services.house.recorded", lambda house: None)
@@ -74,8 +76,8 @@ def trained_here(house: HouseMachine, monkeypatch: pytest.MonkeyPatch) -> list[o
     return found
 
 
-def assert_as_trained(house: HouseMachine, monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = trained_here(house, monkeypatch)
+def assert_equals_training(house: HouseMachine, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = train_by_worker(house, monkeypatch)
     machine, run = house_machine_ensure(house)
     assert run is None
     machine.refresh_from_db()
@@ -83,16 +85,16 @@ def assert_as_trained(house: HouseMachine, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.django_db
-@quick
+@each_quickly_trained_machine
 def test_recorded_short_training_equals_that_of_a_worker(house: HouseMachine, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert_as_trained(house, monkeypatch)
+    assert_equals_training(house, monkeypatch)
 
 
 @pytest.mark.soak
 @pytest.mark.django_db
-@each
+@each_house_machine
 def test_every_recorded_training_equals_that_of_a_worker(house: HouseMachine, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert_as_trained(house, monkeypatch)
+    assert_equals_training(house, monkeypatch)
 
 
 @pytest.mark.django_db
@@ -119,7 +121,7 @@ def all_rows(model: type[Model]) -> list[dict[str, object]]:
 
 
 @pytest.mark.django_db
-def test_a_training_that_comes_along_can_be_walked_through(client: Client) -> None:
+def test_a_recorded_training_can_be_stepped_through(client: Client) -> None:
     house = next(one for one in HOUSE if one.slug == "menace-first")
     machine, _ = house_machine_ensure(house)
     machine.refresh_from_db()

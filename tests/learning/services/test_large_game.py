@@ -37,7 +37,7 @@ from tests.factories import api_with, guest, machine_strength, play_out, trained
 
 GAME = GAMES["hexapawn-5x4"]
 PROTOCOL = Path(__file__).parents[3] / "docs" / "protocol.md"
-WHEN_MET = PRESETS["hexapawn-rl"].rule
+RULE = PRESETS["hexapawn-rl"].rule
 
 
 @pytest.fixture(autouse=True)
@@ -49,21 +49,21 @@ def learner(side: Side = Side.FIRST, preset: str = "hexapawn-rl") -> Machine:
     return machine_create(game=GAME.slug, side=side, name="Large", preset=preset)
 
 
-def stored(machine: Machine) -> dict[str, list[int]]:
+def stored_beads(machine: Machine) -> dict[str, list[int]]:
     return dict(machine.boxes.values_list("position", "beads"))
 
 
-def begun(machine: Machine, games: int, opponent: str = "random", **options: Any) -> TrainingRun:
+def start_run(machine: Machine, games: int, opponent: str = "random", **options: Any) -> TrainingRun:
     run = training_run_start(machine=machine.slug, stages=[Stage(opponent, games, **options)], seed=7, enqueue=False)
     claimed = RUNS.claim(run.pk)
     assert claimed is not None
     return claimed
 
 
-def test_what_needs_every_position_is_refused_at_once() -> None:
+def test_functions_that_list_positions_refuse_large_games() -> None:
     for ask in (
         lambda: graph_compile(GAME, reduced=True),
-        lambda: boxes_compile(GAME, Side.FIRST, WHEN_MET),
+        lambda: boxes_compile(GAME, Side.FIRST, RULE),
         lambda: opponent_policy(GAME, OPPONENTS["random"], reduced=True),
     ):
         with pytest.raises(NotListedError, match="5 × 4 has too many positions"):
@@ -74,13 +74,13 @@ def test_what_needs_every_position_is_refused_at_once() -> None:
 @pytest.mark.parametrize(
     ("k", "n", "low", "high"), [(0, 10, 0, 0.2775), (5, 10, 0.2366, 0.7634), (81, 263, 0.2553, 0.3662)]
 )
-def test_the_interval_of_wilson(k: int, n: int, low: float, high: float) -> None:
+def test_wilson_intervals_equal_published_examples(k: int, n: int, low: float, high: float) -> None:
     # The last case is the worked example of R. G. Newcombe, Statistics in Medicine 17 (1998), method 3.
     assert wilson(k, n) == (pytest.approx(low, abs=5e-5), pytest.approx(high, abs=5e-5))
     assert wilson(n - k, n) == (pytest.approx(1 - high, abs=5e-5), pytest.approx(1 - low, abs=5e-5))
 
 
-def test_a_sample_counts_the_results_it_is_given() -> None:
+def test_a_sample_counts_its_results() -> None:
     results = iter([Result.WIN, Result.LOSS, Result.WIN, Result.DRAW])
     found = sample(lambda: next(results), 4)
     assert (found.win, found.draw, found.loss, found.games) == (0.5, 0.25, 0.25, 4)
@@ -88,25 +88,25 @@ def test_a_sample_counts_the_results_it_is_given() -> None:
 
 
 @pytest.mark.django_db
-class TestMaking:
+class TestCreation:
     @pytest.mark.parametrize("preset", PRESETS)
     def test_any_preset_opens_its_boxes_when_they_are_met(self, preset: str) -> None:
         machine = learner(preset=preset)
         assert machine.box_rule.open_boxes is OpenBoxes.WHEN_MET
         assert not machine.boxes.exists()
 
-    def test_laying_boxes_out_is_refused_and_nothing_stored(self) -> None:
+    def test_opening_all_boxes_at_once_is_refused(self) -> None:
         with pytest.raises(GameTooLargeError, match="open_boxes: Hexapawn 5 × 4 has too many positions"):
             machine_make(user=user(), game=GAME.slug, side=Side.FIRST, name="Large", rule=BoxRule())
         assert not Machine.objects.exists()
 
-    def test_the_api_says_so_with_a_code(self) -> None:
+    def test_the_api_refuses_opening_all_boxes(self) -> None:
         body = {"game": GAME.slug, "side": "white", "rule": {"open_boxes": "in_advance"}}
         answer = api_with(user(), "train").post("/api/machines", body, format="json")
         assert (answer.status_code, answer.json()["code"]) == (400, "game_too_large")
         assert not Machine.objects.exists()
 
-    def test_a_file_that_lays_them_out_is_refused(self) -> None:
+    def test_files_with_all_boxes_opened_are_refused(self) -> None:
         text = machine_export(learner()).text.replace('"when_met"', '"in_advance"')
         with pytest.raises(MachineFileError, match="too many positions"):
             machine_import(user=None, content=text.encode())
@@ -116,15 +116,15 @@ class TestMaking:
 @pytest.mark.django_db
 class TestTraining:
     @pytest.mark.parametrize("preset", ["hexapawn-rl", "michie-1961", "apl-notebook"])
-    def test_a_run_leaves_what_the_readable_machine_learns(self, preset: str) -> None:
+    def test_run_equals_the_readable_machine(self, preset: str) -> None:
         machine = learner(preset=preset)
-        run = begun(machine, 60)
+        run = start_run(machine, 60)
         while run.status == JobStatus.RUNNING:
             run = run_chunk(run, Pace(n_games=5))
         alone = BoxMachine(GAME, Side.FIRST, machine.box_rule)
         tally = train_episodes(alone, OPPONENTS["random"], 60, RandomSource(7))
         machine.refresh_from_db()
-        assert stored(machine) == alone.boxes
+        assert stored_beads(machine) == alone.boxes
         assert (machine.n_wins, machine.n_losses, machine.n_removed) == (tally.wins, tally.losses, alone.n_removed)
         assert ledger_errors() == []
         # Chunks of 5 games, shortened at each of the 12 points of the curve.
@@ -135,32 +135,32 @@ class TestTraining:
         trained(at_once, 30)
         monkeypatch.setattr(memory, "FETCHED_AT_ONCE", 0)
         trained(one_by_one, 30)
-        assert stored(at_once) == stored(one_by_one)
+        assert stored_beads(at_once) == stored_beads(one_by_one)
 
-    def test_two_machines_that_both_learn(self) -> None:
+    def test_two_learning_machines_equal_readable_ones(self) -> None:
         first, second = learner(), learner(Side.SECOND, "gardner-her")
-        run_execute(begun(first, 40, second.slug, learns=True))
+        run_execute(start_run(first, 40, second.slug, learns=True))
         alone = [BoxMachine(GAME, m.cabinet.side, m.box_rule) for m in (first, second)]
         train_episodes(alone[0], alone[1], 40, RandomSource(7))
-        assert [stored(first), stored(second)] == [menace.boxes for menace in alone]
+        assert [stored_beads(first), stored_beads(second)] == [menace.boxes for menace in alone]
         assert ledger_errors() == []
 
-    def test_a_frozen_opponent_stays_as_it_is(self) -> None:
+    def test_a_frozen_opponent_does_not_change(self) -> None:
         first, second = learner(), learner(Side.SECOND)
-        run_execute(begun(first, 20, second.slug))
+        run_execute(start_run(first, 20, second.slug))
         assert not second.boxes.exists()
         assert first.boxes.exists()
 
-    def test_nobody_plays_it_perfectly(self) -> None:
+    def test_there_is_no_perfect_opponent(self) -> None:
         for opponent in ("perfect", "perfect-fast"):
             with pytest.raises(
                 TrainingRefusedError, match=r"Perfect.* does not play Hexapawn .* Choose from random, win-block"
             ):
-                begun(learner(), 10, opponent)
+                start_run(learner(), 10, opponent)
         assert not TrainingRun.objects.exists()
 
-    def test_its_curve_is_a_sample_and_says_so(self) -> None:
-        run = run_execute(begun(learner(), 30))
+    def test_the_curve_is_marked_as_a_sample(self) -> None:
+        run = run_execute(start_run(learner(), 30))
         points = run_curve(run)
         assert [point["games"] for point in points][-1] == 30
         for point in points:
@@ -170,30 +170,30 @@ class TestTraining:
                 assert isclose(chances["win"] + chances["draw"] + chances["loss"], 1)
                 assert chances["win_interval"][0] <= chances["win"] <= chances["win_interval"][1]
 
-    def test_asking_for_its_strength_changes_nothing(self) -> None:
+    def test_measuring_strength_changes_nothing(self) -> None:
         machine = trained(learner(), 30)
-        before = stored(machine)
+        before = stored_beads(machine)
         assert machine_strength(machine) == machine_strength(machine)
-        assert stored(machine) == before
+        assert stored_beads(machine) == before
 
-    def test_reset_forgets_every_box(self) -> None:
+    def test_reset_deletes_every_box(self) -> None:
         owner = user()
         machine = machine_make(user=owner, game=GAME.slug, side=Side.FIRST, name="Large", preset="gardner-her")
         trained(machine, 20)
         machine_reset(user=owner, machine_id=machine.pk)
         assert not machine.boxes.exists()
 
-    def test_a_file_of_it_gives_the_same_machine(self) -> None:
+    def test_a_file_gives_the_same_machine(self) -> None:
         machine = trained(learner(), 30)
         copy = machine_import(user=None, content=machine_export(machine).text.encode()).machine
-        assert stored(copy) == stored(machine)
+        assert stored_beads(copy) == stored_beads(machine)
         text = machine_export(machine, "hexapawn-rl").text
         again = machine_import(user=None, content=text.encode(), side=Side.FIRST).machine
-        assert stored(again) == stored(machine)
+        assert stored_beads(again) == stored_beads(machine)
 
 
 @pytest.mark.django_db
-def test_tournaments_are_of_games_that_are_exact() -> None:
+def test_large_games_have_no_tournaments() -> None:
     machine = learner()
     with pytest.raises(TournamentRefusedError, match="too many positions"):
         tournament_start(user=None, entries=[machine.slug, "random"], games=10, seed=1, enqueue=False)
@@ -201,7 +201,7 @@ def test_tournaments_are_of_games_that_are_exact() -> None:
 
 
 @pytest.mark.django_db
-def test_a_match_opens_the_boxes_that_it_meets_and_teaches() -> None:
+def test_a_match_opens_boxes_and_teaches() -> None:
     machine, who = learner(Side.SECOND, "hexapawn-rl"), guest()
     seated = room_create(person=who, game=GAME.slug, opponent="machine", machine=machine.slug, side=Side.FIRST)
     play_out(seated.room.code, who)
@@ -213,7 +213,7 @@ def test_a_match_opens_the_boxes_that_it_meets_and_teaches() -> None:
 
 
 @pytest.mark.django_db
-def test_its_pages_say_what_is_a_sample(client: Client) -> None:
+def test_pages_mark_samples(client: Client) -> None:
     owner = user()
     machine = machine_make(user=owner, game=GAME.slug, side=Side.FIRST, name="Large", preset="hexapawn-rl")
     machine = trained(machine, 20)
@@ -247,10 +247,10 @@ def test_its_pages_say_what_is_a_sample(client: Client) -> None:
 
 
 @pytest.mark.django_db
-def test_of_very_many_boxes_a_page_shows_the_first_and_says_so(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pages_show_only_the_first_of_many_boxes(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     machine = trained(learner(), 20)
     n_boxes = machine.boxes.count()
-    beads = sum(sum(beads) for beads in stored(machine).values())
+    beads = sum(sum(beads) for beads in stored_beads(machine).values())
     monkeypatch.setattr(look, "SHOWN_MOST", 5)
     page = client.get(machine.get_absolute_url())
     assert f"These are the first {5}" in page.content.decode()
@@ -266,7 +266,7 @@ def test_of_very_many_boxes_a_page_shows_the_first_and_says_so(client: Client, m
 
 
 @pytest.mark.django_db
-def test_the_level_and_the_rate_are_on_the_page(client: Client) -> None:
+def test_the_page_shows_level_and_rate(client: Client) -> None:
     machine = learner()
     for wins, losses, removed, rate, level in ((0, 0, 0, "–", "1"), (3, 1, 1233, "75\u00a0%", "1,234")):
         Machine.objects.filter(pk=machine.pk).update(

@@ -32,11 +32,11 @@ pytestmark = pytest.mark.django_db
 GAME = GAMES["noughts-and-crosses"]
 
 
-def held(of: Machine) -> dict[str, list[int]]:
+def beads_of(of: Machine) -> dict[str, list[int]]:
     return dict(of.boxes.values_list("position", "beads"))
 
 
-def _held(of: Machine) -> float:
+def _chance_not_to_lose(of: Machine) -> float:
     """The chance not to lose against perfect play."""
     return 1 - against_opponent(kind_of(of).memory.load(of), UNIFORM["perfect"]).loss
 
@@ -49,7 +49,7 @@ def test_kept_machine_is_refused_when_the_site_has_enough_runs(settings):
     assert not Machine.objects.exists()
 
 
-def test_it_is_the_machine_of_an_ordinary_run_with_that_seed():
+def test_kept_machine_equals_an_ordinary_run_with_its_seed():
     ada = user("ada")
     plan = TrainingConfig(GAME, Side.FIRST, PRESETS["michie-1961"].rule, "perfect", 9)
     kept, _ = trained_machine_keep(user=ada, config=plan, preset="michie-1961", games=300)
@@ -58,7 +58,7 @@ def test_it_is_the_machine_of_an_ordinary_run_with_that_seed():
     run = run_execute(RUNS.claim(run.pk))
     trained.refresh_from_db()
     own = TrainingRun.objects.get(machine=kept)
-    assert held(kept) == held(trained)
+    assert beads_of(kept) == beads_of(trained)
     learnt = {point.games_done: point for point in run.curve.all()}
     watched = list(own.curve.all())
     assert [point.games_done for point in watched] == curve_marks(300) + [300] * (300 not in curve_marks(300))
@@ -72,7 +72,7 @@ def test_it_is_the_machine_of_an_ordinary_run_with_that_seed():
     shown = progress(kept)
     assert {games for games, _ in shown["curve"]} <= {point.games_done for point in watched}
     assert len(shown["curve"]) > CURVE_POINTS // 2
-    assert shown["curve"][-1] == [300, pytest.approx(_held(kept), abs=1e-12)]
+    assert shown["curve"][-1] == [300, pytest.approx(_chance_not_to_lose(kept), abs=1e-12)]
     within = {point.games_done: point.strength["perfect"] for point in watched}
     for games, share in shown["curve"]:
         assert share == pytest.approx(within[games]["win"] + within[games]["draw"], abs=1e-12)
@@ -89,7 +89,7 @@ def test_it_is_the_machine_of_an_ordinary_run_with_that_seed():
     assert (kept.owner, kept.game, kept.side) == (ada, GAME.slug, Side.FIRST)
 
 
-def test_the_list_shows_its_strength_and_its_curve_at_once():
+def test_the_list_shows_strength_and_curve_at_once():
     plan = TrainingConfig(GAME, Side.FIRST, PRESETS["michie-1961"].rule, "random", 9)
     kept, _ = trained_machine_keep(user=user("ada"), config=plan, preset="michie-1961", games=300)
     stats = Standing.objects.get(machine=kept)
@@ -112,7 +112,7 @@ def test_strength_of_a_kept_machine_counts_endless_play():
 
 
 @pytest.mark.parametrize("preset", ["hexapawn-rl", "apl-notebook"])
-def test_it_may_belong_to_a_browser_and_have_had_a_partner(preset):
+def test_a_guest_keeps_a_machine_trained_with_a_partner(preset):
     visitor = Visitor(uuid4())
     plan = TrainingConfig(GAMES["hexapawn"], Side.SECOND, PRESETS[preset].rule, "machine", 4)
     kept, _ = trained_machine_keep(user=visitor, config=plan, preset=preset, games=50)
@@ -146,7 +146,7 @@ def test_kept_machine_with_many_games_trains_by_ordinary_run(monkeypatch, teache
     assert (other.started_by, again.owner) == (again.owner, again.owner)
 
 
-def test_over_the_api_it_takes_an_account_and_room_for_one_more(settings):
+def test_keeping_by_the_api_needs_an_account_and_quota(settings):
     ada = user("ada")
     answer = api_with(ada).post("/api/learn/keep", {"address": "games=5&win=4", "name": "Mine"})
     assert (answer.status_code, answer.json()["games"], answer.json()["rule"]["win"]) == (201, 5, 4)
