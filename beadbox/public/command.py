@@ -8,10 +8,9 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import beadbox as bb
 from beadbox.kernels.random_source import RandomSource
@@ -28,6 +27,8 @@ ERROR, INTERRUPTED = 1, 130
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command with these arguments, by default those of the process; return the exit code."""
     options = _parser().parse_args(arguments)
+    # Texts for a person stand beside the result, if that is JSON.
+    options.people = sys.stderr if options.json else sys.stdout
     try:
         options.run(options)
     except (bb.BeadboxError, OSError) as error:
@@ -44,7 +45,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"beadbox {bb.__version__}")
     commands = parser.add_subparsers(required=True, metavar="command")
 
-    def command(name: str, run: Any, words: str) -> argparse.ArgumentParser:
+    def command(name: str, run: Callable[[argparse.Namespace], None], words: str) -> argparse.ArgumentParser:
         found = commands.add_parser(name, help=words, description=words)
         found.add_argument("--json", action="store_true", help="print the result as JSON")
         found.set_defaults(run=run)
@@ -103,43 +104,38 @@ def _play(options: argparse.Namespace) -> None:
     position, moves, resigned = game.start, list[str](), None
     while (outcome := game.outcome(position)) is None and resigned is None:
         if game.side_to_move(position) is ours:
-            _tell(options, f"\n{board_text(game, position)}\n")
+            options.people.write(f"\n{board_text(game, position)}\n")
             move = _asked(options, game, position)
         else:
             found = mover(game.rules.decode(position), rng)
             move = None if found is None else game.rules.format_move(found)
-            _tell(options, f"The other side {'resigns' if move is None else f'plays {move}'}.\n")
+            options.people.write(f"The other side {'resigns' if move is None else f'plays {move}'}.\n")
         if move is None:
             resigned = game.side_to_move(position)
         else:
             moves.append(move)
             position = game.play(position, move)
     end = outcome or bb.Outcome(None if resigned is None else resigned.other, RESIGNATION)
-    _tell(options, f"\n{board_text(game, position)}\n")
+    options.people.write(f"\n{board_text(game, position)}\n")
     winner = "The game is drawn." if end.winner is None else f"{_side_words(game, end.winner).capitalize()} won."
     result = {"game": game.slug, "moves": moves, "winner": end.winner, "termination": end.termination}
     _say(options, result, winner)
 
 
-def _tell(options: argparse.Namespace, text: str) -> None:
-    """Write a text for a person: beside the result, if that is JSON."""
-    (sys.stderr if options.json else sys.stdout).write(text)
-
-
 def _asked(options: argparse.Namespace, game: bb.Game, position: str) -> str | None:
     """Return the move that is typed; ``None`` to resign, also at the end of the input."""
     legal = game.legal_moves(position)
-    _tell(options, f"Your moves: {' '.join(legal)}\n")
+    options.people.write(f"Your moves: {' '.join(legal)}\n")
     while True:
-        _tell(options, "> ")
-        sys.stdout.flush()
+        options.people.write("> ")
+        options.people.flush()
         typed = sys.stdin.readline()
         word = typed.strip()
         if word in legal:
             return word
         if not typed or word == "resign":
             return None
-        _tell(options, f"{word!r} is no legal move. Type one of: {' '.join(legal)}\n")
+        options.people.write(f"{word!r} is no legal move. Type one of: {' '.join(legal)}\n")
 
 
 def _train(options: argparse.Namespace) -> None:

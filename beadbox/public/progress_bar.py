@@ -6,7 +6,7 @@ import time
 from typing import TextIO
 
 WIDTH = 30
-"""Characters of the bar."""
+"""Characters between the brackets of the bar."""
 REDRAW_S = 0.1
 
 

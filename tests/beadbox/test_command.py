@@ -20,7 +20,7 @@ from beadbox.public.command import main
 
 
 def run(*arguments: str, typed: str = "") -> subprocess.CompletedProcess[str]:
-    """Run the command in a pipe."""
+    """Run the command in a process of its own, with pipes."""
     return subprocess.run(
         [sys.executable, "-m", "beadbox", *arguments], input=typed, capture_output=True, text=True, check=False
     )
