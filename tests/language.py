@@ -67,7 +67,7 @@ class Text(NamedTuple):
 
 
 def measured() -> list[Measured]:
-    """Every figure, measured now."""
+    """Every figure, measured on the present files."""
     python = files("*.py")
     docstrings = [text for path in python for text in docstrings_of(path)]
     comments = [text for path in files("*") for text in comments_of(path)]
@@ -112,7 +112,7 @@ def source(path: str) -> str:
 
 @cache
 def tree(path: str) -> ast.Module:
-    """The syntax tree of a module."""
+    """The syntax tree of a module, parsed once."""
     return ast.parse(source(path))
 
 

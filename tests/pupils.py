@@ -67,7 +67,7 @@ class Lesson:
 
 @dataclass
 class Answer:
-    """A response of the site."""
+    """A response of the site to a request."""
 
     status: int
     headers: dict[str, str]

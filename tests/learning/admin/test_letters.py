@@ -33,7 +33,7 @@ def test_password_reset_changes_the_password_alone(client: Any) -> None:
     assert (ada.is_active, ada.email, "_auth_user_id" in client.session) == (False, "new@example.org", False)
 
 
-def test_the_owner_is_told_of_changes_by_staff(client: Any, django_capture_on_commit_callbacks: Any) -> None:
+def test_the_owner_hears_of_changes_by_staff(client: Any, django_capture_on_commit_callbacks: Any) -> None:
     client.force_login(user("staff", is_staff=True, is_superuser=True))
     ada, bob = user("ada", email="old@example.org"), user("bob")
 

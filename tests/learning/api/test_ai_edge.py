@@ -204,7 +204,7 @@ async def test_a_foreign_host_is_refused() -> None:
 
 
 @pytest.mark.usefixtures("rate")
-async def test_a_limited_address_is_told_when_to_retry() -> None:
+async def test_a_limited_address_gets_a_time_to_retry() -> None:
     body = json.dumps(QUESTION).encode()
     answers = [await over_asgi(body) for _ in range(5)]
     assert [answer.status for answer in answers] == [200, 200, 200, 429, 429]

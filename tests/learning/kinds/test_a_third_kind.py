@@ -9,8 +9,6 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 from django.test import Client
-from stored_games.live.play import match_resign, match_step
-from stored_games.live.rooms import room_create
 
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.q_learning.learner import Values
@@ -18,6 +16,8 @@ from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.outcome import Side
 from beadbox.rules.play import game_played
 from beadbox.rules.registry import game_get
+from games.live.play import match_resign, match_step
+from games.live.rooms import room_create
 from learning.exceptions import (
     EntryGoneError,
     NoBoxesError,
