@@ -106,15 +106,24 @@ def _file(name: str, root: Path) -> Path | None:
 
 @cache
 def _imported(source: bytes, package: str) -> frozenset[str]:
-    """Return the names that a source in a package imports; an imported name may be a module or an object in one."""
+    """Return the names that a source in a package imports; an imported name may be a module or an object in one.
+
+    Imports for type checkers alone are left out. The package of the library names everything public in this way.
+    """
     names = set[str]()
-    for node in ast.walk(ast.parse(source)):
+    left: list[ast.AST] = [ast.parse(source)]
+    while left:
+        node = left.pop()
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             near = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
             origin = ".".join([*near, *filter(None, [node.module])])
             names |= {f"{origin}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            left += node.orelse
+        else:
+            left += ast.iter_child_nodes(node)
     return frozenset(names)
 
 
