@@ -544,6 +544,18 @@
   const N_RESULTS = 4;
   /** Least difference of points that counts as an improvement of a response. */
   const TOLERANCE = 1e-13;
+  /** Smaller components are eliminated at once, which takes less time than iteration. */
+  const MIN_ITERATED_NODES = 400;
+  /** Components that need more iterations are eliminated. */
+  const MAX_ITERATIONS = 800;
+  const ITERATIONS_PER_CHECK = 8;
+  /** Chance, at each node, of games that iteration may leave undecided. */
+  const MAX_UNDECIDED = 1e-15;
+
+  /**
+   * The moves of a component that stay in it, in the order of its nodes, which are numbered from 0.
+   * @typedef {{ from: number[], to: number[], chance: number[] }} Inside
+   */
 
   /** Returns the expected points of a game with loops: like `score`, and endless play counts as its result. */
   function scoreWithLoops(/** @type {Run} */ run, /** @type {string} */ measure) {
@@ -665,7 +677,8 @@
       place[node] = members[component[node]].push(node) - 1;
     }
     for (const nodes of members) {
-      const inside = new Float64Array(nodes.length * nodes.length);
+      /** @type {Inside} */
+      const inside = { from: [], to: [], chance: [] };
       let leaves = 0;
       nodes.forEach((node, at) => {
         let moves = false;
@@ -674,8 +687,11 @@
           if (chance <= 0) continue;
           moves = true;
           if (after < 0) values[N_RESULTS * node - 1 - after] += chance;
-          else if (component[after] === component[node]) inside[at * nodes.length + place[after]] += chance;
-          else
+          else if (component[after] === component[node]) {
+            inside.from.push(at);
+            inside.to.push(place[after]);
+            inside.chance.push(chance);
+          } else
             for (let result = 0; result < N_RESULTS; result += 1)
               values[N_RESULTS * node + result] += chance * values[N_RESULTS * after + result];
         }
@@ -683,15 +699,66 @@
         for (let result = 0; result < N_RESULTS; result += 1) leaves += values[N_RESULTS * node + result];
       });
       if (leaves === 0) for (const node of nodes) values[N_RESULTS * node + 3] = 1;
-      else absorb(inside, values, nodes);
+      else if (nodes.length < MIN_ITERATED_NODES || !iterate(inside, values, nodes)) absorb(inside, values, nodes);
     }
     return values;
   }
 
-  /** Replaces the chances of one step in `values` by those of absorption. `inside` are the steps between the nodes. */
-  /** @param {Float64Array} inside @param {Float64Array} values @param {number[]} nodes */
-  function absorb(inside, values, nodes) {
+  /**
+   * Replaces the chances of one step in `values` by those of absorption if games are short. Returns false, with `values`
+   * as they were, if that would need more than `MAX_ITERATIONS`.
+   * @param {Inside} inside
+   * @param {Float64Array} values
+   * @param {number[]} nodes
+   */
+  function iterate({ from, to, chance }, values, nodes) {
     const n = nodes.length;
+    const width = N_RESULTS + 1; // the last column is the chance of games that are undecided
+    const reached = new Float64Array(width * n);
+    for (let at = 0; at < n; at += 1) reached[width * at + N_RESULTS] = 1;
+    let mostBefore = 1;
+    for (let iteration = 0; iteration < MAX_ITERATIONS; iteration += 1) {
+      let move = from.length - 1;
+      let most = 0;
+      for (let at = n - 1; at >= 0; at -= 1) {
+        const [own, ends] = [width * at, N_RESULTS * nodes[at]];
+        let [first, second, drawn, endless] = [values[ends], values[ends + 1], values[ends + 2], values[ends + 3]];
+        let left = 0;
+        for (; move >= 0 && from[move] === at; move -= 1) {
+          const [p, after] = [chance[move], width * to[move]];
+          first += p * reached[after];
+          second += p * reached[after + 1];
+          drawn += p * reached[after + 2];
+          endless += p * reached[after + 3];
+          left += p * reached[after + 4];
+        }
+        reached[own] = first;
+        reached[own + 1] = second;
+        reached[own + 2] = drawn;
+        reached[own + 3] = endless;
+        reached[own + 4] = left;
+        if (left > most) most = left;
+      }
+      if (iteration % ITERATIONS_PER_CHECK) continue;
+      if (most <= MAX_UNDECIDED) {
+        for (let at = 0; at < n; at += 1)
+          for (let result = 0; result < N_RESULTS; result += 1)
+            values[N_RESULTS * nodes[at] + result] = reached[width * at + result];
+        return true;
+      }
+      const nChecks = most < mostBefore ? Math.log(MAX_UNDECIDED / most) / Math.log(most / mostBefore) : Infinity;
+      if (iteration > 2 * ITERATIONS_PER_CHECK && iteration + nChecks * ITERATIONS_PER_CHECK > MAX_ITERATIONS) break;
+      mostBefore = most;
+    }
+    return false;
+  }
+
+  /** Replaces the chances of one step in `values` by those of absorption, by elimination. */
+  /** @param {Inside} steps @param {Float64Array} values @param {number[]} nodes */
+  function absorb({ from, to, chance }, values, nodes) {
+    const n = nodes.length;
+    const inside = new Float64Array(n * n);
+    for (let move = 0; move < from.length; move += 1) inside[n * from[move] + to[move]] += chance[move];
     const leavesAt = (/** @type {number} */ at) => {
       const first = N_RESULTS * nodes[at];
       return values[first] + values[first + 1] + values[first + 2] + values[first + 3];
