@@ -95,7 +95,7 @@ class FastTrainer(ABC, Generic[GameT]):
         only if ``other_learns``. The trainee's side is drawn at random; if ``in_turn``, it alternates, beginning with
         the first side. The first ``n_random`` plies are uniformly random, and nobody learns from them.
 
-        The results are equal to those of ``learners.q_learning.memory.games_played``, to the last bit, except for
+        The results are equal to those of ``learners.q_learning.memory.play_games``, to the last bit, except for
         levels with a time limit. Learning trainees and ``rng`` are updated in place.
 
         Returns:

@@ -33,7 +33,7 @@ QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
 def perfect_at(strength: Floats) -> NDArray[np.bool_]:
     """Return for each machine and mark whether the machine always wins, even against the best response.
 
-    ``strength`` is :attr:`Marked.strength`, whose last opponent must be the best response. The result is
+    ``strength`` is :attr:`TrainingMeasurements.strength`, whose last opponent must be the best response. The result is
     ``(n_machines, n_marks) bool``.
     """
     is_perfect: NDArray[np.bool_] = strength[:, :, -1, 0] > 1 - ROUNDING

@@ -259,14 +259,14 @@ def _learn_values(
 
 
 def _points_of_boxes(strength: Floats, marks: list[int]) -> Sequence[Sequence[object]]:
-    """Return rows for :meth:`Learners.of` from :attr:`Marked.strength` of machines with boxes."""
+    """Return rows for :meth:`Learners.of` from :attr:`TrainingMeasurements.strength` of machines with boxes."""
     points = strength[..., 0] + strength[..., 1] / 2
     worst = points[:, marks.index(N_GAMES), -1]
     return [list(row) for row in zip(points[:, :, :-1].tolist(), worst.tolist(), strict=True)]
 
 
 def _points_at_mark(strength: Floats) -> Sequence[Sequence[object]]:
-    """Return rows of ``Lesson.menace`` from :attr:`Marked.strength` of machines with the only mark :data:`N_GAMES`."""
+    """Return rows of ``Lesson.menace`` from :attr:`TrainingMeasurements.strength` at the only mark, :data:`N_GAMES`."""
     points: Sequence[Sequence[object]] = (strength[:, 0, :, 0] + strength[:, 0, :, 1] / 2).tolist()
     return points
 

@@ -10,7 +10,7 @@ from beadbox.learners.table_learner.presets import TABLE_PRESETS
 from beadbox.learners.value_learner.presets import VALUE_PRESETS
 from beadbox.rules.game import AnyGame
 
-MATTER = frozenset(
+FEATURED_PRESETS = frozenset(
     {
         *("michie-1961", "michie-refill", "gardner-her", "hexapawn-rl", "q-table"),
         *("romgon-q", "romgon-q-careful", "romgon-q-curious", "td-search", "td-search-flips"),

@@ -105,17 +105,19 @@ class Recorded:
     def parts(self) -> Iterator[RecordedPart]:
         """Yield the training part by part. In every part the visits of a box are its total after the last game."""
         last = self.curve[-1].tally
-        held = {box.position: box.start for box in self.boxes}
+        current_beads = {box.position: box.start for box in self.boxes}
         done, stepped = Tally(), set[str]()
         for step in self.steps:
             boxes = tuple(
-                _changed(box, held, step.beads[box.position]) for box in self.boxes if box.position in step.beads
+                _box_after_part(box, current_beads, step.beads[box.position])
+                for box in self.boxes
+                if box.position in step.beads
             )
             yield RecordedPart(step.tally - done, step.n_removed, self.epsilon, boxes)
             done = step.tally
             stepped |= step.beads.keys()
-        rest = [box for box in self.boxes if box.beads != held[box.position] or box.position not in stepped]
-        boxes = tuple(_changed(box, held, box.beads) for box in rest)
+        rest = [box for box in self.boxes if box.beads != current_beads[box.position] or box.position not in stepped]
+        boxes = tuple(_box_after_part(box, current_beads, box.beads) for box in rest)
         yield RecordedPart(last - done, self.n_removed, self.epsilon, boxes or self.values)
 
     def text(self) -> str:
@@ -202,9 +204,9 @@ def recorded_of(
     )
 
 
-def _changed(box: TouchedBox, held: dict[str, list[int]], beads: list[int]) -> TouchedBox:
-    """Return the box as a part leaves it, and update ``held``."""
-    before, held[box.position] = held[box.position], beads
+def _box_after_part(box: TouchedBox, current_beads: dict[str, list[int]], beads: list[int]) -> TouchedBox:
+    """Return the box after a part, and update ``current_beads``."""
+    before, current_beads[box.position] = current_beads[box.position], beads
     return TouchedBox(
         box.position, before, beads, box.visits, [now - then for now, then in zip(beads, before, strict=True)]
     )

@@ -29,7 +29,7 @@ RECIPES = (
 )
 
 
-def made(recipe: Recipe) -> ValueLearner:
+def recipe_train(recipe: Recipe) -> ValueLearner:
     """Train the machine of a recipe against itself; the result is the same to the last bit on every computer."""
     game, rule = game_get(recipe.game), VALUE_PRESETS[recipe.preset].rule
     memory = ValueMemory.load(game, rule, weights_none(game, rule))

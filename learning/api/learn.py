@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from beadbox.learners.boxes.training_address import KNOWN, asked_read
+from beadbox.learners.boxes.training_address import KNOWN, address_parse
 from beadbox.learners.boxes.training_config import games_taught
 from games.accounts.throttles import LiveThrottle, WriteThrottle
 from games.live.serializers import parsed, refusals
@@ -42,7 +42,7 @@ class AddressView(LearnView):
     @extend_schema(parameters=ADDRESS, responses={200: AddressSerializer, **refusals()})
     def get(self, request: Request) -> Response:
         """Return every part of an address; unusable parts are listed and replaced by the nearest valid value."""
-        return Response(asked_read(request.query_params).to_json())
+        return Response(address_parse(request.query_params).to_json())
 
 
 class GraphView(LearnView):
@@ -68,7 +68,7 @@ class KeepView(APIView):
     def post(self, request: Request) -> Response:
         """Create a machine with the same beads, at once or by a training run; it belongs to the account."""
         data = parsed(KeepSerializer, request.data)
-        parsed_address = asked_read(QueryDict(data["address"]))
+        parsed_address = address_parse(QueryDict(data["address"]))
         if parsed_address.problems:
             raise ValidationError({problem.field: [problem.detail] for problem in parsed_address.problems})
         machine, _ = trained_machine_keep(

@@ -7,7 +7,7 @@ from typing import Any, get_type_hints
 
 from django import forms
 
-from beadbox.learners.presets import ALL_PRESETS, MATTER, presets_of
+from beadbox.learners.presets import ALL_PRESETS, FEATURED_PRESETS, presets_of
 from beadbox.learners.registry import rule_read
 from beadbox.learners.rule import RuleError
 from beadbox.rules.errors import UnknownGameError
@@ -98,8 +98,8 @@ class MachineForm(forms.Form):
                 "games": [game.name for game in GAMES.values() if game.slug == game.family and kind.rule.fits(game)],
                 "plays": [game.slug for game in GAMES.values() if kind.rule.fits(game)],
                 "presets": kind.page.presets.values(),
-                "first": [preset for slug, preset in kind.page.presets.items() if slug in MATTER],
-                "others": [preset for slug, preset in kind.page.presets.items() if slug not in MATTER],
+                "first": [preset for slug, preset in kind.page.presets.items() if slug in FEATURED_PRESETS],
+                "others": [preset for slug, preset in kind.page.presets.items() if slug not in FEATURED_PRESETS],
                 "groups": self._groups(kind),
             }
             for kind in KINDS.values()
@@ -135,7 +135,7 @@ class MachineForm(forms.Form):
 
     def unlisted(self) -> bool:
         """Return whether the chosen preset is not among those shown at first."""
-        return self["preset"].value() not in MATTER
+        return self["preset"].value() not in FEATURED_PRESETS
 
     def _game_chosen(self, cleaned: dict[str, Any]) -> AnyGame | None:
         """Return the game: the chosen family with its board or extra rules.

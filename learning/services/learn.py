@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.utils import timezone
 
-from beadbox.learners.boxes.population import Marked, Population
+from beadbox.learners.boxes.population import Population, TrainingMeasurements
 from beadbox.learners.boxes.training_config import MEASURES, PARTNER, Cohort, TrainingConfig, curve_marks
 from beadbox.learners.readiness import kernels_ready
 from beadbox.rules.outcome import Tally
@@ -49,7 +49,7 @@ class Trained:
     """The machine, as a population of one."""
     marks: list[int]
     """Numbers of games at which the machine was measured, ascending; the last is the length of the training."""
-    measurements: Marked
+    measurements: TrainingMeasurements
 
 
 def trained_machine_keep(

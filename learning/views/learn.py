@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from beadbox.learners.boxes.training_address import KNOWN, asked_read
+from beadbox.learners.boxes.training_address import KNOWN, address_parse
 from beadbox.learners.boxes.training_config import MEASURES, games_taught
 from beadbox.rules.registry import GAMES
 from games.accounts.identity import guest_seated, principal_of_request
@@ -43,14 +43,14 @@ def learn_page(request: HttpRequest, slug: str = "") -> HttpResponse:
     query = _known_parameters(request)
     if slug:
         query["game"] = slug
-    reading = asked_read(query).to_json()
+    reading = address_parse(query).to_json()
     return render(request, "learning/learn.html", {**_context(reading), "graph_url": graph_url(reading)})
 
 
 @require_safe
 def learn_save(request: HttpRequest) -> HttpResponse:
     """Send the page as a single file that works offline."""
-    parsed_address = asked_read(_known_parameters(request))
+    parsed_address = address_parse(_known_parameters(request))
     plan = parsed_address.config
     graph = graph_view(plan.game, reduced=plan.rule.reduce_symmetry)
     opponents = {plan.teacher, *MEASURES}
@@ -96,7 +96,7 @@ def graph_url(reading: dict[str, Any]) -> str:
 @form_only("learn")
 def learn_keep(request: HttpRequest) -> HttpResponse:
     """Store the machine of an ``address`` for the account, or for this guest."""
-    parsed_address = asked_read(QueryDict(request.POST.get("address", "")))
+    parsed_address = address_parse(QueryDict(request.POST.get("address", "")))
     try:
         for problem in parsed_address.problems:
             raise MalformedError(f"In this address, {problem.field} is wrong. {problem.detail}")

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from beadbox.kernels.random_source import RandomSource
-from beadbox.learners.boxes.band import MACHINES, QUANTILES, band_marks
+from beadbox.learners.boxes.band import N_MACHINES, QUANTILES, band_marks
 from beadbox.learners.boxes.episodes import Episode, play_episode
 from beadbox.learners.boxes.machine import BoxMachine
 from beadbox.learners.boxes.memory import Memory
@@ -190,12 +190,12 @@ def test_browser_training_equals_the_readable_machine(slug: str, half: int) -> N
 
 def test_curve_and_band_equal_the_curves_of_the_server() -> None:
     plan = TrainingConfig(GAMES["hexapawn"], Side.FIRST, PRESETS["michie-1961"].rule, "perfect", 0)
-    band = {**case_json(plan, 1), "measure": "random", "machines": MACHINES}
+    band = {**case_json(plan, 1), "measure": "random", "machines": N_MACHINES}
     found = run_in_node({"views": view_arrays(plan.game), "cases": [], "band": band})
     assert found["curve_marks"] == curve_marks(10_000_000)
     marks = band_marks(10_000)
     assert found["band_marks"] == marks
-    strength = Cohort.fresh(plan, range(MACHINES)).train(plan.teacher, marks, ["random"]).strength[:, :, 0]
+    strength = Cohort.fresh(plan, range(N_MACHINES)).train(plan.teacher, marks, ["random"]).strength[:, :, 0]
     scores = strength[..., 0] + strength[..., 1] / 2
     assert np.array(found["band"]["scores"]) == pytest.approx(scores, abs=1e-12)
     quantiles = np.quantile(scores, list(QUANTILES.values()), axis=0)

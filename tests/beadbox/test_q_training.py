@@ -7,7 +7,7 @@ import pytest
 
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.q_learning.learner import QLearner, Values
-from beadbox.learners.q_learning.memory import QMemory, games_played
+from beadbox.learners.q_learning.memory import QMemory, play_games
 from beadbox.learners.q_learning.presets import Q_PRESETS
 from beadbox.learners.q_learning.rule import QRule
 from beadbox.policies.registry import OPPONENTS
@@ -63,7 +63,7 @@ def test_training_equals_the_readable_loop(slug: str, rule: QRule, opponent: str
     stored = dict[str, float]()
     for seed in range(2):  # in the second round many of the keys met are stored
         plain, rng = learner(slug, rule, stored, room), RandomSource(seed)
-        expected = full_state(plain, games_played(plain, OPPONENTS[opponent], 3, rng), rng)
+        expected = full_state(plain, play_games(plain, OPPONENTS[opponent], 3, rng), rng)
         for by_board in (False, True):
             memory, rng = QMemory(learner(slug, rule, stored, room, by_board=by_board)), RandomSource(seed)
             # Train in two halves: the second half continues with the values of the first.
@@ -79,8 +79,8 @@ def test_training_against_machines_equals_the_readable_loop(opponent_learns: boo
     stored = {}, {}
     for seed in range(2):
         plain, rng = [learner("romgon", *pair, None) for pair in zip(rules, stored, strict=True)], RandomSource(seed)
-        tally = games_played(plain[0], plain[1], 2, rng, other_learns=opponent_learns)
-        tally += games_played(plain[0], plain[0], 2, rng, other_learns=opponent_learns)
+        tally = play_games(plain[0], plain[1], 2, rng, other_learns=opponent_learns)
+        tally += play_games(plain[0], plain[0], 2, rng, other_learns=opponent_learns)
         expected = [full_state(one, tally, rng) for one in plain]
         one, other = (QMemory(learner("romgon", *pair, None)) for pair in zip(rules, stored, strict=True))
         rng = RandomSource(seed)
@@ -98,12 +98,12 @@ def test_sample_equals_the_readable_loop_and_teaches_nothing() -> None:
     found = memory.sample(OPPONENTS["medium"], 9, RandomSource(9))
     assert full_state(memory.machine, Tally(), rng) == before
     plain = learner("romgon", QRule(), {}, None)
-    games_played(plain, OPPONENTS["easy"], 5, plain_rng)
+    play_games(plain, OPPONENTS["easy"], 5, plain_rng)
     frozen = QLearner(plain.game, plain.rule, plain.values, plain.epsilon, learns=False)
-    tally = games_played(frozen, OPPONENTS["medium"], 9, RandomSource(9), in_turn=True)
+    tally = play_games(frozen, OPPONENTS["medium"], 9, RandomSource(9), in_turn=True)
     assert (found.win, found.draw, found.loss) == (tally.wins / 9, tally.draws / 9, tally.losses / 9)
     frozen.epsilon = 0.0
-    tally = games_played(frozen, OPPONENTS["hard"], 5, RandomSource(9), in_turn=True, n_random=4)
+    tally = play_games(frozen, OPPONENTS["hard"], 5, RandomSource(9), in_turn=True, n_random=4)
     assert memory.contest(OPPONENTS["hard"], 5, RandomSource(9), n_random=4) == tally
 
 
@@ -111,7 +111,7 @@ def test_opponents_without_compiled_games_are_supported() -> None:
     memory, plain = QMemory(learner("romgon", CAREFUL, {}, None)), learner("romgon", CAREFUL, {}, None)
     rng, plain_rng = RandomSource(1), RandomSource(1)
     tally = memory.train(OPPONENTS["win-block"], 1, rng)
-    expected = games_played(plain, OPPONENTS["win-block"], 1, plain_rng)
+    expected = play_games(plain, OPPONENTS["win-block"], 1, plain_rng)
     assert full_state(memory.machine, tally, rng) == full_state(plain, expected, plain_rng)
 
 

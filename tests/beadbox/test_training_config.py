@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from beadbox.kernels.random_source import RandomSource
-from beadbox.learners.boxes.band import MACHINES, band_marks, band_measure
+from beadbox.learners.boxes.band import N_MACHINES, band_marks, band_measure
 from beadbox.learners.boxes.memory import Memory
 from beadbox.learners.boxes.presets import DEFAULT_PRESETS, PRESETS
 from beadbox.learners.boxes.strength import against_opponent
@@ -61,7 +61,7 @@ def test_the_band_equals_200_single_machines():
     band = band_measure(plan, "perfect", 50)
     assert list(band.marks) == band_marks(50)
     alone = [
-        against_opponent(train_plainly(replace(plan, seed=s), 50), UNIFORM["perfect"]).score for s in range(MACHINES)
+        against_opponent(train_plainly(replace(plan, seed=s), 50), UNIFORM["perfect"]).score for s in range(N_MACHINES)
     ]
     assert band.scores[:, -1] == pytest.approx(alone, abs=1e-12)
     assert band.quantiles["p50"][-1] == pytest.approx(np.median(alone), abs=1e-12)
@@ -73,7 +73,7 @@ def test_first_games_raise_the_usual_measure():
     for game in (GAME, PAWNS):
         for side in Side:
             rule = PRESETS[DEFAULT_PRESETS[side]].rule
-            many = Cohort.fresh(TrainingConfig(game, side, rule, USUAL_TEACHER, 0), range(MACHINES))
+            many = Cohort.fresh(TrainingConfig(game, side, rule, USUAL_TEACHER, 0), range(N_MACHINES))
             strength = many.train(USUAL_TEACHER, [0, *range(3, 8)], [USUAL_MEASURE]).strength[:, :, 0]
             before, *shown = np.median(strength[..., 0] + strength[..., 1] / 2, axis=0)
             assert len(strength) == 200

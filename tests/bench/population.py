@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 
 from beadbox.kernels.random_source import RandomSource
-from beadbox.learners.boxes.band import MACHINES, MOST_GAMES, band_marks
+from beadbox.learners.boxes.band import MAX_GAMES, N_MACHINES, band_marks
 from beadbox.learners.boxes.population import N_CORES, Population
 from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.table import boxes_compile
@@ -35,10 +35,10 @@ def many_at_once() -> Iterator[Figure]:
     seconds(2, [1], measured=True)  # Compile everything before the clock runs.
     ratios, short, band = [], [], []
     for _ in range(N_ROUNDS):
-        alone = MACHINES * MOST_GAMES / seconds(1, [MACHINES * MOST_GAMES], measured=False)
-        ratios.append(MACHINES * MOST_GAMES / seconds(MACHINES, [MOST_GAMES], measured=False) / alone)
-        short.append(seconds(MACHINES, [1_000], measured=False))
-        band.append(seconds(MACHINES, band_marks(MOST_GAMES), measured=True))
+        alone = N_MACHINES * MAX_GAMES / seconds(1, [N_MACHINES * MAX_GAMES], measured=False)
+        ratios.append(N_MACHINES * MAX_GAMES / seconds(N_MACHINES, [MAX_GAMES], measured=False) / alone)
+        short.append(seconds(N_MACHINES, [1_000], measured=False))
+        band.append(seconds(N_MACHINES, band_marks(MAX_GAMES), measured=True))
     yield Figure(
         f"games of 200 machines on {N_CORES} cores, of one",
         spread(ratios),

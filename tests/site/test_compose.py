@@ -13,7 +13,7 @@ import yaml
 from django.core.management import call_command
 from django.test import override_settings
 
-from beadbox.learners.boxes.population import MOST_THREADS
+from beadbox.learners.boxes.population import MAX_THREADS
 from learning.workers.runs import LEASE_S
 from menace_site.local.servers import BASE_DIR, HUNG
 from menace_site.management.commands import set_up
@@ -28,7 +28,7 @@ IMAGE = "beadbox:${RELEASE:-latest}"
 PROCESS_MB = {"web": 176 + 170, "worker": 150}
 """Measured MB of a process by PSS, its share of shared memory included. A web process has a helper."""
 PARENT_MB = 150
-N_THREADS = {"web": 40 + 8 + MOST_THREADS, "worker": 8 + MOST_THREADS}
+N_THREADS = {"web": 40 + 8 + MAX_THREADS, "worker": 8 + MAX_THREADS}
 """Maximum threads of a process and its helper."""
 OF_SITE = {"migrate", "web", "worker", "clerk", "beat"}
 

@@ -11,9 +11,9 @@ from beadbox.learners.boxes.training_config import Cohort, TrainingConfig
 from beadbox.strength.exact import Floats
 from beadbox.strength.loops import endless_points
 
-MACHINES = 200
+N_MACHINES = 200
 """Machines in a band, with the seeds 0 to 199."""
-MOST_GAMES = 10_000
+MAX_GAMES = 10_000
 QUANTILES = {"p5": 0.05, "p25": 0.25, "p50": 0.5, "p75": 0.75, "p95": 0.95}
 POINTS = tuple(range(11)) + tuple(round(10 ** (1 + 3 * step / 29)) for step in range(1, 30))
 """Numbers of games after which the machines are measured: 40 points."""
@@ -38,9 +38,9 @@ class Band:
         return dict(zip(QUANTILES, found.tolist(), strict=True))
 
 
-def band_measure(config: TrainingConfig, measure: str, until: int = MOST_GAMES) -> Band:
+def band_measure(config: TrainingConfig, measure: str, until: int = MAX_GAMES) -> Band:
     """Train the machines of a band and measure each at every mark; the seed of the config is not used."""
     marks = band_marks(until)
-    found = Cohort.fresh(config, range(MACHINES)).train(config.teacher, marks, [measure]).strength[:, :, 0]
+    found = Cohort.fresh(config, range(N_MACHINES)).train(config.teacher, marks, [measure]).strength[:, :, 0]
     endless = endless_points(config.side, config.game.endless_winner)
     return Band(marks, found[..., 0] + found[..., 1] / 2 + found[..., 3] * endless)

@@ -79,13 +79,13 @@ class BoxMachine:
 
     @property
     def level(self) -> int:
-        """HexapawnRL's measure of experience: one more than the slots removed so far."""
+        """HexapawnRL's measure of experience: 1 plus the number of slots removed so far."""
         return 1 + self.n_removed
 
     def open_box(self, position: AnyPosition) -> list[int]:
         """Return the beads of the box for this position, opened with its initial beads when first met."""
         box_position = self.cabinet.box_position(position)
-        return self._beads(box_position, self.game.encode(box_position))
+        return self._open_beads(box_position, self.game.encode(box_position))
 
     def draw(self, position: AnyPosition, rng: Random, *, greedy: bool = False) -> BeadDraw:
         """Open the box of this position and draw a bead: slot ``k`` with probability ``beads[k] / sum(beads)``.
@@ -95,7 +95,7 @@ class BoxMachine:
         """
         box_position = self.cabinet.box_position(position)
         key = self.game.encode(box_position)
-        beads, refilled = self._found(box_position, key)
+        beads, refilled = self._beads_before_draw(box_position, key)
         before = tuple(beads)
         if not any(beads):
             if self.rule.when_empty is not WhenEmpty.UNIFORM:
@@ -135,7 +135,7 @@ class BoxMachine:
             return None
         box_position, placement = self.cabinet.placed(position)
         key = self.game.encode(box_position)
-        beads, refilled = self._found(box_position, key)
+        beads, refilled = self._beads_before_draw(box_position, key)
         printed = self.game.transform_move(move, self.game.inverse(placement))
         return BeadDraw(key, tuple(beads), self.cabinet.slot_of(box_position, printed), refilled)
 
@@ -184,7 +184,7 @@ class BoxMachine:
         teaches = not (unfinished and rule.unfinished is Unfinished.NONE)
         final = len(draws) - 1 if teaches and (is_sole or is_removed) else len(draws)
         begin = len(draws) - final_counts if rule.only_last else 0
-        usual = self._usual(draws, range(begin, final)) if teaches else set()
+        usual = self._rewarded(draws, range(begin, final)) if teaches else set()
         delta = (rule.win, rule.draw, rule.loss)[result]
         changes = []
         for index, draw in enumerate(draws):
@@ -202,7 +202,7 @@ class BoxMachine:
             changes.append(Change(draw.box, tuple(b - a for a, b in zip(before, beads, strict=True))))
         return changes
 
-    def _usual(self, draws: Sequence[BeadDraw], indices: range) -> set[int]:
+    def _rewarded(self, draws: Sequence[BeadDraw], indices: range) -> set[int]:
         """Return which of these draws get the usual reward, where a game opened a box several times."""
         if self.rule.repeated_visits is RepeatedVisits.FIRST:
             return set({draws[index].box: index for index in reversed(indices)}.values())
@@ -210,15 +210,15 @@ class BoxMachine:
             return set({draws[index].box: index for index in indices}.values())
         return set(indices)
 
-    def _beads(self, box_position: AnyPosition, key: str) -> list[int]:
+    def _open_beads(self, box_position: AnyPosition, key: str) -> list[int]:
         """Return the beads of a box, opened with its initial beads when first met."""
         if key not in self.boxes:
             self.boxes[key] = self.cabinet.initial_beads(box_position)
         return self.boxes[key]
 
-    def _found(self, box_position: AnyPosition, key: str) -> tuple[list[int], bool]:
+    def _beads_before_draw(self, box_position: AnyPosition, key: str) -> tuple[list[int], bool]:
         """Return the beads of a box before a draw, and whether the box was refilled."""
-        beads = self._beads(box_position, key)
+        beads = self._open_beads(box_position, key)
         if any(beads) or not self._refills(box_position):
             return beads, False
         return self._refill(box_position, beads), True

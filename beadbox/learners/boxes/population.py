@@ -31,15 +31,15 @@ from beadbox.rules.outcome import Side, Tally
 from beadbox.strength.exact import Floats
 from beadbox.strength.loops import endless_points
 
-MOST_THREADS = 32
+MAX_THREADS = 32
 """Threads of one process; a container has eight processes and may have a thousand threads (docker-compose.yml)."""
-N_CORES = min(MOST_THREADS, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
-SLICES = 4
+N_CORES = min(MAX_THREADS, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+SLICES_PER_CORE = 4
 """Pieces of work for each core, so that a core that finishes early takes another."""
 
 
 @dataclass(frozen=True)
-class Marked:
+class TrainingMeasurements:
     """The state of machines at each mark of a training.
 
     Attributes:
@@ -119,7 +119,7 @@ class Population:
         measures: Sequence[Opponent] = (),
         *,
         worst: bool = False,
-    ) -> Marked:
+    ) -> TrainingMeasurements:
         """Play and learn against a fixed opponent up to the last mark, and measure every machine at each mark.
 
         Args:
@@ -130,7 +130,7 @@ class Population:
         """
         cabinet = self.table.cabinet
         compiled = opponent_compile(cabinet.game, cabinet.side, cabinet.rule, opponent)
-        return self._worked(train_population, (_arrays(self), compiled), marks, measures, worst)
+        return self._run_kernel(train_population, (_arrays(self), compiled), marks, measures, worst)
 
     def train_against(
         self,
@@ -139,7 +139,7 @@ class Population:
         measures: Sequence[Opponent] = (),
         *,
         worst: bool = False,
-    ) -> Marked:
+    ) -> TrainingMeasurements:
         """Train and measure like :meth:`train`, each machine against its partner, which learns too.
 
         Random words come from the sources of this population.
@@ -155,16 +155,16 @@ class Population:
         if len(partners) != len(self):
             raise ValueError("every machine needs a partner")
         players = (_arrays(self), _arrays(partners))
-        return self._worked(train_pairs, players if sides[0] == 0 else players[::-1], marks, measures, worst)
+        return self._run_kernel(train_pairs, players if sides[0] == 0 else players[::-1], marks, measures, worst)
 
-    def _worked(
+    def _run_kernel(
         self,
         kernel: Callable[..., None],
         players: tuple[Any, ...],
         marks: Sequence[int],
         measures: Sequence[Opponent],
         worst: bool,
-    ) -> Marked:
+    ) -> TrainingMeasurements:
         """Run a kernel on every slice; return the measurements from our side."""
         graph, cabinet, first_box = self.table.graph, self.table.cabinet, int(self.table.node_box[0])
         n_slots = 0 if first_box < 0 else int(np.diff(self.table.slot_indptr)[first_box])
@@ -192,12 +192,12 @@ class Population:
         if len(self) == 1:
             kernel(0, 1, *arguments)
         else:
-            edges = np.unique(np.linspace(0, len(self), N_CORES * SLICES + 1).astype(int)).tolist()
+            edges = np.unique(np.linspace(0, len(self), N_CORES * SLICES_PER_CORE + 1).astype(int)).tolist()
             with ThreadPoolExecutor(N_CORES) as threads:
                 for work in [threads.submit(kernel, first, end, *arguments) for first, end in pairwise(edges)]:
                     work.result()
         ours = [int(cabinet.side), 2, int(cabinet.side.other), 3]
-        return Marked(measured[..., ours], tallies, openings)
+        return TrainingMeasurements(measured[..., ours], tallies, openings)
 
 
 def population_fresh(game: AnyGame, side: Side, preset: str, sources: Sequence[RandomSource]) -> Population:

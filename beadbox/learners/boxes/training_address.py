@@ -15,8 +15,8 @@ from beadbox import field_text
 from beadbox.learners.boxes.presets import DEFAULT_PRESETS, PRESETS
 from beadbox.learners.boxes.rule import BoxRule
 from beadbox.learners.boxes.training_config import (
+    MAX_GAMES,
     MEASURES,
-    MOST_GAMES,
     TEACHERS,
     USUAL_MEASURE,
     TrainingConfig,
@@ -37,8 +37,8 @@ SECOND_RULE = "beside"
 RULE_FIELDS = tuple(field.name for field in fields(BoxRule))
 NAMES = ("game", "side", "teacher", "preset", *RULE_FIELDS, "seed", "games", "against")
 KNOWN = (*NAMES, SECOND_RULE, *(f"{SECOND_RULE}.{name}" for name in RULE_FIELDS))
-LONGEST = 200
-"""Characters of a value that are read; quotations are far shorter."""
+MAX_VALUE_CHARACTERS = 200
+"""Maximum length of a value; quotations are far shorter."""
 
 
 class Query(Protocol):
@@ -68,8 +68,8 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """The training and the display that an address asks for."""
+class ParsedAddress:
+    """The training and the display that an address describes."""
 
     config: TrainingConfig
     preset: str
@@ -81,12 +81,12 @@ class Asked:
     @property
     def address(self) -> str:
         """The address as a query string: in a fixed order, without default values."""
-        return urlencode({**self._alone(self.preset, self.config.rule), **self._second_parts()})
+        return urlencode({**self._first_parts(self.preset, self.config.rule), **self._second_parts()})
 
     @property
     def second_address(self) -> str | None:
         """The address with the second rule as the first; ``None`` without a second rule."""
-        return None if self.second is None else urlencode(self._alone(self.second.preset, self.second.rule))
+        return None if self.second is None else urlencode(self._first_parts(self.second.preset, self.second.rule))
 
     def to_json(self) -> dict[str, object]:
         """The address, its parts and its problems as JSON types."""
@@ -106,7 +106,7 @@ class Asked:
             "problems": [{"field": problem.field, "detail": problem.detail} for problem in self.problems],
         }
 
-    def _alone(self, preset: str, rule: BoxRule) -> dict[str, str]:
+    def _first_parts(self, preset: str, rule: BoxRule) -> dict[str, str]:
         game, side = self.config.game, self.config.side
         usual = {
             "game": USUAL_GAME,
@@ -136,7 +136,7 @@ class Asked:
         return {SECOND_RULE: self.second.preset} | {f"{SECOND_RULE}.{name}": value for name, value in own.items()}
 
 
-def asked_read(query: Query) -> Asked:
+def address_parse(query: Query) -> ParsedAddress:
     """Read a query string, with a report of every part that could not be used."""
     return _Reader(query).read()
 
@@ -163,12 +163,13 @@ class _Reader:
         self.query = query
         self.problems: list[Problem] = []
 
-    def read(self) -> Asked:
+    def read(self) -> ParsedAddress:
         """Return the contents of the query, with all problems found."""
         for name in self.query:
             if name not in KNOWN:
-                self._tell(
-                    _quoted(name), f"The address has no such part. The parts are {', '.join(NAMES)} and {SECOND_RULE}."
+                self._report(
+                    _quotation(name),
+                    f"The address has no such part. The parts are {', '.join(NAMES)} and {SECOND_RULE}.",
                 )
         game = self._game()
         side = SIDES[self._one_of("side", SIDES, "first")]
@@ -178,24 +179,24 @@ class _Reader:
         if any(name.partition(".")[0] == SECOND_RULE for name in self.query if name in KNOWN):
             second = self._rule(SECOND_RULE, f"{SECOND_RULE}.", named.preset)
         config = TrainingConfig(game, side, named.rule, teacher, self._number("seed", MAX_SEED, USUAL_SEED))
-        return Asked(
+        return ParsedAddress(
             config=config,
             preset=named.preset,
-            games=self._number("games", MOST_GAMES, 0),
+            games=self._number("games", MAX_GAMES, 0),
             against=self._one_of("against", MEASURES, USUAL_MEASURE),
             second=second,
             problems=tuple(self.problems),
         )
 
-    def _tell(self, field: str, detail: str) -> None:
+    def _report(self, field: str, detail: str) -> None:
         self.problems.append(Problem(field, detail))
 
     def _text(self, name: str) -> str | None:
         """Return the value of a name, the first of several; ``None`` if there is none."""
         values = self.query.getlist(name)
         if len(values) > 1:
-            self._tell(name, f"The address has {len(values)} of these. The first one counts.")
-        return values[0].strip()[:LONGEST] if values else None
+            self._report(name, f"The address has {len(values)} of these. The first one counts.")
+        return values[0].strip()[:MAX_VALUE_CHARACTERS] if values else None
 
     def _game(self) -> AnyGame:
         games = games_taught()
@@ -205,17 +206,17 @@ class _Reader:
         text = self._text(name)
         if text is None or text in choices:
             return usual if text is None else text
-        self._tell(name, field_text.one_of(choices))
+        self._report(name, field_text.one_of(choices))
         return usual
 
     def _number(self, name: str, most: int, usual: int) -> int:
         text = self._text(name)
         if text is None:
             return usual
-        number = _whole(text)
+        number = _parse_whole_number(text)
         if number is not None and 0 <= number <= most:
             return number
-        self._tell(name, field_text.rather(f"Please give a whole number from 0 to {most:,}.", _quoted(text)))
+        self._report(name, field_text.rather(f"Please give a whole number from 0 to {most:,}.", _quotation(text)))
         return usual if number is None else min(max(number, 0), most)
 
     def _rule(self, preset_name: str, prefix: str, usual: str) -> Named:
@@ -231,7 +232,7 @@ class _Reader:
             try:
                 return Named(preset, BoxRule.from_json(own))
             except RuleError as error:
-                self._tell(f"{prefix}{error.field}", str(error).removeprefix(f"{error.field}: "))
+                self._report(f"{prefix}{error.field}", str(error).removeprefix(f"{error.field}: "))
                 if own[error.field] == given[error.field]:  # a changed field contradicts it: drop all changes
                     own = dict(given)
                 own[error.field] = given[error.field]
@@ -242,20 +243,20 @@ class _Reader:
         if isinstance(like, bool):
             if text in ("true", "false"):
                 return text == "true"
-            self._tell(name, field_text.rather(field_text.TRUE_OR_FALSE, _quoted(text)))
+            self._report(name, field_text.rather(field_text.TRUE_OR_FALSE, _quotation(text)))
             return _UNREAD
         if field == "cap" and text == NOTHING:
             return None
         if isinstance(like, int) or field == "cap":
-            numbers = [_whole(text)]
+            numbers = [_parse_whole_number(text)]
         elif isinstance(like, list):
-            numbers = [_whole(part) for part in text.split(",")]
+            numbers = [_parse_whole_number(part) for part in text.split(",")]
         else:
             return text
         if None in numbers:
             listed = "Please give whole numbers with commas between them."
             wanted = listed if isinstance(like, list) else field_text.WHOLE_NUMBER
-            self._tell(name, field_text.rather(wanted, _quoted(text)))
+            self._report(name, field_text.rather(wanted, _quotation(text)))
             return _UNREAD
         return numbers if isinstance(like, list) else numbers[0]
 
@@ -263,13 +264,13 @@ class _Reader:
 _UNREAD = object()
 
 
-def _whole(text: str) -> int | None:
+def _parse_whole_number(text: str) -> int | None:
     """Return the whole number in a text, however long; ``None`` if the text is not one."""
     text = text.strip()
     digits = text.removeprefix("-").removeprefix("+") if text[:1] in "+-" else text
     return int(text) if digits.isascii() and digits.isdigit() else None
 
 
-def _quoted(text: str) -> str:
+def _quotation(text: str) -> str:
     """Return a quotation of a text, short and without control characters."""
     return repr(text if len(text) <= 40 else f"{text[:37]}…")

@@ -12,7 +12,7 @@ from functools import cache
 import numpy as np
 
 from beadbox.kernels.random_source import RandomSource
-from beadbox.learners.boxes.population import Marked, Population
+from beadbox.learners.boxes.population import Population, TrainingMeasurements
 from beadbox.learners.boxes.rule import BoxRule
 from beadbox.learners.boxes.table import BoxTable, boxes_compile
 from beadbox.policies.registry import UNIFORM
@@ -20,13 +20,13 @@ from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
 
-MOST_GAMES = 10_000_000
+MAX_GAMES = 10_000_000
 PARTNER = "machine"
 """The name of the teacher that is a second machine with the same rule and learns too."""
 TEACHERS = (*UNIFORM, PARTNER)
 WORST = "worst"
-RIVALS = ("random", "win-block", "perfect")
-MEASURES = (*RIVALS, WORST)
+FIXED_MEASURES = ("random", "win-block", "perfect")
+MEASURES = (*FIXED_MEASURES, WORST)
 """Opponents in exact measurements of strength, in their order; the last is the best response to a machine."""
 USUAL_MEASURE = "random"
 """The measure of an address without one: the one in which the effect of a machine's first games is visible."""
@@ -86,7 +86,7 @@ class Cohort:
             partners = Population.fresh(boxes_compile(config.game, config.side.other, config.rule), sources)
         return cls(Population.fresh(config.table, sources), partners)
 
-    def train(self, teacher: str, marks: Sequence[int], measures: Sequence[str]) -> Marked:
+    def train(self, teacher: str, marks: Sequence[int], measures: Sequence[str]) -> TrainingMeasurements:
         """Train up to the last mark (games from now on, ascending); return the learners' state at each mark.
 
         ``teacher`` is not used if the cohort has partners.

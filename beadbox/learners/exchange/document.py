@@ -16,7 +16,7 @@ FORMAT = "beadbox-machine"
 """The name of the format in native files."""
 VERSION = 1
 MAX_TEXT = 100
-"""Characters of the longest text of a position or a move."""
+"""Maximum length of the text of a position or a move, in characters."""
 
 
 class Document(Protocol):

@@ -6,7 +6,7 @@ from beadbox import field_text
 from beadbox.errors import FileError
 from beadbox.field_text import rather
 
-SHOWN = 60
+MAX_QUOTED_CHARACTERS = 60
 
 _PROBLEM = "{problem}"
 """The sentence of another module, about the rules of a game, a learning rule or a key."""
@@ -129,6 +129,6 @@ class ExchangeError(FileError):
 
 
 def shown(value: object) -> str:
-    """Return the value as a message shows it, in at most :data:`SHOWN` ASCII characters."""
+    """Return the value as a message shows it, in at most :data:`MAX_QUOTED_CHARACTERS` ASCII characters."""
     text = ascii(value)
-    return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
+    return text if len(text) <= MAX_QUOTED_CHARACTERS else f"{text[: MAX_QUOTED_CHARACTERS - 1]}…"

@@ -9,7 +9,7 @@ from zipfile import BadZipFile, ZipFile
 from beadbox.learners.exchange.errors import ExchangeError
 
 MAX_BYTES = 4 * 1024 * 1024
-"""Bytes of the largest file that is read."""
+"""Maximum size of a file."""
 _REFUSED = (
     ((b"\x1f\x8b",), "gzip"),
     ((b"BZh", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd", b"7z\xbc\xaf\x27\x1c", b"Rar!"), "compressed"),

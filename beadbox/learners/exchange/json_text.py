@@ -15,7 +15,7 @@ def parse(text: str) -> Any:
         ExchangeError: the text is not strict JSON; a syntax error is given with its line and column.
     """
     try:
-        return json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
+        return json.loads(text, object_pairs_hook=_unique_names, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
         raise ExchangeError(f"line {error.lineno}, column {error.colno}", "not_json", problem=error.msg) from None
     except RecursionError:
@@ -26,7 +26,7 @@ def parse(text: str) -> Any:
         raise ExchangeError("", "long_number") from None
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     fields = dict(pairs)
     if len(fields) < len(pairs):
         seen: set[str] = set()
@@ -35,5 +35,5 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return fields
 
 
-def _no_number(constant: str) -> Any:
+def _refuse_constant(constant: str) -> Any:
     raise ExchangeError("", "constant", constant=constant)

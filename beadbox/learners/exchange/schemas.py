@@ -23,10 +23,10 @@ from beadbox.learners.exchange.errors import ExchangeError, shown
 from beadbox.seeds import MAX_SEED
 
 MAX_COUNT = 1 << 60
-"""The greatest number of games or draws that is read; it leaves room for later ones."""
+"""The greatest number of games or draws in a file. It leaves room for later games."""
 MAX_KEY = 700
 MAX_VALUE = 1_000_000
-"""The greatest absolute value that is read. Learnt values are far smaller; a larger one would swallow small steps."""
+"""The greatest absolute value in a file. Learnt values are far smaller; larger floats would lose small steps."""
 CODES = {
     "model_type": "object",
     "dict_type": "object",

@@ -131,8 +131,8 @@ class QLearner:
         """
         candidates = self.candidates(position)
         if rng.below(_TICKETS) < self.epsilon * _TICKETS:
-            left = self._left(candidates)
-            return Chosen(candidates, left[rng.below(len(left))], explored=True)
+            allowed = self._allowed(candidates)
+            return Chosen(candidates, allowed[rng.below(len(allowed))], explored=True)
         return self._best(candidates)
 
     def best(self, position: AnyPosition) -> Chosen | None:
@@ -141,10 +141,10 @@ class QLearner:
         return self._best(candidates) if candidates else None
 
     def _best(self, candidates: tuple[Candidate, ...]) -> Chosen:
-        best = max(self._left(candidates), key=lambda index: candidates[index].total)
+        best = max(self._allowed(candidates), key=lambda index: candidates[index].total)
         return Chosen(candidates, best, explored=False)
 
-    def _left(self, candidates: tuple[Candidate, ...]) -> Sequence[int]:
+    def _allowed(self, candidates: tuple[Candidate, ...]) -> Sequence[int]:
         """Return the indices of the candidates that pass the rule's checks, in canonical order; at least one."""
         every = range(len(candidates))
         if self.rule.take_wins and (wins := [index for index in every if candidates[index].ends > 0]):
@@ -161,7 +161,7 @@ class QLearner:
     def learn(self, decisions: Sequence[Decision], result: Result) -> list[ValueStep | None]:
         """Learn from a finished game: the machine's decisions in order of play. Return the change of each entry.
 
-        It is ``None`` for an entry without room, which goes on counting as 0.
+        The change is ``None`` for an entry without room, whose value stays 0.
 
         ``Q(d) += rate · (r + discount · M − Q(d))``, where r is 1, 0 or −1 for the last decision and the step reward
         for all others. M is the greatest Q of all moves of the next decision at that time, including moves that fail

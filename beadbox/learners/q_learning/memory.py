@@ -120,7 +120,7 @@ class QMemory:
             case RandomOpponent():
                 pass
             case _:
-                return games_played(self.machine, other, n_games, rng, in_turn=in_turn, n_random=n_random)
+                return play_games(self.machine, other, n_games, rng, in_turn=in_turn, n_random=n_random)
         found = engine.trainer.play(
             game, own, theirs, n_games, rng, other_learns=other_learns, in_turn=in_turn, n_random=n_random
         )
@@ -175,7 +175,7 @@ class QMemory:
             values.learnt(one.key, one.before, one.after, one.visits, is_new=one.is_new)
 
 
-def games_played(
+def play_games(
     learner: QLearner,
     other: QLearner | Opponent,
     n_games: int,
@@ -192,7 +192,7 @@ def games_played(
     """
     game, tally = learner.game, Tally()
 
-    def late(mover: Mover) -> Mover:
+    def with_random_opening(mover: Mover) -> Mover:
         """Return the mover with random moves in the first ``n_random`` plies, which it does not see."""
 
         def move(position: AnyPosition, rng: Random) -> AnyMove | None:
@@ -205,8 +205,12 @@ def games_played(
 
     for number in range(n_games):
         side, own, others = Side(number % 2 if in_turn else rng.below(2)), list[Decision](), list[Decision]()
-        theirs = _noting(other, others) if isinstance(other, QLearner) else other.mover(game)
-        results = game_played(game, {side: late(_noting(learner, own)), side.other: late(theirs)}, rng)
+        theirs = _recording_mover(other, others) if isinstance(other, QLearner) else other.mover(game)
+        results = game_played(
+            game,
+            {side: with_random_opening(_recording_mover(learner, own)), side.other: with_random_opening(theirs)},
+            rng,
+        )
         learner.learn(own, results[side])
         if isinstance(other, QLearner) and other_learns:
             other.learn(others, results[side.other])
@@ -214,7 +218,7 @@ def games_played(
     return tally
 
 
-def _noting(machine: QLearner, decisions: list[Decision]) -> Mover:
+def _recording_mover(machine: QLearner, decisions: list[Decision]) -> Mover:
     def move(position: AnyPosition, rng: Random) -> AnyMove | None:
         chosen = machine.choose(position, rng)
         decisions.append(chosen.decision)

@@ -142,7 +142,7 @@ class TableLearner:
         if not self.learns:
             return []
         rule = self.rule
-        ahead = [self._ahead(decision) for decision in decisions]
+        ahead = [self._value_of_next(decision) for decision in decisions]
         target, steps = rule.reward(result), list[ValueStep]()
         for index in reversed(range(len(decisions))):
             if index < len(decisions) - 1:
@@ -156,7 +156,7 @@ class TableLearner:
         self.epsilon = rule.explored(self.epsilon)
         return steps[::-1]
 
-    def _ahead(self, decision: Decision) -> float:
+    def _value_of_next(self, decision: Decision) -> float:
         played: Iterable[str] = decision.keys if self.rule.method is Method.Q_LEARNING else (decision.key,)
         return max(self.value(key) for key in played)
 

@@ -70,9 +70,9 @@ class ValueMemory:
 
     def _learn(self, turns: list[Turn], outcome: Outcome, n_opening: int) -> None:
         self.machine.learn(turns, outcome, n_opening)
-        self._keep()
+        self._keep_snapshot()
 
-    def _keep(self) -> None:
+    def _keep_snapshot(self) -> None:
         if is_snapshot(self.machine.n_learnt):
             self.snapshots[self.machine.n_learnt] = self.machine.played.copy()
 
@@ -86,7 +86,7 @@ class ValueMemory:
                 machine.game, machine.weights, machine.average, lessons, machine.n_learnt, n, rng
             )
             machine.n_learnt += n
-            self._keep()
+            self._keep_snapshot()
             for outcome, number in found.items():
                 for _ in range(number):
                     tally.add(Result.of(outcome, Side.FIRST))

@@ -33,7 +33,8 @@ class ValueRule(PlainRule):
 
     ``trace_cut``: results are not passed back beyond a move other than the search's best. With ``average_games`` the
     machine plays by the mean of its weights over about that many games; 0 means the weights themselves.
-    ``restlessness``: in play, a move loses this much score for each time that such a piece has moved or flipped there.
+    ``restlessness``: in play, a move loses this much score for each time that such a piece has already moved to its
+    target or flipped there.
 
     Raises:
         RuleError: a field is out of range or contradicts another; the field is named.

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from beadbox.engines.registry import engine_of
-from beadbox.learners.shipped import RECIPES, made
+from beadbox.learners.shipped import RECIPES, recipe_train
 from beadbox.learners.value_learner.document import WeightsData, written
 
 
@@ -21,7 +21,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Train the value functions in turn, and write a file for each."""
         for recipe in RECIPES:
-            machine = made(recipe)
+            machine = recipe_train(recipe)
             data = WeightsData(
                 game=machine.game,
                 rule=machine.rule,

@@ -6,7 +6,7 @@ from rest_framework.test import APIClient
 
 from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.rule import BoxRule
-from beadbox.learners.boxes.training_address import asked_read
+from beadbox.learners.boxes.training_address import address_parse
 from beadbox.rules.registry import GAMES
 from beadbox.seeds import MAX_SEED
 from games.accounts.throttles import LiveThrottle
@@ -17,7 +17,7 @@ GAME = GAMES["noughts-and-crosses"]
 
 
 def read(query):
-    return asked_read(QueryDict(query))
+    return address_parse(QueryDict(query))
 
 
 def get(path, query=""):

@@ -1,4 +1,4 @@
-"""A table for spreadsheets: one row for each slot of each box, in order of play.
+"""The format of tables for spreadsheets: one row for each slot of each box, in order of play.
 
 Reading needs the columns ``position``, ``move`` and ``beads``; ``draws`` is optional. A table may have been through a
 spreadsheet, which changes the separator, adds empty rows and columns, and writes 4 as 4.0.
@@ -21,7 +21,7 @@ from beadbox.rules.errors import InvalidPositionError
 from beadbox.rules.game import Game
 
 COLUMNS = ("position", "ply", "move_number", "move", "moves", "beads", "probability", "draws")
-NEEDED = ("position", "move", "beads")
+REQUIRED_COLUMNS = ("position", "move", "beads")
 PRESET = "michie-1961"
 SEPARATORS = ",;\t"
 _SEP = re.compile(r'"?sep=([,;\t])"?[,;\t]*', re.IGNORECASE)
@@ -90,10 +90,10 @@ def _entries(text: str) -> Iterator[Entry]:
     boxes: dict[str, Entry] = {}
     for line, row in _rows(text):
         cells = {
-            "position": _board(row["position"]),
-            "move": _whole(row["move"], line, "move"),
-            "beads": _number(row["beads"], line, "beads"),
-            "draws": _number(row.get("draws") or "0", line, "draws"),
+            "position": _position_text(row["position"]),
+            "move": _without_decimals(row["move"], line, "move"),
+            "beads": _read_number(row["beads"], line, "beads"),
+            "draws": _read_number(row.get("draws") or "0", line, "draws"),
         }
         read = schemas.read(shapes.RowFields, cells, line)
         entry = boxes.setdefault(read.position, Entry(line, read.position, {}, {}))
@@ -113,7 +113,7 @@ def _rows(text: str) -> Iterator[tuple[str, dict[str, str]]]:
         separator, first = named[1], first + 1
     else:
         separator = max(SEPARATORS, key=lines[first].count)
-    reader = csv.reader(_tight("".join(lines[first:]), separator), delimiter=separator, strict=True)
+    reader = csv.reader(_without_blanks("".join(lines[first:]), separator), delimiter=separator, strict=True)
     columns: list[str] = []
     try:
         for row in reader:
@@ -121,23 +121,23 @@ def _rows(text: str) -> Iterator[tuple[str, dict[str, str]]]:
             if not any(cell.strip() for cell in row):
                 continue
             if columns:
-                yield line, _row(row, columns, line)
+                yield line, _cells_by_column(row, columns, line)
             else:
-                columns = _columns(row, line)
+                columns = _column_names(row, line)
     except csv.Error as error:
         raise ExchangeError(f"line {first + reader.line_num}", "not_csv", problem=error) from None
 
 
-def _tight(text: str, separator: str) -> io.StringIO:
-    """Remove blanks between a separator and a quotation mark; the CSV reader would take the mark for text."""
+def _without_blanks(text: str, separator: str) -> io.StringIO:
+    """Remove blanks between a separator and a quotation mark, because the CSV reader would read the mark as text."""
     padding = rf'(?<![^{separator}\r\n])[ \xa0]+(?=")|(?<=")[ \xa0]+(?![^{separator}\r\n])'
     return io.StringIO(re.sub(padding, "", text), newline="")
 
 
-def _columns(row: list[str], line: str) -> list[str]:
+def _column_names(row: list[str], line: str) -> list[str]:
     """Return the names in the heading, empty for a column without a name."""
     columns = [cell.strip().lower() for cell in row]
-    missing = [column for column in NEEDED if column not in columns]
+    missing = [column for column in REQUIRED_COLUMNS if column not in columns]
     if missing:
         raise ExchangeError(line, "no_column", columns=", ".join(missing))
     named = [column for column in columns if column]
@@ -146,9 +146,9 @@ def _columns(row: list[str], line: str) -> list[str]:
     return columns
 
 
-def _row(row: list[str], columns: list[str], line: str) -> dict[str, str]:
+def _cells_by_column(row: list[str], columns: list[str], line: str) -> dict[str, str]:
     """Return the cells by column. Spreadsheets leave out empty cells at the end of a row, or add some."""
-    n_needed = max(map(columns.index, NEEDED)) + 1
+    n_needed = max(map(columns.index, REQUIRED_COLUMNS)) + 1
     if len(row) < n_needed or any(cell.strip() for cell in row[len(columns) :]):
         raise ExchangeError(line, "n_fields", n_fields=len(row), n_columns=len(columns))
     for number, (column, cell) in enumerate(zip(columns, row, strict=False), start=1):
@@ -157,7 +157,7 @@ def _row(row: list[str], columns: list[str], line: str) -> dict[str, str]:
     return dict(zip(columns, row, strict=False))
 
 
-def _board(text: str) -> str:
+def _position_text(text: str) -> str:
     """Return the text of a position. Blanks around it are dropped, unless they stand for empty squares."""
     plain = text.strip()
     if plain.startswith("'"):
@@ -165,7 +165,7 @@ def _board(text: str) -> str:
     return plain if set(plain) & set(BLANKS.strip()) else text
 
 
-def _whole(text: str, line: str, column: str) -> str:
+def _without_decimals(text: str, line: str, column: str) -> str:
     """Return the text of a cell; a whole number loses its decimals."""
     text = text.strip()
     number = _DECIMALS.fullmatch(text)
@@ -177,7 +177,7 @@ def _whole(text: str, line: str, column: str) -> str:
     return number[1]
 
 
-def _number(text: str, line: str, column: str) -> int | str:
+def _read_number(text: str, line: str, column: str) -> int | str:
     """Return the whole number of a cell; other text stays as it is, for the schema to refuse."""
-    text = _whole(text, line, column)
+    text = _without_decimals(text, line, column)
     return int(text) if text.isascii() and text.isdigit() and len(text) < 20 else text

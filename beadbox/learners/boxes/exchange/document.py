@@ -125,7 +125,7 @@ def machine_from(
     rule, slug, stretched = wanted.rule, wanted.preset, ""
     assert rule is None or isinstance(rule, BoxRule), "only rules of boxes can be wanted"
     if rule is None:
-        rule = _fitting(usual or PRESETS[preset].rule, game, ours)
+        rule = _adapted_rule(usual or PRESETS[preset].rule, game, ours)
         slug, stretched = (preset, "") if rule == PRESETS[preset].rule else ("", preset)
     cabinet = Cabinet(game, side, rule)
     boxes = _without_duplicates(cabinet, ours)
@@ -158,7 +158,7 @@ def _without_duplicates(cabinet: Cabinet, entries: Iterable[tuple[Entry, Any]]) 
     for entry, position in entries:
         box = _box_of(cabinet, entry, position)
         earlier = boxes.setdefault(box.position, (entry, box))
-        if _folded(cabinet, earlier[1]) != _folded(cabinet, box):
+        if _normalised(cabinet, earlier[1]) != _normalised(cabinet, box):
             other = earlier[0]
             names = {"box": shown(entry.text), "other": shown(other.text), "place": other.where}
             raise ExchangeError(entry.where, "boxes_differ", **names)
@@ -218,7 +218,7 @@ def _game_of(entries: Sequence[Entry], wanted: Wanted) -> tuple[AnyGame, list[An
             positions: list[AnyPosition] = []
             try:
                 for entry in entries:
-                    positions.append(_decoded(game, entry, side))  # noqa: PERF401  # its length selects the message
+                    positions.append(_decode_entry(game, entry, side))  # noqa: PERF401  # its length selects the message
             except ExchangeError as error:
                 if len(positions) > n_read:
                     furthest, n_read = error, len(positions)
@@ -249,7 +249,7 @@ def _n_legal(game: AnyGame, positions: Sequence[AnyPosition], entries: Sequence[
     )
 
 
-def _decoded(game: AnyGame, entry: Entry, side: Side) -> AnyPosition:
+def _decode_entry(game: AnyGame, entry: Entry, side: Side) -> AnyPosition:
     """Return the position of an entry; ``side`` is to move if the text leaves that out.
 
     Programs write different characters for an empty place.
@@ -276,7 +276,7 @@ def _side_of(game: AnyGame, entries: Sequence[Entry], positions: Sequence[AnyPos
     return side
 
 
-def _fitting(usual: BoxRule, game: AnyGame, entries: Sequence[tuple[Entry, Any]]) -> BoxRule:
+def _adapted_rule(usual: BoxRule, game: AnyGame, entries: Sequence[tuple[Entry, Any]]) -> BoxRule:
     """Return the usual rule, changed as little as needed to hold these boxes."""
     rule = usual
     if any(len(game.legal_moves(position)) == 1 for _, position in entries):
@@ -328,7 +328,7 @@ def _key_name(game: AnyGame, key: str | int) -> str:
     return shown(key)
 
 
-def _folded(cabinet: Cabinet, box: BoxData) -> tuple[tuple[int, int], ...]:
+def _normalised(cabinet: Cabinet, box: BoxData) -> tuple[tuple[int, int], ...]:
     """Return (beads, visits) by slot, normalised.
 
     Boxes that differ only by a symmetry of their position give equal results.

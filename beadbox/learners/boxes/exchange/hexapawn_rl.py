@@ -71,11 +71,11 @@ def load(text: str, wanted: Wanted) -> MachineData:
         losses=file.losses,
     )
     if wanted.rule is None and data.game.family == FAMILY:
-        _trust_require(entries)
+        _scores_require(entries)
     return data
 
 
-def _trust_require(entries: Iterable[Entry]) -> None:
+def _scores_require(entries: Iterable[Entry]) -> None:
     """Refuse a score above the cap of that program."""
     assert RULE.cap is not None
     for entry in entries:

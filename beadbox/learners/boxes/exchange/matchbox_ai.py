@@ -33,7 +33,7 @@ MISCOUNTED = (
 def dump(data: MachineData) -> str:
     """Return the file of a machine: one line for each box.
 
-    A slot of several squares deals its beads out to them one by one, so that together they are as likely as here.
+    The beads of a slot with several squares are dealt out to the squares, so their total chance stays the same.
 
     Raises:
         ExchangeError: a move of this game is more than a square, or the machine has a box for every turned board.

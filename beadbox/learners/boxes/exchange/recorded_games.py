@@ -1,6 +1,6 @@
 """Files of recorded games: ``{"games": [{"moves": ["b1b2", …], "winner": 1}]}``, the winner 1, 2 or ``"draw"``.
 
-The winner of each game is checked against the rules. In a game that stops while moves remain the side to move has
+The winner of each game is checked against the rules. If a game stops while moves remain, the side to move has
 resigned.
 """
 

@@ -14,7 +14,7 @@ from beadbox.learners.exchange.schemas import Between, Count, Head, Items, Named
 
 MAX_GAMES = 100_000
 MAX_MOVES = 1_000
-"""Moves of the longest game that is read."""
+"""Maximum number of moves of a recorded game."""
 
 Beads = Annotated[int, Between(0, MAX_BEADS)]
 

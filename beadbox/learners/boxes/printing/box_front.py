@@ -135,7 +135,7 @@ class Face:
                 f"Make the boxes {wanted[0]} × {wanted[1]} mm or larger."
             )
         radius = max(SMALLEST_RADIUS, scale * (min(most, 0.28) if shared else 0.26 if leaps else 0.35))
-        # A bead between four pieces touches no more than their feet.
+        # A bead between four pieces touches only their edges.
         piece = min(0.85, (0.55 - radius / scale) / 0.26) if leaps else 1
         board = scale * layout.columns, scale * layout.rows
         if scale_at_side >= scale_above:
@@ -257,17 +257,17 @@ def _board(canvas: Canvas, face: Face, front: Front) -> None:
     spots = spots_of(face, front)
     for spot in spots:
         if len(spot.slot.path) > 1:
-            _way(canvas, face, front, spot)
+            _move_line(canvas, face, front, spot)
     for cell, piece in enumerate(front.pieces):
         if piece is not None:
             piece_draw(canvas, face.layout, piece, *face.centre(cell), face.scale * face.piece)
     for spot in spots:
         bead_draw(canvas, face.glasses[spot.slot.bead.colour], spot.slot.bead.mark, spot.x, spot.y, face.radius)
     for spot in () if front.is_even else spots:
-        _number(canvas, face, spot)
+        _bead_number(canvas, face, spot)
 
 
-def _way(canvas: Canvas, face: Face, front: Front, spot: Spot) -> None:
+def _move_line(canvas: Canvas, face: Face, front: Front, spot: Spot) -> None:
     """Draw the line of a move through its bead, in the bead's colour; an arrowhead points at a captured piece."""
     path = spot.slot.path
     points = [face.centre(path[0]), (spot.x, spot.y)]
@@ -298,7 +298,7 @@ def _way(canvas: Canvas, face: Face, front: Front, spot: Spot) -> None:
         canvas.restoreState()
 
 
-def _number(canvas: Canvas, face: Face, spot: Spot) -> None:
+def _bead_number(canvas: Canvas, face: Face, spot: Spot) -> None:
     """Draw the number of beads of this kind, over or under the bead on a white ground."""
     text = f"{spot.slot.beads:,}"
     size = ink.fitting(text, BOLD, DIGIT_SIZE * face.radius, (0.9 if len(spot.slot.path) < 2 else 0.44) * face.scale)
