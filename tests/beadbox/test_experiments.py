@@ -433,11 +433,12 @@ def test_every_experiment_has_its_current_result_in_documents() -> None:
     written: dict[str, list[dict[str, int]]] = {slug: [] for slug in EXPERIMENTS}
     for file in (root / "docs" / "experiments").iterdir():
         lines = file.read_text().splitlines()
-        found = made.fullmatch(lines[4])
+        found = made.fullmatch(lines[7])
         assert found is not None, file
         experiment = EXPERIMENTS[found["slug"]]
         assert file.stem.startswith(experiment.slug)
-        assert lines[:3] == [f"# {experiment.name}", "", experiment.question]
+        assert lines[0] == f"# {experiment.name}"
+        assert lines[5] == experiment.question
         assert int(found["edition"]) == experiment.edition, f"{file}: make experiments"
         named = (setting.rsplit(" ", 1) for setting in re.split(r", (?=[a-z])", found["settings"]))
         written[experiment.slug].append(
