@@ -34,6 +34,8 @@ from tests.toys.tug import Tug
 
 LINK = re.compile(r'<a [^>]*href="(/[^"#]*)')
 NO_PAGE = re.compile(r"/(admin|static|api|logout)\b|\.csv$")
+OTHERS = "|".join(sorted({*GAMES, *(game.family for game in GAMES.values())}))
+NOT_OF_TOYS = re.compile(rf"{NO_PAGE.pattern}|[/=]({OTHERS})\b")
 
 every_toy = pytest.mark.parametrize("game", TOYS, ids=lambda game: game.slug)
 with_boxes = pytest.mark.parametrize("game", [game for game in TOYS if game.takes_boxes], ids=lambda game: game.slug)
@@ -71,8 +73,8 @@ def trained(machine: Machine, account: Any, opponent: str = "random") -> None:
     assert (run.status, run.error) == ("finished", "")
 
 
-def pages_from(client: Client, *addresses: str) -> Iterator[tuple[str, str]]:
-    """Yield every page reachable by links from these addresses, with its text."""
+def pages_from(client: Client, no_page: re.Pattern[str], *addresses: str) -> Iterator[tuple[str, str]]:
+    """Yield every page reachable by links from these addresses, with its text; ``no_page`` finds links to omit."""
     waiting, known = list(addresses), set(addresses)
     while waiting:
         address = waiting.pop()
@@ -82,7 +84,7 @@ def pages_from(client: Client, *addresses: str) -> Iterator[tuple[str, str]]:
         page = text.decode(errors="replace")
         yield address, page
         found = {link.replace("&amp;", "&") for link in LINK.findall(page)}
-        new = {link for link in found - known if not NO_PAGE.search(link)}
+        new = {link for link in found - known if not no_page.search(link)}
         known |= new
         waiting += sorted(new)
 
@@ -104,7 +106,8 @@ def test_the_lobby_offers_it_and_a_click_begins_a_match(client: Client, game: Ga
 
 
 @pytest.mark.django_db
-def test_every_page_that_links_lead_to_can_be_read(client: Client, staff: Any) -> None:
+@pytest.mark.parametrize("no_page", [NOT_OF_TOYS, pytest.param(NO_PAGE, marks=pytest.mark.soak)], ids=["toys", "all"])
+def test_every_page_that_links_lead_to_can_be_read(client: Client, staff: Any, no_page: re.Pattern[str]) -> None:
     client.force_login(staff)
     addresses = ["/", "/ai", "/machines", "/account"]
     for game in TOYS:
@@ -122,7 +125,7 @@ def test_every_page_that_links_lead_to_can_be_read(client: Client, staff: Any) -
             schedule_create(user=staff, machine=machine.slug, timing=Timing("0 3 * * *"), stages=stages)
         addresses += [f"/play/{game.slug}", f"/machines?game={game.slug}", f"/tournaments/new?game={game.slug}"]
         addresses += [machine.get_absolute_url() for machine in machines]
-    read = dict(pages_from(client, *addresses))
+    read = dict(pages_from(client, no_page, *addresses))
     assert {"/tournaments", "/machines/new", "/schedules"} <= read.keys()
     for game in TOYS:
         assert game.name in read["/"]
