@@ -109,19 +109,30 @@ there() {
     chroot "$root" /usr/bin/env -i -C /root/beadbox HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin "${settings[@]}" "$@"
 }
 
-# The installed library must leave the same beads, random state and strength as the checkout.
+# The installed library must leave the same beads, random state and strength as the checkout. The examples of its
+# documents must hold, and its command must write the same file in a pipe as in a terminal.
 library() {
     training=tests/beadbox/installed_training.py
-    wheels=/root/wheels python=/root/environment/bin/python
+    wheels=/root/wheels programs=/root/environment/bin
     .venv/bin/python -m hatchling build --target wheel --directory "$root$wheels" >"$root.log" 2>&1 || { cat "$root.log"; return 1; }
     wheel=$wheels/$(ls "$root$wheels")
     expected=$(PYTHONPATH=. .venv/bin/python "$training")
     cp "$training" "$root/root/training.py"
+    cp tests/beadbox/installed_examples.py "$root/root/examples.py"
     there python3 -m venv /root/environment
     for extras in "" "[fast]"; do
-        there $python -m pip install --quiet --disable-pip-version-check "$wheel$extras"
-        [ "$(there $python -I /root/training.py)" = "$expected" ] || return 1
+        there $programs/pip install --quiet --disable-pip-version-check "$wheel$extras"
+        [ "$(there $programs/python -I /root/training.py)" = "$expected" ] || return 1
         echo "make bare: beadbox$extras trains as the checkout does."
+        n_examples=$(there $programs/python -I /root/examples.py) || return 1
+        echo "make bare: $n_examples examples of beadbox$extras hold."
+        train="$programs/beadbox train --game noughts-and-crosses --games 200 --seed 1"
+        there $train /root/piped.json >"$root.log" || return 1
+        ! grep -q $'[\r\033]' "$root.log" || return 1
+        there script --quiet --return --command "$train /root/terminal.json" /dev/null >"$root.log" || return 1
+        cmp "$root/root/piped.json" "$root/root/terminal.json" || return 1
+        rm "$root/root/piped.json" "$root/root/terminal.json"
+        echo "make bare: beadbox$extras has its command, in a pipe and in a terminal."
     done
 }
 

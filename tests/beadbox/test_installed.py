@@ -16,6 +16,7 @@ from tests.release import ROOT, build
 pytestmark = pytest.mark.soak
 
 TRAINING = Path(__file__).with_name("installed_training.py").read_text()
+EXAMPLES = Path(__file__).with_name("installed_examples.py").read_text()
 EXTRAS = """
 from beadbox.learners.boxes.cabinet import Cabinet
 from beadbox.learners.boxes.printing.sheets import sheets_pdf
@@ -86,6 +87,7 @@ def test_an_installed_library_trains_as_in_the_tree(
 
     environment.install(wheel)
     assert environment.run(TRAINING) == expected
+    assert environment.run(EXAMPLES) > 0
     with pytest.raises(subprocess.CalledProcessError):
         environment.run("import numba")
 
@@ -95,4 +97,5 @@ def test_an_installed_library_trains_as_in_the_tree(
     shutil.rmtree(cache)
     cache.touch()
     assert environment.run(TRAINING + EXTRAS, XDG_CACHE_HOME=str(tmp_path / "caches")) == expected
+    assert environment.run(EXAMPLES, XDG_CACHE_HOME=str(tmp_path / "caches")) > 0
     assert [*(tmp_path / "caches" / "beadbox").rglob("*.nbc")]

@@ -88,7 +88,8 @@ import asyncio, importlib, pkgutil, sys
 import beadbox
 sys.modules |= dict.fromkeys(("fcntl", "grp", "pwd", "resource", "termios"))
 for module in pkgutil.walk_packages(beadbox.__path__, "beadbox."):
-    if module.name != "beadbox.kernels.compiled":  # asks for the platform
+    # The first asks for the platform, and the second is a program.
+    if module.name not in ("beadbox.kernels.compiled", "beadbox.__main__"):
         importlib.import_module(module.name)
 """
 
