@@ -28,10 +28,10 @@ from tests.bench import (
     backup,
     exact_strength,
     first_seconds,
-    import_time,
     ladder,
     learning_speed,
     learnt,
+    library_start,
     live_load,
     month,
     population,
@@ -44,7 +44,8 @@ from tests.bench import (
 from tests.bench.figures import Figure, table
 
 BENCHMARKS: dict[str, Callable[[], Iterator[Figure]]] = {
-    "import-time": import_time.beadbox_and_numpy,
+    "import-time": library_start.import_time,
+    "first-lines": library_start.first_lines,
     "learning-speed": learning_speed.kernel_and_c,
     "table-speed": learning_speed.tables_and_c,
     "table-learners": table_learners.as_the_page_says,
