@@ -12,7 +12,6 @@ A kernel that takes minutes as plain Python (``only_compiled``) raises an error 
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import os
 import threading
@@ -126,6 +125,8 @@ class KernelPackage:
 
     def _load_off_the_loop(self) -> None:
         """Load numba in this thread, or in another one if this thread runs an event loop."""
+        import asyncio  # Only processes of a site get here, and an import of the library takes less time without it.
+
         try:
             asyncio.get_running_loop()
         except RuntimeError:
