@@ -49,8 +49,10 @@ class StateFields(Shape):
     totalBeads: Count = Field(default_factory=lambda fields: sum(fields["beads"]))  # noqa: N815  # as it stands there
 
 
-class StatesFile(RootModel[Items[StateFields]]):
+class StatesFile(RootModel[list[StateFields]]):
     """A file of matchbox-ai: a list of its boxes."""
+
+    root: Items[StateFields]
 
 
 class HexapawnFile(Named):
