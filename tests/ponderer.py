@@ -5,32 +5,33 @@ from typing import Any
 
 from django.db import connection
 
-from games.live.players import Choice, LiveMatch, LiveSeat, Offer, SeatPlayer
+from games.live.players import Automaton, Choice, LiveMatch, LiveSeat, Offer, SeatPlayer
 from tests.waiting import HANG_S
 
 
-class SlowPlayer(SeatPlayer):
+class SlowPlayer(Automaton, SeatPlayer):
     """Plays the first legal move after the test has set ``may_move``, and records each call of ``choose``."""
 
     slug = "ponderer"
     name = "Ponderer"
 
     def __init__(self) -> None:
+        self.seat_player = self
         self.may_move = threading.Event()
         self.thoughts: list[int] = []
         self.in_transaction: list[bool] = []
         self.dies = False
 
     def sit(self, live: LiveMatch, seat: LiveSeat, machine: str) -> None:
-        pass
+        seat.give(self, self.name)
 
     def offer(self, game: Any) -> Offer | None:
         return Offer(self.name, "Takes its time.")
 
-    def is_slow(self, live: LiveMatch, seat: LiveSeat) -> bool:
+    def is_slow(self, live: LiveMatch) -> bool:
         return True
 
-    def choose(self, live: LiveMatch, seat: LiveSeat, position: Any) -> Choice:
+    def choose(self, live: LiveMatch, position: Any) -> Choice:
         self.thoughts.append(live.match.n_plies)
         self.in_transaction.append(connection.in_atomic_block or connection.connection is not None)
         assert self.may_move.wait(HANG_S)

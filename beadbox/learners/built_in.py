@@ -1,6 +1,8 @@
 """The built-in machines, which a new site trains at its first start, and its tournament."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from beadbox.rules.outcome import Side
 
@@ -81,6 +83,10 @@ HOUSE: tuple[HouseMachine, ...] = (
         seed=1989,
     ),
 )
+HOUSE_OF: Mapping[tuple[str, Side], HouseMachine] = MappingProxyType(
+    {(one.game, side): one for one in HOUSE for side in Side if one.side in (side, None)}
+)
+"""The built-in machines by game and side; a machine that plays either side stands at both."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +113,3 @@ HOUSE_TOURNAMENT = HouseTournament(
     n_games=1_000,
     seed=1961,
 )
-
-
-def house_machine(game: str, side: Side) -> HouseMachine | None:
-    """Return the built-in machine for a side of a game; ``None`` if there is none."""
-    return next((one for one in HOUSE if one.game == game and one.side in (side, None)), None)

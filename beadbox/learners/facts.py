@@ -15,7 +15,7 @@ from typing import TypedDict, cast
 
 from beadbox.learners.boxes.presets import DEFAULT_PRESETS, PRESETS
 from beadbox.learners.boxes.table import boxes_compile
-from beadbox.learners.built_in import house_machine
+from beadbox.learners.built_in import HOUSE_OF
 from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
 from beadbox.strength.facts import SIDE_NAMES, GameFacts, game_facts
@@ -73,7 +73,7 @@ def facts_make(game: AnyGame) -> Facts:
 
 def usual_boxes(game: AnyGame, side: Side) -> str:
     """Return the preset with boxes that a new machine of this side gets, that of the built-in machine if it has one."""
-    house = house_machine(game.family, side)
+    house = HOUSE_OF.get((game.family, side))
     return house.preset if house is not None and house.preset in PRESETS else DEFAULT_PRESETS[side]
 
 

@@ -67,7 +67,7 @@ def move_play(live: LiveMatch, person: Principal, move: str, ply: int | None) ->
     except RulesError as error:
         raise exceptions.MoveRefusedError(error, move) from None
     if seat.player is not None:  # the person has taken over this player's seat: the move counts as its own choice
-        _remember(live, seat, seat.player.follow(live, seat, position, parsed))
+        _remember(live, seat, seat.player.follow(live, position, parsed))
     _ply_add(live, seat.row.side, game.format_move(parsed), game.encode(after))
     play_on(live, after)
 
@@ -160,7 +160,7 @@ def match_answer(*, match_id: int, answer_by: datetime, max_plies: int | None) -
     position = live.game.decode(live.match.position)
     seat = live.seats[live.game.side_to_move(position)]
     assert seat.player is not None, "only an automated player's move can be due"
-    _answer_store(live, seat.player.choose(live, seat, position), max_plies)
+    _answer_store(live, seat.player.choose(live, position), max_plies)
 
 
 @transaction.atomic
@@ -257,11 +257,11 @@ def play_on(
         seat = live.seats[game.side_to_move(position)]
         if outcome is not None or seat.player is None or seat.row.is_human:
             break
-        if answer is None and seat.player.is_slow(live, seat):
+        if answer is None and seat.player.is_slow(live):
             live.match.answer_by = timezone.now() + ANSWER_WITHIN
             live.on_commit = partial(_due_move_request, live, None if max_plies is None else max_plies - n_answers)
             break
-        choice, answer = answer or seat.player.choose(live, seat, position), None
+        choice, answer = answer or seat.player.choose(live, position), None
         _remember(live, seat, choice.record)
         if choice.move is None:  # the machine's box is empty, or the machine was deleted
             outcome = Outcome(Side(seat.row.side).other, EMPTY_BOX)

@@ -6,10 +6,10 @@ Live play knows no learner: the app that keeps machines binds itself here, in on
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 from uuid import UUID
 
 from django.db import connection
@@ -48,28 +48,25 @@ class NotHeldError(Exception):
 
 @dataclass(slots=True, eq=False)
 class LiveSeat:
-    """A seat of a live match, and the data that its automated player has read for it."""
+    """A seat of a live match, with the automated player that has read it."""
 
     row: Seat
     player: SeatPlayer | None = None
     """The automated player of this seat, even after a person has taken the seat over."""
-    occupant: Any = None
-    """Data that the player has read for the seat; only the player knows their type."""
     records: list[DecisionRecord] = field(default_factory=list)
     """Decision records of moves that are not stored yet."""
 
-    @classmethod
-    def of(cls, row: Seat) -> LiveSeat:
-        """Return the live seat of a row."""
-        return cls(row, PLAYERS[row.automaton] if row.automaton else None)
-
     def give(self, player: SeatPlayer, name: str) -> None:
-        """Give the seat to an automated player. After a take-over, the person keeps the seat and their name."""
+        """Give the seat to an automated player."""
         self.player = player
+        self.reserve(player.slug, name)
+
+    def reserve(self, slug: str, name: str) -> None:
+        """Note an automated player in the row. After a take-over, the person keeps the seat and their name."""
         if self.row.is_human:
-            self.row.takes_over = player.slug
+            self.row.takes_over = slug
         else:
-            self.row.player, self.row.name = player.slug, name
+            self.row.player, self.row.name = slug, name
 
 
 @dataclass(slots=True, eq=False)
@@ -101,6 +98,11 @@ class LiveMatch:
     def automata(self) -> list[tuple[LiveSeat, SeatPlayer]]:
         """The seats with an automated player, each with that player, in order of side."""
         return [(seat, seat.player) for seat in self.seats if seat.player is not None]
+
+    @property
+    def slugs(self) -> list[str]:
+        """The automated players of the match, each once, in alphabetical order."""
+        return sorted({player.slug for _, player in self.automata})
 
 
 class Statement(NamedTuple):
@@ -145,21 +147,24 @@ class Offer:
     elo: RatingShape | None = None
 
 
-class SeatPlayer(ABC):
-    """An automated player of live matches.
+class Automaton(ABC):
+    """An automated player that a room can ask for by its slug (:data:`PLAYERS`).
 
-    ``sit``, ``seated``, ``opened`` and ``finish`` are called inside the transaction that writes the match. ``choose``,
-    ``follow`` and ``remember`` are called there too if the room is locked (``LiveMatch.is_held``), else before it. A
-    slow player chooses outside of any transaction (:meth:`is_slow`). All other methods only read.
+    ``sit``, ``seated``, ``opened`` and ``finish`` are called inside the transaction that writes the match. All other
+    methods only read.
 
     Locks: the room is locked before a player's own rows. A player locks its rows in ascending order of their ids, and
     never locks a room.
     """
 
-    slug: ClassVar[str]
+    slug: str
     name: str
+    seat_player: SeatPlayer
+    """The player of a stored seat for which there are no rows of its own."""
     learns: bool = False
     """Whether the player may learn from a match, so that taking over its seat is useful."""
+    swaps_in: Collection[str] = ()
+    """Slugs of games in which a room that asks for this player gets one for either side."""
 
     def plays(self, game: AnyGame) -> bool:
         """Whether the player can play this game."""
@@ -173,16 +178,21 @@ class SeatPlayer(ABC):
         """Whether a player of this game may ask this automated player for its view of a position."""
         return False
 
-    def is_slow(self, live: LiveMatch, seat: LiveSeat) -> bool:
-        """Whether the player may think for seconds in this seat.
+    def only_side(self, machine: str) -> Side | None:
+        """Return the only side that the player can play, ``None`` for either; ``machine`` is as for :meth:`sit`.
 
-        :meth:`choose` is then called outside of any transaction.
+        Raises:
+            PlayError: there is no such machine.
         """
-        return False
+        return None
+
+    def precedence(self, live: LiveMatch, seat: LiveSeat, machine: str) -> int:
+        """Return the sort key by which two players sit down, so that rows are locked in ascending order of ids."""
+        return 0
 
     @abstractmethod
     def sit(self, live: LiveMatch, seat: LiveSeat, machine: str) -> None:
-        """Take a seat that is about to be stored (:meth:`LiveSeat.give`), and read the data for the first move.
+        """Take a seat that is about to be stored (:meth:`LiveSeat.give`), with the data for the first move.
 
         Args:
             live: the match; ``live.room`` holds the request. A new room has its id, but no row yet.
@@ -193,10 +203,10 @@ class SeatPlayer(ABC):
             PlayError: the player cannot play this side, or the person may not use it.
         """
 
-    def seated(self, seats: Sequence[LiveSeat]) -> Statement | None:
-        """Return the statement that inserts this player's rows for its seats of a new match; ``None``: no rows."""
+    def seated(self, live: LiveMatch) -> Statement | None:
+        """Return the statement that inserts rows for this player's seats of a new match; ``None``: no rows."""
 
-    def opened(self, live: LiveMatch, seat: LiveSeat) -> None:
+    def opened(self, live: LiveMatch) -> None:
         """Check quotas after the match has been stored.
 
         Called last, under the locks of the counts of open rooms, so it must not wait for other locks.
@@ -205,68 +215,15 @@ class SeatPlayer(ABC):
             PlayError: the match is refused, and the transaction is rolled back.
         """
 
-    def precedence(self, live: LiveMatch, seat: LiveSeat, machine: str) -> int:
-        """Return the sort key by which two players sit down, so that rows are locked in ascending order of ids."""
-        return 0
-
-    def only_side(self, machine: str) -> Side | None:
-        """Return the only side that the player can play, ``None`` for either; ``machine`` is as for :meth:`sit`.
-
-        Raises:
-            PlayError: there is no such machine.
-        """
-        return None
-
-    def can_sit(self, live: LiveMatch, seat: LiveSeat, side: Side) -> bool:
-        """Whether the player of this seat could play the given side in a rematch."""
-        return True
-
-    @abstractmethod
-    def choose(self, live: LiveMatch, seat: LiveSeat, position: AnyPosition) -> Choice:
-        """Return the move to play in a position that is not terminal, or a resignation.
-
-        A slow player must not use the database here: it gets only the seat, its match and room. Any other player needs
-        the room's lock to write or lock rows.
-
-        Random choices depend only on the match's ``seed`` and ``n_plies``, so that a match can be replayed.
-
-        Raises:
-            NotHeldError: the room must be locked first.
-        """
-
-    def follow(self, live: LiveMatch, seat: LiveSeat, position: AnyPosition, move: AnyMove) -> object:
-        """Return the record of a move by the person in this player's seat, at ply ``live.match.n_plies``.
-
-        The record is that of a :class:`Choice` of the same move. The move is legal. Raises as :meth:`choose` does.
-        """
-
-    def remember(self, seat: LiveSeat, records: Sequence[DecisionRecord]) -> Statement | None:
-        """Return the statement that stores decision records of this seat, at least one; ``None``: nothing is stored."""
-
-    def learner_id(self, seat: LiveSeat) -> Hashable | None:
-        """Return the learner of this seat, if it also learns from other matches; ``None``: no such learner.
-
-        Matches with the same learners that end at the same moment are stored together.
-        """
-        return None
-
     def finish(self, matches: Sequence[LiveMatch]) -> None:
         """Learn from finished matches, in this order. The player has one or two seats in each.
 
-        Called once for each match, after :meth:`remember`. There are several if matches with the same learners
-        (:meth:`learner_id`) end at the same moment.
+        Called once for each match, after :meth:`SeatPlayer.remember`. There are several if matches with the same
+        learners (``SeatPlayer.learner_id``) end at the same moment.
         """
 
-    def describe(self, seat: LiveSeat) -> SeatMachine | None:
-        """Return a client's view of the machine in this seat (``seats[].machine`` of the state)."""
-        return None
-
-    def audience(self, seat: LiveSeat) -> list[int | str] | None:
-        """Return the audience of the machine in this seat, as JSON for :meth:`may_see`; ``None``: public."""
-        return None
-
     def may_see(self, viewer: Principal, audience: list[int | str] | None) -> bool:
-        """Whether the viewer belongs to an :meth:`audience`. Does not query the database."""
+        """Whether the viewer belongs to an audience (``SeatPlayer.audience``). Does not query the database."""
         return audience is None
 
     def unseen(self, viewer: Principal) -> Q | None:
@@ -274,15 +231,67 @@ class SeatPlayer(ABC):
         return None
 
     def redact_insight(self, insight: Insight, machines: Mapping[str, MachineBrief]) -> Insight | None:
-        """Redact an :meth:`insight` for a viewer of only these machines, given by role; ``None`` if nothing remains."""
+        """Redact an insight for a viewer of only these machines, given by role; ``None`` if nothing remains."""
         return None
 
-    def manages(self, seat: LiveSeat, user: AnyUser) -> bool:
-        """Whether the user may change the machine in this seat."""
+    def managed(self, live: LiveMatch, user: AnyUser) -> list[int]:
+        """Return the ids of the machines in this player's seats that the user may change."""
+        return []
+
+
+class SeatPlayer(ABC):
+    """An automated player in a seat of a live match, with the data that it has read for this seat.
+
+    ``choose``, ``follow`` and ``remember`` are called inside the transaction that writes the match if the room is
+    locked (``LiveMatch.is_held``), else before it. A slow player chooses outside of any transaction (:meth:`is_slow`).
+    All other methods only read.
+    """
+
+    slug: str
+    """The :class:`Automaton` to which the player belongs."""
+    learns: bool = False
+    """Whether the player may learn from a match (``Automaton.learns``)."""
+    either_side: bool = True
+    """Whether the player could play the other side in a rematch."""
+    audience: list[int | str] | None = None
+    """The audience of the machine in this seat, as JSON for :meth:`Automaton.may_see`; ``None``: public."""
+    learner_id: Hashable | None = None
+    """The learner of this seat, if it also learns from other matches.
+
+    Matches with the same learners that end at the same moment are stored together.
+    """
+
+    def is_slow(self, live: LiveMatch) -> bool:
+        """Whether the player may think for seconds. :meth:`choose` is then called outside of any transaction."""
         return False
 
+    @abstractmethod
+    def choose(self, live: LiveMatch, position: AnyPosition) -> Choice:
+        """Return the move to play in a position that is not terminal, or a resignation.
+
+        A slow player must not use the database here. Any other player needs the room's lock to write or lock rows.
+
+        Random choices depend only on the match's ``seed`` and ``n_plies``, so that a match can be replayed.
+
+        Raises:
+            NotHeldError: the room must be locked first.
+        """
+
+    def follow(self, live: LiveMatch, position: AnyPosition, move: AnyMove) -> object:
+        """Return the record of a move by the person in this player's seat, at ply ``live.match.n_plies``.
+
+        The record is that of a :class:`Choice` of the same move. The move is legal. Raises as :meth:`choose` does.
+        """
+
+    def remember(self, records: Sequence[DecisionRecord]) -> Statement | None:
+        """Return the statement that stores decision records of this seat, at least one; ``None``: nothing is stored."""
+
+    def describe(self) -> SeatMachine | None:
+        """Return a client's view of the machine in this seat (``seats[].machine`` of the state)."""
+        return None
+
     def insight(self, live: LiveMatch) -> Insight | None:
-        """Return what the machines thought and learnt (``learning`` of the state), over all seats of this player."""
+        """Return what the machines thought and learnt (``learning`` of the state), over all seats of such players."""
         return None
 
 
@@ -290,7 +299,7 @@ class MachinePort(Protocol):
     """The interface between live play and the app that keeps machines."""
 
     @property
-    def players(self) -> Sequence[SeatPlayer]:
+    def players(self) -> Sequence[Automaton]:
         """All automated players, in the order in which they are offered."""
 
     @property
@@ -300,17 +309,17 @@ class MachinePort(Protocol):
     def occupants_query(self) -> sql.Composable:
         """Return a query of one JSON value about the seats of the match ``latest``, for the statement of that match."""
 
-    def occupants_keep(self, seats: Sequence[LiveSeat], found: Sequence[Sequence[object]] | None) -> None:
-        """Store the value of :meth:`occupants_query` in these seats of the match (``LiveSeat.occupant``)."""
+    def occupants_seat(self, seats: Sequence[LiveSeat], found: Sequence[Sequence[object]] | None) -> None:
+        """Give these stored seats of a match their automated players, by the value of :meth:`occupants_query`."""
 
     def occupants_fetch(self, seats: Sequence[LiveSeat]) -> None:
-        """Read the value of :meth:`occupants_query` by a statement of its own, and store it in the seats."""
+        """Read the value of :meth:`occupants_query` by a statement of its own, and give the seats their players."""
 
     def guest_claim(self, user_id: int, guest: UUID) -> Claimed:
         """Move a guest's possessions other than seats to an account. Called under the locks of the guest's rooms."""
 
 
-PLAYERS: dict[str, SeatPlayer] = {}
+PLAYERS: dict[str, Automaton] = {}
 """Every automated player by its slug."""
 _bound: list[MachinePort] = []
 
@@ -327,7 +336,7 @@ def machine_port() -> MachinePort:
     return _bound[0]
 
 
-Asked = tuple[SeatPlayer, str]
+Asked = tuple[Automaton, str]
 """The request for a side: an automated player, and the id or slug of the machine, if the player needs one."""
 
 

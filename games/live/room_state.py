@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any, cast
 
 from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
-from beadbox.rules.outcome import AGREED, MOVE_LIMIT, RESIGNATION, Side
+from beadbox.rules.outcome import AGREED, MOVE_LIMIT, RESIGNATION
 from games.accounts.principal import AnyUser, Principal
 from games.live.players import PLAYERS, LiveMatch
 from games.live.states import (
@@ -51,8 +51,13 @@ MATCH_REASONS = {
 
 def swap_allowed(live: LiveMatch) -> bool:
     """Whether a person sits here, and every automated player could play the other side."""
-    anybody = any(seat.row.is_human for seat in live.seats)
-    return anybody and all(player.can_sit(live, seat, Side(seat.row.side).other) for seat, player in live.automata)
+    room, anybody = live.room, any(seat.row.is_human for seat in live.seats)
+    asked = (
+        PLAYERS.get(room.takes_over if seat.row.is_human else room.opponent)
+        for seat, player in live.automata
+        if not player.either_side
+    )
+    return anybody and all(player is not None and room.game in player.swaps_in for player in asked)
 
 
 def draw_offer(live: LiveMatch) -> DrawOffer | None:
@@ -142,9 +147,9 @@ def room_state(live: LiveMatch) -> State:
     The number of queries is fixed.
     """
     private: list[PrivateSeat] = [
-        {"side": seat.row.side, "player": player.slug, "audience": audience}
+        {"side": seat.row.side, "player": player.slug, "audience": player.audience}
         for seat, player in live.automata
-        if (audience := player.audience(seat)) is not None
+        if player.audience is not None
     ]
     room, match, game = live.room, live.match, live.game
     shown = (_position_kept if game.takes_boxes else _position_shown)(
@@ -172,7 +177,7 @@ def room_state(live: LiveMatch) -> State:
                     "takes_over": bool(seat.row.takes_over),
                     "name": seat.row.name,
                     "taken": not seat.row.is_free,
-                    "machine": None if seat.player is None else seat.player.describe(seat),
+                    "machine": None if seat.player is None else seat.player.describe(),
                     "hidden": False,
                 }
                 for seat in live.seats
@@ -293,9 +298,8 @@ def machines_managed(room: Room, user: AnyUser) -> list[int]:
     """Return the ids of the machines in the room's seats that the user may change."""
     if not Principal.of(user).is_known:
         return []
-    seats = match_read(room.code).automata
-    machines = [player.describe(seat) for seat, player in seats if player.manages(seat, user)]
-    return [machine["id"] for machine in machines if machine]
+    live = match_read(room.code)
+    return [machine_id for slug in live.slugs for machine_id in PLAYERS[slug].managed(live, user)]
 
 
 def _outcome(match: Match) -> Ending:

@@ -21,6 +21,7 @@ from games.limits.quotas import account_hold, match_count, site_require
 from games.live.match_lists import MAX_CONCURRENT_TRANSACTIONS, opening_read, room_bounds, room_bounds_require, rooms_of
 from games.live.play import match_tell, overdue_move_request, play_on
 from games.live.players import (
+    PLAYERS,
     Asked,
     LiveMatch,
     LiveSeat,
@@ -188,8 +189,8 @@ def _opened(person: Principal, live: LiveMatch) -> RoomState:
     room_bounds_require(bounds)
     if person.user_id is not None:
         account_hold(person.user_id)
-    for seat, player in live.automata:
-        player.opened(live, seat)
+    for slug in live.slugs:
+        PLAYERS[slug].opened(live)
     return match_tell(live, person)
 
 
@@ -384,7 +385,7 @@ def _match_start(
     for seat, player, _ in automated:
         if seat.row.side not in human_seats:
             seat.row.player = player.slug
-        seat.give(player, player.name)
+        seat.reserve(player.slug, player.name)
     if len(automated) > 1:  # so that they lock rows in ascending order
         automated.sort(key=lambda one: one[1].precedence(live, one[0], one[2]))
     for seat, player, machine in automated:

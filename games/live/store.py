@@ -136,21 +136,21 @@ def match_read(
     else:
         live.plies += [row_read(Ply, row) for row in more or ()]
         live.n_stored = len(live.plies)
-    machine_port().occupants_keep(live.seats, occupants)
+    machine_port().occupants_seat(live.seats, occupants)
     return live
 
 
 def live_match(match: Match) -> LiveMatch:
     """Return a match with its room, seats, plies and occupants."""
     live = _live(match.room, match, list(match.seats.order_by("side")), list(match.plies.order_by("number")))
-    if live.automata:
+    if any(seat.row.automaton for seat in live.seats):
         machine_port().occupants_fetch(live.seats)
     return live
 
 
 def _live(room: Room, match: Match, seats: list[Seat], plies: Sequence[Ply] = ()) -> LiveMatch:
     match.room = room
-    return LiveMatch(room, match, room.game_rules, [LiveSeat.of(row) for row in seats], list(plies), len(plies))
+    return LiveMatch(room, match, room.game_rules, [LiveSeat(row) for row in seats], list(plies), len(plies))
 
 
 def match_latest(room: Room) -> Match:
@@ -214,7 +214,7 @@ def match_store(live: LiveMatch, locks: Sequence[str] = ()) -> None:
     for seat, player in live.automata:
         if seat.records:
             records, seat.records = seat.records, []
-            remembered = player.remember(seat, records)
+            remembered = player.remember(records)
             parts += [] if remembered is None else [remembered]
     with connection.cursor() as cursor:
         cursor.execute(
@@ -270,8 +270,8 @@ def _match_parts(live: LiveMatch) -> list[Statement]:
         Statement.insert(Match, names, [values]),
         Statement.insert(Seat, seats[0][0], [values for _, values in seats]),
     ]
-    for slug in sorted({player.slug for _, player in live.automata}):
-        part = PLAYERS[slug].seated([seat for seat, player in live.automata if player.slug == slug])
+    for slug in live.slugs:
+        part = PLAYERS[slug].seated(live)
         parts += [] if part is None else [part]
     return parts
 
@@ -293,8 +293,8 @@ def matches_store(*matches: LiveMatch, locks: Sequence[str] = ()) -> None:
     for live in matches:
         match_store(live, locks)
     over = [live for live in matches if live.match.is_over]
-    for slug in sorted({player.slug for live in over for _, player in live.automata}):
-        PLAYERS[slug].finish([live for live in over if any(player.slug == slug for _, player in live.automata)])
+    for slug in sorted({slug for live in over for slug in live.slugs}):
+        PLAYERS[slug].finish([live for live in over if slug in live.slugs])
 
 
 def retried_once(service: Callable[P, ResultT]) -> Callable[P, ResultT]:
@@ -357,8 +357,7 @@ def match_change(code: str, session: SeenSession | None, change: Callable[[LiveM
 
 def _learners(live: LiveMatch) -> frozenset[Hashable]:
     """The learners of a finished match, without those that learn in its room only."""
-    found = (player.learner_id(seat) for seat, player in live.automata)
-    return frozenset(learner for learner in found if learner is not None)
+    return frozenset(player.learner_id for _, player in live.automata if player.learner_id is not None)
 
 
 @transaction.atomic

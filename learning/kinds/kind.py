@@ -1,4 +1,4 @@
-"""A kind of machine: five objects, each of which is responsible for one part of the site.
+"""A kind of machine: five parts, each of which is responsible for one part of the site.
 
 Only a kind's own folder knows which kind a machine is. Other code calls :func:`learning.kinds.registry.kind_of` and
 uses the object that it needs. ``docs/adding-a-machine.md`` explains how to add a kind.
@@ -7,7 +7,6 @@ uses the object that it needs. ``docs/adding-a-machine.md`` explains how to add 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from beadbox.learners.rule import Rule
 from learning.kinds.files import KindFiles
@@ -24,7 +23,8 @@ class Kind:
     rule: type[Rule]
     """The class of the kind's rules; ``rule.kind`` names the kind in the API and in files."""
     memory: KindMemory
-    live: KindLive[Any]
+    live: type[KindLive]
+    """The class of its machines in seats of live matches."""
     training: KindTraining
     files: KindFiles
     page: KindPage

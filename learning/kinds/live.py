@@ -1,23 +1,119 @@
-"""The part of a kind of machine that plays and learns in live matches."""
+"""A machine in a seat of a live match (an occupant): how its kind plays and learns there, and how it is read.
+
+Occupants are read at every move of a match, so the query is raw SQL. Each is the ``LiveSeat.player`` of its seat.
+"""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Generic, NamedTuple, TypeVar
+from functools import cache
+from typing import Any, NamedTuple, Self
+
+from django.db import connection
+from psycopg import sql
 
 from beadbox.engines.level import Level
-from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.memory import TouchedBox
-from beadbox.rules.game import AnyMove, AnyPosition
+from beadbox.rules.game import AnyPosition
 from beadbox.rules.outcome import Outcome
-from games.live.players import MACHINE, Choice, LiveMatch, LiveSeat, Statement
-from games.live.states import Insight
-from learning.models import Machine
+from games.live.players import MACHINE, PLAYERS, LiveMatch, LiveSeat, SeatPlayer
+from games.live.states import Insight, SeatMachine
+from games.models import Seat
+from games.transport.json_rows import row_array, row_read
+from learning.kinds.insights import insights_joined
+from learning.models import Draw, Machine
 
-RecordT = TypeVar("RecordT")
-"""A kind's record of how a move was chosen (``Choice.record``)."""
+
+class LevelMove(NamedTuple):
+    """The last move of a level that plays with a learnt memory: its seat, its ply, and whether it was random."""
+
+    row: Seat
+    ply: int
+    level: Level
+    is_random: bool
+
+
+class KindLive(SeatPlayer):
+    """A machine of a kind in a seat: it plays there, and learns from the match.
+
+    A kind also implements :meth:`choose`, :meth:`follow` and :meth:`remember`. Their caller does not hold the machine's
+    lock. A kind that writes there takes the locks of the seat's match (:func:`occupants_fetch`). If the match is not
+    held, it raises ``games.live.players.NotHeldError``.
+    """
+
+    slug = MACHINE
+    learns = True
+    either_side = False  # of a kind, whether a machine plays either side, and may play itself
+    tells = ""  # the part of ``learning`` for this kind besides ``lessons``: boxes, values, parts (docs/protocol.md)
+    see_all = "See the machine"  # the link to the machine's page after a match without another machine
+    see_named = "See {name}"  # that link after a match with another machine
+
+    def __init__(self, row: Seat, machine: Machine, draws: list[Draw]) -> None:
+        """Args: draws: the machine's draws in the match, in order of play; empty for a machine without boxes."""
+        self.row = row
+        self.machine = machine
+        self.draws = draws
+        self.audience = machine.audience
+        # A room's own copy learns in its room alone.
+        self.learner_id = machine.pk if machine.learns and machine.room_id is None else None
+
+    @abstractmethod
+    def learn(self, ended: Sequence[Ended]) -> Sequence[TouchedBox]:
+        """Learn from matches that are over, in their order, each in a lesson of its own; return the changed boxes.
+
+        The caller has locked the machine and read its row since.
+        """
+
+    def describe(self) -> SeatMachine:
+        machine = self.machine
+        return {
+            **machine.brief,
+            "counts_level": machine.rule.has_boxes and machine.box_rule.counts_level,
+            "tells": self.tells,
+            "see": self.see_all,
+            "see_named": self.see_named.format(name=machine.name),
+        }
+
+    def insight(self, live: LiveMatch) -> Insight | None:
+        """Return the insights of all machines in the match, joined: of this kind and of other kinds."""
+        found = list[Insight]()
+        for kind in LIVE.values():
+            own = [player for _, player in live.automata if isinstance(player, kind)]
+            insight = kind.insight_of(live, own) if own else None
+            if insight is not None:
+                found.append(insight)
+        return insights_joined(live, found) if len(found) > 1 else next(iter(found), None)
+
+    @classmethod
+    def insight_of(cls, live: LiveMatch, players: Sequence[Self]) -> Insight | None:
+        """Return thoughts and lessons of these machines of the kind (``learning`` of the state, docs/protocol.md)."""
+        return None
+
+    @staticmethod
+    def level_insight(live: LiveMatch, moves: Sequence[LevelMove]) -> Insight | None:
+        """Return the thoughts of levels that play with a memory of this kind; ``None`` before their first move."""
+        return None
+
+    @staticmethod
+    @abstractmethod
+    def frozen_policy(machine: Machine, position: AnyPosition) -> object:
+        """Return the present machine as a policy that does not learn, for a question about one position.
+
+        The method takes no lock and writes nothing. The adviser of the machine's game (``learning.advice``) defines the
+        methods that the policy needs.
+        """
+
+
+def occupants(live: LiveMatch, slug: str = "") -> list[KindLive]:
+    """Return the machines in the seats of a match, in order of side; with a ``slug``, those of this player."""
+    machines = [player for _, player in live.automata if isinstance(player, KindLive)]
+    return [player for player in machines if slug in ("", player.slug)]
+
+
+LIVE: dict[str, type[KindLive]] = {}
+"""The class of each kind by its name; ``learning.kinds.registry.kind_register`` adds them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,65 +122,73 @@ class Ended:
 
     live: LiveMatch
     outcome: Outcome
-    seats: list[LiveSeat]
+    players: list[Any]
+    """The machine in its seats, objects of the kind's own class."""
 
 
-class LevelMove(NamedTuple):
-    """The last move of a level that plays with a learnt memory: its seat, its ply, and whether it was random."""
-
-    seat: LiveSeat
-    ply: int
-    level: Level
-    is_random: bool
+SEATS = "FROM games_seat AS seat JOIN learning_machineseat AS sits ON sits.seat_id = seat.id"
 
 
-class KindLive(ABC, Generic[RecordT]):
-    """How the machines of a kind play seats of live matches, and learn from them."""
+@cache
+def _sits() -> str:
+    """Return the SQL for a row of ``sits`` as JSON: the id of the seat, the draws in the seat, and the machine."""
+    draw, machine = row_array(Draw, "draw"), row_array(Machine, "machine")
+    return f"""json_build_array(sits.seat_id, (
+        SELECT json_agg({draw} ORDER BY draw.ply) FROM learning_draw AS draw WHERE draw.seat_id = sits.seat_id
+    ), {machine})"""  # noqa: S608 - names of our columns
 
-    player: ClassVar[str] = MACHINE
-    """The player that moves for the machines (``learning.players.machines``)."""
-    either_side: ClassVar[bool] = False
-    """Whether a machine plays either side, and may play itself; otherwise it always plays the same side."""
 
-    @abstractmethod
-    def choose(
-        self, live: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, rng: RandomSource
-    ) -> Choice:
-        """Choose a move for the machine in this seat. :meth:`remember` gets the record of the choice.
+def _in_matches(where: str, columns: str) -> str:
+    """Return the SQL that reads ``columns`` of the machines in matches; ``where`` is a condition on the match id."""
+    rows = f"{SEATS} JOIN learning_machine AS machine ON machine.id = sits.machine_id"
+    return f"SELECT {columns} {rows} WHERE seat.match_id {where}"
 
-        The caller does not hold the machine's lock. A kind that writes here takes the locks of the seat's match
-        (``storage.locks``). If the match is not held, it raises ``games.live.players.NotHeldError``.
-        """
 
-    @abstractmethod
-    def follow(
-        self, live: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, move: AnyMove
-    ) -> RecordT | None:
-        """Return the record of a person's move in the machine's seat, as if the machine had chosen it, if any."""
+def occupants_query() -> sql.Composable:
+    """Return the subquery of the occupants for a query with a match ``latest`` (``games.live.players.MachinePort``)."""
+    return sql.SQL(_in_matches("= latest.id", f"json_agg({_sits()})"))
 
-    @abstractmethod
-    def remember(self, seat: LiveSeat, machine: Machine, records: Sequence[tuple[int, RecordT]]) -> Statement | None:
-        """Return the statement that stores how moves of the seat were chosen, if anything is stored."""
 
-    @abstractmethod
-    def learn(self, machine: Machine, ended: Sequence[Ended]) -> Sequence[TouchedBox]:
-        """Learn from matches that are over, in their order, each in a lesson of its own; return the changed boxes.
+HELD = """
+    WITH sits AS MATERIALIZED (SELECT sits.seat_id, sits.machine_id {seats} WHERE seat.match_id {where}),
+    held AS MATERIALIZED (
+        SELECT * FROM learning_machine WHERE id = ANY(ARRAY(SELECT machine_id FROM sits)) ORDER BY id FOR NO KEY UPDATE
+    )
+    SELECT {columns} FROM sits JOIN held AS machine ON machine.id = sits.machine_id"""
+"""Locks each machine once, and then reads the occupants. A statement that locked a machine once for each of its seats
+could deadlock with another such statement, if the row was updated since they began. ``MATERIALIZED`` fixes the order of
+the steps: otherwise PostgreSQL may read all seats that a machine ever had, or all machines."""
 
-        The caller has locked the machine and read its row since.
-        """
 
-    def insight(self, live: LiveMatch, seats: list[LiveSeat]) -> Insight | None:
-        """Return thoughts and lessons of the machines in these seats (``learning`` of the state, docs/protocol.md)."""
-        return None
+def occupants_fetch(seats: Sequence[LiveSeat], *, lock: bool = False) -> None:
+    """Read the occupants of these seats, of one match or several, and give the seats their players anew.
 
-    def level_insight(self, live: LiveMatch, moves: Sequence[LevelMove]) -> Insight | None:
-        """Return the thoughts of levels that play with a memory of this kind; ``None`` before their first move."""
-        return None
+    With ``lock`` the machines are locked until the transaction ends, in ascending order of their ids, as in
+    ``storage.locks``.
+    """
+    matches = list({seat.row.match_id for seat in seats})
+    # A single id is not sent as an array, because PostgreSQL would plan that query each time.
+    condition, match_ids = ("= %s", matches[0]) if len(matches) == 1 else ("= ANY(%s)", matches)
+    statement = HELD.format(seats=SEATS, where=condition, columns=_sits()) if lock else _in_matches(condition, _sits())
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [match_ids])
+        occupants_seat(seats, [row for (row,) in cursor.fetchall()])
 
-    @abstractmethod
-    def frozen_policy(self, machine: Machine, position: AnyPosition) -> object:
-        """Return the present machine as a policy that does not learn, for a question about one position.
 
-        The method takes no lock and writes nothing. The adviser of the machine's game (``learning.advice``) defines the
-        methods that the policy needs.
-        """
+def occupants_seat(seats: Sequence[LiveSeat], rows: Sequence[Sequence[Any]] | None) -> None:
+    """Give these stored seats their automated players: the machines in the rows of the query, and fixed opponents.
+
+    Each row is (id of the seat, rows of its draws, row of its machine); rows of other seats are ignored. Seats of the
+    same machine share its object. The seat of a deleted machine has no row.
+    """
+    sits = {seat_id: (draw_rows, row) for seat_id, draw_rows, row in rows or ()}
+    machines: dict[int, Machine] = {}
+    for seat in seats:
+        if seat.row.pk in sits:
+            draw_rows, row = sits[seat.row.pk]
+            machine = row_read(Machine, row)
+            machine = machines.setdefault(machine.pk, machine)
+            draws = [row_read(Draw, draw) for draw in draw_rows or ()]
+            seat.player = LIVE[machine.rule.kind](seat.row, machine, draws)
+        elif slug := seat.row.automaton:
+            seat.player = PLAYERS[slug].seat_player

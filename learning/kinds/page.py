@@ -15,7 +15,6 @@ from beadbox.rules.outcome import Side
 from learning.exceptions import BoxNotFoundError, NoBoxesError
 from learning.models import Machine
 from learning.selectors.experiments import experiments_about
-from learning.selectors.machines import machine_brief
 from learning.selectors.snapshots import snapshots_summary
 from learning.selectors.strength import CURVE_AGAINST, Strength
 from learning.states import Progress
@@ -52,15 +51,8 @@ class KindText:
     """The fields of the kind's rule in the order of the editor; each field is in a single group."""
     see: str = "See the machine"
     """The text of the link to the machine's page after a training."""
-    see_all: str = "See the machine"
-    """The text of that link after a match without another machine."""
-    see_named: str = "See {name}"
-    """The text of that link after a match with another machine."""
     why: str = "machine"
     """The URL name of the page that explains the machine's moves; its argument is the machine's id."""
-    tells: str = ""
-    """The part of a match's ``learning`` for this kind, besides ``lessons``: ``boxes``, ``values`` or ``parts``
-    (docs/protocol.md)."""
     admin_list: tuple[str, str] = ("machine", "id__exact")
     """The list of the admin that shows its memory: the model's name, and the parameter for a machine's id."""
 
@@ -177,7 +169,7 @@ def machine_facts(page: KindPage, machine: Machine) -> dict[str, object]:
     """Return the facts for the page of a machine of any kind."""
     preset = page.presets.get(machine.preset)
     return {
-        **machine_brief(machine),
+        **machine.brief,
         "side_name": machine.get_side_display(),
         "description": machine.description,
         "owner_name": machine.owner.get_username() if machine.owner else "",

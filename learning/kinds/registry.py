@@ -8,6 +8,7 @@ from beadbox.learners.registry import RULES
 from beadbox.learners.rule import Rule
 from beadbox.rules.game import AnyGame
 from learning.kinds.kind import Kind
+from learning.kinds.live import LIVE
 from learning.models import Machine
 
 KINDS: dict[str, Kind] = {}
@@ -22,6 +23,7 @@ def kind_register(kind: Kind) -> None:
     PRESETS_OF_KIND[slug] = kind.page.presets
     ALL_PRESETS.update(kind.page.presets)
     READERS[slug] = kind.files.read
+    LIVE[slug] = kind.live
 
 
 def kind_usual(game: AnyGame) -> Kind | None:

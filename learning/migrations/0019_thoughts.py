@@ -2,7 +2,7 @@
 
 import django.contrib.postgres.fields
 import django.db.models.deletion
-import learning.models.machines
+import learning.models.checks
 from django.db import migrations, models
 
 
@@ -61,7 +61,7 @@ class Migration(migrations.Migration):
                 "constraints": [
                     models.UniqueConstraint(fields=("seat", "ply"), name="thought_once"),
                     models.CheckConstraint(
-                        condition=learning.models.machines.SameLength("near", "deep"), name="thought_aligned"
+                        condition=learning.models.checks.SameLength("near", "deep"), name="thought_aligned"
                     ),
                 ],
             },

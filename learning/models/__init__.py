@@ -1,5 +1,6 @@
 """The tables of learning, one module for each subject; other packages import them from here."""
 
+from learning.models.checks import NoneNegative, SameLength
 from learning.models.experiments import ExperimentPart, ExperimentRun
 from learning.models.jobs import Job, JobStatus, Turn
 from learning.models.ledger import Change, Lesson, LessonKind, ValueChange
@@ -13,8 +14,6 @@ from learning.models.machines import (
     HeldBox,
     Machine,
     MovedGuest,
-    NoneNegative,
-    SameLength,
     SharedLink,
     link_mark,
     machine_slug,

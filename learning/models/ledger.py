@@ -12,7 +12,8 @@ from django.db.models import Q
 from django.utils import timezone
 
 from games.models import Match
-from learning.models.machines import Box, Machine, NoneNegative, SameLength
+from learning.models.checks import NoneNegative, SameLength
+from learning.models.machines import Box, Machine
 from learning.models.runs import TrainingRun
 from learning.models.values import Value
 

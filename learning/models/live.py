@@ -7,7 +7,8 @@ from django.db import models
 from django.db.models import Q
 
 from games.models import Seat
-from learning.models.machines import Machine, SameLength
+from learning.models.checks import SameLength
+from learning.models.machines import Machine
 
 
 class MachineSeat(models.Model):

@@ -11,7 +11,7 @@ from typing import Any, cast
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import BooleanField, F, Func, Q, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import cached_property
@@ -24,9 +24,11 @@ from beadbox.names import name_search
 from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get
+from games.live.states import MachineBrief
 from games.models import Room, new_code
 from games.validators import name_validate
 from learning.exceptions import NoBoxesError
+from learning.models.checks import NoneNegative, SameLength
 
 AccessList = list[int | str] | None
 """The viewers that may see a machine, as JSON; ``None`` if the machine is public.
@@ -68,23 +70,6 @@ SIDES = [(0, "plays first"), (1, "plays second")]
 
 
 MACHINE_SIDES = [(None, "plays either side"), *SIDES]
-
-
-class NoneNegative(Func):
-    """SQL: whether all elements of an array are at least 0."""
-
-    template = "0 <= ALL (%(expressions)s)"
-    output_field = BooleanField()
-    arity = 1
-
-
-class SameLength(Func):
-    """SQL: whether two arrays have the same number of elements."""
-
-    template = "cardinality(%(expressions)s)"
-    arg_joiner = ") = cardinality("
-    output_field = BooleanField()
-    arity = 2
 
 
 @lru_cache(maxsize=10_000)
@@ -263,6 +248,23 @@ class Machine(models.Model):
 
     def get_absolute_url(self) -> str:
         return _address(self.pk)
+
+    @property
+    def brief(self) -> MachineBrief:
+        """The fields of the machine in the state of a room; ``win_rate`` is ``None`` before its first game."""
+        return {
+            "id": self.pk,
+            "name": self.name,
+            "url": self.get_absolute_url(),
+            "learns": self.learns,
+            "level": self.level,
+            "epsilon": self.epsilon,
+            "games": self.n_games,
+            "wins": self.n_wins,
+            "draws": self.n_draws,
+            "losses": self.n_losses,
+            "win_rate": self.n_wins / self.n_games if self.n_games else None,
+        }
 
     @property
     def audience(self) -> AccessList:

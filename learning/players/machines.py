@@ -8,15 +8,13 @@ from uuid import UUID
 
 from django.db.models import Q
 
-from beadbox.kernels.random_source import RandomSource
-from beadbox.learners.built_in import house_machine
+from beadbox.learners.built_in import HOUSE_OF
 from beadbox.learners.presets import ALL_PRESETS
-from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
+from beadbox.rules.game import AnyGame, AnyPosition
 from beadbox.rules.outcome import Side
 from games.accounts.principal import AnyUser, Principal, Visitor
 from games.exceptions import MalformedError
-from games.live.players import MACHINE, Choice, DecisionRecord, LiveMatch, LiveSeat, Offer, SeatPlayer, Statement
-from games.live.states import Insight, SeatMachine
+from games.live.players import MACHINE, Automaton, Choice, LiveMatch, LiveSeat, Offer, SeatPlayer, Statement
 from learning.access import (
     To,
     can_edit,
@@ -29,12 +27,12 @@ from learning.access import (
     unseen,
 )
 from learning.exceptions import MachineNotFoundError, MachineWrongSideError
+from learning.kinds.insights import insight_redacted
 from learning.kinds.kind import Kind
-from learning.kinds.occupants import Occupant
-from learning.kinds.registry import KINDS
-from learning.models import AccessList, Machine, MachineSeat
-from learning.players.insights import insight_redacted, insights_joined
-from learning.selectors.machines import machine_brief, machine_of_house
+from learning.kinds.live import occupants
+from learning.kinds.registry import KINDS, kind_of
+from learning.models import Machine, MachineSeat
+from learning.selectors.machines import machine_of_house
 from learning.services import lessons
 from learning.services.machine_quotas import guests_values_require
 
@@ -55,7 +53,7 @@ def _sat_before(live: LiveMatch, ref: str) -> Machine | None:
     """The machine of this id or slug, if it sat in the match before and was read with it; not if it is copied."""
     if live.before is None or live.room.fresh:
         return None
-    sat: list[Machine] = [seat.occupant.machine for seat, _ in live.before.automata if seat.occupant is not None]
+    sat = [player.machine for player in occupants(live.before)]
     by_id = row_id(ref) is not None
     return next((one for one in sat if ref == (str(one.pk) if by_id else one.slug)), None)
 
@@ -68,16 +66,24 @@ def _asks(live: LiveMatch) -> Any:
     return asks
 
 
-def _is_of(seat: LiveSeat, kind: Kind) -> bool:
-    """Whether the seat has a machine of this kind, or a deleted machine that may have been of it."""
-    occupant: Occupant | None = seat.occupant
-    return seat.row.automaton == kind.live.player if occupant is None else occupant.kind is kind
+class DeletedMachine(SeatPlayer):
+    """The seat of a machine that was deleted during the match: it resigns."""
+
+    learns = True
+    either_side = False
+
+    def __init__(self, slug: str) -> None:
+        self.slug = slug
+
+    def choose(self, live: LiveMatch, position: AnyPosition) -> Choice:
+        return Choice(None)
 
 
-class MachinePlayer(SeatPlayer):
-    """A machine: it moves, and learns from the match in the transaction that ends it.
+class MachinePlayer(Automaton):
+    """Any machine of the kinds with this slug: it moves, and learns in the transaction that ends the match.
 
-    In a seat taken over by a person it chooses nothing, but still learns from the person's moves.
+    In a seat taken over by a person it chooses nothing, but still learns from the person's moves. The machine in a seat
+    is an object of its kind's class (``learning.kinds.live``).
     """
 
     name = "A machine"
@@ -86,12 +92,13 @@ class MachinePlayer(SeatPlayer):
     redact_insight = staticmethod(insight_redacted)
 
     def __init__(self, slug: str) -> None:
-        self.slug = slug  # type: ignore[misc]  # one instance a slug
+        self.slug = slug
+        self.seat_player = DeletedMachine(slug)
 
     @property
     def kinds(self) -> list[Kind]:
         """The kinds of machine for which this player moves."""
-        return [kind for kind in KINDS.values() if kind.live.player == self.slug]
+        return [kind for kind in KINDS.values() if kind.live.slug == self.slug]
 
     def plays(self, game: AnyGame) -> bool:
         return self.slug == MACHINE or any(kind.rule.fits(game) for kind in self.kinds)
@@ -132,101 +139,41 @@ class MachinePlayer(SeatPlayer):
             room=live.room, seat=seat, machine=wanted, owner=_account(live), guest=_guest(live), lent=lent
         )
 
-    def seated(self, seats: Sequence[LiveSeat]) -> Statement:
-        rows = [[seat.row.pk, seat.occupant.machine.pk] for seat in seats]
+    def seated(self, live: LiveMatch) -> Statement:
+        rows = [[player.row.pk, player.machine.pk] for player in occupants(live, self.slug)]
         return Statement.insert(MachineSeat, ("seat_id", "machine_id"), rows)
 
-    def opened(self, live: LiveMatch, seat: LiveSeat) -> None:
-        occupant: Occupant | None = seat.occupant
-        if occupant is None or not occupant.kind.memory.copies_rows:
-            return
-        if occupant.machine.room_id is not None and occupant.machine.owner_id is None:
+    def opened(self, live: LiveMatch) -> None:
+        machines = [player.machine for player in occupants(live, self.slug)]
+        copies = [one for one in machines if one.room_id is not None and one.owner_id is None]
+        if any(kind_of(machine).memory.copies_rows for machine in copies):
             guests_values_require(_guest(live), live.room.opened_from)
-
-    def can_sit(self, live: LiveMatch, seat: LiveSeat, side: Side) -> bool:
-        occupant: Occupant | None = seat.occupant
-        if occupant is not None and occupant.kind.live.either_side:
-            return True
-        room = live.room
-        asked = room.takes_over if seat.row.is_human else room.opponent
-        return side == seat.row.side or (asked == HousePlayer.slug and house_machine(room.game, side) is not None)
-
-    def choose(self, live: LiveMatch, seat: LiveSeat, position: AnyPosition) -> Choice:
-        occupant: Occupant | None = seat.occupant
-        if occupant is None:  # the machine was deleted during the match: it resigns
-            return Choice(None)
-        rng = RandomSource(live.match.seed, live.match.n_plies)
-        return occupant.kind.live.choose(live, seat, occupant.machine, position, rng)
-
-    def follow(self, live: LiveMatch, seat: LiveSeat, position: AnyPosition, move: AnyMove) -> object:
-        occupant: Occupant | None = seat.occupant
-        return None if occupant is None else occupant.kind.live.follow(live, seat, occupant.machine, position, move)
-
-    def remember(self, seat: LiveSeat, records: Sequence[DecisionRecord]) -> Statement | None:
-        occupant: Occupant | None = seat.occupant
-        return None if occupant is None else occupant.kind.live.remember(seat, occupant.machine, records)
-
-    def learner_id(self, seat: LiveSeat) -> int | None:
-        occupant: Occupant | None = seat.occupant
-        # A room's own copy learns in its room alone.
-        if occupant is None or not occupant.machine.learns or occupant.machine.room_id is not None:
-            return None
-        return occupant.machine.pk
 
     def finish(self, matches: Sequence[LiveMatch]) -> None:
         lessons.matches_teach(matches=matches, player=self.slug)
 
-    def describe(self, seat: LiveSeat) -> SeatMachine | None:
-        occupant: Occupant | None = seat.occupant
-        if occupant is None:
-            return None
-        machine, text = occupant.machine, occupant.kind.page.text
-        see_named = text.see_named.format(name=machine.name)
-        return {
-            **machine_brief(machine),
-            "counts_level": machine.rule.has_boxes and machine.box_rule.counts_level,
-            "tells": text.tells,
-            "see": text.see_all,
-            "see_named": see_named,
-        }
-
-    def audience(self, seat: LiveSeat) -> AccessList:
-        occupant: Occupant | None = seat.occupant
-        return None if occupant is None else occupant.machine.audience
-
     def unseen(self, viewer: Principal) -> Q:
         return unseen(viewer, "machine_seat__machine__")
 
-    def manages(self, seat: LiveSeat, user: AnyUser) -> bool:
-        occupant: Occupant | None = seat.occupant
-        return occupant is not None and can_edit(user, occupant.machine)
-
-    def insight(self, live: LiveMatch) -> Insight | None:
-        """The insights of all machines in the match, joined: of this player and of other kinds."""
-        found, seats = list[Insight](), [seat for seat, _ in live.automata]
-        for kind in KINDS.values():
-            own = [seat for seat in seats if _is_of(seat, kind)]
-            insight = kind.live.insight(live, own) if own else None
-            if insight is not None:
-                found.append(insight)
-        return insights_joined(live, found) if len(found) > 1 else next(iter(found), None)
+    def managed(self, live: LiveMatch, user: AnyUser) -> list[int]:
+        return [player.machine.pk for player in occupants(live, self.slug) if can_edit(user, player.machine)]
 
 
 class HousePlayer(MachinePlayer):
     """The house's machine for the side that is free, so a rematch can swap sides."""
 
-    slug = "menace"
     name = "MENACE"
+    swaps_in = frozenset(game for game, side in HOUSE_OF if (game, side.other) in HOUSE_OF)
 
     def __init__(self) -> None:
-        super().__init__(self.slug)
+        super().__init__("menace")
 
     def plays(self, game: AnyGame) -> bool:
-        return any(house_machine(game.slug, side) for side in Side)
+        return any((game.slug, side) in HOUSE_OF for side in Side)
 
     def offer(self, game: AnyGame) -> Offer | None:
         """An offer named after its machines: their common name if they have one, else both names."""
-        houses = [house for side in Side if (house := house_machine(game.slug, side)) is not None]
+        houses = [HOUSE_OF[game.slug, side] for side in Side if (game.slug, side) in HOUSE_OF]
         if not houses:
             return None
         names = [house.name for house in houses]
@@ -241,7 +188,7 @@ class HousePlayer(MachinePlayer):
 
     def wanted(self, live: LiveMatch, seat: LiveSeat, ref: str, *, hold: bool = False) -> Machine:
         game, side = live.room.game, Side(seat.row.side)
-        house = house_machine(game, side)
+        house = HOUSE_OF.get((game, side))
         machine = None if house is None else _sat_before(live, house.slug)
         machine = machine or machine_of_house(game, side, hold=hold)
         if machine is None:

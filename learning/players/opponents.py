@@ -8,37 +8,27 @@ from beadbox.kernels.random_source import RandomSource
 from beadbox.policies.opponent import Opponent
 from beadbox.policies.registry import ENGINES, OPPONENTS, opponent_at, opponents_offered
 from beadbox.rules.game import AnyGame, AnyPosition
-from games.live.players import PLAYERS, Choice, LiveMatch, LiveSeat, Offer, SeatPlayer
+from games.live.players import PLAYERS, Automaton, Choice, LiveMatch, LiveSeat, Offer, SeatPlayer
 from games.live.states import Insight, RatingShape
 from learning.kinds.live import LevelMove
 from learning.kinds.registry import KINDS
 
 
-class OpponentPlayer(SeatPlayer):
+class OpponentPlayer(Automaton):
     """A fixed opponent, under its own slug or under a level of difficulty such as ``easy``.
 
     Each game has its own opponent for a level (:func:`opponent_at`).
     """
 
     def __init__(self, slug: str) -> None:
-        self.slug = slug  # type: ignore[misc]  # one instance for each slug, and not one class
-        self.name = slug
-
-    def _opponent_in_game(self, game: AnyGame) -> Opponent | None:
-        """Return the opponent with this slug or level in a game; ``None`` if there is none."""
-        named = OPPONENTS.get(self.slug)
-        return named if named is not None and named.plays(game) else opponent_at(self.slug, game)
-
-    def _opponent_of_match(self, live: LiveMatch) -> Opponent:
-        opponent = self._opponent_in_game(live.game)
-        assert opponent is not None, "only an opponent that plays the game gets a seat"
-        return opponent
+        self.slug = self.name = slug
+        self.seat_player = SeatedOpponent(slug)
 
     def plays(self, game: AnyGame) -> bool:
-        return self._opponent_in_game(game) is not None
+        return _opponent(self.slug, game) is not None
 
     def offer(self, game: AnyGame) -> Offer | None:
-        opponent = self._opponent_in_game(game)
+        opponent = _opponent(self.slug, game)
         if opponent is None or opponent.slug != self.slug:
             return None
         offered = next((one for one in opponents_offered(game) if one.opponent is opponent), None)
@@ -53,19 +43,27 @@ class OpponentPlayer(SeatPlayer):
         return engine_of(game) is not None
 
     def sit(self, live: LiveMatch, seat: LiveSeat, machine: str) -> None:
-        opponent = self._opponent_of_match(live)
+        opponent = _opponent_seated(self.slug, live.game)
         _engine_ready_require(opponent, live.game)
-        seat.give(PLAYERS[opponent.slug], opponent.name)  # a level gives the seat to its opponent in this game
+        # A level gives the seat to its opponent in this game.
+        seat.give(PLAYERS[opponent.slug].seat_player, opponent.name)
 
-    def is_slow(self, live: LiveMatch, seat: LiveSeat) -> bool:
-        opponent = self._opponent_of_match(live)
+
+class SeatedOpponent(SeatPlayer):
+    """A fixed opponent in a seat. It has no data of its own, so one object serves all seats."""
+
+    def __init__(self, slug: str) -> None:
+        self.slug = slug
+
+    def is_slow(self, live: LiveMatch) -> bool:
+        opponent = _opponent_seated(self.slug, live.game)
         if opponent.is_slow:  # checked now, while the person's move can still be refused
             _engine_ready_require(opponent, live.game)
         return opponent.is_slow
 
-    def choose(self, live: LiveMatch, seat: LiveSeat, position: AnyPosition) -> Choice:
+    def choose(self, live: LiveMatch, position: AnyPosition) -> Choice:
         rng = RandomSource(live.match.seed, live.match.n_plies)
-        return Choice(self._opponent_of_match(live).choose(live.game, position, rng))
+        return Choice(_opponent_seated(self.slug, live.game).choose(live.game, position, rng))
 
     def insight(self, live: LiveMatch) -> Insight | None:
         """Return the thoughts of all levels in the match that play by a learnt value, on their last moves."""
@@ -76,9 +74,22 @@ class OpponentPlayer(SeatPlayer):
             ply = next((ply.number for ply in reversed(live.plies) if ply.side == seat.row.side), None)
             if level is not None and level.learnt and ply is not None:
                 is_random = level.draws_random_move(RandomSource(live.match.seed, ply))
-                last_moves.append(LevelMove(seat, ply, level, is_random))
+                last_moves.append(LevelMove(seat.row, ply, level, is_random))
         insights = (kind.live.level_insight(live, last_moves) for kind in KINDS.values() if last_moves)
         return next((insight for insight in insights if insight is not None), None)
+
+
+def _opponent(slug: str, game: AnyGame) -> Opponent | None:
+    """Return the opponent with this slug or level in a game; ``None`` if there is none."""
+    named = OPPONENTS.get(slug)
+    return named if named is not None and named.plays(game) else opponent_at(slug, game)
+
+
+def _opponent_seated(slug: str, game: AnyGame) -> Opponent:
+    """Return the opponent with this slug or level, which has a seat in the game."""
+    opponent = _opponent(slug, game)
+    assert opponent is not None, "only an opponent that plays the game gets a seat"
+    return opponent
 
 
 def _engine_ready_require(opponent: Opponent, game: AnyGame) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from beadbox.policies.registry import LEVELS, OPPONENTS
-from games.live.players import SeatPlayer
+from games.live.players import Automaton
 from learning.access import SEE_MACHINES
-from learning.kinds.occupants import occupants_fetch, occupants_keep, occupants_query
+from learning.kinds.live import occupants_fetch, occupants_query, occupants_seat
 from learning.kinds.registry import KINDS
 from learning.players.machines import HousePlayer, MachinePlayer
 from learning.players.opponents import OpponentPlayer
@@ -17,14 +17,14 @@ class Machines:
 
     sees_all = tuple(f"learning.{one}" for one in SEE_MACHINES)
     occupants_query = staticmethod(occupants_query)
-    occupants_keep = staticmethod(occupants_keep)
+    occupants_seat = staticmethod(occupants_seat)
     occupants_fetch = staticmethod(occupants_fetch)
     guest_claim = staticmethod(machines_claim)
 
     def __init__(self) -> None:
         """Make every player; the kinds of machine must have been registered."""
-        self.players: list[SeatPlayer] = [
+        self.players: list[Automaton] = [
             HousePlayer(),
-            *map(MachinePlayer, {kind.live.player: kind for kind in KINDS.values()}),
+            *map(MachinePlayer, {kind.live.slug: kind for kind in KINDS.values()}),
             *map(OpponentPlayer, {**OPPONENTS, **LEVELS}),
         ]

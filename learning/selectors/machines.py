@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from beadbox.engines.registry import engine_of
-from beadbox.learners.built_in import HOUSE, house_machine
+from beadbox.learners.built_in import HOUSE, HOUSE_OF
 from beadbox.learners.presets import ALL_PRESETS
 from beadbox.names import name_search
 from beadbox.policies.registry import opponent_usual
@@ -23,7 +23,6 @@ from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Result, Side
 from games.accounts.principal import AnyUser, Principal, RoomsOf
 from games.live.match_lists import rooms_where
-from games.live.states import MachineBrief
 from games.models import Room
 from learning.access import is_seen, machines_visible, owned_by
 from learning.models import (
@@ -44,7 +43,7 @@ def machine_of_house(game: str, side: Side, *, hold: bool = False) -> Machine | 
 
     With ``hold`` the machine is held as by ``storage.locks.machine_held``.
     """
-    house = house_machine(game, side)
+    house = HOUSE_OF.get((game, side))
     if house is None:
         return None
     return machine_held(slug=house.slug) if hold else Machine.objects.filter(slug=house.slug).first()
@@ -53,12 +52,7 @@ def machine_of_house(game: str, side: Side, *, hold: bool = False) -> Machine | 
 def machines_of_house() -> dict[tuple[str, Side], Machine]:
     """Return the existing house machines by game and side; one query."""
     existing = {machine.slug: machine for machine in Machine.objects.filter(slug__in=[house.slug for house in HOUSE])}
-    return {
-        (house.game, side): existing[house.slug]
-        for house in HOUSE
-        if house.slug in existing
-        for side in (Side if house.side is None else (house.side,))
-    }
+    return {at: existing[house.slug] for at, house in HOUSE_OF.items() if house.slug in existing}
 
 
 def machine_list_of(user_id: int) -> QuerySet[Machine]:
@@ -174,23 +168,6 @@ def card_facts(machine: Machine) -> dict[str, object]:
     }
 
 
-def machine_brief(machine: Machine) -> MachineBrief:
-    """Return the fields of a machine in the state of a room; ``win_rate`` is ``None`` before its first game."""
-    return {
-        "id": machine.pk,
-        "name": machine.name,
-        "url": machine.get_absolute_url(),
-        "learns": machine.learns,
-        "level": machine.level,
-        "epsilon": machine.epsilon,
-        "games": machine.n_games,
-        "wins": machine.n_wins,
-        "draws": machine.n_draws,
-        "losses": machine.n_losses,
-        "win_rate": machine.n_wins / machine.n_games if machine.n_games else None,
-    }
-
-
 def lesson_span(machine: Machine) -> tuple[int, int]:
     """Return the smallest and the largest number of lessons after which the machine's state can be shown."""
     return machine.n_known_from, machine.n_lessons
@@ -295,7 +272,7 @@ def machine_rows(machines: Sequence[Machine]) -> list[dict[str, Any]]:
     """Return machines as rows of a list. The caller has loaded ``owner`` and ``standing``, so there is no query."""
     return [
         {
-            **machine_brief(machine),
+            **machine.brief,
             "board": machine.game,
             "game": machine.game_rules.full_name,
             "side_name": machine.get_side_display(),

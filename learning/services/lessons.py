@@ -15,11 +15,10 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from prometheus_client import Counter, Histogram
 
-from games.live.players import PLAYERS, LiveMatch, LiveSeat
+from games.live.players import LiveMatch, LiveSeat
 from games.models import Room
 from learning import events
-from learning.kinds.live import Ended
-from learning.kinds.occupants import Occupant, occupants_fetch
+from learning.kinds.live import Ended, KindLive, occupants, occupants_fetch
 from learning.kinds.registry import kind_of
 from learning.models import Machine
 from learning.services.copies import room_copy
@@ -40,7 +39,7 @@ def seat_take(
     """Seat a machine; in a room with fresh machines, seat the room's copy of it, created if missing.
 
     The machine must be held (:func:`learning.storage.locks.machine_held`). The caller stores the seat afterwards, and
-    calls ``seated``.
+    calls ``Automaton.seated``.
 
     Args:
         room: the room of the match.
@@ -56,9 +55,7 @@ def seat_take(
     if room.fresh:
         copy = machine_copied(machine.pk, room.pk)
         machine = copy or room_copy(machine_id=machine.pk, room=room, owner=owner, guest=guest, lent=lent)
-    kind = kind_of(machine)
-    seat.give(PLAYERS[kind.live.player], machine.name)
-    seat.occupant = Occupant(machine, kind, [])
+    seat.give(kind_of(machine).live(seat.row, machine, []), machine.name)
 
 
 def matches_teach(*, matches: Sequence[LiveMatch], player: str) -> None:
@@ -73,21 +70,21 @@ def matches_teach(*, matches: Sequence[LiveMatch], player: str) -> None:
     """
     occupants_fetch([seat for live in matches for seat, _ in live.automata], lock=True)
     lessons: dict[int, list[Ended]] = {}
-    learners: dict[int, Occupant] = {}
+    learners: dict[int, KindLive] = {}
     for live in matches:
-        for seat, automaton in live.automata:
-            if automaton.slug != player or seat.occupant is None or not seat.occupant.machine.learns:
+        for seated in occupants(live, player):
+            if not seated.machine.learns:
                 continue
-            learners[seat.occupant.machine.pk] = seat.occupant
-            ended = lessons.setdefault(seat.occupant.machine.pk, [])
+            learners[seated.machine.pk] = seated
+            ended = lessons.setdefault(seated.machine.pk, [])
             if ended and ended[-1].live is live:  # the machine played against itself
-                ended[-1].seats.append(seat)
+                ended[-1].players.append(seated)
             else:
-                ended.append(Ended(live, live.match.outcome, [seat]))
+                ended.append(Ended(live, live.match.outcome, [seated]))
     for pk in sorted(learners):
         machine = learners[pk].machine
         n_before, begun_at = machine.n_lessons, perf_counter()
-        touched = learners[pk].kind.live.learn(machine, lessons[pk])
+        touched = learners[pk].learn(lessons[pk])
         LESSON_SECONDS.observe(perf_counter() - begun_at)
         numbers = list(range(n_before + 1, machine.n_lessons + 1))
         news = box_news(touched, machine.n_lessons)

@@ -16,7 +16,7 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
-from beadbox.learners.built_in import HOUSE, HouseMachine, house_machine
+from beadbox.learners.built_in import HOUSE, HOUSE_OF, HouseMachine
 from beadbox.learners.presets import ALL_PRESETS
 from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
@@ -71,7 +71,7 @@ def personal_machine_offer(game: AnyGame, side: Side, machines: Iterable[Machine
 
 def _built_in_model(game: AnyGame, side: Side) -> HouseMachine | None:
     """Return the built-in machine that gives a new machine its name and rule; ``None`` if none with boxes fits."""
-    house = house_machine(game.family, side)
+    house = HOUSE_OF.get((game.family, side))
     return house if house is not None and ALL_PRESETS[house.preset].rule.has_boxes else None
 
 

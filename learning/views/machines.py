@@ -111,7 +111,7 @@ def machine_edit(request: HttpRequest, machine_id: int) -> HttpResponse:
             return redirect(machine)
     except PlayError as error:
         return refused(request, error, reverse("machine", args=[machine_id]))
-    return render(request, "learning/machine_edit.html", {"machine": selectors.machine_brief(machine), "form": form})
+    return render(request, "learning/machine_edit.html", {"machine": machine.brief, "form": form})
 
 
 @form_only("machine", "machine_id")
@@ -191,7 +191,7 @@ def machine_delete(request: HttpRequest, machine_id: int) -> HttpResponse:
 
 def _confirm(request: HttpRequest, machine: Machine, act: str) -> HttpResponse:
     context = {
-        "machine": selectors.machine_brief(machine),
+        "machine": machine.brief,
         "noun": kind_of(machine).page.text.noun,
         "act": act,
         "loss": selectors.machine_loss(machine),

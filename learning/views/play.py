@@ -84,7 +84,7 @@ def _options(machines: Sequence[Machine], preselection: Sequence[str]) -> list[d
     preselected = next((by_ref[ref] for ref in preselection if ref in by_ref), None)
     return [
         {
-            **selectors.machine_brief(machine),
+            **machine.brief,
             "side_name": machine.get_side_display(),
             "chosen": machine is preselected,
         }

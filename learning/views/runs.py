@@ -123,6 +123,7 @@ def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
         "against": _opponents(run.machine),
         "exact": kind.training.has_table(run.machine),
         "kind": kind,
+        "plays_either_side": kind.live.either_side,
         "why_unlisted": "" if run.machine.game_rules.listable else run.machine.game_rules.why_unlisted,
         "against_first": _first_opponent(run),
         "may_train": can_edit(request.user, run.machine),

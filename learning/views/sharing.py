@@ -15,7 +15,6 @@ from games.exceptions import PlayError, TooManyGuessesError
 from games.transport.error_responses import not_found, refused, too_many
 from learning.access import is_seen, machine_for
 from learning.exceptions import LinkNotFoundError
-from learning.selectors import machines as selectors
 from learning.selectors.sharing import machine_shared
 from learning.services import sharing as services
 from learning.views.machines import known_required
@@ -42,7 +41,7 @@ def machine_share(request: HttpRequest, machine_id: int) -> HttpResponse:
         return refused(request, error, reverse("machine", args=[machine_id]))
     address = machine.get_absolute_url() if machine.is_public else machine.share and machine.share.get_absolute_url()
     context = {
-        "machine": selectors.machine_brief(machine),
+        "machine": machine.brief,
         "is_public": machine.is_public,
         "share_url": address and request.build_absolute_uri(address),
     }

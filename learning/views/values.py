@@ -17,7 +17,6 @@ from learning.access import machine_for
 from learning.exceptions import BoxNotFoundError
 from learning.kinds.page import percent
 from learning.kinds.registry import KINDS, kind_of
-from learning.selectors import machines as selectors
 
 
 def _walk(game: Any, view: dict[str, Any]) -> dict[str, Any]:
@@ -54,7 +53,7 @@ def values_page(request: HttpRequest, machine_id: int) -> HttpResponse:
         return not_found(request, error)
     view = page.context
     context = {
-        "machine": selectors.machine_brief(machine),
+        "machine": machine.brief,
         "view": view,
         "tries": percent(view.get("epsilon", 0.0)),
         "asked": text,

@@ -19,7 +19,6 @@ from games.live.play import match_play_move, match_resign
 from games.live.rooms import Seated, room_look, seats_claim
 from games.models import Match, Ply, Room, Seat
 from learning.kinds.boxes.memory import ledger_errors
-from learning.kinds.occupants import draws_of
 from learning.models import Draw, Machine
 from tests.factories import guest, house, play, room, user
 from tests.waiting import HANG_S, wait_until
@@ -144,7 +143,7 @@ def test_rows_of_plain_sql_equal_those_of_the_orm() -> None:
     code = room("menace", guest(), side=Side.SECOND, fresh=True).room.code
     live = store.match_read(code)
     rows = [live.room, live.match, *(seat.row for seat in live.seats), *live.plies]
-    rows += [row for seat, _ in live.automata for row in (seat.occupant.machine, *draws_of(seat))]
+    rows += [row for _, player in live.automata for row in (player.machine, *player.draws)]
     assert {type(row) for row in rows} == {Room, Match, Seat, Ply, Machine, Draw}
     for row in rows:
         found = type(row)._default_manager.get(pk=row.pk)

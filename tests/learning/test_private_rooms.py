@@ -23,8 +23,8 @@ from games.live.room_state import HIDDEN_NAME
 from games.live.rooms import Seated, room_create, room_enter, room_look
 from games.models import Room
 from learning.events import boxes_changed
+from learning.kinds.insights import insight_redacted
 from learning.models import Machine, RunStage, Tournament
-from learning.players.insights import insight_redacted
 from learning.selectors.runs import stage_sentence
 from learning.selectors.tournaments import tournament_view
 from learning.services.copies import machine_clone

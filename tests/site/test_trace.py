@@ -27,7 +27,7 @@ in_db = database_sync_to_async
 pytestmark = pytest.mark.django_db(transaction=True)
 
 N_REPEATS = 3
-REACHED = (11, 22)
+REACHED = (11, 18)
 HANDLE = ("games/live/consumers.py", "RoomConsumer.handle")
 
 
@@ -75,8 +75,8 @@ async def test_a_live_move(monkeypatch: pytest.MonkeyPatch) -> None:
                     state = await socket.expect("state")
                 worst += moves[:-1]
                 last += moves[-1:]
-    hold("a live move, the worst", figures(worst), (151, 32, 137, 105, 22))
-    hold("a live move, the last", figures(last), (183, 38, 181, 134, 27))
+    hold("a live move, the worst", figures(worst), (140, 26, 127, 96, 18))
+    hold("a live move, the last", figures(last), (171, 35, 166, 124, 25))
     worst_move = max(worst, key=lambda trace: (len(trace.modules), len(trace.functions)))
     reached = Trace(tuple(Reader().reached(HANDLE, worst_move.functions))).without_library().modules
     modules = worst_move.without_library().modules

@@ -8,4 +8,4 @@ from learning.kinds.boxes.page import BoxesPage
 from learning.kinds.boxes.training import BoxesTraining
 from learning.kinds.kind import Kind
 
-BOXES = Kind(BoxRule, MEMORY, BoxesLive(), BoxesTraining(), BoxesFiles(), BoxesPage())
+BOXES = Kind(BoxRule, MEMORY, BoxesLive, BoxesTraining(), BoxesFiles(), BoxesPage())

@@ -112,10 +112,7 @@ TEXT = KindText(
     words=WORDS,
     groups=GROUPS,
     see="See its boxes",
-    see_all="See all its boxes",
-    see_named="All boxes of {name}",
     why="why",
-    tells="boxes",
     admin_list=("box", "machine__id__exact"),
 )
 

@@ -99,7 +99,7 @@ def gallery(request: HttpRequest, machine_id: int) -> HttpResponse:
     first, last = selectors.lesson_span(machine)
     packed = box_gallery(machine)
     context = {
-        "machine": selectors.machine_brief(machine),
+        "machine": machine.brief,
         "is_lent": is_lent(request.user, machine),
         "packed": packed,
         "n_boxes": machine.boxes.count(),
@@ -163,7 +163,7 @@ def why(request: HttpRequest, machine_id: int) -> HttpResponse:
     if wants_json:
         return JsonResponse(view)
     context = {
-        "machine": {**selectors.machine_brief(machine), "side_name": machine.get_side_display()},
+        "machine": {**machine.brief, "side_name": machine.get_side_display()},
         "view": view,
         "asked": text,
         "problem": error_text,
@@ -187,7 +187,7 @@ def drawings(request: HttpRequest, machine_id: int) -> HttpResponse:
         move["n_drawings"] += len(group["drawings"])
         move["n_boxes"] += 1
     context = {
-        "machine": selectors.machine_brief(machine),
+        "machine": machine.brief,
         "game": game_view(machine.game_rules),
         "groups": groups,
         "moves": list(moves.values()),

@@ -8,10 +8,10 @@ from typing import Any
 
 from beadbox.learners.choice import OUTLOOK, Candidate
 from beadbox.rules.game import AnyGame, AnyPosition
-from games.live.players import LiveMatch, LiveSeat
+from games.live.players import LiveMatch
 from games.live.states import ActionValue, LessonState, Thought, ValueChangeState
+from learning.kinds.live import KindLive
 from learning.models import Decision, LessonKind, Machine, ValueChange
-from learning.selectors.machines import machine_brief
 from learning.selectors.matches import lesson_summary, nothing_learnt
 
 
@@ -80,9 +80,9 @@ def candidate_view(game: AnyGame, position: AnyPosition, candidate: Candidate) -
 
 
 def learnt(
-    live: LiveMatch, seats: Sequence[LiveSeat], explainer: Explainer
+    live: LiveMatch, players: Sequence[KindLive], explainer: Explainer
 ) -> tuple[list[LessonState], list[ValueChangeState]]:
-    """Return the lesson of the match for the machine in each seat, and every change of a value, in order of play."""
+    """Return the lesson of the match for each machine, and every change of a value, in order of play."""
     roles = live.game.look.layout.roles
     changes = list(
         ValueChange.objects.filter(lesson__match=live.match).select_related("entry").order_by("ply", "lesson_id", "pk")
@@ -90,20 +90,15 @@ def learnt(
     learner_ids = set(live.match.lessons.filter(kind=LessonKind.MATCH).values_list("machine_id", flat=True))
     of_ply = {ply.number: ply for ply in live.plies}
     lessons: list[LessonState] = []
-    for seat in seats:
-        if seat.occupant is not None:
-            machine = seat.occupant.machine
-            result = "draw" if live.match.winner is None else "win" if live.match.winner == seat.row.side else "loss"
-            own_changes = [
-                change for change in changes if change.entry.machine_id == machine.pk and change.ply is not None
-            ]
-            n_changes = sum(of_ply[change.ply or 0].side == seat.row.side for change in own_changes)
-            has_learnt = machine.pk in learner_ids
-            effect = (
-                _effect(explainer, machine, n_changes) if has_learnt else nothing_learnt(live.match, machine, "values")
-            )
-            summary = lesson_summary(machine.name, result, effect, changed=has_learnt and n_changes > 0)
-            lessons.append({"role": roles[seat.row.side], "machine": machine_brief(machine), **summary})
+    for player in players:
+        machine, side = player.machine, player.row.side
+        result = "draw" if live.match.winner is None else "win" if live.match.winner == side else "loss"
+        own_changes = [change for change in changes if change.entry.machine_id == machine.pk and change.ply is not None]
+        n_changes = sum(of_ply[change.ply or 0].side == side for change in own_changes)
+        has_learnt = machine.pk in learner_ids
+        effect = _effect(explainer, machine, n_changes) if has_learnt else nothing_learnt(live.match, machine, "values")
+        summary = lesson_summary(machine.name, result, effect, changed=has_learnt and n_changes > 0)
+        lessons.append({"role": roles[side], "machine": machine.brief, **summary})
     game = live.game
     return lessons, [
         {

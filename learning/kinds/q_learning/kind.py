@@ -8,4 +8,4 @@ from learning.kinds.q_learning.memory import MEMORY
 from learning.kinds.q_learning.page import QLearningPage
 from learning.kinds.q_learning.training import QLearningTraining
 
-Q_LEARNING = Kind(QRule, MEMORY, QLearningLive(), QLearningTraining(), QLearningFiles(), QLearningPage())
+Q_LEARNING = Kind(QRule, MEMORY, QLearningLive, QLearningTraining(), QLearningFiles(), QLearningPage())

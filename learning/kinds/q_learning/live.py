@@ -12,7 +12,7 @@ from beadbox.learners.q_learning.learner import QLearner
 from beadbox.learners.q_learning.memory import QMemory
 from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
 from beadbox.rules.outcome import Tally
-from games.live.players import Choice, LiveMatch, LiveSeat
+from games.live.players import Choice, LiveMatch
 from learning.kinds.keyed_values.insight import Explainer
 from learning.kinds.keyed_values.live import KeyedLive, seats_decided
 from learning.kinds.live import Ended
@@ -47,18 +47,18 @@ EXPLAINER = Explainer(_candidates, sees, _effect, has_outlook=True, n_shown=8)
 class QLearningLive(KeyedLive):
     """Live play with values that are read when they are needed."""
 
-    player = "machine-q"
+    slug = "machine-q"
+    tells = "values"
     memory = MEMORY
     explainer = EXPLAINER
 
-    def choose(
-        self, live: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, rng: RandomSource
-    ) -> Choice:
-        chosen = values_learner(machine).choose(position, rng)
+    def choose(self, live: LiveMatch, position: AnyPosition) -> Choice:
+        rng = RandomSource(live.match.seed, live.match.n_plies)
+        chosen = values_learner(self.machine).choose(position, rng)
         return Choice(chosen.move, record=chosen)
 
-    def follow(self, live: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, move: AnyMove) -> Chosen:
-        return values_learner(machine).follow(position, move)
+    def follow(self, live: LiveMatch, position: AnyPosition, move: AnyMove) -> Chosen:
+        return values_learner(self.machine).follow(position, move)
 
     def teach(self, memory: QMemory, ended: Ended) -> Tally:
         """Let the memory learn from each seat of its machine: both seats, first side first, if it played itself."""
@@ -74,5 +74,6 @@ class QLearningLive(KeyedLive):
             tally.add(result)
         return tally
 
-    def frozen_policy(self, machine: Machine, position: AnyPosition) -> QLearner:
+    @staticmethod
+    def frozen_policy(machine: Machine, position: AnyPosition) -> QLearner:
         return values_learner(machine)

@@ -9,5 +9,5 @@ from learning.kinds.table_learner.page import TableLearnerPage
 from learning.kinds.table_learner.training import TableLearnerTraining
 
 TABLE_LEARNER = Kind(
-    TableRule, MEMORY, TableLearnerLive(), TableLearnerTraining(), TableLearnerFiles(), TableLearnerPage()
+    TableRule, MEMORY, TableLearnerLive, TableLearnerTraining(), TableLearnerFiles(), TableLearnerPage()
 )

@@ -14,7 +14,7 @@ from beadbox.learners.table_learner.rule import TableRule
 from beadbox.rules.chance import Random
 from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
 from beadbox.rules.outcome import Tally
-from games.live.players import Choice, LiveMatch, LiveSeat
+from games.live.players import Choice, LiveMatch
 from learning.kinds.keyed_values.insight import Explainer
 from learning.kinds.keyed_values.live import KeyedLive, seats_decided
 from learning.kinds.keyed_values.memory import values_fetch
@@ -78,22 +78,21 @@ EXPLAINER = Explainer(_candidates, sees, _effect, has_outlook=False)
 class TableLearnerLive(KeyedLive):
     """Live play in which only the values that are needed in a position are read."""
 
+    tells = "values"
     memory = MEMORY
     explainer = EXPLAINER
 
-    def choose(
-        self, live: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, rng: RandomSource
-    ) -> Choice:
-        learner = learner_at(machine, position)
+    def choose(self, live: LiveMatch, position: AnyPosition) -> Choice:
+        learner, rng = learner_at(self.machine, position), RandomSource(live.match.seed, live.match.n_plies)
         moves = candidates(learner, position)
         choice = learner.choose_among([move.value for move in moves], rng)
         chosen = Chosen(moves, choice.index, choice.explored)
         return Choice(chosen.move, record=chosen)
 
-    def follow(self, live: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, move: AnyMove) -> Chosen:
+    def follow(self, live: LiveMatch, position: AnyPosition, move: AnyMove) -> Chosen:
         """Return the choice that corresponds to a person's move in the machine's seat."""
-        index = machine.game_rules.legal_moves(position).index(move)
-        return Chosen(candidates(learner_at(machine, position), position), index, explored=False)
+        index = live.game.legal_moves(position).index(move)
+        return Chosen(candidates(learner_at(self.machine, position), position), index, explored=False)
 
     def teach(self, memory: TableMemory, ended: Ended) -> Tally:
         """Let the memory learn from each seat of its machine: both seats, first side first, if it played itself."""
@@ -104,7 +103,8 @@ class TableLearnerLive(KeyedLive):
             tally.add(result)
         return tally
 
-    def frozen_policy(self, machine: Machine, position: AnyPosition) -> FrozenLearner:
+    @staticmethod
+    def frozen_policy(machine: Machine, position: AnyPosition) -> FrozenLearner:
         learner = learner_at(machine, position)
         learner.learns = False
         return FrozenLearner(learner)

@@ -83,7 +83,6 @@ TEXT = KindText(
     groups=GROUPS,
     noun="values",
     why="values",
-    tells="values",
     admin_list=("value", "machine"),
 )
 

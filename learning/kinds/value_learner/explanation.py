@@ -10,8 +10,8 @@ from beadbox.kernels.exact_floats import WIN, squash, worth
 from beadbox.learners.value_learner.learner import Thought, ValueLearner
 from beadbox.rules.errors import InvalidPositionError
 from beadbox.rules.game import AnyPosition
-from games.live.players import LiveSeat
 from games.live.states import MoveWorth, PartsState, PartsThought
+from games.models import Seat
 from learning.exceptions import BoxNotFoundError
 
 SHOWN = 6
@@ -40,7 +40,7 @@ def board(machine: ValueLearner, position: AnyPosition) -> PartsState:
 
 
 def thought(
-    seat: LiveSeat,
+    row: Seat,
     ply: int,
     machine: ValueLearner,
     position: AnyPosition,
@@ -57,18 +57,14 @@ def thought(
     game = machine.game
     moves = worths(machine, position, scores)
     played_move = next(move for move in moves if move["chosen"])
-    subject = (
-        f"{seat.row.name} played {played_move['name']} for it"
-        if seat.row.is_human
-        else f"It played {played_move['name']}"
-    )
+    subject = f"{row.name} played {played_move['name']} for it" if row.is_human else f"It played {played_move['name']}"
     shown_moves = moves[:SHOWN] if played_move in moves[:SHOWN] else [*moves[: SHOWN - 1], played_move]
     reason = "It left this move to chance." if anything else found_words(scores, machine)
     return {
         **board(machine, game.apply(position, game.parse_move(played_move["move"]))),
         "words": f"{subject}, out of {len(moves)} moves. {reason}",
         "ply": ply,
-        "role": game.look.layout.roles[seat.row.side],
+        "role": game.look.layout.roles[row.side],
         "depth": scores.depth,
         "n_moves": len(moves),
         "moves": shown_moves,

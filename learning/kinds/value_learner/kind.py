@@ -9,5 +9,5 @@ from learning.kinds.value_learner.page import ValueLearnerPage
 from learning.kinds.value_learner.training import ValueLearnerTraining
 
 VALUE_LEARNER = Kind(
-    ValueRule, MEMORY, ValueLearnerLive(), ValueLearnerTraining(), ValueLearnerFiles(), ValueLearnerPage()
+    ValueRule, MEMORY, ValueLearnerLive, ValueLearnerTraining(), ValueLearnerFiles(), ValueLearnerPage()
 )

@@ -63,7 +63,7 @@ def level_thought(live: LiveMatch, move: LevelMove) -> PartsThought | None:
     chosen = search.moves.index(game.parse_move(live.plies[move.ply].move))
     deep = search.deep if depth == 1 else (None,) * len(search.moves)
     scores = Scores(chosen, search.near, deep, depth)
-    return explanation.thought(move.seat, move.ply, machine, position, scores, level_url(game), anything=move.is_random)
+    return explanation.thought(move.row, move.ply, machine, position, scores, level_url(game), anything=move.is_random)
 
 
 def level_url(game: AnyGame) -> str:

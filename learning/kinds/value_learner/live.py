@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Self, cast
 
 import numpy as np
 from django.conf import settings
 
 from beadbox.kernels.exact_floats import worth
-from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.choice import Candidate, Chosen
 from beadbox.learners.memory import TouchedBox
 from beadbox.learners.value_learner.learner import Thought as Scores
@@ -18,7 +17,7 @@ from beadbox.learners.value_learner.learner import ValueLearner, valuer_of
 from beadbox.learners.value_learner.rule import ValueRule
 from beadbox.rules.game import AnyMove, AnyPosition
 from beadbox.rules.outcome import Result, Side, Tally
-from games.live.players import Choice, LiveMatch, LiveSeat, Statement
+from games.live.players import Choice, DecisionRecord, LiveMatch, Statement
 from games.live.states import Insight, LessonState, PartsThought, WeightsLearnt
 from learning.exceptions import HistoryCompactedError
 from learning.kinds.live import Ended, KindLive, LevelMove
@@ -32,7 +31,6 @@ from learning.kinds.value_learner.memory import (
     weights_played,
 )
 from learning.models import LessonKind, Machine, Thought, Weights
-from learning.selectors.machines import machine_brief
 from learning.selectors.matches import lesson_summary, nothing_learnt
 from learning.storage.lessons import Cause
 
@@ -83,36 +81,36 @@ class FrozenLearner:
         return Chosen(candidates, result.best, explored=False, depth=result.depth)
 
 
-class ValueLearnerLive(KindLive[Remembered]):
+class ValueLearnerLive(KindLive):
     """Plays by a search with the learnt values, and learns from all moves of a match."""
 
     either_side = True
+    tells = "parts"
+    thought: tuple[int, Remembered] | None = None
+    """The last move, if the machine has just made it, with its ply."""
 
-    def choose(
-        self, live: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, rng: RandomSource
-    ) -> Choice:
-        learner, n_lessons = weights_played(machine)
+    def choose(self, live: LiveMatch, position: AnyPosition) -> Choice:
+        learner, n_lessons = weights_played(self.machine)
         move, scores = learner.think(position, time_limit_s=settings.AI_TIME_BUDGET_S)
         return Choice(move, record=Remembered(learner, n_lessons, position, scores))
 
-    def follow(
-        self, live: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, move: AnyMove
-    ) -> Remembered:
+    def follow(self, live: LiveMatch, position: AnyPosition, move: AnyMove) -> Remembered:
         """Return the machine's thought on a move that a person makes in its seat."""
-        learner, n_lessons = weights_played(machine)
+        learner, n_lessons = weights_played(self.machine)
         _, scores = learner.think(position, move, time_limit_s=settings.AI_TIME_BUDGET_S)
         return Remembered(learner, n_lessons, position, scores)
 
-    def remember(self, seat: LiveSeat, machine: Machine, records: Sequence[tuple[int, Remembered]]) -> Statement:
+    def remember(self, records: Sequence[DecisionRecord]) -> Statement:
         """Return the statement that stores the machine's thoughts.
 
-        The last thought also stays in memory with the seat, for the next state of the room.
+        The last thought also stays in memory, for the next state of the room.
         """
-        seat.occupant.thought = records[-1]
+        chosen = cast("Sequence[tuple[int, Remembered]]", records)
+        self.thought = chosen[-1]
         rows = [
             [
-                machine.pk,
-                seat.row.pk,
+                self.machine.pk,
+                self.row.pk,
                 ply,
                 record.n_lessons,
                 scores.chosen,
@@ -120,34 +118,35 @@ class ValueLearnerLive(KindLive[Remembered]):
                 list(scores.near),
                 list(scores.deep),
             ]
-            for ply, record in records
+            for ply, record in chosen
             for scores in (record.scores,)
         ]
         return Statement.insert(Thought, _THOUGHT, rows)
 
-    def learn(self, machine: Machine, ended: Sequence[Ended]) -> Sequence[TouchedBox]:
+    def learn(self, ended: Sequence[Ended]) -> Sequence[TouchedBox]:
+        machine = self.machine
         for match in ended:
             memory, tally = MEMORY.load(machine), Tally()
             memory.learn_match(match_moves(match.live), match.outcome)
-            for seat in match.seats:
-                tally.add(Result.of(match.outcome, Side(seat.row.side)))
+            for player in match.players:
+                tally.add(Result.of(match.outcome, Side(player.row.side)))
             MEMORY.lesson_give(machine, memory, LessonKind.MATCH, Cause(tally, match_id=match.live.match.pk))
         return ()
 
-    def insight(self, live: LiveMatch, seats: list[LiveSeat]) -> Insight | None:
+    @classmethod
+    def insight_of(cls, live: LiveMatch, players: Sequence[Self]) -> Insight | None:
         """Return the machines' thoughts on their last moves and, if the match is over, their lessons."""
-        seated = [(seat, seat.occupant.machine) for seat in seats if seat.occupant is not None]
-        thoughts = _thoughts(live, seated)
-        if not seated or not (thoughts or live.match.is_over):
+        thoughts = _thoughts(live, players)
+        if not (thoughts or live.match.is_over):
             return None
         roles = live.game.look.layout.roles
-        lessons, changes = _lessons(live, seated) if live.match.is_over else ([], [])
+        lessons, changes = _lessons(live, players) if live.match.is_over else ([], [])
         role = max(thoughts, key=lambda thought: thought["ply"])["role"] if thoughts else lessons[0]["role"]
-        machine = next(machine for seat, machine in seated if roles[seat.row.side] == role)
+        machine = next(player.machine for player in players if roles[player.row.side] == role)
         lesson = next((lesson for lesson in lessons if lesson["role"] == role), None)
         return {
             "role": role,
-            "machine": machine_brief(machine),
+            "machine": machine.brief,
             "box": None,
             "beads_before": None,
             "slot": None,
@@ -158,7 +157,8 @@ class ValueLearnerLive(KindLive[Remembered]):
             "parts": {"thoughts": thoughts, "changes": changes},
         }
 
-    def level_insight(self, live: LiveMatch, moves: Sequence[LevelMove]) -> Insight | None:
+    @staticmethod
+    def level_insight(live: LiveMatch, moves: Sequence[LevelMove]) -> Insight | None:
         """Return the thoughts of levels on their last moves."""
         thoughts = [thought for move in moves if (thought := level_thought(live, move)) is not None]
         if not thoughts:
@@ -176,28 +176,30 @@ class ValueLearnerLive(KindLive[Remembered]):
             "parts": {"thoughts": thoughts, "changes": []},
         }
 
-    def frozen_policy(self, machine: Machine, position: AnyPosition) -> FrozenLearner:
+    @staticmethod
+    def frozen_policy(machine: Machine, position: AnyPosition) -> FrozenLearner:
         return FrozenLearner(weights_learner(machine))
 
 
-def _thoughts(live: LiveMatch, seated: Sequence[tuple[LiveSeat, Machine]]) -> list[PartsThought]:
+def _thoughts(live: LiveMatch, players: Sequence[ValueLearnerLive]) -> list[PartsThought]:
     """Return each machine's thought on its last move, in order of side. Thoughts that are not in memory are read."""
-    absent = [seat for seat, _ in seated if seat.occupant.thought is None]
+    absent = [player.row.pk for player in players if player.thought is None]
     rows_by_seat = dict[int, Thought]()
     if absent and live.match.n_plies:
         rows = (
-            Thought.objects.filter(seat__in=[seat.row.pk for seat in absent], ply__lt=live.match.n_plies)
+            Thought.objects.filter(seat__in=absent, ply__lt=live.match.n_plies)
             .order_by("seat", "-ply")
             .distinct("seat")
         )
         rows_by_seat = {row.seat_id: row for row in rows}
     thoughts = list[PartsThought]()
-    for seat, machine in seated:
-        latest = seat.occupant.thought or _stored_thought(live, machine, rows_by_seat.get(seat.row.pk))
+    for player in players:
+        row, machine = player.row, player.machine
+        latest = player.thought or _stored_thought(live, machine, rows_by_seat.get(row.pk))
         if latest is not None:
             ply, record = latest
             url = f"{machine.get_absolute_url()}#weights"
-            thoughts.append(explanation.thought(seat, ply, record.machine, record.position, record.scores, url))
+            thoughts.append(explanation.thought(row, ply, record.machine, record.position, record.scores, url))
     return thoughts
 
 
@@ -215,22 +217,21 @@ def _stored_thought(live: LiveMatch, machine: Machine, row: Thought | None) -> t
     return row.ply, Remembered(learner, row.n_lessons, position_before(live, row.ply), scores)
 
 
-def _lessons(
-    live: LiveMatch, seated: Sequence[tuple[LiveSeat, Machine]]
-) -> tuple[list[LessonState], list[WeightsLearnt]]:
+def _lessons(live: LiveMatch, players: Sequence[ValueLearnerLive]) -> tuple[list[LessonState], list[WeightsLearnt]]:
     """Return the lesson of the match for each machine, in order of side, and the changes of its weights."""
     roles = live.game.look.layout.roles
     weights_of = {
         row.machine_id: row for row in Weights.objects.filter(lesson__match=live.match).select_related("lesson")
     }
     lessons, changes = list[LessonState](), list[WeightsLearnt]()
-    for seat, machine in seated:
-        row, role = weights_of.get(machine.pk), roles[seat.row.side]
+    for player in players:
+        machine, side = player.machine, Side(player.row.side)
+        row, role = weights_of.get(machine.pk), roles[side]
         change = None if row is None else _weights_learnt(machine, role, row)
-        result = Result.of(live.match.outcome, Side(seat.row.side)).name.lower()
+        result = Result.of(live.match.outcome, side).name.lower()
         effect = nothing_learnt(live.match, machine, "weights") if change is None else _effect(change)
         summary = lesson_summary(machine.name, result, effect, changed=change is not None)
-        lessons.append({"role": role, "machine": machine_brief(machine), **summary})
+        lessons.append({"role": role, "machine": machine.brief, **summary})
         changes += [] if change is None else [change]
     return lessons, changes
 

@@ -83,7 +83,6 @@ TEXT = KindText(
     groups=GROUPS,
     noun="weights",
     why="values",
-    tells="parts",
     admin_list=("weights", "machine__id__exact"),
 )
 

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
 from beadbox import field_text
+from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.exchange.errors import ExchangeError
 from beadbox.learners.exchange.values import ValueData, ValuesData
 from beadbox.learners.memory import TouchedValue
@@ -179,20 +180,20 @@ MEMORY = LastWonMemory()
 class LastWonLive(KeyedLive):
     memory = MEMORY
 
-    def choose(self, live, seat, machine, position, rng):
-        memory = MEMORY.load(machine)
-        index = memory.choose(position, rng)
-        return Choice(machine.game_rules.legal_moves(position)[index], record=(memory, position, index))
+    def choose(self, live, position):
+        memory = MEMORY.load(self.machine)
+        index = memory.choose(position, RandomSource(live.match.seed, live.match.n_plies))
+        return Choice(live.game.legal_moves(position)[index], record=(memory, position, index))
 
-    def follow(self, live, seat, machine, position, move):
-        return MEMORY.load(machine), position, list(machine.game_rules.legal_moves(position)).index(move)
+    def follow(self, live, position, move):
+        return MEMORY.load(self.machine), position, list(live.game.legal_moves(position)).index(move)
 
-    def remember(self, seat, machine, records):
+    def remember(self, records):
         for ply, (memory, position, index) in records:
             keys = memory.keys(position)
             Decision.objects.create(
-                machine=machine,
-                seat=seat.row,
+                machine=self.machine,
+                seat=self.row,
                 ply=ply,
                 key=keys[index],
                 chosen=index,
@@ -203,15 +204,16 @@ class LastWonLive(KeyedLive):
 
     def teach(self, memory, ended):
         tally = Tally()
-        for seat in ended.seats:
-            result = Result.of(ended.outcome, Side(seat.row.side))
-            decisions = Decision.objects.filter(seat=seat.row).order_by("ply")
+        for player in ended.players:
+            result = Result.of(ended.outcome, Side(player.row.side))
+            decisions = Decision.objects.filter(seat=player.row).order_by("ply")
             boards = {one.ply: one.key.partition("#")[2] for one in decisions}
             memory.teach([(one.ply, memory.game.decode(boards[one.ply]), one.chosen) for one in decisions], result)
             tally.add(result)
         return tally
 
-    def frozen_policy(self, machine, position):
+    @staticmethod
+    def frozen_policy(machine, position):
         return LastWonAdviser(MEMORY.load(machine))
 
 
@@ -259,4 +261,4 @@ class LastWonPage(KeyedPage):
         return [("Plays", "the move that last won, or anything")]
 
 
-LAST_WON = Kind(LastWonRule, MEMORY, LastWonLive(), LastWonTraining(), LastWonFiles(), LastWonPage())
+LAST_WON = Kind(LastWonRule, MEMORY, LastWonLive, LastWonTraining(), LastWonFiles(), LastWonPage())

@@ -8,6 +8,7 @@ from typing import Any
 
 from beadbox.learners import formats, presets, registry
 from learning.kinds.kind import Kind
+from learning.kinds.live import LIVE
 from learning.kinds.registry import KINDS, kind_register
 
 
@@ -17,7 +18,7 @@ def registered(kind: Kind) -> Iterator[None]:
     kind_register(kind)
     yield
     registered_kinds: Any
-    for registered_kinds in (KINDS, registry.RULES, presets.PRESETS_OF_KIND, formats.READERS):
+    for registered_kinds in (KINDS, registry.RULES, presets.PRESETS_OF_KIND, formats.READERS, LIVE):
         del registered_kinds[kind.rule.kind]
     for slug in kind.page.presets:
         del presets.ALL_PRESETS[slug]

@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from games.live.store import live_match, match_latest
 from games.models import Match, Seat
-from learning.kinds.occupants import occupants_fetch
+from learning.kinds.live import occupants_fetch
 from learning.models import Machine, MachineSeat
 from tests.factories import machine, room
 from tests.plans import rows_read

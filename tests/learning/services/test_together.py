@@ -19,7 +19,7 @@ from games.live.rooms import Seated, room_create, room_look, seats_claim
 from games.live.store import ENDED_MATCHES, match_read
 from games.models import Match, Room
 from learning.kinds.boxes.memory import ledger_errors
-from learning.kinds.occupants import occupants_fetch
+from learning.kinds.live import occupants_fetch
 from learning.models import Lesson, Machine
 from learning.services.machines import machine_create, machine_delete, machine_update
 from learning.storage.locks import machine_hold, machine_lock

@@ -28,9 +28,8 @@ from learning.kinds.boxes.look import boxes_at
 from learning.kinds.boxes.memory import boxes_own, ledger_errors
 from learning.kinds.boxes.page import box_gallery
 from learning.kinds.boxes.training import BoxesTraining
-from learning.kinds.live import Ended
+from learning.kinds.live import Ended, KindLive, occupants_fetch
 from learning.kinds.machines import machine_export
-from learning.kinds.occupants import occupants_fetch
 from learning.kinds.registry import kind_of
 from learning.models import Change, Draw, LessonKind, Machine, MachineSeat
 from learning.services.copies import machine_clone
@@ -119,17 +118,18 @@ def matches_over(game: str, side: int, n: int) -> list[Seat]:
 def played(row: Seat, learner: Machine) -> list[DecisionRecord]:
     """Play a match of a machine against random play without a room's services, learn from it, and return the draws."""
     match, records = row.match, list[DecisionRecord]()
-    seat = LiveSeat.of(row)
+    seat = LiveSeat(row)
     live = LiveMatch(match.room, match, match.room.game_rules, [seat], [], is_held=True)  # the room is not shared
     occupants_fetch(live.seats)
     game, rng = learner.game_rules, RandomSource(match.seed)
-    kind, position = kind_of(learner).live, game.initial_position()
+    player, position = seat.player, game.initial_position()
+    assert isinstance(player, KindLive)
     while (outcome := game.outcome(position)) is None:
         if game.side_to_move(position) != learner.side:
             moves = game.legal_moves(position)
             move = moves[rng.below(len(moves))]
         else:
-            choice = kind.choose(live, seat, learner, position, rng)
+            choice = player.choose(live, position)
             if choice.record is not None:
                 records.append((match.n_plies, choice.record))
             if choice.move is None:
@@ -138,9 +138,9 @@ def played(row: Seat, learner: Machine) -> list[DecisionRecord]:
             move = choice.move
         position = game.apply(position, move)
         match.n_plies += 1
-    kind.remember(seat, learner, records)
-    (learner,) = machine_lock(learner.pk)  # locked again, as after a refill
-    kind.learn(learner, [Ended(live, outcome, [seat])])
+    player.remember(records)
+    (player.machine,) = machine_lock(learner.pk)  # locked again, as after a refill
+    player.learn([Ended(live, outcome, [player])])
     return records
 
 

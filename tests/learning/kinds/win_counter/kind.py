@@ -8,4 +8,4 @@ from tests.learning.kinds.win_counter.memory import MEMORY
 from tests.learning.kinds.win_counter.page import WinCounterPage
 from tests.learning.kinds.win_counter.training import WinCounterTraining
 
-WIN_COUNTER = Kind(WinCounterRule, MEMORY, WinCounterLive(), WinCounterTraining(), WinCounterFiles(), WinCounterPage())
+WIN_COUNTER = Kind(WinCounterRule, MEMORY, WinCounterLive, WinCounterTraining(), WinCounterFiles(), WinCounterPage())

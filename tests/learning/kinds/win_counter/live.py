@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from beadbox.kernels.random_source import RandomSource
 from beadbox.rules.outcome import Result, Side, Tally
 from games.live.players import Choice
 from learning.kinds.live import KindLive
@@ -14,26 +15,22 @@ from tests.learning.kinds.win_counter.memory import MEMORY
 class WinCounterLive(KindLive):
     either_side = True
 
-    def choose(self, live, seat, machine, position, rng):
-        return Choice(MEMORY.load(machine).choose(position, rng)[0])
+    def choose(self, live, position):
+        rng = RandomSource(live.match.seed, live.match.n_plies)
+        return Choice(MEMORY.load(self.machine).choose(position, rng)[0])
 
-    def follow(self, live, seat, machine, position, move):
-        return None
-
-    def remember(self, seat, machine, records):
-        return None
-
-    def learn(self, machine, ended):
+    def learn(self, ended):
         for one in ended:
-            memory, tally = MEMORY.load(machine), Tally()
-            for seat in one.seats:
-                result = Result.of(one.outcome, Side(seat.row.side))
-                memory.teach(keys_played(one.live, Side(seat.row.side)), result)
+            memory, tally = MEMORY.load(self.machine), Tally()
+            for player in one.players:
+                result = Result.of(one.outcome, Side(player.row.side))
+                memory.teach(keys_played(one.live, Side(player.row.side)), result)
                 tally.add(result)
-            MEMORY.lesson_give(machine, memory, LessonKind.MATCH, Cause(tally, match_id=one.live.match.pk))
+            MEMORY.lesson_give(self.machine, memory, LessonKind.MATCH, Cause(tally, match_id=one.live.match.pk))
         return ()
 
-    def frozen_policy(self, machine, position):
+    @staticmethod
+    def frozen_policy(machine, position):
         return MEMORY.load(machine)
 
 

@@ -1,30 +1,63 @@
-"""Draws and lessons of machines with boxes in a match, for the state of the room."""
+"""Lessons of machines with boxes in a match: how they learn from it, and what the state of the room tells of it."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from functools import lru_cache
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import NamedTuple
 
-from django.urls import reverse
-
-from beadbox.learners.boxes.cabinet import Cabinet
-from beadbox.learners.boxes.rule import BoxRule
-from beadbox.rules.outcome import Result
-from games.live.players import LiveSeat
-from games.live.states import (
-    BeadChange,
-    DrawnBox,
-    DrawState,
-    LessonState,
-    Placement,
-    SlotOpened,
-)
+from beadbox.learners.boxes.machine import BeadDraw
+from beadbox.learners.boxes.open_memory import OpenMemory
+from beadbox.learners.memory import TouchedBox
+from beadbox.rules.outcome import RESIGNATION, UNFINISHED, Outcome, Result, Tally
+from games.live.states import BeadChange, LessonState
 from games.models import Match
-from learning.kinds.boxes.look import moves_view, placement_view, slots_view
+from learning.kinds.boxes.look import slots_view
+from learning.kinds.boxes.memory import BoxRows, boxes_fetch
+from learning.kinds.live import Ended, KindLive
 from learning.models import Draw, Lesson, LessonKind, Machine
-from learning.selectors.machines import machine_brief
 from learning.selectors.matches import lesson_summary, nothing_learnt
+
+
+class Taught(NamedTuple):
+    """The result of learning from a match: changed boxes in order of play, removed slots so far, and the tally."""
+
+    touched: list[TouchedBox]
+    n_removed: int
+    tally: Tally
+
+
+def taught_by(machine: Machine, ended: Sequence[Ended]) -> list[Taught]:
+    """Teach a machine these matches in order, each with the boxes as the match before left them. Nothing is stored."""
+    boxes = boxes_fetch(machine, {draw.position for match in ended for one in match.players for draw in one.draws})
+    lessons: list[Taught] = []
+    for match in ended:
+        (player,) = match.players  # a machine with boxes plays one side
+        memory, result = _teach(player, match.outcome, boxes, lessons[-1].n_removed if lessons else None)
+        tally = Tally()
+        tally.add(result)
+        touched = memory.touched()
+        boxes |= {box.position: (box.beads, box.visits) for box in touched}
+        lessons.append(Taught(touched, memory.n_removed, tally))
+    return lessons
+
+
+def _teach(player: KindLive, outcome: Outcome, boxes: BoxRows, n_removed: int | None) -> tuple[OpenMemory, Result]:
+    """Return the boxes that a machine opened in its seat, after it has learnt from the result, and that result."""
+    machine = player.machine
+    # A box without a row was deleted by a reset since the draw.
+    opened = [draw for draw in player.draws if draw.position in boxes]
+    with_bead = [draw for draw in opened if draw.slot is not None]
+    result = Result.of(outcome, machine.cabinet.side)
+    rule, resigned = machine.box_rule, bool(opened) and opened[-1].slot is None
+    if player.row.is_human and result is Result.LOSS and outcome.termination == RESIGNATION:
+        # A person resigned in the machine's seat. No empty box forced them, so the move before is not punished.
+        rule, resigned = replace(rule, punish_previous_on_resign=False), True
+    n_removed_before = machine.n_removed if n_removed is None else n_removed
+    memory = OpenMemory.load(machine.game_rules, machine.cabinet.side, rule, boxes.get, n_removed_before)
+    draws = [(draw.ply, BeadDraw(draw.position, tuple(draw.beads), draw.slot)) for draw in with_bead]
+    memory.teach(draws, result, resigned=resigned, unfinished=outcome.termination in UNFINISHED)
+    return memory, result
 
 
 class Entry(NamedTuple):
@@ -38,13 +71,13 @@ class Entry(NamedTuple):
     after: list[int] | None
 
 
-def learnt_now(seats: Sequence[LiveSeat], draws: Sequence[Draw]) -> list[Entry]:
+def learnt_now(learnt: Sequence[tuple[Machine, Sequence[TouchedBox] | None]], draws: Sequence[Draw]) -> list[Entry]:
     """Return the entries that the match has just stored, from memory; an empty list if the ledger may hold more.
 
     A refill has a lesson of its own, so a match with refills is read from the ledger.
     """
-    machine_changes = [(seat.occupant.machine, seat.occupant.learnt) for seat in seats if seat.occupant is not None]
-    if any(touched is None for _, touched in machine_changes) or any(draw.refilled for draw in draws):
+    machine_changes = [(machine, touched) for machine, touched in learnt if touched is not None]
+    if len(machine_changes) < len(learnt) or any(draw.refilled for draw in draws):
         return []
     lessons = [Entry(machine.pk, LessonKind.MATCH, None, None, None, None) for machine, _ in machine_changes]
     changes = [
@@ -82,77 +115,8 @@ def lessons_view(
         deltas = [change["delta"] for change in changes if change["role"] == role and not change["refill"]]
         effect = _effect(deltas) if pk in learner_ids else nothing_learnt(match, machine, "beads")
         summary = lesson_summary(machine.name, result.name.lower(), effect, changed=pk in learner_ids and bool(deltas))
-        view.append({"role": role, "machine": machine_brief(machine), **summary})
+        view.append({"role": role, "machine": machine.brief, **summary})
     return view
-
-
-@lru_cache(maxsize=2000)
-def _opened_box(
-    cabinet: Cabinet, position_text: str, box: str
-) -> tuple[Sequence[Sequence[Any]], list[SlotOpened], Placement]:
-    """Return the moves of each slot of a box opened in a position, the slots in JSON, and the box's orientation.
-
-    Cached: callers share the result and must not change it.
-    """
-    game, position = cabinet.game, cabinet.game.decode(position_text)
-    (_, placement), moves_of_slots = cabinet.placed(position), cabinet.slot_moves(position)
-    slots: list[SlotOpened] = [
-        {**view, "slot": slot, **moves_view(game, moves)}
-        for slot, (view, moves) in enumerate(zip(slots_view(cabinet, game.decode(box)), moves_of_slots, strict=True))
-    ]
-    return moves_of_slots, slots, placement_view(placement)
-
-
-@lru_cache(maxsize=4096)
-def _drawn_box(cabinet: Cabinet, machine_id: int, position: str) -> DrawnBox:
-    """Return a machine's box in its printed orientation. Cached: callers share the result and must not change it."""
-    printed = cabinet.game.decode(position)
-    return {
-        "position": position,
-        "board": list(cabinet.game.pieces(printed)),
-        "move_number": cabinet.move_number(printed) + 1,
-        "url": reverse("box", args=[machine_id, position]),
-    }
-
-
-def draw_view(cabinet: Cabinet, draw: Draw, seat: LiveSeat, position_text: str, move: str | None) -> DrawState:
-    """Return a draw that was made in a seat; ``position_text`` is the position before the move."""
-    moves_of_slots, slots, orientation = _opened_box(cabinet, position_text, draw.position)
-    total = sum(draw.beads)
-    by_hand = seat.row.is_human
-    # A machine that moves although the box is empty chooses among all legal moves at random.
-    is_uniform = total == 0 and draw.slot is not None and not by_hand
-    n_ways = sum(map(len, moves_of_slots)) if cabinet.rule.merge_symmetric_moves else len(moves_of_slots)
-    chances = (
-        _chance(beads, total, moves, n_ways, cabinet.rule, anything=is_uniform)
-        for beads, moves in zip(draw.beads, moves_of_slots, strict=True)
-    )
-    return {
-        "ply": draw.ply,
-        "role": cabinet.game.look.layout.roles[seat.row.side],
-        "box": _drawn_box(cabinet, draw.machine_id, draw.position),
-        "symmetry": orientation,
-        "slots": [
-            {**slot, "beads": beads, "probability": chance}
-            for slot, beads, chance in zip(slots, draw.beads, chances, strict=True)
-        ],
-        "slot": draw.slot,
-        "move": move,
-        "resigned": draw.slot is None,
-        "refilled": draw.refilled,
-        "anything": is_uniform,
-        "by_hand": by_hand,
-    }
-
-
-def _chance(beads: int, total: int, moves: Sequence[Any], n_ways: int, rule: BoxRule, *, anything: bool) -> float:
-    """Return the probability of drawing a slot with this number of beads and these moves.
-
-    ``anything`` means that the box was empty, so one of ``n_ways`` equal choices was drawn at random.
-    """
-    if anything:
-        return (len(moves) if rule.merge_symmetric_moves else 1) / n_ways
-    return beads / total if total else 0.0
 
 
 def changes_view(
