@@ -11,7 +11,6 @@ from __future__ import annotations
 import itertools
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any
 
 from django.db import close_old_connections, transaction
 from django.utils import timezone
@@ -67,7 +66,7 @@ def move_play(live: LiveMatch, person: Principal, move: str, ply: int | None) ->
     except RulesError as error:
         raise exceptions.MoveRefusedError(error, move) from None
     if seat.player is not None:  # the person has taken over this player's seat: the move counts as its own choice
-        _remember(live, seat, seat.player.follow(live, position, parsed))
+        seat.records.append((live.match.n_plies, seat.player.follow(live, position, parsed)))
     _ply_add(live, seat.row.side, game.format_move(parsed), game.encode(after))
     play_on(live, after)
 
@@ -262,7 +261,7 @@ def play_on(
             live.on_commit = partial(_due_move_request, live, None if max_plies is None else max_plies - n_answers)
             break
         choice, answer = answer or seat.player.choose(live, position), None
-        _remember(live, seat, choice.record)
+        seat.records.append((live.match.n_plies, choice.record))
         if choice.move is None:  # the machine's box is empty, or the machine was deleted
             outcome = Outcome(Side(seat.row.side).other, EMPTY_BOX)
         else:
@@ -278,12 +277,6 @@ def _outcome(live: LiveMatch, position: AnyPosition) -> Outcome | None:
     game = live.game
     is_stopped = not game.always_ends and live.match.n_plies >= game.ply_limit
     return game.outcome(position) or (game.stopped if is_stopped else None)
-
-
-def _remember(live: LiveMatch, seat: LiveSeat, record: Any) -> None:
-    """Add the player's decision record of the next move to the seat. It is stored with the move."""
-    if record is not None:
-        seat.records.append((live.match.n_plies, record))
 
 
 def _ply_add(live: LiveMatch, side: int, move: str, position: str) -> None:

@@ -54,7 +54,7 @@ class LiveSeat:
     player: SeatPlayer | None = None
     """The automated player of this seat, even after a person has taken the seat over."""
     records: list[DecisionRecord] = field(default_factory=list)
-    """Decision records of moves that are not stored yet."""
+    """Decision records of moves that are not stored yet; a move without a record has ``None``."""
 
     def give(self, player: SeatPlayer, name: str) -> None:
         """Give the seat to an automated player."""

@@ -195,16 +195,16 @@ def _position_shown(game: AnyGame, text: str, playing: bool) -> PositionState:
     """Return the part of the state that depends on the position only. Callers must not change the result."""
     position = game.decode(text)
     moves = {game.format_move(move): move for move in game.legal_moves(position)} if playing else {}
-    cells = game.look.layout.cells
+    cells, roles = game.look.layout.cells, game.look.layout.roles
     return {
         "board": list(game.pieces(position)),
         "position": text,
-        "turn": game.look.layout.roles[game.side_to_move(position)] if playing else None,
+        "turn": roles[game.side_to_move(position)] if playing else None,
         "legal_moves": list(moves),
         "paths": {text: game.look.path_ids(move) for text, move in moves.items()},
         "actions": _actions(game, position, moves) if game.look.has_actions else {},
         "notices": dict(game.look.notices(position)) if playing else {},
-        "captured": _captured(game, position),
+        "captured": dict(zip(roles, map(list, game.look.captured(position)), strict=True)),
         "winning_cells": [cells[cell].id for cell in game.look.winning_cells(position)],
     }
 
@@ -261,24 +261,19 @@ def room_positions(code: str, after: int = -1, match: int | None = None) -> Matc
 
 def _boards(game: AnyGame, moves: list[str]) -> Iterator[BoardState]:
     """Yield the board before the first of these moves and after each."""
-    position = game.initial_position()
+    position, roles = game.initial_position(), game.look.layout.roles
     path: list[str] = []
     for ply, text in enumerate([*moves, None]):
         yield {
             "ply": ply,
             "board": list(game.pieces(position)),
             "last_cells": path,
-            "captured": _captured(game, position),
+            "captured": dict(zip(roles, map(list, game.look.captured(position)), strict=True)),
             "notices": {} if game.is_terminal(position) else dict(game.look.notices(position)),
         }
         if text is not None:
             move = game.parse_move(text)
             path, position = game.look.path_ids(move), game.apply(position, move)
-
-
-def _captured(game: AnyGame, position: AnyPosition) -> dict[str, list[str]]:
-    """The pieces that each role has lost."""
-    return dict(zip(game.look.layout.roles, map(list, game.look.captured(position)), strict=True))
 
 
 def _actions(game: AnyGame, position: AnyPosition, moves: Mapping[str, AnyMove]) -> dict[str, Action]:

@@ -206,16 +206,19 @@ def match_store(live: LiveMatch, locks: Sequence[str] = ()) -> None:
     room, match = live.room, live.match
     is_new, new_plies = match._state.adding, live.plies[live.n_stored :]
     room.changed_at = this_minute()
-    held = _room_held(room)
-    parts = _match_parts(live)
+    changed = Statement(HELD, [room.changed_at, room.pk, room.version])
+    held = _room_added(room) if room._state.adding else changed
+    if is_new:
+        parts = _match_added(live)
+    else:
+        parts = [Statement(MATCH_CHANGED, [getattr(match, name) for name in MATCH_FIELDS])]
     if new_plies:
         rows = [[getattr(ply, name) for name in PLY_FIELDS] for ply in new_plies]
         parts.append(Statement.insert(Ply, PLY_FIELDS, rows))
     for seat, player in live.automata:
-        if seat.records:
-            records, seat.records = seat.records, []
-            remembered = player.remember(records)
-            parts += [] if remembered is None else [remembered]
+        records, seat.records = [one for one in seat.records if one[1] is not None], []
+        remembered = player.remember(records) if records else None
+        parts += [] if remembered is None else [remembered]
     with connection.cursor() as cursor:
         cursor.execute(
             sql.SQL("WITH held AS ({}), {} SELECT {} FROM held").format(
@@ -239,10 +242,8 @@ def match_store(live: LiveMatch, locks: Sequence[str] = ()) -> None:
     transaction.on_commit(partial(_count, is_new, len(new_plies), match.termination))
 
 
-def _room_held(room: Room) -> Statement:
-    """The part to which all others refer: inserts a new room, or updates the version of an unchanged one."""
-    if not room._state.adding:
-        return Statement(HELD, [room.changed_at, room.pk, room.version])
+def _room_added(room: Room) -> Statement:
+    """The part that inserts a new room, in place of :data:`HELD`."""
     names, values = _row(room)
     values[names.index("version")] = room.version + 1
     return Statement(_room_new(names), values)
@@ -260,10 +261,8 @@ def _row(row: Model) -> tuple[tuple[str, ...], list[Any]]:
     return names, [getattr(row, name) for name in names]
 
 
-def _match_parts(live: LiveMatch) -> list[Statement]:
-    """The parts that store a match as it stands, with its seats if it is new."""
-    if not live.match._state.adding:
-        return [Statement(MATCH_CHANGED, [getattr(live.match, name) for name in MATCH_FIELDS])]
+def _match_added(live: LiveMatch) -> list[Statement]:
+    """The parts that insert a new match with its seats."""
     names, values = _row(live.match)
     seats = [_row(seat.row) for seat in live.seats]
     parts = [
@@ -323,14 +322,13 @@ ENDED_MATCHES = GroupCommit[LiveMatch](before_waiting=_give_back)
 """Finished matches to store together, by the machines that learn from them."""
 
 
-@retried_once
 def match_change(code: str, session: SeenSession | None, change: Callable[[LiveMatch], None]) -> LiveMatch:
     """Read and change a room's match and store it (:func:`matches_store`), with as few round trips as possible.
 
     The match is read and changed without a lock, and stored if the room is unchanged since; a match in play needs one
     statement. Finished matches of the same learners are stored together if they end while another thread of this
     process stores such matches. Otherwise a machine's row would be a queue in which each waits for all commits before.
-    Changes that need the room's lock begin anew with it.
+    Changes that need the room's lock begin anew with it. So does a match whose machine was deleted meanwhile.
 
     Args:
         code: code of the room.
@@ -340,7 +338,7 @@ def match_change(code: str, session: SeenSession | None, change: Callable[[LiveM
     Raises:
         RoomNotFoundError, SessionChangedError: as :func:`match_read`, or any error of ``change``.
     """
-    with contextlib.suppress(NotHeldError):
+    with contextlib.suppress(NotHeldError, IntegrityError):
         live = match_read(code, session=session)
         change(live)
         if not live.match.is_over:
@@ -348,11 +346,17 @@ def match_change(code: str, session: SeenSession | None, change: Callable[[LiveM
             return live
         if ENDED_MATCHES.store(_learners(live) or live.match.pk, live, _stored_together):
             return live
-    with transaction.atomic():
-        live = match_read(code, lock=True, session=session)
-        change(live)
-        matches_store(live)
-        return live
+    return _match_change_held(code, session, change)
+
+
+@retried_once
+@transaction.atomic
+def _match_change_held(code: str, session: SeenSession | None, change: Callable[[LiveMatch], None]) -> LiveMatch:
+    """Read and change a room's match and store it, under the room's lock."""
+    live = match_read(code, lock=True, session=session)
+    change(live)
+    matches_store(live)
+    return live
 
 
 def _learners(live: LiveMatch) -> frozenset[Hashable]:
