@@ -17,13 +17,7 @@ import learning.urls  # noqa: E402
 from games.transport.dependency_monitor import DEPENDENCIES  # noqa: E402
 from menace_site.observability.access_log import AccessLog, LoggedRequest  # noqa: E402
 from menace_site.observability.metrics import Metrics, process_watched  # noqa: E402
-from menace_site.server.boundary import (  # noqa: E402
-    BlockedAddresses,
-    GuardedRefusals,
-    SocketBoundary,
-    SocketLimit,
-    close_unknown,
-)
+from menace_site.server.boundary import BlockedAddresses, SocketBoundary, close_unknown  # noqa: E402
 from menace_site.server.fast_path import OpenEndpoints  # noqa: E402
 from menace_site.server.lifespan import Lifespan, blocks_keep  # noqa: E402
 
@@ -35,11 +29,11 @@ websocket_urlpatterns = [
 
 django_application.request_class = LoggedRequest
 http = OpenEndpoints(django_application, learning.urls.open_urlpatterns, LoggedRequest)
-sockets = SocketBoundary(SocketLimit(URLRouter(websocket_urlpatterns)))
+sockets = URLRouter(websocket_urlpatterns)
 application = ProtocolTypeRouter(
     {
         "http": AccessLog(Metrics(BlockedAddresses(http))),
-        "websocket": AccessLog(GuardedRefusals(BlockedAddresses(sockets)), socket_patterns=websocket_urlpatterns[:-1]),
+        "websocket": AccessLog(sockets, boundary=SocketBoundary(), socket_patterns=websocket_urlpatterns[:-1]),
         "lifespan": Lifespan((blocks_keep, process_watched, DEPENDENCIES.keep)),
     }
 )

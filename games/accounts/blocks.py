@@ -6,8 +6,11 @@ During a database outage the blocks that were read last stay in force.
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.utils import timezone
 
+from games.accounts.identity import client_address_text, origin_hash, request_of_scope
 from games.limits.addresses import address_read, network_of
 from games.models import AddressBlock
 
@@ -60,3 +63,16 @@ class Blocks:
 
 BLOCKS = Blocks()
 """The blocks of this process, read again every :data:`READ_AGAIN_S` seconds."""
+
+
+def is_blocked(scope: dict[str, Any]) -> bool:
+    """Whether a block names the address of a request or socket, or the hash of that address.
+
+    While no address is blocked, as usual, the cost is one test of a flag for each request and frame.
+    """
+    if BLOCKS.is_empty:
+        return False
+    request = request_of_scope(scope)
+    if BLOCKS.holds(client_address_text(request)):
+        return True
+    return bool(BLOCKS.hashes) and origin_hash(request) in BLOCKS.hashes

@@ -17,13 +17,12 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from django.db import close_old_connections, connection
 
 from beadbox import field_text
+from games.accounts.blocks import is_blocked
 from games.accounts.identity import principal_of_scope, request_of_scope
 from games.accounts.principal import GUEST, Principal
 from games.accounts.throttles import Guesses
 from games.codes import parse_code
 from games.exceptions import (
-    NOT_JSON,
-    TOO_LARGE,
     NotACodeError,
     NotAPlayerError,
     PlayError,
@@ -37,7 +36,7 @@ from games.limits.admission import ADMISSION
 from games.live.play import match_draw, match_play_move, match_resign, match_step
 from games.live.room_state import State, room_group
 from games.live.rooms import Entered, room_enter, room_is_of, room_reset, room_watch
-from games.live.serializers import FrameError, parse_move_data, parse_step_data
+from games.live.serializers import FrameError, parse_frame, parse_move_data, parse_step_data
 from games.live.states import RoomState
 from games.transport.broadcaster import BROKER, broadcaster_open
 from games.transport.database_errors import is_database_outage, unavailable
@@ -46,7 +45,6 @@ from games.transport.metrics import MOVE_SECONDS, REFUSALS
 
 logger = logging.getLogger("games.consumers")
 
-MAX_FRAME_BYTES = 16 * 1024
 FRAMES_PER_SECOND = 10.0
 FRAME_BURST = 30.0
 WRITES = ("move", "step", "resign", "draw", "reset")
@@ -54,6 +52,7 @@ WRITES = ("move", "step", "resign", "draw", "reset")
 CLOSE_NOT_FOUND = 4404
 CLOSE_TRY_AGAIN = 1013
 CLOSE_TOO_MANY = 4429
+CLOSE_BLOCKED = 4403
 ASK_AGAIN_S = 30.0
 """Seconds until a socket's principal is read again, because its session may have ended or its token been revoked."""
 
@@ -149,6 +148,8 @@ class FrameConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels h
     group: str | None = None
     frames: ClassVar[tuple[str, ...]] = ("ping",)
     """Types of the frames that clients may send."""
+    is_blocked = False
+    """Whether the socket was closed because its address is blocked."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -163,9 +164,22 @@ class FrameConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels h
         """
         await getattr(self, get_handler_name(message))(message)
 
+    async def send(self, text_data: str) -> None:
+        """Send a text. The socket of an address that was blocked meanwhile closes instead."""
+        if is_blocked(self.scope):
+            await self._close_blocked()
+        else:
+            await super().send(text_data)
+
+    async def _close_blocked(self) -> None:
+        """Close the socket, once: other tasks may still send."""
+        if not self.is_blocked:
+            self.is_blocked = True
+            await self.close(CLOSE_BLOCKED)
+
     async def send_frame(self, kind: str, data: object) -> None:
         """Send one frame ``{"type", "data"}``."""
-        await self.send(text_data=frame_text(kind, data))
+        await self.send(frame_text(kind, data))
 
     async def send_error(self, code: str, detail: str, **more: Any) -> None:
         """Send a typed error to this socket only; it stays open."""
@@ -182,7 +196,11 @@ class FrameConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels h
         await self.send_error(error.code, str(error), **more)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
-        """Parse a frame and pass it to :meth:`handle`."""
+        """Parse a frame and pass it to :meth:`handle`. The socket of an address that was blocked meanwhile closes."""
+        if is_blocked(self.scope):
+            await self._close_blocked()
+            await self.disconnect(CLOSE_BLOCKED)
+            raise StopConsumer
         if not self.bucket.take():
             await self.send_error("too_many_frames", ThrottledError.message)
             return
@@ -239,28 +257,6 @@ class FrameConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels h
                 "unknown_frame", f"There is no message of the type {kind[:40]!r}. There are these: {known}."
             )
         await self.send_frame("pong", {})
-
-
-def parse_frame(text: str | None) -> tuple[str, dict[str, Any]]:
-    """Return the type and the data of a frame.
-
-    Raises:
-        FrameError: binary, too large, not JSON, or not of the form ``{"type": …, "data": {…}}``.
-    """
-    if text is None:
-        raise FrameError("binary_frame", "Please send messages as text, not as bytes.")
-    if len(text.encode()) > MAX_FRAME_BYTES:
-        raise FrameError("frame_too_large", TOO_LARGE)
-    try:
-        frame = json.loads(text.removeprefix("\ufeff"))
-    except (ValueError, RecursionError):
-        raise FrameError("malformed_frame", NOT_JSON) from None
-    if not isinstance(frame, dict) or not isinstance(frame.get("type"), str):
-        raise FrameError("malformed_frame", 'Please send messages like {"type": "move", "data": {"move": "5"}}.')
-    data = frame.get("data") or {}
-    if not isinstance(data, dict):
-        raise FrameError("malformed_frame", f"data: {field_text.OBJECT}")
-    return frame["type"], data
 
 
 STRANGE_SEAT = "This is no token of a seat in this room, so you are watching."
@@ -352,7 +348,7 @@ class RoomConsumer(FrameConsumer):
         """Send a state unless this socket already has it or a later one."""
         if view["version"] > self.version:
             self.version = view["version"]
-            await self.send(text_data=STATES.text(view))
+            await self.send(STATES.text(view))
 
     async def _redacted(self, state: State) -> RoomState:
         """Redact a state for this socket's principal, which is read again only where that makes a difference."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from drf_spectacular.utils import OpenApiResponse
@@ -12,8 +13,9 @@ from beadbox.rules.errors import UnknownGameError
 from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES, game_get, game_with
-from games.exceptions import MalformedError, PlayError
+from games.exceptions import NOT_JSON, TOO_LARGE, MalformedError, PlayError
 
+MAX_FRAME_BYTES = 16 * 1024
 MAX_MOVE_LENGTH = 20
 MAX_STEP_PLIES = 100
 """Plies of an exhibition in one request. The room stays locked while they are played."""
@@ -25,6 +27,28 @@ class FrameError(Exception):
     def __init__(self, code: str, detail: str) -> None:
         super().__init__(detail)
         self.code = code
+
+
+def parse_frame(text: str | None) -> tuple[str, dict[str, Any]]:
+    """Return the type and the data of a frame.
+
+    Raises:
+        FrameError: binary, too large, not JSON, or not of the form ``{"type": …, "data": {…}}``.
+    """
+    if text is None:
+        raise FrameError("binary_frame", "Please send messages as text, not as bytes.")
+    if len(text.encode()) > MAX_FRAME_BYTES:
+        raise FrameError("frame_too_large", TOO_LARGE)
+    try:
+        frame = json.loads(text.removeprefix("\ufeff"))
+    except (ValueError, RecursionError):
+        raise FrameError("malformed_frame", NOT_JSON) from None
+    if not isinstance(frame, dict) or not isinstance(frame.get("type"), str):
+        raise FrameError("malformed_frame", 'Please send messages like {"type": "move", "data": {"move": "5"}}.')
+    data = frame.get("data") or {}
+    if not isinstance(data, dict):
+        raise FrameError("malformed_frame", f"data: {field_text.OBJECT}")
+    return frame["type"], data
 
 
 def parse_move_data(data: dict[str, Any]) -> tuple[str, int | None]:

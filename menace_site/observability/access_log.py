@@ -21,7 +21,7 @@ from prometheus_client import Counter, Gauge, Histogram
 
 from games.transport.request_context import REQUEST_ID
 from menace_site.observability.logs import FAULTS, request_id_new
-from menace_site.server.boundary import Application, Event, Receive, Scope, Send
+from menace_site.server.boundary import Application, Event, Receive, Scope, Send, SocketBoundary, close_refused
 
 logger = logging.getLogger("beadbox.requests")
 
@@ -52,10 +52,20 @@ class LoggedRequest(ASGIRequest):
 
 
 class AccessLog:
-    """ASGI middleware for requests or sockets; ``socket_patterns`` are the URL patterns of the sockets."""
+    """ASGI middleware for requests or sockets. For sockets, it also calls the boundary that admits them.
 
-    def __init__(self, application: Application, *, socket_patterns: Sequence[URLPattern] = ()) -> None:
+    So a frame of a socket passes through one middleware. ``socket_patterns`` are the URL patterns of the sockets.
+    """
+
+    def __init__(
+        self,
+        application: Application,
+        *,
+        boundary: SocketBoundary | None = None,
+        socket_patterns: Sequence[URLPattern] = (),
+    ) -> None:
         self.application = application
+        self.boundary = boundary
         self.socket_patterns = socket_patterns
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -76,16 +86,24 @@ class AccessLog:
                 status = event.get("status", 101)
                 if status == 101:
                     SOCKETS.inc()
-            elif event_type == "websocket.close" and not status:
-                status = 403
+            is_refused = event_type == "websocket.close" and not status
+            status = 403 if is_refused else status
             try:
-                await send(event)
+                if is_refused:
+                    await close_refused(scope, send, event, (b"x-request-id", request_id))
+                else:
+                    await send(event)
             except OSError:  # The server raises it when the client has disconnected.
                 is_client_gone = True
                 raise
 
         try:
-            await self.application(scope, receive, send_logged)
+            if self.boundary is None:
+                await self.application(scope, receive, send_logged)
+            else:
+                async with self.boundary.admitted(scope, receive, send_logged) as admitted:
+                    if admitted is not None:
+                        await self.application(admitted, receive, send_logged)
         except Exception:
             status, is_broken = status or 500, not is_client_gone
             raise

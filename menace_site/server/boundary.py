@@ -1,9 +1,10 @@
-"""ASGI middleware before Django and the consumers: blocked addresses, origins and limits of WebSockets."""
+"""Checks before Django and the consumers: blocked addresses, origins and limits of WebSockets."""
 
 import json
 import math
 from collections import Counter
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
+from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -11,11 +12,11 @@ from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.http import parse_cookie
 
-from games.accounts.blocks import BLOCKS
-from games.accounts.identity import client_address_text, origin_hash, request_of_scope
+from games.accounts.blocks import is_blocked
+from games.accounts.identity import origin_hash, request_of_scope
 from games.accounts.throttles import AddressThrottle
 from games.exceptions import ThrottledError
-from games.live.consumers import CLOSE_NOT_FOUND, CLOSE_TOO_MANY
+from games.live.consumers import CLOSE_BLOCKED, CLOSE_NOT_FOUND, CLOSE_TOO_MANY
 from games.routing import SITE
 from games.transport.metrics import REFUSALS
 from menace_site.server.origins import is_from_our_page
@@ -50,67 +51,20 @@ async def answer(
 TOO_MANY_RETRY_S = 10
 CLOSE_NORMAL = 1000
 TOO_MANY_PAGES = "Too many pages are open on your network. Close some that nobody uses."
-CLOSE_BLOCKED = 4403
 BLOCKED = "The operator of this site has blocked your network address."
 
 
 class BlockedAddresses:
-    """Refuses every request of a blocked address with 403, and closes its sockets at their next frame.
-
-    While no address is blocked, as usual, the cost is one test of a flag for each request and frame.
-    """
+    """ASGI middleware that refuses every request of a blocked address with 403."""
 
     def __init__(self, application: Application) -> None:
         self.application = application
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if not BLOCKS.is_empty and is_blocked(scope):
-            await self._refuse(scope, receive, send)
-        elif scope["type"] == "websocket":
-            await self.application(scope, *self._until_blocked(scope, receive, send))
+        if is_blocked(scope):
+            await answer(send, 403, {"detail": BLOCKED, "code": "blocked"})
         else:
             await self.application(scope, receive, send)
-
-    @staticmethod
-    async def _refuse(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            await answer(send, 403, {"detail": BLOCKED, "code": "blocked"})
-            return
-        await receive()
-        await send({"type": "websocket.close", "code": CLOSE_BLOCKED})
-
-    @staticmethod
-    def _until_blocked(scope: Scope, receive: Receive, send: Send) -> tuple[Receive, Send]:
-        is_closed = False
-
-        async def close() -> None:
-            nonlocal is_closed
-            if not is_closed:
-                is_closed = True
-                await send({"type": "websocket.close", "code": CLOSE_BLOCKED})
-
-        async def receive_unless_blocked() -> Event:
-            event = await receive()
-            if BLOCKS.is_empty or event["type"] != "websocket.receive" or not is_blocked(scope):
-                return event
-            await close()
-            return {"type": "websocket.disconnect", "code": CLOSE_BLOCKED}
-
-        async def send_unless_blocked(event: Event) -> None:
-            if not BLOCKS.is_empty and event["type"] == "websocket.send" and is_blocked(scope):
-                await close()
-            elif not is_closed:
-                await send(event)
-
-        return receive_unless_blocked, send_unless_blocked
-
-
-def is_blocked(scope: Scope) -> bool:
-    """Whether a block names the address of a request or handshake, or the hash of that address."""
-    request = request_of_scope(scope)
-    if BLOCKS.holds(client_address_text(request)):
-        return True
-    return bool(BLOCKS.hashes) and origin_hash(request) in BLOCKS.hashes
 
 
 HANDSHAKE_NEEDS = (
@@ -120,22 +74,55 @@ HANDSHAKE_NEEDS = (
 
 
 class SocketBoundary:
-    """Admits sockets of our own pages, and of programs that authenticate without a session.
+    """Admits sockets of our own pages, and of programs that authenticate without a session, unless there are too many.
 
     Browsers always send the header Origin, and a foreign origin is refused. Programs send no Origin. They need a Bearer
     token or a seat token, and must not send a session cookie. A trailing slash of the path is ignored.
+
+    An address that opens sockets too fast, or has too many open, gets a response 429 if the server can send one, else a
+    close. Each process counts its own open sockets, so sockets of a dead process no longer count. Sockets for the
+    site's status (``SITE``) are counted separately. So a school class that reads pages does not use up the sockets of
+    its matches. A blocked address opens none.
     """
 
-    def __init__(self, application: Application) -> None:
-        self.application = application
+    def __init__(self) -> None:
+        self.n_open: Counter[str] = Counter()
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    @asynccontextmanager
+    async def admitted(self, scope: Scope, receive: Receive, send: Send) -> AsyncIterator[Scope | None]:
+        """Yield the scope of an admitted socket, which is open during the block; ``None`` after a refusal."""
         scope = {**scope, "path": scope["path"].rstrip("/") or "/"}
-        if is_program(scope) or is_from_our_page(scope):
-            await self.application(scope, receive, send)
-        else:
+        request = request_of_scope(scope)
+        address = origin_hash(request)
+        if scope["path"] == f"/{SITE}":
+            address = f"{address}/{SITE}"
+        throttle = AddressThrottle("live", address, "sockets")
+        if is_blocked(scope):
+            await receive()
+            await send({"type": "websocket.close", "code": CLOSE_BLOCKED})
+            yield None
+        elif not (is_program(scope) or is_from_our_page(scope)):
             await receive()
             await refuse(scope, send, 403, {"detail": HANDSHAKE_NEEDS, "code": "handshake"})
+            yield None
+        elif not await sync_to_async(throttle.allow_request, thread_sensitive=False)(request):
+            await receive()
+            refusal = {"detail": ThrottledError.message, "code": "throttled"}
+            await refuse(scope, send, 429, refusal, retry_after_s=math.ceil(throttle.wait()), close=CLOSE_TOO_MANY)
+            yield None
+        elif self.n_open[address] >= settings.SOCKETS_PER_ADDRESS:
+            await receive()
+            refusal = {"detail": TOO_MANY_PAGES, "code": "throttled"}
+            await refuse(scope, send, 429, refusal, retry_after_s=TOO_MANY_RETRY_S, close=CLOSE_TOO_MANY)
+            yield None
+        else:
+            self.n_open[address] += 1
+            try:
+                yield scope
+            finally:
+                self.n_open[address] -= 1
+                if not self.n_open[address]:
+                    del self.n_open[address]
 
 
 def is_program(scope: Scope) -> bool:
@@ -149,72 +136,22 @@ def is_program(scope: Scope) -> bool:
     return settings.SESSION_COOKIE_NAME not in cookies and (has_token or has_seat)
 
 
-class SocketLimit:
-    """Refuses handshakes of an address that opens sockets too fast or has too many open.
-
-    The refusal is a response 429 if the server can send one, else a close. Each process counts its own open sockets, so
-    sockets of a dead process no longer count. Sockets for the site's status (``SITE``) are counted separately. So a
-    school class that reads pages does not use up the sockets of its matches.
-    """
-
-    def __init__(self, application: Application) -> None:
-        self.application = application
-        self.n_open: Counter[str] = Counter()
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        request = request_of_scope(scope)
-        address = origin_hash(request)
-        if scope["path"] == f"/{SITE}":
-            address = f"{address}/{SITE}"
-        throttle = AddressThrottle("live", address, "sockets")
-        if not await sync_to_async(throttle.allow_request, thread_sensitive=False)(request):
-            await receive()
-            refusal = {"detail": ThrottledError.message, "code": "throttled"}
-            await refuse(scope, send, 429, refusal, retry_after_s=math.ceil(throttle.wait()), close=CLOSE_TOO_MANY)
-            return
-        if self.n_open[address] >= settings.SOCKETS_PER_ADDRESS:
-            await receive()
-            refusal = {"detail": TOO_MANY_PAGES, "code": "throttled"}
-            await refuse(scope, send, 429, refusal, retry_after_s=TOO_MANY_RETRY_S, close=CLOSE_TOO_MANY)
-            return
-        self.n_open[address] += 1
-        try:
-            await self.application(scope, receive, send)
-        finally:
-            self.n_open[address] -= 1
-            if not self.n_open[address]:
-                del self.n_open[address]
-
-
-class GuardedRefusals:
-    """Counts handshakes that the application closes without a response.
-
-    If the server can send a response, it sends 403 with security headers instead of the close.
-    """
-
-    def __init__(self, application: Application) -> None:
-        self.application = application
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        is_answered = False
-
-        async def send_guarded(event: Event) -> None:
-            nonlocal is_answered
-            is_refused, is_answered = event["type"] == "websocket.close" and not is_answered, True
-            if is_refused:
-                REFUSALS.labels("boundary", "handshake").inc()
-            if is_refused and can_answer(scope):
-                headers = [(b"content-length", b"0"), *security_headers_of_asgi()]
-                await send({"type": "websocket.http.response.start", "status": 403, "headers": headers})
-                event = {"type": "websocket.http.response.body", "body": b""}
-            await send(event)
-
-        await self.application(scope, receive, send_guarded)
-
-
 def can_answer(scope: Scope) -> bool:
     """Whether the server supports a whole response to a handshake, not only a close."""
     return "websocket.http.response" in (scope.get("extensions") or {})
+
+
+async def close_refused(scope: Scope, send: Send, event: Event, *extra: tuple[bytes, bytes]) -> None:
+    """Refuse a handshake that the application closes without a response, and count it.
+
+    If the server can send a response, it sends 403 with security headers and ``extra`` instead of the close.
+    """
+    REFUSALS.labels("boundary", "handshake").inc()
+    if can_answer(scope):
+        headers = [(b"content-length", b"0"), *security_headers_of_asgi(), *extra]
+        await send({"type": "websocket.http.response.start", "status": 403, "headers": headers})
+        event = {"type": "websocket.http.response.body", "body": b""}
+    await send(event)
 
 
 async def refuse(

@@ -12,11 +12,12 @@ from django.test import Client, RequestFactory
 from rest_framework.test import APIClient
 from rest_framework.throttling import SimpleRateThrottle
 
-from games.accounts.blocks import BLOCKS
+from games.accounts.blocks import BLOCKS, is_blocked
 from games.accounts.identity import log_in_client_address, origin_hash, request_of_scope
 from games.limits.addresses import address_counted, address_read, client_address, network_of
 from games.models import Room
-from menace_site.server.boundary import SocketLimit, is_blocked
+from menace_site.observability.access_log import AccessLog
+from menace_site.server.boundary import SocketBoundary
 
 ADDRESSES = {
     "203.0.113.7": "203.0.113.7",
@@ -167,9 +168,10 @@ async def test_the_socket_limit_counts_all_notations_together(notations: list[st
         await send({"type": "websocket.accept"})
         await receive()
 
-    limit, answers, sockets = SocketLimit(never_answers), [], []
+    limit, answers, sockets = AccessLog(never_answers, boundary=SocketBoundary()), [], []
     for way in notations:
         handshake = scope(way, "websocket") | {"extensions": {"websocket.http.response": {}}}
+        handshake["query_string"] = b"seat_token=t"
         socket = ApplicationCommunicator(limit, handshake)
         await socket.send_input({"type": "websocket.connect"})
         answers.append((await socket.receive_output())["type"])

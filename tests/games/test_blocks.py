@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 from datetime import timedelta
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from asgiref.testing import ApplicationCommunicator
@@ -13,12 +13,15 @@ from django.contrib.auth.models import Permission
 from django.db import OperationalError
 from django.utils import timezone
 
-from games.accounts.blocks import BLOCKS, Blocks
+from games.accounts.blocks import BLOCKS, Blocks, is_blocked
 from games.accounts.identity import origin_hash, request_of_scope
+from games.live.consumers import CLOSE_BLOCKED, FrameConsumer
 from games.models import AddressBlock
-from menace_site.server.boundary import CLOSE_BLOCKED, BlockedAddresses, Event, Receive, Scope, Send, is_blocked
+from menace_site.observability.access_log import AccessLog
+from menace_site.server.boundary import BlockedAddresses, Receive, Scope, Send, SocketBoundary
 from menace_site.server.lifespan import blocks_keep
 from tests.factories import user
+from tests.sockets import PAGE
 from tests.waiting import wait_until
 
 STRANGER = "203.0.113.7"
@@ -67,67 +70,70 @@ def test_a_hash_blocks_only_its_own_address() -> None:
     assert not is_blocked(scope_of("::ffff:203.0.113.8"))
 
 
+class Listener(FrameConsumer):
+    """A socket that answers each frame, and sends a text whenever the test tells it to."""
+
+    channel_layer_alias = ""
+    heard: ClassVar[list[str]] = []
+    sockets: ClassVar[list[FrameConsumer]] = []
+
+    async def connect(self) -> None:
+        self.sockets[:] = [self]
+        await self.accept()
+
+    async def handle(self, kind: str, data: dict[str, Any]) -> None:
+        self.heard.append(kind)
+        await self.send_frame("yes", {})
+
+
+def socket_of_stranger() -> WebsocketCommunicator:
+    application = AccessLog(Listener.as_asgi(), boundary=SocketBoundary())
+    socket = WebsocketCommunicator(application, "/", headers=PAGE)
+    socket.scope |= {"client": [STRANGER, 5]}
+    return socket
+
+
 @pytest.mark.asyncio
 async def test_a_silent_socket_of_a_blocked_address_is_closed() -> None:
-    tell = asyncio.Queue[str]()
-
-    async def application(scope: Scope, receive: Receive, send: Send) -> None:
-        await receive()
-        await send({"type": "websocket.accept"})
-        while text := await tell.get():
-            await send({"type": "websocket.send", "text": text})
-        await send({"type": "websocket.close"})
-
-    socket = WebsocketCommunicator(BlockedAddresses(application), "/")
-    socket.scope |= {"client": [STRANGER, 5]}
+    socket = socket_of_stranger()
     assert (await socket.connect())[0]
-    tell.put_nowait("a")
+    (listener,) = Listener.sockets
+    await listener.send("a")
     assert await socket.receive_from() == "a"
     BLOCKS.put([STRANGER])
-    for text in ("b", "c", ""):
-        tell.put_nowait(text)
+    for text in ("b", "c"):
+        await listener.send(text)
     assert await socket.receive_output() == {"type": "websocket.close", "code": CLOSE_BLOCKED}
-    await socket.wait()
     assert socket.output_queue.empty(), "it is closed once"
+    await socket.disconnect()
 
 
 @pytest.mark.asyncio
 async def test_block_refuses_pages_and_closes_open_sockets() -> None:
     """Open sockets of a blocked address close at their next message."""
-    heard: list[Event] = []
 
-    async def application(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            await send({"type": "http.response.start", "status": 200, "headers": []})
-            await send({"type": "http.response.body", "body": b"welcome"})
-            return
-        await receive()
-        await send({"type": "websocket.accept"})
-        while (event := await receive())["type"] == "websocket.receive":
-            heard.append(event)
-            await send({"type": "websocket.send", "text": "yes"})
-
-    guarded = BlockedAddresses(application)
+    async def page(scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"welcome"})
 
     async def status(address: str) -> int:
-        asked = ApplicationCommunicator(guarded, scope_of(address))
+        asked = ApplicationCommunicator(BlockedAddresses(page), scope_of(address))
         return int((await asked.receive_output())["status"])
 
-    socket = WebsocketCommunicator(guarded, "/")
-    socket.scope |= {"client": [STRANGER, 5]}
+    Listener.heard.clear()
+    socket = socket_of_stranger()
     assert (await socket.connect())[0]
-    await socket.send_to(text_data="a")
-    assert await socket.receive_from() == "yes"
+    await socket.send_to(text_data='{"type": "a"}')
+    assert await socket.receive_json_from() == {"type": "yes", "data": {}}
     assert await status(STRANGER) == 200
     BLOCKS.put([f"{STRANGER}/32"])
     assert await status(STRANGER) == 403
     assert await status("203.0.113.8") == 200
-    await socket.send_to(text_data="b")
+    await socket.send_to(text_data='{"type": "b"}')
     assert await socket.receive_output() == {"type": "websocket.close", "code": CLOSE_BLOCKED}
-    assert [event["text"] for event in heard] == ["a"]
-    again = WebsocketCommunicator(guarded, "/")
-    again.scope |= {"client": [STRANGER, 5]}
-    assert await again.connect() == (False, CLOSE_BLOCKED)
+    assert Listener.heard == ["a"]
+    await socket.wait()
+    assert await socket_of_stranger().connect() == (False, CLOSE_BLOCKED)
 
 
 @pytest.mark.django_db

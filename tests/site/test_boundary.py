@@ -19,12 +19,19 @@ from rest_framework.test import APIRequestFactory
 from rest_framework.throttling import SimpleRateThrottle
 from rest_framework.views import APIView
 
+from games.accounts.blocks import BLOCKS
 from games.accounts.identity import log_in_client_address
 from games.exceptions import MoveRefusedError, PlayError
 from games.routing import SITE
-from menace_site.server.boundary import BlockedAddresses, GuardedRefusals, SocketBoundary, SocketLimit, is_program
+from menace_site.observability.access_log import AccessLog
+from menace_site.server.boundary import Application, BlockedAddresses, SocketBoundary, is_program
 from menace_site.server.security_headers import security_headers, security_headers_of_asgi
 from tests.sockets import PAGE
+
+
+def bounded(application: Application) -> AccessLog:
+    """An application of sockets as the site has it, with its log and its boundary."""
+    return AccessLog(application, boundary=SocketBoundary())
 
 
 async def accept(scope: Any, receive: Any, send: Any) -> None:
@@ -54,7 +61,7 @@ async def test_socket_needs_our_origin_or_a_programs_token(
     headers: list[tuple[bytes, bytes]], query: str, is_let_in: bool
 ) -> None:
     headers = [(b"host", b"localhost:8000"), *headers]
-    socket = WebsocketCommunicator(SocketBoundary(accept), f"/api/rooms/abc/ws/{query}", headers=headers)
+    socket = WebsocketCommunicator(bounded(accept), f"/api/rooms/abc/ws/{query}", headers=headers)
     connected, path = await socket.connect()
     assert connected is is_let_in
     if is_let_in:
@@ -105,14 +112,14 @@ async def test_a_sockets_origin_is_that_of_the_site(
     settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if forwarded else None
     by_name = {"host": host, "x-forwarded-proto": forwarded, "origin": origin}
     headers = [(name.encode(), value.encode()) for name, value in by_name.items() if value]
-    socket = WebsocketCommunicator(SocketBoundary(accept), "/api/rooms/abc/ws", headers=headers)
+    socket = WebsocketCommunicator(bounded(accept), "/api/rooms/abc/ws", headers=headers)
     socket.scope["scheme"] = scheme
     assert (await socket.connect())[0] is is_let_in
 
 
 async def test_a_claim_of_tls_counts_only_behind_a_proxy() -> None:
     headers = [(b"host", b"localhost"), (b"x-forwarded-proto", b"https"), (b"origin", b"https://localhost")]
-    socket = WebsocketCommunicator(SocketBoundary(accept), "/api/rooms/abc/ws", headers=headers)
+    socket = WebsocketCommunicator(bounded(accept), "/api/rooms/abc/ws", headers=headers)
     assert not (await socket.connect())[0]
 
 
@@ -143,7 +150,7 @@ async def handshake(
         "client": [address, 5000],
         "extensions": {"websocket.http.response": {}} if can_answer else {},
     }
-    socket = ApplicationCommunicator(SocketBoundary(SocketLimit(accept)), scope)
+    socket = ApplicationCommunicator(bounded(accept), scope)
     await socket.send_input({"type": "websocket.connect"})
     event: dict[str, Any] = await socket.receive_output()
     if event["type"] == "websocket.http.response.start":
@@ -181,10 +188,11 @@ async def test_an_address_has_so_many_sockets_open_and_no_more(settings: Any) ->
         await accept(scope, receive, send)
         await receive()
 
-    limit = SocketLimit(stays)
+    limit = bounded(stays)
+    assert limit.boundary is not None
 
     async def opened(address: str) -> tuple[ApplicationCommunicator, str]:
-        scope = {"type": "websocket", "path": "/", "headers": [], "client": [address, 5000]}
+        scope = {"type": "websocket", "path": "/", "headers": PAGE, "query_string": b"", "client": [address, 5000]}
         socket = ApplicationCommunicator(limit, scope | {"extensions": {"websocket.http.response": {}}})
         await socket.send_input({"type": "websocket.connect"})
         return socket, (await socket.receive_output())["type"]
@@ -200,7 +208,7 @@ async def test_an_address_has_so_many_sockets_open_and_no_more(settings: Any) ->
     for socket in (sockets[1][0], sockets[3][0], last):
         await socket.send_input({"type": "websocket.disconnect"})
         await socket.wait()
-    assert not limit.n_open, "closed sockets are still counted"
+    assert not limit.boundary.n_open, "closed sockets are still counted"
 
 
 @pytest.mark.parametrize(
@@ -424,7 +432,12 @@ async def test_answers_before_django_carry_the_headers_of_pages(guarded: set[tup
     async def send(event: Any) -> None:
         sent.append(event)
 
-    await BlockedAddresses._refuse({"type": "http"}, send, send)
+    BLOCKS.put(["203.0.113.7"])
+    try:
+        asked = {"type": "http", "path": "/", "method": "GET", "headers": [], "client": ["203.0.113.7", 5]}
+        await BlockedAddresses(accept)(asked, send, send)
+    finally:
+        BLOCKS.put([])
     assert [event["status"] for event in sent[::2]] == [403]
     assert all(guarded <= said(event) for event in sent[::2])
 
@@ -437,7 +450,7 @@ async def test_refused_handshake_carries_headers_where_possible(guarded: set[tup
     can_answer: dict[str, Any] = {"websocket.http.response": {}}
     before = n_refused()
     for extensions, kind in ((can_answer, "websocket.http.response.start"), ({}, "websocket.close")):
-        socket = ApplicationCommunicator(GuardedRefusals(SocketBoundary(accept)), {**scope, "extensions": extensions})
+        socket = ApplicationCommunicator(bounded(accept), {**scope, "extensions": extensions})
         await socket.send_input({"type": "websocket.connect"})
         first = await socket.receive_output()
         assert first["type"] == kind
@@ -461,8 +474,9 @@ async def test_a_socket_that_was_let_in_is_closed_with_its_code() -> None:
         await accept(scope, receive, send)
         await send({"type": "websocket.close", "code": 4404})
 
-    scope = {"type": "websocket", "path": "/", "extensions": {"websocket.http.response": {}}}
-    socket, before = ApplicationCommunicator(GuardedRefusals(closing), scope), n_refused()
+    scope = {"type": "websocket", "path": "/", "headers": PAGE, "query_string": b""}
+    scope |= {"extensions": {"websocket.http.response": {}}}
+    socket, before = ApplicationCommunicator(bounded(closing), scope), n_refused()
     await socket.send_input({"type": "websocket.connect"})
     assert [(await socket.receive_output())["type"] for _ in range(2)] == ["websocket.accept", "websocket.close"]
     await socket.wait()

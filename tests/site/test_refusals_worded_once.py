@@ -21,13 +21,13 @@ from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
 from beadbox.seeds import MAX_SEED
 from games.exceptions import NOT_JSON, MoveRefusedError, PlayError
-from games.live.consumers import parse_frame
 from games.live.serializers import (
     FrameError,
     MoveSerializer,
     ResetSerializer,
     StepSerializer,
     first_error,
+    parse_frame,
     parse_move_data,
     parse_step_data,
 )
