@@ -119,23 +119,20 @@ class Broadcaster:
         self.wake = asyncio.Event()
         self.task = self.loop.create_task(self._run())
 
-    @property
-    def is_open(self) -> bool:
-        """Whether the event loop sends new broadcasts."""
-        return self.loop.is_running() and not self.task.done() and not self.is_closing
-
-    def put(self, group: str, broadcast: Broadcast) -> None:
-        """Queue a broadcast to a group. Returns at once."""
+    def put(self, group: str, broadcast: Broadcast) -> bool:
+        """Queue a broadcast to a group, and return at once: false if the event loop sends no more broadcasts."""
+        if not self.loop.is_running() or self.task.done() or self.is_closing:
+            return False
         with self.lock:
             pending = self.broadcasts.get(group)
             if pending is None and len(self.broadcasts) >= MOST_GROUPS:
                 self.n_dropped += 1
-                return
+                return True
             self.broadcasts[group] = broadcast if pending is None else broadcast.after(pending)
-            if self.is_called:
-                return
-            self.is_called = True
-        self.loop.call_soon_threadsafe(self.wake.set)
+            is_first, self.is_called = not self.is_called, True
+        if is_first:
+            self.loop.call_soon_threadsafe(self.wake.set)
+        return True
 
     async def close(self) -> None:
         """Send all pending broadcasts without regard to ``every_s``, then stop."""
@@ -211,9 +208,8 @@ def group_write(group: str, broadcast: Broadcast) -> bool:
     """
     broadcaster = Broadcaster.here
     try:
-        if broadcaster is None or not broadcaster.is_open:
+        if broadcaster is None or not broadcaster.put(group, broadcast):
             return async_to_sync(deliver)({group: broadcast})
-        broadcaster.put(group, broadcast)
     except Exception:  # The data are stored already, so no error of the message may undo the caller's work.
         logger.exception("could not tell a group of %s", group.partition(".")[0])  # The rest may be a room code.
         return False

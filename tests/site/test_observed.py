@@ -206,8 +206,6 @@ async def test_a_broker_outage_is_logged_without_the_rooms_code(lines: Lines, mo
 
 def test_a_failed_broadcast_is_logged_without_the_rooms_code(lines: Lines) -> None:
     class Broken:
-        is_open = True
-
         def put(self, group: str, broadcast: Broadcast) -> None:
             raise ValueError("broken")
 
