@@ -7,6 +7,9 @@ import doctest
 import importlib
 import inspect
 import json
+import os
+import subprocess
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -15,6 +18,7 @@ import pytest
 
 import beadbox as bb
 from beadbox.public.machines import FIRST_CHUNK
+from tests.house import ROOT
 
 NC, HEXAPAWN = "noughts-and-crosses", "hexapawn"
 MODULES = sorted({value.__module__ for name in bb.__all__ if hasattr(value := getattr(bb, name), "__module__")})
@@ -260,3 +264,15 @@ def test_hostile_files(text: str, tmp_path: Path) -> None:
     (tmp_path / "file").write_text(text)
     with pytest.raises(bb.FileError):
         bb.load(tmp_path / "file")
+
+
+@pytest.mark.parametrize("kernels", ["", "plain"])
+def test_recorded_machines(kernels: str) -> None:
+    command = [sys.executable, "-m", "tests.beadbox.golden_machines"]
+    run = subprocess.run(command, env=os.environ | {"BEADBOX_KERNELS": kernels}, capture_output=True, check=True)
+    recorded = json.loads((ROOT / "tests/data/golden_machines.json").read_text())
+    found = json.loads(run.stdout)
+    assert {name: one["file"] for name, one in found.items()} == {name: one["file"] for name, one in recorded.items()}
+    for name, one in recorded.items():
+        for measure in ("random", "worst"):
+            assert found[name][measure] == pytest.approx(one[measure], abs=1e-12), name
