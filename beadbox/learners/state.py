@@ -47,6 +47,10 @@ class LearnerState(Protocol):
     def document(self, head: Mapping[str, Any]) -> Document:
         """Return the state as the content of a file; ``head`` has the fields that every kind has."""
 
+    def is_like(self, other: LearnerState) -> bool:
+        """Whether the two are of the same class, so that they can train against each other."""
+        return isinstance(other, self.__class__)
+
     def copy(self) -> Self:
         """Return a copy that learns by itself."""
 

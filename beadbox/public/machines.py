@@ -253,7 +253,7 @@ class Machine(Learner):
     def _against(self, against: Player, both_learn: bool) -> Callable[[int], Tally]:
         """Return a function that trains a number of games against a player, and returns our tally."""
         if isinstance(against, Machine):
-            if type(state_of(against)) is not type(self._now.state):
+            if not self._now.state.is_like(state_of(against)):
                 raise UnsupportedError("Machines of different kinds cannot train against each other.")
             return lambda n_games: self._train_against(against, n_games, both_learn)
         assert not isinstance(against, Learner), "every learner is a machine"
