@@ -12,7 +12,7 @@ from beadbox.rules.outcome import Side
 from games.live.rooms import room_reset
 from learning.models import Machine
 from tests.factories import guest, machine, person, play, play_out, room, user
-from tests.learning.services.test_personal_machines import guest_of, taught
+from tests.learning.services.test_personal_machines import guest_of, press_teach
 
 pytestmark = pytest.mark.django_db
 
@@ -84,7 +84,7 @@ def test_only_a_wrong_code_counts_as_a_guess(client: Client, settings: Any) -> N
 
 def test_the_page_hides_a_private_machine() -> None:
     owner = Client()
-    taught(owner)
+    press_teach(owner)
     own = Machine.objects.get(guest=guest_of(owner).guest)
     code = guest_of(owner) and owner.post("/teach", {"game": "noughts-and-crosses"}).url.rsplit("/", 1)[-1]  # type: ignore[attr-defined]
     play_out(code, guest_of(owner))

@@ -31,14 +31,14 @@ from tests.factories import NC, guest, machine, machine_strength, person, play_o
 
 pytestmark = pytest.mark.django_db
 
-WHAT = ("see", "play", "train", "edit", "delete")
-MAY = {
+ACTIONS = ("see", "play", "train", "edit", "delete")
+PERMITTED = {
     # machine: caller: permitted actions; all others are refused
-    "public": {"owner": WHAT, "staff": WHAT, "other": WHAT[:2], "guest": WHAT[:2]},
-    "private": {"owner": WHAT, "staff": WHAT, "other": (), "guest": ()},
-    "house": {"owner": WHAT[:2], "staff": WHAT, "other": WHAT[:2], "guest": WHAT[:2]},
-    "copy": {"owner": WHAT, "staff": WHAT, "other": WHAT[:2], "guest": WHAT[:2]},
-    "private copy": {"owner": WHAT, "staff": WHAT, "other": (), "guest": ()},
+    "public": {"owner": ACTIONS, "staff": ACTIONS, "other": ACTIONS[:2], "guest": ACTIONS[:2]},
+    "private": {"owner": ACTIONS, "staff": ACTIONS, "other": (), "guest": ()},
+    "house": {"owner": ACTIONS[:2], "staff": ACTIONS, "other": ACTIONS[:2], "guest": ACTIONS[:2]},
+    "copy": {"owner": ACTIONS, "staff": ACTIONS, "other": ACTIONS[:2], "guest": ACTIONS[:2]},
+    "private copy": {"owner": ACTIONS, "staff": ACTIONS, "other": (), "guest": ()},
 }
 
 
@@ -67,16 +67,18 @@ def machines(people: dict[str, Any]) -> dict[str, Machine]:
     }
 
 
-STAFF = {"reader": WHAT[:2], "editor": WHAT[:4]}
+STAFF = {"reader": ACTIONS[:2], "editor": ACTIONS[:4]}
 """Actions of staff with some permissions; staff without any have those of every account."""
 
 
 @pytest.mark.parametrize("who", ["owner", "other", "staff", "reader", "editor", "no more than staff", "guest"])
-@pytest.mark.parametrize("kind", MAY)
-@pytest.mark.parametrize("to", WHAT)
-def test_who_may_do_what(people: dict[str, Any], machines: dict[str, Machine], who: str, kind: str, to: Any) -> None:
+@pytest.mark.parametrize("kind", PERMITTED)
+@pytest.mark.parametrize("to", ACTIONS)
+def test_permissions_on_machines(
+    people: dict[str, Any], machines: dict[str, Machine], who: str, kind: str, to: Any
+) -> None:
     learner, account = machines[kind], people[who]
-    may = STAFF.get(who) or MAY[kind]["other" if who == "no more than staff" else who]
+    may = STAFF.get(who) or PERMITTED[kind]["other" if who == "no more than staff" else who]
     if to in may:
         assert machine_for(account, learner.slug, to=to) == learner
         return
@@ -85,7 +87,7 @@ def test_who_may_do_what(people: dict[str, Any], machines: dict[str, Machine], w
         machine_for(account, learner.pk, to=to)
 
 
-def test_what_may_not_be_seen_is_refused_as_what_is_not_there(people: dict[str, Any]) -> None:
+def test_hidden_machines_are_refused_like_missing_ones(people: dict[str, Any]) -> None:
     hidden = machine(owner=people["owner"], is_public=False)
     run = training_run_start(machine=hidden.slug, stages=[Stage("random", 1)], seed=1, enqueue=False)
     messages = []
@@ -100,7 +102,7 @@ def test_what_may_not_be_seen_is_refused_as_what_is_not_there(people: dict[str, 
     assert run_for(people["owner"], run.pk, to="train") == run
 
 
-def test_lists_show_what_is_public_and_ones_own(people: dict[str, Any], machines: dict[str, Machine]) -> None:
+def test_lists_show_public_and_own_machines(people: dict[str, Any], machines: dict[str, Machine]) -> None:
     for learner in machines.values():
         training_run_start(machine=learner.slug, stages=[Stage("random", 1)], seed=1, enqueue=False)
     expected = {
@@ -117,7 +119,7 @@ def test_lists_show_what_is_public_and_ones_own(people: dict[str, Any], machines
         assert {run.machine_id for run in runs_visible(people[who])} == wanted
 
 
-def test_a_hidden_machine_plays_its_owner_and_nobody_else(people: dict[str, Any]) -> None:
+def test_only_the_owner_plays_a_hidden_machine(people: dict[str, Any]) -> None:
     hidden = machine(owner=people["owner"], is_public=False)
     for stranger in (guest(), person(people["other"])):
         with pytest.raises(MachineNotFoundError):
@@ -153,7 +155,7 @@ def test_the_quota_counts_machines_but_not_copies_of_rooms(settings: Any, people
 
 
 @pytest.mark.parametrize("preset", ["michie-1961", "matchbox-ai"])
-def test_a_reset_machine_is_as_it_was_laid_out(people: dict[str, Any], preset: str) -> None:
+def test_a_reset_machine_has_its_initial_boxes(people: dict[str, Any], preset: str) -> None:
     learner = trained(machine(Side.FIRST, preset, owner=people["owner"]))
     copy = machine_copy(user=people["owner"], machine_id=learner.pk)
     assert machine_strength(trained(copy, 100)) != machine_strength(machine(Side.FIRST, preset))
@@ -222,7 +224,7 @@ def test_deleted_machine_takes_its_rows_and_leaves_its_matches(people: dict[str,
     assert (ended["status"], ended["outcome"]["winner"]) == ("finished", "X"), "nobody is left to answer"
 
 
-def test_nobody_makes_another_ones_machine_learn(people: dict[str, Any]) -> None:
+def test_machines_of_other_accounts_do_not_learn(people: dict[str, Any]) -> None:
     own, foreign = machine(Side.FIRST, owner=people["other"]), machine(Side.SECOND, owner=people["owner"])
     ask = services_runs.training_run_request
     run = ask(user=people["other"], machine=own.slug, stages=[Stage(foreign.slug, 10)])
@@ -254,7 +256,7 @@ class _Statements:
         return execute(sql, params, many, context)
 
 
-def test_to_be_of_the_staff_is_no_permission(people: dict[str, Any], client: Client) -> None:
+def test_staff_status_alone_is_no_permission(people: dict[str, Any], client: Client) -> None:
     """A hostile staff member acts outside the admin, where no second factor is required."""
     owner, member = people["owner"], people["no more than staff"]
     hidden = machine(owner=owner, is_public=False, slug="hidden")
@@ -288,7 +290,7 @@ def test_to_be_of_the_staff_is_no_permission(people: dict[str, Any], client: Cli
     assert not Machine.objects.filter(pk__in=[hidden.pk, shown.pk]).exists()
 
 
-def test_viewers_of_schedules_and_tournaments_end_none(people: dict[str, Any], client: Client) -> None:
+def test_view_permission_ends_no_schedule_or_tournament(people: dict[str, Any], client: Client) -> None:
     owner = people["owner"]
     machine(owner=owner, is_public=False, slug="hidden")
     schedule = schedule_create(user=owner, machine="hidden", stages=[Stage("random", 5)], timing=Timing(every=2))
@@ -331,7 +333,7 @@ def test_limits_apply_to_staff_without_the_change_permission(settings: Any) -> N
 
 
 @pytest.mark.parametrize(("who", "most"), [("other", 0), ("guest", 0), ("owner", 0), ("reader", 2)])
-def test_permissions_are_read_of_the_staff_alone_and_once(people: dict[str, Any], who: str, most: int) -> None:
+def test_permissions_are_read_once_and_only_for_staff(people: dict[str, Any], who: str, most: int) -> None:
     shown = machine(owner=people["owner"])
     with CaptureQueriesContext(connection) as asked:
         for _ in range(3):

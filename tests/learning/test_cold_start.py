@@ -37,7 +37,7 @@ BOARD = next(position["board"] for position in VECTORS["positions"] if position[
 WHY = "The engine is being compiled, which takes about a minute. Nothing has changed: try again in a moment."
 
 
-def become(monkeypatch: pytest.MonkeyPatch, readiness: Readiness) -> None:
+def set_readiness(monkeypatch: pytest.MonkeyPatch, readiness: Readiness) -> None:
     """Give this process kernels in the state ``readiness``."""
     monkeypatch.setattr(KernelPackage, "readiness", lambda self: readiness)
     for package in PACKAGES.values():
@@ -47,12 +47,12 @@ def become(monkeypatch: pytest.MonkeyPatch, readiness: Readiness) -> None:
 
 @pytest.fixture
 def compiling(monkeypatch: pytest.MonkeyPatch) -> None:
-    become(monkeypatch, Readiness.COMPILING)
+    set_readiness(monkeypatch, Readiness.COMPILING)
 
 
 @pytest.fixture
 def without_numba(monkeypatch: pytest.MonkeyPatch) -> None:
-    become(monkeypatch, Readiness.NEVER)
+    set_readiness(monkeypatch, Readiness.NEVER)
 
 
 def romgon_q(**fields: Any) -> Any:
@@ -63,7 +63,7 @@ def start(**fields: Any) -> dict[str, Any]:
     return {"board": BOARD, "playerColor": "black", **fields}
 
 
-def asked(path: str, body: dict[str, Any]) -> Any:
+def ask(path: str, body: dict[str, Any]) -> Any:
     return Client().post(path, json.dumps(body), content_type="application/json")
 
 
@@ -76,10 +76,10 @@ ASKED = {
 }
 
 
-class TestRomgonIsBusy:
+class TestCompilingEngine:
     @pytest.mark.parametrize(("path", "fields"), ASKED.values(), ids=ASKED)
     def test_advice(self, compiling: None, path: str, fields: dict[str, Any]) -> None:
-        response = asked(path, start(**fields))
+        response = ask(path, start(**fields))
         assert (response.status_code, response["Retry-After"]) == (503, "5")
         assert response.json() == {"error": WHY, "detail": WHY, "code": "busy"}
 
@@ -88,7 +88,7 @@ class TestRomgonIsBusy:
         assert (response.status_code, response["Retry-After"], response.json()["code"]) == (503, "5", "busy")
 
     def test_the_advice_of_a_machine(self, compiling: None) -> None:
-        response = asked("/api/ai/move", start(game="romgon", machine=romgon_q().pk))
+        response = ask("/api/ai/move", start(game="romgon", machine=romgon_q().pk))
         assert (response.status_code, response.json()["code"]) == (503, "busy")
 
     @pytest.mark.parametrize("level", ["easy", "medium", "expert", "legend"])
@@ -99,24 +99,24 @@ class TestRomgonIsBusy:
         assert response.json() == {"detail": WHY, "code": "busy"}
         assert not Room.objects.exists()
 
-    def test_the_page_that_opens_one(self, compiling: None) -> None:
+    def test_the_page_that_opens_a_match(self, compiling: None) -> None:
         response = Client().post("/rooms", {"game": "romgon", "opponent": "medium"})
         assert (response.status_code, response["Retry-After"]) == (503, "5")
         assert WHY in response.content.decode()
         assert "refresh" not in response.content.decode(), "what was sent is for whoever sent it to send again"
 
-    def test_a_match_that_goes_on_waits_and_keeps_its_board(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_match_in_progress_waits_and_keeps_its_board(self, monkeypatch: pytest.MonkeyPatch) -> None:
         for opponent in ("medium", "expert"):
             room = room_create(person=guest(), game="romgon", opponent=opponent, side=Side.FIRST).room
             with monkeypatch.context() as patched:
-                become(patched, Readiness.COMPILING)
+                set_readiness(patched, Readiness.COMPILING)
                 with pytest.raises(EngineCompilingError):
                     match_play_move(code=room.code, person=guest(), move="2-7>3-6")
             match = Match.objects.get(room=room)
             assert (match.n_plies, match.answer_by) == (0, None)
         match_play_move(code=room.code, person=guest(), move="2-7>3-6")
 
-    def test_a_machine_that_needs_it(self, compiling: None) -> None:
+    def test_a_machine_that_needs_the_engine(self, compiling: None) -> None:
         learner = romgon_q(slug="q")
         room = room_create(
             person=guest(), game="romgon", opponent="machine", machine=learner.slug, side=Side.FIRST
@@ -125,14 +125,14 @@ class TestRomgonIsBusy:
             match_play_move(code=room.code, person=guest(), move="2-7>3-6")
         assert Match.objects.get(room=room).n_plies == 0
 
-    def test_pages_that_explain_come_again_by_themselves(self, compiling: None) -> None:
+    def test_pages_with_explanations_reload(self, compiling: None) -> None:
         response = Client().get(f"/machines/{romgon_q().pk}/values")
         assert (response.status_code, response["Retry-After"]) == (503, "5")
         page = response.content.decode()
         assert WHY in page
         assert '<meta http-equiv="refresh" content="5">' in page
 
-    def test_people_play_each_other_and_pages_are_there(self, compiling: None) -> None:
+    def test_people_play_each_other_and_pages_work(self, compiling: None) -> None:
         room = room_create(person=guest(), game="romgon", opponent="human").room
         client = Client()
         for path in ("/", "/play/romgon", "/machines", f"/machines/{romgon_q().pk}", f"/rooms/{room.code}"):
@@ -140,9 +140,9 @@ class TestRomgonIsBusy:
 
 
 class TestWithoutNumba:
-    def test_an_engine_says_what_it_needs(self, without_numba: None) -> None:
+    def test_an_engine_explains_what_it_needs(self, without_numba: None) -> None:
         sentence = "This engine needs numba, which is not installed here."
-        response = asked("/api/ai/move", start())
+        response = ask("/api/ai/move", start())
         assert (response.status_code, response.json()) == (
             503,
             {"error": sentence, "detail": sentence, "code": "engine_missing"},
@@ -154,14 +154,14 @@ class TestWithoutNumba:
         with pytest.raises(EngineMissingError):
             room_create(person=guest(), game="romgon", opponent="medium")
 
-    def test_a_training_that_needs_it_fails_with_the_sentence(self, without_numba: None) -> None:
+    def test_a_training_with_the_engine_fails_with_a_sentence(self, without_numba: None) -> None:
         run = training_run_start(machine=str(romgon_q().pk), stages=[Stage("random", 1)], seed=1, enqueue=False)
         with pytest.raises(EngineMissingError):
             jobs_work("runs", run.pk)
         run.refresh_from_db()
         assert (run.status, run.error) == (JobStatus.FAILED, str(EngineMissingError()))
 
-    def test_a_long_training_does_not_wait_for_what_never_comes(self, without_numba: None) -> None:
+    def test_a_long_training_does_not_wait_without_numba(self, without_numba: None) -> None:
         learner = machine()
         run = training_run_start(
             machine=learner.slug, stages=[Stage("random", MAX_PLAIN_GAMES + 1)], seed=1, enqueue=False
@@ -170,19 +170,17 @@ class TestWithoutNumba:
         assert not run_view(run)["waits_for_kernels"]
 
 
-def started(learner: Any, n_games: int) -> Any:
+def start_run(learner: Any, n_games: int) -> Any:
     return training_run_start(machine=str(learner.pk), stages=[Stage("random", n_games)], seed=1, enqueue=False)
 
 
 class TestTrainings:
-    def test_a_long_one_waits_and_says_so_and_a_short_one_is_done(
-        self, monkeypatch: pytest.MonkeyPatch, client: Client
-    ) -> None:
+    def test_only_long_trainings_wait(self, monkeypatch: pytest.MonkeyPatch, client: Client) -> None:
         owner = user()
-        short, long = started(machine(owner=owner), 200), started(machine(owner=owner), 10_000_000)
-        of_engine = started(romgon_q(owner=owner), 1)
+        short, long = start_run(machine(owner=owner), 200), start_run(machine(owner=owner), 10_000_000)
+        of_engine = start_run(romgon_q(owner=owner), 1)
         with monkeypatch.context() as patched:
-            become(patched, Readiness.COMPILING)
+            set_readiness(patched, Readiness.COMPILING)
             for run in (long, of_engine, short):
                 jobs_work("runs", run.pk)
                 run.refresh_from_db()
@@ -195,12 +193,12 @@ class TestTrainings:
         assert {*RUNS.going_on} >= {long, of_engine}
         assert not run_view(long)["waits_for_kernels"]
 
-    def test_one_that_is_cancelled_ends(self, compiling: None) -> None:
-        run = started(machine(), 10_000_000)
+    def test_a_waiting_training_can_be_cancelled(self, compiling: None) -> None:
+        run = start_run(machine(), 10_000_000)
         type(run).objects.filter(pk=run.pk).update(cancel_requested=True)
         assert run in RUNS.going_on
 
-    def test_tournaments_and_experiments_wait_where_they_are_long(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_long_tournaments_and_experiments_wait(self, monkeypatch: pytest.MonkeyPatch) -> None:
         held = [
             tournament_start(
                 user=None,
@@ -215,19 +213,19 @@ class TestTrainings:
             for game, games in ((NC, 100), (NC, MAX_PLAIN_GAMES + 2), ("romgon", 2))
         ]
         ExperimentRun.objects.create(experiment="gardner", edition=1, seed=1, parameters={})
-        become(monkeypatch, Readiness.COMPILING)
+        set_readiness(monkeypatch, Readiness.COMPILING)
         assert {pairing.tournament_id for pairing in PAIRINGS.going_on} == {held[0].pk}
         assert not EXPERIMENT_RUNS.going_on.exists()
         jobs_work("pairings", 0)
         assert not held[0].pairings.exclude(status=JobStatus.FINISHED).exists()
 
-    def test_strength_that_needs_the_engine_is_found_later(self, compiling: None) -> None:
+    def test_strength_by_the_engine_is_measured_later(self, compiling: None) -> None:
         boxes, values = machine(), romgon_q()
         standings_measure(TurnEnd())
         measured = dict(Standing.objects.values_list("machine_id", "measured"))
         assert (measured[boxes.pk], measured[values.pk]) == (0, -1)
 
-    def test_watch_it_learn_goes_on(self, compiling: None, client: Client) -> None:
+    def test_watch_it_learn_works(self, compiling: None, client: Client) -> None:
         assert client.get("/learn").status_code == 200
         for path in ("pupil", "band"):
             answer = client.get(f"/api/learn/{path}", {"game": NC, "games": 300})

@@ -28,7 +28,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 in_db = database_sync_to_async
 
 
-def watched() -> tuple[Machine, TrainingRun, str]:
+def watched_run() -> tuple[Machine, TrainingRun, str]:
     """A public machine, a run of it, and the session of its owner."""
     owner = user("owner")
     learner = machine(owner=owner)
@@ -36,14 +36,14 @@ def watched() -> tuple[Machine, TrainingRun, str]:
     return learner, run, session_of(owner)
 
 
-async def tell(group: str, kind: str, data: dict[str, Any], *lessons: int) -> None:
+async def send_news(group: str, kind: str, data: dict[str, Any], *lessons: int) -> None:
     message = {"type": kind, "data": data, "lessons": list(lessons), "audience": None}
     await get_channel_layer().group_send(group, message)
 
 
 async def test_a_viewer_without_permission_gets_no_more_messages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(consumers, "ASK_AGAIN_S", 0.0)
-    learner, run, session = await in_db(watched)()
+    learner, run, session = await in_db(watched_run)()
     machine_path, run_path = f"/api/machines/{learner.pk}/ws", f"/api/training-runs/{run.pk}/ws"
     async with (
         RunSocket(machine_path) as guest,
@@ -53,31 +53,31 @@ async def test_a_viewer_without_permission_gets_no_more_messages(monkeypatch: py
         for socket in (guest, owner):
             await socket.expect("joined")
         view = await runs_guest.expect("joined")
-        await tell(f"machine.{learner.pk}", "machine.boxes", {"number": 1})
+        await send_news(f"machine.{learner.pk}", "machine.boxes", {"number": 1})
         for socket in (guest, owner):
             assert (await socket.expect("boxes"))["number"] == 1
         await in_db(Machine.objects.filter(pk=learner.pk).update)(is_public=False)
-        await tell(f"machine.{learner.pk}", "machine.boxes", {"number": 2})
-        await tell(f"run.{run.pk}", "run.state", {**view, "games_done": 5, "points": []})
+        await send_news(f"machine.{learner.pk}", "machine.boxes", {"number": 2})
+        await send_news(f"run.{run.pk}", "run.state", {**view, "games_done": 5, "points": []})
         assert (await owner.expect("boxes"))["number"] == 2
         for socket, code in ((guest, "machine_not_found"), (runs_guest, "run_not_found")):
             assert (await socket.expect("error"))["code"] == code
             assert (await socket.receive_output())["type"] == "websocket.close"
 
 
-async def test_a_worker_of_the_release_before_tells_less() -> None:
-    _, run, session = await in_db(watched)()
+async def test_messages_of_an_older_worker_are_understood() -> None:
+    _, run, session = await in_db(watched_run)()
     async with RunSocket(f"/api/training-runs/{run.pk}/ws", session=session) as page:
         view = await page.expect("joined")
         del view["waits_for_room"]
-        await tell(f"run.{run.pk}", "run.state", {**view, "games_done": 5, "points": []})
+        await send_news(f"run.{run.pk}", "run.state", {**view, "games_done": 5, "points": []})
         assert (await page.expect("state"))["games_done"] == 5
 
 
-async def test_a_refused_socket_hears_nothing_of_what_was_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_refused_socket_gets_no_pending_message(monkeypatch: pytest.MonkeyPatch) -> None:
     def message_while_asking(self: Any) -> None:
         user_of_scope(self.scope)
-        async_to_sync(tell)(f"machine.{self.number}", "machine.boxes", {"secret": True})
+        async_to_sync(send_news)(f"machine.{self.number}", "machine.boxes", {"secret": True})
         raise MachineNotFoundError
 
     monkeypatch.setattr(consumers.MachineConsumer, "found", message_while_asking)
@@ -91,17 +91,17 @@ async def test_a_refused_socket_hears_nothing_of_what_was_under_way(monkeypatch:
 async def test_a_socket_whose_message_fails_is_closed(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def broken(self: Any, data: dict[str, Any]) -> dict[str, Any]:
+    def fail(self: Any, data: dict[str, Any]) -> dict[str, Any]:
         raise KeyError("no such field")
 
-    monkeypatch.setattr(consumers.MachineConsumer, "for_viewer", broken)
-    learner, *_ = await in_db(watched)()
+    monkeypatch.setattr(consumers.MachineConsumer, "for_viewer", fail)
+    learner, *_ = await in_db(watched_run)()
     async with RunSocket(f"/api/machines/{learner.pk}/ws") as socket:
         await socket.expect("joined")
-        await tell(f"machine.{learner.pk}", "machine.boxes", {"number": 1})
+        await send_news(f"machine.{learner.pk}", "machine.boxes", {"number": 1})
         closed = await socket.receive_output()
         assert (closed["type"], closed["code"]) == ("websocket.close", 1011)
-        await tell(f"machine.{learner.pk}", "machine.boxes", {"number": 2})
+        await send_news(f"machine.{learner.pk}", "machine.boxes", {"number": 2})
         assert await socket.receive_nothing()
     assert "no such field" in caplog.text
 
@@ -176,7 +176,7 @@ async def a_page_shows_what_is_stored() -> bool:
 
 
 async def test_messages_between_two_frames_are_merged() -> None:
-    learner, *_ = await in_db(watched)()
+    learner, *_ = await in_db(watched_run)()
     group = f"machine.{learner.pk}"
 
     def boxes_message(number: int, lesson: int, **fields: Any) -> dict[str, Any]:
@@ -185,11 +185,11 @@ async def test_messages_between_two_frames_are_merged() -> None:
 
     async with RunSocket(f"/api/machines/{learner.pk}/ws") as page:
         assert await page.expect("joined") == {"lesson": 0}
-        await tell(group, "machine.boxes", boxes_message(3, 1), 1)
+        await send_news(group, "machine.boxes", boxes_message(3, 1), 1)
         assert (await page.expect("boxes")) == boxes_message(3, 1)
         begin = time.monotonic()
-        await tell(group, "machine.boxes", boxes_message(2, 2, drawn={"position": "1", "slot": 0}), 2)
-        await tell(group, "machine.boxes", boxes_message(1, 3, totals={"games": 1}), 3)
+        await send_news(group, "machine.boxes", boxes_message(2, 2, drawn={"position": "1", "slot": 0}), 2)
+        await send_news(group, "machine.boxes", boxes_message(1, 3, totals={"games": 1}), 3)
         both = await page.expect("boxes")
         assert time.monotonic() - begin > 0.9 * consumers.TELL_EVERY_S
         assert [box["beads"] for box in both["boxes"]] == [[1], [2]]
@@ -201,7 +201,7 @@ FOR_EVER = 1e6
 """A time longer than any test, in seconds."""
 
 
-async def closed(socket: RunSocket) -> int:
+async def close_code(socket: RunSocket) -> int:
     """Wait for a socket's close frame, and return its code."""
     frame = await socket.receive_output()
     while frame["type"] != "websocket.close":
@@ -215,35 +215,35 @@ def lesson_message(number: int) -> dict[str, Any]:
 
 async def test_page_that_missed_a_lesson_is_closed_to_reload(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(consumers, "MISSED_AFTER_S", 0.0)
-    learner, *_ = await in_db(watched)()
+    learner, *_ = await in_db(watched_run)()
     group, path = f"machine.{learner.pk}", f"/api/machines/{learner.pk}/ws"
     async with RunSocket(path) as page:
         await page.expect("joined")
-        await tell(group, "machine.boxes", lesson_message(1), 1)
+        await send_news(group, "machine.boxes", lesson_message(1), 1)
         assert (await page.expect("boxes"))["lesson"] == 1
-        await tell(group, "machine.boxes", lesson_message(3), 3)
-        assert await closed(page) == 1011
+        await send_news(group, "machine.boxes", lesson_message(3), 3)
+        assert await close_code(page) == 1011
         assert await page.receive_nothing(), "nor is it told what came of it"
     await in_db(Machine.objects.update)(n_lessons=3)
     async with RunSocket(path) as again:
         assert await again.expect("joined") == {"lesson": 3}
-        await tell(group, "machine.boxes", lesson_message(3), 2, 3)
+        await send_news(group, "machine.boxes", lesson_message(3), 2, 3)
         assert (await again.expect("boxes"))["lesson"] == 3
         await again.send_json_to({"type": "ping"})
         await again.expect("pong")
         assert await again.receive_nothing()
         await in_db(Machine.objects.update)(n_lessons=4)  # the last message is lost
         await again.send_json_to({"type": "ping"})
-        assert await closed(again) == 1011
+        assert await close_code(again) == 1011
 
 
-async def test_messages_of_lessons_may_come_in_another_order(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_messages_of_lessons_may_arrive_in_any_order(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(consumers, "MISSED_AFTER_S", FOR_EVER)
-    learner, *_ = await in_db(watched)()
+    learner, *_ = await in_db(watched_run)()
     async with RunSocket(f"/api/machines/{learner.pk}/ws") as page:
         await page.expect("joined")
         for lessons, reached in (([2, 5], 0), ([1], 2), ([3, 4], 5)):
-            await tell(f"machine.{learner.pk}", "machine.boxes", lesson_message(5), *lessons)
+            await send_news(f"machine.{learner.pk}", "machine.boxes", lesson_message(5), *lessons)
             assert (await page.expect("boxes"))["lesson"] == reached
 
 
@@ -255,11 +255,11 @@ async def test_page_gets_four_frames_a_second_from_many_matches(
     frames: list[float] = []
     send_frame = consumers.MachineConsumer.send_frame
 
-    async def noted(self: Any, kind: str, data: Any) -> None:
+    async def note_frame(self: Any, kind: str, data: Any) -> None:
         frames.append(time.monotonic())
         await send_frame(self, kind, data)
 
-    monkeypatch.setattr(consumers.MachineConsumer, "send_frame", noted)
+    monkeypatch.setattr(consumers.MachineConsumer, "send_frame", note_frame)
     learner = (await in_db(house)())[Side.SECOND]
     shown: dict[str, Any] = {}
     n_players, n_matches = 8, 3

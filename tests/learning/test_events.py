@@ -16,7 +16,7 @@ def news(lesson: int, *positions: str, drawn: str = "") -> MachineNews:
     }
 
 
-def test_whichever_process_speaks_first_the_later_lesson_stays() -> None:
+def test_the_later_lesson_wins_in_any_order() -> None:
     messages = [news(1, "a", "b"), news(2, "b", "c"), news(3, "c"), news(2, drawn="d")]
     for order in itertools.permutations(messages):
         first, *others = order
@@ -27,5 +27,5 @@ def test_whichever_process_speaks_first_the_later_lesson_stays() -> None:
         assert first["drawn"] == {"position": "d", "slot": 0}
 
 
-def test_of_two_beads_the_one_drawn_last_is_marked() -> None:
+def test_the_bead_drawn_last_is_marked() -> None:
     assert news_merge(news(1, drawn="a"), news(1, drawn="b"))["drawn"] == {"position": "b", "slot": 0}

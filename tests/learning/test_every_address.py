@@ -15,7 +15,7 @@ from django.urls import reverse
 from games.accounts.principal import Principal
 from learning.services.experiments import experiment_request
 from tests.factories import machine, user
-from tests.learning.test_private import MISSING, TABLE, Ask, client_of, filled, people, plain, world
+from tests.learning.test_private import MISSING, TABLE, Ask, client_of, fill_placeholders, people, without_ids, world
 
 __all__ = ["people", "world"]  # imported fixtures
 
@@ -26,7 +26,7 @@ FORMS = [asks[0].path for asks in PAGES.values() if not any(ask.method == "get" 
 """Addresses of pages that only accept a form."""
 CHANGING = r'name="seed" value="\d+"|\b(now|(a|\d+).seconds? ago)\b'
 """The parts that differ between two answers to the same request."""
-ADDED = "fbclid=IwAR0&utm_source=a&utm_medium=b&gclid=c&_ga=1"
+TRACKING_PARAMETERS = "fbclid=IwAR0&utm_source=a&utm_medium=b&gclid=c&_ga=1"
 """Parameters that other sites add to a link."""
 
 
@@ -45,20 +45,20 @@ ADMIN_PAGES = (
 )
 
 
-def looks(table: dict[str, list[Ask]], world: dict[str, Any]) -> list[str]:
+def read_addresses(table: dict[str, list[Ask]], world: dict[str, Any]) -> list[str]:
     """An address of each route that answers GET."""
     asked = (next((ask for ask in asks if ask.method == "get"), None) for asks in table.values())
-    return sorted(filled(ask.path, world) for ask in asked if ask is not None)
+    return sorted(fill_placeholders(ask.path, world) for ask in asked if ask is not None)
 
 
-def everywhere(world: dict[str, Any]) -> list[str]:
+def all_addresses(world: dict[str, Any]) -> list[str]:
     """An address of each route, sorted."""
-    return sorted(filled(asks[0].path, world) for asks in TABLE.values())
+    return sorted(fill_placeholders(asks[0].path, world) for asks in TABLE.values())
 
 
 def test_head_answers_as_get(owner: Any, world: dict[str, Any]) -> None:
     faults = []
-    for path in everywhere(world):
+    for path in all_addresses(world):
         got, head = owner.get(path), owner.head(path)
         same = [(one.status_code, one.headers.get("Content-Type"), one.headers.get("Location")) for one in (got, head)]
         if same[0] != same[1]:
@@ -83,11 +83,11 @@ def test_head_answers_as_get_on_the_pages_of_the_staff(admin_client: Client) -> 
     assert "_auth_user_id" in admin_client.session
 
 
-def test_the_address_of_a_form_leads_to_where_it_belongs(people: dict[str, Any], world: dict[str, Any]) -> None:
+def test_form_addresses_redirect_to_their_pages(people: dict[str, Any], world: dict[str, Any]) -> None:
     staff = client_of("staff", people)  # the staff sees every page
     assert len(FORMS) > 12
     for path in FORMS:
-        address = filled(path, world)
+        address = fill_placeholders(path, world)
         answer = staff.get(address)
         if address == "/experiments/runs/1/cancel":  # the run does not exist
             assert answer.status_code == 404
@@ -100,12 +100,12 @@ def test_the_address_of_a_form_leads_to_where_it_belongs(people: dict[str, Any],
     assert staff.get(f"/tournaments/{world['cup']}/cancel").url == f"/tournaments/{world['cup']}"
 
 
-def test_the_address_that_calls_an_experiment_off_leads_to_it(client: Client) -> None:
+def test_the_cancel_address_redirects_to_the_experiment(client: Client) -> None:
     run = experiment_request(person=Principal(), experiment="gardner", enqueue=False)
     assert client.get(f"/experiments/runs/{run.pk}/cancel").url == run.get_absolute_url()
 
 
-def test_who_logs_in_to_send_a_form_comes_to_its_page(client: Client) -> None:
+def test_log_in_for_a_form_leads_to_its_page(client: Client) -> None:
     user("ada")
     learner = machine()
     asked = client.post(f"/machines/{learner.pk}/clone")
@@ -115,8 +115,8 @@ def test_who_logs_in_to_send_a_form_comes_to_its_page(client: Client) -> None:
     assert came.status_code == 200
 
 
-def test_a_page_is_found_with_a_slash_too_many(owner: Any, world: dict[str, Any]) -> None:
-    for path in (one for one in everywhere(world) if not one.startswith("/api") and one != "/"):
+def test_pages_are_found_with_a_trailing_slash(owner: Any, world: dict[str, Any]) -> None:
+    for path in (one for one in all_addresses(world) if not one.startswith("/api") and one != "/"):
         bare, _, query = path.partition("?")
         answer = owner.get(f"{bare}/?{query}" if query else f"{bare}/")
         if path == "/rooms/join":  # served with a slash too; otherwise "join" would be read as a code
@@ -130,7 +130,7 @@ def test_a_page_is_found_with_a_slash_too_many(owner: Any, world: dict[str, Any]
 
 
 def test_the_api_answers_with_a_slash_or_without(owner: Any, world: dict[str, Any]) -> None:
-    for path in looks(API, world):
+    for path in read_addresses(API, world):
         bare, _, query = path.partition("?")
         assert owner.get(f"{bare}/?{query}").status_code == owner.get(path).status_code, path
 
@@ -149,7 +149,7 @@ def test_the_api_answers_with_a_slash_or_without(owner: Any, world: dict[str, An
         ("/about//", "/about"),
     ],
 )
-def test_an_address_leads_to_its_counterpart(path: str, to: str, admin_client: Client) -> None:
+def test_addresses_redirect_to_their_counterparts(path: str, to: str, admin_client: Client) -> None:
     answer = admin_client.get(path)
     assert (answer.status_code, answer.url) == (301, to)  # type: ignore[attr-defined]
 
@@ -167,12 +167,12 @@ def test_an_address_leads_to_its_counterpart(path: str, to: str, admin_client: C
         "/learn//x/",
     ],
 )
-def test_what_is_at_neither_is_not_found(path: str, admin_client: Client) -> None:
+def test_other_addresses_are_not_found(path: str, admin_client: Client) -> None:
     assert admin_client.get("/", PATH_INFO=path).status_code == 404
 
 
 @pytest.mark.parametrize(("path", "kind"), [("/robots.txt", "text/plain"), ("/favicon.ico", "image/")])
-def test_crawlers_and_old_browsers_find_what_they_look_for(path: str, kind: str, client: Client) -> None:
+def test_files_for_crawlers_and_old_browsers_exist(path: str, kind: str, client: Client) -> None:
     answer, head = client.get(path), client.head(path)
     assert (answer.status_code, head.status_code) == (200, 200)
     assert answer.headers["Content-Type"].startswith(kind)
@@ -186,20 +186,28 @@ def test_robots_txt_excludes_rooms_and_api_but_no_pages(
     text = b"".join(client.get("/robots.txt").streaming_content).decode()  # type: ignore[attr-defined]
     rules = [re.escape(rule).replace(r"\*", ".*") for rule in re.findall(r"^Disallow: (\S+)$", text, re.MULTILINE)]
     kept_out = re.compile("|".join(rules))
-    assert all(kept_out.match(path) for path in everywhere(world) if path.startswith(("/api/", "/rooms", "/account")))
+    assert all(
+        kept_out.match(path) for path in all_addresses(world) if path.startswith(("/api/", "/rooms", "/account"))
+    )
     assert not any(map(kept_out.match, ["/", "/about", "/learn", "/machines", "/machines/1", "/play/hexapawn", "/ai"]))
 
 
-def test_names_that_a_page_does_not_know_are_ignored(owner: Any, world: dict[str, Any]) -> None:
-    for path in looks(PAGES, world):
-        with_them = f"{path}{'&' if '?' in path else '?'}{ADDED}"
+def test_pages_ignore_unknown_parameters(owner: Any, world: dict[str, Any]) -> None:
+    for path in read_addresses(PAGES, world):
+        with_them = f"{path}{'&' if '?' in path else '?'}{TRACKING_PARAMETERS}"
         pages = [owner.get(path), owner.get(with_them)]
         assert pages[0].status_code == pages[1].status_code, path
         if pages[0].streaming:
             continue
-        texts = [page.content.decode().replace(f"&amp;{ADDED.replace('&', '&amp;')}", "") for page in pages]
-        texts[1] = re.sub(rf"[?&]{re.escape(ADDED)}|[?&]{re.escape(ADDED.replace('&', '&amp;'))}", "", texts[1])
-        lines = [re.sub(CHANGING, "", plain(text, MISSING)).splitlines() for text in texts]
+        texts = [
+            page.content.decode().replace(f"&amp;{TRACKING_PARAMETERS.replace('&', '&amp;')}", "") for page in pages
+        ]
+        texts[1] = re.sub(
+            rf"[?&]{re.escape(TRACKING_PARAMETERS)}|[?&]{re.escape(TRACKING_PARAMETERS.replace('&', '&amp;'))}",
+            "",
+            texts[1],
+        )
+        lines = [re.sub(CHANGING, "", without_ids(text, MISSING)).splitlines() for text in texts]
         differ = [pair for pair in zip(*lines, strict=False) if pair[0] != pair[1]]
         assert (len(lines[0]), differ) == (len(lines[1]), []), path
 
@@ -217,7 +225,7 @@ LISTS = {
 }
 
 
-def test_lists_refuse_parameters_that_they_do_not_know(owner: Any, world: dict[str, Any]) -> None:
+def test_lists_refuse_unknown_parameters(owner: Any, world: dict[str, Any]) -> None:
     paths = yaml.safe_load(owner.get("/api/schema").content)["paths"]
     lists = {
         path: one["get"] for path, one in paths.items() if one.get("get", {}).get("operationId", "").endswith("_list")
@@ -237,7 +245,7 @@ def test_lists_refuse_parameters_that_they_do_not_know(owner: Any, world: dict[s
             assert "no such parameter" not in str(owner.get(f"{address}?{name}=1").content), (path, name)
 
 
-def test_a_mistyped_parameter_is_answered_with_the_right_one(client: Client) -> None:
+def test_refusal_of_a_mistyped_parameter_names_the_right_one(client: Client) -> None:
     answer = client.get("/api/machines?gmae=hexapawn&serach=a").json()
     assert answer["detail"] == "gmae: This list has no such parameter. Did you mean game?"
     assert answer["fields"]["serach"] == ["This list has no such parameter. Did you mean search?"]
@@ -246,7 +254,7 @@ def test_a_mistyped_parameter_is_answered_with_the_right_one(client: Client) -> 
     assert client.get(f"/api/games?{'x' * 5_000}=1").status_code == 400
 
 
-def test_games_come_by_page(client: Client) -> None:
+def test_the_list_of_games_has_pages(client: Client) -> None:
     first = client.get("/api/games?limit=1").json()
     assert (first["count"] > 1, len(first["results"]), first["previous"]) == (True, 1, None)
     second = client.get(first["next"]).json()

@@ -24,7 +24,7 @@ LOG = """\
 
 
 @pytest.fixture
-def answered() -> dict[str, Any]:
+def recorded_answers() -> dict[str, Any]:
     """The answers to the players of a match by room code, as the load generator records them."""
     house()
     seated = room("menace")
@@ -34,34 +34,34 @@ def answered() -> dict[str, Any]:
 
 
 @pytest.mark.django_db
-class TestWhatIsStored:
-    def test_stored_moves_equal_the_answers(self, answered: dict[str, Any]) -> None:
-        assert wrong_rows(answered, {}) == []
+class TestStoredMoves:
+    def test_stored_moves_equal_the_answers(self, recorded_answers: dict[str, Any]) -> None:
+        assert wrong_rows(recorded_answers, {}) == []
 
-    def test_without_a_move(self, answered: dict[str, Any]) -> None:
+    def test_a_missing_move_is_reported(self, recorded_answers: dict[str, Any]) -> None:
         Ply.objects.filter(side=0).latest("number").delete()
-        assert len(wrong_rows(answered, {})) == 1
+        assert len(wrong_rows(recorded_answers, {})) == 1
 
-    def test_a_move_without_an_answer_is_reported(self, answered: dict[str, Any]) -> None:
-        next(iter(answered.values()))[1]["1"].pop()
-        assert len(wrong_rows(answered, {})) == 1
+    def test_a_move_without_an_answer_is_reported(self, recorded_answers: dict[str, Any]) -> None:
+        next(iter(recorded_answers.values()))[1]["1"].pop()
+        assert len(wrong_rows(recorded_answers, {})) == 1
 
-    def test_with_a_match_that_has_not_ended(self, answered: dict[str, Any]) -> None:
+    def test_an_unfinished_match_is_reported(self, recorded_answers: dict[str, Any]) -> None:
         Match.objects.update(status="playing", finished_at=None, termination="", winner=None)
-        assert "ended" in wrong_rows(answered, {})[0]
+        assert "ended" in wrong_rows(recorded_answers, {})[0]
 
-    def test_with_a_game_that_is_counted_twice(self, answered: dict[str, Any]) -> None:
+    def test_a_game_counted_twice_is_reported(self, recorded_answers: dict[str, Any]) -> None:
         before = totals()
-        assert wrong_rows(answered, before) == []
+        assert wrong_rows(recorded_answers, before) == []
         learner = Machine.objects.get(n_games=1)
         Machine.objects.filter(pk=learner.pk).update(n_games=2, n_wins=learner.n_wins + 1)
-        assert [learner.slug in one for one in wrong_rows(answered, before)] == [True]
+        assert [learner.slug in one for one in wrong_rows(recorded_answers, before)] == [True]
 
-    def test_with_a_bead_that_has_no_cause(self, answered: dict[str, Any]) -> None:
+    def test_a_bead_without_a_cause_is_reported(self, recorded_answers: dict[str, Any]) -> None:
         box = Box.objects.filter(visits__0__gt=0).first() or Box.objects.all()[0]
         box.beads[0] += 1
         box.save(update_fields=["beads"])
-        assert "do not add up" in wrong_rows(answered, {})[0]
+        assert "do not add up" in wrong_rows(recorded_answers, {})[0]
 
 
 def test_statements_are_counted_from_the_log_by_kind() -> None:

@@ -21,8 +21,8 @@ from tests import factories
 from tests.factories import NC, api_with, machine
 
 pytestmark = pytest.mark.django_db
-BAD = ["\u3164", "\u2800", "\u202eMENACE", "MEN\u200bACE", "\u0301"]
-FOUND = [
+INVISIBLE_NAMES = ["\u3164", "\u2800", "\u202eMENACE", "MEN\u200bACE", "\u0301"]
+SEARCHES = [
     ("Ärger", ["ärger", "ÄRGER", "arg", unicodedata.normalize("NFD", "Ärg"), "ÄRGÉR"]),
     (unicodedata.normalize("NFD", "Łódź żółw"), ["łódź", "LODZ", "ŻÓŁW", "z żolw", "ｚｏｌｗ"]),
     ("Матрица", ["матрица", "МАТР"]),
@@ -35,7 +35,7 @@ def owner() -> Any:
     return factories.user("Größe")
 
 
-@pytest.mark.parametrize(("name", "typed"), FOUND)
+@pytest.mark.parametrize(("name", "typed"), SEARCHES)
 def test_a_machine_is_found_in_any_case_and_without_accents(name: str, typed: list[str], client: Client) -> None:
     machine(name="MENACE")
     found = machine(name=name)
@@ -50,7 +50,7 @@ def test_a_machine_is_found_in_any_case_and_without_accents(name: str, typed: li
         assert [one["id"] for one in results] == ([found.pk] if text in name else [])
 
 
-def test_a_machine_that_is_renamed_is_found_by_its_new_name(owner: Any) -> None:
+def test_a_renamed_machine_is_found_by_its_new_name(owner: Any) -> None:
     learner = machine(name="Ärger", owner=owner)
     machine_update(user=owner, machine_id=learner.pk, name="Übel")
     api = api_with(None)
@@ -58,7 +58,7 @@ def test_a_machine_that_is_renamed_is_found_by_its_new_name(owner: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["Größe", "GRÖSSE", unicodedata.normalize("NFD", "größe")])
-def test_lists_of_the_api_know_an_owner_in_any_spelling(owner: Any, name: str) -> None:
+def test_api_lists_find_an_owner_in_any_spelling(owner: Any, name: str) -> None:
     machine(owner=owner)
     machine(owner=factories.user("other"))
     Tournament.objects.create(
@@ -70,7 +70,7 @@ def test_lists_of_the_api_know_an_owner_in_any_spelling(owner: Any, name: str) -
         assert api.get(path, {"owner": "nobody"}).json()["count"] == 0
 
 
-def test_the_staff_find_names_in_any_spelling(owner: Any, admin_client: Client) -> None:
+def test_the_admin_finds_names_in_any_spelling(owner: Any, admin_client: Client) -> None:
     learner = machine(name="Łódź", owner=owner)
     ApiToken.objects.create(user=owner, name="a", prefix="p", sha256="s", scopes=["read"])
     where = {"ip_address": "192.0.2.1", "user_agent": "", "path_info": "/"}
@@ -92,8 +92,8 @@ def test_the_staff_find_names_in_any_spelling(owner: Any, admin_client: Client) 
     assert learner.search_name == "lodz"
 
 
-@pytest.mark.parametrize("name", BAD)
-def test_a_name_that_nobody_can_see_is_refused_by_every_form(name: str, owner: Any, client: Client) -> None:
+@pytest.mark.parametrize("name", INVISIBLE_NAMES)
+def test_forms_refuse_invisible_names(name: str, owner: Any, client: Client) -> None:
     learner = machine(owner=owner)
     client.force_login(owner)
     file = SimpleUploadedFile("m.json", machine_export(learner, "native").text.encode())
@@ -113,8 +113,8 @@ def test_a_name_that_nobody_can_see_is_refused_by_every_form(name: str, owner: A
     assert Machine.objects.get().name == "MENACE"
 
 
-@pytest.mark.parametrize("name", BAD)
-def test_a_name_that_nobody_can_see_is_refused_by_the_api(name: str, owner: Any) -> None:
+@pytest.mark.parametrize("name", INVISIBLE_NAMES)
+def test_the_api_refuses_invisible_names(name: str, owner: Any) -> None:
     learner = machine(owner=owner)
     api = api_with(owner, "read", "train")
     tries = [
@@ -130,8 +130,8 @@ def test_a_name_that_nobody_can_see_is_refused_by_the_api(name: str, owner: Any)
     assert (Machine.objects.count(), Tournament.objects.count()) == (1, 0)
 
 
-@pytest.mark.parametrize("name", BAD)
-def test_a_name_that_nobody_can_see_is_refused_in_files(name: str, owner: Any, tmp_path: Any) -> None:
+@pytest.mark.parametrize("name", INVISIBLE_NAMES)
+def test_files_with_invisible_names_are_refused(name: str, owner: Any, tmp_path: Any) -> None:
     learner = machine(owner=owner)
     document = json.loads(machine_export(learner, "native").text) | {"name": name}
     api = api_with(owner, "train")
@@ -147,13 +147,13 @@ def test_a_name_that_nobody_can_see_is_refused_in_files(name: str, owner: Any, t
         call_command("import_machine", str(path))
 
 
-def test_blanks_in_a_file_are_no_name(owner: Any) -> None:
+def test_a_blank_name_in_a_file_counts_as_missing(owner: Any) -> None:
     document = json.loads(machine_export(machine(owner=owner), "native").text)
     api = api_with(owner, "train")
     assert api.post("/api/machines/import", {**document, "name": "  "}).json()["name"].startswith("Imported: ")
 
 
-def test_commands_know_an_account_in_any_spelling(owner: Any, tmp_path: Any) -> None:
+def test_commands_find_an_account_in_any_spelling(owner: Any, tmp_path: Any) -> None:
     path = tmp_path / "machine.json"
     path.write_text(machine_export(machine(), "native").text)
     call_command("import_machine", str(path), owner="GRÖSSE", stdout=StringIO())
@@ -163,7 +163,7 @@ def test_commands_know_an_account_in_any_spelling(owner: Any, tmp_path: Any) -> 
     assert output.getvalue().startswith("Größe has no second factor")
 
 
-def test_machines_of_before_are_searched() -> None:
+def test_older_machines_are_found() -> None:
     learner = machine(name="Ärger")
     Machine.objects.update(search_name="")
     import_module("learning.migrations.0034_machine_names_folded").fold(apps, None)

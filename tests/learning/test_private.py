@@ -59,13 +59,13 @@ class Ask:
     method: str = "get"
 
 
-def posted(path: str, body: Any = None, named: bool | None = False) -> Ask:
+def post(path: str, body: Any = None, named: bool | None = False) -> Ask:
     return Ask(path, named, {} if body is None else body, "post")
 
 
 def both(path: str, **options: Any) -> list[Ask]:
     """A page and the form sent to its address."""
-    return [Ask(path, **options), posted(path)]
+    return [Ask(path, **options), post(path)]
 
 
 PLACES = ["{live}", "{over}", "{show}", "{going}", "{seat}", "{deep}", "{fresh}", "{before}"]
@@ -81,19 +81,19 @@ TABLE: dict[str, list[Ask]] = {
         Ask(f"/play/{NC}?machine={PK}", named=True),
         Ask("/play/romgon", named=True),
     ],
-    "teach": [posted("/teach", {"game": NC})],
+    "teach": [post("/teach", {"game": NC})],
     "lab": [Ask("/lab")],
     "learnt/<str:slug>": [Ask("/learnt/romgon-easy")],
     "learn": [Ask("/learn")],
-    "learn/keep": [posted("/learn/keep", {"address": "games=3"})],
+    "learn/keep": [post("/learn/keep", {"address": "games=3"})],
     "learn/save": [Ask("/learn/save?games=3")],
     "learn/<str:slug>": [Ask("/learn/hexapawn?games=3")],
     "ai": [Ask("/ai")],
     "about": [Ask("/about")],
     "about/teachers": [Ask("/about/teachers")],
     "account": [Ask("/account", named=None)],
-    "rooms": [posted("/rooms", {"opponent": "machine", "machine": PK}), posted("/rooms", {"opponent": PK})],
-    "^rooms/join/?$": [posted("/rooms/join", {"code": "{live}"})],
+    "rooms": [post("/rooms", {"opponent": "machine", "machine": PK}), post("/rooms", {"opponent": PK})],
+    "^rooms/join/?$": [post("/rooms/join", {"code": "{live}"})],
     r"^rooms/(?P<code>[^/]+)/matches/(?P<number>[^/]+)/?$": [
         Ask(f"/rooms/{code}/matches/1", named=None) for code in PLACES
     ],
@@ -119,14 +119,14 @@ TABLE: dict[str, list[Ask]] = {
     "machines/<int:machine_id>/edit": both(f"/machines/{PK}/edit"),
     "machines/<int:machine_id>/share": both(f"/machines/{PK}/share"),
     "shared/<str:secret>": [Ask("/shared/none")],
-    "machines/<int:machine_id>/set": [posted(f"/machines/{PK}/set", {"learns": "off"})],
-    "machines/<int:machine_id>/clone": [posted(f"/machines/{PK}/clone")],
+    "machines/<int:machine_id>/set": [post(f"/machines/{PK}/set", {"learns": "off"})],
+    "machines/<int:machine_id>/clone": [post(f"/machines/{PK}/clone")],
     "machines/<int:machine_id>/reset": both(f"/machines/{PK}/reset"),
     "machines/<int:machine_id>/delete": both(f"/machines/{PK}/delete"),
     "machines/<int:machine_id>/train": [*both(f"/machines/{PK}/train"), Ask("/machines/{theirs}/train")],
     "machines/<int:machine_id>/train-together": [
-        posted(f"/machines/{PK}/train-together", {"opponent": "{open}", "games": 5}),
-        posted("/machines/{theirs}/train-together", {"opponent": PK, "games": 5}),
+        post(f"/machines/{PK}/train-together", {"opponent": "{open}", "games": 5}),
+        post("/machines/{theirs}/train-together", {"opponent": PK, "games": 5}),
     ],
     "machines/<int:machine_id>/boxes": [Ask(f"/machines/{PK}/boxes", named=True), Ask("/machines/{open}/boxes")],
     "machines/<int:machine_id>/boxes-at/<int:number>": [
@@ -141,12 +141,12 @@ TABLE: dict[str, list[Ask]] = {
         Ask(f"/machines/{PK}/print", named=True),
         Ask(f"/machines/{PK}/print?paper=a4&size=matchbox"),
     ],
-    "machines/<int:machine_id>/snapshot": [posted(f"/machines/{VALUES_PK}/snapshot", {"snapshot": "newest"})],
+    "machines/<int:machine_id>/snapshot": [post(f"/machines/{VALUES_PK}/snapshot", {"snapshot": "newest"})],
     "machines/<int:machine_id>/schedule": both(f"/machines/{PK}/schedule"),
     "machines/import": both("/machines/import"),
     # Runs, schedules, tournaments
     "runs/<int:run_id>": [Ask("/runs/{taught}", named=True), Ask("/runs/{own_run}", named=True)],
-    "runs/<int:run_id>/cancel": [posted("/runs/{taught}/cancel"), posted("/runs/{own_run}/cancel")],
+    "runs/<int:run_id>/cancel": [post("/runs/{taught}/cancel"), post("/runs/{own_run}/cancel")],
     "runs/<int:run_id>/curve.csv": [Ask("/runs/{taught}/curve.csv"), Ask("/runs/{own_run}/curve.csv")],
     "runs/<int:run_id>/run.json": [
         Ask("/runs/{taught}/run.json", named=True),
@@ -154,7 +154,7 @@ TABLE: dict[str, list[Ask]] = {
     ],
     "schedules": [Ask("/schedules", named=None)],
     "schedules/<int:schedule_id>": both("/schedules/{schedule}", named=None),
-    "schedules/<int:schedule_id>/pause": [posted("/schedules/{schedule}/pause", {"paused": "on"})],
+    "schedules/<int:schedule_id>/pause": [post("/schedules/{schedule}/pause", {"paused": "on"})],
     "schedules/<int:schedule_id>/delete": both("/schedules/{schedule}/delete"),
     "tournaments": [Ask("/tournaments", named=True)],
     "tournaments/new": [Ask("/tournaments/new", named=True), Ask(f"/tournaments/new?game={NC}", named=True)],
@@ -168,11 +168,11 @@ TABLE: dict[str, list[Ask]] = {
         Ask("/tournaments/{cup}/tournament.json", named=True),
         Ask("/tournaments/{own_cup}/tournament.json", named=True),
     ],
-    "tournaments/<int:tournament_id>/cancel": [posted("/tournaments/{cup}/cancel")],
+    "tournaments/<int:tournament_id>/cancel": [post("/tournaments/{cup}/cancel")],
     "tournaments/<int:tournament_id>/delete": both("/tournaments/{cup}/delete"),
     "experiments": [Ask("/experiments")],
     "experiments/<slug:slug>": [Ask("/experiments/gardner-24")],
-    "experiments/runs/<int:run_id>/cancel": [posted("/experiments/runs/1/cancel")],
+    "experiments/runs/<int:run_id>/cancel": [post("/experiments/runs/1/cancel")],
     "experiments/runs/<int:run_id>/result.csv": [Ask("/experiments/runs/1/result.csv")],
     "experiments/runs/<int:run_id>/result.json": [Ask("/experiments/runs/1/result.json")],
     # The API
@@ -185,10 +185,10 @@ TABLE: dict[str, list[Ask]] = {
     "^api/games/?$": [Ask("/api/games")],
     "^api/games/(?P<slug>[-\\w]+)/?$": [Ask(f"/api/games/{NC}")],
     "^api/rooms/?$": [
-        posted("/api/rooms", {"opponent": "machine", "machine": SLUG}),
-        posted("/api/rooms", {"opponent": str(PK), "fresh": True}),
-        posted("/api/rooms", {"opponent": "random", "takes_over": str(PK)}),
-        posted("/api/rooms", {"first": "{open}", "second": SLUG}),
+        post("/api/rooms", {"opponent": "machine", "machine": SLUG}),
+        post("/api/rooms", {"opponent": str(PK), "fresh": True}),
+        post("/api/rooms", {"opponent": "random", "takes_over": str(PK)}),
+        post("/api/rooms", {"first": "{open}", "second": SLUG}),
     ],
     "^api/rooms/(?P<code>[^/]+)/?$": [Ask(f"/api/rooms/{code}", named=True) for code in PLACES],
     "^api/rooms/(?P<code>[^/]+)/joined/?$": [Ask(f"/api/rooms/{code}/joined", named=True) for code in PLACES],
@@ -197,16 +197,16 @@ TABLE: dict[str, list[Ask]] = {
     ],
     "^api/rooms/(?P<code>[^/]+)/positions/?$": [Ask(f"/api/rooms/{code}/positions") for code in PLACES],
     "^api/rooms/(?P<code>[^/]+)/advice/?$": [Ask("/api/rooms/{deep}/advice")],
-    "^api/rooms/(?P<code>[^/]+)/join/?$": [posted(f"/api/rooms/{code}/join") for code in PLACES],
-    "^api/rooms/(?P<code>[^/]+)/move/?$": [posted(f"/api/rooms/{code}/move", {"move": "1"}) for code in PLACES],
-    "^api/rooms/(?P<code>[^/]+)/step/?$": [posted(f"/api/rooms/{code}/step") for code in PLACES],
-    "^api/rooms/(?P<code>[^/]+)/resign/?$": [posted(f"/api/rooms/{code}/resign") for code in PLACES],
-    "^api/rooms/(?P<code>[^/]+)/reset/?$": [posted(f"/api/rooms/{code}/reset") for code in PLACES],
+    "^api/rooms/(?P<code>[^/]+)/join/?$": [post(f"/api/rooms/{code}/join") for code in PLACES],
+    "^api/rooms/(?P<code>[^/]+)/move/?$": [post(f"/api/rooms/{code}/move", {"move": "1"}) for code in PLACES],
+    "^api/rooms/(?P<code>[^/]+)/step/?$": [post(f"/api/rooms/{code}/step") for code in PLACES],
+    "^api/rooms/(?P<code>[^/]+)/resign/?$": [post(f"/api/rooms/{code}/resign") for code in PLACES],
+    "^api/rooms/(?P<code>[^/]+)/reset/?$": [post(f"/api/rooms/{code}/reset") for code in PLACES],
     "^api/ai/move/?$": [
-        posted("/api/ai/move", {"game": NC, "board": "X........", "playerColor": "O", "machine": SLUG}),
-        posted("/api/ai/move", {"game": "romgon", "machine": VALUES_PK}),
+        post("/api/ai/move", {"game": NC, "board": "X........", "playerColor": "O", "machine": SLUG}),
+        post("/api/ai/move", {"game": "romgon", "machine": VALUES_PK}),
     ],
-    "^api/ai/evaluate/?$": [posted("/api/ai/evaluate", {"game": NC, "board": EMPTY, "machine": SLUG})],
+    "^api/ai/evaluate/?$": [post("/api/ai/evaluate", {"game": NC, "board": EMPTY, "machine": SLUG})],
     "^api/ai/health/?$": [Ask("/api/ai/health")],
     "^api/machines/?$": [
         Ask("/api/machines", named=True),
@@ -218,7 +218,7 @@ TABLE: dict[str, list[Ask]] = {
             Ask(f"/api/machines?ordering={order}", named=True)
             for order in ("id", "-id", "name", "-games", "created_at")
         ),
-        posted("/api/machines", {"game": NC}),
+        post("/api/machines", {"game": NC}),
     ],
     "^api/machines/(?P<ref>[-\\w]+)/?$": [
         Ask(f"/api/machines/{PK}", named=True),
@@ -227,13 +227,13 @@ TABLE: dict[str, list[Ask]] = {
         Ask(f"/api/machines/{PK}", named=True, body={"name": "Mine"}, method="patch"),
         Ask(f"/api/machines/{PK}", method="delete"),
     ],
-    "^api/machines/(?P<ref>[-\\w]+)/clone/?$": [posted(f"/api/machines/{PK}/clone", named=True)],
-    "^api/machines/(?P<ref>[-\\w]+)/reset/?$": [posted(f"/api/machines/{PK}/reset")],
+    "^api/machines/(?P<ref>[-\\w]+)/clone/?$": [post(f"/api/machines/{PK}/clone", named=True)],
+    "^api/machines/(?P<ref>[-\\w]+)/reset/?$": [post(f"/api/machines/{PK}/reset")],
     "^api/machines/(?P<ref>[-\\w]+)/progress/?$": [Ask(f"/api/machines/{PK}/progress", named=None)],
     "^api/machines/(?P<ref>[-\\w]+)/strength/?$": [Ask(f"/api/machines/{PK}/strength")],
     "^api/machines/(?P<ref>[-\\w]+)/snapshots/?$": [Ask(f"/api/machines/{VALUES_PK}/snapshots")],
     "^api/machines/(?P<ref>[-\\w]+)/snapshots/choose/?$": [
-        posted(f"/api/machines/{VALUES_PK}/snapshots/choose", {"snapshot": "newest"})
+        post(f"/api/machines/{VALUES_PK}/snapshots/choose", {"snapshot": "newest"})
     ],
     "^api/machines/(?P<ref>[-\\w]+)/snapshots/(?P<snapshot_id>\\d{1,18})/weights/?$": [
         Ask(f"/api/machines/{VALUES_PK}/snapshots/1/weights")
@@ -252,24 +252,24 @@ TABLE: dict[str, list[Ask]] = {
         Ask(f"/api/machines/{PK}/export", named=True),
         Ask("/api/machines/{child}/export"),
     ],
-    "^api/machines/import/?$": [posted("/api/machines/import", {"format": "beadbox-machine"})],
+    "^api/machines/import/?$": [post("/api/machines/import", {"format": "beadbox-machine"})],
     "^api/training-runs/?$": [
         Ask("/api/training-runs", named=True),
         Ask(f"/api/training-runs?opponent={SLUG}", named=True),
         Ask(f"/api/training-runs?machine={PK}", named=True),
         Ask("/api/training-runs?opponent=machine"),
-        posted("/api/training-runs", {"machine": "{theirs}", "opponent": SLUG, "games": 5}),
-        posted("/api/training-runs", {"machine": SLUG, "opponent": "random", "games": 5}),
+        post("/api/training-runs", {"machine": "{theirs}", "opponent": SLUG, "games": 5}),
+        post("/api/training-runs", {"machine": SLUG, "opponent": "random", "games": 5}),
     ],
     "^api/training-runs/(?P<run_id>\\d{1,18})/?$": [
         Ask("/api/training-runs/{taught}", named=True),
         Ask("/api/training-runs/{own_run}", named=True),
     ],
-    "^api/training-runs/(?P<run_id>\\d{1,18})/cancel/?$": [posted("/api/training-runs/{taught}/cancel")],
+    "^api/training-runs/(?P<run_id>\\d{1,18})/cancel/?$": [post("/api/training-runs/{taught}/cancel")],
     "^api/schedules/?$": [
         Ask("/api/schedules", named=None),
         Ask(f"/api/schedules?machine={PK}", named=None),
-        posted(
+        post(
             "/api/schedules",
             {"machine": "{theirs}", "opponent": SLUG, "games": 5, "every": 1},
         ),
@@ -281,28 +281,28 @@ TABLE: dict[str, list[Ask]] = {
     ],
     "^api/tournaments/?$": [
         Ask("/api/tournaments", named=True),
-        posted("/api/tournaments", {"entries": [SLUG, "random"], "games": 2}),
+        post("/api/tournaments", {"entries": [SLUG, "random"], "games": 2}),
     ],
     "^api/tournaments/(?P<tournament_id>\\d{1,18})/?$": [
         Ask("/api/tournaments/{cup}", named=True),
         Ask("/api/tournaments/{own_cup}", named=True),
         Ask("/api/tournaments/{cup}", method="delete"),
     ],
-    "^api/tournaments/(?P<tournament_id>\\d{1,18})/cancel/?$": [posted("/api/tournaments/{cup}/cancel", named=None)],
+    "^api/tournaments/(?P<tournament_id>\\d{1,18})/cancel/?$": [post("/api/tournaments/{cup}/cancel", named=None)],
     "^api/learn/?$": [Ask("/api/learn?games=3")],
     "^api/learn/graph/?$": [Ask("/api/learn/graph?game=hexapawn")],
-    "^api/learn/keep/?$": [posted("/api/learn/keep", {"address": "games=3"})],
+    "^api/learn/keep/?$": [post("/api/learn/keep", {"address": "games=3"})],
     "^api/experiments/?$": [Ask("/api/experiments")],
     "^api/experiment-runs/?$": [Ask("/api/experiment-runs")],
     "^api/experiment-runs/(?P<run_id>\\d{1,18})/?$": [Ask("/api/experiment-runs/1")],
-    "^api/experiment-runs/(?P<run_id>\\d{1,18})/cancel/?$": [posted("/api/experiment-runs/1/cancel")],
+    "^api/experiment-runs/(?P<run_id>\\d{1,18})/cancel/?$": [post("/api/experiment-runs/1/cancel")],
     "^api(?:/|$)": [Ask("/api/nothing")],
     # Accounts: visible only to themselves
     "account/tokens": both("/account/tokens"),
-    "account/tokens/<int:token_id>/revoke": [posted("/account/tokens/1/revoke")],
+    "account/tokens/<int:token_id>/revoke": [post("/account/tokens/1/revoke")],
     "signup": both("/signup"),
     "login": both("/login"),
-    "logout": [posted("/logout")],
+    "logout": [post("/logout")],
     "password": both("/password"),
     "password/done": [Ask("/password/done")],
     "password/reset": both("/password/reset"),
@@ -315,7 +315,7 @@ VIEWERS = (
     *("guest", "other", "owner", "staff"),
     *("other's read", "other's play", "other's train", "owner's read", "owner's play", "owner's train"),
 )
-SEES = ("owner", "staff")
+PERMITTED_VIEWERS = ("owner", "staff")
 
 
 @pytest.fixture
@@ -335,24 +335,24 @@ def world(people: dict[str, Any]) -> dict[str, Any]:
     hidden = machine(Side.SECOND, "scroggs", owner=owner, name=NAME, slug=SLUG, pk=PK)
     machine_create(game="romgon", side=None, name="Qxzsecret values", slug=VALUES_SLUG, pk=VALUES_PK, owner=owner)
     known, theirs = machine(Side.FIRST, owner=people["third"], name="Open"), machine(Side.FIRST, owner=other, name="T")
-    taught = done(known, Stage(SLUG, 20, learns=True))
-    own_run = done(hidden, Stage("random", 20))
+    taught = run_to_end(known, Stage(SLUG, 20, learns=True))
+    own_run = run_to_end(hidden, Stage("random", 20))
     timing = Timing(crontab="0 3 * * *")
     schedule = schedule_create(user=other, machine=theirs.slug, stages=[Stage(SLUG, 10)], timing=timing)
-    cup = held(other, known.slug, SLUG, "random")
+    cup = tournament_id(other, known.slug, SLUG, "random")
     child = machine_copy(user=owner, machine_id=PK, name="Child")
     before = room("machine", person(other), machine=SLUG).room.code
     play_out(before, person(other))
     for pk in (PK, VALUES_PK):
         services.machine_update(user=owner, machine_id=pk, is_public=False)
     codes = {
-        "live": opened(owner, moves=1, opponent="machine", machine=SLUG),
-        "over": opened(owner, moves=9, opponent="machine", machine=SLUG),
-        "seat": opened(owner, moves=1, opponent="random", takes_over=SLUG),
-        "deep": opened(owner, moves=1, game="romgon", opponent="machine", machine=VALUES_SLUG),
-        "fresh": opened(owner, moves=1, opponent="machine", machine=SLUG, fresh=True),
-        "show": shown(owner, known, plies=100),
-        "going": shown(owner, known, plies=2),
+        "live": room_code(owner, moves=1, opponent="machine", machine=SLUG),
+        "over": room_code(owner, moves=9, opponent="machine", machine=SLUG),
+        "seat": room_code(owner, moves=1, opponent="random", takes_over=SLUG),
+        "deep": room_code(owner, moves=1, game="romgon", opponent="machine", machine=VALUES_SLUG),
+        "fresh": room_code(owner, moves=1, opponent="machine", machine=SLUG, fresh=True),
+        "show": exhibition_code(owner, known, plies=100),
+        "going": exhibition_code(owner, known, plies=2),
         "before": before,
     }
     return {
@@ -364,19 +364,19 @@ def world(people: dict[str, Any]) -> dict[str, Any]:
         "own_run": own_run.pk,
         "schedule": schedule.pk,
         "cup": cup,
-        "own_cup": held(owner, known.slug, SLUG, name="Qxzsecret cup"),
+        "own_cup": tournament_id(owner, known.slug, SLUG, name="Qxzsecret cup"),
         "codes": list(codes.values()),
     }
 
 
-def done(learner: Machine, *stages: Stage) -> TrainingRun:
+def run_to_end(learner: Machine, *stages: Stage) -> TrainingRun:
     run = training_run_start(machine=learner.slug, stages=stages, seed=1, enqueue=False)
     claimed = RUNS.claim(run.pk)
     assert claimed is not None
     return run_execute(claimed)
 
 
-def held(owner: Any, *entries: str, **options: Any) -> int:
+def tournament_id(owner: Any, *entries: str, **options: Any) -> int:
     tournament = services_tournaments.tournament_start(
         user=owner, entries=entries, games=2, seed=1, enqueue=False, **options
     )
@@ -384,7 +384,7 @@ def held(owner: Any, *entries: str, **options: Any) -> int:
     return tournament.pk
 
 
-def opened(owner: Any, *, moves: int, game: str = NC, **asked: Any) -> str:
+def room_code(owner: Any, *, moves: int, game: str = NC, **asked: Any) -> str:
     code = room_create(person=person(owner), game=game, side=Side.FIRST, **asked).room.code
     for _ in range(moves):
         state = room_view(room_get(code))
@@ -393,7 +393,7 @@ def opened(owner: Any, *, moves: int, game: str = NC, **asked: Any) -> str:
     return code
 
 
-def shown(owner: Any, first: Machine, *, plies: int) -> str:
+def exhibition_code(owner: Any, first: Machine, *, plies: int) -> str:
     code = room_create(person=person(owner), game=NC, first=first.slug, second=SLUG).room.code
     match_step(code=code, person=person(owner), max_plies=plies)
     return code
@@ -404,17 +404,17 @@ def client_of(viewer: str, people: dict[str, Any]) -> APIClient:
     return api_with(people.get(who), *([scope] if scope else []))
 
 
-def filled(value: Any, world: dict[str, Any]) -> Any:
+def fill_placeholders(value: Any, world: dict[str, Any]) -> Any:
     if isinstance(value, str):
         return value.format_map(world)
     if isinstance(value, list):
-        return [filled(one, world) for one in value]
-    return {key: filled(one, world) for key, one in value.items()} if isinstance(value, dict) else value
+        return [fill_placeholders(one, world) for one in value]
+    return {key: fill_placeholders(one, world) for key, one in value.items()} if isinstance(value, dict) else value
 
 
-def asked(api: APIClient, ask: Ask, world: dict[str, Any]) -> tuple[int, str]:
+def answer_to(api: APIClient, ask: Ask, world: dict[str, Any]) -> tuple[int, str]:
     """The status, headers and text of an answer; changes are rolled back."""
-    path, body = filled(ask.path, world), filled(ask.body, world)
+    path, body = fill_placeholders(ask.path, world), fill_placeholders(ask.body, world)
     is_api = path.startswith("/api/")
     with transaction.atomic():
         if ask.method == "get":
@@ -430,10 +430,10 @@ def asked(api: APIClient, ask: Ask, world: dict[str, Any]) -> tuple[int, str]:
     return answer.status_code, f"{headers}\n{text}"
 
 
-def unechoed(text: str, ask: Ask, world: dict[str, Any]) -> str:
+def without_request_values(text: str, ask: Ask, world: dict[str, Any]) -> str:
     """The text in lower case without values that the request itself contains."""
     said = [str(PK), str(VALUES_PK), SLUG] if ask.method != "get" or "Qxzsecret" in ask.path else []
-    path = filled(ask.path, world)
+    path = fill_placeholders(ask.path, world)
     for known in (path, quote(path), quote(path, safe=""), path.partition("?")[0], *(f"'{one}'" for one in said)):
         text = text.replace(known, "")
     for ref in (str(PK), str(VALUES_PK), SLUG):
@@ -444,43 +444,45 @@ def unechoed(text: str, ask: Ask, world: dict[str, Any]) -> str:
 
 @pytest.mark.parametrize("viewer", VIEWERS)
 @pytest.mark.sampled(5)
-def test_who_may_not_see_a_machine_finds_it_nowhere(viewer: str, people: dict[str, Any], world: dict[str, Any]) -> None:
+def test_hidden_machines_appear_in_no_answer(viewer: str, people: dict[str, Any], world: dict[str, Any]) -> None:
     api, faults = client_of(viewer, people), []
     for ask in (ask for asks in TABLE.values() for ask in asks):
-        status, text = asked(api, ask, world)
-        path, is_api = filled(ask.path, world), ask.path.startswith("/api/")
+        status, text = answer_to(api, ask, world)
+        path, is_api = fill_placeholders(ask.path, world), ask.path.startswith("/api/")
         # Pages ignore tokens, so a program is a guest there.
-        sees = viewer.partition("'s ")[0] in SEES and (is_api or "'s " not in viewer)
-        said = unechoed(text, ask, world)
+        sees = viewer.partition("'s ")[0] in PERMITTED_VIEWERS and (is_api or "'s " not in viewer)
+        said = without_request_values(text, ask, world)
         found = [secret for secret in SECRETS if secret in said]
         if status >= 500:
             faults.append((ask.method, path, status))
         elif not sees:
-            request = path + json.dumps(filled(ask.body, world))
+            request = path + json.dumps(fill_placeholders(ask.body, world))
             codes = [code for code in world["codes"] if code in said and code not in request]
             if found or codes:
                 faults.append((ask.method, path, status, found, codes))
-        elif ask.named and (viewer in SEES or (viewer == "owner's read" and ask.method == "get")) and not found:
+        elif (
+            ask.named
+            and (viewer in PERMITTED_VIEWERS or (viewer == "owner's read" and ask.method == "get"))
+            and not found
+        ):
             faults.append((ask.method, path, status, "should tell"))
     assert not faults, "\n".join(map(str, faults))
 
 
 @pytest.mark.parametrize("viewer", ["guest", "other", "other's read", "other's play", "other's train"])
-def test_a_private_machine_answers_as_one_that_is_not_there(
-    viewer: str, people: dict[str, Any], world: dict[str, Any]
-) -> None:
+def test_private_machines_answer_like_missing_ones(viewer: str, people: dict[str, Any], world: dict[str, Any]) -> None:
     api = client_of(viewer, people)
     faults = []
     for ask in (ask for asks in TABLE.values() for ask in asks if f"/{PK}" in ask.path or f"={PK}" in ask.path):
-        status, text = asked(api, ask, world)
+        status, text = answer_to(api, ask, world)
         elsewhere = Ask(ask.path.replace(str(PK), str(MISSING)), body=ask.body, method=ask.method)
-        status_there, text_there = asked(api, elsewhere, world)
-        if (status, plain(text, PK)) != (status_there, plain(text_there, MISSING)):
-            faults.append((ask.method, ask.path, plain(text, PK), plain(text_there, MISSING)))
+        status_there, text_there = answer_to(api, elsewhere, world)
+        if (status, without_ids(text, PK)) != (status_there, without_ids(text_there, MISSING)):
+            faults.append((ask.method, ask.path, without_ids(text, PK), without_ids(text_there, MISSING)))
     assert not faults, "\n".join(map(str, faults))
 
 
-def plain(text: str, ref: int) -> str:
+def without_ids(text: str, ref: int) -> str:
     """The text without ids, form tokens and moments, so that answers to equal requests are equal."""
     text = re.sub(r"^Expires: .*", "Expires: MOMENT", text, flags=re.MULTILINE)
     lines = [line for line in text.replace(str(ref), "ID").splitlines() if "csrf" not in line.lower()]
@@ -517,7 +519,7 @@ def routes_with_views(patterns: list[Any], before: str = "") -> Iterator[tuple[s
 
 
 @pytest.mark.parametrize("viewer", VIEWERS)
-def test_the_admin_is_for_the_staff(viewer: str, people: dict[str, Any], world: dict[str, Any]) -> None:
+def test_only_staff_reaches_the_admin(viewer: str, people: dict[str, Any], world: dict[str, Any]) -> None:
     api = client_of(viewer, people)
     for model in admin.site._registry:
         name = f"admin:{model._meta.app_label}_{model._meta.model_name}"
@@ -525,15 +527,15 @@ def test_the_admin_is_for_the_staff(viewer: str, people: dict[str, Any], world: 
         urls = [reverse(f"{name}_changelist")]
         urls += [reverse(f"{name}_{act}", args=[first.pk]) for act in ("change", "history", "delete")] if first else []
         for url in urls:
-            status, text = asked(api, Ask(url), world)
+            status, text = answer_to(api, Ask(url), world)
             if viewer != "staff":
                 assert status == 302, url
-                assert not any(secret in unechoed(text, Ask(url), world) for secret in SECRETS)
-    status, text = asked(api, Ask("/admin/learning/machine/"), world)
+                assert not any(secret in without_request_values(text, Ask(url), world) for secret in SECRETS)
+    status, text = answer_to(api, Ask("/admin/learning/machine/"), world)
     assert (SLUG in text) == (viewer == "staff")
 
 
-def test_the_two_ways_to_ask_agree(people: dict[str, Any], world: dict[str, Any]) -> None:
+def test_both_access_checks_agree(people: dict[str, Any], world: dict[str, Any]) -> None:
     for account in (None, *people.values()):
         viewer = Principal.of(account)
         hidden = set(Machine.objects.filter(unseen(viewer)).values_list("pk", flat=True))

@@ -69,7 +69,7 @@ def texts(value: Any) -> Iterable[str]:
         yield str(value)
 
 
-def names(state: dict[str, Any], secret: str = "Qxz") -> bool:
+def has_secret(state: dict[str, Any], secret: str = "Qxz") -> bool:
     return any(secret in text for text in texts(state))
 
 
@@ -79,7 +79,7 @@ def secret_room(**asked: Any) -> tuple[Any, Machine, Seated]:
     return owner, hidden, room(who=person(owner), **(asked or {"opponent": "machine", "machine": hidden.slug}))
 
 
-class Watching(Socket):
+class ViewerSocket(Socket):
     """A browser's connection to a room, with its session."""
 
     def __init__(self, code: str, session: str) -> None:
@@ -93,7 +93,7 @@ async def test_guest_sees_the_board_and_nothing_of_the_machine() -> None:
     foreign = await in_db(token_of)(await in_db(user)("other"), "read", "play", "train")
     code = seated.room.code
     async with (
-        Watching(code, session) as player,
+        ViewerSocket(code, session) as player,
         Socket(code) as stranger,
         Socket(code, bearer=reads) as program,
         Socket(code, bearer=foreign) as other,
@@ -105,7 +105,7 @@ async def test_guest_sees_the_board_and_nothing_of_the_machine() -> None:
             for state, sees in zip(states, (True, False, True, False, False), strict=True):
                 assert [state[key] for key in BOARD] == [states[0][key] for key in BOARD]
                 seat = state["seats"][1]
-                assert names(state) is sees
+                assert has_secret(state) is sees
                 assert (seat["name"], seat["hidden"]) == (("Qxz", False) if sees else (HIDDEN_NAME, True))
                 assert (seat["machine"] is not None, seat["kind"]) == (sees, "machine")
                 assert (state["learning"] is not None) == (sees and state["ply"] > 0)
@@ -119,7 +119,7 @@ async def test_guest_sees_the_board_and_nothing_of_the_machine() -> None:
             assert (await socket.expect("pong"))["version"] == states[0]["version"]
 
 
-def test_missing_bead_of_a_hidden_machine_is_its_owners_secret() -> None:
+def test_only_the_owner_sees_that_a_hidden_machine_resigned() -> None:
     owner = user("owner")
     hidden = machine(Side.FIRST, owner=owner, is_public=False)
     for box in hidden.boxes.filter(move_number=2):
@@ -144,7 +144,7 @@ async def test_view_follows_a_machine_hidden_or_shown_during_a_match() -> None:
                 code=seated.room.code, person=person(owner), move=state["legal_moves"][0]
             )
             view = await stranger.expect("state")
-            assert (names(view), view["seats"][1]["hidden"], view["learning"] is not None) == (
+            assert (has_secret(view), view["seats"][1]["hidden"], view["learning"] is not None) == (
                 public,
                 not public,
                 public,
@@ -155,14 +155,14 @@ async def test_a_logged_out_viewer_soon_gets_no_names(monkeypatch: pytest.Monkey
     monkeypatch.setattr(consumers, "ASK_AGAIN_S", 0.0)
     owner, _, seated = await in_db(secret_room)()
     session, reads = await in_db(session_of)(owner), await in_db(token_of)(owner, "read")
-    async with Watching(seated.room.code, session) as browser, Socket(seated.room.code, bearer=reads) as program:
+    async with ViewerSocket(seated.room.code, session) as browser, Socket(seated.room.code, bearer=reads) as program:
         for socket in (browser, program):
-            assert names((await socket.expect("joined"))["state"])
+            assert has_secret((await socket.expect("joined"))["state"])
         await in_db(owner.api_tokens.all().delete)()
         await in_db(_log_out)(session)
         await in_db(match_play_move)(code=seated.room.code, person=person(owner), move="5")
         for socket in (browser, program):
-            assert not names(await socket.expect("state"))
+            assert not has_secret(await socket.expect("state"))
 
 
 def _log_out(session: str) -> None:
@@ -171,7 +171,7 @@ def _log_out(session: str) -> None:
     SessionStore(session).flush()
 
 
-def exhibition(**fields: Any) -> tuple[Any, Seated]:
+def open_exhibition(**fields: Any) -> tuple[Any, Seated]:
     """A public machine against a private one, hosted by their owner."""
     owner = user("owner")
     first = machine(Side.FIRST, owner=owner, name="Open", **fields)
@@ -180,17 +180,17 @@ def exhibition(**fields: Any) -> tuple[Any, Seated]:
     return owner, seated
 
 
-async def test_the_visible_one_of_two_machines_is_shown() -> None:
-    owner, seated = await in_db(exhibition)()
+async def test_only_the_visible_machine_of_two_is_shown() -> None:
+    owner, seated = await in_db(open_exhibition)()
     code = seated.room.code
     async with Socket(code) as stranger:
-        assert not names((await stranger.expect("joined"))["state"])
+        assert not has_secret((await stranger.expect("joined"))["state"])
         whole: dict[str, Any] = {"status": "playing"}
         while whole["status"] == "playing":
             whole = await in_db(match_step)(code=code, person=person(owner))
             view = await stranger.expect("state")
-            assert names(whole)
-            assert not names(view)
+            assert has_secret(whole)
+            assert not has_secret(view)
             own = [draw for draw in whole["learning"]["draws"] if draw["role"] == "X"]
             learning = view["learning"]
             assert learning["draws"] == own
@@ -202,13 +202,13 @@ async def test_the_visible_one_of_two_machines_is_shown() -> None:
         assert learning["changes"] == [one for one in whole["learning"]["changes"] if one["role"] == "X"]
 
 
-async def test_a_seat_that_was_taken_over_shows_the_person_only() -> None:
-    def taken_over() -> tuple[Any, str]:
+async def test_a_taken_over_seat_shows_only_the_person() -> None:
+    def take_over() -> tuple[Any, str]:
         owner = user("owner")
         hidden = machine(Side.SECOND, owner=owner, name="Qxz", is_public=False)
         return owner, room("random", person(owner), takes_over=hidden.slug).room.code
 
-    owner, code = await in_db(taken_over)()
+    owner, code = await in_db(take_over)()
     async with Socket(code) as stranger:
         await stranger.expect("joined")
         await in_db(play_out)(code, person(owner))
@@ -217,10 +217,10 @@ async def test_a_seat_that_was_taken_over_shows_the_person_only() -> None:
             view = await stranger.expect("state")
             seat = view["seats"][1]
             assert (seat["name"], seat["takes_over"], seat["hidden"], seat["machine"]) == ("owner", True, True, None)
-            assert (names(view), view["learning"]) == (False, None)
+            assert (has_secret(view), view["learning"]) == (False, None)
 
 
-def test_a_machine_that_keeps_values_is_as_private() -> None:
+def test_machines_with_values_are_hidden_likewise() -> None:
     owner = user("owner")
     for name, public in (("Qxz", False), ("Open", True)):
         machine_create(game="romgon", side=None, name=name, slug=name.lower(), owner=owner, is_public=public)
@@ -228,8 +228,8 @@ def test_a_machine_that_keeps_values_is_as_private() -> None:
     for plies in (1, 1, 2):
         whole = match_step(code=code, person=person(owner), max_plies=plies)
         view = room_look(code=code)
-        assert names(whole)
-        assert not names(view)
+        assert has_secret(whole)
+        assert not has_secret(view)
         values, mine = whole["learning"]["values"], view["learning"]["values"]
         role = view["seats"][0]["role"]
         assert mine["plies"] == [one for one in values["plies"] if one["role"] == role]
@@ -240,18 +240,18 @@ def test_a_machine_that_keeps_values_is_as_private() -> None:
     assert room_look(code=code)["learning"] is None
 
 
-def test_a_copy_for_a_room_is_as_private_as_its_original() -> None:
+def test_room_copies_are_hidden_like_their_originals() -> None:
     owner, hidden, _seated = secret_room()
     for public, sees in ((False, False), (True, True)):
         Machine.objects.filter(pk=hidden.pk).update(is_public=public)
         asked = {"opponent": "machine", "machine": hidden.slug, "fresh": True}
         code = room(who=person(owner), **asked).room.code
-        assert names(room_look(code=code)) is sees
-        assert names(room_look(code=code, person=person(owner)))
+        assert has_secret(room_look(code=code)) is sees
+        assert has_secret(room_look(code=code, person=person(owner)))
     assert Machine.objects.filter(room__isnull=False, is_public=True).count() == 1
 
 
-def test_a_house_machine_that_is_private_plays_nobody() -> None:
+def test_a_private_house_machine_cannot_be_played() -> None:
     from learning.exceptions import MachineNotFoundError
     from tests.factories import house
 
@@ -264,7 +264,7 @@ def test_a_house_machine_that_is_private_plays_nobody() -> None:
 
 
 async def test_sockets_of_a_hidden_machine_and_run_end_with_next_news() -> None:
-    def begun() -> tuple[Machine, Any]:
+    def start_run() -> tuple[Machine, Any]:
         learner = machine(owner=user("owner"))
         return learner, training_run_start(machine=learner.slug, stages=[Stage("random", 10)], seed=1, enqueue=False)
 
@@ -275,7 +275,7 @@ async def test_sockets_of_a_hidden_machine_and_run_end_with_next_news() -> None:
         assert claimed is not None
         run_execute(claimed)
 
-    learner, run = await in_db(begun)()
+    learner, run = await in_db(start_run)()
     async with (
         RunSocket(f"/api/machines/{learner.pk}/ws") as of_machine,
         RunSocket(f"/api/training-runs/{run.pk}/ws") as of_run,
@@ -287,8 +287,8 @@ async def test_sockets_of_a_hidden_machine_and_run_end_with_next_news() -> None:
             assert (await socket.expect("error"))["code"] == code
 
 
-async def test_the_socket_of_a_run_names_no_hidden_opponent() -> None:
-    def begun() -> tuple[Machine, Any, Any]:
+async def test_the_socket_of_a_run_hides_a_hidden_opponent() -> None:
+    def start_run() -> tuple[Machine, Any, Any]:
         owner = user("owner")
         hidden = machine(Side.FIRST, owner=owner, is_public=False)
         learner = machine(Side.SECOND, owner=owner)
@@ -300,7 +300,7 @@ async def test_the_socket_of_a_run_names_no_hidden_opponent() -> None:
         assert claimed is not None
         run_execute(claimed)
 
-    hidden, owner, run = await in_db(begun)()
+    hidden, owner, run = await in_db(start_run)()
     session = await in_db(session_of)(owner)
     path = f"/api/training-runs/{run.pk}/ws"
     async with RunSocket(path) as stranger, RunSocket(path, session=session) as editor:
@@ -314,7 +314,7 @@ async def test_the_socket_of_a_run_names_no_hidden_opponent() -> None:
             assert "opponents" not in state, "who they are was told at the beginning"
 
 
-def held() -> tuple[Any, Tournament]:
+def start_tournament() -> tuple[Any, Tournament]:
     """A public tournament of another account; one of its machines was hidden after the start."""
     owner = user("owner")
     hidden = machine(Side.SECOND, owner=owner, name="Qxz")
@@ -338,14 +338,14 @@ def test_unknown_additions_of_a_kind_stay_hidden() -> None:
 
 
 async def test_tournament_hides_private_machines_and_their_beads() -> None:
-    owner, tournament = await in_db(held)()
+    owner, tournament = await in_db(start_tournament)()
     session = await in_db(session_of)(owner)
     path = f"/api/tournaments/{tournament.pk}/ws"
     async with RunSocket(path) as stranger, RunSocket(path, session=session) as editor:
         states = [await socket.expect("joined") for socket in (stranger, editor)]
         for again in (False, True):
             public_view, whole = states
-            assert (names(public_view), names(whole)) == (False, True)
+            assert (has_secret(public_view), has_secret(whole)) == (False, True)
             assert [entry["machine"] is None for entry in public_view["entries"]] == [False, True, True]
             for pairing, full in zip(public_view["pairings"], whole["pairings"], strict=True):
                 meets = 1 in (pairing["first"], pairing["second"])
@@ -357,19 +357,19 @@ async def test_tournament_hides_private_machines_and_their_beads() -> None:
                     meets = 1 in (row["entry"], cell["entry"])
                     assert cell == ({**known, "expected": None} if meets else known)
             if not again:
-                await in_db(_tell_anew)(tournament)
+                await in_db(_send_state_again)(tournament)
                 changes = [await socket.expect("state") for socket in (stranger, editor)]
-                assert not any(names(change) for change in changes), "it had been told already"
+                assert not any(has_secret(change) for change in changes), "it had been told already"
                 states = list(map(tournament_after, states, changes))
 
 
-def _tell_anew(tournament: Tournament) -> None:
+def _send_state_again(tournament: Tournament) -> None:
     tournament.version += 1
     tournament.save()
     tournament_tell(tournament)
 
 
-def test_with_a_private_machine_its_name_goes() -> None:
+def test_a_deleted_private_machine_leaves_no_name() -> None:
     owner, hidden, seated = secret_room()
     show = room_create(person=person(owner), game=NC, first="random", second=hidden.slug)
     learner = machine(Side.FIRST, owner=owner)
@@ -379,27 +379,27 @@ def test_with_a_private_machine_its_name_goes() -> None:
     Machine.objects.filter(pk=hidden.pk).update(is_public=False)
     machine_delete(user=owner, machine_id=hidden.pk)
     for code in (seated.room.code, show.room.code):
-        assert not names(room_look(code=code))
+        assert not has_secret(room_look(code=code))
         assert room_look(code=code)["seats"][1]["name"] == "A deleted machine"
     assert stage_sentence(RunStage.objects.get()) == "10 games against a deleted machine"
     claimed = RUNS.claim(run.pk)
     assert claimed is not None
     assert run_execute(claimed).error == "Its opponent was deleted, so training against it stopped."
-    assert not names(tournament_view(tournament))
+    assert not has_secret(tournament_view(tournament))
 
 
-def test_why_a_tournament_stopped_does_not_say_who_hides() -> None:
-    owner, tournament = held()
+def test_the_reason_of_a_stop_names_no_hidden_machine() -> None:
+    owner, tournament = start_tournament()
     Tournament.objects.filter(pk=tournament.pk).update(error="EntryGoneError: Qxz was deleted or made to forget")
     tournament.refresh_from_db()
     assert tournament_view(tournament)["error"] == "It had to stop, and a machine that is not public takes part in it."
-    assert names(tournament_view(tournament, Principal.of(owner)))
+    assert has_secret(tournament_view(tournament, Principal.of(owner)))
     machine_delete(user=owner, machine_id=Machine.objects.get(name="Qxz").pk)
     tournament.refresh_from_db()
     assert tournament_view(tournament)["error"] == "It had to stop, and a deleted machine took part in it."
 
 
-def test_a_private_copy_that_is_swept_away_leaves_no_name() -> None:
+def test_a_private_copy_deleted_by_retention_leaves_no_name() -> None:
     owner, hidden, _ = secret_room()
     code = room(who=person(owner), opponent="machine", machine=hidden.slug, fresh=True).room.code
     owner.delete()
@@ -422,7 +422,7 @@ def test_schedule_does_not_name_an_opponent_hidden_since() -> None:
     assert schedule.note == "An opponent is now private. Choose another opponent."
 
 
-def test_every_socket_is_tried_here() -> None:
+def test_every_socket_is_tested_here() -> None:
     paths = {str(pattern.pattern) for pattern in websocket_urlpatterns} - {""}
     assert paths == {
         "^api/rooms/(?P<code>[^/]{1,200})/ws$",
@@ -433,26 +433,26 @@ def test_every_socket_is_tried_here() -> None:
     }
 
 
-def test_a_seat_token_is_no_account() -> None:
+def test_a_seat_token_gives_no_rights_of_an_account() -> None:
     owner, _, seated = secret_room()
     holder = Principal(token=seated.token)
-    assert not names(room_enter(code=seated.room.code, person=holder).view)
-    assert not names(match_play_move(code=seated.room.code, person=holder, move="5"))
-    assert names(room_enter(code=seated.room.code, person=person(owner)).view)
+    assert not has_secret(room_enter(code=seated.room.code, person=holder).view)
+    assert not has_secret(match_play_move(code=seated.room.code, person=holder, move="5"))
+    assert has_secret(room_enter(code=seated.room.code, person=person(owner)).view)
 
 
 def test_credentials_added_to_an_account_change_no_view() -> None:
     owner, _, seated = secret_room()
     plain, other = person(owner), person(user("other"))
     view = room_look(code=seated.room.code, person=plain)
-    assert names(view)
+    assert has_secret(view)
     carried: dict[str, Any] = {"guest": uuid4(), "address": "somewhere", "token": seated.token, "name": "Ada"}
     for key, value in carried.items():
         assert room_look(code=seated.room.code, person=replace(plain, **{key: value})) == view, key
-        assert not names(room_look(code=seated.room.code, person=replace(other, **{key: value}))), key
+        assert not has_secret(room_look(code=seated.room.code, person=replace(other, **{key: value}))), key
 
 
-def test_copies_of_before_are_as_public_as_their_originals() -> None:
+def test_older_copies_have_the_visibility_of_their_originals() -> None:
     migration = import_module("learning.migrations.0010_copies_as_public").Migration
     owner, hidden, _ = secret_room()
     known = machine(owner=owner)

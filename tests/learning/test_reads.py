@@ -25,9 +25,9 @@ from learning.services.runs import Stage, training_run_request, training_run_sto
 from tests.factories import NC, guest, machine, person, play_out, room, user
 from tests.plans import rows_read
 
-N = 3_000
+N_ROOMS = 3_000
 """Rooms of other visitors, each with a match in play and a copy of a machine; half of the copies are in use."""
-MOST = 60
+MAX_ROWS = 60
 TABLES = (
     *("games_room", "games_match", "games_seat", "learning_machine", "learning_machineseat"),
     *("learning_trainingrun", "learning_runstage"),
@@ -35,12 +35,12 @@ TABLES = (
 
 
 @pytest.fixture
-def popular() -> Machine:
+def popular_machine() -> Machine:
     one = machine()
     fields = {name: getattr(one, name) for name in ("game", "side", "rule_json")}
     asked = {"game": NC, "opponent": "machine", "machine": one.slug}
     # Random codes would collide once in 200 fixtures.
-    codes = ("".join(letters) for letters in islice(product(CODE_ALPHABET, repeat=CODE_LENGTH), N))
+    codes = ("".join(letters) for letters in islice(product(CODE_ALPHABET, repeat=CODE_LENGTH), N_ROOMS))
     rooms = Room.objects.bulk_create(
         Room(**asked, code=code, host_guest=UUID(int=1000 + n), opened_from=f"address {n % 99}")
         for n, code in enumerate(codes)
@@ -66,35 +66,35 @@ def popular() -> Machine:
     return one
 
 
-def opens(who: Principal, popular: Machine) -> None:
-    room("machine", who, machine=popular.slug)
+def open_room(who: Principal, popular_machine: Machine) -> None:
+    room("machine", who, machine=popular_machine.slug)
 
 
-def opens_with_a_copy(who: Principal, popular: Machine) -> None:
-    room("machine", who, machine=popular.slug, fresh=True)
+def open_room_with_copy(who: Principal, popular_machine: Machine) -> None:
+    room("machine", who, machine=popular_machine.slug, fresh=True)
 
 
-def opens_with_a_table(who: Principal, popular: Machine) -> None:
+def open_room_with_table(who: Principal, popular_machine: Machine) -> None:
     own = machine_create(game=NC, side=None, name="Own", preset="q-table")
     room("machine", who, machine=own.slug, fresh=True)
 
 
-def teaches(who: Principal, popular: Machine) -> None:
+def teach(who: Principal, popular_machine: Machine) -> None:
     first = personal_machine_play(person=who, game=NC)
     assert personal_machine_play(person=who, game=NC).room == first.room
 
 
-def looks_at_their_account(who: Principal, popular: Machine) -> None:
+def view_account(who: Principal, popular_machine: Machine) -> None:
     list(match_list_of(viewer=Principal(user_id=who.user_id), guest=who.guest)[:50])
     list(machine_list_of(who.user_id or 0))
 
 
-def takes_along(who: Principal, popular: Machine) -> None:
+def claim_machines(who: Principal, popular_machine: Machine) -> None:
     account = person(user("claimer"))
     seats_claim(user_id=account.user_id, name=account.name, guest=who.guest or guest().guest)
 
 
-def trains(who: Principal, popular: Machine) -> None:
+def train(who: Principal, popular_machine: Machine) -> None:
     own = machine(owner=user("trainer"), name="Own")
     run = training_run_request(user=own.owner, machine=own.slug, stages=[Stage("random", 10)])
     training_run_stop(user=own.owner, run_id=run.pk)
@@ -102,52 +102,52 @@ def trains(who: Principal, popular: Machine) -> None:
     machine_delete(user=own.owner, machine_id=own.pk)
 
 
-def begins_again(who: Principal, popular: Machine) -> None:
-    code = Room.objects.filter(machine=popular.slug).latest("pk").code
+def play_again(who: Principal, popular_machine: Machine) -> None:
+    code = Room.objects.filter(machine=popular_machine.slug).latest("pk").code
     match_resign(code=code, person=who)
     room_reset(code=code, person=who)
 
 
-def plays(who: Principal, popular: Machine) -> None:
-    play_out(Room.objects.filter(machine=popular.slug).latest("pk").code, who)
+def play_move(who: Principal, popular_machine: Machine) -> None:
+    play_out(Room.objects.filter(machine=popular_machine.slug).latest("pk").code, who)
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(
     "do",
     [
-        opens,
-        opens_with_a_copy,
-        opens_with_a_table,
-        teaches,
-        looks_at_their_account,
-        takes_along,
-        trains,
-        begins_again,
-        plays,
+        open_room,
+        open_room_with_copy,
+        open_room_with_table,
+        teach,
+        view_account,
+        claim_machines,
+        train,
+        play_again,
+        play_move,
     ],
 )
 @pytest.mark.parametrize("who", ["guest", "account"])
 @pytest.mark.sampled(6)
-def test_few_rows_are_read_however_many_there_are(
+def test_number_of_rows_read_does_not_depend_on_other_rows(
     who: str,
     do: Callable[[Principal, Machine], Any],
-    popular: Machine,
+    popular_machine: Machine,
     settings: Any,
     django_capture_on_commit_callbacks: Any,
 ) -> None:
     settings.COPIES_PER_GUEST = settings.COPIES_PER_ACCOUNT = 2
     one = guest() if who == "guest" else person(user())
     for _ in range(3):  # the first of three copies exceeds the limit and is deleted
-        seated = room("machine", one, machine=popular.slug, fresh=True)
+        seated = room("machine", one, machine=popular_machine.slug, fresh=True)
         match_resign(code=seated.room.code, person=one)
-    room("machine", one, machine=popular.slug)
+    room("machine", one, machine=popular_machine.slug)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
     with CaptureQueriesContext(connection) as queries, django_capture_on_commit_callbacks(execute=True):
-        do(one, popular)
+        do(one, popular_machine)
     # INSERT statements cannot be repeated, but changed or deleted rows are found by the same plan.
     asked = [query["sql"] for query in queries if re.match(r"\s*(SELECT|UPDATE|DELETE)", query["sql"])]
     assert asked
     for statement in asked:
-        assert max(rows_read(statement, *TABLES).values()) <= MOST, statement
+        assert max(rows_read(statement, *TABLES).values()) <= MAX_ROWS, statement

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.mark.parametrize("slug", games_taught())
-def test_everything_is_in_it(client: Client, slug: str) -> None:
+def test_the_file_loads_nothing_else(client: Client, slug: str) -> None:
     answer = client.get(f"/learn/save?game={slug}&teacher=perfect")
     assert answer["Content-Disposition"] == f'attachment; filename="beadbox-{slug}.html"'
     assert len(answer.content) <= 500_000
@@ -21,7 +21,7 @@ def test_everything_is_in_it(client: Client, slug: str) -> None:
     assert text.rstrip().endswith("</html>")
 
 
-def test_one_that_would_be_too_long_is_refused(client: Client) -> None:
+def test_too_long_files_are_refused(client: Client) -> None:
     query = "game=hexapawn-4x4&reduce_symmetry=false&merge_symmetric_moves=false"
     answer = client.get(f"/learn/save?{query}", follow=True)
     assert "too many boards for a saved page" in answer.content.decode()

@@ -28,7 +28,7 @@ from learning.services.accounts import account_close
 from learning.services.machines import machine_delete
 from learning.services.sharing import machine_unshare
 from tests.factories import NC, api_with, machine, play_out, run_retention, trained, user
-from tests.learning.services.test_personal_machines import guest_of, taught
+from tests.learning.services.test_personal_machines import guest_of, press_teach
 from tests.learning.test_private import routes_of
 from tests.sockets import RunSocket
 
@@ -40,7 +40,7 @@ in_db = database_sync_to_async
 def owner() -> Client:
     """A browser without an account that has a machine of its own."""
     browser = Client()
-    taught(browser)
+    press_teach(browser)
     return browser
 
 
@@ -80,7 +80,7 @@ def test_a_friend_sees_boxes_beads_and_progress(friend: Client, own: Machine) ->
         assert friend.get(f"/api/machines/{own.pk}{path}").status_code == 200, path
 
 
-def test_only_the_owner_reads_of_matches_against_you(
+def test_only_the_owner_is_addressed_as_opponent(
     owner: Client, friend: Client, own: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fallen = [(0, Strong(0.66, 0.24)), (10, Strong(0.61, 0.19))]
@@ -101,7 +101,7 @@ def test_shared_pages_are_kept_from_search_engines_and_referrers(friend: Client,
     assert "X-Robots-Tag" not in Client().get("/")
 
 
-def test_no_log_knows_the_secret(link: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_no_log_contains_the_secret(link: str, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG):
         Client().get(link)
         Client().get(link[:-1] + ("a" if link[-1] != "a" else "b"))
@@ -109,7 +109,7 @@ def test_no_log_knows_the_secret(link: str, caplog: pytest.LogCaptureFixture) ->
     assert secret[:20] not in caplog.text
 
 
-def test_a_friend_plays_a_copy_and_the_machine_stays_as_it_is(friend: Client, own: Machine) -> None:
+def test_a_friend_plays_a_copy(friend: Client, own: Machine) -> None:
     lessons = Lesson.objects.filter(machine=own).count()
     started = friend.post("/rooms", {"game": NC, "opponent": "machine", "machine": own.pk, "side": "1", "fresh": "on"})
     room = Room.objects.get(code=started.url.rsplit("/", 1)[-1])  # type: ignore[attr-defined]
@@ -126,7 +126,7 @@ def test_a_friend_plays_a_copy_and_the_machine_stays_as_it_is(friend: Client, ow
 
 
 @pytest.mark.parametrize("with_account", [False, True])
-def test_a_link_gives_nothing_else(friend: Client, own: Machine, with_account: bool) -> None:
+def test_a_link_gives_no_other_permission(friend: Client, own: Machine, with_account: bool) -> None:
     if with_account:
         hostile = user("hostile")
         friend.force_login(hostile)
@@ -166,7 +166,7 @@ def test_a_link_gives_nothing_else(friend: Client, own: Machine, with_account: b
     assert not Machine.objects.filter(copied_from=own).exists()
 
 
-def test_a_token_of_the_friend_knows_nothing_of_the_link(link: str, own: Machine) -> None:
+def test_a_link_does_not_apply_to_tokens(link: str, own: Machine) -> None:
     account = user("friend")
     browser = Client()
     browser.force_login(account)
@@ -180,7 +180,7 @@ def test_a_token_of_the_friend_knows_nothing_of_the_link(link: str, own: Machine
     assert not is_seen(account, own)
 
 
-def test_a_copy_of_the_friends_account_is_not_theirs_to_train(link: str, own: Machine) -> None:
+def test_a_friend_cannot_train_the_copy(link: str, own: Machine) -> None:
     account = user("friend")
     browser = Client()
     browser.force_login(account)
@@ -194,7 +194,7 @@ def test_a_copy_of_the_friends_account_is_not_theirs_to_train(link: str, own: Ma
     assert browser.post(f"/machines/{copy.pk}/clone").status_code == 403
 
 
-def test_a_link_that_is_taken_back_ends_at_once(owner: Client, friend: Client, link: str, own: Machine) -> None:
+def test_a_revoked_link_ends_at_once(owner: Client, friend: Client, link: str, own: Machine) -> None:
     started = friend.post("/rooms", {"game": NC, "opponent": "machine", "machine": own.pk, "side": "1", "fresh": "on"})
     code = started.url.rsplit("/", 1)[-1]  # type: ignore[attr-defined]
     copy = Machine.objects.get(room__code=code)
@@ -212,7 +212,7 @@ def test_a_link_that_is_taken_back_ends_at_once(owner: Client, friend: Client, l
     assert friend.get(f"/machines/{own.pk}").status_code == 404, "a new link is another secret"
 
 
-def copy_played(friend: Client, own: Machine) -> tuple[str, Machine]:
+def play_copy(friend: Client, own: Machine) -> tuple[str, Machine]:
     """The code of a room in which the friend plays a copy, and the copy."""
     asked = {"game": NC, "opponent": "machine", "machine": own.pk, "side": "1", "fresh": "on"}
     code = friend.post("/rooms", asked).url.rsplit("/", 1)[-1]  # type: ignore[attr-defined]
@@ -220,7 +220,7 @@ def copy_played(friend: Client, own: Machine) -> tuple[str, Machine]:
 
 
 def test_match_against_a_copy_continues_after_the_link_ends(owner: Client, friend: Client, own: Machine) -> None:
-    code, copy = copy_played(friend, own)
+    code, copy = play_copy(friend, own)
     owner.post(f"/machines/{own.pk}/share", {"end": "on"})
     play_out(code, guest_of(friend))
     assert Lesson.objects.filter(machine=copy).exists(), "the copy learns"
@@ -232,7 +232,7 @@ def test_match_against_a_copy_continues_after_the_link_ends(owner: Client, frien
 
 @pytest.mark.django_db(transaction=True)
 async def test_pages_opened_by_a_link_close_when_it_ends(owner: Client, friend: Client, own: Machine) -> None:
-    _, copy = await in_db(copy_played)(friend, own)
+    _, copy = await in_db(play_copy)(friend, own)
     session, owners = friend.cookies["sessionid"].value, owner.cookies["sessionid"].value
     path = f"/api/machines/{own.pk}/ws"
     async with (
@@ -262,7 +262,7 @@ def test_a_link_ends_when_the_account_of_its_owner_is_closed(with_heir: bool) ->
     browser.post(f"/machines/{own.pk}/share")
     link = SharedLink.objects.get().get_absolute_url()
     friend.get(link)
-    _, copy = copy_played(friend, own)
+    _, copy = play_copy(friend, own)
     account_close(by=boss, account=account, heir=heir)
     page = friend.get(link)
     assert (page.status_code, b"This link has been taken back" in page.content) == (404, True)
@@ -271,7 +271,7 @@ def test_a_link_ends_when_the_account_of_its_owner_is_closed(with_heir: bool) ->
     assert not Machine.objects.exclude(share=None).exists()
 
 
-def shared_of_another(browser: Client) -> None:
+def open_link_of_another(browser: Client) -> None:
     """Open the link of another account's machine."""
     another = machine(owner=user("another"), is_public=False)
     another.share = SharedLink.objects.create()
@@ -287,14 +287,22 @@ def stranger(who: str, link: str) -> Client:
         browser.force_login(account)
         machine(owner=account)
     else:
-        taught(browser)
-    shared_of_another(browser)
+        press_teach(browser)
+    open_link_of_another(browser)
     if "link" in who:
         browser.get(link)
     return browser
 
 
-FILLED = {"name": "Mine", "learns": "off", "is_public": "on", "opponent": "random", "games": 5, "every": 1, "end": "on"}
+FORM_FIELDS = {
+    "name": "Mine",
+    "learns": "off",
+    "is_public": "on",
+    "opponent": "random",
+    "games": 5,
+    "every": 1,
+    "end": "on",
+}
 """Fields of all forms and requests about a machine."""
 
 
@@ -317,7 +325,7 @@ def machine_addresses(own: Machine) -> list[str]:
     return addresses
 
 
-def sent(browser: Client, method: str, path: str, body: dict[str, Any]) -> int | str:
+def status_of(browser: Client, method: str, path: str, body: dict[str, Any]) -> int | str:
     """The status of an answer, or ``log in`` or ``form`` for a redirect to one of these."""
     form = {"content_type": "application/json"} if path.startswith("/api/") else {}
     has_body = method == "post" or (form and method != "get")
@@ -337,7 +345,7 @@ def test_only_its_owner_changes_a_shared_machine(who: str, link: str, own: Machi
         for method in ("get", "post", "put", "patch", "delete"):
             if method == "get" and "with the link" in who:
                 continue  # other tests cover what a friend may see
-            answers = [sent(browser, method, path, body) for body in (FILLED, {"name": "Mine"})]
+            answers = [status_of(browser, method, path, body) for body in (FORM_FIELDS, {"name": "Mine"})]
             # One of the two bodies is valid; addresses that check the body first answer 400 to the other.
             if not set(answers) - {400} or not set(answers) <= {400, 401, 403, 404, 405, "log in", "form"}:
                 faults.append((method, path, answers))
@@ -351,7 +359,7 @@ def test_only_its_owner_changes_a_shared_machine(who: str, link: str, own: Machi
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("who", ["guest", "account"])
-async def test_no_socket_tells_a_stranger_of_a_shared_machine(who: str, link: str, own: Machine) -> None:
+async def test_no_socket_shows_a_shared_machine_to_strangers(who: str, link: str, own: Machine) -> None:
     browser = await in_db(stranger)(who, link)
     routes = [str(one.pattern) for one in websocket_urlpatterns if "machine_id" in str(one.pattern)]
     assert routes
@@ -362,10 +370,10 @@ async def test_no_socket_tells_a_stranger_of_a_shared_machine(who: str, link: st
             assert (await socket.receive_output())["type"] == "websocket.close"
 
 
-def test_whoever_is_not_the_owner_makes_no_link_and_ends_none(link: str, own: Machine) -> None:
+def test_only_the_owner_makes_and_ends_links(link: str, own: Machine) -> None:
     page = f"/machines/{own.pk}/share"
     stranger = Client()
-    taught(stranger)
+    press_teach(stranger)
     for browser, status in ((stranger, 404), (Client(), 302)):
         assert browser.post(page).status_code == status
         assert browser.post(page, {"end": "on"}).status_code == status
@@ -385,7 +393,7 @@ def test_a_link_ends_with_its_machine(owner: Client, friend: Client, link: str, 
     assert (asked.status_code, b"does not exist any more" in asked.content) == (404, True)
 
 
-def test_a_link_ends_with_a_guests_machine_that_is_swept(friend: Client, link: str, own: Machine) -> None:
+def test_a_link_ends_with_a_machine_deleted_by_retention(friend: Client, link: str, own: Machine) -> None:
     long_ago = timezone.now() - timedelta(days=100)
     Room.objects.update(changed_at=long_ago)
     Machine.objects.filter(pk=own.pk).update(created_at=long_ago)
@@ -394,7 +402,7 @@ def test_a_link_ends_with_a_guests_machine_that_is_swept(friend: Client, link: s
     assert friend.get(f"/machines/{own.pk}").status_code == 404
 
 
-def test_links_that_show_nothing_are_swept(owner: Client, link: str, own: Machine) -> None:
+def test_retention_deletes_ended_links(owner: Client, link: str, own: Machine) -> None:
     SharedLink.objects.update(created_at=timezone.now() - timedelta(days=1000))
     run_retention()
     assert SharedLink.objects.exists(), "it still shows a machine"
@@ -416,7 +424,7 @@ def test_wrong_links_count_as_guesses(link: str, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("text", ["", "short", "x" * 300, "a\0b", "é" * 43, "' OR 1=1 --"])
-def test_what_is_no_secret_is_never_looked_up(text: str, django_assert_num_queries: Any) -> None:
+def test_invalid_secrets_are_not_looked_up(text: str, django_assert_num_queries: Any) -> None:
     with django_assert_num_queries(0), pytest.raises(LinkNotFoundError):
         machine_shared(text)
 
@@ -427,14 +435,14 @@ def test_secret_is_long_random_and_read_despite_a_full_stop(link: str, own: Mach
     assert machine_shared(secret + ").") == own
 
 
-def test_a_machine_that_goes_to_an_account_keeps_its_link(owner: Client, friend: Client, own: Machine) -> None:
+def test_a_machine_moved_to_an_account_keeps_its_link(owner: Client, friend: Client, own: Machine) -> None:
     owner.post("/signup", {"username": "mia", "password1": "a good password", "password2": "a good password"})
     own.refresh_from_db()
     assert (own.owner.get_username(), own.guest) == ("mia", None)  # type: ignore[union-attr]
     assert friend.get(f"/machines/{own.pk}").status_code == 200
 
 
-def test_an_account_shares_what_is_not_public_alone(client: Client) -> None:
+def test_only_private_machines_are_shared_by_link(client: Client) -> None:
     account = user("owner")
     client.force_login(account)
     public, private = machine(owner=account), machine(owner=account, is_public=False)
@@ -449,7 +457,7 @@ def test_an_account_shares_what_is_not_public_alone(client: Client) -> None:
     assert SharedLink.objects.get().ended_at is not None
 
 
-def test_a_guest_gives_a_machine_a_name(owner: Client, own: Machine) -> None:
+def test_a_guest_can_rename_a_machine(owner: Client, own: Machine) -> None:
     page = f"/machines/{own.pk}/edit"
     assert {"name", "description"} == set(owner.get(page).context["form"].fields)
     long = owner.post(page, {"name": "x" * 200})
@@ -459,14 +467,14 @@ def test_a_guest_gives_a_machine_a_name(owner: Client, own: Machine) -> None:
     assert (own.name, own.is_public, own.learns) == ("Robbie", False, True)
 
 
-def test_a_guest_who_deletes_reads_of_nothing_that_is_not_there(owner: Client, own: Machine) -> None:
+def test_deletion_mentions_only_existing_rows(owner: Client, own: Machine) -> None:
     page = owner.get(f"/machines/{own.pk}/delete").content.decode()
     assert "You would lose:" in page
     assert "training run" not in page
     assert "copy the machine first" not in page, "only an account can"
 
 
-def test_by_a_link_nothing_leads_to_the_owners_matches_and_runs(friend: Client, own: Machine, owner: Client) -> None:
+def test_shared_pages_have_no_links_to_matches_and_runs(friend: Client, own: Machine, owner: Client) -> None:
     code = Room.objects.get(machine=str(own.pk)).code
     play_out(code, guest_of(owner))
     trained(own, 5)

@@ -14,7 +14,7 @@ from games.accounts.tokens import token_make
 from menace_site.api.docs import ROOTS
 from menace_site.urls import PAGES
 from tests.factories import api_with, guest, house, machine, room, user
-from tests.learning.test_private import TABLE, filled, people, world
+from tests.learning.test_private import TABLE, fill_placeholders, people, world
 
 __all__ = ["people", "world"]  # fixtures
 
@@ -104,7 +104,7 @@ def test_log_in_page_names_the_reason_and_the_alternatives(people: dict[str, Any
         if route.startswith(("^api", "admin")):
             continue
         for method in ("get", "post"):
-            path = filled(asks[0].path, world)
+            path = fill_placeholders(asks[0].path, world)
             answer = getattr(nobody, method)(path)
             if answer.status_code == 302 and urlsplit(answer.url).path == "/login":
                 page = nobody.get(answer.url).content.decode()

@@ -48,7 +48,7 @@ def personal_machine(number: int = 1, side: Side = Side.FIRST) -> Machine:
     return personal_machine_ensure(user=visitor(number), game=NC, side=side)
 
 
-def taught(client: Client, **form: Any) -> tuple[Room, Machine]:
+def press_teach(client: Client, **form: Any) -> tuple[Room, Machine]:
     """Press the button in a browser; return the room and the machine."""
     response = client.post("/teach", {"game": NC, **form})
     room = Room.objects.get(code=response.url.rsplit("/", 1)[-1])
@@ -56,7 +56,7 @@ def taught(client: Client, **form: Any) -> tuple[Room, Machine]:
 
 
 def test_one_press_makes_an_untaught_machine_and_seats_its_owner(client: Client) -> None:
-    room, machine = taught(client)
+    room, machine = press_teach(client)
     assert (machine.n_games, machine.learns, machine.is_public, machine.owner) == (0, True, False, None)
     assert (machine.side, machine.name, machine.preset) == (Side.FIRST, "My MENACE", "michie-1961")
     state = client.get(f"/rooms/{room.code}").context["state"]
@@ -68,30 +68,30 @@ def test_one_press_makes_an_untaught_machine_and_seats_its_owner(client: Client)
 def test_machine_deleted_as_its_owner_returns_is_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     swept_away, created = personal_machine(), room_create
 
-    def too_late(**asked: Any) -> Any:
+    def machine_gone(**asked: Any) -> Any:
         machine_delete(user=visitor(), machine_id=swept_away.pk)
         monkeypatch.setattr(personal_machines, "room_create", created)
         return created(**asked)
 
-    monkeypatch.setattr(personal_machines, "room_create", too_late)
+    monkeypatch.setattr(personal_machines, "room_create", machine_gone)
     seated = personal_machine_play(person=guest(), game=NC)
     assert Machine.objects.get(guest=guest().guest).pk == int(seated.room.machine) != swept_away.pk
 
 
 def test_second_press_returns_the_same_machine_and_match(client: Client) -> None:
-    room, machine = taught(client)
-    assert taught(client) == (room, machine)
+    room, machine = press_teach(client)
+    assert press_teach(client) == (room, machine)
     play_out(room.code, guest_of(client))
-    again, same = taught(client)
+    again, same = press_teach(client)
     assert (again != room, same) == (True, machine)
-    assert taught(client, side="X")[1].side == Side.SECOND
+    assert press_teach(client, side="X")[1].side == Side.SECOND
 
 
 def guest_of(client: Client) -> Any:
     return guest(int(UUID(client.session["guest"])))
 
 
-def test_two_presses_before_the_first_answer_are_of_one_guest() -> None:
+def test_two_concurrent_presses_belong_to_one_guest() -> None:
     client = Client()
     client.get("/")
     cookies = client.cookies["csrftoken"].value
@@ -99,14 +99,14 @@ def test_two_presses_before_the_first_answer_are_of_one_guest() -> None:
     for _ in range(2):
         press = Client()
         press.cookies["csrftoken"] = cookies
-        machines.add(taught(press)[1])
+        machines.add(press_teach(press)[1])
     assert len(machines) == 1
     other = Client()
     other.get("/")
-    assert taught(other)[1] not in machines
+    assert press_teach(other)[1] not in machines
 
 
-def test_what_is_there_once_is_there_once_in_the_database_too() -> None:
+def test_the_database_allows_one_personal_machine_of_a_kind() -> None:
     machine = personal_machine()
     with pytest.raises(IntegrityError), transaction.atomic():
         Machine.objects.create(game=NC, side=0, name="Two", rule_json={}, guest=machine.guest, is_public=False,
@@ -116,7 +116,7 @@ def test_what_is_there_once_is_there_once_in_the_database_too() -> None:
 
 
 @pytest.mark.parametrize("game", [game for game in GAMES.values() if game.takes_boxes], ids=lambda game: game.slug)
-def test_every_game_with_boxes_has_one_for_either_side(game: Any) -> None:
+def test_every_game_with_boxes_has_a_machine_for_either_side(game: Any) -> None:
     for side in Side:
         seated = personal_machine_play(person=guest(), game=game.slug, side=side)
         machine = Machine.objects.get(pk=int(seated.room.machine))
@@ -126,7 +126,7 @@ def test_every_game_with_boxes_has_one_for_either_side(game: Any) -> None:
 
 
 @pytest.mark.parametrize("form", [{}, {"game": "chess"}, {"game": "romgon"}, {"side": "Z"}, {"game": NC, "side": "9"}])
-def test_what_cannot_be_taught_is_refused_in_a_sentence(client: Client, form: dict[str, str]) -> None:
+def test_refusals_have_a_sentence(client: Client, form: dict[str, str]) -> None:
     sent = {"game": NC, **form} if form else {}
     page = client.post("/teach", sent, follow=True)
     assert page.redirect_chain[-1][0] == "/"
@@ -137,7 +137,7 @@ def test_what_cannot_be_taught_is_refused_in_a_sentence(client: Client, form: di
 
 
 def test_a_personal_machine_learns_and_forgets_on_request(client: Client) -> None:
-    room, machine = taught(client)
+    room, machine = press_teach(client)
     play_out(room.code, guest_of(client))
     machine.refresh_from_db()
     assert machine.n_games == 1
@@ -150,11 +150,11 @@ def test_a_personal_machine_learns_and_forgets_on_request(client: Client) -> Non
     assert not Machine.objects.filter(pk=machine.pk).exists()
 
 
-def test_nobody_else_sees_it_whatever_number_they_ask_for(client: Client) -> None:
-    room, machine = taught(client)
+def test_other_visitors_cannot_see_the_machine(client: Client) -> None:
+    room, machine = press_teach(client)
     play_out(room.code, guest_of(client))
     stranger, known, account = Client(), Client(), Client()
-    taught(known)  # a hostile visitor with a machine of its own
+    press_teach(known)  # a hostile visitor with a machine of its own
     account.force_login(user("mallory"))
     paths = [f"/machines/{machine.pk}{rest}" for rest in ("", "/boxes", "/boxes/.........", "/why", "/print")]
     paths += [f"/machines/compare?machine={machine.pk}"]
@@ -178,7 +178,7 @@ def test_nobody_else_sees_it_whatever_number_they_ask_for(client: Client) -> Non
     assert machine.n_games == 1
 
 
-def test_access_decides_by_the_browser() -> None:
+def test_access_follows_the_browser() -> None:
     machine, ann = personal_machine(1), user("ann")
     assert [is_seen(one, machine) for one in (visitor(1), visitor(2), Visitor(), None, ann)] == [
         True, False, False, False, False,
@@ -195,8 +195,8 @@ SIGNUP = {"username": "ann", "email": "", "password1": "a good password", "passw
 
 
 @pytest.mark.parametrize("way", ["signup", "login"])
-def test_it_comes_along_to_an_account(client: Client, way: str) -> None:
-    room, machine = taught(client)
+def test_the_machine_moves_to_the_account(client: Client, way: str) -> None:
+    room, machine = press_teach(client)
     if way == "login":
         user("ann")
     entered = client.post(f"/{way}", SIGNUP if way == "signup" else LOGIN)
@@ -204,7 +204,7 @@ def test_it_comes_along_to_an_account(client: Client, way: str) -> None:
     assert messages(client) == ["These are now in your account: My MENACE."]
     machine.refresh_from_db()
     assert (machine.owner.get_username(), machine.guest, machine.is_pupil) == ("ann", None, True)  # type: ignore[union-attr]
-    assert taught(client) == (room, machine)
+    assert press_teach(client) == (room, machine)
     assert machine.name in client.get("/account").content.decode()
 
 
@@ -228,11 +228,11 @@ def messages(client: Client) -> list[str]:
     return [str(message) for message in client.get("/account").context["messages"]]
 
 
-def test_what_an_account_has_no_room_for_stays_in_the_browser(client: Client, settings: Any) -> None:
+def test_machines_beyond_the_quota_stay_with_the_guest(client: Client, settings: Any) -> None:
     ann = user("ann")
     own = personal_machine_ensure(user=ann, game="hexapawn", side=Side.FIRST)
     settings.MACHINES_PER_ACCOUNT, settings.MACHINES_PER_GUEST = 0, 1
-    room, machine = taught(client)
+    room, machine = press_teach(client)
     client.post("/login", LOGIN)
     assert "no room for these: My MENACE. They stay in this browser" in messages(client)[0]
     assert Room.objects.get(pk=room.pk).matches.get().seats.filter(user=ann).exists(), "the match came along"
@@ -248,20 +248,20 @@ def test_what_an_account_has_no_room_for_stays_in_the_browser(client: Client, se
 
 
 @pytest.mark.parametrize("way", ["signup", "login"])
-def test_a_fault_on_the_way_leaves_everything_as_it_was(client: Client, way: str, monkeypatch: Any) -> None:
-    room, machine = taught(client)
+def test_a_failed_move_to_an_account_changes_nothing(client: Client, way: str, monkeypatch: Any) -> None:
+    room, machine = press_teach(client)
     if way == "login":
         user("ann")
 
-    def fault(_: Machines, user_id: int, guest: UUID) -> Claimed:
+    def fail(_: Machines, user_id: int, guest: UUID) -> Claimed:
         machines_claim(user_id, guest)
         raise RuntimeError
 
-    monkeypatch.setattr(Machines, "guest_claim", fault)
+    monkeypatch.setattr(Machines, "guest_claim", fail)
     client.raise_request_exception = False
     assert client.post(f"/{way}", SIGNUP if way == "signup" else LOGIN).status_code == 500
     assert get_user_model().objects.filter(username="ann").exists() is (way == "login")
-    assert taught(client) == (room, machine)
+    assert press_teach(client) == (room, machine)
     assert machine.owner is None
     monkeypatch.undo()
     assert client.post(f"/{way}", SIGNUP if way == "signup" else LOGIN).status_code == 302
@@ -269,9 +269,9 @@ def test_a_fault_on_the_way_leaves_everything_as_it_was(client: Client, way: str
     assert machine.owner.get_username() == "ann"  # type: ignore[union-attr]
 
 
-def test_a_number_that_has_gone_to_an_account_makes_nothing_more(client: Client) -> None:
+def test_a_moved_guest_number_makes_no_machine(client: Client) -> None:
     """A late request with the moved guest number is refused, and a new session gets a new number."""
-    taught(client)
+    press_teach(client)
     number, stale = guest_of(client).guest, Client()
     stale.cookies.update(client.cookies)
     before = stale.session
@@ -280,20 +280,20 @@ def test_a_number_that_has_gone_to_an_account_makes_nothing_more(client: Client)
         personal_machine_ensure(user=Visitor(number), game=NC, side=Side.FIRST)
     assert "guest" not in before.load(), "its session has ended"
     left_over = Client()
-    taught(left_over)
+    press_teach(left_over)
     session = left_over.session
     session["guest"] = number.hex
     session.save()
     refused = left_over.post("/teach", {"game": NC}, follow=True)
     assert "You have logged in, and your machines" in str(next(iter(refused.context["messages"])))
-    assert taught(left_over)[1].guest not in (None, number)
+    assert press_teach(left_over)[1].guest not in (None, number)
     MovedGuest.objects.update(moved_at=timezone.now() - timedelta(days=2))
     run_retention()
     assert not MovedGuest.objects.exists()
 
 
 @pytest.mark.django_db(transaction=True)
-def test_hand_over_leaves_no_machine_without_an_owner() -> None:
+def test_concurrent_claims_leave_no_machine_without_an_owner() -> None:
     """Claims by two accounts, a new machine and a deletion run at the same time."""
     ann, bob = user("ann"), user("bob")
     personal_machine_ensure(user=visitor(99), game=NC, side=Side.FIRST)  # creates the blank original
@@ -312,8 +312,8 @@ def test_hand_over_leaves_no_machine_without_an_owner() -> None:
     assert not Machine.objects.filter(owner=None, guest=None).exclude(slug__startswith="blank-").exists()
 
 
-def test_what_nobody_has_played_for_ninety_days_is_swept(client: Client) -> None:
-    room, played = taught(client)
+def test_machines_idle_for_90_days_are_deleted(client: Client) -> None:
+    room, played = press_teach(client)
     play_out(room.code, guest_of(client))
     forgotten, new = personal_machine(2), personal_machine(3)
     long_ago = timezone.now() - timedelta(days=91)
@@ -328,32 +328,32 @@ def test_what_nobody_has_played_for_ninety_days_is_swept(client: Client) -> None
     assert list(Machine.objects.filter(is_pupil=True)) == [new]
 
 
-def test_an_account_is_no_guest_and_its_machines_are_never_swept() -> None:
+def test_machines_of_accounts_are_not_deleted() -> None:
     machine = personal_machine_ensure(user=user("ann"), game=NC, side=Side.FIRST)
     Machine.objects.update(created_at=timezone.now() - timedelta(days=1000))
     run_retention()
     assert Machine.objects.filter(pk=machine.pk).exists()
 
 
-def test_browsers_behind_an_address_share_a_machine_limit(settings: Any) -> None:
+def test_browsers_at_an_address_share_a_machine_limit(settings: Any) -> None:
     settings.MACHINES_PER_ADDRESS = 2
     first, second, third = Client(), Client(), Client()
     for browser in (first, second):
-        taught(browser)
+        press_teach(browser)
     answer = third.post("/teach", {"game": NC}, follow=True)
     assert "Visitors where you are keep 2 machines, as many as may be." in str(next(iter(answer.context["messages"])))
     elsewhere = Client(REMOTE_ADDR="192.0.2.7")
-    assert taught(elsewhere)[1].made_from != ""
+    assert press_teach(elsewhere)[1].made_from != ""
     assert "192.0.2.7" not in Machine.objects.exclude(guest=None).latest("pk").made_from
     ann = user("ann")
     machines_claim(ann.pk, guest_of(first).guest)
     assert ann.machines.get().made_from == ""
-    taught(third)
+    press_teach(third)
     assert personal_machine_ensure(user=ann, game=NC, side=Side.SECOND), "an account has a bound of its own"
 
 
 @pytest.mark.django_db(transaction=True)
-def test_machine_limit_of_an_address_holds_at_once(settings: Any) -> None:
+def test_the_limit_of_an_address_holds_for_concurrent_requests(settings: Any) -> None:
     settings.MACHINES_PER_ADDRESS = 3
     personal_machine(99)
     makes = [
@@ -364,7 +364,7 @@ def test_machine_limit_of_an_address_holds_at_once(settings: Any) -> None:
     assert Machine.objects.filter(made_from="here").count() == 3
 
 
-def test_a_browser_keeps_so_many_machines(settings: Any) -> None:
+def test_a_browser_has_a_limit_of_machines(settings: Any) -> None:
     settings.MACHINES_PER_GUEST = 1
     personal_machine()
     with pytest.raises(MachineQuotaError):

@@ -59,7 +59,7 @@ def learner(owner: Any) -> Machine:
     return machine(owner=owner)
 
 
-def scheduled(owner: Any, learner: Machine, timing: Timing = HOURLY, **options: Any) -> Schedule:
+def make_schedule(owner: Any, learner: Machine, timing: Timing = HOURLY, **options: Any) -> Schedule:
     stages = options.pop("stages", [Stage("random", 500)])
     return schedule_create(user=owner, machine=learner.slug, stages=stages, timing=timing, **options)
 
@@ -77,8 +77,8 @@ def finish_runs() -> None:
 # Due times
 
 
-def test_a_schedule_has_a_periodic_task_that_knocks_for_it(owner: Any, learner: Machine) -> None:
-    schedule = scheduled(owner, learner, NIGHTLY)
+def test_a_schedule_has_a_periodic_task(owner: Any, learner: Machine) -> None:
+    schedule = make_schedule(owner, learner, NIGHTLY)
     task = PeriodicTask.objects.get(training_schedule=schedule)
     assert (task.task, json.loads(task.args), task.enabled) == ("learning.beat.schedule_fire", [schedule.pk], True)
     assert task.task in app.tasks
@@ -87,7 +87,7 @@ def test_a_schedule_has_a_periodic_task_that_knocks_for_it(owner: Any, learner: 
 
 @pytest.mark.parametrize("timing", [HOURLY, Timing(crontab="0 * * * *")])
 def test_beat_reads_a_schedule_and_finds_it_due(owner: Any, learner: Machine, timing: Timing) -> None:
-    schedule = scheduled(owner, learner, timing)
+    schedule = make_schedule(owner, learner, timing)
     entry = Scheduler(app=app, lazy=True).all_as_schedule()[f"schedule {schedule.pk}"]
     assert (entry.task, entry.args) == ("learning.beat.schedule_fire", [schedule.pk])
     entry.last_run_at = timezone.now() - timedelta(hours=2)
@@ -97,7 +97,7 @@ def test_beat_reads_a_schedule_and_finds_it_due(owner: Any, learner: Machine, ti
 
 
 def test_the_next_five_runs_of_a_crontab(owner: Any, learner: Machine) -> None:
-    schedule = scheduled(owner, learner, Timing(crontab="30 6 * * 1"))
+    schedule = make_schedule(owner, learner, Timing(crontab="30 6 * * 1"))
     runs = next_runs(schedule)
     assert len(runs) == 5
     assert all((run.weekday(), run.hour, run.minute, run.second) == (0, 6, 30, 0) for run in runs)
@@ -106,7 +106,7 @@ def test_the_next_five_runs_of_a_crontab(owner: Any, learner: Machine) -> None:
 
 
 def test_the_next_five_runs_of_an_interval(owner: Any, learner: Machine) -> None:
-    schedule = scheduled(owner, learner, Timing(every=90, period="minutes"))
+    schedule = make_schedule(owner, learner, Timing(every=90, period="minutes"))
     runs = next_runs(schedule)
     assert [run - runs[0] for run in runs] == [timedelta(minutes=90 * n) for n in range(5)]
     assert abs(runs[0] - timezone.now() - timedelta(minutes=90)) < timedelta(seconds=30)
@@ -121,7 +121,7 @@ def test_the_next_five_runs_of_an_interval(owner: Any, learner: Machine) -> None
         ("5,35 8-9 * * 6", "2026-01-31T08:35:30", "2026-01-31T09:05:00"),
     ],
 )
-def test_what_is_due_after_a_moment(fields: str, moment: str, due: str) -> None:
+def test_the_next_due_time_after_a_moment(fields: str, moment: str, due: str) -> None:
     minute, hour, day, month, weekday = fields.split()
     task = PeriodicTask(
         crontab=CrontabSchedule(
@@ -152,8 +152,8 @@ def test_what_is_due_after_a_moment(fields: str, moment: str, due: str) -> None:
         (Timing(crontab="0 9 13 * 5"), "at 0 9 13 * 5 (crontab, UTC)"),
     ],
 )
-def test_when_in_words(owner: Any, learner: Machine, timing: Timing, words: str) -> None:
-    assert timing_sentence(scheduled(owner, learner, timing).task) == words
+def test_due_times_in_words(owner: Any, learner: Machine, timing: Timing, words: str) -> None:
+    assert timing_sentence(make_schedule(owner, learner, timing).task) == words
 
 
 @pytest.mark.parametrize(
@@ -178,15 +178,15 @@ def test_when_in_words(owner: Any, learner: Machine, timing: Timing, words: str)
         (Timing(every=5, period="seconds"), "period: Please choose one of these: minutes, hours, days"),
     ],
 )
-def test_a_time_that_cannot_be_kept_is_refused(owner: Any, learner: Machine, timing: Timing, why: str) -> None:
+def test_impossible_times_are_refused(owner: Any, learner: Machine, timing: Timing, why: str) -> None:
     with pytest.raises(ScheduleRefusedError, match=why):
-        scheduled(owner, learner, timing)
+        make_schedule(owner, learner, timing)
     assert not Schedule.objects.exists()
     assert not PeriodicTask.objects.filter(task__startswith="learning").exists()
 
 
 def test_a_time_zone_stays_until_it_is_changed(owner: Any, learner: Machine) -> None:
-    schedule = scheduled(owner, learner, Timing(crontab="0 18 * * 1", timezone="pacific/auckland"))
+    schedule = make_schedule(owner, learner, Timing(crontab="0 18 * * 1", timezone="pacific/auckland"))
     assert str(schedule.task.crontab.timezone) == "Pacific/Auckland"
     auckland = ZoneInfo("Pacific/Auckland")
     assert [f"{run.astimezone(auckland):%a %H:%M}" for run in next_runs(schedule)] == ["Mon 18:00"] * 5
@@ -198,8 +198,8 @@ def test_a_time_zone_stays_until_it_is_changed(owner: Any, learner: Machine) -> 
     assert next_runs(moved)[0].strftime("%H:%M") == "01:30"
 
 
-def test_a_schedule_from_before_there_were_time_zones_is_in_utc(owner: Any, learner: Machine) -> None:
-    schedule = scheduled(owner, learner, HOURLY)
+def test_an_old_schedule_without_a_time_zone_is_in_utc(owner: Any, learner: Machine) -> None:
+    schedule = make_schedule(owner, learner, HOURLY)
     task = PeriodicTask.objects.get(training_schedule=schedule)
     task.interval, task.crontab = None, CrontabSchedule.objects.create(minute="0", hour="3", timezone="UTC")
     task.save()
@@ -209,8 +209,8 @@ def test_a_schedule_from_before_there_were_time_zones_is_in_utc(owner: Any, lear
 
 
 @pytest.mark.parametrize("text", ["0 18 * * 5-7", "0 9 L * *", "30 2 13,L 1 sun"])
-def test_beat_reads_what_celery_does_not_know(owner: Any, learner: Machine, text: str) -> None:
-    schedule = scheduled(owner, learner, Timing(crontab=text, timezone="Pacific/Auckland"))
+def test_beat_reads_crontabs_that_celery_does_not_know(owner: Any, learner: Machine, text: str) -> None:
+    schedule = make_schedule(owner, learner, Timing(crontab=text, timezone="Pacific/Auckland"))
     Entry(schedule.task, app=app).is_due()
     # Beat wakes at every due time.
     moment, crontab = next_runs(schedule)[0], schedule.task.crontab.schedule
@@ -232,7 +232,7 @@ def test_a_moved_clock_fires_once_across_changes(
 ) -> None:
     now = datetime.fromisoformat(begin).replace(tzinfo=UTC)
     monkeypatch.setattr(timezone, "now", lambda: now)
-    schedule = scheduled(owner, learner, Timing(crontab=text, timezone=zone))
+    schedule = make_schedule(owner, learner, Timing(crontab=text, timezone=zone))
     found = []
     for _ in range(3 * 24 * 2 + 4):
         now += timedelta(minutes=30)
@@ -248,7 +248,7 @@ def test_a_moved_clock_fires_once_across_changes(
 
 
 def test_due_schedule_starts_one_run_of_its_owner(owner: Any, learner: Machine) -> None:
-    schedule = scheduled(owner, learner, NIGHTLY, seed=11)
+    schedule = make_schedule(owner, learner, NIGHTLY, seed=11)
     make_due(schedule)
     run = schedule_fire(schedule_id=schedule.pk)
     assert run is not None
@@ -258,8 +258,8 @@ def test_due_schedule_starts_one_run_of_its_owner(owner: Any, learner: Machine) 
     assert schedule.next_at > timezone.now()
 
 
-def test_nobody_is_asked_twice_and_nothing_early(owner: Any, learner: Machine) -> None:
-    schedule = scheduled(owner, learner)
+def test_a_schedule_fires_once_and_not_early(owner: Any, learner: Machine) -> None:
+    schedule = make_schedule(owner, learner)
     assert schedule_fire(schedule_id=schedule.pk) is None
     make_due(schedule)
     assert schedule_fire(schedule_id=schedule.pk) is not None
@@ -269,8 +269,8 @@ def test_nobody_is_asked_twice_and_nothing_early(owner: Any, learner: Machine) -
     assert TrainingRun.objects.count() == 1
 
 
-def test_what_was_missed_while_the_server_was_down_runs_once(owner: Any, learner: Machine) -> None:
-    schedule = scheduled(owner, learner, NIGHTLY)
+def test_missed_due_times_run_once(owner: Any, learner: Machine) -> None:
+    schedule = make_schedule(owner, learner, NIGHTLY)
     make_due(schedule, timedelta(days=5, hours=2))
     assert beat.schedules_catch_up() == 1
     finish_runs()
@@ -280,10 +280,10 @@ def test_what_was_missed_while_the_server_was_down_runs_once(owner: Any, learner
     assert timezone.now() < schedule.next_at < timezone.now() + timedelta(days=1, minutes=1)
 
 
-def test_one_broken_schedule_keeps_no_other_waiting(
+def test_a_broken_schedule_does_not_delay_others(
     owner: Any, learner: Machine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    broken, sound = scheduled(owner, learner), scheduled(owner, machine(owner=owner))
+    broken, sound = make_schedule(owner, learner), make_schedule(owner, machine(owner=owner))
     for schedule in (broken, sound):
         make_due(schedule)
     task = PeriodicTask.objects.get(training_schedule=broken)
@@ -299,7 +299,7 @@ def test_one_broken_schedule_keeps_no_other_waiting(
 
 def test_schedule_skips_while_its_last_run_continues(owner: Any, learner: Machine) -> None:
     """The schedule notes the reason."""
-    schedule = scheduled(owner, learner)
+    schedule = make_schedule(owner, learner)
     make_due(schedule)
     first = schedule_fire(schedule_id=schedule.pk)
     make_due(schedule)
@@ -316,7 +316,7 @@ def test_schedule_skips_while_its_last_run_continues(owner: Any, learner: Machin
 
 
 def test_seeds_are_fresh_or_fixed(owner: Any, learner: Machine) -> None:
-    fresh, fixed = scheduled(owner, learner), scheduled(owner, machine(owner=owner), seed=5)
+    fresh, fixed = make_schedule(owner, learner), make_schedule(owner, machine(owner=owner), seed=5)
     for _ in range(2):
         for schedule in (fresh, fixed):
             make_due(schedule)
@@ -328,7 +328,7 @@ def test_seeds_are_fresh_or_fixed(owner: Any, learner: Machine) -> None:
 
 
 def test_impossible_start_is_noted_and_tried_again_later(owner: Any, learner: Machine) -> None:
-    schedule = scheduled(owner, learner)
+    schedule = make_schedule(owner, learner)
     Machine.objects.filter(pk=learner.pk).update(learns=False)
     make_due(schedule)
     assert schedule_fire(schedule_id=schedule.pk) is None
@@ -340,7 +340,7 @@ def test_impossible_start_is_noted_and_tried_again_later(owner: Any, learner: Ma
 
 
 def test_lost_machine_or_closed_account_starts_nothing(owner: Any, learner: Machine) -> None:
-    schedule = scheduled(owner, learner)
+    schedule = make_schedule(owner, learner)
     Machine.objects.filter(pk=learner.pk).update(owner=user("another"))
     make_due(schedule)
     assert schedule_fire(schedule_id=schedule.pk) is None
@@ -354,8 +354,8 @@ def test_lost_machine_or_closed_account_starts_nothing(owner: Any, learner: Mach
     assert not TrainingRun.objects.exists()
 
 
-def test_with_its_machine_goes_the_schedule_and_then_the_task(owner: Any, learner: Machine) -> None:
-    schedule = scheduled(owner, learner)
+def test_schedule_and_task_are_deleted_with_the_machine(owner: Any, learner: Machine) -> None:
+    schedule = make_schedule(owner, learner)
     task = PeriodicTask.objects.get(training_schedule=schedule)
     learner.delete()
     assert not Schedule.objects.exists()
@@ -366,8 +366,8 @@ def test_with_its_machine_goes_the_schedule_and_then_the_task(owner: Any, learne
 # Pausing, changing, deleting
 
 
-def test_a_paused_schedule_rests_and_makes_up_for_nothing(owner: Any, learner: Machine) -> None:
-    schedule = scheduled(owner, learner, NIGHTLY)
+def test_a_paused_schedule_does_not_catch_up(owner: Any, learner: Machine) -> None:
+    schedule = make_schedule(owner, learner, NIGHTLY)
     schedule = schedule_update(user=owner, schedule_id=schedule.pk, paused=True)
     assert next_runs(schedule) == []
     assert not PeriodicTask.objects.get(training_schedule=schedule).enabled
@@ -381,7 +381,7 @@ def test_a_paused_schedule_rests_and_makes_up_for_nothing(owner: Any, learner: M
 
 
 def test_every_change_wakes_beat(owner: Any, learner: Machine) -> None:
-    schedule = scheduled(owner, learner)
+    schedule = make_schedule(owner, learner)
     for change in ({"timing": NIGHTLY}, {"paused": True}, {"paused": False}):
         PeriodicTasks.objects.update(last_update=datetime(2000, 1, 1, tzinfo=UTC))
         schedule_update(user=owner, schedule_id=schedule.pk, **change)
@@ -393,8 +393,8 @@ def test_every_change_wakes_beat(owner: Any, learner: Machine) -> None:
     assert not PeriodicTask.objects.filter(task="learning.beat.schedule_fire").exists()
 
 
-def test_what_is_not_given_stays(owner: Any, learner: Machine) -> None:
-    schedule = scheduled(owner, learner, NIGHTLY, seed=4)
+def test_omitted_fields_do_not_change(owner: Any, learner: Machine) -> None:
+    schedule = make_schedule(owner, learner, NIGHTLY, seed=4)
     before = schedule.next_at
     changed = schedule_update(user=owner, schedule_id=schedule.pk, stages=[Stage("perfect", 10), Stage("random", 20)])
     assert [stage["opponent"] for stage in changed.stages] == ["perfect", "random"]
@@ -406,7 +406,7 @@ def test_what_is_not_given_stays(owner: Any, learner: Machine) -> None:
 def test_a_curriculum_with_a_machine_that_learns(owner: Any, learner: Machine) -> None:
     other = machine(Side.FIRST, owner=owner)
     stages = [Stage("random", 10), Stage(other.slug, 20, learns=True)]
-    schedule = scheduled(owner, learner, stages=stages)
+    schedule = make_schedule(owner, learner, stages=stages)
     assert schedule.stages[1] == {"opponent": str(other.pk), "games": 20, "learns": True}
     make_due(schedule)
     run = schedule_fire(schedule_id=schedule.pk)
@@ -420,7 +420,7 @@ def test_a_curriculum_with_a_machine_that_learns(owner: Any, learner: Machine) -
 # Permissions
 
 
-def test_a_run_that_would_be_refused_is_refused_as_a_schedule(owner: Any, learner: Machine) -> None:
+def test_schedules_of_impossible_runs_are_refused(owner: Any, learner: Machine) -> None:
     for stages, refused, said in (
         ([], TrainingRefusedError, "opponents: Please give a number from 1 to"),
         ([Stage("random", 0)], TrainingRefusedError, "games: Please give at least 1."),
@@ -428,23 +428,23 @@ def test_a_run_that_would_be_refused_is_refused_as_a_schedule(owner: Any, learne
         ([Stage(machine(owner=owner).slug, 5)], MachineWrongSideError, "plays the same side"),
     ):
         with pytest.raises(refused, match=said):
-            scheduled(owner, learner, stages=stages)
+            make_schedule(owner, learner, stages=stages)
     assert not TrainingRun.objects.exists(), "the run that was tried is taken back"
 
 
-def test_only_who_may_train_a_machine_may_schedule_it(learner: Machine) -> None:
+def test_scheduling_needs_the_permission_to_train(learner: Machine) -> None:
     other, staff = user("other"), user("staff", is_staff=True)
     with pytest.raises(NotYourMachineError):
-        scheduled(other, learner)
+        make_schedule(other, learner)
     learner.is_public = False
     learner.save()
     with pytest.raises(MachineNotFoundError):
-        scheduled(other, learner)
-    assert scheduled(staff, learner).owner == staff
+        make_schedule(other, learner)
+    assert make_schedule(staff, learner).owner == staff
 
 
-def test_the_schedules_of_others_are_not_there(owner: Any, learner: Machine) -> None:
-    schedule = scheduled(owner, learner)
+def test_schedules_of_other_accounts_are_not_found(owner: Any, learner: Machine) -> None:
+    schedule = make_schedule(owner, learner)
     other, staff = user("other"), user("staff", is_staff=True)
     for stranger in (other, None):
         assert not schedules_of(stranger).exists()
@@ -460,13 +460,13 @@ def test_the_schedules_of_others_are_not_there(owner: Any, learner: Machine) -> 
         schedule_for(staff, 1 << 70)
 
 
-def test_an_account_has_so_many_schedules(owner: Any, learner: Machine) -> None:
+def test_an_account_has_a_limit_of_schedules(owner: Any, learner: Machine) -> None:
     for _ in range(SCHEDULES_PER_ACCOUNT):
-        scheduled(owner, learner)
+        make_schedule(owner, learner)
     with pytest.raises(ScheduleQuotaError):
-        scheduled(owner, learner)
+        make_schedule(owner, learner)
     schedule_delete(user=owner, schedule_id=Schedule.objects.first().pk)
-    scheduled(owner, learner)
+    make_schedule(owner, learner)
 
 
 def is_idle() -> bool:
@@ -480,7 +480,7 @@ def is_idle() -> bool:
 
 @pytest.mark.django_db(transaction=True)
 def test_ten_wake_ups_reach_a_worker_and_train_once(owner: Any, learner: Machine, start_worker: StartWorker) -> None:
-    schedule = scheduled(owner, learner, NIGHTLY)
+    schedule = make_schedule(owner, learner, NIGHTLY)
     make_due(schedule)
     for _ in range(10):
         beat.schedule_fire.apply_async((schedule.pk,))
@@ -503,7 +503,7 @@ def test_beat_can_read_every_schedule_of_the_site() -> None:
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.soak
 def test_beat_and_a_worker_start_what_was_missed_once(owner: Any, learner: Machine, start_worker: StartWorker) -> None:
-    schedule = scheduled(owner, learner, NIGHTLY)
+    schedule = make_schedule(owner, learner, NIGHTLY)
     make_due(schedule, timedelta(days=3))
     database = urlsplit(settings.DATABASE_URL)._replace(path=f"/{connection.settings_dict['NAME']}").geturl()
     env = {**os.environ, "DJANGO_SETTINGS_MODULE": "tests.settings", "DATABASE_URL": database}

@@ -29,7 +29,7 @@ from tests.threads import at_once
 from tests.waiting import HANG_S, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
-N = 6
+N_MATCHES = 6
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def learner() -> Machine:
 @pytest.fixture
 def rooms(learner: Machine) -> list[Seated]:
     """Matches in which the machine has opened a box."""
-    seats = [room("machine", guest(number), machine=str(learner.pk)) for number in range(N)]
+    seats = [room("machine", guest(number), machine=str(learner.pk)) for number in range(N_MATCHES)]
     for number, seated in enumerate(seats):
         play(seated, guest(number), "5")
     return seats
@@ -66,12 +66,12 @@ def n_connections() -> int:
         return int(cursor.fetchone()[0])
 
 
-def resigned(seated: Seated, number: int) -> Callable[[], Any]:
+def resign_call(seated: Seated, number: int) -> Callable[[], Any]:
     return partial(match_resign, code=seated.room.code, person=guest(number))
 
 
 @contextmanager
-def while_it_is_taught(learner: Machine, *works: Callable[[], Any]) -> Iterator[list[Any]]:
+def waiting_for_the_machine(learner: Machine, *works: Callable[[], Any]) -> Iterator[list[Any]]:
     """Start the works while the machine's lock is held until the block ends; yield their results in order."""
     came: list[Any] = [None] * len(works)
 
@@ -97,14 +97,14 @@ def while_it_is_taught(learner: Machine, *works: Callable[[], Any]) -> Iterator[
     assert not ENDED_MATCHES._waiting
 
 
-def test_they_are_stored_in_one_transaction_each_with_its_lesson(learner: Machine, rooms: list[Seated]) -> None:
-    works = [resigned(seated, number) for number, seated in enumerate(rooms)]
-    with while_it_is_taught(learner, *works) as came:
+def test_one_transaction_stores_all_matches_with_lessons(learner: Machine, rooms: list[Seated]) -> None:
+    works = [resign_call(seated, number) for number, seated in enumerate(rooms)]
+    with waiting_for_the_machine(learner, *works) as came:
         pass
     learner.refresh_from_db()
     lessons = list(learner.lessons.order_by("number"))
-    assert [lesson.number for lesson in lessons] == list(range(1, N + 1))
-    assert (learner.n_lessons, learner.n_games, learner.n_wins) == (N, N, N)
+    assert [lesson.number for lesson in lessons] == list(range(1, N_MATCHES + 1))
+    assert (learner.n_lessons, learner.n_games, learner.n_wins) == (N_MATCHES, N_MATCHES, N_MATCHES)
     assert len({lesson.created_at for lesson in lessons}) == 2, "the first by itself, and all the others together"
     for state, seated in zip(came, rooms, strict=True):
         assert state["learning"]["lessons"][0]["sentence"].startswith(f"{learner.name} won")
@@ -118,16 +118,16 @@ def test_they_are_stored_in_one_transaction_each_with_its_lesson(learner: Machin
     assert ledger_errors() == []
 
 
-def test_who_waits_has_given_their_connection_back(learner: Machine, rooms: list[Seated]) -> None:
+def test_waiting_requests_hold_no_connection(learner: Machine, rooms: list[Seated]) -> None:
     """Connections are few: if all of them waited, no other request could be served."""
-    with while_it_is_taught(learner, *(resigned(seated, number) for number, seated in enumerate(rooms))):
-        assert n_waiting() == N - 1
+    with waiting_for_the_machine(learner, *(resign_call(seated, number) for number, seated in enumerate(rooms))):
+        assert n_waiting() == N_MATCHES - 1
         assert wait_until(lambda: n_connections() == 2), "who holds the lock has one, and the first of them"
 
 
 def test_lessons_follow_each_other_in_the_order_of_the_ledger(learner: Machine, rooms: list[Seated]) -> None:
     """For each box, a change begins with the beads left by the change before."""
-    with while_it_is_taught(learner, *(resigned(seated, number) for number, seated in enumerate(rooms))):
+    with waiting_for_the_machine(learner, *(resign_call(seated, number) for number, seated in enumerate(rooms))):
         pass
     held: dict[str, list[int]] = {}
     for lesson in Lesson.objects.filter(machine=learner).order_by("number"):
@@ -139,21 +139,23 @@ def test_lessons_follow_each_other_in_the_order_of_the_ledger(learner: Machine, 
     assert all(learner.boxes.get(position=position).beads == beads for position, beads in held.items())
 
 
-def test_one_whose_room_has_changed_meanwhile_begins_anew(learner: Machine, rooms: list[Seated]) -> None:
+def test_a_match_with_a_changed_room_is_tried_again(learner: Machine, rooms: list[Seated]) -> None:
     account = factories.user("claimer")
-    with while_it_is_taught(learner, *(resigned(seated, number) for number, seated in enumerate(rooms))) as came:
+    with waiting_for_the_machine(
+        learner, *(resign_call(seated, number) for number, seated in enumerate(rooms))
+    ) as came:
         seats_claim(user_id=account.pk, name="claimer", guest=guest(2).guest)
     assert isinstance(came[2], exceptions.NotAPlayerError), "the seat is the account's by now"
-    assert sum(isinstance(one, dict) for one in came) == N - 1
+    assert sum(isinstance(one, dict) for one in came) == N_MATCHES - 1
     assert Match.objects.get(room=rooms[2].room).status == "playing"
     learner.refresh_from_db()
-    assert (learner.n_games, learner.lessons.count()) == (N - 1, N - 1)
+    assert (learner.n_games, learner.lessons.count()) == (N_MATCHES - 1, N_MATCHES - 1)
     assert ledger_errors() == []
 
 
 def test_a_move_sent_twice_is_played_once(learner: Machine, rooms: list[Seated]) -> None:
-    works = [resigned(rooms[0], 0), resigned(rooms[1], 1), resigned(rooms[1], 1), resigned(rooms[2], 2)]
-    with while_it_is_taught(learner, *works) as came:
+    works = [resign_call(rooms[0], 0), resign_call(rooms[1], 1), resign_call(rooms[1], 1), resign_call(rooms[2], 2)]
+    with waiting_for_the_machine(learner, *works) as came:
         pass
     assert [type(one) for one in came].count(exceptions.MatchFinishedError) == 1
     assert learner.lessons.count() == 3
@@ -161,7 +163,7 @@ def test_a_move_sent_twice_is_played_once(learner: Machine, rooms: list[Seated])
     assert ledger_errors() == []
 
 
-def test_what_fails_for_one_is_stored_for_the_others(
+def test_a_failing_match_does_not_stop_the_others(
     learner: Machine, rooms: list[Seated], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     player, poisoned = PLAYERS["machine"], rooms[3].room.pk
@@ -173,29 +175,35 @@ def test_what_fails_for_one_is_stored_for_the_others(
         finish(matches)
 
     monkeypatch.setattr(player, "finish", fails)
-    with while_it_is_taught(learner, *(resigned(seated, number) for number, seated in enumerate(rooms))) as came:
+    with waiting_for_the_machine(
+        learner, *(resign_call(seated, number) for number, seated in enumerate(rooms))
+    ) as came:
         pass
     assert [index for index, one in enumerate(came) if isinstance(one, ValueError)] == [3]
-    assert learner.lessons.count() == N - 1
-    assert Match.objects.filter(status="finished").count() == N - 1
+    assert learner.lessons.count() == N_MATCHES - 1
+    assert Match.objects.filter(status="finished").count() == N_MATCHES - 1
     assert ledger_errors() == []
 
 
-def test_a_machine_that_was_frozen_meanwhile_learns_from_none(learner: Machine, rooms: list[Seated]) -> None:
-    with while_it_is_taught(learner, *(resigned(seated, number) for number, seated in enumerate(rooms))) as came:
+def test_a_machine_frozen_meanwhile_learns_nothing(learner: Machine, rooms: list[Seated]) -> None:
+    with waiting_for_the_machine(
+        learner, *(resign_call(seated, number) for number, seated in enumerate(rooms))
+    ) as came:
         machine_update(user=factories.user("staff", is_staff=True), machine_id=learner.pk, learns=False)
     assert learner.lessons.count() == 0
     assert {state["learning"]["lessons"][0]["deed"] for state in came} == {
         "The machine is frozen, so its beads do not change."
     }
-    assert Match.objects.filter(status="finished").count() == N
+    assert Match.objects.filter(status="finished").count() == N_MATCHES
 
 
 def test_matches_of_a_machine_deleted_meanwhile_still_end(learner: Machine, rooms: list[Seated]) -> None:
-    with while_it_is_taught(learner, *(resigned(seated, number) for number, seated in enumerate(rooms))) as came:
+    with waiting_for_the_machine(
+        learner, *(resign_call(seated, number) for number, seated in enumerate(rooms))
+    ) as came:
         machine_delete(user=factories.user("staff", is_staff=True), machine_id=learner.pk)
-    assert [state["outcome"]["winner"] for state in came] == ["O"] * N
-    assert Match.objects.filter(status="finished").count() == N
+    assert [state["outcome"]["winner"] for state in came] == ["O"] * N_MATCHES
+    assert Match.objects.filter(status="finished").count() == N_MATCHES
 
 
 def test_lessons_of_a_machine_in_two_seats_do_not_deadlock() -> None:

@@ -40,7 +40,7 @@ from tests.waiting import wait_until
 pytestmark = pytest.mark.django_db
 
 
-def field() -> list[str]:
+def entrant_slugs() -> list[str]:
     """Two machines of each side, differently trained, and two fixed opponents."""
     slugs = []
     for number, side in enumerate((Side.FIRST, Side.SECOND, Side.FIRST, Side.SECOND)):
@@ -50,13 +50,13 @@ def field() -> list[str]:
     return [*slugs, "random", "perfect"]
 
 
-def held(entries: list[str], **options: Any) -> Tournament:
+def start_tournament(entries: list[str], **options: Any) -> Tournament:
     options = {"user": None, "games": 200, "seed": 8, "enqueue": False, **options}
     return tournament_start(entries=entries, **options)
 
 
-def played(entries: list[str], **options: Any) -> Tournament:
-    tournament = held(entries, **options)
+def play_tournament(entries: list[str], **options: Any) -> Tournament:
+    tournament = start_tournament(entries, **options)
     tournament_play(tournament.pk)
     tournament.refresh_from_db()
     return tournament
@@ -76,8 +76,8 @@ def pairing_of(tournament: Tournament, first: str, second: str) -> Pairing:
 # Results
 
 
-def test_round_robin_pairs_all_that_can_meet_on_each_side() -> None:
-    tournament = held(field())
+def test_round_robin_pairs_all_players_that_can_meet() -> None:
+    tournament = start_tournament(entrant_slugs())
     pairs = {(p.first.name, p.second.name) for p in tournament.pairings.all()}
     machines = {("Machine 0", "Machine 1"), ("Machine 0", "Machine 3"), ("Machine 2", "Machine 1")}
     assert machines | {("Machine 2", "Machine 3"), ("Random", "Perfect"), ("Perfect", "Random")} <= pairs
@@ -87,7 +87,7 @@ def test_round_robin_pairs_all_that_can_meet_on_each_side() -> None:
 
 def test_pairing_depends_on_its_number_alone() -> None:
     """A pairing has the games of its number and the exact result of both machines."""
-    tournament = played(field())
+    tournament = play_tournament(entrant_slugs())
     pairing = pairing_of(tournament, "Machine 2", "Machine 1")
     first, second = (FrozenBoxes(MEMORY.load(Machine.objects.get(slug=slug))) for slug in ("m2", "m1"))
     alone = contest(tournament.game_rules, first, second, 200, RandomSource(8, pairing.number))
@@ -101,7 +101,7 @@ def test_pairing_depends_on_its_number_alone() -> None:
 
 
 def test_the_table_adds_up() -> None:
-    view = tournament_view(played(field()))
+    view = tournament_view(play_tournament(entrant_slugs()))
     assert view["status"] == "finished"
     assert view["pairings_done"] == view["pairings_total"] == 14
     assert sum(row["points"] for row in view["standings"]) == 14 * 200
@@ -121,14 +121,14 @@ def test_the_table_adds_up() -> None:
     assert ratings["Perfect"] > ratings["Random"]
 
 
-def test_a_view_takes_two_queries_however_many_play(django_assert_num_queries: Any) -> None:
-    tournament = Tournament.objects.select_related("owner").get(pk=played(field()).pk)
+def test_a_view_takes_two_queries_for_any_size(django_assert_num_queries: Any) -> None:
+    tournament = Tournament.objects.select_related("owner").get(pk=play_tournament(entrant_slugs()).pk)
     with django_assert_num_queries(2):
         tournament_view(tournament)
 
 
 def test_swiss_tournament_plays_its_rounds_without_repeats() -> None:
-    tournament = played(field(), format="swiss")
+    tournament = play_tournament(entrant_slugs(), format="swiss")
     assert (tournament.n_rounds, tournament.round, tournament.status) == (3, 3, JobStatus.FINISHED)
     pairs = [
         (p.round, frozenset((p.first.number, p.second.number)))
@@ -142,21 +142,21 @@ def test_swiss_tournament_plays_its_rounds_without_repeats() -> None:
 
 def test_swiss_tournament_ends_when_all_have_met() -> None:
     machine(Side.FIRST, slug="one")
-    tournament = played(["one", "random", "perfect"], format="swiss", rounds=2)
+    tournament = play_tournament(["one", "random", "perfect"], format="swiss", rounds=2)
     assert tournament.status == JobStatus.FINISHED
     machine(Side.SECOND, slug="two")
     machine(Side.SECOND, slug="three")
-    tournament = played(["one", "two", "three"], format="swiss", rounds=2)
+    tournament = play_tournament(["one", "two", "three"], format="swiss", rounds=2)
     assert (tournament.status, tournament.round, tournament.n_rounds) == (JobStatus.FINISHED, 2, 2)
     machine(Side.FIRST, slug="four")
-    tournament = played(["one", "two", "three", "four"], format="swiss", rounds=3)
+    tournament = play_tournament(["one", "two", "three", "four"], format="swiss", rounds=3)
     assert (tournament.status, tournament.round, tournament.n_rounds) == (JobStatus.FINISHED, 2, 2)
 
 
-def test_the_seed_decides_everything() -> None:
-    entries = field()
+def test_the_seed_determines_the_results() -> None:
+    entries = entrant_slugs()
     for options in ({}, {"format": "swiss"}):
-        first, again, other = (played(entries, seed=seed, **options) for seed in (1, 1, 2))
+        first, again, other = (play_tournament(entries, seed=seed, **options) for seed in (1, 1, 2))
         assert outcome(first) == outcome(again)
         assert outcome(first)["pairings"] != outcome(other)["pairings"]
 
@@ -164,13 +164,13 @@ def test_the_seed_decides_everything() -> None:
 # Frozen players
 
 
-def test_nobody_learns_and_learning_meanwhile_changes_nothing() -> None:
-    entries = field()
-    undisturbed = played(entries)
+def test_entrants_are_frozen_at_the_start() -> None:
+    entries = entrant_slugs()
+    undisturbed = play_tournament(entries)
     n_lessons = Lesson.objects.count()
-    disturbed = held(entries)
+    disturbed = start_tournament(entries)
     before = list(Box.objects.order_by("pk").values_list("beads", flat=True))
-    pairing_play(claimed(disturbed))
+    pairing_play(claim_pairing(disturbed))
     assert list(Box.objects.order_by("pk").values_list("beads", flat=True)) == before
     assert Lesson.objects.count() == n_lessons
     trained(Machine.objects.get(slug="m0"), 2000, seed=99)
@@ -184,7 +184,7 @@ def test_nobody_learns_and_learning_meanwhile_changes_nothing() -> None:
     assert ledger_errors() == []
 
 
-def claimed(tournament: Tournament) -> Pairing:
+def claim_pairing(tournament: Tournament) -> Pairing:
     pairing = PAIRINGS.claim(tournament.pairings.filter(status=JobStatus.QUEUED).order_by("number")[0].pk)
     assert pairing is not None
     return pairing
@@ -193,8 +193,8 @@ def claimed(tournament: Tournament) -> Pairing:
 # Claims
 
 
-def test_a_message_that_arrives_twice_does_nothing_twice() -> None:
-    tournament = held(field()[:2])
+def test_a_repeated_message_has_one_effect() -> None:
+    tournament = start_tournament(entrant_slugs()[:2])
     (pairing,) = tournament.pairings.all()
     for _ in range(2):
         tasks.jobs_work("pairings", pairing.pk)
@@ -204,9 +204,9 @@ def test_a_message_that_arrives_twice_does_nothing_twice() -> None:
     assert pairing.n_first_wins + pairing.n_draws + pairing.n_second_wins == 200
 
 
-def test_a_pairing_has_one_worker_and_another_when_that_one_dies() -> None:
-    tournament = held(field())
-    dead = claimed(tournament)
+def test_a_pairing_of_a_dead_worker_gets_another() -> None:
+    tournament = start_tournament(entrant_slugs())
+    dead = claim_pairing(tournament)
     assert PAIRINGS.claim(dead.pk) is None, "the lease still holds"
     Pairing.objects.filter(pk=dead.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
     heir = PAIRINGS.claim(dead.pk)
@@ -216,13 +216,13 @@ def test_a_pairing_has_one_worker_and_another_when_that_one_dies() -> None:
     pairing_play(heir)
     assert Pairing.objects.get(pk=dead.pk).status == JobStatus.FINISHED
     tournament_play(tournament.pk)
-    undisturbed = played([entry.opponent or entry.machine.slug for entry in tournament.entries.all()])
+    undisturbed = play_tournament([entry.opponent or entry.machine.slug for entry in tournament.entries.all()])
     assert outcome(tournament) == outcome(undisturbed)
 
 
 def test_failure_after_a_lost_lease_ends_no_pairing() -> None:
-    tournament = held(field())
-    slow = claimed(tournament)
+    tournament = start_tournament(entrant_slugs())
+    slow = claim_pairing(tournament)
     Pairing.objects.filter(pk=slow.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
     heir = PAIRINGS.claim(slow.pk)
     assert heir is not None
@@ -238,8 +238,8 @@ def test_failure_after_a_lost_lease_ends_no_pairing() -> None:
 
 
 def test_tournament_deleted_during_a_pairing_harms_no_worker() -> None:
-    tournament = held(field())
-    pairing = claimed(tournament)
+    tournament = start_tournament(entrant_slugs())
+    pairing = claim_pairing(tournament)
     tournament.delete()
     assert pairing_play(pairing) == []
     pairing_fail(pairing, ValueError("nothing to fail"))
@@ -249,8 +249,8 @@ def test_tournament_deleted_during_a_pairing_harms_no_worker() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_tournament_play_waits_for_pairings_claimed_elsewhere() -> None:
-    tournament = held(field())
-    elsewhere = claimed(tournament)
+    tournament = start_tournament(entrant_slugs())
+    elsewhere = claim_pairing(tournament)
 
     def play_out() -> None:
         tournament_play(tournament.pk)
@@ -268,7 +268,7 @@ def test_tournament_play_waits_for_pairings_claimed_elsewhere() -> None:
 @pytest.mark.parametrize("format_", ["round-robin", "swiss"])
 def test_fixed_opponents_meet_without_a_machine(format_: str) -> None:
     """The tournament names its game, since no machine does."""
-    tournament = played(list(UNIFORM), games=20, game="noughts-and-crosses", format=format_)
+    tournament = play_tournament(list(UNIFORM), games=20, game="noughts-and-crosses", format=format_)
     assert tournament.status == JobStatus.FINISHED
     for pairing in tournament.pairings.select_related("first", "second"):
         assert pairing.n_first_wins + pairing.n_draws + pairing.n_second_wins == 20
@@ -278,7 +278,7 @@ def test_fixed_opponents_meet_without_a_machine(format_: str) -> None:
 
 
 def test_recovery_wakes_workers_for_waiting_and_lost_pairings(monkeypatch: pytest.MonkeyPatch) -> None:
-    tournament = held(field())
+    tournament = start_tournament(entrant_slugs())
     waiting, left, fresh, running = tournament.pairings.order_by("number")[:4]
     now = timezone.now()
     Pairing.objects.filter(pk__in=[waiting.pk, left.pk]).update(knocked_at=now - timedelta(minutes=1))
@@ -292,7 +292,7 @@ def test_recovery_wakes_workers_for_waiting_and_lost_pairings(monkeypatch: pytes
 
 
 def test_unplayable_pairing_ends_the_tournament_with_a_reason() -> None:
-    tournament = held(field())
+    tournament = start_tournament(entrant_slugs())
     tournament.entries.filter(number=0).update(beads={"nonsense": [1]})
     pairing = tournament.pairings.filter(first__number=0).first()
     with pytest.raises(ValueError, match="nonsense"):
@@ -309,14 +309,14 @@ def test_unplayable_pairing_ends_the_tournament_with_a_reason() -> None:
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("options", [{}, {"format": "swiss"}], ids=["round robin", "swiss"])
 @pytest.mark.soak
-def test_one_worker_and_three_come_to_the_same_result(options: dict[str, Any], start_worker: StartWorker) -> None:
-    entries = field()
-    expected = outcome(played(entries, **options))
+def test_one_worker_and_three_give_the_same_result(options: dict[str, Any], start_worker: StartWorker) -> None:
+    entries = entrant_slugs()
+    expected = outcome(play_tournament(entries, **options))
     for n_workers, n_more in ((1, 1), (3, 2)):
         for _ in range(n_more):
             start_worker()
         assert wait_until(lambda n=n_workers: len(app.control.ping(timeout=0.5)) == n)
-        tournament = held(entries, enqueue=True, **options)
+        tournament = start_tournament(entries, enqueue=True, **options)
         assert wait_until(lambda tournament=tournament: is_over(tournament))
         assert outcome(tournament) == expected
 
@@ -326,10 +326,10 @@ def test_one_worker_and_three_come_to_the_same_result(options: dict[str, Any], s
 def test_tournament_survives_a_killed_worker_unchanged(
     start_worker: StartWorker,
 ) -> None:
-    entries = [*field(), "win-block", "perfect-fast"]
-    expected = outcome(played(entries, games=300_000))
+    entries = [*entrant_slugs(), "win-block", "perfect-fast"]
+    expected = outcome(play_tournament(entries, games=300_000))
     worker = start_worker()
-    tournament = held(entries, games=300_000, enqueue=True)
+    tournament = start_tournament(entries, games=300_000, enqueue=True)
     assert wait_until(lambda: n_done(tournament) >= 2 and n_running(tournament) >= 1, poll_s=0.005)
     os.killpg(worker.pid, signal.SIGKILL)
     assert wait_until(lambda: is_dead(worker))
@@ -381,47 +381,47 @@ def is_over(tournament: Tournament) -> bool:
         ({"seed": 1 << 63}, "seed: Please give at most"),
     ],
 )
-def test_what_cannot_be_held_is_refused(options: dict[str, Any], why: str) -> None:
+def test_impossible_tournaments_are_refused(options: dict[str, Any], why: str) -> None:
     machine(Side.FIRST, slug="one")
     machine(Side.FIRST, slug="same")
     with pytest.raises(TournamentRefusedError, match=why), transaction.atomic():
-        held(options.pop("entries", ["one", "random"]), **options)
+        start_tournament(options.pop("entries", ["one", "random"]), **options)
     assert not Tournament.objects.exists()
 
 
 def test_one_machine_by_its_id_and_its_slug_is_one_entry() -> None:
     one = machine(Side.FIRST, slug="one")
     with pytest.raises(TournamentRefusedError, match="once"):
-        held(["one", str(one.pk), "random"])
+        start_tournament(["one", str(one.pk), "random"])
 
 
-def test_an_account_holds_so_many_at_once() -> None:
+def test_an_account_has_a_limit_of_tournaments() -> None:
     owner = user()
     machine(Side.FIRST, slug="one")
-    first, *_ = [held(["one", "random"], user=owner) for _ in range(settings.OPEN_TOURNAMENTS_PER_ACCOUNT)]
+    first, *_ = [start_tournament(["one", "random"], user=owner) for _ in range(settings.OPEN_TOURNAMENTS_PER_ACCOUNT)]
     with pytest.raises(TournamentQuotaError):
-        held(["one", "random"], user=owner)
+        start_tournament(["one", "random"], user=owner)
     tournament_cancel(user=owner, tournament_id=first.pk)
-    held(["one", "random"], user=owner)
+    start_tournament(["one", "random"], user=owner)
 
 
 # Permissions
 
 
-def test_machines_that_may_not_be_seen_cannot_be_entered() -> None:
+def test_hidden_machines_cannot_be_entered() -> None:
     owner, other, staff = user("owner"), user("other"), user("staff", is_staff=True)
     hidden = machine(Side.FIRST, owner=owner, is_public=False)
     for stranger in (other, AnonymousUser()):
         with pytest.raises(MachineNotFoundError), transaction.atomic():
             tournament_start(user=stranger if stranger.pk else other, entries=[hidden.slug, "random"], games=1)
     for allowed in (owner, staff):
-        assert not held([hidden.slug, "random"], user=allowed).is_public
+        assert not start_tournament([hidden.slug, "random"], user=allowed).is_public
 
 
-def test_a_tournament_of_a_hidden_machine_is_hidden_too() -> None:
+def test_a_tournament_of_a_hidden_machine_is_hidden() -> None:
     owner, other, staff = user("owner"), user("other"), user("staff", is_staff=True)
     open_one, hidden = machine(Side.FIRST), machine(Side.FIRST, owner=owner, is_public=False)
-    public, private = (held([m.slug, "random"], user=owner) for m in (open_one, hidden))
+    public, private = (start_tournament([m.slug, "random"], user=owner) for m in (open_one, hidden))
     for who, seen in (
         (owner, {public, private}),
         (staff, {public, private}),
@@ -439,13 +439,13 @@ def test_a_tournament_of_a_hidden_machine_is_hidden_too() -> None:
 def test_only_owner_and_staff_cancel_or_delete_a_tournament() -> None:
     owner, other, staff = user("owner"), user("other"), user("staff", is_staff=True)
     machine(Side.FIRST, slug="one")
-    tournament = held(["one", "random", "perfect"], user=owner)
+    tournament = start_tournament(["one", "random", "perfect"], user=owner)
     for stranger in (other, AnonymousUser()):
         for act in (tournament_cancel, tournament_delete):
             with pytest.raises(NotYourTournamentError):
                 act(user=stranger, tournament_id=tournament.pk)
-    pairing_play(claimed(tournament))
-    running = claimed(tournament)
+    pairing_play(claim_pairing(tournament))
+    running = claim_pairing(tournament)
     cancelled = tournament_cancel(user=owner, tournament_id=tournament.pk)
     assert cancelled.status == JobStatus.CANCELLED
     assert pairing_play(running) == [], "what was being played is not stored any more"
@@ -461,11 +461,11 @@ def test_only_owner_and_staff_cancel_or_delete_a_tournament() -> None:
 # The command
 
 
-def test_tournament_the_command(capsys: pytest.CaptureFixture[str]) -> None:
-    entries = field()
+def test_the_command_runs_a_tournament(capsys: pytest.CaptureFixture[str]) -> None:
+    entries = entrant_slugs()
     call_command("tournament", "--machines", ",".join(entries), "--games", "200", "--seed", "8")
     printed = capsys.readouterr().out
-    expected = outcome(played(entries))
+    expected = outcome(play_tournament(entries))
     assert outcome(Tournament.objects.order_by("pk")[0]) == expected
     names = {entry["number"]: entry["name"] for entry in expected["entries"]}
     lines = [line for line in printed.splitlines() if any(name in line for name in names.values())]
@@ -483,7 +483,7 @@ def test_tournament_the_command(capsys: pytest.CaptureFixture[str]) -> None:
         (["--machines", "m,random", "--games", "0"], "games: Please give at least 1"),
     ],
 )
-def test_the_command_says_what_is_wrong(arguments: list[str], why: str) -> None:
+def test_the_command_reports_errors(arguments: list[str], why: str) -> None:
     machine(Side.FIRST, slug="m")
     with pytest.raises(CommandError, match=why):
         call_command("tournament", *arguments)
@@ -491,4 +491,4 @@ def test_the_command_says_what_is_wrong(arguments: list[str], why: str) -> None:
 
 def test_every_fixed_opponent_can_take_part() -> None:
     machine(Side.SECOND, slug="one")
-    assert played(["one", *UNIFORM], games=5).status == JobStatus.FINISHED
+    assert play_tournament(["one", *UNIFORM], games=5).status == JobStatus.FINISHED

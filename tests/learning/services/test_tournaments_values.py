@@ -45,7 +45,7 @@ def learner(name: str = "Q", **fields: Any) -> Machine:
     return machine_create(**{"game": "romgon", "side": None, "name": name, "slug": name.lower(), **fields})
 
 
-def taught(learning: Machine, games: int = 2, seed: int = 7) -> Machine:
+def train(learning: Machine, games: int = 2, seed: int = 7) -> Machine:
     run = training_run_start(machine=learning.slug, stages=[Stage("easy", games)], seed=seed, enqueue=False)
     claimed = RUNS.claim(run.pk)
     assert claimed is not None
@@ -53,12 +53,12 @@ def taught(learning: Machine, games: int = 2, seed: int = 7) -> Machine:
     return Machine.objects.get(pk=learning.pk)
 
 
-def held(*entries: str, **options: Any) -> Tournament:
+def start_tournament(*entries: str, **options: Any) -> Tournament:
     return tournament_start(entries=entries, **{"user": None, "games": 2, "seed": 8, "enqueue": False, **options})
 
 
-def played(*entries: str, **options: Any) -> Tournament:
-    tournament = held(*entries, **options)
+def play_tournament(*entries: str, **options: Any) -> Tournament:
+    tournament = start_tournament(*entries, **options)
     tournament_play(tournament.pk)
     return Tournament.objects.get(pk=tournament.pk)
 
@@ -68,14 +68,14 @@ def outcome(tournament: Tournament) -> Any:
     return {key: view[key] for key in ("status", "standings", "crosstable", "pairings")}
 
 
-def table_of(learning: Machine) -> dict[str, float]:
+def values_of(learning: Machine) -> dict[str, float]:
     return dict(learning.values.values_list("key", "value"))
 
 
-class TestWhatComesOfIt:
-    def test_every_two_meet_twice_and_the_table_adds_up(self) -> None:
-        one, other = taught(learner("One")), learner("Other")
-        view = tournament_view(played("one", "other", "easy"))
+class TestResults:
+    def test_each_pair_meets_twice_and_the_table_adds_up(self) -> None:
+        one, other = train(learner("One")), learner("Other")
+        view = tournament_view(play_tournament("one", "other", "easy"))
         assert (view["status"], view["pairings_done"], view["pairings_total"]) == ("finished", 6, 6)
         assert {(p["first"], p["second"]) for p in view["pairings"]} == {
             (a, b) for a in range(3) for b in range(3) if a != b
@@ -91,16 +91,16 @@ class TestWhatComesOfIt:
             now = Machine.objects.get(pk=before.pk)
             assert (now.n_games, now.n_lessons, now.epsilon) == (before.n_games, before.n_lessons, before.epsilon)
 
-    def test_a_pairing_is_the_games_of_its_number(self) -> None:
-        one = taught(learner("One"))
-        pairing = played("one", "medium", games=3).pairings.select_related("first", "second").get(number=1)
+    def test_a_pairing_depends_on_its_number_alone(self) -> None:
+        one = train(learner("One"))
+        pairing = play_tournament("one", "medium", games=3).pairings.select_related("first", "second").get(number=1)
         assert (pairing.first.name, pairing.second.name) == ("Medium engine", "One")
-        values, rule = table_of(one), QRule()
+        values, rule = values_of(one), QRule()
         frozen = FrozenValues(rule, one.epsilon or 0, lambda keys: {key: values[key] for key in keys if key in values})
         alone = contest_played(GAME, OPPONENTS["medium"], frozen, 3, RandomSource(8, 1))
         assert alone == Contest(pairing.n_first_wins, pairing.n_draws, pairing.n_second_wins, None)
 
-    def test_the_games_are_those_of_the_readable_machine(self) -> None:
+    def test_games_equal_those_of_the_readable_machine(self) -> None:
         """The games are compared one by one, with one random source for both seats."""
         n_first, rng = 0, RandomSource(5)
         for _ in range(2):
@@ -126,17 +126,17 @@ class TestWhatComesOfIt:
         assert "–" in printed
 
 
-class TestAsItWas:
-    def test_what_is_learnt_meanwhile_changes_nothing(self) -> None:
+class TestFrozenEntrants:
+    def test_later_lessons_change_nothing(self) -> None:
         for name in ("One", "Other"):
-            taught(learner(name))
-        quiet = played("one", "other")
-        disturbed = held("one", "other")
+            train(learner(name))
+        quiet = play_tournament("one", "other")
+        disturbed = start_tournament("one", "other")
         first = PAIRINGS.claim(claimable(disturbed.pk)[0])
         assert first is not None
         pairing_play(first)
         for slug in ("one", "other"):
-            taught(Machine.objects.get(slug=slug), 3, seed=9)
+            train(Machine.objects.get(slug=slug), 3, seed=9)
         tournament_play(disturbed.pk)
         assert outcome(disturbed) == outcome(quiet)
         assert value_errors() == []
@@ -146,10 +146,10 @@ class TestAsItWas:
         start = GAME.initial_position()
         key = entry_key(start.board, GAME.legal_moves(start)[0])
         Value.objects.create(machine=one, key=key, start=0.75, value=0.75)
-        tables = [table_of(one)]
+        tables = [values_of(one)]
         for seed in range(3):
-            one = taught(one, 1, seed)
-            tables.append(table_of(one))
+            one = train(one, 1, seed)
+            tables.append(values_of(one))
         numbers = [0, *Lesson.objects.filter(machine=one).order_by("number").values_list("number", flat=True)]
         assert len(numbers) == len(tables)
         keys = list(tables[-1])
@@ -178,14 +178,12 @@ class TestAsItWas:
 
     @pytest.mark.parametrize("gone", [machine_reset, machine_delete], ids=["reset", "deleted"])
     @pytest.mark.parametrize("n_taught", [0, 1])
-    def test_a_machine_that_is_gone_ends_the_tournament_and_says_why(
-        self, gone: Callable[..., Any], n_taught: int
-    ) -> None:
+    def test_a_deleted_machine_ends_the_tournament(self, gone: Callable[..., Any], n_taught: int) -> None:
         owner = user("owner")
         one = learner("One", owner=owner)
         if n_taught:
-            taught(one, n_taught)
-        tournament = held("one", "easy")
+            train(one, n_taught)
+        tournament = start_tournament("one", "easy")
         gone(user=owner, machine_id=one.pk)
         with pytest.raises(EntryGoneError):
             tasks.jobs_work("pairings", claimable(tournament.pk)[0])
@@ -197,11 +195,11 @@ class TestAsItWas:
 
 
 class TestLongGames:
-    def test_it_says_how_far_it_is_and_keeps_its_lease(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_long_pairing_reports_progress_and_keeps_its_lease(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(referee, "SAY_EVERY_S", 0)
         reports: list[tuple[int, Any]] = []
         tell = referee.tournament_tell
-        pairing = PAIRINGS.claim(claimable(held("easy", "medium", game="romgon", games=3).pk)[0])
+        pairing = PAIRINGS.claim(claimable(start_tournament("easy", "medium", game="romgon", games=3).pk)[0])
         assert pairing is not None
         begun = pairing.lease_until
 
@@ -218,31 +216,31 @@ class TestLongGames:
         assert reports[3][1] is None
         assert Pairing.objects.get(pk=pairing.pk).status == JobStatus.FINISHED
 
-    def test_called_off_in_the_middle_it_stops_at_the_next_game(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_cancelled_pairing_stops_at_the_next_game(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(referee, "SAY_EVERY_S", 0)
         owner = user("owner")
-        tournament = held("easy", "medium", game="romgon", games=MAX_LONG_GAMES, user=owner)
+        tournament = start_tournament("easy", "medium", game="romgon", games=MAX_LONG_GAMES, user=owner)
         pairing = PAIRINGS.claim(claimable(tournament.pk)[0])
         assert pairing is not None
         said = 0
         say = referee._say
 
-        def counted(*args: Any) -> None:
+        def count_game(*args: Any) -> None:
             nonlocal said
             said += 1
             if said == 2:
                 tournament_cancel(user=owner, tournament_id=tournament.pk)
             say(*args)
 
-        monkeypatch.setattr(referee, "_say", counted)
+        monkeypatch.setattr(referee, "_say", count_game)
         assert pairing_play(pairing) == []
         assert said == 2
         pairing.refresh_from_db()
         assert (pairing.status, pairing.n_first_wins + pairing.n_draws + pairing.n_second_wins) == ("cancelled", 1)
 
-    def test_whose_lease_somebody_else_has_it_stops(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_pairing_with_a_lost_lease_stops(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(referee, "SAY_EVERY_S", 0)
-        tournament = held("easy", "medium", game="romgon", games=3)
+        tournament = start_tournament("easy", "medium", game="romgon", games=3)
         slow = PAIRINGS.claim(claimable(tournament.pk)[0])
         assert slow is not None
         past = timezone.now() - timedelta(seconds=1)
@@ -255,7 +253,7 @@ class TestLongGames:
         assert Pairing.objects.get(pk=slow.pk).status == JobStatus.FINISHED
 
 
-class TestAsking:
+class TestRequests:
     @pytest.mark.parametrize(
         ("options", "why"),
         [
@@ -270,23 +268,23 @@ class TestAsking:
             ({"entries": ["boxed", "hard"]}, "Hard engine does not play Noughts and crosses"),
         ],
     )
-    def test_what_cannot_be_held_is_refused(self, options: dict[str, Any], why: str) -> None:
+    def test_impossible_tournaments_are_refused(self, options: dict[str, Any], why: str) -> None:
         learner()
         learner("Flips", game="romgon-flip")
         machine(Side.FIRST, slug="boxed")
         with pytest.raises(TournamentRefusedError, match=why):
-            held(*options.pop("entries"), **options)
+            start_tournament(*options.pop("entries"), **options)
         assert not Tournament.objects.exists()
 
-    def test_nothing_of_the_table_is_copied(self) -> None:
-        taught(learner())
-        tournament = held("q", "easy")
+    def test_a_tournament_copies_no_values(self) -> None:
+        train(learner())
+        tournament = start_tournament("q", "easy")
         entry = tournament.entries.get(number=0)
         assert (entry.beads, entry.side, entry.n_lessons) == (None, None, Machine.objects.get().n_lessons)
         assert entry.n_lessons
         assert ValueChange.objects.exists()
 
-    def test_by_the_api_and_the_pages(self, client: Client) -> None:
+    def test_tournament_by_the_api_and_the_pages(self, client: Client) -> None:
         anna = user("anna")
         learner(owner=anna)
         learner("Flips", game="romgon-flip", owner=anna)

@@ -57,7 +57,7 @@ def stored(machine: Machine) -> dict[str, tuple[float, int]]:
     return {key: (value, n) for key, value, n in machine.values.values_list("key", "value", "n_visits")}
 
 
-def begun(machine: Machine, *stages: Stage, seed: int = 7) -> TrainingRun:
+def start_run(machine: Machine, *stages: Stage, seed: int = 7) -> TrainingRun:
     run = training_run_start(machine=machine.slug, stages=stages, seed=seed, enqueue=False)
     claimed = RUNS.claim(run.pk)
     assert claimed is not None
@@ -65,23 +65,23 @@ def begun(machine: Machine, *stages: Stage, seed: int = 7) -> TrainingRun:
 
 
 def trained(machine: Machine, games: int = 4, opponent: str = "easy") -> Machine:
-    run_execute(begun(machine, Stage(opponent, games)))
+    run_execute(start_run(machine, Stage(opponent, games)))
     return Machine.objects.get(pk=machine.pk)
 
 
-def against(machine: Machine, who: Principal | None = None, side: Side = Side.FIRST, **options: Any) -> str:
+def open_room(machine: Machine, who: Principal | None = None, side: Side = Side.FIRST, **options: Any) -> str:
     asked = {"opponent": "machine", "machine": machine.slug, **options}
     return room_create(person=who or guest(), game="romgon", side=side, **asked).room.code
 
 
-class TestMaking:
-    def test_it_plays_either_side_and_explores(self) -> None:
+class TestCreation:
+    def test_machine_plays_either_side_and_explores(self) -> None:
         machine = learner()
         assert (machine.side, machine.epsilon, machine.preset) == (None, 0.2, "romgon-q")
         assert machine.get_side_display() == "plays either side"
         assert machine.rule == QRule()
 
-    def test_each_kind_of_rule_is_refused_where_it_does_not_fit(self) -> None:
+    def test_rules_that_do_not_fit_are_refused(self) -> None:
         for ask in (
             {"game": "romgon", "side": Side.FIRST, "rule": BoxRule()},
             {"game": "romgon", "side": None, "preset": "michie-1961"},
@@ -93,7 +93,7 @@ class TestMaking:
                 machine_create(name="Q", **ask)  # type: ignore[arg-type]
         assert not Machine.objects.exists()
 
-    def test_the_database_holds_no_machine_between_the_kinds(self) -> None:
+    def test_the_database_refuses_a_mixture_of_kinds(self) -> None:
         for wrong in ({"side": 0}, {"epsilon": None}, {"epsilon": 1.5}):
             with pytest.raises(IntegrityError), transaction.atomic():
                 Machine.objects.filter(pk=learner().pk).update(**wrong)
@@ -102,7 +102,7 @@ class TestMaking:
 class TestTraining:
     def test_run_in_chunks_equals_the_readable_machine(self) -> None:
         machine = learner()
-        run = begun(machine, Stage("easy", 4), Stage("medium", 4))
+        run = start_run(machine, Stage("easy", 4), Stage("medium", 4))
         n_chunks = 0
         while run.status == JobStatus.RUNNING:
             # Each chunk starts from the stored row alone, as after the death of a worker.
@@ -119,17 +119,17 @@ class TestTraining:
         assert Lesson.objects.filter(machine=machine).count() == n_chunks - 1 == 6
         assert value_errors() == []
 
-    def test_its_curve_is_a_sample_against_random_and_the_engine(self) -> None:
-        run = run_execute(begun(learner(), Stage("easy", 2)))
+    def test_curve_samples_games_against_random_and_the_engine(self) -> None:
+        run = run_execute(start_run(learner(), Stage("easy", 2)))
         points = run_curve(run)
         assert [point["games"] for point in points] == [0, 1, 2]
         for point in points:
             assert set(point["strength"]) == {"random", "medium"}
             assert point["strength"]["random"]["games"] == 2
 
-    def test_the_curve_is_the_same_however_the_run_was_cut(self) -> None:
-        whole = run_execute(begun(learner(), Stage("easy", 8)))
-        run = begun(learner("Cut"), Stage("easy", 8))
+    def test_the_curve_does_not_depend_on_the_chunks(self) -> None:
+        whole = run_execute(start_run(learner(), Stage("easy", 8)))
+        run = start_run(learner("Cut"), Stage("easy", 8))
         while run.status == JobStatus.RUNNING:
             runner._sampled_point(run)  # a worker that dies before it stores the point
             run = run_chunk(TrainingRun.objects.get(pk=run.pk), Pace(n_games=1))
@@ -141,10 +141,10 @@ class TestTraining:
             before = point["games"]
             assert point["strength"] == json_of(QLearningTraining().measured(alone, RandomSource(7, before + 1)))
 
-    def test_run_that_died_before_its_last_point_still_ends_with_it(self) -> None:
+    def test_an_interrupted_run_still_gets_its_last_point(self) -> None:
         """The opponent of the last stage has been deleted meanwhile."""
         other = learner("Other")
-        run = begun(learner(), Stage(other.slug, 2))
+        run = start_run(learner(), Stage(other.slug, 2))
         while run.games_done < 2:
             run = run_chunk(run, Pace(n_games=2))
         assert (run.status, run.curve.count()) == (JobStatus.RUNNING, 2)
@@ -153,48 +153,48 @@ class TestTraining:
         assert (run.status, run.error) == (JobStatus.FINISHED, "")
         assert [point["games"] for point in run_curve(run)] == [0, 1, 2]
 
-    def test_its_page_hears_of_every_point(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_every_point_is_sent_to_the_page(self, monkeypatch: pytest.MonkeyPatch) -> None:
         sent: list[int] = []
         monkeypatch.setattr(
             runner.events, "run_changed", lambda _, run, curve, audience: sent.extend(p["games"] for p in curve)
         )
         monkeypatch.setattr(runner, "TELL_EVERY_S", 0)
-        run = run_execute(begun(learner(), Stage("easy", 8)))
+        run = run_execute(start_run(learner(), Stage("easy", 8)))
         assert sent == [point["games"] for point in run_curve(run)] == [0, 1, 4, 8]
 
-    def test_it_plays_itself_and_learns_from_both_seats(self) -> None:
+    def test_training_against_itself_teaches_both_seats(self) -> None:
         machine = learner()
-        run = run_execute(begun(machine, Stage(machine.slug, 2, learns=True)))
+        run = run_execute(start_run(machine, Stage(machine.slug, 2, learns=True)))
         machine.refresh_from_db()
         assert (run.games_done, machine.n_games) == (2, 4)
         assert machine.n_wins == machine.n_losses
         assert machine.epsilon == pytest.approx(0.2 * 0.995**4)
         assert value_errors() == []
 
-    def test_two_machines_that_both_learn(self) -> None:
+    def test_two_learning_machines_equal_readable_ones(self) -> None:
         one, other = learner("One"), learner("Other")
-        run_execute(begun(one, Stage(other.slug, 2, learns=True)))
+        run_execute(start_run(one, Stage(other.slug, 2, learns=True)))
         assert one.values.exists()
         assert other.values.exists()
         assert value_errors() == []
         third = learner("Third")
-        run_execute(begun(one, Stage(third.slug, 1)))
+        run_execute(start_run(one, Stage(third.slug, 1)))
         assert not third.values.exists()
 
-    def test_a_player_that_depends_on_the_clock_is_no_teacher(self) -> None:
+    def test_players_with_a_time_limit_are_refused_as_teachers(self) -> None:
         with pytest.raises(TrainingRefusedError, match="no training could be repeated"):
-            begun(learner(), Stage("master", 1))
+            start_run(learner(), Stage("master", 1))
 
-    def test_whoever_cannot_play_it_is_no_teacher(self) -> None:
+    def test_players_of_other_games_are_refused_as_teachers(self) -> None:
         with pytest.raises(TrainingRefusedError):
-            begun(learner(), Stage("perfect", 1))
+            start_run(learner(), Stage("perfect", 1))
 
 
 class TestLiveMatches:
     @pytest.mark.parametrize("side", Side)
-    def test_a_match_teaches_it_once_in_either_seat(self, side: Side) -> None:
+    def test_a_match_teaches_once_in_either_seat(self, side: Side) -> None:
         machine, who = learner(), guest()
-        code = against(machine, who, side)
+        code = open_room(machine, who, side)
         state = play_out(code, who)
         machine.refresh_from_db()
         assert machine.n_games == 1
@@ -211,9 +211,9 @@ class TestLiveMatches:
         assert state["learning"]["lesson"]["result"] in ("win", "draw", "loss")
         assert room_view(room_get(code))["learning"] == state["learning"]
 
-    def test_what_it_learns_is_what_the_readable_machine_learns(self) -> None:
+    def test_match_lessons_equal_those_of_the_readable_machine(self) -> None:
         machine, who = learner(), guest()
-        play_out(against(machine, who), who)
+        play_out(open_room(machine, who), who)
         values: dict[str, float] = {}
         changes = list(ValueChange.objects.filter(lesson__machine=machine).select_related("entry").order_by("ply"))
         decisions = list(Decision.objects.filter(machine=machine).order_by("ply"))
@@ -228,15 +228,15 @@ class TestLiveMatches:
         assert last.after == last.before + 0.1 * (reward - last.before)
         assert set(stored(machine)) == {one.key for one in decisions}
 
-    def test_a_resignation_teaches_too(self) -> None:
+    def test_a_resignation_teaches(self) -> None:
         machine, who = learner(), guest()
-        code = against(machine, who, Side.SECOND)
+        code = open_room(machine, who, Side.SECOND)
         match_resign(code=code, person=who)
         machine.refresh_from_db()
         assert (machine.n_wins, machine.values.count()) == (1, 1)
         assert machine.values.get().value == pytest.approx(0.1)
 
-    def test_against_itself_it_learns_from_both_seats(self) -> None:
+    def test_match_against_itself_teaches_both_seats(self) -> None:
         machine, who = learner(), guest()
         code = room_create(person=who, game="romgon", first=machine.slug, second=machine.slug).room.code
         state = match_step(code=code, person=who, max_plies=100)
@@ -261,15 +261,15 @@ class TestLiveMatches:
 
     def test_a_rematch_may_swap_sides(self) -> None:
         machine, who = learner(), guest()
-        code = against(machine, who)
+        code = open_room(machine, who)
         state = match_resign(code=code, person=who)
         assert state["can_swap"]
         state = room_reset(code=code, person=who, swap=True)
         assert state["ply"] == 1
 
-    def test_a_frozen_machine_plays_and_stays(self) -> None:
+    def test_a_frozen_machine_plays_and_does_not_learn(self) -> None:
         machine, who = learner(learns=False), guest()
-        state = play_out(against(machine, who), who)
+        state = play_out(open_room(machine, who), who)
         assert not machine.values.exists()
         assert not machine.lessons.exists()
         assert "frozen" in state["learning"]["lesson"]["sentence"]
@@ -283,7 +283,7 @@ class TestLiveMatches:
             with CaptureQueriesContext(
                 connection,
             ) as queries:
-                against(machine, who, Side.SECOND)
+                open_room(machine, who, Side.SECOND)
             counts.append(len(queries))
         assert counts[0] == counts[1]
 
@@ -301,8 +301,8 @@ class TestLiveMatches:
         assert "Rows Removed by Filter" not in json.dumps(plan)
 
 
-class TestTheWholeTable:
-    def test_a_copy_begins_where_the_original_stands(self) -> None:
+class TestCopyAndReset:
+    def test_a_copy_begins_with_the_state_of_the_original(self) -> None:
         machine = trained(learner())
         copy = machine_clone(machine_id=machine.pk, name="Copy")
         assert {key: value for key, (value, _) in stored(copy).items()} == {
@@ -323,7 +323,7 @@ class TestTheWholeTable:
         assert not Value.objects.exists()
 
     @pytest.mark.parametrize("column", ["value", "start"])
-    def test_the_audit_finds_what_has_no_cause(self, column: str) -> None:
+    def test_the_audit_finds_values_without_a_cause(self, column: str) -> None:
         trained(learner())
         call_command("audit")
         entry = Value.objects.order_by("pk")[0]
@@ -333,7 +333,7 @@ class TestTheWholeTable:
 
 
 class TestApi:
-    def test_it_is_made_shown_and_measured(self) -> None:
+    def test_machine_is_made_shown_and_measured(self) -> None:
         api = api_with(user(), "read", "train")
         made = api.post("/api/machines", {"game": "romgon", "preset": "romgon-q", "name": "Mine"}, format="json")
         assert made.status_code == 201, made.json()
@@ -357,12 +357,12 @@ class TestApi:
             {"game": "romgon", "rule": {}},
         ],
     )
-    def test_what_does_not_fit_is_refused(self, ask: dict[str, Any]) -> None:
+    def test_unfitting_requests_are_refused(self, ask: dict[str, Any]) -> None:
         answer = api_with(user(), "train").post("/api/machines", ask, format="json")
         assert answer.status_code == 400
         assert not Machine.objects.exists()
 
-    def test_boxes_are_refused_with_a_sentence(self) -> None:
+    def test_requests_for_boxes_are_refused(self) -> None:
         machine = learner()
         api = api_with(None)
         start = GAME.encode(GAME.initial_position())
@@ -371,7 +371,7 @@ class TestApi:
             assert (answer.status_code, answer.json()["code"]) == (404, "no_boxes")
         assert api.get(f"/api/machines/{machine.pk}/export?format=csv").status_code == 400
 
-    def test_its_values_of_a_position(self) -> None:
+    def test_values_of_a_position(self) -> None:
         machine = trained(learner())
         start = GAME.encode(GAME.initial_position())
         found = api_with(None).get(f"/api/machines/{machine.pk}/values/{start}").json()
@@ -381,7 +381,7 @@ class TestApi:
         assert api_with(None).get(f"/api/machines/{machine.pk}/values/nonsense").status_code == 404
 
 
-def test_every_page_about_it_answers(client: Client) -> None:
+def test_every_page_of_the_machine_answers(client: Client) -> None:
     owner = user()
     machine = machine_make(user=owner, game="romgon", side=None, name="Mine")
     client.force_login(owner)

@@ -39,14 +39,14 @@ from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db
 
-MOST = 150
+MAX_VALUES = 150
 GAMES = 12
 
 
 @pytest.fixture(autouse=True)
-def bounds(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings.VALUES_PER_MACHINE = MOST
-    settings.VALUES_PER_ACCOUNT = 10 * MOST
+def low_limits(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.VALUES_PER_MACHINE = MAX_VALUES
+    settings.VALUES_PER_ACCOUNT = 10 * MAX_VALUES
     monkeypatch.setattr(QLearningTraining, "sampling", replace(QLearningTraining.sampling, n_games=2))
 
 
@@ -58,7 +58,7 @@ def stored(machine: Machine) -> dict[str, tuple[float, int]]:
     return {key: (value, n) for key, value, n in machine.values.values_list("key", "value", "n_visits")}
 
 
-def begun(machine: Machine, *stages: Stage) -> TrainingRun:
+def start_run(machine: Machine, *stages: Stage) -> TrainingRun:
     run = training_run_start(machine=machine.slug, stages=stages or [Stage("easy", GAMES)], seed=7, enqueue=False)
     claimed = RUNS.claim(run.pk)
     assert claimed is not None
@@ -66,11 +66,11 @@ def begun(machine: Machine, *stages: Stage) -> TrainingRun:
 
 
 def trained(machine: Machine, *stages: Stage) -> TrainingRun:
-    return run_execute(begun(machine, *stages))
+    return run_execute(start_run(machine, *stages))
 
 
 class TestReadable:
-    def test_what_there_is_no_room_for_is_not_learnt_and_all_else_is(self) -> None:
+    def test_only_new_values_beyond_the_limit_are_left_out(self) -> None:
         values = Values(lambda keys: {"old": 0.0}, room=1)
         q = QLearner(game_get("romgon"), QRule(), values)
         game = [Decision(key, (key,)) for key in ("new", "old", "newer", "new", "old")]
@@ -79,7 +79,7 @@ class TestReadable:
         assert (values.n_new, values.n_left_out, sorted(values.touched)) == (1, 1, ["new", "old"])
         assert values["newer"] == 0
 
-    def test_how_a_training_is_cut_changes_nothing(self) -> None:
+    def test_training_in_parts_equals_training_at_once(self) -> None:
         def after(*parts: int) -> tuple[dict[str, float], int]:
             table: dict[str, float] = {}
 
@@ -88,7 +88,7 @@ class TestReadable:
 
             rng, left_out, epsilon = RandomSource(3), 0, 0.2
             for part in parts:
-                room = MOST - len(table)
+                room = MAX_VALUES - len(table)
                 memory = QMemory(QLearner(game_get("romgon"), QRule(), Values(fetch, room), epsilon))
                 memory.train(OPPONENTS["easy"], part, rng)
                 table |= {one.key: one.after for one in memory.touched()}
@@ -96,34 +96,34 @@ class TestReadable:
             return table, left_out
 
         whole = after(GAMES)
-        assert len(whole[0]) == MOST
+        assert len(whole[0]) == MAX_VALUES
         assert whole[1] > 0
         assert after(*[1] * GAMES) == whole
         assert after(5, 4, 3) == whole
 
 
 class TestRuns:
-    def test_older_run_without_a_bound_uses_the_usual_one(self) -> None:
+    def test_an_older_run_without_a_limit_uses_the_default(self) -> None:
         machine = learner()
-        run = begun(machine)
+        run = start_run(machine)
         TrainingRun.objects.filter(pk=run.pk).update(most_values=None)
         run.refresh_from_db()
         run_execute(run)
         machine.refresh_from_db()
-        assert machine.n_values == MOST
+        assert machine.n_values == MAX_VALUES
 
-    def test_a_run_stops_at_the_bound_however_it_is_cut(self) -> None:
+    def test_a_run_respects_the_limit_in_any_chunks(self) -> None:
         whole, pieces = learner(), learner()
         run = trained(whole)
-        cut, n = begun(pieces), 0
+        cut, n = start_run(pieces), 0
         while cut.status == JobStatus.RUNNING:
             cut = run_chunk(TrainingRun.objects.get(pk=cut.pk), Pace(n_games=1 + n % 3))
             n += 1
         assert stored(pieces) == stored(whole)
         assert run.n_left_out == cut.n_left_out > 0
-        assert (run.most_values, len(stored(whole))) == (MOST, MOST)
+        assert (run.most_values, len(stored(whole))) == (MAX_VALUES, MAX_VALUES)
         whole.refresh_from_db()
-        assert whole.n_values == MOST
+        assert whole.n_values == MAX_VALUES
         before = stored(whole)
         trained(whole)
         assert stored(whole).keys() == before.keys()
@@ -131,13 +131,13 @@ class TestRuns:
         assert value_errors() == values_miscounted() == []
         call_command("audit")
 
-    def test_what_others_of_the_account_do_meanwhile_changes_nothing(self, settings: Any) -> None:
+    def test_other_machines_of_the_account_do_not_change_a_run(self, settings: Any) -> None:
         settings.VALUES_PER_MACHINE, settings.VALUES_PER_ACCOUNT = 400, 300
         owner = user("owner")
         alone = learner(owner=user("alone"))
         trained(alone)
         mine, other = learner(owner=owner), learner(owner=owner)
-        run = begun(mine)
+        run = start_run(mine)
         assert (run.most_values, values_most(other)) == (300, 0), "the run has all of it until it is over"
         run = run_chunk(run, Pace(n_games=3))
         trained(other)
@@ -149,26 +149,26 @@ class TestRuns:
         assert trained(other).most_values == 300
         assert len(stored(other)) == 300
 
-    def test_an_opponent_that_learns_has_a_bound_as_well(self, settings: Any) -> None:
-        settings.VALUES_PER_ACCOUNT = MOST + 20
+    def test_a_learning_opponent_has_a_limit(self, settings: Any) -> None:
+        settings.VALUES_PER_ACCOUNT = MAX_VALUES + 20
         owner = user("owner")
         mine, other = learner(owner=owner), learner(owner=owner)
         run = trained(mine, Stage(other.slug, GAMES, learns=True))
-        assert (run.most_values, run.stages.get().most_values) == (MOST, 20)
-        assert (len(stored(mine)), len(stored(other))) == (MOST, 20)
+        assert (run.most_values, run.stages.get().most_values) == (MAX_VALUES, 20)
+        assert (len(stored(mine)), len(stored(other))) == (MAX_VALUES, 20)
         itself = learner()
         trained(itself, Stage(itself.slug, GAMES, learns=True))
-        assert len(stored(itself)) == MOST
+        assert len(stored(itself)) == MAX_VALUES
         assert values_miscounted() == []
 
-    def test_a_machine_of_boxes_has_none(self) -> None:
+    def test_machines_with_boxes_have_no_limit(self) -> None:
         boxes = machine_create(game="hexapawn", side=Side.SECOND, name="HER")
         run = training_run_start(machine=boxes.slug, stages=[Stage("random", 1)], seed=1, enqueue=False)
         assert (run.most_values, run.n_left_out) == (None, 0)
 
     @pytest.mark.django_db(transaction=True)
-    def test_two_at_once_do_not_both_get_what_is_left(self, settings: Any) -> None:
-        settings.VALUES_PER_ACCOUNT = 2 * MOST
+    def test_concurrent_runs_share_the_remaining_room(self, settings: Any) -> None:
+        settings.VALUES_PER_ACCOUNT = 2 * MAX_VALUES
         owner = user("owner")
         machines = [learner(owner=owner) for _ in range(4)]
         starts = [
@@ -178,13 +178,13 @@ class TestRuns:
             for one in machines
         ]
         assert at_once(*starts) == []
-        assert sorted(TrainingRun.objects.values_list("most_values", flat=True)) == [0, 0, MOST, MOST]
+        assert sorted(TrainingRun.objects.values_list("most_values", flat=True)) == [0, 0, MAX_VALUES, MAX_VALUES]
 
     @pytest.mark.django_db(transaction=True)
-    def test_a_backend_that_dies_in_the_middle_changes_nothing(self) -> None:
+    def test_a_killed_database_connection_changes_nothing(self) -> None:
         whole, killed = learner(), learner()
         trained(whole)
-        run = run_chunk(begun(killed), Pace(n_games=2))
+        run = run_chunk(start_run(killed), Pace(n_games=2))
         with failing_inserts(TERMINATE_CONNECTION, "learning_valuechange"), pytest.raises(Exception, match="terminat"):
             run_chunk(run, Pace(n_games=4))
         run_execute(TrainingRun.objects.get(pk=run.pk))
@@ -193,7 +193,7 @@ class TestRuns:
 
 
 class TestMatches:
-    def test_a_match_teaches_what_there_is_room_for(self, settings: Any) -> None:
+    def test_a_match_respects_the_limit(self, settings: Any) -> None:
         settings.VALUES_PER_MACHINE = 1
         machine = learner()
         who = person(user())
@@ -208,30 +208,30 @@ class TestMatches:
         assert ValueChange.objects.count() == 1
         assert value_errors() == values_miscounted() == []
 
-    def test_its_page_says_so(self, settings: Any, client: Any) -> None:
+    def test_the_page_shows_the_limit(self, settings: Any, client: Any) -> None:
         machine, owner = learner(), user("owner")
         address = f"/machines/{machine.pk}"
         assert "It learns no new values" not in client.get(address).content.decode()
         run = trained(machine)
         assert "It learns no new values, for a machine may have 150." in client.get(address).content.decode()
         shown = APIClient().get(f"/api/training-runs/{run.pk}").json()
-        assert (shown["most_values"], shown["values_left_out"]) == (MOST, run.n_left_out)
+        assert (shown["most_values"], shown["values_left_out"]) == (MAX_VALUES, run.n_left_out)
         assert f'"values_left_out": {run.n_left_out}' in client.get(reverse("run", args=[run.pk])).content.decode()
-        assert APIClient().get(f"/api/machines/{machine.pk}").json()["values"] == MOST
+        assert APIClient().get(f"/api/machines/{machine.pk}").json()["values"] == MAX_VALUES
         settings.VALUES_PER_ACCOUNT = 10
         Machine.objects.filter(pk=machine.pk).update(owner=owner)
         assert "the machines of its account may have 10 together" in client.get(address).content.decode()
 
 
 class TestAccounts:
-    def test_a_copy_and_a_file_need_room_as_well(self, settings: Any) -> None:
+    def test_copies_and_imports_need_room(self, settings: Any) -> None:
         original, owner = learner(), user("owner")
         trained(original)
         content = machine_export(original).text.encode()
-        settings.VALUES_PER_ACCOUNT = 2 * MOST
+        settings.VALUES_PER_ACCOUNT = 2 * MAX_VALUES
         copy = machine_copy(user=owner, machine_id=original.pk)
         brought = machine_import(user=owner, content=content).machine
-        assert [machine.n_values for machine in (copy, brought)] == [MOST, MOST]
+        assert [machine.n_values for machine in (copy, brought)] == [MAX_VALUES, MAX_VALUES]
         n_machines = Machine.objects.count()
         with pytest.raises(ValueQuotaError, match="There is room for 0, this one has 150"):
             machine_import(user=owner, content=content)
@@ -264,7 +264,7 @@ class TestRooms:
         assert (Machine.objects.count(), Room.objects.count()) == before, "nothing of it stays"
         return str(error.value)
 
-    def test_those_of_an_account_need_room_among_its_values(self, settings: Any) -> None:
+    def test_room_copies_count_for_the_account(self, settings: Any) -> None:
         settings.VALUES_PER_ACCOUNT = 15
         original, owner = self.of_size(10), user("owner")
         self.fresh(original, person(owner))
@@ -282,7 +282,7 @@ class TestRooms:
             room_create(person=person(owner), **both)
         self.fresh(original, guest())
 
-    def test_those_that_a_guest_plays_have_so_many_together(self, settings: Any) -> None:
+    def test_room_copies_of_a_guest_have_a_limit(self, settings: Any) -> None:
         settings.VALUES_PER_GUEST = 25
         original, who = self.of_size(10), guest()
         first, _ = self.fresh(original, who), self.fresh(original, who)
@@ -292,7 +292,7 @@ class TestRooms:
         match_resign(code=first.room.code, person=who)
         self.fresh(original, who)
 
-    def test_those_played_from_an_address_have_so_many_together(self, settings: Any) -> None:
+    def test_room_copies_of_an_address_have_a_limit(self, settings: Any) -> None:
         settings.VALUES_PER_ADDRESS = 25
         original, owner = self.of_size(10), user("owner")
         self.fresh(original, replace(person(owner), address="school"))
@@ -303,7 +303,7 @@ class TestRooms:
         self.fresh(original, replace(guest(3), address="home"))
         self.fresh(original, replace(person(owner), address="school"))
 
-    def test_a_very_large_one_is_not_copied_for_a_room(self, settings: Any) -> None:
+    def test_a_very_large_machine_is_not_copied_for_a_room(self, settings: Any) -> None:
         settings.VALUES_PER_ROOM_COPY = 9
         original, owner = self.of_size(10), user("owner")
         for who in (person(owner), guest()):
@@ -314,7 +314,7 @@ class TestRooms:
         machine_copy(user=owner, machine_id=original.pk)
 
     @pytest.mark.django_db(transaction=True)
-    def test_finished_ones_make_way_by_their_values(self, settings: Any) -> None:
+    def test_finished_copies_are_deleted_to_make_room(self, settings: Any) -> None:
         settings.VALUES_PER_GUEST = 25
         original, who = self.of_size(10), guest()
         copies = []
@@ -327,7 +327,7 @@ class TestRooms:
         assert value_errors() == values_miscounted() == []
 
     @pytest.mark.django_db(transaction=True)
-    def test_of_many_at_once_no_more_are_copied_than_may_be(self, settings: Any) -> None:
+    def test_concurrent_copies_do_not_exceed_the_limit(self, settings: Any) -> None:
         settings.VALUES_PER_ACCOUNT = settings.VALUES_PER_GUEST = settings.VALUES_PER_ADDRESS = 25
         original, other = self.of_size(10), self.of_size(10)
         for who in (person(user("owner")), guest(), Principal(address="somewhere")):

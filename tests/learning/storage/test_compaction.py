@@ -35,7 +35,7 @@ from tests.threads import at_once
 from tests.waiting import HANG_S
 
 
-def schooled(learner: Machine, games: int, seed: int = 1) -> Machine:
+def train_unmeasured(learner: Machine, games: int, seed: int = 1) -> Machine:
     """Train a machine without measuring the curve, which takes most of the time of a short run."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(BoxesTraining, "measured", lambda *_: {})
@@ -45,17 +45,17 @@ def schooled(learner: Machine, games: int, seed: int = 1) -> Machine:
 
 def played_machine(n_matches: int = 6) -> Machine:
     """A machine that was trained, played, and trained again, in some twenty lessons."""
-    learner = schooled(machine(), 200)
+    learner = train_unmeasured(machine(), 200)
     for _ in range(n_matches):
         play_out(room("machine", side=Side(learner.side).other, machine=learner.slug).room.code, guest())
-    return schooled(learner, 200, seed=2)
+    return train_unmeasured(learner, 200, seed=2)
 
 
 def history(learner: Machine, first: int = 0) -> dict[int, dict[str, list[int]]]:
     return {number: boxes_at(learner, number) for number in range(first, learner.n_lessons + 1)}
 
 
-def lines(learner: Machine) -> list[Any]:
+def uncompacted_lessons(learner: Machine) -> list[Any]:
     """The uncompacted lessons of a machine, with their changes."""
     lessons = Lesson.objects.filter(machine=learner, number__gt=learner.n_folded).order_by("number")
     names = ("number", "kind", "match", "run", "n_wins", "n_draws", "n_losses", "changes__box", "changes__deltas")
@@ -73,13 +73,13 @@ class TestBoxes:
         tally = [sum(column) for column in zip(*totals, strict=True)]
         draw = Random(15)
         for place in sorted(draw.sample(range(2, learner.n_lessons + 1), 4)):
-            kept = [line for line in lines(learner) if line[0] > place]
+            kept = [line for line in uncompacted_lessons(learner) if line[0] > place]
             for _ in compact_to(learner, place):  # after each step, as after a death in the next one
                 assert history(learner, place) == {n: before[n] for n in before if n >= place}
                 call_command("audit", verbosity=0)
             learner.refresh_from_db()
             assert (learner.n_folded, learner.is_folding) == (place, False)
-            assert lines(learner) == kept
+            assert uncompacted_lessons(learner) == kept
             with pytest.raises(HistoryCompactedError):
                 boxes_at(learner, place - 1)
             (one,) = Lesson.objects.filter(machine=learner, number__lte=place)
@@ -89,32 +89,32 @@ class TestBoxes:
         totals = Lesson.objects.filter(machine=learner).values_list("n_wins", "n_draws", "n_losses")
         assert [sum(column) for column in zip(*totals, strict=True)] == tally
         play_out(room("machine", side=Side(learner.side).other, machine=learner.slug).room.code, guest())
-        schooled(learner, 50, seed=3)
+        train_unmeasured(learner, 50, seed=3)
         call_command("audit", verbosity=0)
 
-    def test_what_copies_share_stays_and_is_let_go_with_them(self) -> None:
-        learner, owner = schooled(machine(), 100), user()
+    def test_shared_boxes_are_deleted_with_their_last_copy(self) -> None:
+        learner, owner = train_unmeasured(machine(), 100), user()
         copies = []
         for seed in range(3):
-            schooled(learner, 60, seed=seed)
+            train_unmeasured(learner, 60, seed=seed)
             copies.append(machine_copy(user=owner, machine_id=learner.pk))
         held = {copy.pk: dict(copy.boxes.values_list("position", "beads")) for copy in copies}
-        schooled(learner, 100, seed=9)
+        train_unmeasured(learner, 100, seed=9)
         compacted(learner, learner.n_lessons)
         assert Lesson.objects.filter(machine=learner).count() == 4, "one behind each copy, and one for the rest"
         late = machine_copy(user=owner, machine_id=learner.pk)
         assert dict(late.boxes.values_list("position", "beads")) == dict(learner.boxes.values_list("position", "beads"))
-        schooled(copies[0], 60)
+        train_unmeasured(copies[0], 60)
         for copy in copies[1:]:
             assert dict(copy.boxes.values_list("position", "beads")) == held[copy.pk]
         call_command("audit", verbosity=0)
         boxes_own(*(copy.pk for copy in copies))
-        now = schooled(learner, 20, seed=4)
+        now = train_unmeasured(learner, 20, seed=4)
         compacted(now, now.n_lessons)
         assert Lesson.objects.filter(machine=learner).count() == 2, "the copy made last is behind the place"
         call_command("audit", verbosity=0)
 
-    def test_matches_that_taught_are_let_go(self) -> None:
+    def test_compacted_matches_can_be_deleted(self) -> None:
         learner = played_machine(3)
         assert Match.objects.count() == Lesson.objects.exclude(match=None).count() == 3
         compacted(learner, learner.n_lessons)
@@ -122,14 +122,14 @@ class TestBoxes:
         Match.objects.all().delete()
         call_command("audit", verbosity=0)
 
-    def test_a_reset_forgets_what_was_folded_too(self) -> None:
+    def test_a_reset_deletes_compacted_lessons(self) -> None:
         owner = user()
-        learner = schooled(machine(owner=owner), 100)
+        learner = train_unmeasured(machine(owner=owner), 100)
         steps = compact_to(learner, learner.n_lessons)
         next(steps)
         machine_reset(user=owner, machine_id=learner.pk)
         assert list(steps) == [], "what it was about is gone"
-        learner = schooled(Machine.objects.get(pk=learner.pk), 60)
+        learner = train_unmeasured(Machine.objects.get(pk=learner.pk), 60)
         assert learner.n_folded == 0
         compacted(learner, learner.n_lessons)
         call_command("audit", verbosity=0)
@@ -137,7 +137,7 @@ class TestBoxes:
 
 @pytest.mark.django_db
 class TestValues:
-    def test_what_they_were_stays_where_somebody_asks(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_earlier_values_stay_readable_where_needed(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(compaction, "CHANGES_AT_ONCE", 3)
         learner, other = table(), table()
         for n in range(8):
@@ -160,14 +160,14 @@ class TestValues:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_compaction_runs_along_with_all_other_work(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compaction_runs_during_all_other_work(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two compactions, a training, matches, copies, a reset and a deletion run at the same time."""
     monkeypatch.setattr(compaction, "CHANGES_AT_ONCE", 40)
     monkeypatch.setattr(compaction, "LOCK_S", HANG_S)
     owner = user()
     trainee, played, doomed, gone = machine(), machine(), machine(owner=owner), machine(owner=owner)
     for one in (played, doomed, gone):
-        schooled(one, 60)
+        train_unmeasured(one, 60)
     is_over = Event()
 
     def compact() -> None:
@@ -179,12 +179,12 @@ def test_compaction_runs_along_with_all_other_work(monkeypatch: pytest.MonkeyPat
 
     def live() -> None:
         try:
-            schooled(trainee, 1500)
+            train_unmeasured(trainee, 1500)
             for n in range(6):
                 seated = room("machine", guest(n), side=Side(played.side).other, machine=played.slug, fresh=n % 2 == 1)
                 play_out(seated.room.code, guest(n))
             machine_reset(user=owner, machine_id=doomed.pk)
-            schooled(doomed, 60)
+            train_unmeasured(doomed, 60)
             machine_delete(user=owner, machine_id=gone.pk)
         finally:
             is_over.set()
@@ -201,8 +201,8 @@ def test_compaction_runs_along_with_all_other_work(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.django_db
 class TestRetention:
-    def test_what_is_old_is_folded_and_what_is_not_stays(self) -> None:
-        old, young = played_machine(), schooled(machine(), 100)
+    def test_only_old_lessons_are_compacted(self) -> None:
+        old, young = played_machine(), train_unmeasured(machine(), 100)
         place = old.n_lessons - 3
         then = timezone.now() - timedelta(days=40)
         Lesson.objects.filter(machine=old, number__lte=place).update(created_at=then)
@@ -211,7 +211,7 @@ class TestRetention:
         young.refresh_from_db()
         assert (old.n_folded, old.folded_at, young.n_folded) == (place, then, 0)
 
-    def test_no_more_changes_are_kept_than_may_be(self, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_changes_beyond_the_limit_are_compacted(self, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("learning.workers.ledger.LOOKED_AT_LESSONS", 1)
         settings.KEEP_LEDGER_CHANGES = 200
         learner = played_machine()
@@ -220,7 +220,7 @@ class TestRetention:
         kept = Change.objects.filter(lesson__machine=learner, lesson__number__gt=learner.n_folded).count()
         assert kept <= 200 < kept + Box.objects.filter(machine=learner).count()
 
-    def test_what_was_broken_off_is_gone_on_with(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_an_interrupted_compaction_is_continued(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(compaction, "CHANGES_AT_ONCE", 50)
         learner = played_machine()
         steps = compact_to(learner, learner.n_lessons)
@@ -261,10 +261,10 @@ class TestRetention:
         assert found == [{old.pk, many.pk}, {older.pk}, set(), set()]
         assert after == 0, "from the first again"
 
-    def test_each_look_goes_on_behind_the_one_before(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_each_search_continues_after_the_previous_one(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(compaction, "STRETCH", 2)
         for n in range(5):
-            schooled(machine(name=f"Machine {n}"), 20)
+            train_unmeasured(machine(name=f"Machine {n}"), 20)
         Lesson.objects.update(created_at=timezone.now() - timedelta(days=40))
         cache.delete(AFTER)
         for n_folded in (2, 4, 5):
@@ -275,7 +275,7 @@ class TestRetention:
 
 @pytest.mark.django_db
 class TestViews:
-    def test_pages_and_programs_say_from_when_its_story_is_kept(self, client: Any) -> None:
+    def test_pages_and_api_show_the_start_of_the_history(self, client: Any) -> None:
         learner = played_machine(2)
         play_out(room("machine", side=Side(learner.side).other, machine=learner.slug).room.code, guest())
         learner.refresh_from_db()

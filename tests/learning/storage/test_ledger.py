@@ -26,7 +26,7 @@ from tests.factories import NC, guest, house, in_memory, machine, person, play, 
 from tests.waiting import HANG_S
 
 
-def against(learner: Machine, **options: Any) -> Seated:
+def open_match(learner: Machine, **options: Any) -> Seated:
     """A guest's match against a machine, on the side that the machine does not play."""
     return room("machine", side=Side(learner.side).other, machine=learner.slug, **options)
 
@@ -36,7 +36,7 @@ class TestMatch:
     def test_a_match_teaches_what_the_readable_machine_learns(self) -> None:
         for seed in range(20):
             learner = machine()
-            seated = against(learner)
+            seated = open_match(learner)
             Match.objects.filter(room=seated.room).update(seed=seed)
             state = play_out(seated.room.code, guest())
 
@@ -54,9 +54,9 @@ class TestMatch:
             assert {key: stored[key] for key in readable.boxes} == readable.boxes
         assert ledger_errors() == []
 
-    def test_its_lesson_lists_every_change_with_its_match(self) -> None:
+    def test_the_lesson_lists_every_change_with_its_match(self) -> None:
         learner = machine()
-        seated = against(learner)
+        seated = open_match(learner)
         play_out(seated.room.code, guest())
         lesson = Lesson.objects.get()
         assert (lesson.number, lesson.kind, lesson.match, lesson.run) == (1, "match", Match.objects.get(), None)
@@ -71,21 +71,21 @@ class TestMatch:
     def test_draws_are_counted_by_slot(self) -> None:
         learner = machine()
         for _ in range(3):
-            play_out(against(learner).room.code, guest())
+            play_out(open_match(learner).room.code, guest())
         n_drawn = Draw.objects.filter(machine=learner, slot__isnull=False).count()
         assert sum(sum(box.visits) for box in learner.boxes.all()) == n_drawn
 
-    def test_a_machine_that_meets_boxes_as_it_goes_opens_them(self) -> None:
+    def test_boxes_are_opened_when_met(self) -> None:
         learner = machine_create(game=NC, side=Side.FIRST, name="HER", rule=BoxRule(open_boxes=OpenBoxes.WHEN_MET))
         assert learner.boxes.count() == 0
-        against(learner)
+        open_match(learner)
         (box,) = learner.boxes.all()
         assert (box.position, box.start, box.move_number) == (".........", [4, 4, 4], 1)
 
-    def test_an_empty_box_is_refilled_with_the_match_as_its_cause(self) -> None:
+    def test_a_refill_has_the_match_as_its_cause(self) -> None:
         learner = machine_create(game=NC, side=Side.FIRST, name="M", rule=BoxRule(when_empty=WhenEmpty.REFILL))
         Box.objects.filter(machine=learner, position=".........").update(beads=[0, 0, 0], start=[0, 0, 0])
-        seated = against(learner)
+        seated = open_match(learner)
         lesson = Lesson.objects.get()
         assert (lesson.kind, lesson.match.room_id) == ("refill", seated.room.pk)
         assert Change.objects.get().deltas == [4, 4, 4]
@@ -103,7 +103,7 @@ class TestMatch:
                 " start = array_fill(0, ARRAY[cardinality(beads)]) WHERE machine_id = %s AND move_number = 2",
                 [learner.pk],
             )
-        seated = against(learner)
+        seated = open_match(learner)
         state = room_view(room_get(seated.room.code))
         state = play(seated, guest(), state["legal_moves"][0])
         assert state["outcome"] == {
@@ -114,11 +114,11 @@ class TestMatch:
         assert state["learning"]["draws"][-1]["resigned"] is True
         assert [change["delta"] for change in state["learning"]["changes"]] == [-1]
 
-    def test_a_frozen_machine_plays_and_stays_as_it_is(self) -> None:
+    def test_a_frozen_machine_plays_and_does_not_learn(self) -> None:
         learner = machine()
         Machine.objects.update(learns=False)
         before = list(learner.boxes.values_list("beads", flat=True))
-        state = play_out(against(learner).room.code, guest())
+        state = play_out(open_match(learner).room.code, guest())
         assert list(learner.boxes.values_list("beads", flat=True)) == before
         assert not Lesson.objects.exists()
         assert "frozen" in state["learning"]["lesson"]["sentence"]
@@ -129,7 +129,7 @@ class TestMatch:
     def test_change_of_a_box_is_separate_from_the_result(self) -> None:
         """The sentence is split correctly even if the machine's name looks like a part of it."""
         learner = machine(Side.FIRST, name="I lost: twice")
-        seated = against(learner)
+        seated = open_match(learner)
         match_resign(code=seated.room.code, person=guest())
         (lesson,) = room_view(room_get(seated.room.code))["learning"]["lessons"]
         assert lesson["sentence"] == "I lost: twice won: the box that it used gains 3 beads of the colour played."
@@ -138,7 +138,7 @@ class TestMatch:
     def test_a_fresh_copy_learns_and_the_original_does_not(self) -> None:
         original = trained(machine())
         before = list(original.boxes.order_by("pk").values_list("beads", flat=True))
-        seated = against(original, fresh=True)
+        seated = open_match(original, fresh=True)
         copy = Machine.objects.get(room=seated.room)
         assert list(copy.boxes.order_by("position").values_list("position", "beads")) == list(
             original.boxes.order_by("position").values_list("position", "beads")
@@ -151,7 +151,7 @@ class TestMatch:
         assert list(original.boxes.order_by("pk").values_list("beads", flat=True)) == before
         assert ledger_errors() == []
 
-    def test_a_fresh_copy_belongs_to_the_account_that_asked_for_it(self) -> None:
+    def test_a_fresh_copy_belongs_to_the_requesting_account(self) -> None:
         original, account = machine(), user()
         assert original.owner is None
         room("machine", person(account), machine=original.slug, fresh=True)
@@ -164,15 +164,15 @@ class TestMatch:
         state = room_reset(code=seated.room.code, person=guest(), swap=True)
         assert [seat["kind"] for seat in state["seats"]] == ["machine", "human"]
         assert state["ply"] == 1
-        alone = against(machine())
+        alone = open_match(machine())
         state = play_out(alone.room.code, guest())
         assert state["can_swap"] is False
         with pytest.raises(rooms.exceptions.CannotSwapError):
             room_reset(code=alone.room.code, person=guest(), swap=True)
 
-    def test_a_resignation_is_a_game_won(self) -> None:
+    def test_a_resignation_of_the_opponent_is_a_win(self) -> None:
         learner = machine()
-        seated = against(learner)
+        seated = open_match(learner)
         play(seated, guest(), "5")
         match_resign(code=seated.room.code, person=guest())
         assert Lesson.objects.get().n_wins == 1
@@ -185,7 +185,7 @@ class TestDatabase:
         with pytest.raises(IntegrityError, match=name):
             write()
 
-    def test_no_negative_beads(self) -> None:
+    def test_beads_are_not_negative(self) -> None:
         learner = machine()
         self.refused("box_beads_not_negative", lambda: learner.boxes.filter(ply=1).update(beads=[-1] * 5))
 
@@ -193,7 +193,7 @@ class TestDatabase:
         learner = machine()
         self.refused("box_beads_aligned", lambda: learner.boxes.update(beads=[1]))
 
-    def test_one_box_a_position(self) -> None:
+    def test_a_position_has_one_box(self) -> None:
         box = machine().boxes.all()[0]
         box.pk = None
         self.refused("box_once", box.save)
@@ -204,7 +204,7 @@ class TestDatabase:
 
     def test_a_match_teaches_once(self) -> None:
         learner = machine()
-        play_out(against(learner).room.code, guest())
+        play_out(open_match(learner).room.code, guest())
         again = Lesson.objects.get()
         again.pk, again.number = None, 2
         self.refused("lesson_match_once", again.save)
@@ -213,7 +213,7 @@ class TestDatabase:
         learner = machine()
         self.refused("machine_games_add_up", lambda: Machine.objects.filter(pk=learner.pk).update(n_wins=1))
 
-    def test_a_run_is_never_overdone(self) -> None:
+    def test_a_run_has_no_more_games_than_requested(self) -> None:
         run = training_run_start(machine=machine().slug, stages=[Stage("random", 10)], seed=1, enqueue=False)
         self.refused("run_not_overdone", lambda: TrainingRun.objects.filter(pk=run.pk).update(games_done=11, n_wins=11))
 
@@ -240,7 +240,7 @@ def test_a_copy_begins_a_ledger_of_its_own() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_twenty_matches_and_two_runs_at_once_lose_nothing() -> None:
+def test_concurrent_matches_and_runs_lose_nothing() -> None:
     learner = machine()
     runs = [
         training_run_start(machine=learner.slug, stages=[Stage(opponent, 200_000)], seed=seed, enqueue=False)
@@ -249,7 +249,7 @@ def test_twenty_matches_and_two_runs_at_once_lose_nothing() -> None:
     faults: list[BaseException] = []
     start = threading.Barrier(22)
 
-    def guarded(work: Callable[[], Any]) -> threading.Thread:
+    def guarded_thread(work: Callable[[], Any]) -> threading.Thread:
         def run() -> None:
             try:
                 start.wait(HANG_S)
@@ -276,7 +276,7 @@ def test_twenty_matches_and_two_runs_at_once_lose_nothing() -> None:
 
         return work
 
-    threads = [guarded(match(n)) for n in range(20)] + [guarded(training(run)) for run in runs]
+    threads = [guarded_thread(match(n)) for n in range(20)] + [guarded_thread(training(run)) for run in runs]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -292,7 +292,7 @@ def test_twenty_matches_and_two_runs_at_once_lose_nothing() -> None:
 
 
 @pytest.mark.django_db
-def test_training_stores_exactly_what_the_kernel_leaves() -> None:
+def test_training_stores_the_arrays_of_the_kernel() -> None:
     learner = trained(machine(), games=2000, seed=5, opponent="perfect")
     memory, expected = MEMORY.load(learner), in_memory(learner, 2000, 5, "perfect")
     assert (memory.beads == expected.beads).all()

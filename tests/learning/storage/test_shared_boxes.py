@@ -48,17 +48,17 @@ def original_of(preset: str) -> Machine:
     """A trained machine of a preset, on the side of the preset's author."""
     game = "hexapawn" if preset.startswith(("gardner", "hexapawn")) else NC
     side = Side.FIRST if preset.startswith(("michie-1961", "scroggs")) else Side.SECOND
-    return schooled(machine_create(game=game, side=side, name="Original", preset=preset), 300)
+    return train_unmeasured(machine_create(game=game, side=side, name="Original", preset=preset), 300)
 
 
-def schooled(learner: Machine, games: int) -> Machine:
+def train_unmeasured(learner: Machine, games: int) -> Machine:
     """Train a machine without measuring the curve, which is slow and has nothing to do with copies."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(BoxesTraining, "measured", lambda *_: {})
         return trained(learner, games)
 
 
-def copied(original: Machine, *, full: bool) -> Machine:
+def copy_machine(original: Machine, *, full: bool) -> Machine:
     """A copy with its own rows for all boxes (``full``) or for none."""
     with transaction.atomic():
         copy = machine_clone(machine_id=original.pk, name="Copy")
@@ -69,7 +69,7 @@ def copied(original: Machine, *, full: bool) -> Machine:
     return copy
 
 
-def held(learner: Machine) -> list[Any]:
+def stored_state(learner: Machine) -> list[Any]:
     """Boxes, changes and totals of a machine, without ids and times."""
     boxes = learner.boxes.order_by("ply", "position")
     changes = Change.objects.filter(lesson__machine=learner).order_by("pk")
@@ -94,7 +94,7 @@ def shown_text(learner: Machine) -> str:
             del change["room"], change["training_run"], change["created_at"]
         answers.append(answer)
     everything = [
-        held(learner),
+        stored_state(learner),
         machine_export(learner).text,
         machine_export(learner, "csv").text,
         box_gallery(learner),
@@ -115,7 +115,7 @@ def matches_over(game: str, side: int, n: int) -> list[Seat]:
     return Seat.objects.bulk_create(Seat(match=match, side=side, player="machine") for match in matches)
 
 
-def played(row: Seat, learner: Machine) -> list[DecisionRecord]:
+def play_match(row: Seat, learner: Machine) -> list[DecisionRecord]:
     """Play a match of a machine against random play without a room's services, learn from it, and return the draws."""
     match, records = row.match, list[DecisionRecord]()
     seat = LiveSeat(row)
@@ -147,10 +147,10 @@ def played(row: Seat, learner: Machine) -> list[DecisionRecord]:
 @pytest.mark.django_db
 @pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.sampled(3)
-def test_nobody_can_tell_it_from_a_full_one(preset: str) -> None:
+def test_a_sharing_copy_equals_a_full_copy(preset: str) -> None:
     root, boss = original_of(preset), user("boss", is_staff=True)
     seats = matches_over(root.game, root.side, 2 * N_PAIRS)
-    sharing, full = (copied(root, full=is_full) for is_full in (False, True))
+    sharing, full = (copy_machine(root, full=is_full) for is_full in (False, True))
     assert not sharing.own_boxes.exists()
 
     def play_on(sixth: int) -> None:
@@ -161,19 +161,19 @@ def test_nobody_can_tell_it_from_a_full_one(preset: str) -> None:
                 MachineSeat(seat=seat, machine=both[k % 2]) for k, seat in enumerate(seats[begin:end])
             )
             for k in range(begin, end, 2):
-                assert played(seats[k], both[0]) == played(seats[k + 1], both[1])
-        assert held(sharing) == held(full)
+                assert play_match(seats[k], both[0]) == play_match(seats[k + 1], both[1])
+        assert stored_state(sharing) == stored_state(full)
 
     play_on(1)
     visited = {box.position for box in full.own_boxes.all() if any(box.visits)}
     assert set(sharing.own_boxes.values_list("position", flat=True)) == visited, "rows for those that differ"
-    schooled(root, 100)  # later lessons of the original do not concern the copies
+    train_unmeasured(root, 100)  # later lessons of the original do not concern the copies
     assert shown_text(sharing) == shown_text(full)
     play_on(2)
-    schooled(sharing, 40)
-    schooled(full, 40)
+    train_unmeasured(sharing, 40)
+    train_unmeasured(full, 40)
     play_on(3)
-    original, sharing, full = sharing, copied(sharing, full=False), copied(full, full=True)
+    original, sharing, full = sharing, copy_machine(sharing, full=False), copy_machine(full, full=True)
     assert sharing.shares == original
     assert Machine.objects.get(pk=original.pk).shares is None, "nobody shares what is shared"
     play_on(4)
@@ -182,7 +182,7 @@ def test_nobody_can_tell_it_from_a_full_one(preset: str) -> None:
     assert not Machine.objects.exclude(shares=None).exists()
     assert shown_text(sharing) == shown_text(full)
     play_on(5)
-    sharing, full = copied(sharing, full=False), copied(full, full=True)
+    sharing, full = copy_machine(sharing, full=False), copy_machine(full, full=True)
     play_on(6)
     machine_reset(user=boss, machine_id=sharing.pk)
     machine_reset(user=boss, machine_id=full.pk)
@@ -193,7 +193,7 @@ def test_nobody_can_tell_it_from_a_full_one(preset: str) -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("preset", PRESETS)
-def test_its_room_tells_the_same(preset: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rooms_of_both_copies_send_the_same(preset: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("games.models.secrets.randbits", lambda bits: 3)  # fixes the seeds of the matches
     root, texts = original_of(preset), []
     asked: dict[str, Any] = {"opponent": "machine", "machine": root.slug, "fresh": True}
@@ -211,7 +211,7 @@ def test_its_room_tells_the_same(preset: str, monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.django_db
-def test_a_draw_is_no_change() -> None:
+def test_a_draw_creates_no_row() -> None:
     original = trained(machine())
     seated = room("machine", machine=original.slug, fresh=True)
     copy = Machine.objects.get(room=seated.room)
@@ -224,9 +224,9 @@ def test_a_draw_is_no_change() -> None:
 
 
 @pytest.mark.django_db
-def test_a_row_that_did_not_begin_with_what_was_shared_is_found() -> None:
+def test_the_audit_finds_a_row_with_a_wrong_start() -> None:
     original = trained(machine(), 100)
-    copy = copied(original, full=False)
+    copy = copy_machine(original, full=False)
     trained(copy, 20)
     trained(original, 100, seed=2)  # later lessons of the original do not concern the copy
     call_command("audit", verbosity=0)
@@ -239,7 +239,7 @@ def test_a_row_that_did_not_begin_with_what_was_shared_is_found() -> None:
 
 
 @pytest.mark.django_db
-def test_a_box_that_the_original_opens_later_is_not_shared() -> None:
+def test_boxes_opened_later_are_not_shared() -> None:
     rule = replace(PRESETS["michie-refill"].rule, open_boxes=OpenBoxes.WHEN_MET)
     original = trained(machine(rule=rule), 20, seed=1)
     copy = machine_clone(machine_id=original.pk, name="Copy")
@@ -247,24 +247,24 @@ def test_a_box_that_the_original_opens_later_is_not_shared() -> None:
     assert trained(original, 200, seed=2).boxes.count() > n_boxes == copy.boxes.count()
     trained(copy, 200, seed=2)
     assert copy.boxes.count() == original.boxes.count()
-    assert held(copy)[0] != held(original)[0]
+    assert stored_state(copy)[0] != stored_state(original)[0]
     assert ledger_errors() == []
 
 
 @pytest.mark.django_db
-def test_a_copy_of_one_that_knows_nothing_shares_it_too() -> None:
+def test_a_copy_of_an_untrained_machine_shares_its_boxes() -> None:
     original = machine()
-    copy, full = copied(original, full=False), copied(original, full=True)
+    copy, full = copy_machine(original, full=False), copy_machine(original, full=True)
     trained(original, 50)
-    assert held(copy) == held(full)
+    assert stored_state(copy) == stored_state(full)
     machine_reset(user=user("boss", is_staff=True), machine_id=original.pk)
-    again = copied(original, full=False)  # the number of the last lesson continues without lessons
-    assert held(again) == held(copy) == held(full)
+    again = copy_machine(original, full=False)  # the number of the last lesson continues without lessons
+    assert stored_state(again) == stored_state(copy) == stored_state(full)
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("is_analysed", [False, True])
-def test_a_move_finds_its_box_by_indexes_alone(is_analysed: bool) -> None:
+def test_a_move_reads_its_box_by_indexes(is_analysed: bool) -> None:
     originals = [trained(machine(), 100, seed=seed) for seed in range(8)]
     copies = [machine_clone(machine_id=one.pk, name="Copy") for one in originals for _ in range(3)]
     trained(copies[9], 200)
@@ -282,7 +282,7 @@ def test_a_move_finds_its_box_by_indexes_alone(is_analysed: bool) -> None:
         assert not re.search("Seq Scan on (learning_box|learning_change)", plan), plan
 
 
-def copies_while(original: Machine, what: Callable[[], Any]) -> list[Machine]:
+def copies_made_during(original: Machine, what: Callable[[], Any]) -> list[Machine]:
     """The copies of a machine that are made and taught while ``what`` runs."""
 
     def copy(number: int) -> None:
@@ -304,7 +304,7 @@ def test_copies_made_during_a_deletion_or_reset_are_complete(how: str) -> None:
         original = trained(machine(), 100, seed=seed)
         fresh = {key: tuple(start) for key, start in original.boxes.values_list("position", "start")}
         before = {key: tuple(beads) for key, beads in original.boxes.values_list("position", "beads")}
-        for copy in copies_while(original, partial(do, user=boss, machine_id=original.pk)):
+        for copy in copies_made_during(original, partial(do, user=boss, machine_id=original.pk)):
             began = {key: tuple(start) for key, start in copy.boxes.values_list("position", "start")}
             assert began in (before, fresh)
             assert copy.n_games == 1
@@ -313,9 +313,9 @@ def test_copies_made_during_a_deletion_or_reset_are_complete(how: str) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_copy_waits_for_nobody_who_teaches_the_original() -> None:
+def test_copying_does_not_wait_for_lessons_of_the_original() -> None:
     original = trained(machine(), 100)
-    before = held(original)[0]
+    before = stored_state(original)[0]
     with transaction.atomic():
         (taught,) = machine_lock(original.pk)
         memory = kind_of(taught).memory.load(taught)
@@ -325,7 +325,7 @@ def test_a_copy_waits_for_nobody_who_teaches_the_original() -> None:
         kind_of(taught).memory.lesson_give(taught, memory, LessonKind.TRAINING, Cause(run_id=run.pk))
         assert at_once(lambda: room("machine", machine=original.slug, fresh=True) and None) == []
     copy = Machine.objects.exclude(shares=None).get()
-    assert [row[4] for row in held(copy)[0]] == [row[4] for row in before]
+    assert [row[4] for row in stored_state(copy)[0]] == [row[4] for row in before]
     assert (copy.n_removed, Machine.objects.get(pk=original.pk).n_removed) == (0, 1)
 
 
@@ -340,16 +340,16 @@ def test_a_thousand_fresh_rooms_take_two_megabytes() -> None:
     original = trained(machine())
     tables = ("games_room", "games_match", "games_seat", "learning_machine", "learning_machineseat")
 
-    def counted() -> dict[str, int]:
+    def table_sizes() -> dict[str, int]:
         return {table: rows(f'SELECT count(*) FROM "{table}"')[0][0] for table in dict(rows(SIZES))}
 
-    before = counted()
+    before = table_sizes()
     room("machine", machine=original.slug, fresh=True)
-    added = {table: n - before[table] for table, n in counted().items() if n > before[table]}
+    added = {table: n - before[table] for table, n in table_sizes().items() if n > before[table]}
     assert added == {**dict.fromkeys(tables, 1), "games_seat": 2}
     sizes = dict(rows(SIZES))
     for table in tables:
-        _repeat(table, 1000)
+        _repeat_rows(table, 1000)
     assert Machine.objects.filter(shares=original).count() == 1001
     # In megabytes of the database; the fill of index pages with random keys varies by a few per cent.
     assert sum(size - sizes[table] for table, size in dict(rows(SIZES)).items()) <= 1.05 * 2 * 1024**2
@@ -361,7 +361,7 @@ def rows(sql: str) -> list[Any]:
         return cursor.fetchall()
 
 
-def _repeat(table: str, n: int) -> None:
+def _repeat_rows(table: str, n: int) -> None:
     """Store the rows of the latest room ``n`` more times under new keys, as for ``n`` rooms."""
     which = "WHERE room_id IS NOT NULL" if table == "learning_machine" else ""
     rows(

@@ -28,7 +28,7 @@ def many_boxes(monkeypatch: pytest.MonkeyPatch) -> Machine:
     return machine_create(game=Race.slug, side=Side.SECOND, name="Ten thousand")
 
 
-def taught(learner: Machine, beads: int) -> list[TouchedBox]:
+def add_beads(learner: Machine, beads: int) -> list[TouchedBox]:
     """Add ``beads`` to every slot, as a chunk of a run would; return the boxes stored."""
     run = training_run_start(machine=learner.slug, stages=[Stage("random", 1)], seed=1, enqueue=False)
     memory = MEMORY.load(learner)
@@ -46,8 +46,8 @@ def taught(learner: Machine, beads: int) -> list[TouchedBox]:
 def test_ten_thousand_boxes_are_stored_with_their_changes(many_boxes: Machine) -> None:
     n_boxes = table_of(many_boxes).n_boxes
     assert n_boxes > 10_000
-    assert len(taught(many_boxes, 2)) == n_boxes
-    assert len(taught(many_boxes, -1)) == n_boxes
+    assert len(add_beads(many_boxes, 2)) == n_boxes
+    assert len(add_beads(many_boxes, -1)) == n_boxes
     assert Change.objects.count() == 2 * n_boxes
     memory = MEMORY.load(many_boxes)
     assert (memory.beads == memory.table.initial + 1).all()
@@ -57,7 +57,7 @@ def test_ten_thousand_boxes_are_stored_with_their_changes(many_boxes: Machine) -
 
 def test_draws_without_changed_beads_leave_no_ledger_entry() -> None:
     learner = machine()
-    assert len(taught(learner, 0)) == learner.boxes.count()
+    assert len(add_beads(learner, 0)) == learner.boxes.count()
     assert (MEMORY.load(learner).visits == 1).all()
     assert not Change.objects.exists()
 

@@ -14,14 +14,14 @@ from beadbox.rules.outcome import Side
 from games.models import Ply, Room
 from learning.models import Machine
 from tests.factories import NC, guest, machine, person, play, room, user
-from tests.learning.services.test_personal_machines import guest_of, taught
+from tests.learning.services.test_personal_machines import guest_of, press_teach
 
 pytestmark = pytest.mark.django_db
 
 
-def test_it_leads_a_guest_to_their_machine_and_their_match(client: Client) -> None:
+def test_guests_see_their_machine_and_match(client: Client) -> None:
     assert b'id="yours-title"' not in client.get("/").content
-    opened, own = taught(client)
+    opened, own = press_teach(client)
     page = client.get("/")
     assert [one["url"] for one in page.context["own_matches"]] == [f"/rooms/{opened.code}"]
     assert page.context["own_matches"][0]["names"] == [own.name, "you"]
@@ -32,7 +32,7 @@ def test_it_leads_a_guest_to_their_machine_and_their_match(client: Client) -> No
     assert b'id="yours-title"' not in Client().get("/").content
 
 
-def test_of_an_account_the_three_with_most_games(client: Client) -> None:
+def test_accounts_see_their_three_most_trained_machines(client: Client) -> None:
     client.force_login(ada := user("ada"))
     for k in range(5):
         machine(name=f"Mine {k}", owner=ada, is_public=False)
@@ -47,7 +47,7 @@ def test_of_an_account_the_three_with_most_games(client: Client) -> None:
     assert "against" not in account
 
 
-def test_an_own_machine_is_kept_in_the_account_or_in_the_browser(client: Client) -> None:
+def test_own_machines_are_kept_by_account_or_browser(client: Client) -> None:
     assert "Make an account</a> to keep it longer." in client.get(f"/play/{NC}").content.decode()
     client.force_login(user("ada"))
     page = client.get(f"/play/{NC}").content.decode()
@@ -55,7 +55,7 @@ def test_an_own_machine_is_kept_in_the_account_or_in_the_browser(client: Client)
     assert "in this browser" not in page
 
 
-def live(n: int = 1) -> list[str]:
+def live_rooms(n: int = 1) -> list[str]:
     codes = []
     for k in range(n):
         seated = room("perfect", guest(k + 1))
@@ -64,34 +64,34 @@ def live(n: int = 1) -> list[str]:
     return codes
 
 
-def listed(client: Client) -> set[str]:
+def rooms_listed(client: Client) -> set[str]:
     return {one["code"] for one in client.get("/").context["live_rooms"]}
 
 
 def test_at_most_five_matches_are_offered_for_watching(client: Client) -> None:
-    codes = live(7)
-    assert len(listed(client)) == 5
-    assert listed(client) <= set(codes)
+    codes = live_rooms(7)
+    assert len(rooms_listed(client)) == 5
+    assert rooms_listed(client) <= set(codes)
 
 
 def test_ones_own_match_is_not_offered_for_watching(client: Client) -> None:
     client.force_login(ada := user("ada"))
     seated = room("perfect", person(ada))
     play(seated, person(ada), "5")
-    assert listed(client) == set()
-    assert listed(Client()) == {seated.room.code}
+    assert rooms_listed(client) == set()
+    assert rooms_listed(Client()) == {seated.room.code}
 
 
 def test_match_idle_for_ten_minutes_is_not_offered(client: Client) -> None:
-    (code,) = live()
-    assert listed(client) == {code}
+    (code,) = live_rooms()
+    assert rooms_listed(client) == {code}
     Ply.objects.update(played_at=timezone.now() - timedelta(minutes=10, seconds=1))
-    assert listed(client) == set(), "whatever else has changed in the room since"
+    assert rooms_listed(client) == set(), "whatever else has changed in the room since"
     assert Room.objects.get().changed_at > timezone.now() - timedelta(minutes=5)
 
 
-def test_it_takes_as_many_queries_with_much_of_ones_own(client: Client) -> None:
-    taught(client)
+def test_number_of_queries_does_not_depend_on_own_rows(client: Client) -> None:
+    press_teach(client)
     counts = []
     for _ in range(2):
         with CaptureQueriesContext(connection) as queries:

@@ -52,22 +52,22 @@ def mine(owner: Any) -> Machine:
 def new_machine(**changed: Any) -> dict[str, Any]:
     """The form of a new machine; unticked boxes are not sent."""
     form = {"game": NC, "side": "0", "name": "Mendel", "is_public": "on", "preset": "scroggs"}
-    return {name: value for name, value in {**form, **sent(BoxRule()), **changed}.items() if value is not None}
+    return {name: value for name, value in {**form, **form_fields(BoxRule()), **changed}.items() if value is not None}
 
 
 def new_learner(**changed: Any) -> dict[str, Any]:
     """The form of a new machine that keeps values, with the fields of its rule."""
     form = {"game": "romgon", "name": "Quentin", "is_public": "on", "preset": "romgon-q", "own_rule": "on"}
-    return {**form, **sent(QRule()), **changed}
+    return {**form, **form_fields(QRule()), **changed}
 
 
-def sent(rule: Rule) -> dict[str, Any]:
+def form_fields(rule: Rule) -> dict[str, Any]:
     """The form fields of a rule, as a browser sends them."""
     values = kind_of_rule(rule).page.rule_to_form(rule).items()
     return {name: "on" if value is True else value for name, value in values if value not in (None, False)}
 
 
-class TestMake:
+class TestCreation:
     def test_every_field_of_the_rule_has_words_and_a_place(self) -> None:
         words = [name for kind in KINDS.values() for name in kind.page.text.words]
         assert sorted(words) == sorted(field.name for rule in RULES.values() for field in fields(rule))
@@ -94,14 +94,14 @@ class TestMake:
         }
 
     @pytest.mark.parametrize("preset", PRESETS)
-    def test_from_a_preset(self, client: Client, owner: Any, preset: str) -> None:
+    def test_machine_is_made_from_a_preset(self, client: Client, owner: Any, preset: str) -> None:
         answer = client.post("/machines/new", new_machine(preset=preset))
         made = Machine.objects.get()
         assert answer.headers["Location"] == made.get_absolute_url()
         assert (made.owner, made.name, made.preset, made.is_public) == (owner, "Mendel", preset, True)
         assert made.box_rule == PRESETS[preset].rule
 
-    def test_with_a_rule_of_its_own(self, client: Client, owner: Any) -> None:
+    def test_machine_is_made_with_its_own_rule(self, client: Client, owner: Any) -> None:
         form = new_machine(
             own_rule="on",
             initial="6 3, 1",
@@ -119,7 +119,7 @@ class TestMake:
 
     @pytest.mark.parametrize("preset", PRESETS)
     def test_the_form_of_a_preset_gives_the_same_rule_back(self, client: Client, owner: Any, preset: str) -> None:
-        rule = dict.fromkeys((field.name for field in fields(BoxRule)), None) | sent(PRESETS[preset].rule)
+        rule = dict.fromkeys((field.name for field in fields(BoxRule)), None) | form_fields(PRESETS[preset].rule)
         client.post("/machines/new", new_machine(own_rule="on", **rule))
         assert Machine.objects.get().box_rule == PRESETS[preset].rule
 
@@ -136,7 +136,7 @@ class TestMake:
 
     def test_values_with_a_rule_of_its_own(self, client: Client, owner: Any) -> None:
         rule = QRule(0.25, 1.0, 0.75, 0.9999999, 0.125, -0.5)
-        answer = client.post("/machines/new", new_learner(**sent(rule)))
+        answer = client.post("/machines/new", new_learner(**form_fields(rule)))
         made = Machine.objects.get()
         assert (made.rule, made.preset, made.side, made.epsilon) == (rule, "", None, 0.75)
         page = client.get(answer.headers["Location"]).content.decode()
@@ -153,7 +153,7 @@ class TestMake:
         self, client: Client, owner: Any, preset: str
     ) -> None:
         """Without JavaScript, the fields of boxes and of a side are sent too."""
-        client.post("/machines/new", new_machine() | new_learner(**sent(Q_PRESETS[preset].rule)))
+        client.post("/machines/new", new_machine() | new_learner(**form_fields(Q_PRESETS[preset].rule)))
         made = Machine.objects.get()
         assert (made.rule, made.preset) == (Q_PRESETS[preset].rule, "")
 
@@ -252,7 +252,7 @@ class TestMake:
         made = Machine.objects.get()
         assert (made.game, made.side, made.preset, made.epsilon) == ("romgon-flip", None, "romgon-q-curious", 1.0)
 
-    def test_no_more_than_the_quota(self, client: Client, owner: Any, settings: Any) -> None:
+    def test_the_quota_is_respected(self, client: Client, owner: Any, settings: Any) -> None:
         settings.MACHINES_PER_ACCOUNT = 1
         client.post("/machines/new", new_machine())
         page = client.post("/machines/new", new_machine())
@@ -266,7 +266,7 @@ class TestChange:
         mine.refresh_from_db()
         assert (mine.name, mine.description, mine.is_public, mine.learns) == ("Other", "Kind.", False, False)
 
-    def test_the_buttons_of_the_page(self, client: Client, mine: Machine) -> None:
+    def test_buttons_of_the_page(self, client: Client, mine: Machine) -> None:
         client.post(f"/machines/{mine.pk}/set", {"learns": "off"})
         mine.refresh_from_db()
         assert (mine.learns, mine.is_public) == (False, True)
@@ -274,14 +274,14 @@ class TestChange:
         mine.refresh_from_db()
         assert (mine.learns, mine.is_public) == (False, False)
 
-    def test_a_copy_belongs_to_who_asks(self, client: Client, owner: Any) -> None:
+    def test_a_copy_belongs_to_its_maker(self, client: Client, owner: Any) -> None:
         house = trained(machine(Side.FIRST))
         client.post(f"/machines/{house.pk}/clone", {"name": "My own"})
         copy = Machine.objects.get(owner=owner)
         assert (copy.name, copy.copied_from) == ("My own", house)
         assert ledger_errors() == []
 
-    def test_reset_says_what_is_lost_and_then_forgets(self, client: Client, mine: Machine) -> None:
+    def test_reset_is_confirmed(self, client: Client, mine: Machine) -> None:
         fresh = list(mine.boxes.order_by("position").values_list("beads", flat=True))
         trained(mine)
         assert b"1,000 games" in client.get(f"/machines/{mine.pk}/reset").content
@@ -290,7 +290,7 @@ class TestChange:
         assert list(mine.boxes.order_by("position").values_list("beads", flat=True)) == fresh
         assert ledger_errors() == []
 
-    def test_delete_says_what_is_lost_and_then_deletes(self, client: Client, mine: Machine) -> None:
+    def test_deletion_is_confirmed(self, client: Client, mine: Machine) -> None:
         trained(mine)
         page = client.get(f"/machines/{mine.pk}/delete").content
         assert b"304 boxes" in page
@@ -300,28 +300,28 @@ class TestChange:
         assert not Machine.objects.exists()
 
 
-class TestTrain:
+class TestTraining:
     def stages(self, *opponents: tuple[str, int], **extra: Any) -> dict[str, Any]:
         form: dict[str, Any] = {"stage-TOTAL_FORMS": len(opponents), "stage-INITIAL_FORMS": 0, "seed": 7, **extra}
         for number, (opponent, games) in enumerate(opponents):
             form |= {f"stage-{number}-opponent": opponent, f"stage-{number}-games": games}
         return form
 
-    def test_a_curriculum(self, client: Client, mine: Machine) -> None:
+    def test_training_by_a_curriculum(self, client: Client, mine: Machine) -> None:
         answer = client.post(f"/machines/{mine.pk}/train", self.stages(("random", 500), ("perfect", 200)))
         run = TrainingRun.objects.get()
         assert answer.headers["Location"] == f"/runs/{run.pk}"
         assert (run.machine, run.n_games, run.seed, run.started_by) == (mine, 700, 7, mine.owner)
         assert [(s.opponent, s.n_games) for s in run.stages.all()] == [("random", 500), ("perfect", 200)]
 
-    def test_against_another_machine_that_learns_too(self, client: Client, mine: Machine, owner: Any) -> None:
+    def test_training_against_a_learning_machine(self, client: Client, mine: Machine, owner: Any) -> None:
         other = machine(Side.SECOND, owner=owner)
         form = self.stages((str(other.pk), 100), **{"stage-0-learns": "on"})
         assert client.post(f"/machines/{mine.pk}/train", form).status_code == 302
         stage = TrainingRun.objects.get().stages.get()
         assert (stage.opponent_machine, stage.opponent_learns) == (other, True)
 
-    def test_somebody_elses_machine_may_teach_but_not_learn(self, client: Client, mine: Machine) -> None:
+    def test_machines_of_others_teach_but_do_not_learn(self, client: Client, mine: Machine) -> None:
         other = machine(Side.SECOND, owner=user("other"))
         refused = self.stages((str(other.pk), 100), **{"stage-0-learns": "on"})
         assert client.post(f"/machines/{mine.pk}/train", refused).status_code == 403
@@ -329,7 +329,7 @@ class TestTrain:
         assert client.post(f"/machines/{mine.pk}/train", self.stages((str(other.pk), 100))).status_code == 302
 
     @pytest.mark.parametrize(("opponent", "games"), [("random", 0), ("random", 10**10), ("nobody", 5), ("999", 5)])
-    def test_what_cannot_be_is_refused(self, client: Client, mine: Machine, opponent: str, games: int) -> None:
+    def test_impossible_trainings_are_refused(self, client: Client, mine: Machine, opponent: str, games: int) -> None:
         assert client.post(f"/machines/{mine.pk}/train", self.stages((opponent, games))).status_code == 200
         assert not TrainingRun.objects.exists()
 
@@ -346,7 +346,7 @@ class TestTrain:
         assert b"frozen" in page
         assert b">Seed</label>" in page, "no label has a colon"
 
-    def test_the_page_of_a_run_holds_all_that_a_reload_needs(self, client: Client, mine: Machine) -> None:
+    def test_the_page_of_a_run_is_complete_after_a_reload(self, client: Client, mine: Machine) -> None:
         trained(mine)
         run = mine.runs.get()
         page = client.get(f"/runs/{run.pk}")
@@ -373,7 +373,7 @@ class TestTrain:
 
 
 class TestCompare:
-    def test_a_machines_runs_follow_one_another(self, client: Client, mine: Machine) -> None:
+    def test_runs_of_a_machine_are_joined_to_a_curve(self, client: Client, mine: Machine) -> None:
         trained(mine, 1000)
         trained(mine, 500, seed=2)
         other = trained(machine(Side.SECOND, name="=cmd()"), 300)
@@ -388,7 +388,7 @@ class TestCompare:
         rows = client.get(f"/machines/compare.csv?machine={other.pk}").content.decode("utf-8-sig").splitlines()
         assert rows[1].startswith(f"{other.pk},'=cmd(),0,")
 
-    def test_a_fixed_number_of_queries(self, client: Client, mine: Machine) -> None:
+    def test_comparison_takes_a_fixed_number_of_queries(self, client: Client, mine: Machine) -> None:
         trained(mine, 100)
         counts = []
         for runs in (1, 4):
@@ -400,8 +400,8 @@ class TestCompare:
         assert counts[0] == counts[1]
 
 
-class TestLook:
-    def test_the_gallery_packs_what_the_wall_shows(self, client: Client) -> None:
+class TestViews:
+    def test_the_gallery_has_the_data_of_every_box(self, client: Client) -> None:
         learner = trained(machine(Side.FIRST))
         packed = page_json(client.get(f"/machines/{learner.pk}/boxes"), "packed")
         wall = [box_view(learner.cabinet, box) for box in learner.boxes.order_by("ply", "position")]
@@ -430,7 +430,7 @@ class TestLook:
         assert answers[0]["lesson"] is None
         assert "Trained 200 games" in answers[3]["lesson"]["sentence"]
 
-    def test_why_in_every_orientation(self, client: Client) -> None:
+    def test_why_page_in_every_orientation(self, client: Client) -> None:
         learner = trained(machine(Side.FIRST))
         game = learner.game_rules
         position = game.decode("X...O....")
@@ -449,7 +449,7 @@ class TestLook:
         ("text", "over", "n_moves"),
         [("X........", None, 8), ("XXXOO....", "Crosses won: three in a row.", 0)],
     )
-    def test_why_where_the_machine_does_not_choose(
+    def test_why_page_of_positions_without_a_choice(
         self, client: Client, text: str, over: str | None, n_moves: int
     ) -> None:
         learner = machine(Side.FIRST)
@@ -466,7 +466,7 @@ class TestLook:
         assert b'id="board"' in page.content
 
 
-READ = [
+READ_PAGES = [
     "/machines/{machine}",
     "/machines/{machine}/boxes",
     "/machines/{machine}/boxes-at/0",
@@ -479,54 +479,54 @@ READ = [
     "/runs/{run}/curve.csv",
     "/runs/{run}/run.json",
 ]
-OWN = [f"/machines/{{machine}}/{page}" for page in ("edit", "train", "reset", "delete")]
-WRITE = [*OWN, "/machines/{machine}/set", "/runs/{run}/cancel"]
+OWNER_PAGES = [f"/machines/{{machine}}/{page}" for page in ("edit", "train", "reset", "delete")]
+WRITE_PAGES = [*OWNER_PAGES, "/machines/{machine}/set", "/runs/{run}/cancel"]
 
 
 class TestAccess:
     """The same addresses for the owner, another user, a guest and the staff."""
 
     @pytest.fixture
-    def at(self) -> dict[str, int]:
+    def row_ids(self) -> dict[str, int]:
         learner = trained(machine(Side.FIRST, owner=user("owner"), is_public=False), 50)
         return {"machine": learner.pk, "run": learner.runs.get().pk}
 
-    def statuses(self, client: Client, at: dict[str, int], pages: list[str], method: str = "get") -> set[int]:
-        return {getattr(client, method)(page.format(**at)).status_code for page in pages}
+    def statuses(self, client: Client, row_ids: dict[str, int], pages: list[str], method: str = "get") -> set[int]:
+        return {getattr(client, method)(page.format(**row_ids)).status_code for page in pages}
 
     @pytest.mark.parametrize("name", ["owner", "staff"])
-    def test_owner_and_staff(self, client: Client, at: dict[str, int], name: str) -> None:
+    def test_access_of_owner_and_staff(self, client: Client, row_ids: dict[str, int], name: str) -> None:
         accounts = type(user("any")).objects
         client.force_login(accounts.filter(username=name).first() or user(name, is_staff=True))
-        assert self.statuses(client, at, READ + OWN) == {200}
+        assert self.statuses(client, row_ids, READ_PAGES + OWNER_PAGES) == {200}
 
-    def test_another_user_and_what_is_not_public(self, client: Client, at: dict[str, int]) -> None:
+    def test_access_of_another_user_to_private_machines(self, client: Client, row_ids: dict[str, int]) -> None:
         client.force_login(user("other"))
-        assert self.statuses(client, at, READ + OWN) == {404}
-        assert self.statuses(client, at, [*WRITE, "/machines/{machine}/clone"], "post") == {404}
+        assert self.statuses(client, row_ids, READ_PAGES + OWNER_PAGES) == {404}
+        assert self.statuses(client, row_ids, [*WRITE_PAGES, "/machines/{machine}/clone"], "post") == {404}
 
-    def test_another_user_and_what_is_public(self, client: Client, at: dict[str, int]) -> None:
+    def test_access_of_another_user_to_public_machines(self, client: Client, row_ids: dict[str, int]) -> None:
         Machine.objects.update(is_public=True)
         client.force_login(user("other"))
-        assert self.statuses(client, at, READ) == {200}
-        assert self.statuses(client, at, OWN) == {403}
-        assert self.statuses(client, at, WRITE, "post") == {403}
+        assert self.statuses(client, row_ids, READ_PAGES) == {200}
+        assert self.statuses(client, row_ids, OWNER_PAGES) == {403}
+        assert self.statuses(client, row_ids, WRITE_PAGES, "post") == {403}
         assert Machine.objects.get().learns
 
-    def test_a_guest(self, client: Client, at: dict[str, int]) -> None:
-        assert self.statuses(client, at, READ) == {404}
+    def test_access_of_a_guest(self, client: Client, row_ids: dict[str, int]) -> None:
+        assert self.statuses(client, row_ids, READ_PAGES) == {404}
         Machine.objects.update(is_public=True)
-        assert self.statuses(client, at, READ) == {200}
-        for page in [*WRITE, "/machines/{machine}/clone", "/machines/new"]:
-            answer = client.post(page.format(**at))
+        assert self.statuses(client, row_ids, READ_PAGES) == {200}
+        for page in [*WRITE_PAGES, "/machines/{machine}/clone", "/machines/new"]:
+            answer = client.post(page.format(**row_ids))
             assert answer.headers["Location"].startswith("/login?next=")
         assert Machine.objects.count() == 1
 
-    def test_the_list_shows_what_may_be_seen(self, client: Client, at: dict[str, int]) -> None:
+    def test_the_list_shows_visible_machines_only(self, client: Client, row_ids: dict[str, int]) -> None:
         copy = factories.room("machine", side=Side.FIRST, machine=machine().slug, fresh=True)
         assert copy.room.fresh_machines.exists()
         assert [row["name"] for row in client.get("/machines").context["machines"]] == ["MENACE"]
-        client.force_login(Machine.objects.get(pk=at["machine"]).owner)
+        client.force_login(Machine.objects.get(pk=row_ids["machine"]).owner)
         shown = client.get("/machines").context
         assert len([*shown["own"], *shown["machines"]]) == 2
 
@@ -574,7 +574,7 @@ class TestRefusals:
         other = machine(Side.SECOND, "scroggs", name="Émile")
         menaces = [machine(Side.SECOND, "michie-refill", name=f"Refill {n}") for n in range(3)]
 
-        def listed(**chosen: Any) -> tuple[list[str], list[str], str]:
+        def machines_listed(**chosen: Any) -> tuple[list[str], list[str], str]:
             """The machines on the page, the ticked ones, and the page."""
             page = client.post(
                 "/tournaments/new", {"format": "swiss", "games": "7", "seed": "5", **chosen}
@@ -585,7 +585,7 @@ class TestRefusals:
         first = client.get("/tournaments/new").content.decode()
         assert re.findall(r'name="machines" value="(\d+)"', first)[0] == str(mine.pk)  # own machines come first
         assert re.search(r'name="seed" value="\d+"', first), "a seed is in sight before anything begins"
-        found, ticked, page = listed(
+        found, ticked, page = machines_listed(
             **{"list-search": "emile", "show": "on", "machines": [mine.pk], "opponents": ["random"]}
         )
         assert (found, ticked) == ([str(mine.pk), str(other.pk)], [str(mine.pk)])  # ticked machines stay
@@ -596,19 +596,19 @@ class TestRefusals:
             'value="random"[^>]* checked',
         ):
             assert re.search(kept, page), kept
-        assert listed(**{"list-mine": "on", "show": "on"})[0] == [str(mine.pk)]
-        found, ticked, page = listed(**{"list-rule": "michie-refill", "tick": "on", "machines": [other.pk]})
+        assert machines_listed(**{"list-mine": "on", "show": "on"})[0] == [str(mine.pk)]
+        found, ticked, page = machines_listed(**{"list-rule": "michie-refill", "tick": "on", "machines": [other.pk]})
         assert set(found) == set(ticked) == {str(one.pk) for one in (other, *menaces)}
         assert "4 machines are chosen." in page
-        assert "No machine fits." in listed(**{"list-search": "nobody of this name", "show": "on"})[2]
+        assert "No machine fits." in machines_listed(**{"list-search": "nobody of this name", "show": "on"})[2]
         assert not Tournament.objects.exists()
         with django_assert_max_num_queries(12):
-            listed(**{"list-rule": "michie-refill", "tick": "on"})
+            machines_listed(**{"list-rule": "michie-refill", "tick": "on"})
         for n in range(MAX_ENTRIES):
             machine(Side.SECOND, "scroggs", name=f"Many {n}")
-        assert len(listed(**{"list-search": "many", "tick": "on"})[1]) == MAX_ENTRIES
+        assert len(machines_listed(**{"list-search": "many", "tick": "on"})[1]) == MAX_ENTRIES
         private = machine(Side.SECOND, owner=user("hidden"), is_public=False, name="Hidden")
-        assert str(private.pk) not in listed(show="on", machines=[private.pk, "x", "9" * 30])[0]
+        assert str(private.pk) not in machines_listed(show="on", machines=[private.pk, "x", "9" * 30])[0]
 
     def test_a_machine_without_opponent_gets_a_hint_whom_to_add(self, client: Client, mine: Machine) -> None:
         twin = machine(mine.cabinet.side, name="Twin")
@@ -628,7 +628,7 @@ class TestRefusals:
         assert b"log in first" not in page.content
 
 
-def test_the_pages_tell_how_likely_a_box_is_to_be_opened(client: Client) -> None:
+def test_pages_show_the_chance_of_opening_each_box(client: Client) -> None:
     learner = trained(machine(Side.FIRST))
     box = learner.boxes.filter(move_number=2)[0]
     visits = {slug: visit_probabilities(learner, slug)[box.position] for slug in ("random", "win-block", "perfect")}

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.mark.parametrize("path", ["/learn", "/learn/hexapawn", "/learn/romgon", "/learn/hexapawn-5x4", "/learn/x%00"])
-def test_any_address_has_a_page(path: str) -> None:
+def test_every_address_has_a_page(path: str) -> None:
     answer = Client().get(path, {"win": ["3", "4"], "seed": "9" * 500, "games": "-1", "game": "hexapawn", "<b>": "1"})
     reading = page_json(answer, "reading")
     assert answer.status_code == 200
@@ -22,12 +22,12 @@ def test_any_address_has_a_page(path: str) -> None:
     assert b"<b>" not in answer.content.split(b'id="reading"')[1].split(b"</script>")[0]
 
 
-def test_it_reads_nothing_that_is_stored(django_assert_num_queries: Any) -> None:
+def test_the_page_takes_no_query(django_assert_num_queries: Any) -> None:
     with django_assert_num_queries(0):
         assert Client().get("/learn").status_code == 200
 
 
-def test_what_is_kept_is_ones_own_and_nobody_elses() -> None:
+def test_a_kept_machine_belongs_to_its_maker() -> None:
     mine, stranger, account = Client(), Client(), Client()
     account.force_login(user("ada"))
     kept = mine.post("/learn/keep", {"address": "game=hexapawn&side=second&games=20&win=4"})
@@ -41,7 +41,7 @@ def test_what_is_kept_is_ones_own_and_nobody_elses() -> None:
 
 
 @pytest.mark.parametrize("address", ["games=10000001", "win=x", "game=romgon", "preset=q", "games=1&games=2"])
-def test_a_broken_address_is_kept_by_nobody(address: str) -> None:
+def test_a_broken_address_makes_no_machine(address: str) -> None:
     client = Client()
     refused = client.post("/learn/keep", {"address": address}, follow=True)
     assert address.partition("=")[0] in str(next(iter(refused.context["messages"])))

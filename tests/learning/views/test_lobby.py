@@ -20,30 +20,30 @@ from tests.factories import house, machine, trained, user
 pytestmark = pytest.mark.django_db
 
 
-def large() -> Machine:
+def large_machine() -> Machine:
     """A public machine of a board too large for exact strength."""
     return machine_create(game="hexapawn-5x4", side=Side.FIRST, name="Large", preset="hexapawn-rl")
 
 
-def test_no_game_is_played_for_who_looks(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_page_views_play_no_sample_games(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(training, "SAMPLE_GAMES", 5)
-    machine = trained(large(), games=20)
+    machine = trained(large_machine(), games=20)
     measured = machine.runs.get().curve.order_by("games_done").last()
     assert measured is not None
 
-    def played(*args: Any, **options: Any) -> None:
+    def fail_if_played(*args: Any, **options: Any) -> None:
         raise AssertionError("a game was played for who looks")
 
-    monkeypatch.setattr(OpenMemory, "sample", played)
+    monkeypatch.setattr(OpenMemory, "sample", fail_if_played)
     assert list(strength_at_hand(machine).values()) == [measured.strength[slug] for slug in ("random", "win_block")]
     assert client.get("/").status_code == 200
 
 
-def test_of_what_was_never_measured_nothing_is_at_hand() -> None:
-    assert strength_at_hand(large()) == {}
+def test_unmeasured_machines_have_no_known_strength() -> None:
+    assert strength_at_hand(large_machine()) == {}
 
 
-def test_every_game_is_a_board_with_something_on_it(client: Client) -> None:
+def test_every_game_is_shown_with_a_board(client: Client) -> None:
     shown = client.get(reverse("choose")).context["games"]
     assert {game["slug"] for game in shown} == {slug for slug, game in GAMES.items() if game.family == slug}
     for game in shown:
@@ -71,7 +71,7 @@ def test_running_trainings_are_shown_if_the_machine_is_visible(client: Client) -
     assert [run["machine"] for run in client.get("/").context["runs"]] == ["Private", "Public"]
 
 
-def test_the_lab_leads_to_all_of_it_with_machines_and_without(client: Client) -> None:
+def test_the_lab_links_to_all_its_pages(client: Client) -> None:
     for with_machines in (False, True):
         if with_machines:
             house()

@@ -24,7 +24,7 @@ def names(client: Client, query: str = "") -> list[str]:
     return [row["name"] for row in (*context["own"], *context["machines"])]
 
 
-def many(n: int, **fields: Any) -> list[Machine]:
+def make_machines(n: int, **fields: Any) -> list[Machine]:
     """``n`` machines without boxes, each with its own games and score."""
     made = Machine.objects.bulk_create(
         Machine(
@@ -48,7 +48,7 @@ def many(n: int, **fields: Any) -> list[Machine]:
 
 
 @pytest.fixture
-def three() -> dict[str, Machine]:
+def three_machines() -> dict[str, Machine]:
     """A first and a second player of noughts and crosses and one of hexapawn, with different strengths."""
     made = {
         "Ada": trained(machine(Side.FIRST, name="Ada", preset="scroggs"), 300),
@@ -60,8 +60,10 @@ def three() -> dict[str, Machine]:
 
 
 class TestSorting:
-    def test_by_each_column_and_back(self, client: Client, three: dict[str, Machine]) -> None:
-        score = {name: Standing.objects.get(pk=one.pk).score or 0 for name, one in three.items()}
+    def test_sorting_by_each_column_in_both_directions(
+        self, client: Client, three_machines: dict[str, Machine]
+    ) -> None:
+        score = {name: Standing.objects.get(pk=one.pk).score or 0 for name, one in three_machines.items()}
         by_score = sorted(score, key=lambda name: score[name])
         for query, expected in {
             "": ["Ada", "Bo", "Cy"],
@@ -76,8 +78,8 @@ class TestSorting:
             assert names(client, query) == expected, query
 
     @pytest.mark.parametrize("sort", SORTS)
-    def test_reads_an_index_and_no_more_than_the_page(self, sort: str) -> None:
-        many(1500)
+    def test_sorting_reads_an_index(self, sort: str) -> None:
+        make_machines(1500)
         everybody = MachineListFilter({"sort": sort}, Machine.objects.filter(is_public=True)).qs
         with connection.cursor() as cursor:
             cursor.execute("ANALYZE learning_machine, learning_standing")
@@ -85,8 +87,8 @@ class TestSorting:
         assert "Sort" not in plan.replace("Incremental Sort", "")
         assert re.search(r"Index (Only )?Scan.* using (machine_by_\w+|standing_\w+)", plan), plan
 
-    def test_pages_neither_repeat_nor_leave_out_one(self, client: Client) -> None:
-        many(60)
+    def test_pages_have_each_machine_once(self, client: Client) -> None:
+        make_machines(60)
         Standing.objects.update(score=0.5, games=7)
         for sort in SORTS:
             seen = [name for page in range(1, 6) for name in names(client, f"sort={sort}&page={page}")]
@@ -96,8 +98,8 @@ class TestSorting:
         assert names(client, "page=99") == names(client, "page=5")
 
 
-class TestNarrowing:
-    def test_by_everything_that_is_shown(self, client: Client, three: dict[str, Machine]) -> None:
+class TestFilters:
+    def test_filters_by_every_column(self, client: Client, three_machines: dict[str, Machine]) -> None:
         own = user("somebody")
         Machine.objects.filter(name="Bo").update(owner=own, preset="")
         for query, expected in {
@@ -125,7 +127,7 @@ class TestNarrowing:
          "whose=owner", "sort=password", f"search={'x' * 81}"],
     )  # fmt: skip
     def test_an_invalid_choice_is_shown_at_its_field(
-        self, client: Client, three: dict[str, Machine], wrong: str
+        self, client: Client, three_machines: dict[str, Machine], wrong: str
     ) -> None:
         page = client.get(f"/machines?{wrong}")
         field = wrong.partition("=")[0]
@@ -134,7 +136,7 @@ class TestNarrowing:
         assert [row["name"] for row in page.context["machines"]] == ["Ada", "Bo", "Cy"]
 
 
-class TestWhoSeesWhat:
+class TestVisibility:
     def test_private_machines_and_room_copies_are_not_listed(self, client: Client) -> None:
         """Private machines are listed for their owner alone, copies for rooms for no one."""
         mine, other = user("mine"), user("other")
@@ -155,7 +157,7 @@ class TestWhoSeesWhat:
         assert names(client) == ["Secret", "Open"], "one's own first"
         assert names(client, "whose=own") == ["Secret"]
 
-    def test_a_visitors_own_is_in_their_list_alone(self, client: Client) -> None:
+    def test_a_guests_machine_is_listed_for_the_guest_alone(self, client: Client) -> None:
         client.post("/teach", {"game": NC})
         (own,) = Machine.objects.filter(guest__isnull=False)
         for query in ("", "whose=own", f"game={NC}&sort=-games"):
@@ -166,7 +168,7 @@ class TestWhoSeesWhat:
 
 
 class TestOwnFirst:
-    def test_the_list_begins_with_ones_own_and_each_is_there_once(self, client: Client) -> None:
+    def test_own_machines_come_first_and_once(self, client: Client) -> None:
         ada = user("ada")
         for name in ("Aa", "Zz"):
             machine(name=name)
@@ -183,39 +185,41 @@ class TestOwnFirst:
         assert names(client, "sort=name") == ["Aa", *(f"Mine {k}" for k in range(7)), "Zz"]
         assert "Your machines" not in Client().get("/machines").content.decode()
 
-    def test_who_has_one_machine_that_is_the_only_one(self, client: Client) -> None:
+    def test_a_single_own_machine_is_listed_once(self, client: Client) -> None:
         client.post("/teach", {"game": NC})
         page = client.get("/machines").content.decode()
         assert "Your machines" in page
         assert "All other machines" not in page
 
-    def test_the_second_page_has_the_others_alone(self, client: Client) -> None:
+    def test_own_machines_are_on_the_first_page_only(self, client: Client) -> None:
         client.force_login(ada := user("ada"))
         machine(name="Mine", owner=ada)
-        for one in many(30):
+        for one in make_machines(30):
             Standing.objects.get_or_create(machine=one)
         context = client.get("/machines?page=2").context
         assert (context["own"], len(context["machines"])) == ([], 12)
 
 
 class TestCost:
-    def test_as_many_queries_for_a_thousand_as_for_one(self, client: Client) -> None:
+    def test_number_of_queries_does_not_depend_on_the_length(self, client: Client) -> None:
         counts = []
         for n in (1, 999):
-            many(n) if n == 1 else Machine.objects.all().delete() and many(1000)
+            make_machines(n) if n == 1 else Machine.objects.all().delete() and make_machines(1000)
             with CaptureQueriesContext(connection) as queries:
                 page = client.get("/machines?sort=-strength")
             counts.append(len(queries))
         assert counts[0] == counts[1] <= 3
         assert len(page.content) < 100_000
 
-    def test_a_page_of_all_games_holds_each_board_once(self, client: Client, three: dict[str, Machine]) -> None:
+    def test_a_page_of_all_games_holds_each_board_once(
+        self, client: Client, three_machines: dict[str, Machine]
+    ) -> None:
         assert set(client.get("/machines").context["boards"]) == {NC, "hexapawn"}
 
 
 class TestComparing:
-    def test_finds_machines_to_add_and_leaves_out(self, client: Client, three: dict[str, Machine]) -> None:
-        ada, bo = three["Ada"], three["Bo"]
+    def test_search_finds_machines_to_add(self, client: Client, three_machines: dict[str, Machine]) -> None:
+        ada, bo = three_machines["Ada"], three_machines["Bo"]
         page = client.get(f"/machines/compare?machine={ada.pk}&search=O").content.decode()
         assert f'href="/machines/compare?machine={ada.pk}&amp;machine={bo.pk}"' in page
         assert "Cy" not in page
@@ -224,8 +228,8 @@ class TestComparing:
         for odd in ("%25", "'", "x" * 5000, "<b>"):
             assert client.get(f"/machines/compare?search={odd}").status_code == 200
 
-    def test_is_full_with_six(self, client: Client) -> None:
-        query = "&".join(f"machine={one.pk}" for one in many(6))
+    def test_at_most_six_machines_are_compared(self, client: Client) -> None:
+        query = "&".join(f"machine={one.pk}" for one in make_machines(6))
         page = client.get(f"/machines/compare?{query}&search=Many").content.decode()
         assert "One picture holds no more machines" in page
         assert 'name="search"' not in page

@@ -45,7 +45,7 @@ class TestPages:
             assert page["Content-Encoding"] == "gzip"
             assert len(page.content) < 300_000, address
 
-    def test_it_tells_its_exact_strength_and_its_last_lessons(self, client: Client) -> None:
+    def test_page_shows_exact_strength_and_last_lessons(self, client: Client) -> None:
         learner = machine(Side.FIRST, "michie-1961")
         page = client.get(f"/machines/{learner.pk}")
         assert page.context["strength"]["random"]["win"] == pytest.approx(0.606828, abs=1e-6)
@@ -59,7 +59,7 @@ class TestPages:
         assert [line["result"] in ("win", "draw", "loss") for line in recent] == [True, False]
         assert "Trained 1,000 games" in recent[1]["sentence"]
 
-    def test_a_run_of_many_lessons_is_one_line_of_the_record(self, client: Client) -> None:
+    def test_a_run_of_many_lessons_is_one_line(self, client: Client) -> None:
         learner = machine()
         stage = Stage("random", 300)
         run = RUNS.claim(training_run_start(machine=learner.slug, stages=[stage], seed=1, enqueue=False).pk)
@@ -97,7 +97,7 @@ class TestPages:
             counts.append(len(queries))
         assert counts[0] == counts[1] <= 6
 
-    def test_a_box_is_found_in_any_orientation_and_tells_its_history(self, client: Client) -> None:
+    def test_a_box_is_found_in_any_orientation(self, client: Client) -> None:
         learner = machine()
         trained(learner)
         play_out(factories.room("machine", machine=learner.slug).room.code, guest())
@@ -129,7 +129,7 @@ class TestPages:
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_a_machines_page_hears_of_every_bead() -> None:
+async def test_every_bead_is_sent_to_the_page() -> None:
     in_db = database_sync_to_async
     learner = await in_db(machine)()
     seated = await in_db(factories.room)("machine", machine=learner.slug)
@@ -198,7 +198,7 @@ class TestAdmin:
         assert visited.context["cl"].result_count == copy.own_boxes.count()
 
     @pytest.mark.parametrize("model", [Box, Lesson, TrainingRun])
-    def test_history_can_be_read_and_nothing_else(self, staff: Client, learner: Machine, model: Any) -> None:
+    def test_history_is_read_only(self, staff: Client, learner: Machine, model: Any) -> None:
         name = model._meta.model_name
         row = model.objects.all()[0]
         assert staff.get(f"/admin/learning/{name}/").status_code == 200
@@ -231,6 +231,6 @@ class TestAdmin:
             counts.append(len(queries))
         assert counts[0] == counts[1]
 
-    def test_others_are_sent_to_the_log_in(self, client: Client, learner: Machine) -> None:
+    def test_other_visitors_are_redirected_to_the_log_in(self, client: Client, learner: Machine) -> None:
         client.force_login(factories.user("somebody"))
         assert client.get("/admin/learning/box/").status_code == 302

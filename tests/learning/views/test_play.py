@@ -32,18 +32,18 @@ def test_every_game_has_its_ways_to_play(client: Client, game: str) -> None:
         assert client.post("/rooms", form).url.startswith("/rooms/")
 
 
-def test_a_game_that_is_not_there(client: Client) -> None:
+def test_an_unknown_game_is_not_found(client: Client) -> None:
     assert client.get("/play/chess").status_code == 404
 
 
-def test_one_click_meets_the_machines_of_the_house(client: Client) -> None:
+def test_one_click_opens_a_match_with_a_house_machine(client: Client) -> None:
     assert {one["opponent"] for one in client.get(f"/play/{NC}").context["game"]["rivals"]} == {"win-block"}
     house()
     rivals = client.get(f"/play/{NC}").context["game"]["rivals"]
     assert [(one["opponent"], one["name"]) for one in rivals] == [("menace", "MENACE the Second"), ("menace", "MENACE")]
 
 
-def test_machines_of_the_house_are_named_as_on_their_boxes(client: Client) -> None:
+def test_house_machines_have_their_short_names(client: Client) -> None:
     names = {}
     for game in (NC, "hexapawn"):
         opponents = client.get(f"/play/{game}").context["game"]["opponents"]
@@ -62,7 +62,7 @@ def test_visible_machines_are_offered_with_own_ones_first(client: Client) -> Non
     assert [[one["id"] for one in side["machines"]] for side in seen["sides"]] == [[own.pk], [other.pk]]
 
 
-def test_its_queries_do_not_grow_with_the_machines(client: Client, django_assert_num_queries: Any) -> None:
+def test_number_of_queries_does_not_depend_on_machines(client: Client, django_assert_num_queries: Any) -> None:
     machine(Side.FIRST)
     with django_assert_num_queries(2):
         client.get(f"/play/{NC}")
@@ -72,7 +72,7 @@ def test_its_queries_do_not_grow_with_the_machines(client: Client, django_assert
         client.get(f"/play/{NC}")
 
 
-def test_a_form_takes_a_seat_over_or_opens_an_exhibition(client: Client) -> None:
+def test_forms_take_over_a_seat_or_open_an_exhibition(client: Client) -> None:
     own = machine(Side.SECOND)
     client.post("/rooms", {"game": NC, "opponent": "random", "takes_over": str(own.pk), "fresh": "on"})
     assert Seat.objects.get(side=1).takes_over == "machine"
@@ -94,7 +94,7 @@ def test_match_page_names_the_machines_the_visitor_may_change(client: Client) ->
 
 
 class TestTrainingTogether:
-    def test_both_learn_where_both_are_ones_own(self, client: Client) -> None:
+    def test_two_own_machines_both_learn(self, client: Client) -> None:
         owner = user()
         own, other, foreign = (machine(side, owner=who) for side, who in ((0, owner), (1, owner), (1, None)))
         client.force_login(owner)
@@ -117,7 +117,7 @@ class TestTrainingTogether:
             ("owner", {"games": "9" * 5000}, 302),
         ],
     )
-    def test_what_may_not_be_is_refused(
+    def test_refusals_of_training_together(
         self, client: Client, who: str | None, form: dict[str, str], status: int
     ) -> None:
         owner, outsider = user("owner"), user("outsider")

@@ -48,7 +48,7 @@ def boxes_of(cabinet: Cabinet) -> list[tuple[str, list[int]]]:
     return [(key, cabinet.initial_beads(cabinet.game.decode(key))) for key in keys]
 
 
-def printed(cabinet: Cabinet, options: PrintOptions, name: str = "MENACE") -> PdfReader:
+def print_sheets(cabinet: Cabinet, options: PrintOptions, name: str = "MENACE") -> PdfReader:
     return PdfReader(sheets_pdf(cabinet, name, boxes_of(cabinet), replace(options, many_beads=True)))
 
 
@@ -64,7 +64,7 @@ def rectangles(reader: PdfReader, page: int) -> Counter[tuple[float, float]]:
 Matrix = tuple[float, ...]
 
 
-def times(one: Matrix, two: Matrix) -> Matrix:
+def composed(one: Matrix, two: Matrix) -> Matrix:
     """The transformation ``one`` followed by ``two``."""
     a, b, c, d, e, f = one
     g, h, i, j, k, m = two
@@ -74,7 +74,7 @@ def times(one: Matrix, two: Matrix) -> Matrix:
 Drawn = tuple[list[tuple[float, float, float, float]], list[tuple[float, float, float]]]
 
 
-def drawn_on(reader: PdfReader, page: int) -> Drawn:
+def texts_and_beads_on(reader: PdfReader, page: int) -> Drawn:
     """The texts of a page as (left, right, height on the page, size), and its beads as (x, y, radius)."""
     content = reader.pages[page].get_contents()
     assert content is not None
@@ -88,14 +88,14 @@ def drawn_on(reader: PdfReader, page: int) -> Drawn:
         elif operator == b"Q":
             now = kept.pop()
         elif operator == b"cm":
-            now = times(tuple(map(float, operands)), now)
+            now = composed(tuple(map(float, operands)), now)
         elif operator == b"Do" and "board" not in str(operands[0]):
             beads.append((now[4], now[5], now[0] * UNIT))
         elif operator == b"Tf":
             fonts: Any = reader.pages[page]["/Resources"]
             font, size = fonts["/Font"][operands[0]]["/BaseFont"].removeprefix("/"), float(operands[1])
         elif operator == b"Tm":
-            at = times(tuple(map(float, operands)), now)
+            at = composed(tuple(map(float, operands)), now)
         elif operator == b"Tj":
             texts.append((at[4], at[4] + stringWidth(str(operands[0]), font, size) * at[0], at[5], size * at[3]))
     return texts, beads
@@ -115,7 +115,7 @@ def letters_on(reader: PdfReader, page: int) -> list[float]:
         elif operator == b"Q":
             now = kept.pop()
         elif operator == b"cm":
-            now = times(tuple(map(float, operands)), now)
+            now = composed(tuple(map(float, operands)), now)
         elif operator == b"Do" and "board" not in str(operands[0]):
             stamp = ContentStream(forms["/XObject"][operands[0]], reader)
             sizes = [float(o[1]) for o, operator in stamp.operations if operator == b"Tf"]
@@ -138,9 +138,9 @@ class TestSheets:
     @pytest.mark.parametrize("slug", ["noughts-and-crosses", "hexapawn", "hexapawn-3x4"])
     @pytest.mark.parametrize("side", Side)
     @pytest.mark.sampled(2)
-    def test_every_box_is_there_once_in_order_of_its_move(self, slug: str, side: Side) -> None:
+    def test_every_box_is_printed_once_in_order_of_play(self, slug: str, side: Side) -> None:
         cabinet = cabinet_of(side=side, slug=slug)
-        reader = printed(cabinet, PrintOptions())
+        reader = print_sheets(cabinet, PrintOptions())
         lines = [line for page in reader.pages[1:] for line in page.extract_text().splitlines()]
         keys = [key for key, _ in boxes_of(cabinet)]
         fronts, _ = fronts_of(cabinet, boxes_of(cabinet), PrintOptions(many_beads=True))
@@ -155,9 +155,9 @@ class TestSheets:
         ("paper", "width", "height"),
         [("A4", 53, 36), ("A4", 60.5, 40), ("A4", 36, 53), ("A3", 120, 90), ("Letter", 53, 36)],
     )
-    def test_boxes_have_the_size_that_was_asked_for(self, paper: str, width: float, height: float) -> None:
+    def test_boxes_have_the_chosen_size(self, paper: str, width: float, height: float) -> None:
         cabinet = cabinet_of()
-        reader = printed(cabinet, PrintOptions(paper, width, height))
+        reader = print_sheets(cabinet, PrintOptions(paper, width, height))
         sheet = Sheet.of(paper, width, height)
         size = (round(width / 25.4 * 72, 2), round(height / 25.4 * 72, 2))
         assert sum(rectangles(reader, page)[size] for page in range(len(reader.pages))) == 304
@@ -166,12 +166,12 @@ class TestSheets:
         box = reader.pages[1].mediabox
         assert sorted((float(box.width), float(box.height))) == pytest.approx(sorted(PAPERS[paper]), abs=0.01)
 
-    def test_a4_takes_25_matchboxes_of_the_usual_size(self) -> None:
+    def test_an_a4_sheet_has_25_usual_boxes(self) -> None:
         sheet = Sheet.of("A4", 53, 36)
         assert (sheet.columns, sheet.rows) == (5, 5)
-        assert len(printed(cabinet_of(), PrintOptions()).pages) == 1 + 13
+        assert len(print_sheets(cabinet_of(), PrintOptions()).pages) == 1 + 13
 
-    def test_boxes_lie_within_the_margin_and_never_on_each_other(self) -> None:
+    def test_boxes_lie_within_the_margin_without_overlap(self) -> None:
         for paper in PAPERS:
             sheet = Sheet.of(paper, 53, 36)
             corners = [sheet.corner(index) for index in range(sheet.n_boxes)]
@@ -185,9 +185,9 @@ class TestSheets:
             )
             assert corners[0][1] > corners[-1][1]
 
-    def test_beads_to_buy_are_the_beads_in_the_boxes(self) -> None:
+    def test_beads_to_buy_equal_the_beads_in_the_boxes(self) -> None:
         cabinet = cabinet_of()
-        text = printed(cabinet, PrintOptions()).pages[0].extract_text()
+        text = print_sheets(cabinet, PrintOptions()).pages[0].extract_text()
         # 4, 3, 2, 1 beads in 304 boxes with equivalent squares merged: docs/learning.md counts 1,720.
         assert "You need 304 matchboxes of 53 × 36 mm and 1,720 beads." in text
         assert "These are the beads at the beginning." in text
@@ -210,7 +210,7 @@ class TestSheets:
             assert lines[row + 5] == f"{count:,}"
         assert lines[at + 1 : at + 6][-1] == "1,720"
 
-    def test_beads_of_now_are_printed_only_if_asked_for(self) -> None:
+    def test_current_beads_are_printed_only_if_chosen(self) -> None:
         cabinet = cabinet_of()
         boxes = [(key, [7777 + k for k in range(len(beads))]) for key, beads in boxes_of(cabinet)]
         now = PdfReader(sheets_pdf(cabinet, "M", boxes, PrintOptions(beads_now=True, many_beads=True)))
@@ -222,7 +222,7 @@ class TestSheets:
         assert texts[1].count("3 of each") == 12
 
     @pytest.mark.parametrize(("n_beads", "asks"), [(100_000, True), (2_001, True), (2_000, False)])
-    def test_many_beads_are_asked_for_twice(self, n_beads: int, asks: bool) -> None:
+    def test_many_beads_need_confirmation(self, n_beads: int, asks: bool) -> None:
         cabinet = cabinet_of()
         boxes = [(key, [0] * len(beads)) for key, beads in boxes_of(cabinet)]
         boxes[0][1][0] = n_beads
@@ -232,7 +232,7 @@ class TestSheets:
             assert (refused.value.n_beads, refused.value.n_start) == (n_beads, 1720)
         sheets_pdf(cabinet, "M", boxes, PrintOptions(beads_now=True, many_beads=asks))
 
-    def test_a_class_may_print_her_as_gardner_drew_her(self) -> None:
+    def test_her_is_printed_as_gardner_drew_her(self) -> None:
         cabinet = cabinet_of("gardner-her", Side.SECOND, "hexapawn")
         fronts, totals = fronts_of(cabinet, boxes_of(cabinet), PrintOptions(gardner=True))
         assert Counter(front.move_number for front in fronts) == {1: 2, 2: 11, 3: 11}
@@ -241,7 +241,7 @@ class TestSheets:
             legal = {cabinet.game.path(move) for move in cabinet.game.legal_moves(cabinet.game.decode(front.position))}
             assert {slot.path for slot in front.slots} <= legal
         assert totals.total() == sum(len(front.slots) for front in fronts) == 55
-        text = printed(cabinet, PrintOptions(gardner=True)).pages[0].extract_text()
+        text = print_sheets(cabinet, PrintOptions(gardner=True)).pages[0].extract_text()
         assert "You need 24 matchboxes" in text
         assert "Martin Gardner drew in 1962" in text
 
@@ -284,24 +284,24 @@ class TestSheets:
         with pytest.raises(
             PrintingError, match=r"^Letters of 4 mm do not fit .* Make the boxes 24 × 24 mm or larger\.$"
         ):
-            printed(cabinet, PrintOptions("A4", 20, 20))
-        assert printed(cabinet, PrintOptions("A4", 24, 24))
+            print_sheets(cabinet, PrintOptions("A4", 20, 20))
+        assert print_sheets(cabinet, PrintOptions("A4", 24, 24))
         pawns = cabinet_of("hexapawn-rl", slug="hexapawn-4x4")
         with pytest.raises(PrintingError, match="Make the boxes 41 × 41 mm or larger"):
             sheets_pdf(pawns, "M", boxes_of(pawns)[:30], PrintOptions("A4", 30, 30))
         assert sheets_pdf(pawns, "M", boxes_of(pawns)[:30], PrintOptions("A4", 41, 41))
 
-    def test_beads_have_the_colours_that_were_chosen(self) -> None:
+    def test_beads_have_the_chosen_colours(self) -> None:
         cabinet = cabinet_of("gardner-her", Side.SECOND, "hexapawn")
         names = [glass.name for glass in BEADS]
         chosen = (*map(names.index, ("red", "blue", "yellow", "brown")), 0, 1, 2, 3, 4)
-        text = printed(cabinet, PrintOptions(colours=chosen)).pages[0].extract_text()
+        text = print_sheets(cabinet, PrintOptions(colours=chosen)).pages[0].extract_text()
         assert [name for name in names if f"{name} (" in text] == ["red", "blue", "yellow", "brown"]
         assert "red (A)" in text
         assert len(set(names)) == len(names)
 
-    def test_nothing_in_it_is_a_picture_or_a_font_of_its_own(self) -> None:
-        reader = printed(cabinet_of(), PrintOptions())
+    def test_the_file_has_no_pictures_and_fonts(self) -> None:
+        reader = print_sheets(cabinet_of(), PrintOptions())
         fonts: set[Any] = set()
         for page in reader.pages:
             assert not page.images
@@ -310,14 +310,14 @@ class TestSheets:
                 fonts.add(font.get_object()["/BaseFont"])
         assert fonts <= {"/Helvetica", "/Helvetica-Bold"}
 
-    def test_the_same_machine_is_the_same_file(self) -> None:
+    def test_the_same_machine_gives_the_same_file(self) -> None:
         cabinet = cabinet_of()
         one, two = (sheets_pdf(cabinet, "M", boxes_of(cabinet), PrintOptions()).getvalue() for _ in range(2))
         assert one == two
 
     @pytest.mark.parametrize("name", ["Ünïcödé", "x" * 80, "(\\)", "50 % – “so”"])
-    def test_a_name_of_western_letters_needs_no_font_of_ours(self, name: str) -> None:
-        reader = printed(cabinet_of(), PrintOptions(), name)
+    def test_western_names_need_no_embedded_font(self, name: str) -> None:
+        reader = print_sheets(cabinet_of(), PrintOptions(), name)
         assert reader.pages[0].extract_text().splitlines()[0] == name
         assert glyphs_of(reader) == []
 
@@ -325,18 +325,18 @@ class TestSheets:
     @pytest.mark.parametrize(
         ("width", "height"), [(42, 42), (44, 180), (180, 36), (43, 63), (53, 36), (60, 61), (180, 180)]
     )
-    def test_nothing_of_a_box_lies_outside_it(self, slug: str, width: float, height: float) -> None:
+    def test_all_parts_of_a_box_lie_inside_it(self, slug: str, width: float, height: float) -> None:
         cabinet = cabinet_of(slug=slug)
         boxes = [(key, [123_456_789 + k for k in range(len(beads))]) for key, beads in boxes_of(cabinet)][10:40]
         options = PrintOptions("A4", width, height, beads_now=True, many_beads=True)
         reader = PdfReader(sheets_pdf(cabinet, "W" * 80, boxes, options))
         sheet = Sheet.of("A4", width, height)
         for page in range(len(reader.pages)):
-            for left, right, _, size in drawn_on(reader, page)[0]:
+            for left, right, _, size in texts_and_beads_on(reader, page)[0]:
                 assert size > 0
                 assert left >= 0
                 assert right <= sheet.width + 0.01
-        texts, beads = drawn_on(reader, 1)
+        texts, beads = texts_and_beads_on(reader, 1)
         assert beads
         for x, y, radius in beads:
             assert radius > 0
@@ -358,12 +358,12 @@ class TestSheets:
             (PrintOptions("Letter", 180, 180), None),
         ],
     )
-    def test_what_does_not_fit_is_refused(self, options: PrintOptions, reason: str | None) -> None:
+    def test_unfitting_options_are_refused(self, options: PrintOptions, reason: str | None) -> None:
         if reason is None:
             assert Sheet.of(options.paper, options.width_mm, options.height_mm).n_boxes == 1
             return
         with pytest.raises(PrintingError, match=reason):
-            printed(cabinet_of(), options)
+            print_sheets(cabinet_of(), options)
 
     def test_ordinals(self) -> None:
         assert [ordinal(n) for n in (1, 2, 3, 4, 11, 12, 13, 21, 112)] == [
@@ -436,19 +436,19 @@ class TestNames:
     @pytest.mark.parametrize(
         ("name", "printed_name"), [("Ada 🎲", "Ada"), ("Ł 🙂 ż", "Ł  ż"), ("Матрица → ★ 1", "Матрица   1")]
     )
-    def test_a_sign_that_no_font_has_is_left_out_of_a_name(self, name: str, printed_name: str) -> None:
+    def test_characters_without_a_font_are_left_out(self, name: str, printed_name: str) -> None:
         sheets = sheets_pdf(cabinet_of(), name, boxes_of(cabinet_of())[:5], PrintOptions(), code="m-abc")
         text = PdfReader(sheets).pages[0].extract_text()
         assert text.splitlines()[0].split() == printed_name.split()
         assert "This print leaves out the signs of the machine’s name that it cannot show." in text
 
-    def test_the_same_name_is_the_same_file_of_little_more(self) -> None:
+    def test_embedded_fonts_are_small_and_reproducible(self) -> None:
         cabinet = cabinet_of()
         files = [sheets_pdf(cabinet, "Łódź żółw", boxes_of(cabinet), PrintOptions()).getvalue() for _ in range(2)]
         assert files[0] == files[1]
         assert len(files[0]) - len(sheets_pdf(cabinet, "MENACE", boxes_of(cabinet), PrintOptions()).getvalue()) < 30_000
 
-    def test_sheets_of_many_names_are_made_at_once(self) -> None:
+    def test_sheets_are_made_in_parallel(self) -> None:
         cabinet, boxes = cabinet_of(), boxes_of(cabinet_of())[:20]
 
         def check(name: str) -> None:
@@ -472,7 +472,7 @@ class TestPage:
     def url(self, learner: Machine, query: str = "") -> str:
         return f"/machines/{learner.pk}/print{query}"
 
-    def test_a_form_and_then_the_sheets(self, client: Client) -> None:
+    def test_the_form_gives_the_sheets(self, client: Client) -> None:
         learner = trained(machine(Side.FIRST))
         page = client.get(self.url(learner))
         assert page.status_code == 200
@@ -485,7 +485,7 @@ class TestPage:
         total = sum(map(sum, learner.boxes.values_list("beads", flat=True)))
         assert f"and {total:,} beads.\nThese are the beads it holds now." in reader.pages[0].extract_text()
 
-    def test_the_form_begins_with_the_beads_at_the_beginning(self, client: Client) -> None:
+    def test_the_form_begins_with_the_initial_beads(self, client: Client) -> None:
         page = client.get(self.url(trained(machine(Side.FIRST)))).content.decode()
         assert re.search(r'name="beads" value="start"[^>]* checked', page)
         assert "as Martin Gardner drew them" not in page
@@ -543,7 +543,7 @@ class TestPage:
         assert client.get(self.url(learner, query.format(99))).status_code == 400
 
     @pytest.mark.parametrize("query", ["?paper=A5", "?paper=A4&width=1&height=36&beads=now", "?paper=A4&width=nan"])
-    def test_a_fault_is_shown_at_its_field(self, client: Client, query: str) -> None:
+    def test_a_refusal_is_shown_at_its_field(self, client: Client, query: str) -> None:
         answer = client.get(self.url(machine(), query))
         assert answer.status_code == 400
         assert b"errorlist" in answer.content
@@ -557,7 +557,7 @@ class TestPage:
         with pytest.raises(PrintRefusedError):
             BoxesFiles().sheets(learner, PrintOptions())
 
-    def test_a_machine_that_may_not_be_seen_is_not_there(self, client: Client) -> None:
+    def test_a_hidden_machine_is_not_found(self, client: Client) -> None:
         learner = machine(owner=user("anna"), is_public=False)
         assert client.get(self.url(learner)).status_code == 404
         client.force_login(user("bert"))

@@ -42,7 +42,7 @@ def test_csv_of_pages_has_a_byte_order_mark_and_api_csv_none(client: Client) -> 
     assert table.content.startswith(b"position,")
 
 
-def test_json_of_pages_is_what_the_api_answers(client: Client) -> None:
+def test_json_of_pages_equals_the_answers_of_the_api(client: Client) -> None:
     learner = trained(machine(name="Schüler"), games=100, seed=MAX_SEED)
     run = learner.runs.get()
     tournament = tournament_start(user=None, entries=[learner.slug, "random"], games=10, seed=MAX_SEED, enqueue=False)
@@ -73,7 +73,7 @@ def test_json_of_pages_is_what_the_api_answers(client: Client) -> None:
         assert client.get(missing).status_code == 404
 
 
-def test_tables_of_a_tournament_say_what_its_page_says(client: Client) -> None:
+def test_tables_of_a_tournament_equal_its_page(client: Client) -> None:
     learner = trained(machine(Side.FIRST, name="=Mendel"), games=100)
     cup = tournament_start(user=None, entries=[learner.slug, "random", "perfect"], games=10, seed=3, enqueue=False)
     tournament_play(cup.pk)
@@ -105,7 +105,7 @@ def test_tables_of_a_tournament_say_what_its_page_says(client: Client) -> None:
         assert client.get(f"/tournaments/0/{table}").status_code == 404
 
 
-def test_the_page_of_files_leads_to_the_table_with_the_mark(client: Client) -> None:
+def test_the_page_of_files_links_to_the_table_with_the_mark(client: Client) -> None:
     learner = machine()
     page = client.get(f"/machines/{learner.pk}/print").content.decode()
     assert f'href="/machines/{learner.pk}/boxes.csv"' in page
@@ -113,7 +113,7 @@ def test_the_page_of_files_leads_to_the_table_with_the_mark(client: Client) -> N
 
 
 @pytest.mark.parametrize("side", Side)
-def test_a_table_from_a_page_has_no_formula_and_comes_back(client: Client, side: Side) -> None:
+def test_tables_have_no_formula_and_can_be_imported(client: Client, side: Side) -> None:
     learner = trained(machine_create(game="hexapawn", side=side, name="HER", preset="michie-1961"), games=300)
     content = client.get(f"/machines/{learner.pk}/boxes.csv").content
     rows = list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"))))

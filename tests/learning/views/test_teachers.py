@@ -39,7 +39,7 @@ def page(client: Client) -> str:
 def test_prints_are_as_large_as_the_page_says(client: Client, page: str) -> None:
     text = text_of(page)
 
-    def printed(slug: str, boxes: str = "") -> tuple[str, int]:
+    def print_figures(slug: str, boxes: str = "") -> tuple[str, int]:
         machine = Machine.objects.get(slug=slug)
         assert f'href="/machines/{machine.pk}/print"' in page
         query = f"?paper=A4&width=53&height=36&beads=start{boxes}"
@@ -47,21 +47,21 @@ def test_prints_are_as_large_as_the_page_says(client: Client, page: str) -> None
         reader = PdfReader(BytesIO(b"".join(answer.streaming_content)))
         return reader.pages[0].extract_text(), len(reader.pages) - 1
 
-    her, n_sheets = printed("her")
+    her, n_sheets = print_figures("her")
     assert "19 matchboxes of 53 × 36 mm and 45 beads" in her
     assert "needs 19 matchboxes and 45 beads in four colours" in text
     assert n_sheets == 1
-    gardner, n_sheets = printed("her", "&boxes=gardner")
+    gardner, n_sheets = print_figures("her", "&boxes=gardner")
     assert "24 matchboxes of 53 × 36 mm and 55 beads" in gardner
     assert "24 boxes that Martin Gardner drew in 1962. They need 55 beads." in text
     assert n_sheets == 1
-    menace, n_sheets = printed("menace-first")
+    menace, n_sheets = print_figures("menace-first")
     assert "304 matchboxes of 53 × 36 mm and 1,720 beads" in menace
     assert "304 matchboxes and 1,720 beads in nine colours" in text
     assert f"The labels fill {n_sheets} sheets of A4." in text
 
 
-def test_what_is_stored_is_what_is_set(client: Client, page: str, settings: Any) -> None:
+def test_retention_times_equal_the_settings(client: Client, page: str, settings: Any) -> None:
     assert f"Matches of guests are stored for {settings.KEEP_GUEST_MATCHES_DAYS} days." in text_of(page)
     settings.KEEP_GUEST_MATCHES_DAYS, settings.KEEP_GUEST_MACHINES_DAYS = 3, 4
     settings.KEEP_MATCHES_DAYS, settings.KEEP_LOG_INS_DAYS = 5, 6
@@ -73,7 +73,7 @@ def test_what_is_stored_is_what_is_set(client: Client, page: str, settings: Any)
     assert "Log-ins with an account are stored for 6 days" in text
 
 
-def test_the_line_that_starts_a_room_is_the_readmes(page: str) -> None:
+def test_the_command_equals_that_of_the_readme(page: str) -> None:
     readme = (Path(settings.BASE_DIR) / "README.md").read_text()
     assert "`BIND=0.0.0.0 make run` lets other computers in" in readme
     assert "<code>BIND=0.0.0.0 make run</code>" in page
@@ -81,7 +81,7 @@ def test_the_line_that_starts_a_room_is_the_readmes(page: str) -> None:
     assert "Python 3.11, 3.12 or 3.13" in page
 
 
-def test_the_page_is_found_from_about_and_the_lab(client: Client, page: str) -> None:
+def test_about_and_lab_link_to_the_page(client: Client, page: str) -> None:
     for address in ("/about", "/lab"):
         assert 'href="/about/teachers"' in client.get(address).content.decode()
     assert 'href="/about#privacy"' in page

@@ -41,12 +41,12 @@ PAGE = "/experiments/gardner"
 RUNS = "/api/experiment-runs"
 
 
-def asked(who: Principal | None = None, seed: int = 1, **options: Any) -> ExperimentRun:
+def request(who: Principal | None = None, seed: int = 1, **options: Any) -> ExperimentRun:
     options = {"experiment": "gardner", "parameters": SMALL, "enqueue": False, **options}
     return experiment_request(person=who, seed=seed, **options)
 
 
-def done(run: ExperimentRun) -> ExperimentRun:
+def execute(run: ExperimentRun) -> ExperimentRun:
     claimed = EXPERIMENT_RUNS.claim(run.pk)
     assert claimed is not None
     experiment_execute(claimed)
@@ -55,13 +55,13 @@ def done(run: ExperimentRun) -> ExperimentRun:
 
 
 @pytest.fixture
-def reported_always(monkeypatch: pytest.MonkeyPatch) -> None:
+def report_every_step(monkeypatch: pytest.MonkeyPatch) -> None:
     """Report every step to the row, however quick the steps are."""
     monkeypatch.setattr(experimenter, "TELL_EVERY_S", 0)
 
 
 @pytest.fixture
-def broken(monkeypatch: pytest.MonkeyPatch) -> None:
+def broken_experiment(monkeypatch: pytest.MonkeyPatch) -> None:
     """An experiment that cannot be run."""
 
     def fail(*args: Any) -> Result:
@@ -73,8 +73,8 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> None:
 # Results
 
 
-def test_a_run_keeps_what_the_experiment_comes_to() -> None:
-    run = done(asked(guest(), seed=7))
+def test_a_run_stores_the_result() -> None:
+    run = execute(request(guest(), seed=7))
     experiment = EXPERIMENTS["gardner"]
     alone = experiment.run(experiment.settings(SMALL), 7, lambda done, total: None)
     assert (run.status, run.progress, run.error, run.lease_until) == (JobStatus.FINISHED, 1.0, "", None)
@@ -83,38 +83,38 @@ def test_a_run_keeps_what_the_experiment_comes_to() -> None:
     assert run.finished_at is not None
 
 
-def test_what_is_known_is_answered_at_once_whoever_asks() -> None:
-    run = done(asked(guest(1)))
-    assert asked(guest(2)) == run
-    assert asked(person(user())) == run
-    assert asked(None, parameters={**SMALL}) == run
+def test_known_results_are_answered_at_once() -> None:
+    run = execute(request(guest(1)))
+    assert request(guest(2)) == run
+    assert request(person(user())) == run
+    assert request(None, parameters={**SMALL}) == run
     assert EXPERIMENT_RUNS.claim(run.pk) is None, "and nobody runs it again"
-    assert asked(guest(1), seed=2) != run
-    assert asked(guest(1), parameters={"machines": 11}) != run
+    assert request(guest(1), seed=2) != run
+    assert request(guest(1), parameters={"machines": 11}) != run
     assert ExperimentRun.objects.count() == 3
 
 
-def test_two_who_ask_for_the_same_get_the_same_run() -> None:
-    assert asked(guest(1)) == asked(guest(2))
+def test_equal_requests_get_the_same_run() -> None:
+    assert request(guest(1)) == request(guest(2))
     assert ExperimentRun.objects.get().guest == guest(1).guest
 
 
-def test_a_new_edition_is_run_anew_and_an_old_one_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    waiting, run = asked(seed=2), done(asked())
+def test_only_a_new_edition_is_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    waiting, run = request(seed=2), execute(request())
     monkeypatch.setattr(type(EXPERIMENTS["gardner"]), "edition", EXPERIMENTS["gardner"].edition + 1)
-    assert asked() != run
-    assert done(waiting).status == JobStatus.FAILED
+    assert request() != run
+    assert execute(waiting).status == JobStatus.FAILED
     assert "changed" in waiting.error
 
 
 @pytest.mark.parametrize(
     "wrong", [{"parameters": {"machines": 1}}, {"parameters": {"bananas": 1}}, {"seed": -1}, {"seed": 1 << 63}]
 )
-def test_what_cannot_be_run_is_refused_and_nothing_is_stored(wrong: dict[str, Any]) -> None:
+def test_impossible_experiments_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ExperimentRefusedError):
-        asked(guest(), **wrong)
+        request(guest(), **wrong)
     with pytest.raises(ExperimentNotFoundError):
-        asked(guest(), experiment="cold-fusion")
+        request(guest(), experiment="cold-fusion")
     assert not ExperimentRun.objects.exists()
 
 
@@ -122,37 +122,37 @@ def test_experiments_are_limited_per_person_and_in_all(monkeypatch: pytest.Monke
     ada = person(user("ada"))
     for who in (guest(1), ada):
         for seed in range(services_experiments.MAX_GOING_ON):
-            asked(who, seed=1000 * bool(who.user_id) + seed)
+            request(who, seed=1000 * bool(who.user_id) + seed)
         with pytest.raises(ExperimentQuotaError):
-            asked(who, seed=99)
-    assert asked(guest(1), seed=1000), "what goes on already may be asked for by anybody"
+            request(who, seed=99)
+    assert request(guest(1), seed=1000), "what goes on already may be asked for by anybody"
     monkeypatch.setattr(services_experiments, "MAX_GOING_ON_IN_ALL", 4)
     with pytest.raises(ExperimentQuotaError):
-        asked(guest(3), seed=99)
-    assert asked(None, seed=99), "the house has no limit"
-    done(ExperimentRun.objects.earliest("pk"))
-    done(ExperimentRun.objects.latest("pk"))
-    assert asked(guest(1), seed=98)
+        request(guest(3), seed=99)
+    assert request(None, seed=99), "the house has no limit"
+    execute(ExperimentRun.objects.earliest("pk"))
+    execute(ExperimentRun.objects.latest("pk"))
+    assert request(guest(1), seed=98)
 
 
 # Claims, cancels, faults
 
 
 def test_a_run_is_claimed_once_until_its_lease_runs_out() -> None:
-    run = asked()
+    run = request()
     first = EXPERIMENT_RUNS.claim(run.pk)
     assert first is not None
     assert EXPERIMENT_RUNS.claim(run.pk) is None
     ExperimentRun.objects.filter(pk=run.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
-    assert done(run).status == JobStatus.FINISHED
+    assert execute(run).status == JobStatus.FINISHED
     kept = run.finished_at
     experiment_execute(first)  # the worker with the lost lease returns
     run.refresh_from_db()
     assert run.finished_at == kept
 
 
-def test_a_worker_that_lost_its_run_stops(reported_always: None) -> None:
-    run = asked()
+def test_a_worker_that_lost_its_run_stops(report_every_step: None) -> None:
+    run = request()
     first = EXPERIMENT_RUNS.claim(run.pk)
     assert first is not None
     ExperimentRun.objects.filter(pk=run.pk).update(lease_until=timezone.now() + timedelta(hours=1))
@@ -163,28 +163,28 @@ def test_a_worker_that_lost_its_run_stops(reported_always: None) -> None:
     assert (run.status, run.result) == (JobStatus.RUNNING, None)
 
 
-def test_waiting_run_is_cancelled_at_once_and_running_one_soon(reported_always: None) -> None:
+def test_waiting_run_is_cancelled_at_once_and_running_one_soon(report_every_step: None) -> None:
     who = guest()
-    waiting = experiment_cancel(person=who, run_id=asked(who).pk)
+    waiting = experiment_cancel(person=who, run_id=request(who).pk)
     assert waiting.status == JobStatus.CANCELLED
     assert EXPERIMENT_RUNS.claim(waiting.pk) is None
-    run = asked(who, seed=2)
+    run = request(who, seed=2)
     claimed = EXPERIMENT_RUNS.claim(run.pk)
     assert claimed is not None
     assert experiment_cancel(person=who, run_id=run.pk).status == JobStatus.RUNNING
     experiment_execute(claimed)
     run.refresh_from_db()
     assert (run.status, run.result, run.is_over) == (JobStatus.CANCELLED, None, True)
-    again = asked(guest(2), seed=2)
+    again = request(guest(2), seed=2)
     assert again.pk == run.pk
     assert (again.status, again.guest, again.cancel_requested) == (JobStatus.QUEUED, guest(2).guest, False)
-    assert done(again).status == JobStatus.FINISHED
+    assert execute(again).status == JobStatus.FINISHED
     assert experiment_cancel(person=guest(2), run_id=run.pk).status == JobStatus.FINISHED, "too late changes nothing"
 
 
-def test_only_who_began_it_and_the_staff_may_stop_it() -> None:
+def test_only_requester_and_staff_stop_a_run() -> None:
     ada, eve = person(user("ada")), person(user("eve"))
-    of_ada, of_guest, of_house = asked(ada), asked(guest(1), seed=2), asked(None, seed=3)
+    of_ada, of_guest, of_house = request(ada), request(guest(1), seed=2), request(None, seed=3)
     for run, strangers in (
         (of_ada, (eve, guest(1), Principal())),
         (of_guest, (ada, guest(2))),
@@ -202,17 +202,17 @@ def test_only_who_began_it_and_the_staff_may_stop_it() -> None:
         experiment_cancel(person=ada, run_id=of_house.pk + 1)
 
 
-def test_a_failure_is_stored_and_the_run_can_be_repeated(broken: None) -> None:
-    run = asked()
+def test_a_failure_is_stored_and_the_run_can_be_repeated(broken_experiment: None) -> None:
+    run = request()
     with pytest.raises(ZeroDivisionError):
-        done(run)
+        execute(run)
     run.refresh_from_db()
     assert (run.status, run.error) == (JobStatus.FAILED, "ZeroDivisionError: nobody divides by nothing")
-    assert asked(guest()).status == JobStatus.QUEUED
+    assert request(guest()).status == JobStatus.QUEUED
 
 
-def test_progress_is_stored_on_the_way(reported_always: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = asked()
+def test_progress_is_stored_on_the_way(report_every_step: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = request()
     claimed = EXPERIMENT_RUNS.claim(run.pk)
     assert claimed is not None
     begun = claimed.lease_until
@@ -226,7 +226,7 @@ def test_progress_is_stored_on_the_way(reported_always: None, monkeypatch: pytes
 
 
 def test_retention_deletes_old_results_but_the_newest_of_each() -> None:
-    runs = [done(asked(seed=seed)) for seed in (1, 2, 3)]
+    runs = [execute(request(seed=seed)) for seed in (1, 2, 3)]
     for age, run in enumerate(reversed(runs)):
         run.finished_at = timezone.now() - timedelta(days=20 * (age + 1))
         run.save()
@@ -237,7 +237,7 @@ def test_retention_deletes_old_results_but_the_newest_of_each() -> None:
     assert ExperimentRun.objects.count() == 1
 
 
-def test_the_house_asks_once_for_every_experiment() -> None:
+def test_the_house_requests_each_experiment_once() -> None:
     assert [run.experiment for run in experiments_prepare()] == list(EXPERIMENTS)
     experiments_prepare()
     assert ExperimentRun.objects.count() == len(EXPERIMENTS)
@@ -246,8 +246,8 @@ def test_the_house_asks_once_for_every_experiment() -> None:
 @pytest.mark.django_db(transaction=True)
 def test_worker_runs_an_experiment_and_recovers_a_forgotten_one(start_worker: StartWorker) -> None:
     start_worker()
-    run = asked(guest(), enqueue=True)
-    forgotten = asked(guest(), seed=2)
+    run = request(guest(), enqueue=True)
+    forgotten = request(guest(), seed=2)
     ExperimentRun.objects.filter(pk=forgotten.pk).update(knocked_at=timezone.now() - timedelta(minutes=1))
     assert tasks.jobs_recover() == 1
     assert tasks.jobs_recover() == 0, "knocked for a moment ago"
@@ -261,21 +261,21 @@ def test_worker_runs_an_experiment_and_recovers_a_forgotten_one(start_worker: St
 
 
 class TestPages:
-    def test_the_list_shows_every_question_and_the_figures_there_are(self, client: Client) -> None:
-        done(asked(experiment="hexapawn-resigns", parameters={"pairs": 10, "games": 60}))
+    def test_the_list_shows_questions_and_known_figures(self, client: Client) -> None:
+        execute(request(experiment="hexapawn-resigns", parameters={"pairs": 10, "games": 60}))
         page = client.get("/experiments").content.decode()
         for experiment in EXPERIMENTS.values():
             assert experiment.question in page
         assert "published: every one" in page
         assert page.count("No one has run this experiment here yet.") == len(EXPERIMENTS) - 1
 
-    def test_before_anybody_has_run_it(self, client: Client) -> None:
+    def test_page_before_the_first_run(self, client: Client) -> None:
         page = client.get(PAGE).content.decode()
         assert "No one has run this experiment here yet." in page
         assert 'value="300"' in page
 
     def test_figures_and_curves_can_be_downloaded(self, client: Client) -> None:
-        run = done(asked(seed=7))
+        run = execute(request(seed=7))
         answer = client.get(PAGE)
         page = answer.content.decode()
         assert '<span class="code">7</span>' in page
@@ -297,7 +297,7 @@ class TestPages:
     )
     def test_every_experiment_has_its_page(self, client: Client, slug: str) -> None:
         small = {p.name: p.low for p in EXPERIMENTS[slug].parameters}
-        run = done(asked(experiment=slug, parameters=small))
+        run = execute(request(experiment=slug, parameters=small))
         page = client.get(run.get_absolute_url()).content.decode()
         assert run.result is not None
         for figure in run.result["figures"]:
@@ -312,7 +312,7 @@ class TestPages:
         for chart in run.result["charts"]:
             assert f'id="chart-{chart["slug"]}"' in page
 
-    def test_a_guest_runs_one_sees_how_far_it_is_and_stops_it(self, client: Client) -> None:
+    def test_a_guest_runs_and_stops_an_experiment(self, client: Client) -> None:
         answer = client.post(PAGE, {"seed": "5", "machines": "10"})
         run = ExperimentRun.objects.get()
         assert (answer.status_code, answer["Location"]) == (302, f"{PAGE}?run={run.pk}")
@@ -329,18 +329,18 @@ class TestPages:
         assert "This run was stopped before it had a result." in client.get(answer["Location"]).content.decode()
 
     def test_a_known_result_is_shown_at_once(self, client: Client) -> None:
-        run = done(asked())
+        run = execute(request())
         answer = client.post(PAGE, {"seed": "1", "machines": "10"}, follow=True)
         assert f'data-run="{run.pk}" data-status="finished"' in answer.content.decode()
 
-    def test_a_failure_is_said(self, client: Client, broken: None) -> None:
-        run = asked()
+    def test_a_failure_is_shown(self, client: Client, broken_experiment: None) -> None:
+        run = request()
         with pytest.raises(ZeroDivisionError):
-            done(run)
+            execute(run)
         assert "The run failed: ZeroDivisionError" in client.get(run.get_absolute_url()).content.decode()
 
     @pytest.mark.parametrize("wrong", [{"machines": "2"}, {"machines": ""}, {"seed": "-1"}, {"seed": "x"}])
-    def test_what_is_out_of_range_is_said_at_its_field(self, client: Client, wrong: dict[str, str]) -> None:
+    def test_refusals_are_shown_at_their_fields(self, client: Client, wrong: dict[str, str]) -> None:
         answer = client.post(PAGE, {"seed": "1", "machines": "10", **wrong})
         assert answer.status_code == 200
         assert "errorlist" in answer.content.decode()
@@ -357,25 +357,25 @@ class TestPages:
         ["/experiments/cold-fusion", *(f"{PAGE}?run={run}" for run in ("0", "x", 1 << 63, 1 << 70, "9" * 5000))],
         ids=["experiment", "none", "word", "too large", "far too large", "no number that can be read"],
     )
-    def test_what_is_not_there(self, client: Client, address: str) -> None:
+    def test_missing_pages_are_not_found(self, client: Client, address: str) -> None:
         assert client.get(address).status_code == 404
         assert client.get("/experiments/runs/0/result.csv").status_code == 404
         assert client.post("/experiments/runs/0/cancel").status_code == 404
 
-    def test_a_run_of_another_experiment_is_not_there(self, client: Client) -> None:
-        run = asked()
+    def test_a_run_of_another_experiment_is_not_found(self, client: Client) -> None:
+        run = request()
         assert client.get(f"/experiments/hexapawn-rewards?run={run.pk}").status_code == 404
 
     def test_page_takes_a_fixed_number_of_queries(self, client: Client) -> None:
         counts = []
         for seed in (1, 2):
-            done(asked(seed=seed))
+            execute(request(seed=seed))
             with CaptureQueriesContext(connection) as queries:
                 client.get(PAGE)
             counts.append(len(queries))
         assert counts[0] == counts[1]
 
-    def test_a_machine_points_at_the_experiments_with_its_kind(self, client: Client) -> None:
+    def test_machines_link_to_experiments_with_their_rule(self, client: Client) -> None:
         menace = machine(preset="michie-1961")
         assert "/experiments/michie-tournament" in client.get(menace.get_absolute_url()).content.decode()
         other = machine(preset="scroggs")
@@ -386,17 +386,17 @@ class TestPages:
 
 
 class TestApi:
-    def test_what_there_is(self) -> None:
+    def test_list_of_experiments(self) -> None:
         answer = api_with(None).get("/api/experiments").json()
         assert [entry["slug"] for entry in answer["results"]] == list(EXPERIMENTS)
         assert answer["results"][0]["parameters"][0]["default"] == 300
 
-    def test_run_it_look_at_it_and_ask_again(self) -> None:
+    def test_run_read_and_repeat_an_experiment(self) -> None:
         api = api_with(user(), "read", "train")
         body = {"experiment": "gardner", "seed": 3, "parameters": SMALL}
         answer = api.post(RUNS, body)
         assert (answer.status_code, answer.json()["status"], answer.json()["result"]) == (202, "queued", None)
-        run = done(ExperimentRun.objects.get())
+        run = execute(ExperimentRun.objects.get())
         seen = api_with(None).get(f"{RUNS}/{run.pk}").json()
         assert seen["result"] == run.result
         again = api.post(RUNS, body)
@@ -405,13 +405,13 @@ class TestApi:
         assert [entry["id"] for entry in listed["results"]] == [run.pk]
         assert "result" not in listed["results"][0]
 
-    def test_who_may(self) -> None:
+    def test_permissions(self) -> None:
         body = {"experiment": "gardner", "parameters": SMALL}
         assert api_with(None).post(RUNS, body).status_code in (401, 403)
         ada = user("ada")
         assert api_with(ada, "read").post(RUNS, body).status_code == 403
         assert not ExperimentRun.objects.exists()
-        run = asked(person(ada))
+        run = request(person(ada))
         eve = api_with(user("eve"), "train")
         assert (eve.post(f"{RUNS}/{run.pk}/cancel").status_code) == 403
         answer = api_with(ada, "train").post(f"{RUNS}/{run.pk}/cancel")
@@ -431,7 +431,7 @@ class TestApi:
             {},
         ],
     )
-    def test_what_cannot_be_read_is_refused(self, body: dict[str, Any]) -> None:
+    def test_unreadable_requests_are_refused(self, body: dict[str, Any]) -> None:
         answer = api_with(user(), "train").post(RUNS, body)
         assert answer.status_code == 400
         assert answer.json()["code"]
@@ -442,11 +442,11 @@ class TestApi:
 
 
 class TestCommand:
-    def test_it_prints_what_was_published(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_command_prints_the_published_figures(self, capsys: pytest.CaptureFixture[str]) -> None:
         call_command("experiment", "hexapawn-resigns", "--pairs", "10", "--games", "60")
         assert "(published: every one; the program HexapawnRL, its source)" in capsys.readouterr().out
 
-    def test_it_prints_figures_as_a_run_has_them(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    def test_command_prints_the_figures_of_a_run(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
         file = tmp_path / "gardner.json"
         call_command("experiment", "gardner", "--seed", "7", "--machines", "10", "--json", str(file))
         printed = capsys.readouterr().out
@@ -454,21 +454,21 @@ class TestCommand:
         assert f"gardner, machines 10, seed 7, edition {EXPERIMENTS['gardner'].edition}" in printed
         assert not ExperimentRun.objects.exists()
         kept = json.loads(file.read_text())
-        run = done(asked(seed=7))
+        run = execute(request(seed=7))
         assert {name: kept[name] for name in ("figures", "charts", "tables", "findings")} == run.result
         call_command("experiment", "gardner", "--seed", "7", "--machines", "10")
         assert capsys.readouterr().out == printed
 
-    def test_it_writes_the_tables_of_the_documents(self, tmp_path: Path) -> None:
+    def test_command_writes_the_tables_of_the_documents(self, tmp_path: Path) -> None:
         file = tmp_path / "gardner.md"
         call_command("experiment", "gardner", "--machines", "10", "--commit", "0123abc", "--markdown", str(file))
         written = file.read_text()
-        run = done(asked(seed=1))
+        run = execute(request(seed=1))
         assert f"`gardner, machines 10, seed 1, edition {EXPERIMENTS['gardner'].edition}, commit 0123abc`" in written
         assert all(f"* {finding}\n" in written for finding in run.result["findings"])
         assert "| losses | " in written
 
     @pytest.mark.parametrize("wrong", [("--machines", "1"), ("--seed", "-1")])
-    def test_what_it_refuses(self, wrong: tuple[str, str]) -> None:
+    def test_command_refuses_wrong_arguments(self, wrong: tuple[str, str]) -> None:
         with pytest.raises(CommandError, match=wrong[0].strip("-")):
             call_command("experiment", "gardner", *wrong)

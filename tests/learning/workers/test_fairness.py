@@ -25,10 +25,10 @@ from tests.factories import api_with, in_memory, machine, user
 from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db
-MOST = settings.OPEN_RUNS_PER_ACCOUNT
+MAX_OPEN_RUNS = settings.OPEN_RUNS_PER_ACCOUNT
 
 
-def asked(account: Any, learner: Machine, games: int = 100) -> TrainingRun:
+def request_run(account: Any, learner: Machine, games: int = 100) -> TrainingRun:
     return training_run_request(user=account, machine=learner.slug, stages=[Stage("random", games)], seed=3)
 
 
@@ -42,25 +42,25 @@ def runs_of(account: Any, n: int, games: int = 100) -> list[TrainingRun]:
 
 
 class TestQuota:
-    def test_an_account_has_so_many_runs_open(self) -> None:
+    def test_an_account_has_a_limit_of_open_runs(self) -> None:
         owner, other = user("owner"), user("other")
         learner = machine(owner=owner)
-        runs = [asked(owner, learner) for _ in range(MOST)]
-        with pytest.raises(RunQuotaError, match=f"You have {MOST} open trainings"):
-            asked(owner, learner)
-        asked(other, machine(owner=other))
+        runs = [request_run(owner, learner) for _ in range(MAX_OPEN_RUNS)]
+        with pytest.raises(RunQuotaError, match=f"You have {MAX_OPEN_RUNS} open trainings"):
+            request_run(owner, learner)
+        request_run(other, machine(owner=other))
         training_run_cancel(run_id=runs[0].pk)
-        asked(owner, learner)
-        run_execute(claimed(runs[1]))
-        asked(owner, learner)
+        request_run(owner, learner)
+        run_execute(claim(runs[1]))
+        request_run(owner, learner)
         with pytest.raises(RunQuotaError):
-            asked(owner, learner)
+            request_run(owner, learner)
 
     def test_the_staff_and_the_operator_have_no_limit(self) -> None:
         staff = user("staff", is_staff=True)
         learner = machine(owner=staff)
-        for _ in range(MOST + 1):
-            asked(staff, learner)
+        for _ in range(MAX_OPEN_RUNS + 1):
+            request_run(staff, learner)
             training_run_start(machine=learner.slug, stages=[Stage("random", 1)], seed=1, enqueue=False)
         for _ in range(settings.OPEN_TOURNAMENTS_PER_ACCOUNT + 1):
             tournament_start(user=staff, entries=[learner.slug, "random"], games=1, enqueue=False)
@@ -73,10 +73,10 @@ class TestQuota:
         with pytest.raises(TournamentQuotaError):
             tournament_start(user=owner, entries=[learner.slug, "random"], games=1, enqueue=False)
 
-    def test_the_api_and_the_page_say_so(self, client: Client) -> None:
+    def test_api_and_page_show_the_limit(self, client: Client) -> None:
         owner = user()
         learner = machine(owner=owner)
-        runs_of(owner, MOST)
+        runs_of(owner, MAX_OPEN_RUNS)
         body = {"machine": learner.slug, "opponent": "random", "games": 10}
         answer = api_with(owner).post("/api/training-runs", body)
         assert (answer.status_code, answer.json()["code"]) == (409, "run_quota")
@@ -90,14 +90,14 @@ class TestQuota:
         }
         page = client.post(f"/machines/{learner.pk}/train", form)
         assert page.status_code == 409
-        assert f"You have {MOST} open trainings" in page.content.decode()
-        assert TrainingRun.objects.count() == MOST
+        assert f"You have {MAX_OPEN_RUNS} open trainings" in page.content.decode()
+        assert TrainingRun.objects.count() == MAX_OPEN_RUNS
 
-    def test_schedule_says_that_all_runs_are_in_use(self) -> None:
+    def test_a_schedule_reports_that_all_runs_are_in_use(self) -> None:
         """A schedule can be made and changed while all runs of its owner are in use."""
         owner = user()
         learner = machine(owner=owner)
-        runs = runs_of(owner, MOST)
+        runs = runs_of(owner, MAX_OPEN_RUNS)
         stages = [Stage("random", 10)]
         schedule = schedule_create(
             user=owner, machine=learner.slug, stages=stages, timing=Timing(every=1, period="hours")
@@ -113,56 +113,56 @@ class TestQuota:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_requests_at_once_do_not_slip_past_the_limit() -> None:
+def test_concurrent_requests_respect_the_limit() -> None:
     owner = user()
     learner = machine(owner=owner)
-    faults = at_once(*[lambda: asked(owner, learner)] * (MOST + 3))
+    faults = at_once(*[lambda: request_run(owner, learner)] * (MAX_OPEN_RUNS + 3))
     assert [type(fault) for fault in faults] == [RunQuotaError] * 3
-    assert TrainingRun.objects.count() == MOST
+    assert TrainingRun.objects.count() == MAX_OPEN_RUNS
 
 
-def claimed(run: TrainingRun) -> TrainingRun:
+def claim(run: TrainingRun) -> TrainingRun:
     mine = RUNS.claim(run.pk)
     assert mine is not None
     return mine
 
 
-def claimed_next() -> TrainingRun:
+def claim_next_run() -> TrainingRun:
     taken = claim_next(tasks.KINDS)
     assert taken is not None
     run: TrainingRun = taken[1]
     return run
 
 
-class TestTurns:
+class TestTimeSlices:
     def test_account_with_the_fewest_trainings_comes_first(self) -> None:
         """Between equal accounts, the run that has waited longest comes first."""
         many, one = user("many"), user("one")
         first, second, third = runs_of(many, 3)
         (late,) = runs_of(one, 1)
-        order = [claimed_next().pk for _ in range(4)]
+        order = [claim_next_run().pk for _ in range(4)]
         assert order == [first.pk, late.pk, second.pk, third.pk]
         assert claim_next(tasks.KINDS) is None
 
-    def test_a_run_lets_go_after_its_turn_and_loses_no_bead(self) -> None:
+    def test_a_run_loses_no_bead_between_time_slices(self) -> None:
         games = 2 * FIRST_CHUNK_GAMES
         mine, other = (runs_of(user(name), 1, games)[0] for name in ("one", "other"))
-        run = run_execute(claimed(mine), turn=TurnEnd(0))
+        run = run_execute(claim(mine), turn=TurnEnd(0))
         assert (run.status, run.games_done) == (JobStatus.RUNNING, FIRST_CHUNK_GAMES), "its turn is over"
-        assert claimed_next() == other
-        run = run_execute(claimed_next(), turn=TurnEnd(0))
+        assert claim_next_run() == other
+        run = run_execute(claim_next_run(), turn=TurnEnd(0))
         assert (run.pk, run.status) == (mine.pk, JobStatus.FINISHED), "its second turn was enough"
         assert (MEMORY.load(run.machine).beads == in_memory(run.machine, games, 3).beads).all()
         assert ledger_errors() == []
 
-    def test_a_run_goes_behind_the_others_after_its_turn(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_run_queues_again_after_its_time_slice(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(tasks, "TURN_S", 0)
         knocked: list[int] = []
         monkeypatch.setattr(tasks.jobs_work, "apply_async", lambda args, **_: knocked.append(args[1]))
         first, second = runs_of(user(), 2, 2 * FIRST_CHUNK_GAMES)
         tasks.jobs_work("runs", first.pk)
         assert knocked == [first.pk]
-        assert claimed_next() == second
+        assert claim_next_run() == second
         tasks.jobs_work("runs", first.pk)
         first.refresh_from_db()
         assert (first.status, knocked) == (JobStatus.FINISHED, [first.pk])
@@ -180,14 +180,14 @@ class TestTurns:
         done = TrainingRun.objects.order_by("pk").values_list("status", "games_done")
         assert list(done) == [(JobStatus.FINISHED, 2 * FIRST_CHUNK_GAMES), (JobStatus.RUNNING, FIRST_CHUNK_GAMES)]
 
-    def test_pairings_get_a_turn_too(self) -> None:
+    def test_pairings_get_a_time_slice(self) -> None:
         owner = user()
         (run,) = runs_of(owner, 1, 2 * FIRST_CHUNK_GAMES)
         tournament_start(user=owner, entries=[str(run.machine_id), "random"], games=1, enqueue=False)
-        assert run_execute(claimed(run), turn=TurnEnd(0)).status == JobStatus.RUNNING
+        assert run_execute(claim(run), turn=TurnEnd(0)).status == JobStatus.RUNNING
 
 
-def test_a_run_that_waits_is_over_as_soon_as_it_is_cancelled() -> None:
+def test_a_waiting_run_is_cancelled_at_once() -> None:
     (run,) = runs_of(user(), 1)
     assert training_run_cancel(run_id=run.pk) is True
     run.refresh_from_db()

@@ -38,18 +38,18 @@ GAMES = 2 * FIRST_CHUNK_GAMES
 
 @pytest.fixture
 def has_room(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[[bool], None]:
-    def put(room: bool) -> None:
+    def set_room(room: bool) -> None:
         settings.DATABASE_BYTES_MOST = 10**12 if room else 1
         monkeypatch.setattr(site_counts, "again_at", -math.inf)
 
-    return put
+    return set_room
 
 
-def started(learner: Machine, **options: Any) -> TrainingRun:
+def start_run(learner: Machine, **options: Any) -> TrainingRun:
     return training_run_start(machine=learner.slug, stages=[Stage("random", GAMES)], seed=3, **options)
 
 
-def knocked_long_ago() -> None:
+def age_wake_ups() -> None:
     TrainingRun.objects.update(knocked_at=timezone.now() - timedelta(minutes=1))
 
 
@@ -57,7 +57,7 @@ def beads(learner: Machine) -> list[list[int]]:
     return list(learner.boxes.order_by("position").values_list("beads", flat=True))
 
 
-BEGUN: dict[str, Callable[[Any], Any]] = {
+ACTIONS: dict[str, Callable[[Any], Any]] = {
     "a room": lambda ann: room(who=guest()),
     "a machine of a guest": lambda ann: personal_machine_play(person=guest(), game=NC),
     "a machine": lambda ann: machine_make(user=ann, game=NC, side=Side.FIRST, name="New"),
@@ -74,30 +74,28 @@ BEGUN: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("what", BEGUN)
-def test_nothing_is_begun_while_the_site_is_full(has_room: Callable[[bool], None], what: str) -> None:
+@pytest.mark.parametrize("what", ACTIONS)
+def test_a_full_site_refuses_new_work(has_room: Callable[[bool], None], what: str) -> None:
     ann = user("ann")
     machine(owner=ann, slug="own")
     has_room(False)
     with pytest.raises(SiteFullError), transaction.atomic():
-        BEGUN[what](ann)
+        ACTIONS[what](ann)
     has_room(True)
-    BEGUN[what](ann)
+    ACTIONS[what](ann)
 
 
 @pytest.mark.django_db
-def test_a_run_gets_no_turn_and_no_knocks_while_the_site_is_full(
-    has_room: Callable[[bool], None], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_runs_wait_while_the_site_is_full(has_room: Callable[[bool], None], monkeypatch: pytest.MonkeyPatch) -> None:
     knocked: list[int] = []
     monkeypatch.setattr(tasks.jobs_work, "apply_async", lambda args, **_: knocked.append(args[1]))
     monkeypatch.setattr(tasks, "TURN_S", 0)
-    run = started(learner := machine(owner=user()), enqueue=False)
+    run = start_run(learner := machine(owner=user()), enqueue=False)
     tasks.jobs_work("runs", run.pk)
     assert knocked == [run.pk]
     has_room(False)
     tasks.jobs_work("runs", run.pk)
-    knocked_long_ago()
+    age_wake_ups()
     assert (knocked, tasks.jobs_recover()) == ([run.pk], 0), "nobody knocks for what may not go on"
     run.refresh_from_db()
     assert (run.games_done, run_view(run)["waits_for_room"]) == (FIRST_CHUNK_GAMES, True)
@@ -110,10 +108,10 @@ def test_a_run_gets_no_turn_and_no_knocks_while_the_site_is_full(
 
 
 @pytest.mark.django_db
-def test_a_run_that_shall_end_does_so_while_the_site_is_full(has_room: Callable[[bool], None]) -> None:
-    ending, waiting = (started(machine(owner=user(name), slug=name), enqueue=False) for name in ("one", "two"))
+def test_a_cancelled_run_ends_while_the_site_is_full(has_room: Callable[[bool], None]) -> None:
+    ending, waiting = (start_run(machine(owner=user(name), slug=name), enqueue=False) for name in ("one", "two"))
     TrainingRun.objects.filter(pk=ending.pk).update(cancel_requested=True)  # as retention does after RUN_DAYS_MOST
-    knocked_long_ago()
+    age_wake_ups()
     has_room(False)
     assert tasks.jobs_recover() == 1
     tasks.jobs_work("runs", ending.pk)
@@ -123,8 +121,8 @@ def test_a_run_that_shall_end_does_so_while_the_site_is_full(has_room: Callable[
 
 
 @pytest.mark.django_db
-def test_an_experiment_goes_on_meanwhile(has_room: Callable[[bool], None]) -> None:
-    started(machine(owner=user()), enqueue=False)
+def test_experiments_continue_while_the_site_is_full(has_room: Callable[[bool], None]) -> None:
+    start_run(machine(owner=user()), enqueue=False)
     asked = experiment_request(person=guest(), experiment="gardner", parameters=SMALL, enqueue=False)
     has_room(False)
     taken = tasks.claim_next(tasks.KINDS)
@@ -135,23 +133,23 @@ def test_an_experiment_goes_on_meanwhile(has_room: Callable[[bool], None]) -> No
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.soak
-def test_a_worker_leaves_it_and_another_takes_it_up(start_worker: StartWorker) -> None:
+def test_a_worker_resumes_the_run_when_there_is_room(start_worker: StartWorker) -> None:
     full = start_worker(DATABASE_BYTES_MOST="1")
-    run = started(machine(owner=user()))
+    run = start_run(machine(owner=user()))
     asked = experiment_request(person=guest(), experiment="gardner", parameters=SMALL)
     assert wait_until(lambda: ExperimentRun.objects.filter(pk=asked.pk, status=JobStatus.FINISHED).exists())
     run.refresh_from_db()
     assert (run.status, run.games_done) == (JobStatus.QUEUED, 0)
     stop({full: signal.SIGTERM})
     start_worker()
-    knocked_long_ago()
+    age_wake_ups()
     assert tasks.jobs_recover() == 1
     assert wait_until(lambda: TrainingRun.objects.filter(pk=run.pk, status=JobStatus.FINISHED).exists())
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_a_page_that_pings_gets_the_state(has_room: Callable[[bool], None]) -> None:
-    run = await database_sync_to_async(lambda: started(machine(), enqueue=False))()
+async def test_a_ping_gets_the_state_of_the_site(has_room: Callable[[bool], None]) -> None:
+    run = await database_sync_to_async(lambda: start_run(machine(), enqueue=False))()
     async with RunSocket(f"/api/training-runs/{run.pk}/ws") as page:
         assert not (await page.expect("joined"))["waits_for_room"]
         for room in (False, True):

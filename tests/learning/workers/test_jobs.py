@@ -67,7 +67,7 @@ def experiment_of(account: Any = None, seed: int = 1, **options: Any) -> Experim
 MAKE: dict[str, Callable[..., Job]] = {"runs": run_of, "pairings": pairing_of, "experiments": experiment_of}
 
 
-MOST_TURNS_BEFORE = 6
+MAX_TURNS_BEFORE = 6
 """The most turns of other jobs before a new job. Each of two processes may have looked a moment earlier, and a job of
 each other kind, and one of the same kind, may have waited longer.
 """
@@ -94,12 +94,12 @@ def turns_taken(transactional_db: None) -> Iterator[Callable[[], list[tuple[str,
             f"CREATE TRIGGER turn_note AFTER INSERT OR UPDATE ON {table} FOR EACH ROW EXECUTE FUNCTION turn_note()"
         )
 
-    def taken() -> list[tuple[str, int | None]]:
+    def turns_since() -> list[tuple[str, int | None]]:
         with connection.cursor() as cursor:
             cursor.execute("SELECT kind, account_id FROM turns_taken ORDER BY number")
             return cursor.fetchall()
 
-    yield taken
+    yield turns_since
     with connection.cursor() as cursor:
         cursor.execute(f"DROP TRIGGER turn_note ON {table}; DROP FUNCTION turn_note; DROP TABLE turns_taken")
 
@@ -125,15 +125,15 @@ def test_slow_worker_loses_a_job_of_every_kind_to_the_next() -> None:
         assert kind.claim(job.pk) is not None, "what was let go waits"
 
 
-class TestWhoseTurn:
+class TestOrder:
     def order(self, n: int) -> list[Job]:
         """The next ``n`` jobs in order, each of which returns its turn before the next one."""
         jobs = []
         for _ in range(n):
-            taken = claim_next(tasks.KINDS)
-            assert taken is not None
-            let_go(taken[1])
-            jobs.append(taken[1])
+            turns_since = claim_next(tasks.KINDS)
+            assert turns_since is not None
+            let_go(turns_since[1])
+            jobs.append(turns_since[1])
         return jobs
 
     def test_many_jobs_of_a_kind_do_not_keep_the_other_kinds_waiting(self) -> None:
@@ -159,14 +159,14 @@ class TestWhoseTurn:
         of_account = experiment_of(user(), seed=9)
         assert self.order(4) == [experiments[0], of_account, experiments[1], of_account]
 
-    def test_a_tournament_goes_on_where_it_stopped(self) -> None:
+    def test_a_tournament_continues_with_its_next_pairing(self) -> None:
         pairing, *others = tournament_start(
             user=None, entries=["easy", "medium", "hard"], game="romgon", games=10, enqueue=False, seed=1
         ).pairings.order_by("number")
         assert others
         assert self.order(3) == [pairing] * 3
 
-    def test_to_find_it_takes_no_more_queries_however_many_wait(self, django_assert_max_num_queries: Any) -> None:
+    def test_number_of_queries_does_not_depend_on_the_queue(self, django_assert_max_num_queries: Any) -> None:
         accounts = [user(f"user{n}") for n in range(5)]
         for account in accounts:
             run_of(account)
@@ -179,12 +179,12 @@ class TestWhoseTurn:
             assert claim_next(tasks.KINDS) is not None
 
 
-class TestBetweenTurns:
+class TestManyTurns:
     """A job gives the same result in any number of turns."""
 
     @pytest.mark.parametrize("slug", EXPERIMENTS)
     @pytest.mark.sampled(2)
-    def test_an_experiment(self, slug: str) -> None:
+    def test_experiment_in_many_turns(self, slug: str) -> None:
         experiment = EXPERIMENTS[slug]
         small = {one.name: one.low for one in experiment.parameters}
         whole = experiment.run(experiment.settings(small), 5, lambda done, total: None)
@@ -200,7 +200,7 @@ class TestBetweenTurns:
         assert run.result == json.loads(json.dumps(whole.to_json()))
         assert not ExperimentPart.objects.exists(), "what is kept between turns goes with the last"
 
-    def test_a_pairing_of_long_games(self) -> None:
+    def test_pairing_of_long_games_in_many_turns(self) -> None:
         def pairings(tournament_id: int) -> Any:
             return tournament_view(Pairing.objects.filter(tournament=tournament_id)[0].tournament)["pairings"]
 
@@ -261,7 +261,7 @@ def test_job_between_turns_ends_as_soon_as_it_is_cancelled() -> None:
     assert claim_next(tasks.KINDS) is None
 
 
-def asked(request_id: str, make: Callable[[], Any]) -> Any:
+def within_request(request_id: str, make: Callable[[], Any]) -> Any:
     """The result of ``make`` within a request of this id."""
     return Context().run(lambda: (REQUEST_ID.set(request_id), make())[1])
 
@@ -271,26 +271,26 @@ def test_turn_carries_the_request_that_asked_for_the_job(kind: JobKind[Any], mon
     """The request id stays the same when another request sends the wake-up."""
     heard: list[str] = []
 
-    def once(kind: Any, job: Job, end: TurnEnd) -> list[int]:
+    def finish_at_once(kind: Any, job: Job, end: TurnEnd) -> list[int]:
         heard.append(REQUEST_ID.get())
         let_go(job)
         return [job.pk]
 
-    monkeypatch.setattr(type(kind), "take_turn", once)
+    monkeypatch.setattr(type(kind), "take_turn", finish_at_once)
     monkeypatch.setattr(tasks.jobs_work, "apply_async", lambda args, **_: heard.append(REQUEST_ID.get()))
-    job = asked("the-request-that-asked", MAKE[kind.slug])
+    job = within_request("the-request-that-asked", MAKE[kind.slug])
     for _ in range(2):
-        asked("a-knock-for-somebody-else", lambda: tasks.jobs_work(kind.slug, job.pk))
+        within_request("a-knock-for-somebody-else", lambda: tasks.jobs_work(kind.slug, job.pk))
     assert heard == ["the-request-that-asked"] * 4
     kind.rows.update(request_id="")  # as written by a web process of the release before
-    asked("the-knock-itself", lambda: tasks.jobs_work(kind.slug, job.pk))
+    within_request("the-knock-itself", lambda: tasks.jobs_work(kind.slug, job.pk))
     assert heard[4:] == ["the-knock-itself"] * 2
 
 
 def test_repeated_experiment_carries_the_last_request() -> None:
-    run = asked("the-first-request", experiment_of)
+    run = within_request("the-first-request", experiment_of)
     experiment_cancel(run_id=run.pk, person=guest(), is_staff=True)
-    assert asked("the-second-request", experiment_of).request_id == "the-second-request"
+    assert within_request("the-second-request", experiment_of).request_id == "the-second-request"
 
 
 def test_a_wake_up_spent_on_another_job_is_sent_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -305,12 +305,12 @@ def test_a_wake_up_spent_on_another_job_is_sent_again(monkeypatch: pytest.Monkey
 
 
 def test_wake_up_lost_to_a_failing_job_is_sent_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    def stumble(kind: Any, job: Job, end: TurnEnd) -> list[int]:
+    def fail(kind: Any, job: Job, end: TurnEnd) -> list[int]:
         raise ZeroDivisionError
 
     knocked: list[Any] = []
     monkeypatch.setattr(tasks.jobs_work, "apply_async", lambda args, **_: knocked.append(args))
-    monkeypatch.setattr(type(RUNS), "take_turn", stumble)
+    monkeypatch.setattr(type(RUNS), "take_turn", fail)
     first, second = (run_of(games=10) for _ in range(2))
     with pytest.raises(ZeroDivisionError):
         tasks.jobs_work("runs", second.pk)
@@ -372,9 +372,11 @@ def test_two_endless_jobs_keep_no_other_from_its_turn(
         before[kind] = len(turns_taken())
     assert wait_until(lambda: all(has_begun(job) for job in asked))
     assert wait_until(lambda: {(kind, owner.pk) for kind in before} <= {*turns_taken()})
-    taken = turns_taken()
+    turns_since = turns_taken()
     for kind, n_before in before.items():
-        assert taken.index((kind, owner.pk)) - n_before <= MOST_TURNS_BEFORE, f"{kind} in {taken}, of {hog.pk}"
+        assert turns_since.index((kind, owner.pk)) - n_before <= MAX_TURNS_BEFORE, (
+            f"{kind} in {turns_since}, of {hog.pk}"
+        )
     assert wait_until(lambda: Schedule.objects.filter(pk=schedule.pk, n_fired=1).exists())
     assert wait_until(lambda: TrainingRun.objects.filter(machine=learner, status="finished").exists())
     for kind, job in zip(long, endless, strict=True):
@@ -403,9 +405,9 @@ def has_begun(job: Job) -> bool:
 def test_job_from_before_a_clock_reset_gets_its_turn(kind: str) -> None:
     MAKE[kind]()
     (of_kind,) = (one for one in tasks.KINDS if one.slug == kind)
-    taken = claim_next([of_kind])
-    assert taken is not None
-    job = taken[1]
+    turns_since = claim_next([of_kind])
+    assert turns_since is not None
+    job = turns_since[1]
     assert of_kind.claim(job.pk) is None, "somebody has it"
     an_hour_on = timezone.now() + timedelta(hours=1)
     type(job)._default_manager.filter(pk=job.pk).update(lease_until=an_hour_on, knocked_at=an_hour_on)

@@ -22,13 +22,13 @@ from tests.outage import Outage
 pytestmark = pytest.mark.soak
 
 
-def done(run: TrainingRun) -> int:
+def n_done_games(run: TrainingRun) -> int:
     run.refresh_from_db()
     return run.games_done
 
 
-def reaches(run: TrainingRun, games: int) -> Callable[[], bool]:
-    return lambda: done(run) >= games
+def has_reached(run: TrainingRun, games: int) -> Callable[[], bool]:
+    return lambda: n_done_games(run) >= games
 
 
 def test_run_keeps_its_beads_through_killed_servers(outage: Outage) -> None:
@@ -39,27 +39,27 @@ def test_run_keeps_its_beads_through_killed_servers(outage: Outage) -> None:
     run = training_run_start(machine=learner.slug, stages=[Stage("random", games)], seed=3, enqueue=False)
     outage.wake_up("learning.tasks.jobs_work", "runs", run.pk)
 
-    assert outage.wait_until(reaches(run, games // 8))
+    assert outage.wait_until(has_reached(run, games // 8))
     outage.kill_broker()
-    assert outage.wait_until(reaches(run, done(run) + 1)), "it trains without a broker"
+    assert outage.wait_until(has_reached(run, n_done_games(run) + 1)), "it trains without a broker"
     outage.start_broker()
 
-    assert outage.wait_until(reaches(run, games // 4))
+    assert outage.wait_until(has_reached(run, games // 4))
     outage.kill_database()
     outage.start_database()
-    stopped_at = done(run)
+    stopped_at = n_done_games(run)
     assert games // 4 <= stopped_at < games
     outage.recover()
 
-    assert outage.wait_until(reaches(run, max(stopped_at + 1, games // 2))), "it was taken up again"
+    assert outage.wait_until(has_reached(run, max(stopped_at + 1, games // 2))), "it was taken up again"
     outage.kill_broker()
     outage.kill_database()
     outage.start_database()
     outage.start_broker()
-    assert run.games_done <= done(run) < games
+    assert run.games_done <= n_done_games(run) < games
     outage.recover()
 
-    assert outage.wait_until(lambda: done(run) == games)
+    assert outage.wait_until(lambda: n_done_games(run) == games)
     assert run.status == JobStatus.FINISHED
     memory, expected = MEMORY.load(learner), in_memory(learner, games, 3)
     assert (memory.beads == expected.beads).all()
@@ -73,7 +73,7 @@ def test_run_keeps_its_beads_through_killed_servers(outage: Outage) -> None:
     assert ledger_errors() == []
 
 
-def field() -> list[str]:
+def entrant_slugs() -> list[str]:
     slugs = []
     for number, side in enumerate((Side.FIRST, Side.SECOND, Side.FIRST, Side.SECOND)):
         slugs.append(trained(machine(side, slug=f"m{number}"), games=400 * number + 100, seed=number).slug)
@@ -92,19 +92,19 @@ def outcome(tournament: Tournament) -> dict[str, Any]:
 def test_tournament_keeps_its_result_through_killed_servers(outage: Outage) -> None:
     """The database and the broker are killed during the tournament."""
 
-    def held() -> Tournament:
+    def start_tournament() -> Tournament:
         return tournament_start(
             user=None, entries=entries, games=400_000, seed=8, format="swiss", rounds=4, enqueue=False
         )
 
-    entries = field()
-    quiet = held()
+    entries = entrant_slugs()
+    quiet = start_tournament()
     tournament_play(quiet.pk)
     expected = outcome(quiet)
     before = list(Machine.objects.order_by("pk").values_list("pk", "n_lessons"))
 
     outage.start_worker()
-    disturbed = held()
+    disturbed = start_tournament()
     n_pairings = quiet.pairings.count()
     outage.recover()
     for kills, part in (

@@ -66,7 +66,7 @@ def ago(days: float) -> datetime:
     return timezone.now() - timedelta(days=days)
 
 
-def aged(days: float) -> None:
+def age_rows(days: float) -> None:
     """Move all times of the stored rows into the past."""
     by = timedelta(days=days)
     moments = {
@@ -96,20 +96,20 @@ def test_matches_of_guests_last_a_month_and_of_accounts_a_year() -> None:
         room_reset(code=seated.room.code, person=who)
     run_retention()
     assert Match.objects.count() == 4
-    aged(31)
+    age_rows(31)
     run_retention()
     assert set(Room.objects.all()) == {hers.room}, "a match that was never finished goes with its room"
     assert set(Seat.objects.values_list("match__room", flat=True)) == {hers.room.pk}
     assert set(Ply.objects.values_list("match__room", flat=True)) == {hers.room.pk}
-    aged(335)
+    age_rows(335)
     run_retention()
     assert not Room.objects.exists()
 
 
-def test_of_a_room_that_is_played_in_only_old_matches_go() -> None:
+def test_only_old_matches_of_an_active_room_are_deleted() -> None:
     seated = room()
     play_out(seated.room.code, guest())
-    aged(31)
+    age_rows(31)
     room_reset(code=seated.room.code, person=guest())
     run_retention()
     assert list(Match.objects.values_list("number", flat=True)) == [2]
@@ -117,10 +117,10 @@ def test_of_a_room_that_is_played_in_only_old_matches_go() -> None:
     play_out(seated.room.code, guest())
 
 
-def test_a_match_stays_as_long_as_a_lesson_tells_of_it() -> None:
+def test_a_match_stays_while_a_lesson_refers_to_it() -> None:
     learner = machine()
     play_out(room("machine", machine=learner.slug).room.code, guest())
-    aged(32)
+    age_rows(32)
     run_retention()
     assert Match.objects.get().lessons.exists()
     ledgers_compact(TurnEnd())
@@ -130,7 +130,7 @@ def test_a_match_stays_as_long_as_a_lesson_tells_of_it() -> None:
     assert ledger_errors() == []
 
 
-def test_whoever_plays_all_day_keeps_the_latest_matches(settings: Any) -> None:
+def test_the_latest_matches_of_a_busy_player_stay(settings: Any) -> None:
     settings.MATCHES_PER_GUEST = settings.MATCHES_PER_ACCOUNT = 2
     ann = person(user("ann"))
     for who in (guest(), ann):
@@ -142,7 +142,7 @@ def test_whoever_plays_all_day_keeps_the_latest_matches(settings: Any) -> None:
     assert sorted(Match.objects.values_list("number", flat=True)) == [3, 3, 4, 4]
 
 
-def resigned(who: Principal, **options: Any) -> Room:
+def resigned_room(who: Principal, **options: Any) -> Room:
     """A room with one match, which its host has resigned."""
     opened = room(who=who, **options).room
     match_resign(code=opened.code, person=who)
@@ -153,27 +153,27 @@ def resigned(who: Principal, **options: Any) -> Room:
 def test_latest_matches_in_rooms_of_their_own_stay(settings: Any, has_account: bool) -> None:
     settings.MATCHES_PER_GUEST = settings.MATCHES_PER_ACCOUNT = 2
     who = person(user("ann")) if has_account else guest()
-    waits, rooms = room(who=who).room, [resigned(who) for _ in range(30)]
-    others = resigned(guest(2))
+    waits, rooms = room(who=who).room, [resigned_room(who) for _ in range(30)]
+    others = resigned_room(guest(2))
     run_retention()
     assert set(Room.objects.all()) == {waits, *rooms[-2:], others}
     assert {match.room for match in Match.objects.all()} == {waits, *rooms[-2:], others}
 
 
-def test_on_a_crowded_site_matches_of_guests_go_sooner(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_crowded_site_deletes_matches_of_guests_sooner(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """New guests make room for others, whatever their machines have learnt, and accounts lose nothing."""
     settings.MATCHES_MOST = 100
     ann, personal_rooms = person(user("ann")), [personal_machine_play(person=guest(n), game=NC).room for n in (1, 2)]
     for number, personal_room in enumerate(personal_rooms, 1):
         play_out(personal_room.code, guest(number))
-    own, others = resigned(ann), [resigned(guest(3)), room(who=guest(4)).room]
-    aged(10)
+    own, others = resigned_room(ann), [resigned_room(guest(3)), room(who=guest(4)).room]
+    age_rows(10)
     for n_matches, left in ((80, {own, *others, *personal_rooms}), (95, {own})):
         monkeypatch.setattr(site_counts, "_counted", {"games_match": n_matches})
         ledgers_compact(TurnEnd())
         run_retention()
         assert set(Room.objects.all()) == left, n_matches
-    late = resigned(guest(5))
+    late = resigned_room(guest(5))
     monkeypatch.setattr(site_counts, "_counted", {"games_match": 300})
     run_retention()
     assert set(Room.objects.all()) == {own, late}, "a day at least"
@@ -187,7 +187,7 @@ def test_latest_abandoned_matches_and_open_ones_stay(settings: Any, has_account:
     rooms = [one.room for one in seated]
     run_retention()
     assert set(Room.objects.all()) == set(rooms), "somebody may come back to them"
-    aged(2)
+    age_rows(2)
     play(seated[0], who, "5")
     run_retention()
     assert set(Room.objects.all()) == {rooms[0], *rooms[-2:]}
@@ -199,17 +199,17 @@ def test_matches_beyond_the_limit_go_despite_protected_ones(settings: Any) -> No
     settings.MATCHES_PER_GUEST = 2
     learner = machine()
     several = room().room
-    resigned(guest())
+    resigned_room(guest())
     for _ in range(3):
         match_resign(code=several.code, person=guest())
         room_reset(code=several.code, person=guest())
     match_resign(code=several.code, person=guest())
-    copied = resigned(guest(), opponent="machine", machine=learner.slug, fresh=True)
+    copied = resigned_room(guest(), opponent="machine", machine=learner.slug, fresh=True)
     taught = []
     for _ in range(22):
         taught.append(room("machine", machine=learner.slug).room)
         play_out(taught[-1].code, guest())
-    last = [resigned(guest()) for _ in range(2)]
+    last = [resigned_room(guest()) for _ in range(2)]
     run_retention()
     assert set(Room.objects.all()) == {copied, *taught, *last}
     assert Match.objects.count() == 25
@@ -238,7 +238,7 @@ def test_frozen_machine_of_a_guest_keeps_only_its_last_match(settings: Any) -> N
     for _ in range(3):
         played = personal_machine_play(person=guest(), game=NC).room
         match_resign(code=played.code, person=guest())
-    last = resigned(guest())
+    last = resigned_room(guest())
     ledgers_compact(TurnEnd())
     run_retention()
     taught = {match.room for match in Match.objects.filter(lessons__isnull=False)}
@@ -248,14 +248,14 @@ def test_frozen_machine_of_a_guest_keeps_only_its_last_match(settings: Any) -> N
 def test_guests_machine_lasts_90_days_after_its_last_lesson() -> None:
     """The deletion of its matches before that makes no difference."""
     personal_machine = personal_machine_played()
-    aged(60)
+    age_rows(60)
     assert personal_machine_played() == personal_machine
-    aged(60)
+    age_rows(60)
     ledgers_compact(TurnEnd())
     run_retention()
     assert not Room.objects.exists()
     assert Machine.objects.filter(guest=guest().guest).exists()
-    aged(31)
+    age_rows(31)
     run_retention()
     assert all(one.slug.startswith("blank-") for one in Machine.objects.all())
     assert [model for model in (Change, Lesson, Draw) if model._default_manager.exists()] == []
@@ -265,13 +265,13 @@ def test_guests_machine_lasts_90_days_after_its_last_lesson() -> None:
 def test_a_frozen_machine_of_a_guest_is_as_old_as_its_last_match() -> None:
     personal_machine = personal_machine_played()
     Machine.objects.filter(pk=personal_machine.pk).update(learns=False)
-    aged(89)
+    age_rows(89)
     assert personal_machine_played() == personal_machine
-    aged(60)
+    age_rows(60)
     ledgers_compact(TurnEnd())
     run_retention()
     assert Machine.objects.filter(pk=personal_machine.pk).exists()
-    aged(31)
+    age_rows(31)
     run_retention()
     assert not Machine.objects.filter(pk=personal_machine.pk).exists()
 
@@ -281,7 +281,7 @@ def test_interrupted_deletion_leaves_an_ownerless_machine(monkeypatch: pytest.Mo
     """After every transaction the rest of the machine adds up, and no visitor can reach it."""
     monkeypatch.setattr(retention, "ROWS_OF_A_MACHINE", size)
     personal_machine = personal_machine_played()
-    aged(91)
+    age_rows(91)
     ledgers_compact(TurnEnd())
     place, n_steps = None, 0
     while (place := retention_run(TurnEnd(0), place)) is not None:
@@ -293,7 +293,7 @@ def test_interrupted_deletion_leaves_an_ownerless_machine(monkeypatch: pytest.Mo
 
 def test_small_machine_is_deleted_in_one_transaction() -> None:
     personal_machine_played()
-    aged(91)
+    age_rows(91)
     ledgers_compact(TurnEnd())
     took: retention.Took = []
     assert retention_run(TurnEnd(), took=took) is None
@@ -301,7 +301,7 @@ def test_small_machine_is_deleted_in_one_transaction() -> None:
     assert sum(name == "rows of machines" for name, _ in took) == 3, "it, and that there is no other"
 
 
-def test_every_key_by_which_rows_go_with_others_leads_an_index() -> None:
+def test_every_cascading_foreign_key_leads_an_index() -> None:
     """Without the index a batch would read the whole table that refers to its rows."""
     missing = []
     for model in apps.get_models():
@@ -318,7 +318,7 @@ def test_every_key_by_which_rows_go_with_others_leads_an_index() -> None:
 @pytest.mark.soak
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("by_its_owner", [False, True])
-def test_a_machine_of_a_million_changes_goes_while_others_play(by_its_owner: bool) -> None:
+def test_a_large_machine_is_deleted_while_others_play(by_its_owner: bool) -> None:
     ann, big = user("ann"), personal_machine_played()
     if by_its_owner:
         Machine.objects.filter(pk=big.pk).update(owner=ann, guest=None, is_pupil=False)
@@ -341,7 +341,7 @@ def test_a_machine_of_a_million_changes_goes_while_others_play(by_its_owner: boo
         )
         cursor.execute("ANALYZE")
     assert Change.objects.count() > 1_000_000
-    aged(91)
+    age_rows(91)
     is_gone, played, deleted = Event(), list[Any](), list[int]()
 
     def counted(execute: Callable[..., Any], statement: str, values: Any, many: bool, context: Any) -> Any:
@@ -371,7 +371,7 @@ def test_a_machine_of_a_million_changes_goes_while_others_play(by_its_owner: boo
 
 
 @pytest.mark.parametrize("has_trained", [False, True])
-def test_what_refers_to_a_machine_that_goes_stays_without_it(has_trained: bool) -> None:
+def test_rows_that_refer_to_a_deleted_machine_stay(has_trained: bool) -> None:
     personal_machine, other = personal_machine_played(), machine(Side.FIRST)
     if has_trained:
         trained(personal_machine, 10)
@@ -385,7 +385,7 @@ def test_what_refers_to_a_machine_that_goes_stays_without_it(has_trained: bool) 
     held.entries.filter(number=1).update(machine=personal_machine, name=personal_machine.name)
     Tournament.objects.update(status=JobStatus.FINISHED, finished_at=ago(1))
     assert Standing.objects.filter(machine=personal_machine).exists()
-    aged(91)
+    age_rows(91)
     ledgers_compact(TurnEnd())
     run_retention()
     assert not Machine.objects.filter(pk=personal_machine.pk).exists()
@@ -401,15 +401,15 @@ def test_what_refers_to_a_machine_that_goes_stays_without_it(has_trained: bool) 
 def test_copy_in_a_training_or_tournament_stays_until_its_end(has_account: bool) -> None:
     ann, original = user("ann"), machine(is_public=True)
     who = person(ann) if has_account else guest()
-    copies = [Machine.objects.get(room=resigned(who, opponent="machine", machine=original.slug, fresh=True))]
-    copies.append(Machine.objects.get(room=resigned(who, opponent="machine", machine=original.slug, fresh=True)))
+    copies = [Machine.objects.get(room=resigned_room(who, opponent="machine", machine=original.slug, fresh=True))]
+    copies.append(Machine.objects.get(room=resigned_room(who, opponent="machine", machine=original.slug, fresh=True)))
     Machine.objects.filter(room__isnull=False).update(is_public=True)
     learner = machine(Side.FIRST, owner=ann)
     against = Stage(copies[0].slug, 10)
     run = training_run_request(user=ann, machine=learner.slug, stages=[against])
     entries = [learner.slug, copies[1].slug]
     held = tournament_start(user=ann, entries=entries, games=1, enqueue=False)
-    aged(366)
+    age_rows(366)
     TrainingRun.objects.update(created_at=ago(1))
     run_retention()
     assert set(Machine.objects.filter(room__isnull=False)) == set(copies)
@@ -425,7 +425,7 @@ def test_machines_beyond_one_transaction_go_in_the_next(monkeypatch: pytest.Monk
     unused = next(replace(rule, batch=2) for rule in retention.RULES if rule.name == "unused machines")
     monkeypatch.setattr(retention, "RULES", [unused])
     personal_machines = [personal_machine_played(number) for number in range(1, 6)]
-    aged(91)
+    age_rows(91)
     place, left = (unused.name, None), []
     while place is not None:
         place = retention_run(TurnEnd(0), place)
@@ -439,25 +439,25 @@ def test_retention_continues_with_the_next_wake_up(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(tasks, "RETENTION_S", 0.0)
     for n in range(3):
         room(who=guest(n))
-    aged(31)
+    age_rows(31)
     tasks.expired_delete()
     while knocked:
         tasks.expired_delete(*knocked.pop())
     assert not Room.objects.exists()
 
 
-def test_a_place_in_what_another_release_knew_is_the_beginning() -> None:
+def test_an_unknown_saved_position_restarts_retention() -> None:
     assert len({rule.name for rule in retention.RULES}) == len(retention.RULES)
     for place in ((3, "some-key"), ("things of yesterday", 7)):
         old = room(who=guest()).room
-        aged(31)
+        age_rows(31)
         tasks.expired_delete(*place)
         assert not Room.objects.filter(pk=old.pk).exists()
 
 
 def test_a_row_that_always_fails_is_skipped_and_logged(caplog: pytest.LogCaptureFixture) -> None:
     rooms = [room(who=guest(n)).room for n in range(1, 11)]
-    aged(31)
+    age_rows(31)
     with connection.cursor() as cursor:
         cursor.execute("CREATE TABLE holds (room_id bigint REFERENCES games_room)")
         cursor.execute("INSERT INTO holds VALUES (%s), (%s)", [rooms[3].pk, rooms[4].pk])
@@ -467,9 +467,9 @@ def test_a_row_that_always_fails_is_skipped_and_logged(caplog: pytest.LogCapture
     assert logged == [f"retention: old rooms: {one.pk} is skipped" for one in rooms[3:5]]
 
 
-def test_a_match_beyond_the_bound_that_always_fails_is_skipped(settings: Any) -> None:
+def test_a_surplus_match_that_always_fails_is_skipped(settings: Any) -> None:
     settings.MATCHES_PER_GUEST = 1
-    rooms = [resigned(guest()) for _ in range(5)]
+    rooms = [resigned_room(guest()) for _ in range(5)]
     with connection.cursor() as cursor:
         cursor.execute("CREATE TABLE holds (match_id bigint REFERENCES games_match)")
         cursor.execute("INSERT INTO holds SELECT id FROM games_match WHERE room_id = %s", [rooms[1].pk])
@@ -478,15 +478,15 @@ def test_a_match_beyond_the_bound_that_always_fails_is_skipped(settings: Any) ->
 
 
 @pytest.fixture
-def only_sessions(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Any], Any]], None]:
+def retain_only_sessions(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Any], Any]], None]:
     """Replace the rules of retention by one for 40 expired sessions, with an action of the test."""
 
-    def acting(act: Callable[[Any], Any]) -> None:
+    def run_with_action(act: Callable[[Any], Any]) -> None:
         sessions = next(rule for rule in retention.RULES if rule.name == "sessions")
         monkeypatch.setattr(retention, "RULES", [replace(sessions, act=act, batch=16)])
 
     Session.objects.bulk_create(Session(session_key=f"{n:02}", session_data="", expire_date=ago(1)) for n in range(40))
-    return acting
+    return run_with_action
 
 
 OnlySessions = Callable[[Callable[[Any], Any]], None]
@@ -497,50 +497,48 @@ OnlySessions = Callable[[Callable[[Any], Any]], None]
     [(psycopg.errors.LockNotAvailable, [16, 8, 4, 2, 1, 1, 2, 1, 1, 4, 2, 1, 1]), (psycopg.OperationalError, [16])],
 )
 def test_locked_rows_are_not_all_tried(
-    only_sessions: OnlySessions, error: type[psycopg.Error], tried: list[int]
+    retain_only_sessions: OnlySessions, error: type[psycopg.Error], tried: list[int]
 ) -> None:
     """No row is tried alone while the database is away."""
     found: list[int] = []
 
-    def fails(rows: Any) -> None:
+    def fail(rows: Any) -> None:
         found.append(rows.count())
         raise OperationalError from error()
 
-    only_sessions(fails)
+    retain_only_sessions(fail)
     run_retention()
     assert found == tried
     assert Session.objects.count() == 40
 
 
-def test_what_takes_too_long_is_tried_with_fewer_rows(
-    only_sessions: OnlySessions, monkeypatch: pytest.MonkeyPatch
+def test_a_slow_batch_is_repeated_with_fewer_rows(
+    retain_only_sessions: OnlySessions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(retention, "STATEMENT_MS", 2_000)
 
-    def slowly(rows: Any) -> None:
+    def delete_slowly(rows: Any) -> None:
         if rows.count() > 4:
             with connection.cursor() as cursor:
                 cursor.execute("SELECT pg_sleep(%s)", [HANG_S])
         rows.delete()
 
-    only_sessions(slowly)
+    retain_only_sessions(delete_slowly)
     Session.objects.filter(session_key__gte="08").delete()
     run_retention()
     assert not Session.objects.exists()
 
 
-def test_more_than_a_query_looks_at_is_looked_at_next(
-    only_sessions: OnlySessions, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rows_beyond_a_query_are_read_next(retain_only_sessions: OnlySessions, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("learning.storage.retention.LOOKED_AT", 7)
     Session.objects.filter(session_key__in=["00", "20", "39"]).update(expire_date=ago(-1))
-    only_sessions(QuerySet.delete)
+    retain_only_sessions(QuerySet.delete)
     run_retention()
     assert [one.session_key for one in Session.objects.order_by("pk")] == ["00", "20", "39"]
 
 
 @pytest.mark.django_db(transaction=True)
-def test_only_commits_of_retention_do_not_wait_for_the_disk(only_sessions: OnlySessions) -> None:
+def test_only_commits_of_retention_do_not_wait_for_the_disk(retain_only_sessions: OnlySessions) -> None:
     found: list[str] = []
 
     def look(_: Any = None) -> None:
@@ -551,7 +549,7 @@ def test_only_commits_of_retention_do_not_wait_for_the_disk(only_sessions: OnlyS
     with connection.cursor() as cursor:
         cursor.execute("SET synchronous_commit TO on")  # as on a live site
     look()
-    only_sessions(lambda rows: (look(), rows.delete()))
+    retain_only_sessions(lambda rows: (look(), rows.delete()))
     run_retention()
     look()
     assert found == ["on", "off", "off", "off", "on"]
@@ -561,7 +559,7 @@ def test_only_commits_of_retention_do_not_wait_for_the_disk(only_sessions: OnlyS
 def test_claim_during_retention_keeps_the_machine_or_finds_none() -> None:
     ann = user("ann")
     personal_machines = [personal_machine_played(n) for n in range(1, 5)]
-    aged(91)
+    age_rows(91)
     ledgers_compact(TurnEnd())
     faults = at_once(
         run_retention, run_retention, *[lambda n=n: machines_claim(ann.pk, guest(n).guest) for n in range(1, 5)]
@@ -576,10 +574,10 @@ def test_claim_during_retention_keeps_the_machine_or_finds_none() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_machine_that_somebody_sits_down_with_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_with_a_returning_guest_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
     """A returning guest has locked the machine, with nothing committed yet, when retention looks at it."""
     personal_machine = personal_machine_played()
-    aged(91)
+    age_rows(91)
     ledgers_compact(TurnEnd())
     Room.objects.all().delete()
     with transaction.atomic():
@@ -595,7 +593,7 @@ def test_a_machine_that_somebody_sits_down_with_is_passed_over(monkeypatch: pyte
 def test_moves_and_retention_do_not_wait_for_each_other() -> None:
     seated, old = room(), room(who=guest(2))
     play(old, guest(2), "1")
-    aged(31)
+    age_rows(31)
     with transaction.atomic():
         Room.objects.select_for_update().get(pk=old.room.pk)  # a move is about to be stored there
         play(seated, guest(), "1")
@@ -617,21 +615,21 @@ def test_old_and_surplus_runs_go_unless_a_ledger_names_them(settings: Any) -> No
     settings.RUNS_PER_MACHINE = 2
     run_retention()
     assert TrainingRun.objects.count() == 5
-    aged(40)
+    age_rows(40)
     ledgers_compact(TurnEnd())
     run_retention()
     assert set(TrainingRun.objects.all()) == set(runs[2:])
-    aged(366)
+    age_rows(366)
     run_retention()
     assert not TrainingRun.objects.exists()
     assert ledger_errors() == []
 
 
-def test_a_training_that_never_ends_is_stopped_and_says_so() -> None:
+def test_a_very_old_run_is_stopped_with_a_reason() -> None:
     ann = user("ann")
     learner = machine(owner=ann)
     run = training_run_request(user=ann, machine=learner.slug, stages=[Stage("random", 1_000_000_000)])
-    aged(31)
+    age_rows(31)
     run_retention()
     claimed = RUNS.claim(run.pk)
     assert claimed is not None
@@ -668,7 +666,7 @@ def test_log_ins_sessions_tokens_and_unused_times_go() -> None:
     assert not IntervalSchedule.objects.filter(every=7).exists()
 
 
-def test_tournaments_beyond_the_bound_go_with_all_that_is_theirs(settings: Any) -> None:
+def test_surplus_tournaments_are_deleted_with_their_rows(settings: Any) -> None:
     settings.TOURNAMENTS_PER_ACCOUNT = 1
     ann = user("ann")
     for name in ("first", "second", "third"):

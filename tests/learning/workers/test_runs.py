@@ -57,12 +57,12 @@ from tests.waiting import wait_until
 pytestmark = pytest.mark.django_db
 
 
-def started(learner: Machine, games: int = 5000, opponent: str = "random", **options: Any) -> TrainingRun:
+def start_run(learner: Machine, games: int = 5000, opponent: str = "random", **options: Any) -> TrainingRun:
     stages = [Stage(opponent, games, **options)]
     return training_run_start(machine=learner.slug, stages=stages, seed=3, enqueue=False)
 
 
-def claimed(run: TrainingRun) -> TrainingRun:
+def claim(run: TrainingRun) -> TrainingRun:
     mine = RUNS.claim(run.pk)
     assert mine is not None
     return mine
@@ -74,7 +74,7 @@ def beads(learner: Machine) -> list[list[int]]:
 
 def test_a_run_in_many_chunks_ends_with_the_beads_of_one_chunk() -> None:
     whole, pieces = trained(machine(), 5000, 3), machine()
-    run = claimed(started(pieces))
+    run = claim(start_run(pieces))
     while run.status == JobStatus.RUNNING:
         run = run_chunk(run, Pace(n_games=700))
     assert beads(pieces) == beads(whole)
@@ -84,31 +84,31 @@ def test_a_run_in_many_chunks_ends_with_the_beads_of_one_chunk() -> None:
     assert ledger_errors() == []
 
 
-def test_a_run_whose_worker_died_is_taken_up_where_it_stopped() -> None:
+def test_a_run_of_a_dead_worker_is_resumed() -> None:
     learner = machine()
-    run = run_chunk(claimed(started(learner)), Pace(n_games=1234))
+    run = run_chunk(claim(start_run(learner)), Pace(n_games=1234))
     assert RUNS.claim(run.pk) is None, "the lease still holds"
     TrainingRun.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
-    successor = claimed(run)
+    successor = claim(run)
     assert successor.games_done == 1234
     run_execute(successor)
     assert beads(learner) == beads(trained(machine(), 5000, 3))
 
 
-def test_a_worker_that_comes_back_late_finds_its_run_taken() -> None:
+def test_a_late_worker_finds_its_run_taken_over() -> None:
     learner = machine()
-    late = run_chunk(claimed(started(learner)), Pace(n_games=1000))
+    late = run_chunk(claim(start_run(learner)), Pace(n_games=1000))
     TrainingRun.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
-    claimed(late)
+    claim(late)
     before = beads(learner)
     with pytest.raises(JobLostError):
         run_chunk(late, Pace(n_games=1000))
     assert beads(learner) == before
 
 
-def test_a_message_that_arrives_twice_does_nothing_twice() -> None:
+def test_a_repeated_message_has_one_effect() -> None:
     learner = machine()
-    run = started(learner)
+    run = start_run(learner)
     tasks.jobs_work("runs", run.pk)
     after = beads(learner)
     tasks.jobs_work("runs", run.pk)
@@ -119,7 +119,7 @@ def test_a_message_that_arrives_twice_does_nothing_twice() -> None:
 
 def test_cancelled_run_stops_at_the_next_chunk_and_keeps_beads() -> None:
     learner = machine()
-    run = run_chunk(claimed(started(learner)), Pace(n_games=1000))
+    run = run_chunk(claim(start_run(learner)), Pace(n_games=1000))
     assert training_run_cancel(run_id=run.pk) is True
     run = run_execute(run)
     assert (run.status, run.games_done) == (JobStatus.CANCELLED, 1000)
@@ -127,8 +127,8 @@ def test_cancelled_run_stops_at_the_next_chunk_and_keeps_beads() -> None:
     assert (MEMORY.load(learner).beads == in_memory(learner, 1000, 3).beads).all()
 
 
-def test_a_run_that_fails_says_why(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    run = started(machine())
+def test_a_failed_run_has_a_reason(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    run = start_run(machine())
     monkeypatch.setitem(OPPONENTS, "random", None)  # type: ignore[arg-type]
     with pytest.raises(AssertionError):
         tasks.jobs_work("runs", run.pk)
@@ -142,7 +142,7 @@ def test_a_run_that_fails_says_why(monkeypatch: pytest.MonkeyPatch, caplog: pyte
 def test_two_machines_train_against_each_other(learns: bool) -> None:
     first, second = machine(Side.FIRST), machine(Side.SECOND)
     before = beads(second)
-    run = run_execute(claimed(started(first, 3000, second.slug, learns=learns)))
+    run = run_execute(claim(start_run(first, 3000, second.slug, learns=learns)))
     assert run.games_done == 3000
     second.refresh_from_db()
     assert second.n_games == (3000 if learns else 0)
@@ -152,7 +152,7 @@ def test_two_machines_train_against_each_other(learns: bool) -> None:
 
 def test_second_players_results_mirror_the_first_players() -> None:
     first, second = machine(Side.FIRST), machine(Side.SECOND)
-    run = run_execute(claimed(started(second, 1000, first.slug, learns=True)))
+    run = run_execute(claim(start_run(second, 1000, first.slug, learns=True)))
     first.refresh_from_db()
     assert (run.n_wins, run.n_draws, run.n_losses) == (first.n_losses, first.n_draws, first.n_wins)
 
@@ -173,7 +173,7 @@ REFUSED: list[tuple[dict[str, Any], type[Exception]]] = [
 
 
 @pytest.mark.parametrize(("wrong", "error"), REFUSED)
-def test_a_run_that_cannot_be_done_is_refused_and_not_stored(wrong: dict[str, Any], error: type[Exception]) -> None:
+def test_impossible_runs_are_refused(wrong: dict[str, Any], error: type[Exception]) -> None:
     machine(Side.FIRST, slug="learner")
     machine(Side.FIRST, slug="same")
     machine(Side.SECOND, "apl-notebook", slug="raw")
@@ -187,7 +187,7 @@ def test_a_run_that_cannot_be_done_is_refused_and_not_stored(wrong: dict[str, An
 def test_a_curriculum_goes_through_its_opponents_in_order() -> None:
     learner, other = machine(Side.FIRST), machine(Side.SECOND)
     stages = [Stage("random", 300), Stage("perfect", 500), Stage(other.slug, 200, learns=True)]
-    run = claimed(training_run_start(machine=learner.slug, stages=stages, seed=3, enqueue=False))
+    run = claim(training_run_start(machine=learner.slug, stages=stages, seed=3, enqueue=False))
     while run.status == JobStatus.RUNNING:
         run = run_chunk(run, Pace(n_games=130))
     memory, rng = Memory.fresh(table_of(learner)), RandomSource(3)
@@ -200,9 +200,9 @@ def test_a_curriculum_goes_through_its_opponents_in_order() -> None:
     assert ledger_errors() == []
 
 
-def test_the_curve_is_exact_and_the_same_however_the_run_was_cut() -> None:
-    whole = run_execute(claimed(started(machine(Side.FIRST))))
-    pieces = claimed(started(machine(Side.FIRST)))
+def test_the_curve_is_exact_for_any_chunks() -> None:
+    whole = run_execute(claim(start_run(machine(Side.FIRST))))
+    pieces = claim(start_run(machine(Side.FIRST)))
     while pieces.status == JobStatus.RUNNING:
         pieces = run_chunk(pieces, Pace(n_games=333))
     assert run_curve(whole) == run_curve(pieces)
@@ -223,12 +223,12 @@ def test_a_short_run_has_a_point_for_every_game() -> None:
 def test_a_frozen_machine_is_not_trained() -> None:
     learner = machine(learns=False)
     with pytest.raises(TrainingRefusedError, match="frozen"):
-        started(learner)
+        start_run(learner)
 
 
 def test_recovery_wakes_workers_for_waiting_and_lost_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     now = timezone.now()
-    waiting, left, fresh, running = (started(machine()) for _ in range(4))
+    waiting, left, fresh, running = (start_run(machine()) for _ in range(4))
     TrainingRun.objects.filter(pk__in=[waiting.pk, left.pk]).update(knocked_at=now - timedelta(minutes=1))
     for run, lease_s in ((left, -1), (running, 60)):
         TrainingRun.objects.filter(pk=run.pk).update(status="running", lease_until=now + timedelta(seconds=lease_s))
@@ -239,7 +239,7 @@ def test_recovery_wakes_workers_for_waiting_and_lost_runs(monkeypatch: pytest.Mo
     assert fresh.pk not in knocked
 
 
-def test_the_pace_follows_the_machine() -> None:
+def test_chunk_sizes_follow_the_speed_of_the_machine() -> None:
     pace = Pace(n_games=1000)
     pace.adapt(1000, 0.05)
     assert pace.n_games == 2000
@@ -249,7 +249,7 @@ def test_the_pace_follows_the_machine() -> None:
     assert pace.n_games == 4000, "never more than four times as many"
 
 
-def test_train_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_trains_a_machine(capsys: pytest.CaptureFixture[str]) -> None:
     learner = machine()
     call_command("train", learner.slug, "--games", "2000", "--opponent", "perfect", "--seed", "5")
     printed = capsys.readouterr().out
@@ -260,7 +260,7 @@ def test_train_the_command(capsys: pytest.CaptureFixture[str]) -> None:
         call_command("train", "nowhere", "--games", "1")
 
 
-def test_pretraining_makes_the_houses_machines_once() -> None:
+def test_pretraining_makes_the_house_machines_once() -> None:
     call_command("pretrain")
     call_command("pretrain")
     assert sorted(Machine.objects.values_list("slug", flat=True)) == sorted(one.slug for one in HOUSE)
@@ -271,7 +271,7 @@ def test_pretraining_makes_the_houses_machines_once() -> None:
     assert machine_strength(second)["perfect"]["draw"] > 0.95
 
 
-def test_an_interrupted_pretraining_goes_on() -> None:
+def test_an_interrupted_pretraining_continues() -> None:
     learner = house()[Side.FIRST]
     assert learner.n_games == 0
     call_command("pretrain")
@@ -298,14 +298,14 @@ def test_runs_end_alike_after_three_killed_workers(
     for part in (1, 2, 3):
         worker = start_worker()
         tasks.jobs_recover()
-        assert wait_until(lambda part=part: all(done(run) >= part * games // 5 for run, games in runs.items()))
+        assert wait_until(lambda part=part: all(n_done_games(run) >= part * games // 5 for run, games in runs.items()))
         os.killpg(worker.pid, signal.SIGKILL)
         assert wait_until(lambda worker=worker: is_dead(worker))
         # The lease would expire after runner.LEASE_S; the test does not wait for it.
         expire_leases(*runs)
     start_worker()
     tasks.jobs_recover()
-    assert wait_until(lambda: all(done(run) == games for run, games in runs.items()))
+    assert wait_until(lambda: all(n_done_games(run) == games for run, games in runs.items()))
     assert (MEMORY.load(learner).beads == in_memory(learner, 40_000_000, 3).beads).all()
     assert ledger_errors() == []
     memory = TableMemory.fresh(table.game_rules, rule)
@@ -316,7 +316,7 @@ def test_runs_end_alike_after_three_killed_workers(
     assert value_errors() == []
 
 
-def done(run: TrainingRun) -> int:
+def n_done_games(run: TrainingRun) -> int:
     run.refresh_from_db()
     return run.games_done
 
@@ -325,9 +325,9 @@ def staff() -> Any:
     return user("staff", is_staff=True)
 
 
-def test_freezing_a_machine_stops_its_run_and_says_why() -> None:
+def test_freezing_a_machine_stops_its_run_with_a_reason() -> None:
     learner = machine()
-    run = run_chunk(claimed(started(learner)), Pace(n_games=1000))
+    run = run_chunk(claim(start_run(learner)), Pace(n_games=1000))
     machine_update(user=staff(), machine_id=learner.pk, learns=False)
     run = run_execute(run)
     assert (run.status, run.games_done) == (JobStatus.CANCELLED, 1000)
@@ -335,9 +335,9 @@ def test_freezing_a_machine_stops_its_run_and_says_why() -> None:
 
 
 def test_failing_late_worker_leaves_the_run_to_its_new_owner(monkeypatch: pytest.MonkeyPatch) -> None:
-    late = claimed(started(machine()))
+    late = claim(start_run(machine()))
     TrainingRun.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
-    successor = claimed(late)
+    successor = claim(late)
     monkeypatch.setattr(runner, "run_chunk", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         run_execute(late)
@@ -358,13 +358,13 @@ def test_lesson_during_a_save_in_the_admin_keeps_its_totals(client: Client) -> N
 @pytest.mark.django_db(transaction=True)
 def test_run_starts_while_its_machines_learn_without_deadlock() -> None:
     first, second = machine(Side.FIRST), machine(Side.SECOND)
-    run = claimed(started(first, 3_000_000, second.slug, learns=True))
-    starts = [lambda: [started(second, 1, first.slug) for _ in range(60)] for _ in range(2)]
+    run = claim(start_run(first, 3_000_000, second.slug, learns=True))
+    starts = [lambda: [start_run(second, 1, first.slug) for _ in range(60)] for _ in range(2)]
     assert at_once(lambda: run_execute(run), *starts) == []
     assert ledger_errors() == []
 
 
-def test_retention_deletes_rooms_that_were_left() -> None:
+def test_retention_deletes_abandoned_rooms() -> None:
     learner = machine()
     waiting, fresh = room("human"), room("machine", machine=learner.slug, fresh=True)
     kept = room("human", guest(2))
@@ -377,27 +377,27 @@ def test_retention_deletes_rooms_that_were_left() -> None:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("does", [TERMINATE_CONNECTION, FILL_DISK], ids=["backend", "disk"])
-def test_run_interrupted_by_a_database_fault_is_taken_up_again(does: str) -> None:
+def test_run_interrupted_by_a_database_fault_is_resumed(does: str) -> None:
     """The fault occurs while the ledger is written by COPY, with errors of the driver instead of Django's."""
     learner = machine()
-    run = claimed(started(learner))
+    run = claim(start_run(learner))
     with failing_inserts(does, "learning_change"), pytest.raises(DATABASE_ERRORS):
         run_execute(run)
     run.refresh_from_db()
     assert (run.status, run.games_done, Lesson.objects.count()) == (JobStatus.RUNNING, 0, 0)
     TrainingRun.objects.update(lease_until=timezone.now())
-    assert run_execute(claimed(run)).status == JobStatus.FINISHED
+    assert run_execute(claim(run)).status == JobStatus.FINISHED
     assert beads(learner) == beads(trained(machine(), 5000, 3))
 
 
 def test_missed_news_are_sent_with_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
     sent: list[set[str]] = []
 
-    def away_at_first(_: str, broadcast: Broadcast) -> bool:
+    def fail_at_first(_: str, broadcast: Broadcast) -> bool:
         sent.append({box["position"] for box in broadcast.message["data"]["boxes"]})
         return len(sent) > 1
 
-    monkeypatch.setattr(events, "group_write", away_at_first)
+    monkeypatch.setattr(events, "group_write", fail_at_first)
     news, learner = News(), machine()
     first, second = learner.boxes.all()[:2]
     for box in (first, second):

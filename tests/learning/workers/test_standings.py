@@ -22,7 +22,7 @@ from tests.factories import guest, machine, play_out, room, trained, user
 pytestmark = pytest.mark.django_db
 
 
-def agrees(learner: Machine) -> None:
+def assert_stats_agree(learner: Machine) -> None:
     """Assert that the stored standing equals the machine's totals and strength."""
     learner.refresh_from_db()
     stats = Standing.objects.get(pk=learner.pk)
@@ -42,10 +42,10 @@ class TestStats:
         learner = machine()
         assert Standing.objects.get().measured == -1
         assert standings_keep() == 1
-        agrees(learner)
+        assert_stats_agree(learner)
         assert standings_keep() == 0
 
-    def test_follows_a_match_in_the_statements_that_were_there(self) -> None:
+    def test_a_match_updates_stats_without_more_statements(self) -> None:
         learner = machine(slug="m")
         standings_keep()
         seated = room("machine", machine="m")
@@ -58,12 +58,12 @@ class TestStats:
         learner.refresh_from_db()
         assert (stats.lessons, stats.games) == (learner.n_lessons, 1)
         assert standings_keep() == 1
-        agrees(learner)
+        assert_stats_agree(learner)
         assert len(Standing.objects.get().points) == 2
 
-    def test_of_a_training_is_right_with_its_last_chunk(self) -> None:
+    def test_a_training_updates_stats_with_its_last_chunk(self) -> None:
         learner = trained(machine(), 300)
-        agrees(learner)
+        assert_stats_agree(learner)
         curve = learner.runs.get().curve.order_by("games_done")
         strengths = {point.games_done: point.strength["random"] for point in curve}
         points = Standing.objects.get().points
@@ -71,19 +71,19 @@ class TestStats:
         assert all(score == strengths[games]["win"] + strengths[games]["draw"] / 2 for games, score in points)
         assert (points[0][0], points[-1][0]) == (0, 300)
         # Another training goes on where this one ended.
-        agrees(trained(learner, 200, seed=2))
+        assert_stats_agree(trained(learner, 200, seed=2))
         assert Standing.objects.get().points[-1][0] == 500
 
-    def test_older_machine_gets_its_standings_with_their_curve(self) -> None:
+    def test_older_machines_get_stats_from_their_curves(self) -> None:
         trained(trained(machine(), 100), 100, seed=2)
         before = Standing.objects.get().points
         Standing.objects.update(measured=-1, win=None, draw=None, loss=None, score=None, curve=[])
         standings_keep()
-        agrees(Machine.objects.get())
+        assert_stats_agree(Machine.objects.get())
         assert Standing.objects.get().points[-1] == before[-1]
         assert len(Standing.objects.get().points) == CURVE_POINTS
 
-    def test_is_forgotten_with_what_was_learnt(self) -> None:
+    def test_a_reset_clears_the_stats(self) -> None:
         learner = trained(machine(owner=user()), 100)
         machine_reset(user=learner.owner, machine_id=learner.pk)
         stats = Standing.objects.get()
@@ -92,10 +92,10 @@ class TestStats:
         stats_add(learner.pk, [(100, 0.5)], measured=1)
         assert Standing.objects.get().curve == []
         standings_keep()
-        agrees(learner)
+        assert_stats_agree(learner)
         assert len(Standing.objects.get().points) == 1
 
-    def test_a_copy_begins_with_its_own_and_one_for_a_room_has_none(self) -> None:
+    def test_copies_have_their_own_stats_and_room_copies_none(self) -> None:
         learner = trained(machine(slug="m"), 100)
         copy = machine_clone(machine_id=learner.pk, name="Copy")
         room("machine", machine="m", fresh=True)

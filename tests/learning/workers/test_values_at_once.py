@@ -36,7 +36,7 @@ def learner(name: str = "Q") -> Machine:
     return machine_create(game="romgon", side=None, name=name)
 
 
-def against(machine: Machine, number: int, side: Side = Side.FIRST) -> str:
+def open_room(machine: Machine, number: int, side: Side = Side.FIRST) -> str:
     asked: dict[str, Any] = {"opponent": "machine", "machine": machine.slug}
     return room_create(person=guest(number), game="romgon", side=side, **asked).room.code
 
@@ -45,23 +45,23 @@ def memory_of(machine: Machine) -> list[tuple[Any, ...]]:
     return list(machine.values.order_by("key").values_list("key", "value", "n_visits"))
 
 
-def started(machine: Machine, games: int, opponent: str = "easy", **options: Any) -> TrainingRun:
+def start_run(machine: Machine, games: int, opponent: str = "easy", **options: Any) -> TrainingRun:
     stages = [Stage(opponent, games, **options)]
     return training_run_start(machine=machine.slug, stages=stages, seed=3, enqueue=False)
 
 
-def trained(machine: Machine, games: int) -> TrainingRun:
-    claimed = RUNS.claim(started(machine, games).pk)
+def run_to_end(machine: Machine, games: int) -> TrainingRun:
+    claimed = RUNS.claim(start_run(machine, games).pk)
     assert claimed is not None
     return run_execute(claimed)
 
 
-def done(run: TrainingRun) -> int:
+def n_done_games(run: TrainingRun) -> int:
     run.refresh_from_db()
     return run.games_done
 
 
-def replayed(machine: Machine) -> dict[str, float]:
+def values_from_ledger(machine: Machine) -> dict[str, float]:
     """The values summed up from the ledger, independently of the query of the audit."""
     values: dict[str, float] = {}
     changes = ValueChange.objects.filter(lesson__machine=machine).order_by("lesson__number", "pk")
@@ -71,11 +71,11 @@ def replayed(machine: Machine) -> dict[str, float]:
     return values
 
 
-def ledger_is_whole(machine: Machine) -> None:
+def assert_ledger_adds_up(machine: Machine) -> None:
     machine.refresh_from_db()
     numbers = machine.lessons.order_by("number").values_list("number", flat=True)
     assert list(numbers) == list(range(1, machine.n_lessons + 1))
-    assert replayed(machine) == dict(machine.values.values_list("key", "value"))
+    assert values_from_ledger(machine) == dict(machine.values.values_list("key", "value"))
     expected = machine.rule.epsilon  # type: ignore[union-attr]  # it keeps values
     for _ in range(machine.n_games):
         expected = machine.rule.decayed(expected)  # type: ignore[union-attr]  # the same
@@ -88,15 +88,15 @@ def test_run_of_killed_workers_equals_an_uninterrupted_one(start_worker: StartWo
     games = 120
     points = [0, 14, 54, games]
     whole = learner("Whole")
-    expected = trained(whole, games)  # trained first, since its kernel would block the observation of the worker
+    expected = run_to_end(whole, games)  # trained first, since its kernel would block the observation of the worker
 
     def is_taking_a_sample() -> bool:
-        return done(run) in points[1:3] and not run.curve.filter(games_done=run.games_done).exists()
+        return n_done_games(run) in points[1:3] and not run.curve.filter(games_done=run.games_done).exists()
 
     def is_further() -> bool:
-        return 54 < done(run) < games
+        return 54 < n_done_games(run) < games
 
-    def kills_a_worker(moment: Callable[[], bool]) -> bool:
+    def kill_worker_at(moment: Callable[[], bool]) -> bool:
         """Kill a worker at this moment; return whether the moment came before the end of the run."""
         worker = start_worker()
         tasks.wake_up(RUNS, [run.pk])
@@ -119,8 +119,8 @@ def test_run_of_killed_workers_equals_an_uninterrupted_one(start_worker: StartWo
 
     for attempt in itertools.count():  # a sample takes milliseconds, so this process may miss it
         cut = learner(f"Cut {attempt}")
-        run = started(cut, games)
-        if kills_a_worker(is_taking_a_sample) and kills_a_worker(is_further):
+        run = start_run(cut, games)
+        if kill_worker_at(is_taking_a_sample) and kill_worker_at(is_further):
             break
     successor = RUNS.claim(run.pk)
     assert successor is not None
@@ -131,7 +131,7 @@ def test_run_of_killed_workers_equals_an_uninterrupted_one(start_worker: StartWo
     assert [point["games"] for point in run_curve(expected)] == points
     assert run_curve(run) == run_curve(expected)
     assert memory_of(cut) == memory_of(whole)
-    ledger_is_whole(cut)
+    assert_ledger_adds_up(cut)
     whole.refresh_from_db()
     totals = ("epsilon", "n_games", "n_wins", "n_draws", "n_losses")
     assert [getattr(cut, name) for name in totals] == [getattr(whole, name) for name in totals]
@@ -139,24 +139,24 @@ def test_run_of_killed_workers_equals_an_uninterrupted_one(start_worker: StartWo
 
 def test_match_ends_and_teaches_while_a_curve_point_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     machine = learner()
-    codes = [against(machine, number, Side.SECOND) for number in range(3)]
+    codes = [open_room(machine, number, Side.SECOND) for number in range(3)]
     monkeypatch.setattr(QLearningTraining, "sampling", replace(QLearningTraining.sampling, n_games=1))
     measure = QLearningTraining.measured
 
-    def while_a_match_ends(*asked: Any) -> Any:
+    def end_match_then_measure(*asked: Any) -> Any:
         code, lessons = codes.pop(), Lesson.objects.filter(kind="match").count()
-        assert at_once(lambda: resigned(code, len(codes))) == []
+        assert at_once(lambda: resign(code, len(codes))) == []
         assert Lesson.objects.filter(kind="match").count() == lessons + 1
         return measure(*asked)
 
-    monkeypatch.setattr(QLearningTraining, "measured", while_a_match_ends)
-    assert trained(machine, 2).status == JobStatus.FINISHED
+    monkeypatch.setattr(QLearningTraining, "measured", end_match_then_measure)
+    assert run_to_end(machine, 2).status == JobStatus.FINISHED
     assert codes == []
-    ledger_is_whole(machine)
+    assert_ledger_adds_up(machine)
     assert machine.n_games == 5
 
 
-def resigned(code: str, number: int) -> None:
+def resign(code: str, number: int) -> None:
     """Resign a match; a lock held for too long is an error."""
     with connection.cursor() as cursor:
         cursor.execute(f"SET lock_timeout = '{HANG_S}s'")
@@ -167,7 +167,7 @@ def resigned(code: str, number: int) -> None:
 def test_ten_matches_and_two_runs_on_one_machine_lose_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     machine, owner = learner(), user(is_staff=True)
     monkeypatch.setattr(QLearningTraining, "sampling", replace(QLearningTraining.sampling, n_games=1))
-    runs = [started(machine, 100_000), started(machine, 100_000, machine.slug, learns=True)]
+    runs = [start_run(machine, 100_000), start_run(machine, 100_000, machine.slug, learns=True)]
     over = threading.Barrier(11)
 
     def train(run: TrainingRun) -> None:
@@ -186,11 +186,11 @@ def test_ten_matches_and_two_runs_on_one_machine_lose_nothing(monkeypatch: pytes
             ).room.code
             play_out(code, person(owner))
         else:
-            code = against(machine, number, Side(number % 2))
+            code = open_room(machine, number, Side(number % 2))
             play_out(code, guest(number))
         over.wait(HANG_S)
 
-    def cancel_when_they_are_over() -> None:
+    def cancel_after_matches() -> None:
         try:
             over.wait(HANG_S)
         finally:
@@ -198,10 +198,10 @@ def test_ten_matches_and_two_runs_on_one_machine_lose_nothing(monkeypatch: pytes
         assert cancelled == [True, True], "both went on all the while"
 
     works = [lambda run=run: train(run) for run in runs] + [lambda n=n: match(n) for n in range(10)]
-    assert at_once(cancel_when_they_are_over, *works) == []
+    assert at_once(cancel_after_matches, *works) == []
     # A machine in both seats learns from both.
-    games = done(runs[0]) + 2 * done(runs[1])
-    assert min(done(run) for run in runs) > 0
+    games = n_done_games(runs[0]) + 2 * n_done_games(runs[1])
+    assert min(n_done_games(run) for run in runs) > 0
     assert Lesson.objects.filter(machine=machine, kind="match").count() == 10
-    ledger_is_whole(machine)
+    assert_ledger_adds_up(machine)
     assert machine.n_games == games + 12

@@ -30,7 +30,7 @@ def memory_of(learner: Machine) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.soak
-def test_two_runs_and_ten_matches_at_once_lose_no_bead(start_worker: StartWorker) -> None:
+def test_concurrent_runs_and_matches_lose_no_bead(start_worker: StartWorker) -> None:
     learner = machine(Side.SECOND)
     laid_out = {position: beads for position, beads, _ in memory_of(learner)}
     start_worker()
