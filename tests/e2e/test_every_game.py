@@ -11,7 +11,7 @@ from games.live.game_view import player_list
 from games.live.play import match_play_move
 from games.live.rooms import room_join
 from games.live.store import room_get
-from tests.e2e.playing import cell, code_of, expect_plies, expect_turn, is_over, n_plies, tab_to
+from tests.e2e.playing import cell, code_of, expect_plies, expect_turn, goto_and_join, is_over, n_plies, tab_to
 from tests.factories import guest, room_view
 
 pytestmark = pytest.mark.e2e
@@ -29,6 +29,7 @@ def start(page: Page, slug: str, opponent: str) -> None:
     page.locator('.sides label:has(input[value="first"])').click()
     page.locator("#play-other").click()
     page.wait_for_url("**/rooms/*")
+    goto_and_join(page, page.url)  # a move would be lost before the socket is open
 
 
 def play(page: Page, move: str, *, answers: int = 1) -> None:
