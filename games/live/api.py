@@ -123,7 +123,7 @@ def _newcomer(request: Request, code: str = "") -> Iterator[Principal]:
         yield guest
 
 
-def _seated(seated: Seated, status: int) -> Response:
+def _seat_response(seated: Seated, status: int) -> Response:
     role = None if seated.side is None else seated.room.game_rules.look.layout.roles[seated.side]
     body = {"code": seated.room.code, "role": role}
     if seated.token:
@@ -169,7 +169,7 @@ class RoomListView(PublicView):
             scope_require(request, "train")
         with _newcomer(request) as person:
             seated = room_create(person=person, **asked)
-        return _seated(seated, 201)
+        return _seat_response(seated, 201)
 
 
 class RoomView(RoomCodeView):
@@ -179,7 +179,7 @@ class RoomView(RoomCodeView):
     def get(self, request: Request, code: str) -> HttpResponseBase:
         """The state of the room; the code suffices to read it. 304 if its ``ETag`` is that of ``If-None-Match``."""
         view = room_look(code=code, person=_person(request))
-        return _unless_known(request, Response(view), view)
+        return _not_modified_or(request, Response(view), view)
 
 
 class RoomMatchView(RoomCodeView):
@@ -200,13 +200,13 @@ class RoomJoinedView(RoomCodeView):
     def get(self, request: Request, code: str) -> HttpResponseBase:
         """Return the caller's role and the state, for a page without a socket. 304 as for the state."""
         joined = room_enter(code=code, person=_person(request)).joined
-        return _unless_known(request, Response(joined), joined["state"], joined["roles"], joined["host"])
+        return _not_modified_or(request, Response(joined), joined["state"], joined["roles"], joined["host"])
 
 
-def _unless_known(request: Request, response: Response, view: RoomState, *more: Any) -> HttpResponseBase:
+def _not_modified_or(request: Request, response: Response, view: RoomState, *more: Any) -> HttpResponseBase:
     """Return 304 if the client already has this version of the state, with the same ``more``."""
-    shown = (view["version"], [seat["hidden"] for seat in view["seats"]], *more)
-    response["ETag"] = f'W/"{sha256(repr(shown).encode()).hexdigest()[:16]}"'
+    version = (view["version"], [seat["hidden"] for seat in view["seats"]], *more)
+    response["ETag"] = f'W/"{sha256(repr(version).encode()).hexdigest()[:16]}"'
     response["Cache-Control"] = "private, no-cache"
     answer = get_conditional_response(request, etag=response["ETag"], response=response)
     return response if answer is None else answer
@@ -230,7 +230,7 @@ class RoomJoinView(RoomCodeView):
         """Take the free seat; 409 when both are taken."""
         with _newcomer(request, code) as person:
             seated = room_join(code=code, person=person)
-        return _seated(seated, 200)
+        return _seat_response(seated, 200)
 
 
 class RoomMoveView(RoomCodeView):

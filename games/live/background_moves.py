@@ -28,10 +28,10 @@ from games.transport.database_errors import is_database_outage, unavailable
 
 logger = logging.getLogger("games.thinking")
 
-MOST_WAITING = 64
+MAX_WAITING_QUESTIONS = 64
 NICENESS = 10
 
-Whose = tuple[str, Hashable]
+PlayerAtAddress = tuple[str, Hashable]
 """A client address, empty if unknown, and a player at it."""
 
 
@@ -42,13 +42,13 @@ class Questions:
         self.most = most
         self.n_open = 0
         """Number of questions that wait or are being worked on."""
-        self._waiting: dict[Whose, deque[Callable[[], None]]] = {}
-        self._turns: dict[str | Whose, int] = {}
+        self._waiting: dict[PlayerAtAddress, deque[Callable[[], None]]] = {}
+        self._turns: dict[str | PlayerAtAddress, int] = {}
         """Number of the last turn, by address and player; kept while they wait and for ``most`` turns after."""
         self._n_turns = 0
         self._changed = threading.Condition()
 
-    def put(self, whose: Whose, question: Callable[[], None]) -> bool:
+    def put(self, whose: PlayerAtAddress, question: Callable[[], None]) -> bool:
         """Queue a question. Return false if a question had to be dropped: the newest of the player with the most."""
         with self._changed:
             self._waiting.setdefault(whose, deque()).append(question)
@@ -81,7 +81,7 @@ class Questions:
         with self._changed:
             self.n_open -= 1
 
-    def _pop(self, whose: Whose, *, newest: bool = False) -> Callable[[], None]:
+    def _pop(self, whose: PlayerAtAddress, *, newest: bool = False) -> Callable[[], None]:
         its = self._waiting[whose]
         question = its.pop() if newest else its.popleft()
         if not its:
@@ -89,12 +89,12 @@ class Questions:
         return question
 
 
-_questions = Questions(MOST_WAITING)
+_questions = Questions(MAX_WAITING_QUESTIONS)
 _threads: list[threading.Thread] = []
 _starting = threading.Lock()
 
 
-def think(question: Callable[[], None], whose: Whose) -> None:
+def think(question: Callable[[], None], whose: PlayerAtAddress) -> None:
     """Queue a question for a thread of this process. The question stores its own result."""
     with _starting:  # not earlier: a thread does not survive the fork of a process
         while len(_threads) < settings.THINKERS:
@@ -103,7 +103,7 @@ def think(question: Callable[[], None], whose: Whose) -> None:
             _threads[-1].start()
     # In the caller's context, so that log lines name the request that the move answers.
     if not _questions.put(whose, partial(copy_context().run, question)):
-        logger.warning("%d questions are waiting for a thinker, so one more is put off", MOST_WAITING)
+        logger.warning("%d questions are waiting for a thinker, so one more is put off", MAX_WAITING_QUESTIONS)
 
 
 def _work() -> None:

@@ -110,14 +110,14 @@ def game_picture(game: AnyGame) -> dict[str, object]:
 
 def opponent_list(game: AnyGame) -> list[OpponentShape]:
     """Return the opponents that can be requested by name in a game, a human first."""
-    return [_shown(HUMAN, Offer("A friend", "Send a friend a link and play each other.")), *player_list(game)]
+    return [_opponent_view(HUMAN, Offer("A friend", "Send a friend a link and play each other.")), *player_list(game)]
 
 
 def player_list(game: AnyGame) -> list[OpponentShape]:
     """Return the automated players that can be requested by name in a game."""
     offers = ((player.slug, player.offer(game)) for player in PLAYERS.values())
-    return [_shown(slug, offer) for slug, offer in offers if offer is not None]
+    return [_opponent_view(slug, offer) for slug, offer in offers if offer is not None]
 
 
-def _shown(slug: str, offer: Offer) -> OpponentShape:
+def _opponent_view(slug: str, offer: Offer) -> OpponentShape:
     return {"slug": slug, "name": offer.name, "summary": offer.summary, "whom": offer.whom, "elo": offer.elo}

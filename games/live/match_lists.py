@@ -40,7 +40,7 @@ ROOM_ID = "nextval('games_room_id_seq')"
 CODE_TAKEN = "EXISTS (SELECT FROM games_room WHERE code = %s)"
 
 
-def _seen(viewer: Principal) -> Combinable:
+def _has_no_hidden_machine(viewer: Principal) -> Combinable:
     """A condition that a match has no machine hidden from the viewer. Lists leave other matches out."""
     unseen = {hidden for player in PLAYERS.values() if (hidden := player.unseen(viewer)) is not None}
     return ~Exists(Seat.objects.filter(reduce(or_, unseen, Q(pk__in=[])), match=OuterRef("pk")))
@@ -48,7 +48,9 @@ def _seen(viewer: Principal) -> Combinable:
 
 def _open_matches(status: MatchStatus, within: timedelta, viewer: Principal) -> QuerySet[Match]:
     return (
-        Match.objects.filter(_seen(viewer), status=status, room__changed_at__gte=timezone.now() - within)
+        Match.objects.filter(
+            _has_no_hidden_machine(viewer), status=status, room__changed_at__gte=timezone.now() - within
+        )
         .select_related("room")
         .prefetch_related(Prefetch("seats", Seat.objects.order_by("side")))
         .order_by("-room__changed_at", "-pk")
@@ -189,7 +191,7 @@ def match_list_of(*, viewer: Principal, guest: UUID | None) -> QuerySet[Match]:
     own_seats = Seat.objects.filter(own)
     return (
         # The person's matches first, then the side in each; in reverse, PostgreSQL looks at every match.
-        Match.objects.filter(_seen(viewer), pk__in=own_seats.values("match"))
+        Match.objects.filter(_has_no_hidden_machine(viewer), pk__in=own_seats.values("match"))
         .annotate(own_side=Subquery(own_seats.filter(match=OuterRef("pk")).values("side")[:1]))
         .select_related("room")
         .prefetch_related(Prefetch("seats", Seat.objects.order_by("side")))
@@ -249,10 +251,10 @@ def room_bounds(person: Principal, address: str) -> list[RoomBound]:
 def room_bounds_require(bounds: list[RoomBound]) -> None:
     """Refuse an account, a guest or a guest's address with too many open rooms, after a new room has been stored.
 
-    The limits were checked before the store too (:func:`_room_open`), to save work. This check locks a count that is
-    near its limit, so that two concurrent requests cannot both take the last place. These locks are the last of a
-    transaction, so their holders wait for nothing else. A limit that is always near was locked when the match was
-    stored (:func:`_opened`).
+    The limits were checked before the store too (:func:`games.live.rooms._room_open`), to save work. This check locks
+    a count that is near its limit, so that two concurrent requests cannot both take the last place. These locks are
+    the last of a transaction, so their holders wait for nothing else. A limit that is always near was locked when the
+    match was stored (:func:`games.live.rooms._store_new_match`).
 
     Raises:
         RoomQuotaError.

@@ -336,11 +336,11 @@ def machine_port() -> MachinePort:
     return _bound[0]
 
 
-Asked = tuple[Automaton, str]
+RequestedPlayer = tuple[Automaton, str]
 """The request for a side: an automated player, and the id or slug of the machine, if the player needs one."""
 
 
-def opponent_find(text: str, *, game: str, machine: str = "") -> Asked | None:
+def opponent_find(text: str, *, game: str, machine: str = "") -> RequestedPlayer | None:
     """Return the requested opponent, given by name or by a machine's id; ``None`` for a human.
 
     Raises:
@@ -365,7 +365,7 @@ def opponent_find(text: str, *, game: str, machine: str = "") -> Asked | None:
     return player, machine
 
 
-def player_find(field: str, text: str, *, game: str) -> Asked:
+def player_find(field: str, text: str, *, game: str) -> RequestedPlayer:
     """Return the automated player with this name, or the machine with this id or slug.
 
     Raises:

@@ -22,9 +22,9 @@ from games.live.match_lists import MAX_CONCURRENT_TRANSACTIONS, opening_read, ro
 from games.live.play import match_tell, overdue_move_request, play_on
 from games.live.players import (
     PLAYERS,
-    Asked,
     LiveMatch,
     LiveSeat,
+    RequestedPlayer,
     machine_port,
     opponent_find,
     player_find,
@@ -166,7 +166,7 @@ def _room_open(person: Principal, *, human_seats: dict[Side, Seat] | None = None
     site_require("games_match")
     cut = {field: text[:80] if isinstance(text, str) else text for field, text in asked.items()}
     room = Room(opened_from=person.address, links=sorted(person.links), **cut)
-    _asked(room, human_seats or {})  # before anything is stored: a missing player is refused by name
+    _requested_players(room, human_seats or {})  # before anything is stored: a missing player is refused by name
     bounds = room_bounds(person, person.address)
     while (opening := opening_read(room.code, *(one.whose for one in bounds))).is_taken:
         room.code = new_code()
@@ -174,11 +174,11 @@ def _room_open(person: Principal, *, human_seats: dict[Side, Seat] | None = None
         bound.require(n_open + 1)
     match_count(person.address)
     room.pk = opening.room_id
-    _opened(person, _match_start(room, number=1, human_seats=human_seats or {}, ids=opening.match_ids))
+    _store_new_match(person, _match_start(room, number=1, human_seats=human_seats or {}, ids=opening.match_ids))
     return room
 
 
-def _opened(person: Principal, live: LiveMatch) -> RoomState:
+def _store_new_match(person: Principal, live: LiveMatch) -> RoomState:
     """Store a new match, check room limits and the quotas of its players, and return its state (:func:`match_tell`).
 
     Raises:
@@ -268,7 +268,7 @@ def room_reset(*, code: str, person: Principal, swap: bool = False) -> RoomState
     rows = [seat.row for seat in live.seats if seat.row.is_human]
     humans = {(Side(row.side).other if swap else Side(row.side)): row for row in rows}
     follows = _match_start(room, number=live.match.number + 1, human_seats=humans, ids=live.next_ids, before=live)
-    return _opened(person, follows)
+    return _store_new_match(person, follows)
 
 
 def room_enter(*, code: str, person: Principal) -> Entered:
@@ -279,12 +279,12 @@ def room_enter(*, code: str, person: Principal) -> Entered:
     """
     with snapshot():
         live = match_read(code)
-        entered = _entered(live, person, is_host=person.hosts(live.room))
+        entered = _entry_of(live, person, is_host=person.hosts(live.room))
     overdue_move_request(live)
     return entered
 
 
-def _entered(live: LiveMatch, person: Principal, *, is_host: bool) -> Entered:
+def _entry_of(live: LiveMatch, person: Principal, *, is_host: bool) -> Entered:
     roles = [live.game.look.layout.roles[seat.row.side] for seat in live.seats if person.holds(seat.row)]
     return Entered(live.room, roles, is_host, room_state(live).redacted_for(person))
 
@@ -296,7 +296,7 @@ def match_enter(*, code: str, number: int, person: Principal) -> Entered:
         RoomNotFoundError, MatchNotFoundError.
     """
     with snapshot():
-        return _entered(live_match(match_numbered(room_get(code), number)), person, is_host=False)
+        return _entry_of(live_match(match_numbered(room_get(code), number)), person, is_host=False)
 
 
 def room_is_of(*, code: str, person: Principal) -> bool:
@@ -341,7 +341,7 @@ def _seat_person(seat: Seat, like: Seat) -> None:
     seat.name, seat.user_id, seat.guest, seat.token_sha256 = like.name, like.user_id, like.guest, like.token_sha256
 
 
-def _asked(room: Room, humans: Collection[Side]) -> dict[Side, Asked]:
+def _requested_players(room: Room, humans: Collection[Side]) -> dict[Side, RequestedPlayer]:
     """The requested automated players by side. ``humans`` are the sides of people, with or without a take-over."""
     if room.is_exhibition:
         both = {Side.FIRST: room.first, Side.SECOND: room.second}
@@ -371,7 +371,7 @@ def _match_start(
         ids: of the match and its seats.
         before: the preceding match.
     """
-    asked = _asked(room, human_seats)
+    asked = _requested_players(room, human_seats)
     game = room.game_rules
     start = game.initial_position()
     waiting = room.opponent == HUMAN and len(human_seats) < 2

@@ -199,7 +199,7 @@ def test_a_slow_player_plays_exhibitions_ply_by_ply(slow_player: SlowPlayer) -> 
 
 
 def test_questions_beyond_the_queue_are_postponed(slow_player: SlowPlayer, caplog: pytest.LogCaptureFixture) -> None:
-    guests = [guest(number) for number in range(1, settings.THINKERS + background_moves.MOST_WAITING + 2)]
+    guests = [guest(number) for number in range(1, settings.THINKERS + background_moves.MAX_WAITING_QUESTIONS + 2)]
     rooms = [slow_match(who=one) for one in guests]
     for seated, one in zip(rooms, guests, strict=True):
         match_play_move(code=seated.room.code, person=one, move="5", ply=0)
