@@ -1,9 +1,9 @@
-"""Mū tōrere, a game of the Ngāti Porou: four stones each on a circle of eight points with a centre, the pūtahi.
+"""Mū tōrere, a Māori game: four stones each on a circle of eight points with a centre, the pūtahi.
 
 A stone enters the pūtahi only from beside an enemy, in every move of the game. The side that is stuck loses. A position
 is nine characters, ``B``, ``W`` or ``.``, clockwise from the top and the pūtahi last, and the side to move (``1`` or
-``2``); a move is two points, as in ``1-9``. Source: E. Best, "Games and pastimes of the Maori" (1925);
-``docs/rules/mu-torere.md``.
+``2``); a move is two points, as in ``1-9``. Source: Tuta Nihoniho of the Ngāti Porou, in E. Best, "Games and pastimes
+of the Maori" (1925); ``docs/rules/mu-torere.md``.
 """
 
 from __future__ import annotations
@@ -67,7 +67,11 @@ GUIDE: tuple[GuidePart[Position, Move], ...] = (
         ((0, 8), (3, 8)),
     ),
     GuidePart("Round and round", "Two careful players can go on for ever. Then nobody wins."),
-    GuidePart("Where it comes from", "This is a game of the Ngāti Porou, a Māori people of Aotearoa New Zealand."),
+    GuidePart(
+        "Where it comes from",
+        "Tuta Nihoniho of the Ngāti Porou, a Māori people of Aotearoa New Zealand, explained the game to "
+        "Elsdon Best. Best described it in a book of 1925.",
+    ),
 )
 
 
