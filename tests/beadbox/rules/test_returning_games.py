@@ -9,6 +9,8 @@ import pytest
 
 from beadbox.kernels.graph_arrays import GraphArrays
 from beadbox.kernels.loops import evaluate_loops
+from beadbox.policies.registry import UNIFORM
+from beadbox.policies.table import opponent_policy
 from beadbox.rules.achi.rules import ACHIS
 from beadbox.rules.dodgem.rules import Dodgem
 from beadbox.rules.errors import IllegalMoveError, InvalidMoveError, InvalidPositionError
@@ -17,7 +19,7 @@ from beadbox.rules.outcome import Side
 from beadbox.rules.perft import perft
 from beadbox.rules.three_mens_morris.rules import MORRISES
 from beadbox.strength.graph import FIRST_WINS, SECOND_WINS, graph_compile
-from beadbox.strength.loops import ENDLESS, NO_PLIES, best_response, perfect_policy, solve
+from beadbox.strength.loops import ENDLESS, NO_PLIES, best_response, solve
 from tests.beadbox.rules.walks import reachable, refusal
 
 DATA = Path(__file__).parents[2] / "data" / "games"
@@ -128,7 +130,7 @@ def policy(slug: str, name: str) -> np.ndarray:
         chances = np.zeros(len(one.successor))
         chances[one.indptr[:-1]] = 1
         return chances
-    return perfect_policy(one, solution(slug))
+    return opponent_policy(GAMES[slug], UNIFORM["perfect"], reduced=False)
 
 
 @pytest.mark.parametrize(

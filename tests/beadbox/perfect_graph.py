@@ -1,0 +1,32 @@
+"""Perfect play on any graph, which the tests compare with exact strength and best responses."""
+
+import numpy as np
+
+from beadbox.kernels.graph_arrays import GraphArrays
+from beadbox.strength.graph import DRAWN
+from beadbox.strength.loops import ENDLESS, NO_PLIES, Floats, Solution
+
+
+def perfect_policy(graph: GraphArrays, solution: Solution) -> Floats:
+    """Return the uniform policy over the moves of perfect play, ``(n_edges,)``.
+
+    In a position that is won in a known number of plies these are the moves of the shortest win, since a player who
+    takes any winning move could go round in circles. Elsewhere they are all moves that keep the value.
+    """
+    policy = np.zeros(len(graph.successor))
+    for node in range(len(graph.side)):
+        edges = range(graph.indptr[node], graph.indptr[node + 1])
+        won = solution.result[node] == -1 - graph.side[node] and solution.plies[node] != NO_PLIES
+        kept = [edge for edge in edges if _keeps(graph, solution, node, int(graph.successor[edge]), won)]
+        policy[kept] = 1 / len(kept)
+    return policy
+
+
+def _keeps(graph: GraphArrays, solution: Solution, node: int, after: int, won: bool) -> bool:
+    """Whether a move to ``after`` keeps the value of a node and, if the node is ``won``, is the shortest way."""
+    result = after if after < 0 else solution.result[after]
+    if won:
+        plies = 0 if after < 0 else solution.plies[after]
+        return bool(result == solution.result[node] and plies == solution.plies[node] - 1)
+    drawn = (DRAWN, ENDLESS)
+    return bool(result == solution.result[node] or (result in drawn and solution.result[node] in drawn))
