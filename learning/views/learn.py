@@ -12,12 +12,13 @@ from django.views.decorators.http import require_safe
 
 from beadbox.learners.boxes.training_address import KNOWN, address_parse
 from beadbox.learners.boxes.training_config import MEASURES, games_taught
-from beadbox.rules.registry import GAMES
+from beadbox.rules.errors import UnknownGameError
+from beadbox.rules.registry import GAMES, game_get
 from games.accounts.identity import guest_seated, principal_of_request
 from games.exceptions import MalformedError, PlayError
 from games.live.game_view import game_view
 from games.templatetags.modules import inline
-from games.transport.error_responses import form_only, sent_back
+from games.transport.error_responses import form_only, not_found, sent_back
 from learning.exceptions import PageTooLargeError
 from learning.forms.learn import SPEEDS, learn_form
 from learning.forms.machines import game_label
@@ -39,12 +40,24 @@ STYLES = (
 
 @require_safe
 def learn_page(request: HttpRequest, slug: str = "") -> HttpResponse:
-    """Show the machine, teacher and progress given by the URL; invalid parts of the URL are listed."""
+    """Show the machine, teacher and progress given by the URL; invalid parts of the query are listed."""
     query = _known_parameters(request)
     if slug:
+        if slug not in games_taught():
+            return _not_taught(request, slug)
         query["game"] = slug
     reading = address_parse(query).to_json()
     return render(request, "learning/learn.html", {**_context(reading), "graph_url": graph_url(reading)})
+
+
+def _not_taught(request: HttpRequest, slug: str) -> HttpResponse:
+    """Return the 404 page for a game that the browser cannot train, with the reason."""
+    try:
+        game = game_get(slug)
+    except UnknownGameError as error:
+        return not_found(request, error, reverse("learn_game", args=[error.near]) if error.near else "")
+    reason = f"{game.name} {game.why_unlisted}, so this page cannot show how a machine learns it."
+    return not_found(request, MalformedError(reason))
 
 
 @require_safe

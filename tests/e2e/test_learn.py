@@ -162,7 +162,7 @@ def test_option_shows_its_effect_and_a_bad_address_its_faults(visitor: Visitor) 
     page.get_by_label("After a win").fill("99999999999")
     expect(problems).to_have_count(1)
     expect(problems).to_contain_text("win")
-    page.goto("/learn/chess")
+    page.goto("/learn?game=chess")
     expect(problems).to_contain_text("game: Please choose one of these")
     expect(games(page)).to_have_text("After no games")
 
