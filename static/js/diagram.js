@@ -29,7 +29,10 @@ const AXES = { hexgon: "M-25 0H25" };
  */
 const ALONG = 0.74;
 /** The greatest distance of a bead from the cell that the piece leaves, in cells: on long lines beads keep apart. */
-const LONGEST = 1.05;
+const LONGEST = 1;
+/** The radius of a bead on a line, and that on a long line, where the ends of two lines may be close to each other. */
+const RADIUS = 23;
+const RADIUS_LONG = 21;
 /** The radius of an empty point. */
 const RING = 11;
 
@@ -285,7 +288,9 @@ export function aside(/** @type {number} */ at, /** @type {number} */ n) {
 export function thread(/** @type {MoveBead} */ { cells, colour, mark, kind = "" }, /** @type {Point[]} */ centres) {
   const points = cells.map((cell) => ({ x: 100 * centres[cell].x, y: 100 * centres[cell].y }));
   const [from, to] = points.slice(-2);
-  const along = Math.min(ALONG, (100 * LONGEST) / Math.hypot(to.x - from.x, to.y - from.y));
+  const length = Math.hypot(to.x - from.x, to.y - from.y);
+  const isLong = length > 150;
+  const along = isLong ? Math.min(ALONG, (100 * LONGEST) / length) : ALONG;
   const x = from.x + along * (to.x - from.x);
   const y = from.y + along * (to.y - from.y);
   const d = `M${points
@@ -297,7 +302,7 @@ export function thread(/** @type {MoveBead} */ { cells, colour, mark, kind = "" 
     { class: `thread ${kind}` },
     svg("path", { class: "thread-edge", d }),
     svg("path", { class: `thread-line thread-${colour}`, d }),
-    bead({ colour, mark, x, y, r: 23, kind }),
+    bead({ colour, mark, x, y, r: isLong ? RADIUS_LONG : RADIUS, kind }),
   );
 }
 
