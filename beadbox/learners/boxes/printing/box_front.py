@@ -130,8 +130,9 @@ class Face:
             most = 0.24 if counts else 0.287
         if scale * most < SMALLEST_RADIUS:
             wanted = [math.ceil(side / MM * SMALLEST_RADIUS / (scale * most)) for side in (width, height)]
+            numbered = ", with a number beside each bead" if counts else ""
             raise PrintingError(
-                f"Letters of {LETTER_MM} mm do not fit on boxes of this size. "
+                f"Letters of {LETTER_MM} mm do not fit on boxes of this size{numbered}. "
                 f"Make the boxes {wanted[0]} × {wanted[1]} mm or larger."
             )
         radius = max(SMALLEST_RADIUS, scale * (min(most, 0.28) if shared else 0.26 if leaps else 0.35))
