@@ -145,6 +145,11 @@ class RuleRefusedError(PlayError):
     code = "rule_refused"
 
 
+class UnsuitedRuleRefusedError(RuleRefusedError):
+    message = "This rule cannot learn the game, although other rules of its kind can."
+    code = "unsuited_rule"
+
+
 class TrainingRefusedError(PlayError):
     message = "The site cannot start this training."
     code = "training_refused"

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beadbox.kernels.graph_arrays import GraphArrays
-from beadbox.kernels.jit import kernel
+from beadbox.kernels.jit import inlined, kernel
 from beadbox.kernels.random_source import below, next_word
 
 U = np.uint64
@@ -43,6 +43,11 @@ class TableWords(NamedTuple):
 class TableArrays(NamedTuple):
     """The learner and the other player. In each array the learner's part comes first, then the other player's."""
 
+    limit: int
+    """Plies after which a game stops; 0 for a game that always ends."""
+    endless: int
+    """The terminal code of a game that stopped."""
+
     own_rule: TableWords
     other_rule: TableWords
     """The rule of the other player, if it is a machine."""
@@ -67,6 +72,21 @@ class ReplyArrays(NamedTuple):
     """``(n_replies,)``: the edge of each reply."""
 
 
+@inlined
+def correct(
+    met: np.uint64, target: float, rule: TableWords, values: NDArray[np.float64], visits: NDArray[np.int64]
+) -> None:
+    """Move the value of an entry towards ``target``, and count the visit."""
+    n = visits[met] + 1
+    visits[met] = n
+    if rule.by_visits != 0 and rule.reach == 1.0:  # a mean of returns, from their sum in whole units
+        total = 0.0 + np.rint(values[met] * (np.float64(n - 1) * UNITS)) + np.rint(target * UNITS)
+        values[met] = total / (np.float64(n) * UNITS)
+    else:
+        step = 1.0 / np.float64(n) if rule.by_visits != 0 else rule.step
+        values[met] += step * (target - values[met])
+
+
 @kernel
 def train_tables(
     n_games: int,
@@ -79,6 +99,9 @@ def train_tables(
 ) -> None:
     """Play ``n_games`` and learn. The learner plays side ``seat``, or either at random in each game for −1.
 
+    With a ply limit a board can return, so the players learn after every move; their rules are Q-learning or Sarsa.
+    Without one they learn after the game, which has the same result.
+
     One loop serves both players over one set of arrays. Selecting an array, or passing it to a part of a kernel, can
     cost a reference count at every move, which takes as long as the move.
 
@@ -86,7 +109,7 @@ def train_tables(
     Both are updated in place.
     """
     indptr, successor, side = graph
-    own_rule, other_rule, other, edge_entry, values, visits, epsilon = players
+    limit, endless, own_rule, other_rule, other, edge_entry, values, visits, epsilon = players
     reply_indptr, reply_edge = replies
     n_edges, most_plies = U(len(successor)), U(len(side))
     path, ahead = np.empty(2 * len(side), dtype=np.uint64), np.empty(2 * len(side))
@@ -100,8 +123,10 @@ def train_tables(
             word, a, b = next_word(a, b)
             mine = np.int64(below(word, U(2)))
         n_own, n_other = ZERO, ZERO
-        after = np.int64(0)
-        while after >= 0:
+        last_own, last_other = np.int64(-1), np.int64(-1)
+        after, n_plies = np.int64(0), 0
+        while after >= 0 and (limit == 0 or n_plies < limit):
+            n_plies += 1
             node = U(after)
             mover = np.int64(side[node])
             if mover != mine and other == REPLIES:
@@ -114,6 +139,14 @@ def train_tables(
             rule, entries, whose = own_rule, ZERO, ZERO
             if mover != mine:
                 rule, entries, whose = other_rule, n_edges, second
+            last = np.int64(-1)
+            if limit > 0 and (mover == mine or other >= LEARNS):
+                last = last_own if mover == mine else last_other
+                if last >= 0 and rule.off_policy != 0:
+                    best = -np.inf
+                    for edge in range(first, end):
+                        best = max(best, values[U(edge_entry[entries + edge])])
+                    correct(U(last), rule.discount * best, rule, values, visits)
             most, n_best = -np.inf, ZERO
             for edge in range(first, end):
                 entry = edge_entry[entries + edge]
@@ -141,13 +174,22 @@ def train_tables(
                         left -= ONE
                     chosen += ONE
             entry = edge_entry[entries + chosen]
-            if entry >= 0:
+            if limit > 0:
+                if last >= 0 and rule.off_policy == 0:
+                    correct(U(last), rule.discount * values[U(entry)], rule, values, visits)
+                if mover == mine:
+                    last_own = np.int64(entry)
+                else:
+                    last_other = np.int64(entry)
+            elif entry >= 0:
                 place = n_own if mover == mine else most_plies + n_other
                 path[place] = U(entry)
                 ahead[place] = most if rule.off_policy != 0 else values[U(entry)]
                 n_own += ONE if mover == mine else ZERO
                 n_other += ZERO if mover == mine else ONE
             after = np.int64(successor[chosen])
+        if after >= 0:
+            after = np.int64(endless)
         # Terminal codes of the graph: -1 first wins, -2 second wins, -3 drawn.
         result = DRAW if after == DRAWN else (WIN if -1 - after == mine else LOSS)
         tally[U(result)] += 1
@@ -160,14 +202,9 @@ def train_tables(
                 place = begin + n_path - ONE - back
                 if back > ZERO:
                     target = rule.discount * ((1.0 - rule.reach) * ahead[place + ONE] + rule.reach * target)
-                met = path[place]
-                n = visits[met] + 1
-                visits[met] = n
-                if rule.by_visits != 0 and rule.reach == 1.0:  # a mean of returns, from their sum in whole units
-                    total = 0.0 + np.rint(values[met] * (np.float64(n - 1) * UNITS)) + np.rint(target * UNITS)
-                    values[met] = total / (np.float64(n) * UNITS)
-                else:
-                    step = 1.0 / np.float64(n) if rule.by_visits != 0 else rule.step
-                    values[met] += step * (target - values[met])
+                correct(path[place], target, rule, values, visits)
+            last = last_own if learner == 0 else last_other
+            if last >= 0:
+                correct(U(last), target, rule, values, visits)
             epsilon[whose] = max(rule.floor, rule.decay * epsilon[whose])
     words[0], words[1] = a, b

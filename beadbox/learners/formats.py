@@ -14,7 +14,7 @@ from beadbox.learners.exchange.document import FORMAT, Document, Wanted, name_or
 from beadbox.learners.exchange.errors import ExchangeError
 from beadbox.learners.exchange.file_text import text_of
 from beadbox.learners.registry import STATES, rule_read
-from beadbox.learners.rule import RuleError
+from beadbox.learners.rule import RuleError, UnsuitedRuleError
 from beadbox.rules.errors import UnknownGameError
 from beadbox.rules.game import AnyGame
 from beadbox.rules.registry import game_get
@@ -45,10 +45,13 @@ def native_load(text: str, wanted: Wanted) -> Document:
     except UnknownGameError as error:
         raise ExchangeError("game", "game", problem=error.sentence) from None
     except RuleError as error:
-        problem = str(error).removeprefix(f"{error.field}: ")
-        raise ExchangeError(f"rule.{error.field}", "rule", problem=problem) from None
+        raise ExchangeError(f"rule.{error.field}", "rule", problem=error.problem) from None
     if not rule.fits(game):
         raise ExchangeError("rule", "cannot_play", game=game.name)
+    try:
+        rule.require_suited(game)
+    except UnsuitedRuleError as error:
+        raise ExchangeError(f"rule.{error.field}", error.code, problem=error.problem) from None
     kept: dict[str, Any] = {
         "name": name_or(head.name, wanted) or f"Imported: {game.name}",
         "description": head.description,

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 
 from beadbox import field_text
 from beadbox.learners.rule import RuleError, fields_read
+from beadbox.rules.game import AnyGame
 
 
 class PlainRule:
@@ -37,6 +38,13 @@ class PlainRule:
 
         Raises:
             RuleError: a field contradicts another; the field is named.
+        """
+
+    def require_suited(self, game: AnyGame) -> None:
+        """Check that this rule can learn a game that fits its kind; by default it can.
+
+        Raises:
+            UnsuitedRuleError: it cannot.
         """
 
     def to_json(self) -> dict[str, object]:

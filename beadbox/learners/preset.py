@@ -10,10 +10,12 @@ RuleT = TypeVar("RuleT", bound=Rule, covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Preset(Generic[RuleT]):
-    """A rule with a name, a summary of one sentence, and its source."""
+    """A rule with a name, a summary of a sentence or two, and its source."""
 
     slug: str
     name: str
     summary: str
     source: str
     rule: RuleT
+    is_for_circles: bool = False
+    """Whether the preset is only for games in which a board can return."""

@@ -5,18 +5,21 @@ from collections.abc import Mapping
 from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.preset import Preset
 from beadbox.learners.q_learning.presets import Q_PRESETS
-from beadbox.learners.rule import Rule
+from beadbox.learners.rule import Rule, UnsuitedRuleError
 from beadbox.learners.table_learner.presets import TABLE_PRESETS
 from beadbox.learners.value_learner.presets import VALUE_PRESETS
 from beadbox.rules.game import AnyGame
 
 FEATURED_PRESETS = frozenset(
     {
-        *("michie-1961", "michie-refill", "gardner-her", "hexapawn-rl", "q-table"),
+        *("michie-1961", "michie-refill", "circles", "gardner-her", "hexapawn-rl", "q-table"),
         *("romgon-q", "romgon-q-careful", "romgon-q-curious", "td-search", "td-search-flips"),
     }
 )
-"""Slugs of the presets that are offered first: five for each game, which show different things."""
+"""Slugs of the presets that are offered first: they show different things.
+
+Five are for any one game, and ``circles`` is added where a board can return.
+"""
 
 _IN_THE_LIBRARY: tuple[Mapping[str, Preset[Rule]], ...] = (PRESETS, Q_PRESETS, VALUE_PRESETS, TABLE_PRESETS)
 PRESETS_OF_KIND = {next(iter(presets.values())).rule.kind: presets for presets in _IN_THE_LIBRARY}
@@ -27,6 +30,19 @@ ALL_PRESETS: dict[str, Preset[Rule]] = {**PRESETS, **Q_PRESETS, **VALUE_PRESETS,
 
 
 def presets_of(game: AnyGame) -> Mapping[str, Preset[Rule]]:
-    """Return the presets that fit a game, by slug, of every kind that can play it."""
-    fitting = [presets for presets in PRESETS_OF_KIND.values() if any(one.rule.fits(game) for one in presets.values())]
-    return fitting[0] if len(fitting) == 1 else {slug: one for presets in fitting for slug, one in presets.items()}
+    """Return the presets that fit a game, by slug, of every kind that can play it; those for circles first."""
+    fitting = {
+        slug: one
+        for presets in PRESETS_OF_KIND.values()
+        for slug, one in presets.items()
+        if one.rule.fits(game) and _is_suited(one.rule, game) and not (one.is_for_circles and game.always_ends)
+    }
+    return dict(sorted(fitting.items(), key=lambda item: not item[1].is_for_circles))
+
+
+def _is_suited(rule: Rule, game: AnyGame) -> bool:
+    try:
+        rule.require_suited(game)
+    except UnsuitedRuleError:
+        return False
+    return True

@@ -15,13 +15,23 @@ from beadbox.rules.game import AnyGame
 
 
 class RuleError(BeadboxError):
-    """A rule was refused; ``field`` names the invalid part. Field and message may quote untrusted input."""
+    """A rule was refused: ``field`` names the invalid part, and ``problem`` is a sentence.
+
+    Both may quote untrusted input.
+    """
 
     code = "invalid_rule"
 
     def __init__(self, field: str, problem: str) -> None:
         self.field = field.encode("ascii", "backslashreplace").decode()[:40]
-        super().__init__(f"{self.field}: {problem[:500]}")
+        self.problem = problem[:500]
+        super().__init__(f"{self.field}: {self.problem}")
+
+
+class UnsuitedRuleError(RuleError):
+    """A rule cannot learn a game that other rules of its kind can learn; ``field`` names the reason."""
+
+    code = "unsuited_rule"
 
 
 class Rule(Protocol):
@@ -39,7 +49,14 @@ class Rule(Protocol):
 
     @classmethod
     def fits(cls, game: AnyGame) -> bool:
-        """Whether a machine with such a rule can play the game."""
+        """Whether a machine with some rule of this kind can play the game."""
+
+    def require_suited(self, game: AnyGame) -> None:
+        """Check that this rule can learn a game that :meth:`fits` its kind.
+
+        Raises:
+            UnsuitedRuleError: it cannot.
+        """
 
     def to_json(self) -> dict[str, object]:
         """Return the rule as JSON types, with its ``kind`` unless it is of boxes; :meth:`from_json` gives it back."""

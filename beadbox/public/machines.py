@@ -15,7 +15,7 @@ from beadbox.learners.formats import machine_read
 from beadbox.learners.preset import Preset
 from beadbox.learners.presets import ALL_PRESETS, presets_of
 from beadbox.learners.registry import rule_read, state_class
-from beadbox.learners.rule import Rule
+from beadbox.learners.rule import Rule, UnsuitedRuleError
 from beadbox.learners.state import LearnerState
 from beadbox.public.episodes import Episode
 from beadbox.public.games import Game, game_of, position_of, side_of
@@ -330,6 +330,10 @@ def machine(
     if not read.fits(found.rules):
         fitting = ", ".join(presets_of(found.rules))
         raise UnsupportedError(f"A machine with this rule cannot play {found.name}. These presets fit: {fitting}.")
+    try:
+        read.require_suited(found.rules)
+    except UnsuitedRuleError as error:
+        raise UnsupportedError(error.problem) from None
     state = state_class(found.rules, read).fresh(found.rules, side_of(side, found), read)
     made = Machine(found, read, state, RandomSource(seed_checked(seed)))
     made._label = _Label(preset=preset)  # noqa: SLF001  # of this module's class

@@ -9,7 +9,7 @@ from django import forms
 
 from beadbox.learners.presets import ALL_PRESETS, FEATURED_PRESETS, presets_of
 from beadbox.learners.registry import rule_read
-from beadbox.learners.rule import RuleError
+from beadbox.learners.rule import RuleError, UnsuitedRuleError
 from beadbox.rules.errors import UnknownGameError
 from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
@@ -51,6 +51,17 @@ def usual_presets() -> dict[str, list[str]]:
     """Return the usual presets of the first and second side, by the game's slug."""
     kinds = {game: kind_usual(game) for game in GAMES.values()}
     return {game.slug: [kind.page.usual_preset(game, side) for side in Side] for game, kind in kinds.items() if kind}
+
+
+def _why_unsuited(game: AnyGame, preset: str) -> str:
+    """Return why a preset cannot learn a game that other presets of its kind can learn; empty for other reasons."""
+    rule = ALL_PRESETS[preset].rule
+    if rule.fits(game):
+        try:
+            rule.require_suited(game)
+        except UnsuitedRuleError as error:
+            return error.problem
+    return ""
 
 
 class MachineForm(forms.Form):
@@ -96,14 +107,26 @@ class MachineForm(forms.Form):
                 "kind": kind.rule.kind,
                 "noun": kind.page.text.noun,
                 "games": [game.name for game in GAMES.values() if game.slug == game.family and kind.rule.fits(game)],
-                "plays": [game.slug for game in GAMES.values() if kind.rule.fits(game)],
+                "plays": self._plays(kind),
                 "presets": kind.page.presets.values(),
-                "first": [preset for slug, preset in kind.page.presets.items() if slug in FEATURED_PRESETS],
-                "others": [preset for slug, preset in kind.page.presets.items() if slug not in FEATURED_PRESETS],
+                "first": self._presets(kind, shown_first=True),
+                "others": self._presets(kind, shown_first=False),
                 "groups": self._groups(kind),
             }
             for kind in KINDS.values()
         ]
+
+    def _presets(self, kind: Kind, *, shown_first: bool) -> list[dict[str, object]]:
+        """Return presets of a kind, each with the games that it is offered for; none if these are all of its kind."""
+        found = []
+        for slug, preset in kind.page.presets.items():
+            plays = [game.slug for game in GAMES.values() if slug in presets_of(game)]
+            if (slug in FEATURED_PRESETS) is shown_first:
+                found.append({"preset": preset, "plays": plays if plays != self._plays(kind) else []})
+        return found
+
+    def _plays(self, kind: Kind) -> list[str]:
+        return [game.slug for game in GAMES.values() if kind.rule.fits(game)]
 
     def families(self) -> list[dict[str, object]]:
         """Return each family of games with its picture, and its boards or extra rules."""
@@ -182,13 +205,14 @@ class MachineForm(forms.Form):
             self._drop_other_errors(kind, cleaned)
         if game is not None and preset_slug and not cleaned["own_rule"] and preset_slug not in presets_of(game):
             names = ", ".join(preset.name for preset in presets_of(game).values())
-            self.add_error("preset", f"This rule does not fit {game.name}. Choose one of these: {names}.")
-        if kind is not None and cleaned.get("own_rule") and not self.errors:
+            reason = _why_unsuited(game, preset_slug) or f"This rule does not fit {game.name}."
+            self.add_error("preset", f"{reason} Choose one of these: {names}.")
+        if game is not None and kind is not None and cleaned.get("own_rule") and not self.errors:
             try:
                 rule = rule_read(self._rule_json(kind, cleaned))
+                rule.require_suited(game)
             except RuleError as error:
-                field_name = error.field if error.field in self.fields else None
-                self.add_error(field_name, str(error).removeprefix(f"{error.field}: "))
+                self.add_error(error.field if error.field in self.fields else None, error.problem)
         cleaned["rule"] = rule
         return cleaned
 

@@ -12,7 +12,7 @@ from beadbox.learners.exchange.document import Document, Wanted
 from beadbox.learners.exchange.errors import ExchangeError
 from beadbox.learners.formats import RULES_TO_CHOOSE, machine_read
 from beadbox.learners.presets import ALL_PRESETS, presets_of
-from beadbox.learners.rule import Rule
+from beadbox.learners.rule import Rule, UnsuitedRuleError
 from beadbox.names import did_you_mean
 from beadbox.rules.errors import UnknownGameError
 from beadbox.rules.game import AnyGame
@@ -25,6 +25,7 @@ from learning.exceptions import (
     MachineBusyError,
     MachineFileError,
     RuleRefusedError,
+    UnsuitedRuleRefusedError,
 )
 from learning.kinds.registry import kind_of, kind_of_rule, kind_usual
 from learning.models import Lesson, Machine
@@ -107,6 +108,7 @@ def rule_require(game: AnyGame, rule: Rule) -> None:
 
     Raises:
         RuleRefusedError: the rule does not fit.
+        UnsuitedRuleRefusedError: another rule of its kind fits.
         GameTooLargeError: the game is too large.
     """
     if not rule.fits(game):
@@ -114,6 +116,10 @@ def rule_require(game: AnyGame, rule: Rule) -> None:
         raise RuleRefusedError(
             f"rule: A machine of this kind cannot play {game.name}; there are the presets {preset_slugs}."
         )
+    try:
+        rule.require_suited(game)
+    except UnsuitedRuleError as error:
+        raise UnsuitedRuleRefusedError(str(error)) from None
     kind_of_rule(rule).page.rule_require(game, rule)
 
 

@@ -60,7 +60,9 @@ function showGame() {
   for (const part of form.querySelectorAll("[data-family]"))
     part.hidden = part.dataset.family !== form.elements.game.value;
   for (const part of form.querySelectorAll("[data-plays]")) part.hidden = !part.dataset.plays.split(" ").includes(game);
-  const presets = [...form.querySelectorAll("[data-plays]:not([hidden]) [name=preset]")].map(({ value }) => value);
+  const presets = [...form.querySelectorAll("[name=preset]")]
+    .filter((one) => !one.closest("[data-plays][hidden]"))
+    .map(({ value }) => value);
   if (!presets.includes(form.elements.preset.value)) {
     customField.checked = false;
     form.elements.preset.value = defaultPreset();

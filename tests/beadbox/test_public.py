@@ -207,6 +207,7 @@ NAMED: list[tuple[type[Exception], str, Any]] = [
     (bb.RuleError, "whole number", lambda: bb.machine(HEXAPAWN, rule={"win": 1.5})),
     (bb.RuleError, "There is no such field", lambda: bb.machine(HEXAPAWN, rule={"wn": 1})),
     (bb.UnsupportedError, "These presets fit", lambda: bb.machine("romgon", rule="michie-1961")),
+    (bb.UnsupportedError, "a board can return", lambda: bb.machine("achi", rule="td-boards")),
     (bb.UnsupportedError, "from 0 up", lambda: bb.menace().train(-1)),
     (bb.UnsupportedError, "from 0 up", lambda: bb.menace().train(1.5)),  # type: ignore[arg-type]
     (bb.UnsupportedError, "cannot play", lambda: bb.menace().train(1, bb.her())),

@@ -12,9 +12,9 @@ from beadbox.learners.boxes.rule import BoxRule
 from beadbox.learners.choice import Decision
 from beadbox.learners.q_learning.presets import Q_PRESETS
 from beadbox.learners.q_learning.rule import QRule
-from beadbox.learners.rule import RuleError
+from beadbox.learners.rule import RuleError, UnsuitedRuleError
 from beadbox.learners.table_learner.episodes import train_table_episodes
-from beadbox.learners.table_learner.learner import TableLearner, entry_key
+from beadbox.learners.table_learner.learner import SeatLesson, TableLearner, entry_key
 from beadbox.learners.table_learner.presets import TABLE_PRESETS
 from beadbox.learners.table_learner.rule import Method, TableRule
 from beadbox.learners.value_learner.presets import VALUE_PRESETS
@@ -88,6 +88,57 @@ def test_one_step_methods_equal_the_textbook(seed, method):
         )
         machine.learn(decisions, result)
         assert machine.values == expected
+
+
+@pytest.mark.parametrize("method", [Method.Q_LEARNING, Method.SARSA])
+@pytest.mark.parametrize("seed", range(10))
+def test_one_step_methods_follow_the_book_where_boards_return(seed, method):
+    """A board that returns has the values that the game has taught so far, as in the book's loops over steps."""
+    rng = random.Random(seed)
+    rule = TableRule(method=method, step_size=0.3, later_discount=rng.uniform(0.5, 1))
+    keys = [tuple(f"{move}{board}" for move in "xyz") for board in "abc"]
+    machine = learner(rule, **{key: rng.uniform(-1, 1) for row in keys for key in row})
+    for result in Result:
+        decisions = [Decision(rng.choice(row), row) for row in rng.choices(keys, k=12)]
+        expected = textbook_one_step(
+            machine.values, decisions, rule.reward(result), rule.step_size, rule.later_discount, method
+        )
+        steps = machine.learn(decisions, result)
+        assert machine.values == expected
+        assert [step.key for step in steps] == [decision.key for decision in decisions]
+
+
+@pytest.mark.parametrize(("method", "n_choices"), [(Method.Q_LEARNING, 2), (Method.SARSA, 3)])
+def test_choice_sees_what_the_game_has_taught(method, n_choices):
+    """On a board that returns, the machine no longer takes the move that brought it back.
+
+    Sarsa learns from the second choice only after it has chosen.
+    """
+    game = GAMES["pong-hau-ki"]
+    rule = TableRule(method=method, step_size=1.0, exploring=0.0, start_value=0.0, later_discount=0.25)
+    machine, words = TableLearner(game, rule), RandomSource(1)
+    position = next(position for position in game.reached if len(game.distinct_moves(position)) > 1)
+    keys = machine.keys(position)
+    machine.values.update(dict.fromkeys(keys, 0.1) | {keys[0]: 0.2})
+    lesson = SeatLesson(machine)
+    after = [lesson.choose(position, words) for _ in range(n_choices)]
+    assert after[:-1] == [0] * (n_choices - 1)
+    assert machine.values[keys[0]] < 0.2
+    assert after[-1] != 0
+    assert [step.key for step in lesson.steps] == [keys[index] for index in after[: len(lesson.steps)]]
+
+
+@pytest.mark.parametrize("slug", TABLE_PRESETS)
+@pytest.mark.parametrize("game", LISTED_GAMES, ids=lambda game: game.slug)
+def test_games_in_which_boards_return_suit_one_step_methods_only(game, slug):
+    rule = TABLE_PRESETS[slug].rule
+    assert rule.fits(game)
+    if game.always_ends or rule.learns_each_move:
+        rule.require_suited(game)
+        return
+    with pytest.raises(UnsuitedRuleError, match="a board can return within a game") as refused:
+        rule.require_suited(game)
+    assert (refused.value.field, refused.value.code) == ("method", "unsuited_rule")
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -317,7 +368,7 @@ def test_only_td_has_traces(method):
 def test_a_rule_survives_json_and_refuses_other_fields():
     for preset in TABLE_PRESETS.values():
         assert TableRule.from_json(preset.rule.to_json()) == preset.rule
-        assert all(preset.rule.fits(game) == (game.listable and game.always_ends) for game in GAMES.values())
+        assert all(preset.rule.fits(game) == game.listable for game in GAMES.values())
     assert replace(TableRule(), step_size=1.0) == TableRule.from_json({"step_size": 1})
     own = {field.name for field in fields(TableRule)}
     others = [{field.name for field in fields(rule)} for rule in (BoxRule, QRule, ValueRule)]

@@ -26,6 +26,8 @@ from tests.beadbox.remembered import GAME, REMEMBERED, remembered
 
 TOLERANCE = 1e-12
 PAWNS = {slug: remembered(GAMES[slug]) for slug in ("hexapawn", "hexapawn-4x3")}
+LOOPS = {slug: remembered(GAMES[slug]) for slug in ("pong-hau-ki", "dodgem", "hare-and-hounds")}
+"""Games in which boards return. Endless play is a draw in the first two, and has a winner in the third."""
 each_seat = pytest.mark.parametrize("side", [*Side, None], ids=["first", "second", "either"])
 each_preset = pytest.mark.parametrize("slug", TABLE_PRESETS)
 MADE_UP = TableRule(
@@ -135,6 +137,47 @@ def test_training_against_itself_equals_the_readable_loop(slug):
     memory, kernel_words = TableMemory.fresh(GAME, rule), RandomSource(7)
     assert memory.train_against(memory, 200, kernel_words, opponent_learns=True) == tally
     assert_same_memory(memory, machine)
+
+
+each_method = pytest.mark.parametrize("method", [Method.Q_LEARNING, Method.SARSA])
+each_loop = pytest.mark.parametrize("game", LOOPS.values(), ids=LOOPS)
+
+
+@each_loop
+@each_method
+@each_seat
+@pytest.mark.parametrize("by_visits", [False, True])
+def test_it_learns_the_same_move_by_move_where_boards_return(game, method, side, by_visits):
+    rule = replace(MADE_UP, method=method, trace_decay=0.0, step_by_visits=by_visits)
+    for opponent in ("random", "win-block"):
+        assert_kernel_equals_readable(rule, side, opponent, 40, seed=6, parts=(1, 3, 4), game=game)
+
+
+@each_loop
+@each_method
+@pytest.mark.parametrize("who", ["itself", "both learn", "one learns"])
+def test_two_machines_learn_the_same_where_boards_return(game, method, who):
+    ours = replace(MADE_UP, method=method, trace_decay=0.0)
+    theirs = replace(TABLE_PRESETS["q-table"].rule, step_size=0.3)
+    machine, memory, words = TableLearner(game, ours), TableMemory.fresh(game, ours), RandomSource(3)
+    learns, kernel_words = who != "one learns", RandomSource(3)
+    other = machine if who == "itself" else TableLearner(game, theirs, learns=learns)
+    opponent = memory if who == "itself" else TableMemory.fresh(game, theirs)
+    tally = train_table_episodes(machine, other, 60, words)
+    assert memory.train_against(opponent, 60, kernel_words, opponent_learns=learns) == tally
+    assert kernel_words.words == words.words
+    assert_same_memory(memory, machine)
+    if learns:
+        assert_same_memory(opponent, other)
+
+
+def test_game_at_the_ply_limit_has_the_result_of_endless_play():
+    """A machine with a high start value that never explores shuffles for 200 plies against itself."""
+    rule = TableRule(method=Method.SARSA, exploring=0.0, start_value=0.0, draw_reward=0.25)
+    memory = TableMemory.fresh(LOOPS["pong-hau-ki"], rule)
+    tally = memory.train_against(memory, 300, RandomSource(1), opponent_learns=True)
+    assert tally.draws > 0
+    assert tally.games == 300
 
 
 def test_machines_of_two_games_cannot_play_each_other():

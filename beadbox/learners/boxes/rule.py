@@ -151,6 +151,9 @@ class BoxRule:
         """Whether a machine with such a rule can play the game."""
         return game.takes_boxes
 
+    def require_suited(self, game: AnyGame) -> None:
+        """Accept every game that :meth:`fits`."""
+
     @property
     def highest(self) -> int:
         """The greatest number of beads that a slot can hold."""

@@ -69,6 +69,7 @@ SENTENCES: dict[str, str] = {
     "name": _PROBLEM,
     "game": _PROBLEM,
     "rule": _PROBLEM,
+    "unsuited_rule": _PROBLEM,
     "position": _PROBLEM,
     "move": _PROBLEM,
     "key": _PROBLEM,

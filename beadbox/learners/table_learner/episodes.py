@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from beadbox.learners.choice import Decision
-from beadbox.learners.table_learner.learner import TableLearner
+from beadbox.learners.table_learner.learner import SeatLesson, TableLearner
 from beadbox.policies.opponent import UniformOpponent
 from beadbox.rules.chance import Random
 from beadbox.rules.outcome import Result, Side, Tally
@@ -19,7 +18,8 @@ def train_table_episodes(
     """Play and learn ``n_games`` and return the learner's tally; an opponent that is a learning machine learns too.
 
     The learner plays ``side``; for ``None`` one random word decides in each game. The learner may be its own opponent,
-    and then learns from both seats. Games are played on canonical boards.
+    and then learns from both seats. Games are played on canonical boards. A game that is not over after
+    ``game.ply_limit`` plies has the result of endless play.
     """
     tally = Tally()
     for _ in range(n_games):
@@ -32,19 +32,19 @@ def train_table_episodes(
 def _episode(learner: TableLearner, opponent: TableLearner | UniformOpponent, seat: Side, rng: Random) -> Result:
     game = learner.game
     position = game.canonical(game.initial_position())
-    decisions: dict[Side, list[Decision]] = {side: [] for side in Side}
-    while (outcome := game.outcome(position)) is None:
-        side = game.side_to_move(position)
-        player = learner if side is seat else opponent
-        if isinstance(player, UniformOpponent):
-            move = player.choose(game, position, rng)
-        else:
-            index = player.choose(position, rng).index
-            move = game.legal_moves(position)[index]
-            decision = player.decision(position, index)
-            decisions[side] += [] if decision is None else [decision]
-        position = game.canonical(game.apply(position, move))
-    learner.learn(decisions[seat], Result.of(outcome, seat))
+    lessons = {seat: SeatLesson(learner)}
     if isinstance(opponent, TableLearner):
-        opponent.learn(decisions[seat.other], Result.of(outcome, seat.other))
+        lessons[seat.other] = SeatLesson(opponent)
+    n_plies = 0
+    while (outcome := game.outcome(position)) is None and n_plies < game.ply_limit:
+        side = game.side_to_move(position)
+        if side in lessons:
+            move = game.legal_moves(position)[lessons[side].choose(position, rng)]
+        else:
+            assert isinstance(opponent, UniformOpponent)
+            move = opponent.choose(game, position, rng)
+        position, n_plies = game.canonical(game.apply(position, move)), n_plies + 1
+    outcome = outcome or game.stopped
+    for side, lesson in lessons.items():  # the learner first
+        lesson.end(Result.of(outcome, side))
     return Result.of(outcome, seat)

@@ -1,9 +1,9 @@
 """A readable machine that learns a table of values by a textbook method: how it chooses and how it learns.
 
-No board recurs within a game, so a game meets each value that it changes once. Therefore first-visit and every-visit
-methods agree, accumulating and replacing traces agree, and learning after a game has the same result as learning during
-it. All four methods are one formula (:meth:`TableLearner.learn`), and tests/beadbox/test_table_learner.py compares it
-with each method as the book prints it.
+Q-learning and Sarsa learn after every move (:class:`SeatLesson`). TD(λ) and Monte Carlo learn after the game, and only
+games in which no board recurs: there a game meets each value that it changes once. Therefore first-visit and
+every-visit methods agree, accumulating and replacing traces agree, and learning after a game has the same result as
+learning during it. tests/beadbox/test_table_learner.py compares each method with the algorithm as the book prints it.
 
 Source: R. Sutton and A. Barto, "Reinforcement Learning: An Introduction", second edition (2018).
 """
@@ -130,35 +130,95 @@ class TableLearner:
     def learn(self, decisions: Sequence[Decision], result: Result) -> list[ValueStep]:
         """Learn from a finished game: the machine's decisions in order of play. Return the change of each entry.
 
+        Afterwards ε decays once.
+        """
+        lesson = SeatLesson(self)
+        for decision in decisions:
+            lesson.arrive(decision.keys)
+            lesson.play(decision)
+        return lesson.end(result)
+
+    def learn_backwards(self, decisions: Sequence[Decision], result: Result) -> list[ValueStep]:
+        """Learn after a game in which no board recurs. Return the change of each entry, in order of play.
+
         ``V(d) += step · (G(d) − V(d))``, where G is the reward for the last decision and for any other
 
-            ``γ ((1 − λ) · M + λ G(next))``,
+            ``γ ((1 − λ) · V(next) + λ G(next))``,
 
-        the λ-return in its recursive form (12.1, 12.18). M is the value of the next decision before the game: for
-        Q-learning the greatest value there (6.8), else the value of the move played (6.2, 6.7). λ is 0 for Q-learning
-        and Sarsa, which gives their target, and 1 for Monte Carlo, which gives the return. The mean of returns
-        (``TableRule.is_mean``) is computed from their sum (:func:`mean_of`). Afterwards ε decays once.
+        the λ-return in its recursive form (12.1, 12.18), with the values before the game. λ is 1 for Monte Carlo, which
+        gives the return. The mean of returns (``TableRule.is_mean``) is computed from their sum (:func:`mean_of`).
         """
-        if not self.learns:
-            return []
         rule = self.rule
-        ahead = [self._value_of_next(decision) for decision in decisions]
+        ahead = [self.value(decision.key) for decision in decisions]
         target, steps = rule.reward(result), list[ValueStep]()
         for index in reversed(range(len(decisions))):
             if index < len(decisions) - 1:
                 target = rule.later_discount * ((1.0 - rule.reach) * ahead[index + 1] + rule.reach * target)
-            key = decisions[index].key
-            before, n = self.value(key), self.visits.get(key, 0) + 1
-            step = 1.0 / n if rule.step_by_visits else rule.step_size
-            self.visits[key] = n
-            self.values[key] = mean_of(before, n, target) if rule.is_mean else before + step * (target - before)
-            steps.append(ValueStep(key, before, self.values[key]))
-        self.epsilon = rule.explored(self.epsilon)
+            steps.append(self.correct(decisions[index].key, target))
         return steps[::-1]
 
-    def _value_of_next(self, decision: Decision) -> float:
-        played: Iterable[str] = decision.keys if self.rule.method is Method.Q_LEARNING else (decision.key,)
-        return max(self.value(key) for key in played)
+    def correct(self, key: str, target: float) -> ValueStep:
+        """Move the value of an entry towards ``target``, and count the visit."""
+        rule = self.rule
+        before, n = self.value(key), self.visits.get(key, 0) + 1
+        step = 1.0 / n if rule.step_by_visits else rule.step_size
+        self.visits[key] = n
+        self.values[key] = mean_of(before, n, target) if rule.is_mean else before + step * (target - before)
+        return ValueStep(key, before, self.values[key])
+
+
+class SeatLesson:
+    """What one seat of a game teaches its machine, as the game goes on.
+
+    Q-learning corrects the value of a move when the seat must choose again, by the greatest value there (6.8). Sarsa
+    corrects the value when the next move is chosen, by the value of that move (6.7). The other methods learn at the
+    end of the game. The caller calls :meth:`arrive` before each choice and :meth:`play` after it, then :meth:`end`.
+    """
+
+    def __init__(self, machine: TableLearner) -> None:
+        self.machine = machine
+        self.decisions: list[Decision] = []
+        self.steps: list[ValueStep] = []
+
+    def choose(self, position: AnyPosition, rng: Random) -> int:
+        """Choose a move of a game and learn from the choice. Return the index of the move."""
+        keys = self.machine.keys(position)
+        with_entries = tuple(key for key in keys if key is not None)
+        self.arrive(with_entries)
+        index = self.machine.choose(position, rng).index
+        key = keys[index]
+        if key is not None:
+            self.play(Decision(key, with_entries))
+        return index
+
+    def arrive(self, keys: Iterable[str]) -> None:
+        """Learn from the choice that the seat must make, among moves with these entries."""
+        if self.machine.rule.method is Method.Q_LEARNING:
+            self._step(keys)
+
+    def play(self, decision: Decision) -> None:
+        """Learn from the move that was chosen."""
+        if self.machine.rule.method is Method.SARSA:
+            self._step((decision.key,))
+        self.decisions.append(decision)
+
+    def end(self, result: Result) -> list[ValueStep]:
+        """Learn from the result, and let ε decay. Return the change of each entry, in order of play."""
+        machine = self.machine
+        if not machine.learns:
+            return []
+        if not machine.rule.learns_each_move:
+            self.steps = machine.learn_backwards(self.decisions, result)
+        elif self.decisions:
+            self.steps.append(machine.correct(self.decisions[-1].key, machine.rule.reward(result)))
+        machine.epsilon = machine.rule.explored(machine.epsilon)
+        return self.steps
+
+    def _step(self, keys: Iterable[str]) -> None:
+        machine = self.machine
+        if machine.learns and self.decisions:
+            ahead = max(machine.value(key) for key in keys)
+            self.steps.append(machine.correct(self.decisions[-1].key, machine.rule.later_discount * ahead))
 
 
 def mean_of(before: float, n: int, target: float) -> float:

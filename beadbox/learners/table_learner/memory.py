@@ -225,7 +225,8 @@ class TableMemory:
         epsilon = np.array([self.epsilon, theirs.epsilon if who == LEARNS else 0.0])
         edge_entry = np.concatenate((self.table.edge_entry, their_entry))
         rules = table_words(self.rule), table_words(theirs.rule)
-        players = TableArrays(*rules, who, edge_entry, values, visits, epsilon)
+        limit = 0 if self.game.always_ends else graph.limit
+        players = TableArrays(limit, graph.endless, *rules, who, edge_entry, values, visits, epsilon)
         arrays = GraphArrays(graph.indptr, graph.successor, graph.side)
         train_tables(n_games, seat, arrays, players, replies, words, tally)
         rng.set_array(words)

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from beadbox import field_text
 from beadbox.learners.plain_rule import PlainRule
-from beadbox.learners.rule import RuleError
+from beadbox.learners.rule import RuleError, UnsuitedRuleError
 from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Result
 
@@ -29,6 +29,14 @@ class Method(StrEnum):
     """Values of moves, towards the value of the next move played (6.4)."""
     MONTE_CARLO = "monte-carlo"
     """Values of moves, towards the return of the whole game, at every visit (5.1, 5.4)."""
+
+
+METHOD_NAMES = {
+    Method.TD_LAMBDA: "TD(λ)",
+    Method.Q_LEARNING: "Q-learning",
+    Method.SARSA: "Sarsa",
+    Method.MONTE_CARLO: "Monte Carlo",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +97,26 @@ class TableRule(PlainRule):
 
     @classmethod
     def fits(cls, game: AnyGame) -> bool:
-        """Whether a machine with such a rule can play the game: all boards of it can be listed."""
-        return game.listable and game.always_ends
+        """Whether a machine with some such rule can play the game: all boards of it can be listed."""
+        return game.listable
+
+    def require_suited(self, game: AnyGame) -> None:
+        """Check that the method can learn the game: move by move where a board can return within a game.
+
+        Raises:
+            UnsuitedRuleError: the method learns after the game, and a board can return.
+        """
+        if not game.always_ends and not self.learns_each_move:
+            raise UnsuitedRuleError(
+                "method",
+                f"In {game.name} a board can return within a game. {METHOD_NAMES[self.method]} learns after the game,"
+                " so it cannot learn this game. Q-learning and Sarsa can, because they learn after every move.",
+            )
+
+    @property
+    def learns_each_move(self) -> bool:
+        """Whether a value changes as soon as the next choice is known; otherwise all change after the game."""
+        return self.method in (Method.Q_LEARNING, Method.SARSA)
 
     @property
     def of_boards(self) -> bool:

@@ -50,6 +50,16 @@ def _fetch(machine_id: int, keys: Sequence[str]) -> dict[str, float]:
         return dict(cursor.fetchall())
 
 
+def entries_fetch(machine: Machine, keys: Sequence[str]) -> dict[str, tuple[float, int]]:
+    """Return value and visits of a machine's entries, by key; entries without a row are left out."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT key, value, n_visits FROM learning_value WHERE machine_id = %s AND key = ANY(%s)",
+            [machine.pk, list(keys)],
+        )
+        return {key: (value, n_visits) for key, value, n_visits in cursor.fetchall()}
+
+
 def values_rows(machine: Machine) -> list[tuple[str, float, int]]:
     """Return key, value and visits of every entry of a machine."""
     with connection.cursor() as cursor:

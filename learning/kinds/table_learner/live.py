@@ -8,16 +8,17 @@ from typing import cast
 
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.choice import Candidate, Chosen
-from beadbox.learners.table_learner.learner import TableLearner
+from beadbox.learners.choice import Decision as Learnt
+from beadbox.learners.table_learner.learner import SeatLesson, TableLearner
 from beadbox.learners.table_learner.memory import TableMemory
 from beadbox.learners.table_learner.rule import TableRule
 from beadbox.rules.chance import Random
 from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
-from beadbox.rules.outcome import Tally
+from beadbox.rules.outcome import Side, Tally
 from games.live.players import Choice, LiveMatch
 from learning.kinds.keyed_values.insight import Explainer
 from learning.kinds.keyed_values.live import KeyedLive, seats_decided
-from learning.kinds.keyed_values.memory import values_fetch
+from learning.kinds.keyed_values.memory import entries_fetch, values_fetch
 from learning.kinds.live import Ended
 from learning.kinds.table_learner.memory import MEMORY
 from learning.models import Machine
@@ -30,6 +31,41 @@ def learner_at(machine: Machine, position: AnyPosition) -> TableLearner:
     )
     learner.values.update(values_fetch(machine)([key for key in learner.keys(position) if key is not None]))
     return learner
+
+
+def learner_in(live: LiveMatch, side: Side, machine: Machine, position: AnyPosition) -> TableLearner:
+    """Return the machine as the match has taught it so far, with only the values that it needs in this position.
+
+    Where a board can return, a machine learns after every move. The lesson after the match repeats the same steps and
+    stores them, so until then they are repeated here.
+    """
+    game = machine.game_rules
+    if game.always_ends or not machine.learns:
+        return learner_at(machine, position)
+    learner = TableLearner(game, cast("TableRule", machine.rule), epsilon=machine.epsilon)
+    decisions = _decisions_before(live, side, learner)
+    keys = [key for key in learner.keys(position) if key is not None]
+    found = entries_fetch(machine, [*dict.fromkeys(key for decision in decisions for key in decision.keys), *keys])
+    learner.values.update((key, value) for key, (value, _) in found.items())
+    learner.visits.update((key, n_visits) for key, (_, n_visits) in found.items())
+    lesson = SeatLesson(learner)
+    for decision in decisions:
+        lesson.arrive(decision.keys)
+        lesson.play(decision)
+    lesson.arrive(keys)
+    return learner
+
+
+def _decisions_before(live: LiveMatch, side: Side, learner: TableLearner) -> list[Learnt]:
+    """Return the decisions of a side in a match so far, in order of play."""
+    game, decisions = live.game, list[Learnt | None]()
+    position = game.initial_position()
+    for ply in live.plies:
+        move = game.parse_move(ply.move)
+        if ply.side == side:
+            decisions.append(learner.decision(position, game.legal_moves(position).index(move)))
+        position = game.apply(position, move)
+    return [decision for decision in decisions if decision is not None]
 
 
 def candidates(learner: TableLearner, position: AnyPosition) -> tuple[Candidate, ...]:
@@ -83,7 +119,8 @@ class TableLearnerLive(KeyedLive):
     explainer = EXPLAINER
 
     def choose(self, live: LiveMatch, position: AnyPosition) -> Choice:
-        learner, rng = learner_at(self.machine, position), RandomSource(live.match.seed, live.match.n_plies)
+        learner = learner_in(live, Side(self.row.side), self.machine, position)
+        rng = RandomSource(live.match.seed, live.match.n_plies)
         moves = candidates(learner, position)
         choice = learner.choose_among([move.value for move in moves], rng)
         chosen = Chosen(moves, choice.index, choice.explored)
@@ -92,7 +129,8 @@ class TableLearnerLive(KeyedLive):
     def follow(self, live: LiveMatch, position: AnyPosition, move: AnyMove) -> Chosen:
         """Return the choice that corresponds to a person's move in the machine's seat."""
         index = live.game.legal_moves(position).index(move)
-        return Chosen(candidates(learner_at(self.machine, position), position), index, explored=False)
+        learner = learner_in(live, Side(self.row.side), self.machine, position)
+        return Chosen(candidates(learner, position), index, explored=False)
 
     def teach(self, memory: TableMemory, ended: Ended) -> Tally:
         """Let the memory learn from each seat of its machine: both seats, first side first, if it played itself."""

@@ -11,7 +11,7 @@ from learning.kinds.page import KindText, RuleGroup, Words, percent
 WORDS: dict[str, Words] = {
     "method": Words(
         "Method",
-        "The things that have a value, and the direction in which each value moves after a game.",
+        "The things that have a value, and the direction in which each value moves.",
         {
             Method.TD_LAMBDA: "boards after its move: towards the boards that came next (TD(λ))",
             Method.Q_LEARNING: "moves: towards the best move it could have played next (Q-learning)",
@@ -55,11 +55,12 @@ GROUPS = (
     RuleGroup(
         "Method and speed",
         ("method", "step_size", "step_by_visits", "trace_decay", "later_discount"),
-        "Sutton and Barto, second edition: V += step_size · (G − V), from its last move to its first. For the last "
-        "move, G is the reward. For earlier moves, G = later_discount · ((1 − λ) · M + λ · G of the next). M is the "
-        "value of the next one. λ is trace_decay (6.8, 12.1). For Sarsa (6.4) and Q-learning (6.5) λ is 0. For "
-        "Q-learning M is the greatest value. For Monte Carlo (5.4) λ is 1. With step_by_visits, step_size is 1/n at "
-        "the n-th visit (2.4).",
+        "Sutton and Barto, second edition: V += step_size · (G − V). Q-learning and Sarsa do this after every move. "
+        "TD(λ) and Monte Carlo do it after the game, from the last move to the first, and only in games in which no "
+        "board returns. For the last move, G is the reward. For earlier moves, G = later_discount · ((1 − λ) · M + λ "
+        "· G of the next). M is the value of the next one. λ is trace_decay (6.8, 12.1). For Sarsa (6.4) and "
+        "Q-learning (6.5) λ is 0. For Q-learning M is the greatest value. For Monte Carlo (5.4) λ is 1. With "
+        "step_by_visits, step_size is 1/n at the n-th visit (2.4).",
     ),
     RuleGroup("Rewards", ("win_reward", "draw_reward", "loss_reward", "start_value")),
     RuleGroup(

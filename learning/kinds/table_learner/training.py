@@ -62,11 +62,11 @@ def _by_seat(memory: TableMemory) -> Strength:
 
 
 def _of_either_side(by_seat: Strength) -> Strength:
-    """Return the mean of the strengths on both sides."""
+    """Return the mean of the strengths on both sides; both have the same chances."""
     return {
         slug: {
             name: sum(cast("float", by_seat[seat_key(slug, side)][name]) for side in Side) / len(Side)
-            for name in ("win", "draw", "loss")
+            for name in by_seat[seat_key(slug, Side.FIRST)]
         }
         for slug in TableLearnerTraining.sampling.against
     }

@@ -49,6 +49,9 @@ class LastWonRule:
     def fits(cls, game):
         return game.listable and game.takes_boxes
 
+    def require_suited(self, game):
+        pass
+
     def to_json(self):
         return {"kind": self.kind, **asdict(self)}
 

@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.boxes.presets import PRESETS
-from beadbox.learners.table_learner.learner import TableLearner
+from beadbox.learners.table_learner.learner import SeatLesson, TableLearner
 from beadbox.learners.table_learner.memory import TableMemory, table_against_opponent, table_against_table
 from beadbox.learners.table_learner.presets import TABLE_PRESETS
 from beadbox.learners.table_learner.rule import Method, TableRule
@@ -24,7 +24,14 @@ from beadbox.rules.registry import GAMES, game_get
 from games.live.play import match_resign, match_step
 from games.live.rooms import room_create
 from games.live.store import live_match
-from learning.exceptions import EntryGoneError, RuleRefusedError, TrainingRefusedError, ValueQuotaError
+from learning.exceptions import (
+    EntryGoneError,
+    MachineFileError,
+    RuleRefusedError,
+    TrainingRefusedError,
+    UnsuitedRuleRefusedError,
+    ValueQuotaError,
+)
 from learning.kinds.boxes.memory import ledger_errors
 from learning.kinds.keyed_values.memory import value_errors, values_miscounted, values_rows
 from learning.kinds.machines import entry_player, machine_export
@@ -54,6 +61,10 @@ RULE = TableRule(
     method=Method.Q_LEARNING, step_size=0.3, exploring=0.5, exploring_decay=0.99, exploring_floor=0.1, start_value=0.5
 )
 """Values begin at ½, so that a missing value read as 0 is noticed, and ε changes with every game."""
+CIRCLES = "pong-hau-ki"
+"""A game in which boards return."""
+EACH_MOVE = ["q-table", "sarsa-table"]
+"""Presets that learn after every move."""
 each_preset = pytest.mark.parametrize("preset", TABLE_PRESETS)
 pytestmark = pytest.mark.django_db
 
@@ -64,6 +75,11 @@ def learner(rule: TableRule = RULE, game: str = NC, **fields: Any) -> Machine:
 
 def learner_of_preset(preset: str, **fields: Any) -> Machine:
     return machine_create(game=NC, side=None, name="Tab", preset=preset, **fields)
+
+
+def rule_fields(rule: TableRule) -> dict[str, object]:
+    """The fields of a rule in a form, where an empty checkbox is left out."""
+    return {name: value for name, value in rule.to_json().items() if name != "kind" and value is not False}
 
 
 def stored_values(one: Machine) -> dict[str, tuple[float, int]]:
@@ -114,16 +130,35 @@ class TestCreation:
 
     def test_machines_exist_for_listed_games_only(self) -> None:
         for game in GAMES.values():
-            if game.listable and game.always_ends:
-                assert (
-                    machine_create(game=game.slug, side=None, name="T", preset="td-boards").rule.kind == "table-learner"
-                )
-            else:
-                with pytest.raises(RuleRefusedError):
+            for preset in TABLE_PRESETS if game.listable and game.always_ends else EACH_MOVE if game.listable else ():
+                made = machine_create(game=game.slug, side=None, name="T", preset=preset)
+                assert made.rule.kind == "table-learner"
+            if not (game.listable and game.always_ends):
+                refusal = UnsuitedRuleRefusedError if game.listable else RuleRefusedError
+                with pytest.raises(refusal):
                     machine_create(game=game.slug, side=None, name="T", preset="td-boards")
         with pytest.raises(RuleRefusedError, match="either side"):
             machine_create(game=NC, side=Side.FIRST, name="T", preset="td-boards")
         assert machine_create(game=NC, side=Side.FIRST, name="M").preset == "michie-1961", "what usually plays stays"
+
+    @pytest.mark.parametrize("preset", sorted(TABLE_PRESETS.keys() - set(EACH_MOVE)))
+    def test_boards_that_return_are_refused_with_the_reason(self, client: Client, preset: str) -> None:
+        """The page, the API and a file give the same reason."""
+        owner, rule = user(), TABLE_PRESETS[preset].rule
+        client.force_login(owner)
+        reason = "In Pong hau k'i a board can return within a game."
+        asked = {"game": CIRCLES, "name": "Tab", "side": "0", "preset": preset}
+        page = client.post("/machines/new", asked)
+        assert page.context["form"].errors["preset"][0].startswith(reason)
+        own = client.post("/machines/new", {**asked, "own_rule": "on", **rule_fields(rule), "preset": "q-table"})
+        assert own.context["form"].errors["method"][0].startswith(reason)
+        for body in ({"preset": preset}, {"rule": rule.to_json()}):
+            answer = api_with(owner).post("/api/machines", {"game": CIRCLES, **body}, format="json")
+            assert (answer.status_code, answer.json()["code"]) == (400, "unsuited_rule")
+            assert reason in answer.json()["detail"]
+        file = json.loads(machine_export(learner(game=CIRCLES)).text) | {"rule": rule.to_json()}
+        with pytest.raises(MachineFileError, match=r"^rule\.method: In Pong hau k'i a board can return"):
+            machine_import(user=owner, content=json.dumps(file).encode())
 
 
 class TestTraining:
@@ -249,6 +284,48 @@ class TestLiveMatches:
         play_out(seated.room.code, person(owner))
         stored_values(one)
         assert one.n_games == 2
+
+
+class TestWhereBoardsReturn:
+    @pytest.mark.parametrize("preset", EACH_MOVE)
+    @pytest.mark.parametrize("side", Side, ids=["first", "second"])
+    def test_live_it_learns_during_the_match(self, preset: str, side: Side) -> None:
+        """Choices and lessons are those of a machine that learns after every move."""
+        rule = replace(TABLE_PRESETS[preset].rule, step_size=0.5, exploring=0.2, start_value=0.1)
+        one = trained(learner(rule, CIRCLES), 20)
+        readable, game = MEMORY.load(one).readable(), game_get(CIRCLES)
+        seated = room_create(person=guest(), game=CIRCLES, opponent="machine", machine=str(one.pk), side=side)
+        play_out(seated.room.code, guest())
+        match = seated.room.matches.get()
+        lesson, position, n_moves = SeatLesson(readable), game.initial_position(), 0
+        for ply in live_match(match).plies:
+            move = game.parse_move(ply.move)
+            if ply.side != side:
+                index = lesson.choose(position, RandomSource(match.seed, ply.number))
+                assert game.legal_moves(position)[index] == move
+                n_moves += 1
+            position = game.apply(position, move)
+        steps = lesson.end(Result.DRAW if match.winner is None else Result.LOSS if match.winner == side else Result.WIN)
+        assert stored_values(one) == {
+            key: (value, readable.visits.get(key, 0)) for key, value in readable.values.items()
+        }
+        changes = ValueChange.objects.filter(lesson__match=match).order_by("pk")
+        assert [(one.entry.key, one.before, one.after) for one in changes] == [
+            (s.key, s.before, s.after) for s in steps
+        ]
+        assert len(steps) == n_moves > len({step.key for step in steps}), "a value is corrected several times"
+
+    def test_training_strength_and_file_are_exact(self) -> None:
+        one = learner(replace(RULE, method=Method.SARSA), CIRCLES)
+        run_execute(start_run(one, Stage("random", 200), Stage(one.slug, 50, learns=True)))
+        memory, rng = TableMemory.fresh(game_get(CIRCLES), one.rule), RandomSource(7)
+        memory.train(OPPONENTS["random"], 200, rng)
+        memory.train_against(memory, 50, rng, opponent_learns=True)
+        assert stored_values(one) == values_in_memory(memory)
+        first, second = (table_against_opponent(memory, side, OPPONENTS["random"]) for side in Side)
+        assert machine_strength(one)["random"]["endless"] == (first.endless + second.endless) / 2
+        again = machine_import(user=user(), content=machine_export(one).text.encode()).machine
+        assert stored_values(again) == stored_values(one)
 
 
 class TestAdvice:
