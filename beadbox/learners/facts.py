@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import TypedDict, cast
 
-from beadbox.learners.boxes.presets import DEFAULT_PRESETS, PRESETS
+from beadbox.learners.boxes.presets import PRESETS, default_preset
 from beadbox.learners.boxes.table import boxes_compile
 from beadbox.learners.built_in import HOUSE_OF
 from beadbox.rules.game import AnyGame
@@ -74,7 +74,7 @@ def facts_make(game: AnyGame) -> Facts:
 def usual_boxes(game: AnyGame, side: Side) -> str:
     """Return the preset with boxes that a new machine of this side gets, that of the built-in machine if it has one."""
     house = HOUSE_OF.get((game.family, side))
-    return house.preset if house is not None and house.preset in PRESETS else DEFAULT_PRESETS[side]
+    return house.preset if house is not None and house.preset in PRESETS else default_preset(game, side)
 
 
 def _boxes(game: AnyGame, side: Side) -> BoxFacts:

@@ -179,7 +179,7 @@ class Game(ABC, Generic[PositionT, MoveT]):
     """Plies after which a game stops and counts as a game without an end; forced moves and passes count too."""
 
     has_draws: bool = True
-    """Whether a game can end without a winner."""
+    """Whether the rules can end a game without a winner."""
 
     published: tuple[Published, ...] = ()
     """Numbers of other sources that the page of facts compares with ours."""

@@ -8,7 +8,7 @@ from typing import Any, get_type_hints
 
 from django import forms
 
-from beadbox.learners.boxes.presets import PRESETS
+from beadbox.learners.boxes.presets import presets_for
 from beadbox.learners.registry import rule_read
 from beadbox.learners.rule import Rule
 from beadbox.rules.game import AnyGame
@@ -37,7 +37,7 @@ class LearnForm(forms.Form):
     teacher = forms.ChoiceField(
         label="Its teacher", choices=[*TEACHERS.items(), ("machine", "A second machine that also learns")]
     )
-    preset = forms.ChoiceField(label="Its rule", choices=[(slug, preset.name) for slug, preset in PRESETS.items()])
+    preset = forms.ChoiceField(label="Its rule")
     side = forms.ChoiceField(label="It plays", choices=[("first", "first"), ("second", "second")])
     seed = forms.IntegerField(
         label="Random seed",
@@ -47,11 +47,7 @@ class LearnForm(forms.Form):
         help_text="The same seed always gives the same games.",
     )
     against = forms.ChoiceField(label="Measured against", choices=AGAINST.items())
-    beside = forms.ChoiceField(
-        label="A second rule",
-        choices=[("", "none"), *((slug, preset.name) for slug, preset in PRESETS.items())],
-        required=False,
-    )
+    beside = forms.ChoiceField(label="A second rule", required=False)
 
     def __init__(self, game: AnyGame, rule: Rule, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -60,6 +56,9 @@ class LearnForm(forms.Form):
         for name in self.rule_fields:
             self.fields[name] = rule_field(words[name], hints[name])
             self.fields[name].widget.attrs["data-rule"] = ""
+        presets = [(slug, preset.name) for slug, preset in presets_for(game).items()]
+        self.fields["preset"].choices = presets  # type: ignore[attr-defined]
+        self.fields["beside"].choices = [("", "none"), *presets]  # type: ignore[attr-defined]
         roles = game.look.layout.role_names
         self.fields["side"].choices = [("first", f"first, {roles[0]}"), ("second", f"second, {roles[1]}")]  # type: ignore[attr-defined]
 

@@ -18,12 +18,15 @@ from beadbox.learners.boxes.rule import (
 )
 from beadbox.learners.boxes.strength import against_opponent
 from beadbox.learners.boxes.table import boxes_compile
+from beadbox.learners.presets import presets_of
 from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.outcome import Side
+from beadbox.rules.registry import GAMES
 from tests.beadbox.remembered import GAME
 
 REWARDS = {
     "apl-notebook": (3, 1, -3),
+    "circles": (1, 0, -1),
     "gardner-her": (0, 0, 0),
     "gardner-her-reward": (1, 0, 0),
     "hexapawn-rl": (3, 0, -1),
@@ -33,6 +36,7 @@ FLOORS = {"go-server": 1, "hexapawn-rl": 1, "hexapawn-rl-as-shipped": 1}
 WHEN_EMPTY = {
     "michie-1961": WhenEmpty.RESIGN,
     "michie-refill": WhenEmpty.REFILL,
+    "circles": WhenEmpty.REFILL,
     "scroggs": WhenEmpty.RESIGN,
     "matchbox-ai": WhenEmpty.UNIFORM,
     "matchbox-ai-as-shipped": WhenEmpty.UNIFORM,
@@ -45,7 +49,7 @@ WHEN_EMPTY = {
 }
 HER = {"gardner-her", "gardner-her-reward"}
 HEXAPAWN_RL = {"hexapawn-rl", "hexapawn-rl-as-shipped"}
-DECISIONS = {"michie-1961", "michie-refill", "scroggs"}
+DECISIONS = {"michie-1961", "michie-refill", "circles", "scroggs"}
 MERGED = DECISIONS | HER
 STOPPING = {"scroggs", "hexapawn-rl-as-shipped"}
 
@@ -53,6 +57,13 @@ STOPPING = {"scroggs", "hexapawn-rl-as-shipped"}
 def test_every_preset_is_listed_here():
     assert set(PRESETS) == set(WHEN_EMPTY)
     assert DEFAULT_PRESETS == {Side.FIRST: "michie-1961", Side.SECOND: "michie-refill"}
+
+
+def test_default_where_boards_return_is_offered_there_alone():
+    for game in GAMES.values():
+        first = next(iter(presets_of(game)))
+        assert (first == "circles") == (not game.always_ends)
+        assert ("circles" in presets_of(game)) == (not game.always_ends)
 
 
 @pytest.mark.parametrize("slug", PRESETS)

@@ -13,9 +13,11 @@ from beadbox.learners.boxes.rule import (
     FinalWin,
     InitialBy,
     OpenBoxes,
+    RepeatedVisits,
     WhenEmpty,
 )
 from beadbox.learners.preset import Preset
+from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
 
 _MATCHBOX_AI = "matchbox-ai, a TypeScript engine"
@@ -65,6 +67,15 @@ PRESETS: dict[str, Preset[BoxRule]] = {
             "Michie's beads, but an empty box is filled again as it was at the start.",
             "D. Michie (1961, 1963); the strongest variant for the second player by our measurement",
             BoxRule(when_empty=WhenEmpty.REFILL),
+        ),
+        Preset(
+            "circles",
+            "Round in circles",
+            "A win adds one bead and a loss takes one. Only the last opening of a box in a game counts. "
+            "An empty box is filled again.",
+            "our measurement of 26 rules, in six games in which a board can return",
+            BoxRule(win=1, draw=0, loss=-1, when_empty=WhenEmpty.REFILL, repeated_visits=RepeatedVisits.LAST),
+            is_for_circles=True,
         ),
         Preset(
             "scroggs",
@@ -159,4 +170,16 @@ PRESETS: dict[str, Preset[BoxRule]] = {
 
 
 DEFAULT_PRESETS = {Side.FIRST: "michie-1961", Side.SECOND: "michie-refill"}
-"""The preset of a first-player and a second-player machine, unless another one is chosen."""
+"""The preset of a first-player and a second-player machine in games that always end, unless another one is chosen."""
+CIRCLES = "circles"
+"""The same for either player in games in which a board can return: docs/learning.md has the measurement."""
+
+
+def default_preset(game: AnyGame, side: Side) -> str:
+    """Return the slug of a new machine's preset, unless another one is chosen."""
+    return DEFAULT_PRESETS[side] if game.always_ends else CIRCLES
+
+
+def presets_for(game: AnyGame) -> dict[str, Preset[BoxRule]]:
+    """Return the presets that are offered in a game, by slug."""
+    return {slug: preset for slug, preset in PRESETS.items() if not (preset.is_for_circles and game.always_ends)}

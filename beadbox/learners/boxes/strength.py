@@ -6,14 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beadbox.kernels.exact import visit
-from beadbox.kernels.loops import visit_loops
+from beadbox.kernels.loops import play_plies, visit_loops
 from beadbox.kernels.population import fill_policy
 from beadbox.learners.boxes.machine import BoxMachine
 from beadbox.learners.boxes.memory import Memory
 from beadbox.learners.boxes.table import BoxTable
 from beadbox.policies.opponent import Opponent
 from beadbox.policies.table import opponent_policy
-from beadbox.strength.exact import Floats, Strength, _joined, at_worst, expected, readable_policy
+from beadbox.strength.exact import Floats, Strength, at_worst, expected, joined, readable_policy
 from beadbox.strength.graph import graph_compile
 
 
@@ -71,12 +71,27 @@ def worst_case(memory: Memory, *, greedy: bool = False) -> Strength:
 
 def visit_probability(memory: Memory, opponent: Opponent) -> Floats:
     """Return ``(n_boxes,)``: the chance that a game against the opponent opens each box, within the ply limit."""
-    table, graph = memory.table, memory.table.graph
-    theirs = opponent_policy(table.cabinet.game, opponent, reduced=graph.reduced)
-    policy = _joined(graph, table.cabinet.side, machine_policy(memory), theirs)
+    table, graph, policy = memory.table, memory.table.graph, _both(memory, opponent)
     if graph.game.always_ends:
         return visit(graph.indptr, graph.successor, policy)[table.node_box >= 0]
     return visit_loops(graph.indptr, graph.successor, policy, graph.limit)[table.node_box >= 0]
+
+
+def expected_visits(memory: Memory, opponent: Opponent) -> Floats:
+    """Return ``(n_boxes,)``: how often a game against the opponent opens each box on average, within the ply limit.
+
+    In a game that always ends this is the chance that it opens the box.
+    """
+    table, graph = memory.table, memory.table.graph
+    visits = play_plies(graph.indptr, graph.successor, _both(memory, opponent), graph.limit)[:, 0]
+    return visits[table.node_box >= 0]
+
+
+def _both(memory: Memory, opponent: Opponent) -> Floats:
+    """Return the policies of the machine and of an opponent, ``(n_edges,)``."""
+    table, graph = memory.table, memory.table.graph
+    theirs = opponent_policy(table.cabinet.game, opponent, reduced=graph.reduced)
+    return joined(graph, table.cabinet.side, machine_policy(memory), theirs)
 
 
 def readable_machine(memory: Memory) -> BoxMachine:

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from urllib.parse import urlencode
 
 from beadbox import field_text
-from beadbox.learners.boxes.presets import DEFAULT_PRESETS, PRESETS
+from beadbox.learners.boxes.presets import PRESETS, default_preset, presets_for
 from beadbox.learners.boxes.rule import BoxRule
 from beadbox.learners.boxes.training_config import (
     MAX_GAMES,
@@ -112,7 +112,7 @@ class ParsedAddress:
             "game": USUAL_GAME,
             "side": "first",
             "teacher": USUAL_TEACHER,
-            "preset": DEFAULT_PRESETS[side],
+            "preset": default_preset(game, side),
             "seed": f"{USUAL_SEED}",
             "games": "0",
             "against": USUAL_MEASURE,
@@ -174,10 +174,10 @@ class _Reader:
         game = self._game()
         side = SIDES[self._one_of("side", SIDES, "first")]
         teacher = self._one_of("teacher", TEACHERS, USUAL_TEACHER)
-        named = self._rule("preset", "", DEFAULT_PRESETS[side])
+        named = self._rule("preset", "", game, default_preset(game, side))
         second = None
         if any(name.partition(".")[0] == SECOND_RULE for name in self.query if name in KNOWN):
-            second = self._rule(SECOND_RULE, f"{SECOND_RULE}.", named.preset)
+            second = self._rule(SECOND_RULE, f"{SECOND_RULE}.", game, named.preset)
         config = TrainingConfig(game, side, named.rule, teacher, self._number("seed", MAX_SEED, USUAL_SEED))
         return ParsedAddress(
             config=config,
@@ -219,9 +219,9 @@ class _Reader:
         self._report(name, field_text.rather(f"Please give a whole number from 0 to {most:,}.", _quotation(text)))
         return usual if number is None else min(max(number, 0), most)
 
-    def _rule(self, preset_name: str, prefix: str, usual: str) -> Named:
+    def _rule(self, preset_name: str, prefix: str, game: AnyGame, usual: str) -> Named:
         """Return the preset with its changed fields; a field that the rule refuses keeps the preset's value."""
-        preset = self._one_of(preset_name, PRESETS, usual)
+        preset = self._one_of(preset_name, presets_for(game), usual)
         given = PRESETS[preset].rule.to_json()
         own = dict(given)
         for name in RULE_FIELDS:
