@@ -91,18 +91,30 @@ def unfinished(graph: Graph, policy: Floats) -> float:
 
 def expected(graph: Graph, side: Side, ours: Floats, theirs: Floats) -> Strength:
     """Return the exact chances of the policy ``ours`` of ``side`` against ``theirs`` (both ``(n_edges,)``)."""
-    return _of_side(graph, chances(graph, _joined(graph, side, ours, theirs))[0], side)
+    return expected_of(graph, side, joined(graph, side, ours, theirs))
+
+
+def expected_of(graph: Graph, side: Side, policy: Floats) -> Strength:
+    """Return the exact chances of ``side``; ``policy``: ``(n_edges,)``, of both sides."""
+    return _of_side(graph, chances(graph, policy)[0], side)
 
 
 def at_worst(graph: Graph, side: Side, policy: Floats) -> Strength:
     """Return the exact chances of a policy (``(n_edges,)``) of ``side`` against a best response to it."""
     if graph.game.always_ends:
         return _of_side(graph, best_reply(*graph.arrays, policy, int(side))[0], side)
-    played = best_response_loops(*graph.arrays, policy, int(side), endless_points(side, graph.game.endless_winner))
-    return _of_side(graph, chances(graph, played)[0], side)
+    return expected_of(graph, side, with_best_response(graph, side, policy))
 
 
-def _joined(graph: Graph, side: Side, ours: Floats, theirs: Floats) -> Floats:
+def with_best_response(graph: Graph, side: Side, policy: Floats) -> Floats:
+    """Return a policy of ``side`` together with a best response to it, ``(n_edges,)``, in a game with loops."""
+    points = endless_points(side, graph.game.endless_winner)
+    played: Floats = best_response_loops(*graph.arrays, policy, int(side), points)
+    return played
+
+
+def joined(graph: Graph, side: Side, ours: Floats, theirs: Floats) -> Floats:
+    """Return the policy ``ours`` of ``side`` together with ``theirs`` of the other side, all ``(n_edges,)``."""
     return np.where(graph.edge_side == side, ours, theirs)
 
 

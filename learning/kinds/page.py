@@ -167,7 +167,7 @@ class KindPage(ABC):
 
 def machine_facts(page: KindPage, machine: Machine) -> dict[str, object]:
     """Return the facts for the page of a machine of any kind."""
-    preset = page.presets.get(machine.preset)
+    preset, game = page.presets.get(machine.preset), machine.game_rules
     return {
         **machine.brief,
         "side_name": machine.get_side_display(),
@@ -177,4 +177,6 @@ def machine_facts(page: KindPage, machine: Machine) -> dict[str, object]:
         "rule_source": preset.source if preset else "",
         "rule_sentences": page.rule_sentences(machine.rule),
         "folded_at": machine.folded_at,
+        "ply_limit": game.ply_limit,
+        "is_endless_drawn": game.endless_winner is None,
     }

@@ -11,7 +11,7 @@ from beadbox.policies.registry import UNIFORM
 from beadbox.policies.table import opponent_policy
 from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
-from beadbox.strength.exact import Floats, at_worst, expected
+from beadbox.strength.exact import Floats, at_worst, expected_of, joined, unfinished, with_best_response
 from beadbox.strength.exact import Strength as ExactStrength
 from beadbox.strength.graph import Graph
 from learning.models import CurvePoint, Machine
@@ -32,6 +32,7 @@ Strength = dict[str, dict[str, object]]
 """Probabilities of win, draw and loss by opponent; a sample also has ``games`` and the intervals.
 
 For games with loops ``endless`` is the chance of a game that never ends, which also counts as a draw or a win.
+``unfinished`` is the chance that a game reaches the ply limit.
 """
 
 
@@ -40,12 +41,18 @@ def policy_strength(graph: Graph, side: Side, policy: Floats) -> Strength:
 
     ``policy`` has the probability of each edge of the graph, shape ``(n_edges,)``.
     """
-    exact = {
-        name: expected(graph, side, policy, opponent_policy(graph.game, opponent, reduced=graph.reduced))
+    played = {
+        name: joined(graph, side, policy, opponent_policy(graph.game, opponent, reduced=graph.reduced))
         for name, opponent in exact_opponents().items()
     }
-    exact["worst"] = at_worst(graph, side, policy)
-    return strength_of(graph.game, exact)
+    if graph.game.always_ends:
+        exact = {name: expected_of(graph, side, both) for name, both in played.items()}
+        return strength_of(graph.game, exact | {"worst": at_worst(graph, side, policy)})
+    played["worst"] = with_best_response(graph, side, policy)
+    strength = strength_of(graph.game, {name: expected_of(graph, side, both) for name, both in played.items()})
+    for name, both in played.items():
+        strength[name]["unfinished"] = unfinished(graph, both)
+    return strength
 
 
 def strength_of(game: AnyGame, exact: Mapping[str, ExactStrength]) -> Strength:

@@ -195,6 +195,15 @@ class ChancesSerializer(serializers.Serializer[Any]):
     win = serializers.FloatField()
     draw = serializers.FloatField()
     loss = serializers.FloatField()
+    endless = serializers.FloatField(
+        required=False,
+        help_text="In a game that can go on for ever: the exact chance that it does. It is also part of a draw, or of "
+        "a win or loss where endless play has a winner.",
+    )
+    unfinished = serializers.FloatField(
+        required=False,
+        help_text="In a game that can go on for ever: the exact chance that it reaches the limit of moves and stops.",
+    )
     games = serializers.IntegerField(required=False, help_text="Only for a sample: its number of games.")
     win_interval = IntervalField(required=False, help_text="Only for a sample: the 95 % Wilson interval.")
     draw_interval = IntervalField(required=False)

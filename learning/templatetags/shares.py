@@ -1,4 +1,7 @@
-"""Template tag for results in 100 games: ``{% of_hundred result.win result.draw result.loss as hundred %}``."""
+"""Template tags for results in 100 games.
+
+``{% of_hundred result.win result.draw result.loss as hundred %}`` and ``{{ share|per_hundred }}``.
+"""
 
 from __future__ import annotations
 
@@ -13,3 +16,9 @@ register = template.Library()
 def of_hundred(win: float, draw: float, loss: float) -> dict[str, int]:
     """Return whole numbers of games won, drawn and lost that sum to 100, from the probability of each."""
     return dict(zip(("win", "draw", "loss"), apportion([win, draw, loss]), strict=True))
+
+
+@register.filter
+def per_hundred(share: float) -> str:
+    """Return a share as a number out of 100 with three significant digits: 0.00012 is 0.012, and not 0."""
+    return f"{float(f'{100 * share:.3g}'):.10f}".rstrip("0").rstrip(".")

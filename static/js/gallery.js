@@ -70,6 +70,9 @@ const KINDS = {
 };
 
 const boxes = /** @type {KeptBox[]} */ (unpack(pageData("packed"), page.dataset.machine));
+if (boxes[0]?.openings !== undefined)
+  KINDS.visited.words +=
+    " That is the chance of at least one opening. A game can open a box several times, and the average is beside it.";
 const moves = [...new Set(boxes.map((box) => box.move_number))].sort((a, b) => a - b);
 moveField.append(...moves.map((number) => new Option(`its ${ordinal(number)} move`, String(number))));
 const query = new URLSearchParams(location.search);
@@ -118,7 +121,7 @@ new TimeMachine(
   (beads) => {
     isPast = Boolean(beads);
     for (const box of boxes)
-      Object.assign(box, beads ? { beads: beads[box.position] ?? box.start, draws: null, visit: undefined } : box.now);
+      Object.assign(box, beads ? { beads: beads[box.position] ?? box.start, draws: null, visit: undefined, openings: undefined } : box.now);
     if (kindField.value === "all") wall.refresh(isPast ? null : drawn);
     else show();
   },

@@ -5,7 +5,7 @@ class PackedBox {
   #packed;
 
   /** @param {PackedRow} of @param {PackedList} packed @param {string|number|null|undefined} machine */
-  constructor([position, moveNumber, ply, start, beads, draws, board, slots, visit], packed, machine) {
+  constructor([position, moveNumber, ply, start, beads, draws, board, slots, visit, openings], packed, machine) {
     this.#packed = packed;
     this.position = position;
     this.move_number = moveNumber;
@@ -16,7 +16,8 @@ class PackedBox {
     this.pieces = board;
     this.places = slots;
     this.visit = visit;
-    this.now = { beads, draws, visit };
+    this.openings = openings;
+    this.now = { beads, draws, visit, openings };
     this.url = `/machines/${machine}/boxes/${position}`;
   }
 

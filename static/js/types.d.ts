@@ -76,14 +76,16 @@ interface MachineBox extends PrintedBox {
   /** `null` if it is unknown for the past. */
   draws: number[] | null;
   slots: PrintedSlot[];
-  /** Probability that a game against random play opens it. */
+  /** Probability that a game against random play opens it at least once. */
   visit?: number | null;
+  /** How often such a game opens it on average; only where a game can open it several times. */
+  openings?: number | null;
 }
 
 /** Boxes as pages carry them (packed.js), and one of them that keeps what it is now. */
 type PackedList = { pieces: Pieces; slots: PrintedSlot[]; boxes: PackedRow[] };
-type PackedRow = [string, number, number, number[], number[], number[] | null, number[], number[], (number | null)?];
-type KeptBox = MachineBox & { move_number: number; now: { draws: number[]; visit: number | null } };
+type PackedRow = [string, number, number, number[], number[], number[] | null, number[], number[], (number | null)?, (number | null)?];
+type KeptBox = MachineBox & { move_number: number; now: { draws: number[]; visit: number | null; openings?: number | null } };
 
 /** The last drawn bead, and its box. */
 type LastDrawn = { position: string; slot: number | null };

@@ -10,7 +10,7 @@
 import { cellsAt, lookOf, ruling, turned } from "./diagram.js";
 import { find, html, svg } from "./dom.js";
 import { matchbox } from "./matchbox.js";
-import { count, figure, ordinal, percent } from "./words.js";
+import { count, figure, onAverage, ordinal, percent } from "./words.js";
 
 /** @typedef {HTMLElement & {row?: number}} HungItem the list item of a box that is in the page, with the number of its row */
 /**
@@ -464,7 +464,7 @@ function boxWords(box, drawn, past) {
   const visit =
     (box.visit ?? null) === null
       ? ""
-      : ` A game against random play leads here with ${percent(/** @type {number} */ (box.visit))}.`;
+      : ` A game against random play leads here with ${percent(/** @type {number} */ (box.visit))}${onAverage(box.openings)}.`;
   return `Box ${box.position}: ${count(total, "bead")}, ${openings}, ${likeliest}${drawn ? `; last drawn: ${drawn.name}` : ""}.${visit}`;
 }
 

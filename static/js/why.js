@@ -9,7 +9,7 @@ import { isTurned, printedWords } from "./diagram.js";
 import { byId, find, pageData } from "./dom.js";
 import { heads, html, nothing, render } from "./lit.js";
 import { closedMatchbox, matchbox } from "./matchbox.js";
-import { either, figure, percent, sentence, tenths } from "./words.js";
+import { either, figure, onAverage, percent, sentence, tenths } from "./words.js";
 
 const page = find("[data-base]");
 const game = pageData("game");
@@ -18,7 +18,7 @@ const { title, base } = page.dataset;
 /** @type {string[]} the positions before the present one */
 const trail = [];
 /** @typedef {MoveBead & {slot: number|null, beads: number|null, move: string, name: string, probability: number}} Move */
-/** @typedef {{moves: Move[], box: PrintedBox, symmetry: Placement, visit?: number|null, forced: boolean, resigns: boolean}} Why */
+/** @typedef {{moves: Move[], box: PrintedBox, symmetry: Placement, visit?: (number|null)[], forced: boolean, resigns: boolean}} Why */
 /** @type {{why: Why|null, moves: (Move & {path: string[], next: string})[], board: Pieces, position: string, role: string, over: string}} */
 let view = pageData("view");
 
@@ -106,8 +106,8 @@ function show() {
 }
 
 /** Returns the orientation of the box, the probability that a random game opens it, and a link to its history. */
-function boxNote(/** @type {Why} */ { symmetry, visit, box }, /** @type {boolean} */ isOpen) {
-  const probability = html`<span title="probability ${visit}">A game against random play opens it with ${percent(visit ?? 0)}. </span>`;
+function boxNote(/** @type {Why} */ { symmetry, visit: [visit, openings] = [], box }, /** @type {boolean} */ isOpen) {
+  const probability = html`<span title="probability ${visit}">A game against random play opens it with ${percent(visit ?? 0)}${onAverage(openings)}. </span>`;
   return html`${
     isOpen && isTurned(symmetry) ? `The printed box is turned to fit: ${symmetry.name}. ` : `${printedWords(symmetry)} `
   }${visit === undefined || visit === null ? nothing : probability}<a href=${box.url}>The history of this box</a>`;

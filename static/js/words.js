@@ -29,6 +29,13 @@ export function percent(/** @type {number} */ chance) {
   return `${value.toFixed(value < 10 ? 1 : 0)}\u00a0%`;
 }
 
+/** Returns how often a game opens a box on average, after a chance; empty where a game opens no box twice. */
+export function onAverage(/** @type {number|null|undefined} */ openings) {
+  if (openings === undefined || openings === null) return "";
+  const times = openings > 0 && openings < 0.01 ? "less than 0.01" : openings.toFixed(2);
+  return `, and ${times} times on average`;
+}
+
 /**
  * Divides a number of units in proportion to the parts, by the method of the largest remainder. The results add up to
  * `units`, as in `beadbox/apportionment.py`.

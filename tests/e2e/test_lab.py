@@ -15,7 +15,7 @@ from beadbox.learners.table_learner.presets import TABLE_PRESETS
 from beadbox.learners.value_learner.presets import VALUE_PRESETS
 from beadbox.rules.outcome import Side
 from learning.kinds.boxes.memory import ledger_errors
-from learning.kinds.boxes.training import visit_probabilities
+from learning.kinds.boxes.training import box_visits
 from learning.models import JobStatus, Machine, TrainingRun
 from learning.selectors.runs import run_curve
 from tests.conftest import StartWorker
@@ -262,7 +262,7 @@ def shown(page: Page) -> set[str]:
 def test_the_gallery_filters(page: Page) -> None:
     learner = trained(machine(Side.FIRST), 5000)
     boxes = {box.position: box for box in learner.boxes.all()}
-    visits = visit_probabilities(learner)
+    visits = box_visits(learner)
     opened = {position for position, box in boxes.items() if any(box.visits)}
     expected = {
         "emptied": {p for p, box in boxes.items() if not any(box.beads)},
@@ -369,7 +369,7 @@ def test_thousands_of_boxes_scroll_and_are_walked_along(page: Page) -> None:
 
 def test_how_likely_a_box_is_to_be_met(page: Page) -> None:
     learner = trained(machine(Side.FIRST), 2000)
-    visits = visit_probabilities(learner)
+    visits = box_visits(learner)
     likely = sorted(visits, key=lambda position: -visits[position])
     page.goto(f"/machines/{learner.pk}/boxes?only=visited")
     boxes = page.locator(".wall-box")

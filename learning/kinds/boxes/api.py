@@ -16,6 +16,7 @@ from learning.access import cause_hidden, machine_for
 from learning.kinds.boxes.filters import BoxFilter
 from learning.kinds.boxes.look import box_get, box_history
 from learning.kinds.boxes.serializers import BoxDetailSerializer, BoxSerializer
+from learning.kinds.boxes.training import visits_of_box
 from learning.kinds.boxes.why import why_view
 from learning.models import AnyBox, Box, Machine
 
@@ -63,6 +64,7 @@ class BoxView(APIView):
             "symmetry": why["symmetry"],
             "box": box,
             "moves": why["moves"],
+            "visits": [{"against": slug, **found._asdict()} for slug, found in visits_of_box(machine, box.position)],
             "history": box_history(box).annotate(is_hidden=hidden)[:HISTORY_MOST],
         }
         return Response(BoxDetailSerializer(answer, context={"cabinet": cabinet}).data)

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from beadbox.learners.boxes.presets import DEFAULT_PRESETS, PRESETS
-from beadbox.learners.boxes.rule import BoxRule, OpenBoxes
+from beadbox.learners.boxes.presets import PRESETS, default_preset
+from beadbox.learners.boxes.rule import BoxRule, OpenBoxes, Unfinished
 from beadbox.learners.rule import RuleError
 from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
@@ -15,7 +15,7 @@ from learning.exceptions import GameTooLargeError, RuleRefusedError
 from learning.kinds.boxes.look import box_totals, box_wall, draw_last, has_drawings, machine_stopped
 from learning.kinds.boxes.progress import progress
 from learning.kinds.boxes.text import TEXT, sentences
-from learning.kinds.boxes.training import visit_probabilities
+from learning.kinds.boxes.training import Visits, box_visits
 from learning.kinds.page import KindPage, Page, machine_facts
 from learning.models import Machine
 from learning.selectors.experiments import experiments_about
@@ -23,15 +23,20 @@ from learning.selectors.strength import Strength
 
 
 def box_gallery(machine: Machine) -> dict[str, Any]:
-    """Return the wall of boxes (:func:`~learning.kinds.boxes.look.box_wall`) with a probability added to each box.
+    """Return the wall of boxes (:func:`~learning.kinds.boxes.look.box_wall`) with the figures of a game on each box.
 
-    This is the probability that a game against random play opens the box; ``None`` if it cannot be computed.
+    These are the chance that a game against random play opens the box, and, where a box can be opened several times,
+    how often a game opens it on average; ``None`` if they cannot be computed.
     """
-    wall, visits = box_wall(machine), visit_probabilities(machine)
-    return {
-        **wall,
-        "boxes": [(*row, None if visits is None else visits.get(row[0], 0.0)) for row in wall["boxes"]],
-    }
+    wall, visits = box_wall(machine), box_visits(machine)
+    return {**wall, "boxes": [(*row, *visit_figures(machine, visits, row[0])) for row in wall["boxes"]]}
+
+
+def visit_figures(machine: Machine, visits: Mapping[str, Visits] | None, position: str) -> tuple[float | None, ...]:
+    """Return the figures of one box: its chance, and in a game with loops its openings."""
+    found = None if visits is None else visits.get(position, Visits(0.0, 0.0))
+    chance, openings = (None, None) if found is None else found
+    return (chance,) if machine.game_rules.always_ends else (chance, openings)
 
 
 class BoxesPage(KindPage):
@@ -44,7 +49,7 @@ class BoxesPage(KindPage):
     def usual_preset(self, game: AnyGame, side: Side | None) -> str:
         if side is None:
             raise RuleRefusedError("side: A machine that keeps boxes plays one side for good.")
-        return DEFAULT_PRESETS[side]
+        return default_preset(game, side)
 
     def usual_name(self, game: AnyGame, side: Side | None, preset: str) -> str:
         role = "" if side is None else game.look.layout.roles[side]
@@ -77,7 +82,11 @@ class BoxesPage(KindPage):
         return f"{machine.boxes.count():,} boxes"
 
     def machine_page(self, machine: Machine, strength: Strength, asked: Mapping[str, str]) -> Page:
-        rule_sentences = sentences(machine.box_rule, has_draws=machine.game_rules.has_draws)
+        game, rule = machine.game_rules, machine.box_rule
+        # Where only an endless game is a draw, a rule that learns nothing from it never learns from a draw.
+        is_endless_drawn = not game.always_ends and game.endless_winner is None
+        learns_draws = game.has_draws or (is_endless_drawn and rule.unfinished is Unfinished.RESULT)
+        rule_sentences = sentences(rule, has_draws=learns_draws)
         wall = box_wall(machine)
         n_boxes, n_beads = box_totals(machine, wall)
         box_facts = {

@@ -87,6 +87,17 @@ class BoxChangeSerializer(serializers.Serializer[Any]):
         return None if change.is_hidden else run_id
 
 
+class BoxVisitsSerializer(serializers.Serializer[Any]):
+    """How a game against a fixed opponent opens a box, calculated from the beads of today."""
+
+    against = serializers.CharField()
+    chance = serializers.FloatField(help_text="The chance that the game opens the box at least once.")
+    openings = serializers.FloatField(
+        help_text="How often the game opens the box on average: more than the chance if positions can return. Both "
+        "count the moves up to the game's limit."
+    )
+
+
 class BoxDetailSerializer(serializers.Serializer[Any]):
     """The box that a position opens, turned as the position was asked for, and its history."""
 
@@ -94,4 +105,5 @@ class BoxDetailSerializer(serializers.Serializer[Any]):
     symmetry = serializers.DictField(help_text="The symmetry from the printed box to the orientation of the request.")
     box = BoxSerializer()
     moves = BoxMoveSerializer(many=True)
+    visits = BoxVisitsSerializer(many=True, help_text="None if the positions of the game cannot be listed.")
     history = BoxChangeSerializer(many=True, help_text="The latest changes, newest first.")

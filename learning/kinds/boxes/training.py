@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from typing import NamedTuple
 
 from django.core.cache import cache
 from django.db.models import QuerySet
@@ -13,7 +14,7 @@ from beadbox.learners.boxes.frozen import FrozenBoxes
 from beadbox.learners.boxes.memory import Memory
 from beadbox.learners.boxes.open_memory import OpenMemory
 from beadbox.learners.boxes.rule import BoxRule
-from beadbox.learners.boxes.strength import machine_policy, visit_probability
+from beadbox.learners.boxes.strength import expected_visits, machine_policy, visit_probability
 from beadbox.learners.boxes.table import boxes_compile
 from beadbox.names import did_you_mean
 from beadbox.policies.registry import UNIFORM
@@ -28,6 +29,7 @@ from learning.models import Machine, TournamentEntry
 from learning.selectors.strength import (
     CURVE_AGAINST,
     STRENGTH_CACHE_S,
+    STRENGTH_OPPONENTS,
     Strength,
     exact_opponents,
     policy_strength,
@@ -53,8 +55,17 @@ def strength_sampled(memory: OpenMemory, rng: RandomSource) -> Strength:
     return {name: asdict(memory.sample(opponent, SAMPLE_GAMES, rng)) for name, opponent in opponents.items()}
 
 
-def visit_probabilities(machine: Machine, opponent: str = "random") -> dict[str, float] | None:
-    """Return the exact probability that a game against a fixed opponent opens each box, by position.
+class Visits(NamedTuple):
+    """How a game opens a box, within the ply limit. Both figures are exact, and equal if no position can return."""
+
+    chance: float
+    """The chance that the game opens the box at least once."""
+    openings: float
+    """How often the game opens the box on average."""
+
+
+def box_visits(machine: Machine, opponent: str = "random") -> dict[str, Visits] | None:
+    """Return how a game against a fixed opponent opens each box, by position.
 
     The result is cached until the machine's next lesson. It is ``None`` if the game cannot be listed.
 
@@ -63,16 +74,23 @@ def visit_probabilities(machine: Machine, opponent: str = "random") -> dict[str,
     """
     if opponent not in UNIFORM:
         raise MalformedError(f"opponent: there is no opponent {opponent!r}. {did_you_mean(opponent, UNIFORM)}")
-    key = f"visits:{machine.pk}:{machine.created_at.timestamp()}:{machine.n_lessons}:{opponent}"
-    visits: dict[str, float] | None = cache.get(key)
-    if visits is None:
+    key = f"box-visits:{machine.pk}:{machine.created_at.timestamp()}:{machine.n_lessons}:{opponent}"
+    found: list[tuple[str, float, float]] | None = cache.get(key)
+    if found is None:
         if not machine.game_rules.listable:
             return None
         memory = table_load(machine)
         chances = visit_probability(memory, UNIFORM[opponent])
-        visits = dict(zip(memory.table.keys, chances.tolist(), strict=True))
-        cache.set(key, visits, STRENGTH_CACHE_S)
-    return visits
+        openings = chances if machine.game_rules.always_ends else expected_visits(memory, UNIFORM[opponent])
+        found = list(zip(memory.table.keys, chances.tolist(), openings.tolist(), strict=True))
+        cache.set(key, found, STRENGTH_CACHE_S)
+    return {position: Visits(*figures) for position, *figures in found}
+
+
+def visits_of_box(machine: Machine, position: str) -> list[tuple[str, Visits]]:
+    """Return how a game against each opponent of the strength opens a box, by slug; none if it cannot be computed."""
+    found = [(slug, box_visits(machine, slug)) for slug in STRENGTH_OPPONENTS]
+    return [(slug, visits[position]) for slug, visits in found if visits is not None]
 
 
 class BoxesTraining(KindTraining):

@@ -19,13 +19,12 @@ from learning.access import cause_hidden, is_lent, machine_for
 from learning.exceptions import BoxNotFoundError, HistoryCompactedError, MachineNotFoundError
 from learning.kinds.boxes import look
 from learning.kinds.boxes.look import box_get, box_history, box_view, draw_last, drawings_view
-from learning.kinds.boxes.page import box_gallery
-from learning.kinds.boxes.training import visit_probabilities
+from learning.kinds.boxes.page import box_gallery, visit_figures
+from learning.kinds.boxes.training import box_visits, visits_of_box
 from learning.kinds.boxes.why import explore_view
 from learning.kinds.registry import kind_of
 from learning.models import LessonKind
 from learning.selectors import machines as selectors
-from learning.selectors.strength import STRENGTH_OPPONENTS
 
 HISTORY_PAGE = 50
 
@@ -55,11 +54,8 @@ def box_page(request: HttpRequest, machine_id: int, position: str) -> HttpRespon
             "n_beads": sum(box.beads),
             "n_draws": sum(box.visits),
             "start": list(zip(view["slots"], box.start, strict=True)),
-            "visits": [
-                (UNIFORM[slug].name, visits[box.position])
-                for slug in STRENGTH_OPPONENTS
-                if (visits := visit_probabilities(machine, slug)) is not None
-            ],
+            "visits": [(UNIFORM[slug].name, visits) for slug, visits in visits_of_box(machine, box.position)],
+            "plies": None if machine.game_rules.always_ends else machine.game_rules.ply_limit,
         },
         "game": game_view(machine.game_rules),
         "page_obj": page,
@@ -158,8 +154,7 @@ def why(request: HttpRequest, machine_id: int) -> HttpResponse:
             return refused_json(error)
         error_text, view = str(error), explore_view(machine, start)
     if view["why"] and view["why"]["box"]:
-        visits = visit_probabilities(machine)
-        view["why"]["visit"] = None if visits is None else visits.get(view["why"]["box_position"])
+        view["why"]["visit"] = visit_figures(machine, box_visits(machine), view["why"]["box_position"])
     if wants_json:
         return JsonResponse(view)
     context = {

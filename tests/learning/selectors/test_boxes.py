@@ -12,7 +12,7 @@ from beadbox.rules.outcome import Side
 from games.exceptions import MalformedError
 from learning.exceptions import BoxNotFoundError
 from learning.kinds.boxes.look import boxes_at
-from learning.kinds.boxes.training import visit_probabilities
+from learning.kinds.boxes.training import box_visits
 from learning.kinds.boxes.why import why_view
 from learning.models import Box, Machine
 from learning.services.copies import machine_clone
@@ -149,14 +149,16 @@ class TestVisits:
                     if q and not game.is_terminal(then):
                         after[then] = after.get(then, 0.0) + p * q
             chance = after
-        assert visit_probabilities(learner, opponent) == pytest.approx(visits, abs=1e-12)
+        found = box_visits(learner, opponent)
+        assert {position: one.chance for position, one in found.items()} == pytest.approx(visits, abs=1e-12)
+        assert all(one.openings == one.chance for one in found.values())
 
     def test_visit_chances_follow_the_beads(self) -> None:
         learner = machine(Side.FIRST)
-        fresh = visit_probabilities(learner)
-        assert fresh["........."] == 1
-        assert visit_probabilities(trained(learner)) != fresh
+        fresh = box_visits(learner)
+        assert fresh["........."] == (1, 1)
+        assert box_visits(trained(learner)) != fresh
 
     def test_an_unknown_opponent_is_refused(self) -> None:
         with pytest.raises(MalformedError):
-            visit_probabilities(machine(), "nobody")
+            box_visits(machine(), "nobody")

@@ -11,7 +11,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from beadbox.learners.boxes.presets import PRESETS
+from beadbox.learners.boxes.presets import PRESETS, presets_for
 from beadbox.learners.boxes.rule import BoxRule, WhenEmpty
 from beadbox.learners.presets import ALL_PRESETS
 from beadbox.learners.q_learning.presets import Q_PRESETS
@@ -24,7 +24,7 @@ from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
 from learning.kinds.boxes.look import box_view
 from learning.kinds.boxes.memory import ledger_errors
-from learning.kinds.boxes.training import visit_probabilities
+from learning.kinds.boxes.training import box_visits
 from learning.kinds.registry import KINDS, kind_of_rule
 from learning.models import JobStatus, Machine, Tournament, TrainingRun
 from learning.selectors import runs as selectors_runs
@@ -93,7 +93,7 @@ class TestCreation:
             slug: kind_of_rule(preset.rule).page.rule_to_form(preset.rule) for slug, preset in ALL_PRESETS.items()
         }
 
-    @pytest.mark.parametrize("preset", PRESETS)
+    @pytest.mark.parametrize("preset", presets_for(GAMES[NC]))
     def test_machine_is_made_from_a_preset(self, client: Client, owner: Any, preset: str) -> None:
         answer = client.post("/machines/new", new_machine(preset=preset))
         made = Machine.objects.get()
@@ -187,8 +187,7 @@ class TestCreation:
         boxes, values, weights, tables = page.context["form"].kinds()
         small = [game.name for slug, game in GAMES.items() if game.family == slug and game.takes_boxes]
         assert (boxes["games"], values["games"]) == (small, ["Romgon"])
-        ending = [game.name for game in GAMES.values() if game.name in small and game.always_ends]
-        assert (weights["games"], tables["games"]) == (["Romgon"], ending)
+        assert (weights["games"], tables["games"]) == (["Romgon"], small)
         assert {preset.slug for preset in boxes["presets"]} == set(PRESETS)
         assert {preset.slug for preset in values["presets"]} == set(Q_PRESETS)
         assert {preset.slug for preset in weights["presets"]} == set(VALUE_PRESETS)
@@ -230,9 +229,10 @@ class TestCreation:
 
     def test_five_presets_come_first_for_each_game(self, client: Client, owner: Any) -> None:
         form = client.get("/machines/new").context["form"]
-        for game in (NC, "hexapawn", "romgon"):
+        for game, n_first in ((NC, 5), ("hexapawn", 5), ("romgon", 5), ("achi", 6)):
             kinds = [kind for kind in form.kinds() if game in kind["plays"]]
-            assert sum(len(kind["first"]) for kind in kinds) == 5
+            offered = [one for kind in kinds for one in kind["first"] if not one["plays"] or game in one["plays"]]
+            assert len(offered) == n_first
             assert all(len(kind["first"]) + len(kind["others"]) == len(kind["presets"]) for kind in kinds)
         assert "first" in form.kinds()[0]
         page = client.post("/machines/new", new_machine(name="", preset="scroggs")).content.decode()
@@ -405,7 +405,7 @@ class TestViews:
         learner = trained(machine(Side.FIRST))
         packed = page_json(client.get(f"/machines/{learner.pk}/boxes"), "packed")
         wall = [box_view(learner.cabinet, box) for box in learner.boxes.order_by("ply", "position")]
-        visits = visit_probabilities(learner)
+        visits = box_visits(learner)
         assert len(packed["boxes"]) == len(wall) == 304
         for row, box in zip(packed["boxes"], wall, strict=True):
             position, move_number, ply, start, beads, draws, board, slots, visit = row
@@ -413,7 +413,7 @@ class TestViews:
             assert (beads, draws, len(start)) == (box["beads"], box["draws"], len(beads))
             assert [packed["pieces"][piece] for piece in board] == box["board"]
             assert [packed["slots"][slot] for slot in slots] == box["slots"]
-            assert visit == visits[position]
+            assert visit == visits[position].chance
 
     def test_the_time_machine_goes_from_the_start_to_now(self, client: Client) -> None:
         learner = machine(Side.FIRST)
@@ -631,7 +631,9 @@ class TestRefusals:
 def test_pages_show_the_chance_of_opening_each_box(client: Client) -> None:
     learner = trained(machine(Side.FIRST))
     box = learner.boxes.filter(move_number=2)[0]
-    visits = {slug: visit_probabilities(learner, slug)[box.position] for slug in ("random", "win-block", "perfect")}
+    visits = {slug: box_visits(learner, slug)[box.position] for slug in ("random", "win-block", "perfect")}
     assert list(dict(client.get(box.get_absolute_url()).context["box"]["visits"]).values()) == list(visits.values())
     address = f"/machines/{learner.pk}/why?position={box.position}"
-    assert client.get(address, headers={"Accept": "application/json"}).json()["why"]["visit"] == visits["random"]
+    assert client.get(address, headers={"Accept": "application/json"}).json()["why"]["visit"] == [
+        visits["random"].chance
+    ]
