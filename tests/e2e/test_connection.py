@@ -139,7 +139,7 @@ def dependencies_watched(site: LiveSite) -> Iterator[None]:
 def test_pages_say_what_hangs_and_that_it_is_back(
     outage: Outage, page: Page, live_site: LiveSite, settings: Any
 ) -> None:
-    """The site is on servers of this test's own meanwhile, which hang: nobody else's do."""
+    """The site uses servers of this test alone, which hang; the servers of other tests do not."""
     settings.DATABASE_URL, settings.REDIS_URL = servers.private_database_url(outage.var), outage.redis_url
     in_the_middle(page)
     learning = page.context.new_page()

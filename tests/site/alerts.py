@@ -252,7 +252,7 @@ def test_a_request_breaks(watched: Watched) -> None:
 
 
 def test_players_are_turned_away(watched: Watched) -> None:
-    """Somebody holds the table of rooms: who looks at one has a thread, until there is none for who would move."""
+    """The table of rooms is locked: requests that read a room use up all threads, so that moves are refused."""
     from websockets.sync.client import connect
 
     origin = f"http://127.0.0.1:{watched.run.port}"

@@ -97,7 +97,7 @@ def test_listening_site_answers_to_its_own_addresses_and_names(bind: str, comput
     assert default_hosts(bind) == [*addresses.LOOPBACK_HOSTS, *own]
 
 
-def test_a_site_answers_to_what_bind_names(computer: None) -> None:
+def test_a_site_listens_on_the_bind_address(computer: None) -> None:
     assert default_hosts("127.0.0.2")[-1] == "127.0.0.2"
     assert default_hosts("Lab.example")[-1] == "lab.example"
 

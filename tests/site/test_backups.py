@@ -176,9 +176,7 @@ def damage(file: Path) -> None:
         (Path.unlink, "cannot be read|could not open"),
     ],
 )
-def test_a_file_that_is_not_whole_is_refused(
-    file: Path, empty: None, harm: Callable[[Path], object], sentence: str
-) -> None:
+def test_an_incomplete_file_is_refused(file: Path, empty: None, harm: Callable[[Path], object], sentence: str) -> None:
     harm(file)
     with pytest.raises(BackupError, match=sentence):
         backup_restore(file)
@@ -194,7 +192,7 @@ def test_half_a_file_without_its_checksum_leaves_nothing_behind(file: Path, empt
 
 
 @pytest.mark.parametrize(("broken", "is_revoked"), [("call_command", True), ("accounts_log_out", False)])
-def test_failing_restore_logs_accounts_out_and_says_what_to_do(
+def test_failing_restore_logs_out_and_names_the_next_step(
     tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, broken: str, is_revoked: bool
 ) -> None:
     account = user()
@@ -229,7 +227,7 @@ def test_more_sessions_end_than_a_statement_has_parameters() -> None:
     assert list(Session.objects.values_list("pk", flat=True)) == [visitor.session_key]
 
 
-def test_what_an_extension_brings_is_no_data(empty: None) -> None:
+def test_tables_of_extensions_are_no_data(empty: None) -> None:
     with connection.cursor() as cursor:
         cursor.execute("CREATE EXTENSION pg_stat_statements")
         assert backups._tables() == 0
@@ -263,7 +261,7 @@ def test_a_server_older_than_the_file_is_refused(file: Path, empty: None, monkey
         backup_restore(file)
 
 
-def test_a_database_that_lets_nobody_in_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreachable_database_gives_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     connection.close()
     monkeypatch.setitem(connection.settings_dict, "HOST", "/nowhere")
     with pytest.raises(BackupError, match="does not let us in"):
@@ -271,7 +269,7 @@ def test_a_database_that_lets_nobody_in_is_a_sentence(tmp_path: Path, monkeypatc
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_disk_that_is_full_keeps_what_it_has(tmp_path: Path, cannot_try: CannotTry) -> None:
+def test_a_full_disk_keeps_the_existing_backups(tmp_path: Path, cannot_try: CannotTry) -> None:
     house()
     old = tmp_path / "beadbox-20200101T000000Z.dump"
     mounted = subprocess.run(
@@ -289,7 +287,7 @@ def test_a_disk_that_is_full_keeps_what_it_has(tmp_path: Path, cannot_try: Canno
         subprocess.run(["umount", tmp_path], check=True)
 
 
-def test_one_a_day_is_made_and_seven_stay(tmp_path: Path) -> None:
+def test_daily_backups_are_made_and_seven_are_kept(tmp_path: Path) -> None:
     for days in range(1, 10):
         name = (datetime.now(UTC) - timedelta(days=days)).strftime(backups.NAME)
         (tmp_path / name).touch()

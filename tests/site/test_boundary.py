@@ -159,7 +159,7 @@ async def handshake(
     return event
 
 
-async def test_an_address_opens_so_many_sockets_a_minute(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+async def test_new_sockets_of_an_address_have_a_rate(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
     monkeypatch.setattr(SimpleRateThrottle, "THROTTLE_RATES", {"live": "2/min"})
     cache.clear()
     assert [(await handshake("1.1.1.1"))["type"] for _ in range(2)] == ["websocket.accept"] * 2
@@ -181,7 +181,7 @@ async def test_dependency_sockets_have_their_own_rate(monkeypatch: pytest.Monkey
     assert (await handshake("1.1.1.1"))["type"] == "websocket.accept", "sockets of rooms share the rate"
 
 
-async def test_an_address_has_so_many_sockets_open_and_no_more(settings: Any) -> None:
+async def test_open_sockets_of_an_address_have_a_limit(settings: Any) -> None:
     settings.SOCKETS_PER_ADDRESS = 2
 
     async def stays(scope: Any, receive: Any, send: Any) -> None:
@@ -279,7 +279,7 @@ def test_every_refusal_has_a_sentence_and_a_code(
     assert response.data == body
 
 
-def test_a_refusal_for_haste_says_when_to_retry(api: APIRequestFactory) -> None:
+def test_a_rate_refusal_has_a_time_to_retry(api: APIRequestFactory) -> None:
     response = Refusing.as_view(error=Throttled(wait=7))(api.post("/", {}))
     assert (response.status_code, response["Retry-After"]) == (429, "7")
     assert response.data["code"] == "throttled"

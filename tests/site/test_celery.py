@@ -61,7 +61,7 @@ def test_a_worker_listens_to_every_queue_and_another_takes_over(start_worker: St
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_queue_that_nobody_works_at_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_queue_without_workers_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(celery, "MESSAGES_MOST", 3)
     beat = Scheduler(app=app, lazy=False)
 

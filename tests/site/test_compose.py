@@ -39,7 +39,7 @@ def test_all_services_are_there_and_tell_their_health() -> None:
 
 
 @pytest.mark.parametrize("name", SERVICES)
-def test_a_container_is_bounded_and_nobody_in_it_is_root(name: str) -> None:
+def test_containers_have_limits_and_no_root(name: str) -> None:
     service = SERVICES[name]
     assert service["read_only"]
     assert service["cap_drop"] == ["ALL"]
@@ -66,7 +66,7 @@ def mounts(name: str) -> list[str]:
     return [mount.partition(":")[0] for mount in SERVICES[name].get("volumes", [])]
 
 
-def test_what_is_kept_is_on_volumes_that_have_a_name() -> None:
+def test_stored_data_is_on_named_volumes() -> None:
     kept = {name: {mount for mount in mounts(name) if not mount.startswith(".")} for name in SERVICES}
     assert all("kernels" in kept[name] for name in OF_SITE)
     assert (kept["postgres"], kept["redis"], kept["proxy"]) == ({"postgres"}, {"redis"}, {"caddy"})
@@ -74,8 +74,8 @@ def test_what_is_kept_is_on_volumes_that_have_a_name() -> None:
 
 
 @pytest.mark.parametrize("name", SERVICES)
-def test_folders_in_memory_belong_to_who_writes_to_them(name: str) -> None:
-    """Docker lays them over the image's with that one's mode, and gives them to root: nobody else could write."""
+def test_folders_in_memory_belong_to_their_writer(name: str) -> None:
+    """Docker mounts them with root as owner, so no other user could write without these options."""
     public = {"/tmp", "/var/run/postgresql"}  # of mode 1777 and 3777
     options = {mount.partition(":")[2] for mount in SERVICES[name]["tmpfs"] if mount not in public}
     owner = "uid={},gid={},mode=0755".format(*str(SERVICES[name]["user"]).split(":")) if options else ""
@@ -145,7 +145,7 @@ def test_secrets_come_from_the_environment_and_have_no_default(secret: str) -> N
     assert not any(use.startswith((":-", "-")) for use in uses)
 
 
-def test_redis_keeps_what_it_is_given() -> None:
+def test_redis_is_durable_and_evicts_nothing() -> None:
     words = SERVICES["redis"]["command"]
     assert words[words.index("--appendonly") + 1] == "yes"
     assert words[words.index("--maxmemory-policy") + 1] == "noeviction"
@@ -173,7 +173,7 @@ def test_containers_stay_within_limits_for_any_number_of_cores(n_cores: int, n_p
         assert n_processes * N_THREADS[name] < 0.8 * SERVICES[name]["pids_limit"]
 
 
-def test_a_database_has_a_connection_for_whoever_wants_one() -> None:
+def test_the_database_has_connections_for_all_processes() -> None:
     scale = {name: int(number) for name, number in re.findall(r"--scale (\w+)=(\d+)", TEXT)}
     compose = Compose({"SITE": "beads.example", "SECRET_KEY": "secret", "POSTGRES_PASSWORD": "beads"})
     web, worker = (int(compose.environment(name)[f"{name.upper()}_PROCESSES"]) for name in ("web", "worker"))

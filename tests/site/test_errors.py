@@ -102,7 +102,7 @@ def run(dsn: str) -> str:
 
 
 @pytest.mark.django_db
-def test_an_error_is_reported_without_whose_it_was(taker: Any) -> None:
+def test_error_reports_name_no_account(taker: Any) -> None:
     log = run(f"http://key@127.0.0.1:{taker.server_port}/7")
     assert log.count("Traceback") == 2, log
     events = []

@@ -26,14 +26,14 @@ def test_health_names_the_part_that_is_silent(client: Client, settings) -> None:
     assert "broker" in response.json()["detail"]
 
 
-def test_alive_asks_nobody(client: Client, settings) -> None:  # type: ignore[no-untyped-def]
+def test_alive_needs_no_dependency(client: Client, settings) -> None:  # type: ignore[no-untyped-def]
     settings.REDIS_URL = "unix:///nowhere/valkey.sock"
     response = client.get("/api/health/live")  # without a database, which this test may not use
     assert (response.status_code, response.json()) == (200, {"status": "alive"})
 
 
 @pytest.mark.django_db
-def test_ready_is_who_can_play_a_move_at_once(  # type: ignore[no-untyped-def]
+def test_ready_means_that_moves_can_be_played(  # type: ignore[no-untyped-def]
     client: Client, settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert client.get("/api/health/ready").json() == {"status": "ok", "database": "ok"}

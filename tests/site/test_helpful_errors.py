@@ -52,7 +52,7 @@ def test_the_api_lists_its_roots(client: Client) -> None:
         ("/" + "a" * 5000, ""),
     ],
 )
-def test_a_page_that_is_not_there_says_which_was_meant(client: Client, address: str, near: str) -> None:
+def test_a_missing_page_suggests_the_nearest(client: Client, address: str, near: str) -> None:
     answer = client.get(address)
     page = answer.content.decode()
     assert answer.status_code == 404
@@ -66,7 +66,7 @@ def test_the_addresses_that_are_suggested_are_there(client: Client) -> None:
         assert client.get(page).status_code in (200, 302), page
 
 
-def test_what_is_known_is_said_in_place_of_a_guess(client: Client) -> None:
+def test_known_answers_replace_suggestions(client: Client) -> None:
     private = machine(owner=user("owner"), is_public=False)
     hidden = client.get(f"/machines/{private.pk}").content.decode()
     missing = client.get("/machines/987654").content.decode()
@@ -197,7 +197,7 @@ def test_a_token_in_the_wrong_place_gets_the_right_place() -> None:
     assert "Authorization: Bearer" in refused.json()["detail"]
 
 
-def test_a_request_without_an_account_gets_what_to_send() -> None:
+def test_a_request_without_account_gets_a_hint() -> None:
     for address in ("/api/schedules", "/api/schedules/5"):
         refused = api_with(None).get(address)
         assert (refused.status_code, refused.json()["code"]) == (401, "not_authenticated")

@@ -28,7 +28,7 @@ def goes_by(minutes: float) -> None:
             )
 
 
-def test_nothing_of_what_was_sent_is_kept(client: Client) -> None:
+def test_sent_credentials_are_not_stored(client: Client) -> None:
     for _ in range(3):
         client.post("/login?letter=secret", {**WRONG, "letter": "secret" * 100})
     attempt = AccessAttempt.objects.get()
@@ -49,7 +49,7 @@ def test_lock_ends_when_announced_despite_further_attempts(client: Client) -> No
     assert client.post("/login", RIGHT).status_code == 302
 
 
-def test_what_failed_is_known_after_a_log_in(client: Client) -> None:
+def test_failed_log_ins_are_shown_after_a_log_in(client: Client) -> None:
     factories.user("ada")
     for _ in range(9):
         client.post("/login", WRONG)
@@ -95,7 +95,7 @@ def names() -> list[Any]:
     return list(AccessFailureLog.objects.order_by("pk").values_list("username", flat=True))
 
 
-def test_of_one_name_the_newest_failures_are_kept(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_newest_failures_of_a_name_are_kept(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(log_ins, "FAILURES_OF_A_NAME", 2)
     failed("berta", timezone.now())
     for _ in range(3):
@@ -121,7 +121,7 @@ def test_ipv6_address_is_locked_with_its_network() -> None:
     assert set(AccessFailureLog.objects.values_list("ip_address", flat=True)) == {"2001:db8:1:2::", "2001:db8:1:3::"}
 
 
-def test_who_logs_in_does_not_pay_for_what_an_attack_has_left(client: Client) -> None:
+def test_log_in_cost_does_not_depend_on_stored_failures(client: Client) -> None:
     """The attack has left more rows than a statement may have parameters, but log-ins still succeed and fail."""
     factories.user("ada")
     client.post("/login", WRONG)

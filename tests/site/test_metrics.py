@@ -73,7 +73,7 @@ def read() -> dict[str, float]:
     return {sample.name: sample.value for sample in samples if sample.name in ("kept_total", "now", "took_count")}
 
 
-def test_processes_add_up_and_what_the_dead_have_counted_stays(counting: Callable[[], list[int]]) -> None:
+def test_counts_of_processes_add_up_after_their_end(counting: Callable[[], list[int]]) -> None:
     parent, forked = counting()
     counting()
     assert read() == {"kept_total": 12, "now": 20, "took_count": 4}
@@ -84,7 +84,7 @@ def test_processes_add_up_and_what_the_dead_have_counted_stays(counting: Callabl
     assert read() == {"kept_total": 12, "now": 10, "took_count": 4}
 
 
-def test_figures_are_in_memory_that_nobody_else_writes_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_figures_are_in_private_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A full disk kills a process that writes mapped files."""
     monkeypatch.setenv("METRICS_DIR", str(tmp_path / "chosen"))
     assert servers.metrics_dir(tmp_path) == tmp_path / "chosen"
@@ -148,7 +148,7 @@ def test_figures_go_out_where_every_address_on_the_way_is_ours(
 
 
 @pytest.mark.parametrize(("networks", "errors"), [(["10.0.0.0/8", "::1"], []), (["everywhere"], ["beadbox.E006"])])
-def test_an_address_that_is_none_is_said_at_the_start(networks: list[str], errors: list[str], settings: Any) -> None:
+def test_an_invalid_address_is_reported_at_the_start(networks: list[str], errors: list[str], settings: Any) -> None:
     settings.METRICS_ADDRESSES = networks
     settings.LOCAL = False
     found = [error.id for error in check_settings(None)]
@@ -186,7 +186,7 @@ async def ask(
 )
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("allowed_here")
-async def test_who_asks_how_is_answered_with(asked: dict[str, Any], status: int) -> None:
+async def test_metrics_are_refused_to_other_requests(asked: dict[str, Any], status: int) -> None:
     answered, body = await ask(**asked)
     assert answered == status
     assert "beadbox_" not in body
@@ -198,7 +198,7 @@ def value_of(name: str, **labels: str) -> float:
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_a_match_is_counted_and_so_is_what_was_refused() -> None:
+async def test_matches_and_refusals_are_counted() -> None:
     names = ("move_seconds_count", "plies_total", "matches_begun_total")
 
     def counted() -> list[float]:
@@ -227,7 +227,7 @@ async def test_a_match_is_counted_and_so_is_what_was_refused() -> None:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("allowed_here")
-async def test_the_rows_say_what_waits_and_how_much_there_is(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_queues_and_sizes_are_counted_from_rows(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     @database_sync_to_async
     def prepared() -> None:
         training_run_start(machine=machine().slug, stages=[Stage("random", 10)], seed=1, enqueue=False)
@@ -311,7 +311,7 @@ def test_expired_lease_is_counted_once_and_a_returned_one_not() -> None:
 
 
 @pytest.mark.django_db
-def test_the_rules_and_the_dashboard_ask_for_what_there_is() -> None:
+def test_rules_and_dashboard_use_existing_metrics() -> None:
     monitoring = BASE_DIR / "docs" / "monitoring"
     rules = [
         rule for group in yaml.safe_load((monitoring / "alerts.yml").read_text())["groups"] for rule in group["rules"]

@@ -236,7 +236,7 @@ async def test_socket_has_one_line_at_its_end_and_one_per_refusal(lines: Lines) 
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_who_sends_too_fast_has_one_line_for_all_of_it(lines: Lines, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_too_fast_frames_have_one_line(lines: Lines, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(consumers, "FRAMES_PER_SECOND", 0.0)
     monkeypatch.setattr(consumers, "FRAME_BURST", 1.0)
     async with Socket(await opened(), "") as socket:
@@ -260,7 +260,7 @@ async def test_who_sends_too_fast_has_one_line_for_all_of_it(lines: Lines, monke
         ("websocket", None),
     ],
 )
-async def test_what_breaks_is_a_fault_whatever_it_has_said(kind: str, first: dict[str, Any] | None) -> None:
+async def test_an_exception_is_a_fault_even_after_an_answer(kind: str, first: dict[str, Any] | None) -> None:
     def counted() -> float:
         return REGISTRY.get_sample_value("beadbox_faults_total") or 0
 
@@ -300,7 +300,7 @@ def test_broken_task_is_a_fault_and_absent_database_is_not() -> None:
 
 
 @pytest.mark.parametrize("formatter", ["line", "json"])
-def test_what_the_database_quotes_of_a_row_is_in_no_line(formatter: str) -> None:
+def test_no_line_quotes_a_row(formatter: str) -> None:
     written = io.StringIO()
     console = {**LOGGING["handlers"]["console"], "formatter": formatter, "stream": written}
     configure_logging("logging.config.dictConfig", {**LOGGING, "handlers": {**LOGGING["handlers"], "console": console}})
@@ -320,7 +320,7 @@ def test_what_the_database_quotes_of_a_row_is_in_no_line(formatter: str) -> None
     assert "secret" not in found
 
 
-def test_a_fault_says_its_route_and_keeps_its_traceback(lines: Lines, rf: Any) -> None:
+def test_a_fault_has_its_route_and_traceback(lines: Lines, rf: Any) -> None:
     request = rf.get("/password/reset/abc/very-secret", {"seat_token": "very-secret"})
     try:
         raise RuntimeError("broken")

@@ -61,7 +61,7 @@ def test_a_stale_pid_file_does_not_stop_the_server(pid: str, prepared: Path) -> 
     child.wait()
 
 
-def test_who_hangs_in_a_transaction_loses_its_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_idle_transaction_loses_its_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(servers, "HUNG", "100ms")
     with servers.throwaway_servers(tmp_path, database=True, redis=False, is_durable=True):
         url = servers.private_database_url(tmp_path)
@@ -73,7 +73,7 @@ def test_who_hangs_in_a_transaction_loses_its_locks(tmp_path: Path, monkeypatch:
 
 
 def test_recovery_after_a_crash_syncs_by_one_kernel_call(tmp_path: Path) -> None:
-    """File by file it takes seconds, in which nobody plays."""
+    """A sync of each file would take seconds, in which the site is down."""
     url = servers.private_database_url(tmp_path)
     with servers.throwaway_servers(tmp_path, database=True, redis=False), psycopg.connect(url) as database:
         (how,) = database.execute("SHOW recovery_init_sync_method").fetchone() or ("",)
@@ -185,7 +185,7 @@ def test_a_way_that_does_not_reach_postgresql_is_not_taken(
 
 
 @pytest.mark.parametrize("n_refused", range(len(servers.WAYS) + 1))
-def test_what_is_refused_leads_to_the_next_way(
+def test_a_refused_way_is_followed_by_the_next(
     n_refused: int, nameless: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With stand-ins that refuse the first ways and allow the others, so whatever this machine allows."""
@@ -209,7 +209,7 @@ def test_postgresql_refuses_root_and_a_user_without_a_name(uid: int, monkeypatch
     assert servers.unprivileged() == always
 
 
-def test_anybody_else_runs_it_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_users_run_the_servers_as_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1)
     assert servers.unprivileged() == servers.Unprivileged()
 
@@ -217,7 +217,7 @@ def test_anybody_else_runs_it_as_they_are(monkeypatch: pytest.MonkeyPatch) -> No
 def test_data_changes_hands_when_the_way_changes(
     nameless: None, cannot_try: CannotTry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As a user namespace leaves it, it is ours, and else nobody's: whichever way is allowed takes both."""
+    """Data has our user after a user namespace, or an unprivileged user: each allowed way accepts both."""
     if os.geteuid() != 0:
         with pytest.raises(ServerError, match="belongs to somebody else"):
             servers._give(Path("/"))

@@ -182,7 +182,7 @@ def test_codes_cannot_be_tried_one_after_the_other(staff: Any) -> None:
 
 
 @pytest.mark.parametrize("code", ["", "0", "1" * 400, "½½½½½½", "abc'--", "١٢٣٤٥٦"])
-def test_what_is_no_code_is_refused_in_words(staff: Any, code: str) -> None:
+def test_invalid_codes_are_refused_with_a_sentence(staff: Any, code: str) -> None:
     set_up(staff)
     answer = logged_in(staff).post(PAGE, {"code": code})
     assert answer.status_code == 200
@@ -203,7 +203,7 @@ def test_of_another_account_nothing_counts(staff: Any) -> None:
     assert client.get(INDEX).status_code == 302
 
 
-def test_a_device_that_is_taken_away_lets_nobody_in(staff: Any) -> None:
+def test_a_removed_device_gives_no_access(staff: Any) -> None:
     client, _ = set_up(staff)
     assert client.get(INDEX).status_code == 200
     _, codes = set_up_again(staff)
@@ -218,7 +218,7 @@ def test_a_device_that_is_taken_away_lets_nobody_in(staff: Any) -> None:
 
 
 @pytest.mark.parametrize("wanted", ["https://elsewhere.example/", "//elsewhere.example", "javascript:alert(1)", ""])
-def test_nobody_is_led_elsewhere(staff: Any, wanted: str) -> None:
+def test_redirects_stay_on_the_site(staff: Any, wanted: str) -> None:
     client, _ = set_up(staff)
     assert client.get(PAGE, {"next": wanted})["Location"] == INDEX
 
@@ -230,7 +230,7 @@ def test_a_name_that_is_longer_than_any_is_no_attempt() -> None:
     assert not AccessAttempt.objects.exists()
 
 
-def test_who_is_no_staff_learns_nothing() -> None:
+def test_other_accounts_get_no_information() -> None:
     for client in (Client(), logged_in(user())):
         answer = client.get(PAGE)
         assert answer.status_code == 302
@@ -240,14 +240,14 @@ def test_who_is_no_staff_learns_nothing() -> None:
     assert Client(enforce_csrf_checks=True).post(PAGE, {"code": "1"}).status_code == 403
 
 
-def test_where_it_is_not_asked_for_a_password_does(settings: Any, staff: Any) -> None:
+def test_without_second_factor_a_password_suffices(settings: Any, staff: Any) -> None:
     settings.STAFF_SECOND_FACTOR = False
     client = logged_in(staff)
     assert client.get(INDEX).status_code == 200
     assert client.get(PAGE)["Location"] == INDEX
 
 
-def test_a_key_that_somebody_else_was_shown_is_never_the_owners(staff: Any) -> None:
+def test_a_key_shown_to_another_account_is_not_used(staff: Any) -> None:
     """A thief with the password loads the page. Later, the owner of the account sets a device up."""
     thief, owner = logged_in(staff), logged_in(staff)
     seen_device = thief.get(PAGE).context["device"]
@@ -267,7 +267,7 @@ def test_devices_that_were_begun_and_never_used_do_not_gather(staff: Any) -> Non
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_two_who_set_up_at_the_same_moment_one_does(staff: Any) -> None:
+def test_one_of_two_concurrent_setups_succeeds(staff: Any) -> None:
     clients = [logged_in(staff), logged_in(staff)]
     codes = [code_of(client.get(PAGE).context["device"]) for client in clients]
     answers: list[Any] = []
@@ -276,7 +276,7 @@ def test_of_two_who_set_up_at_the_same_moment_one_does(staff: Any) -> None:
     assert (TOTPDevice.objects.count(), StaticToken.objects.count()) == (1, 10)
 
 
-def test_who_is_a_moment_slower_begins_no_other_device(staff: Any, rf: Any) -> None:
+def test_a_slower_setup_adds_no_device(staff: Any, rf: Any) -> None:
     """The code of the faster session has deleted the device that the slower session had begun to set up."""
     set_up(staff)
     request = rf.post(PAGE, {"code": "123456"})
@@ -286,7 +286,7 @@ def test_who_is_a_moment_slower_begins_no_other_device(staff: Any, rf: Any) -> N
     assert TOTPDevice.objects.count() == 1
 
 
-def test_after_half_a_day_it_is_asked_for_again(staff: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_second_factor_expires_after_half_a_day(staff: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     client, _ = set_up(staff)
     assert client.get(INDEX).status_code == 200
     shown_at = client.session[pages.SHOWN_KEY]
@@ -296,7 +296,7 @@ def test_after_half_a_day_it_is_asked_for_again(staff: Any, monkeypatch: pytest.
         assert client.get(PAGE).context["title"] == "Your second factor"
 
 
-def test_who_has_a_new_device_begins_anew(staff: Any) -> None:
+def test_setting_up_a_new_device_starts_again(staff: Any) -> None:
     client, codes = set_up(staff)
     page = client.get(PAGE)
     assert page.context["left"] == 10
@@ -335,7 +335,7 @@ def test_a_closed_account_keeps_no_device(staff: Any) -> None:
     assert not StaticToken.objects.exists()
 
 
-def test_whose_account_is_closed_while_they_set_up_is_nobody(staff: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_account_closed_during_setup_gets_no_device(staff: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     client, devices = logged_in(staff), pages._devices
 
     def closed(*args: Any, **kwargs: Any) -> Any:
