@@ -26,6 +26,7 @@ class WinCounterData:
     wins: int = 0
     draws: int = 0
     losses: int = 0
+    random_state: str = ""
 
 
 class WinCounterFiles(KindFiles):
