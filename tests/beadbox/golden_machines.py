@@ -1,4 +1,4 @@
-"""Machines whose beads and exact strength are recorded: the same on every platform, with and without numba.
+"""Recorded machines: beads and exact strength that are the same on every platform, with and without numba.
 
 ``python -m tests.beadbox.golden_machines`` prints the records, which ``tests/data/golden_machines.json`` holds. The
 module needs nothing but the library, so it also runs in an environment without numba.
