@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from beadbox.public.machines import Box, Machine, her, load, machine, menace, presets
     from beadbox.public.players import Opponent, opponents
     from beadbox.public.strength import BestResponse, best_response, evaluate, exploitability
-    from beadbox.public.tournaments import Standings, round_robin
+    from beadbox.public.tournaments import Standings, round_robin, swiss
     from beadbox.public.training_result import TrainingResult
     from beadbox.rules.errors import IllegalMoveError, InvalidPositionError
     from beadbox.rules.outcome import Outcome, Side
@@ -40,7 +40,7 @@ _MODULES = {
     "public.machines": ("Box", "Machine", "her", "load", "machine", "menace", "presets"),
     "public.players": ("Opponent", "opponents"),
     "public.strength": ("BestResponse", "best_response", "evaluate", "exploitability"),
-    "public.tournaments": ("Standings", "round_robin"),
+    "public.tournaments": ("Standings", "round_robin", "swiss"),
     "public.training_result": ("TrainingResult",),
     "rules.errors": ("IllegalMoveError", "InvalidPositionError"),
     "rules.outcome": ("Outcome", "Side"),
@@ -86,6 +86,7 @@ __all__ = [
     "presets",
     "round_robin",
     "solve",
+    "swiss",
 ]
 
 

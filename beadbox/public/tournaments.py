@@ -1,4 +1,4 @@
-"""Round robins: every player meets every other one."""
+"""Tournaments: round robins, and rounds in which players with similar scores meet."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from beadbox.public.players import Player, game_among, player_of, side_played
 from beadbox.rules.outcome import Side
 from beadbox.seeds import seed_checked
 from beadbox.tournaments.contest import contest, contest_played
+from beadbox.tournaments.pairings import Entrant, Meeting, swiss_meetings, swiss_rounds_usual
+from beadbox.tournaments.pairings import round_robin as meetings_of
 from beadbox.tournaments.standings import Result, Row, table
 
 
@@ -73,35 +75,86 @@ def round_robin(
     >>> bb.round_robin({"r": "random", "p": "perfect"}, game="hexapawn", games=10, seed=1).rows()[0]["name"]
     'p'
     """
-    from beadbox.tournaments.pairings import Entrant  # needs the package networkx
-    from beadbox.tournaments.pairings import round_robin as meetings_of
-
-    if len(players) < 2:
-        raise UnsupportedError(f"A tournament needs at least 2 players, not {len(players)}.")
-    if games < 1:
-        raise UnsupportedError(f"Please play at least 1 game, not {games}.")
-    found = game_among(tuple(players.values()), game)
-    sides = tuple(side_played(player) for player in players.values())
-    seats = [player_of(player, found) for player in players.values()]
-    entrants = [
-        Entrant(number) if side is None else Entrant(number, frozenset((int(side),)))
-        for number, side in enumerate(sides)
-    ]
-    meetings = meetings_of(entrants)
-    results = []
+    held = _Tournament(players, games, game, seed)
+    meetings = meetings_of(held.entrants)
     for number, meeting in enumerate(meetings):
-        first, second, rng = seats[meeting.first], seats[meeting.second], RandomSource(seed_checked(seed), number)
-        if first.table is not None and second.table is not None:
-            score = contest(found.rules, first.table, second.table, games, rng)
-        else:
-            played = contest_played(found.rules, first.played, second.played, games, rng)
-            assert played is not None, "nothing stops it"
-            score = played
-        results.append(
-            Result(
-                meeting.first, meeting.second, games, score.first_wins, score.draws, score.second_wins, score.expected
-            )
-        )
+        held.play(meeting)
         if on_progress is not None:
             on_progress(number + 1, len(meetings))
-    return Standings(tuple(players), sides, tuple(results))
+    return held.standings()
+
+
+def swiss(
+    players: Mapping[str, Player],
+    *,
+    rounds: int | None = None,
+    games: int = 1_000,
+    game: Game | str | None = None,
+    seed: int = 0,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> Standings:
+    """Let players with similar scores meet, round by round, and return the table. No player learns.
+
+    No two players meet again in a later round, so the tournament ends early if all possible pairs have met. Needs
+    ``beadbox[tournament]``.
+
+    Args:
+        players: at least two players by name.
+        rounds: the number of rounds; by default the smallest after which only one player can be without a defeat.
+        games: the games of each meeting.
+        game: the game; needed only if no player is a machine.
+        seed: the seed of all games and lots.
+        on_progress: called with the rounds done and all rounds.
+
+    Raises:
+        UnknownNameError, UnsupportedError, IllegalMoveError, PolicyError.
+
+    >>> import beadbox as bb
+    >>> players = {"r": "random", "p": "perfect", "w": "win-block"}
+    >>> len(bb.swiss(players, rounds=1, game="hexapawn", games=10, seed=1).results)
+    2
+    """
+    n_rounds = swiss_rounds_usual(len(players)) if rounds is None else rounds
+    if n_rounds < 1:
+        raise UnsupportedError(f"Please play at least 1 round, not {n_rounds}.")
+    held = _Tournament(players, games, game, seed)
+    for number in range(1, n_rounds + 1):
+        for meeting in swiss_meetings(held.entrants, held.results, seed, number):
+            held.play(meeting)
+        if on_progress is not None:
+            on_progress(number, n_rounds)
+    return held.standings()
+
+
+class _Tournament:
+    """The players of a tournament, and the results so far."""
+
+    def __init__(self, players: Mapping[str, Player], games: int, game: Game | str | None, seed: int) -> None:
+        if len(players) < 2:
+            raise UnsupportedError(f"A tournament needs at least 2 players, not {len(players)}.")
+        if games < 1:
+            raise UnsupportedError(f"Please play at least 1 game, not {games}.")
+        self._names, self._games, self._seed = tuple(players), games, seed_checked(seed)
+        self._game = game_among(tuple(players.values()), game)
+        self._sides = tuple(side_played(player) for player in players.values())
+        self._seats = [player_of(player, self._game) for player in players.values()]
+        self.results: list[Result] = []
+        self.entrants = [
+            Entrant(number) if side is None else Entrant(number, frozenset((int(side),)))
+            for number, side in enumerate(self._sides)
+        ]
+
+    def play(self, meeting: Meeting) -> None:
+        first, second = self._seats[meeting.first], self._seats[meeting.second]
+        rng, games, rules = RandomSource(self._seed, len(self.results)), self._games, self._game.rules
+        if first.table is not None and second.table is not None:
+            score = contest(rules, first.table, second.table, games, rng)
+        else:
+            played = contest_played(rules, first.played, second.played, games, rng)
+            assert played is not None, "nothing stops it"
+            score = played
+        counts = score.first_wins, score.draws, score.second_wins
+        self.results.append(Result(meeting.first, meeting.second, games, *counts, score.expected))
+
+    def standings(self) -> Standings:
+        return Standings(self._names, self._sides, tuple(self.results))

@@ -6,11 +6,17 @@ the other, they meet twice, with sides exchanged.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from beadbox.kernels.random_source import RandomSource
+from beadbox.tournaments.standings import Result, table
+
 FIRST, SECOND = 0, 1
+DRAW_STREAM = 1 << 32
+"""First random stream for the draws of Swiss rounds. Meetings use the streams below it, by their numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +52,19 @@ def meetings_between(one: Entrant, other: Entrant) -> list[Meeting]:
 def round_robin(entrants: Sequence[Entrant]) -> list[Meeting]:
     """Return all possible meetings of every two entries, in the order of ``entrants``."""
     return [meeting for one, other in combinations(entrants, 2) for meeting in meetings_between(one, other)]
+
+
+def swiss_meetings(entrants: Sequence[Entrant], results: Sequence[Result], seed: int, number: int) -> list[Meeting]:
+    """Return the meetings of round ``number`` (from 1) of a Swiss tournament, after the results of earlier rounds."""
+    met = {frozenset((result.first, result.second)) for result in results}
+    rows = table([entrant.number for entrant in entrants], results)
+    return swiss_round(
+        entrants,
+        scores={row.number: row.score for row in rows},
+        met=met,
+        n_met=Counter(entry for pair in met for entry in pair),
+        below=RandomSource(seed, DRAW_STREAM + number).below,
+    )
 
 
 def swiss_round(

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 import time
-from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -25,8 +24,7 @@ from beadbox.policies.table import ContestPlayer
 from beadbox.rules.game import AnyGame
 from beadbox.rules.play import MovePlayer
 from beadbox.tournaments.contest import NO_GAMES, Contest, contest, contest_played
-from beadbox.tournaments.pairings import Entrant, Meeting, round_robin, swiss_round
-from beadbox.tournaments.standings import table
+from beadbox.tournaments.pairings import Entrant, Meeting, round_robin, swiss_meetings
 from games.transport.database_errors import ERRORS as DATABASE_ERRORS
 from learning import events
 from learning.kinds.machines import entry_player, entry_require
@@ -45,8 +43,6 @@ SAY_EVERY_S = 1
 """Seconds between two updates of a pairing's progress and lease while games are played move by move."""
 TELL_EVERY_S = 1
 """Minimum seconds between two messages to a tournament's page; the end of a tournament is always sent."""
-DRAW_STREAM = 1 << 32
-"""First random stream for the draws of Swiss rounds. Pairings use the streams below it, by their numbers."""
 
 
 def claimable(tournament_id: int) -> list[int]:
@@ -186,16 +182,7 @@ def _advance(tournament: Tournament) -> list[int]:
 def _meetings(tournament: Tournament, entrants: list[Entrant]) -> list[Meeting]:
     if tournament.format == TournamentFormat.ROUND_ROBIN:
         return round_robin(entrants)
-    results = results_of(tournament)
-    met_pairs = {frozenset((result.first, result.second)) for result in results}
-    rows = table([entrant.number for entrant in entrants], results)
-    return swiss_round(
-        entrants,
-        scores={row.number: row.score for row in rows},
-        met=met_pairs,
-        n_met=Counter(number for pair in met_pairs for number in pair),
-        below=RandomSource(tournament.seed, DRAW_STREAM + tournament.round).below,
-    )
+    return swiss_meetings(entrants, results_of(tournament), tournament.seed, tournament.round)
 
 
 def _unfinished_pairings(tournament: Tournament) -> QuerySet[Pairing]:

@@ -77,7 +77,8 @@ class QState(LearnerState):
         return {move: float(chosen is not None and move == chosen.move) for move in moves}
 
     def player(self) -> ContestPlayer:
-        return ContestPlayer(None, FrozenValues(self.rule, 0.0, self._fetch))
+        """Return the machine as it is now; it does not learn, and explores as often as in training."""
+        return ContestPlayer(None, FrozenValues(self.rule, self.epsilon, self._fetch))
 
     def values(self, position: AnyPosition) -> dict[AnyMove, float]:
         return {one.move: one.value for one in self._memory().machine.candidates(position)}
