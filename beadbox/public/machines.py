@@ -80,7 +80,7 @@ class Machine(Learner):
 
     @property
     def tally(self) -> Tally:
-        """Wins, draws and losses of all games that the machine has learnt from."""
+        """Wins, draws and losses of all games that the machine has learnt from; from both seats if it met itself."""
         return self._now.tally + Tally()
 
     @property
@@ -277,7 +277,9 @@ class Machine(Learner):
             tally = self._learn_from(play)
         except ValueError as error:
             raise UnsupportedError(f"These two cannot train against each other: {error}.") from None
-        if both_learn and theirs is not None:
+        if both_learn and theirs is None:  # each game teaches the machine twice: once from each seat
+            self._now = Learnt(self._now.state, self._now.rng, self._now.tally + tally.mirrored())
+        elif both_learn and theirs is not None:
             opponent._now = Learnt(theirs, opponent._now.rng, opponent._now.tally + tally.mirrored())
         return tally
 
