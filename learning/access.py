@@ -135,6 +135,15 @@ def machine_require(user: AnyUser | None, machine: Machine, *, to: To = "see") -
         raise NotYourMachineError(f"{machine.name} is not yours. You may look at it, play it and copy it.")
 
 
+def may_use(user: AnyUser | None, machine: Machine, *, to: To) -> bool:
+    """Whether the user has access to the machine for the use ``to``."""
+    try:
+        machine_require(user, machine, to=to)
+    except (MachineNotFoundError, NotYourMachineError):
+        return False
+    return True
+
+
 def may_see(viewer: Principal, audience: AccessList) -> bool:
     """Whether the viewer may see a machine with this :attr:`Machine.audience`, and know that it exists."""
     if audience is None or viewer.sees_all:

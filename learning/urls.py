@@ -116,6 +116,11 @@ urlpatterns = [
     # Tournaments
     path("tournaments", tournaments.tournament_list, name="tournaments"),
     path("tournaments/new", tournaments.tournament_new, name="tournament_new"),
+    path(
+        "tournaments/<int:tournament_id>/entries/<int:number>.json",
+        tournaments.tournament_entry,
+        name="tournament_entry",
+    ),
     path("tournaments/<int:tournament_id>", tournaments.tournament_page, name="tournament"),
     path(
         "tournaments/<int:tournament_id>/standings.csv",

@@ -14,6 +14,7 @@ from beadbox.learners.boxes.training_config import games_taught
 from games.accounts.throttles import LiveThrottle, WriteThrottle
 from games.live.serializers import parsed, refusals
 from learning.exceptions import MachineQuotaError, RunQuotaError
+from learning.selectors.code import learn_view
 from learning.selectors.graphs import graph_view
 from learning.serializers.learn import (
     AddressSerializer,
@@ -42,7 +43,7 @@ class AddressView(LearnView):
     @extend_schema(parameters=ADDRESS, responses={200: AddressSerializer, **refusals()})
     def get(self, request: Request) -> Response:
         """Return every part of an address; unusable parts are listed and replaced by the nearest valid value."""
-        return Response(address_parse(request.query_params).to_json())
+        return Response(learn_view(address_parse(request.query_params).to_json()))
 
 
 class GraphView(LearnView):

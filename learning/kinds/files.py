@@ -11,7 +11,7 @@ from beadbox.learners.formats import Format
 from beadbox.printing.options import PrintChoices, PrintOptions
 from beadbox.rules.game import AnyGame
 from learning.exceptions import PrintRefusedError
-from learning.models import Machine
+from learning.models import Machine, TournamentEntry
 
 
 class KindFiles(ABC):
@@ -34,11 +34,16 @@ class KindFiles(ABC):
         """
 
     @abstractmethod
-    def dump(self, machine: Machine, form: Format, *, any_size: bool = False) -> str:
+    def dump(
+        self, machine: Machine, form: Format, *, any_size: bool = False, entry: TournamentEntry | None = None
+    ) -> str:
         """Return the machine as a file of a format.
+
+        With ``entry``, the file has the machine as it entered a tournament, without its games and visits.
 
         Raises:
             ExchangeError: the machine does not fit into the format.
+            HistoryCompactedError: the machine's state of that time is compacted.
         """
 
     @abstractmethod

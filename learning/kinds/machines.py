@@ -11,7 +11,7 @@ from beadbox.learners.exchange.document import Document
 from beadbox.learners.exchange.errors import ExchangeError
 from beadbox.learners.formats import format_get
 from beadbox.learners.presets import ALL_PRESETS
-from beadbox.learners.registry import rule_read
+from beadbox.learners.registry import STATES, rule_read
 from beadbox.policies.table import ContestPlayer
 from beadbox.rules.game import AnyGame
 from learning.exceptions import EntryGoneError, MachineFileError
@@ -78,6 +78,19 @@ def machine_export(machine: Machine, form: str = "native", *, any_size: bool = F
         raise MachineFileError(str(error)) from None
     extra = "" if form == "native" else f".{form}" if form != file_format.suffix else ""
     return MachineFile(f"{machine.slug}{extra}.{file_format.suffix}", file_format.media_type, text)
+
+
+def entry_file(machine: Machine, entry: TournamentEntry) -> str:
+    """Return the file of a machine as it was when its tournament began.
+
+    Raises:
+        EntryGoneError, HistoryCompactedError: the machine's memory of that time no longer exists.
+        MachineFileError: the library has no machines of its kind.
+    """
+    entry_require(entry)
+    if machine.rule.kind not in STATES:
+        raise MachineFileError("There is no file of this machine as it entered the tournament.")
+    return kind_of(machine).files.dump(machine, format_get("native"), entry=entry)
 
 
 def import_notes(machine: Machine, data: Document, choose: str) -> list[str]:

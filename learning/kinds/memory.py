@@ -56,6 +56,10 @@ class KindMemory(ABC):
     def reset(self, machine: Machine) -> None:
         """Store the initial memory of a machine after :meth:`forget`."""
 
+    def begins_fresh(self, machine: Machine) -> bool:
+        """Whether the machine's ledger begins with the memory of a new machine, and the library can make such a one."""
+        return False
+
     @abstractmethod
     def load(self, machine: Machine, most: int | None = None) -> AnyMemory:
         """Return the machine's present memory. The method takes no lock.

@@ -18,7 +18,7 @@ from learning.models.machines import (
     link_mark,
     machine_slug,
 )
-from learning.models.runs import CurvePoint, RunStage, TrainingRun
+from learning.models.runs import SECOND_MACHINE, CurvePoint, RunStage, TrainingRun
 from learning.models.schedules import Schedule
 from learning.models.snapshots import Measurement, Snapshot
 from learning.models.standings import Standing
@@ -28,6 +28,7 @@ from learning.models.weights import Weights
 
 __all__ = [
     "MACHINE_SIDES",
+    "SECOND_MACHINE",
     "SIDES",
     "AccessList",
     "AnyBox",

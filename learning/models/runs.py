@@ -10,6 +10,9 @@ from django.utils import timezone
 from learning.models.jobs import Job
 from learning.models.machines import Machine
 
+SECOND_MACHINE = "A second machine"
+"""The name of an opponent that learnt too, with the same rule, and is not stored: *Watch it learn* made it."""
+
 
 class TrainingRun(Job):
     """A training run: a machine plays many games against its opponents, as a background job.
@@ -103,6 +106,11 @@ class RunStage(models.Model):
 
     def __str__(self) -> str:
         return f"{self.n_games:,} games against {self.opponent_name or self.opponent}"
+
+    @property
+    def is_against_unstored(self) -> bool:
+        """Whether the opponent was :data:`SECOND_MACHINE`. No lesson of a worker is the last of such a run."""
+        return self.is_without_opponent and self.opponent_name == SECOND_MACHINE and self.run.last_lesson == 0
 
     @property
     def is_without_opponent(self) -> bool:

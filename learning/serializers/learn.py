@@ -112,3 +112,4 @@ class AddressSerializer(NamedRuleSerializer):
     against = serializers.ChoiceField(MEASURES)
     beside = NamedRuleSerializer(allow_null=True)
     problems = ProblemSerializer(many=True)
+    code = serializers.CharField(help_text="Lines of Python that make the same machine with the library.")

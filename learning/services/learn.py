@@ -23,7 +23,7 @@ from games.accounts.principal import AnyUser
 from games.limits.quotas import site_require
 from learning.kinds.boxes.memory import table_load
 from learning.kinds.registry import kind_of
-from learning.models import CurvePoint, JobStatus, LessonKind, Machine, RunStage, TrainingRun
+from learning.models import SECOND_MACHINE, CurvePoint, JobStatus, LessonKind, Machine, RunStage, TrainingRun
 from learning.selectors.strength import Strength, strength_of
 from learning.services.machine_quotas import machine_quota_require
 from learning.services.machines import machine_create
@@ -138,7 +138,7 @@ def _store_trained(
         run=run,
         number=0,
         opponent=config.teacher,
-        opponent_name="A second machine" if is_partner else "",
+        opponent_name=SECOND_MACHINE if is_partner else "",
         opponent_learns=is_partner,
         n_games=games,
     )

@@ -17,8 +17,10 @@ from games.transport.error_responses import not_found, refused, sent_back
 from learning.access import row_id, staff_may
 from learning.exceptions import ExperimentNotFoundError
 from learning.forms.experiments import ExperimentForm
+from learning.kinds.code import Code
 from learning.models import ExperimentRun
 from learning.selectors import experiments as selectors
+from learning.selectors.code import experiment_code
 from learning.services import experiments as services
 from learning.views.tables import csv_download, json_download
 
@@ -73,6 +75,7 @@ def experiment_page(request: HttpRequest, slug: str) -> HttpResponse:
         "run": selectors.experiment_run_line(run, experiment) if run is not None else None,
         "may_cancel": run is not None
         and (services.began(person, run) or staff_may(request.user, "change_experimentrun")),
+        "code": Code(lines) if run is not None and (lines := experiment_code(run)) else None,
         "findings": run.result.get("findings", []) if run is not None and run.result else [],
         "figures": selectors.experiment_figures(run),
         "charts": selectors.experiment_charts(run),

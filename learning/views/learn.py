@@ -22,6 +22,8 @@ from games.transport.error_responses import form_only, not_found, sent_back
 from learning.exceptions import PageTooLargeError
 from learning.forms.learn import SPEEDS, learn_form
 from learning.forms.machines import game_label
+from learning.kinds.code import Code
+from learning.selectors.code import learn_view
 from learning.selectors.graphs import graph_view
 from learning.services.learn import trained_machine_keep
 from learning.services.personal_machines import owner_of
@@ -46,7 +48,7 @@ def learn_page(request: HttpRequest, slug: str = "") -> HttpResponse:
         if slug not in games_taught():
             return _not_taught(request, slug)
         query["game"] = slug
-    reading = address_parse(query).to_json()
+    reading = learn_view(address_parse(query).to_json())
     return render(request, "learning/learn.html", {**_context(reading), "graph_url": graph_url(reading)})
 
 
@@ -68,7 +70,7 @@ def learn_save(request: HttpRequest) -> HttpResponse:
     graph = graph_view(plan.game, reduced=plan.rule.reduce_symmetry)
     opponents = {plan.teacher, *MEASURES}
     context = {
-        **_context(parsed_address.to_json()),
+        **_context(learn_view(parsed_address.to_json())),
         "saved": True,
         "styles": STYLES,
         "graph": graph | {"replies": {slug: text for slug, text in graph["replies"].items() if slug in opponents}},
@@ -93,6 +95,7 @@ def _context(reading: dict[str, Any]) -> dict[str, Any]:
     game = GAMES[reading["game"]]
     return {
         "reading": reading,
+        "code": Code(str(reading["code"])),
         "game": game_view(game),
         "games": [{"slug": choice.slug, "label": game_label(choice)} for choice in games_taught().values()],
         "form": learn_form(game, reading),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -16,10 +18,11 @@ from games.accounts.views import account_required
 from games.exceptions import PlayError
 from games.live.game_view import game_view
 from games.transport.error_responses import form_only, not_found, refused
-from learning.access import can_edit, cause_hidden, is_lent, is_own, machine_for, machines_visible
+from learning.access import can_edit, cause_hidden, is_lent, is_own, machine_for, machines_visible, may_use
 from learning.exceptions import MachineNotFoundError
 from learning.forms.machines import MachineDetailsForm, MachineForm, games_with, machine_kinds, usual_presets
 from learning.forms.runs import seed_new
+from learning.kinds.code import machine_code
 from learning.kinds.machines import opponent_machines
 from learning.kinds.registry import kind_of, kind_of_rule
 from learning.models import Machine
@@ -60,6 +63,7 @@ def machine_page(request: HttpRequest, machine_id: int) -> HttpResponse:
         "seed": seed_new(),
         "max_seed": MAX_SEED,
         "recent": recent,
+        "code": None if is_lent_machine else machine_code(machine, partial(may_use, request.user, to="export")),
     }
     kind = kind_of(machine)
     page = kind.page.machine_page(machine, kind.training.strength(machine), request.GET.dict())

@@ -27,5 +27,10 @@ def json_download(name: str, data: dict[str, object]) -> JsonResponse:
     return JsonResponse(data, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
 
+def file_download(name: str, text: str) -> HttpResponse:
+    """Return a machine's file, which is JSON text, as a download."""
+    return HttpResponse(text, "application/json", headers={"Content-Disposition": f'attachment; filename="{name}"'})
+
+
 def _plain(cell: Any) -> Any:
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
@@ -18,17 +19,19 @@ from games.accounts.principal import Principal
 from games.accounts.views import account_required
 from games.exceptions import PlayError
 from games.transport.error_responses import form_only, not_found, refused
-from learning.access import machines_visible, row_id, staff_may
+from learning.access import machine_for, machines_visible, may_use, row_id, staff_may
+from learning.exceptions import MachineNotFoundError
 from learning.filters import EntrantFilter
 from learning.forms.machines import game_label
 from learning.forms.runs import seed_new
 from learning.forms.tournaments import TournamentForm
-from learning.kinds.machines import who_meets
+from learning.kinds.code import tournament_code
+from learning.kinds.machines import entry_file, who_meets
 from learning.models import Machine
 from learning.selectors import tournaments as selectors
 from learning.services import tournaments as services
 from learning.services.tournaments import MAX_ENTRIES
-from learning.views.tables import csv_download, json_download
+from learning.views.tables import csv_download, file_download, json_download
 
 TOURNAMENTS_PER_PAGE = 30
 LISTED = 100
@@ -113,6 +116,7 @@ def tournament_page(request: HttpRequest, tournament_id: int) -> HttpResponse:
     context = {
         "tournament": {**selectors.tournament_line(tournament), "seed": tournament.seed, "games": tournament.n_games},
         "view": selectors.tournament_view(tournament, Principal.of(request.user)),
+        "code": tournament_code(tournament, partial(may_use, request.user, to="export")),
         "roles": tournament.game_rules.look.layout.role_names,
         "may_change": is_own or staff_may(request.user, "change_tournament"),
         "may_delete": is_own or staff_may(request.user, "delete_tournament"),
@@ -142,6 +146,21 @@ def tournament_json(request: HttpRequest, tournament_id: int) -> HttpResponse:
         return not_found(request, error)
     view: Any = selectors.tournament_view(tournament, Principal.of(request.user))
     return json_download(f"tournament-{tournament_id}.json", view)
+
+
+@require_safe
+def tournament_entry(request: HttpRequest, tournament_id: int, number: int) -> HttpResponse:
+    """Send the file of a machine as it entered the tournament."""
+    try:
+        tournament = selectors.tournament_for(request.user, tournament_id)
+        entry = tournament.entries.filter(number=number).first()
+        if entry is None or entry.machine is None:
+            raise MachineNotFoundError
+        machine = machine_for(request.user, entry.machine.pk, to="export", known=entry.machine)
+        text = entry_file(machine, entry)
+    except PlayError as error:
+        return not_found(request, error)
+    return file_download(f"{machine.slug}-entry.json", text)
 
 
 @form_only("tournament", "tournament_id")

@@ -5,6 +5,7 @@
  * and repeats. A second loop requests the bands. This module also connects the controls.
  */
 
+import { showCode } from "./code.js";
 import { Course, IS_SAVED, Later } from "./course.js";
 import { Curve, chosenName } from "./curve.js";
 import { byId, html, isStill, pageData } from "./dom.js";
@@ -347,6 +348,8 @@ function showCount({ machine: { games, wins, draws, losses } }) {
     : "nothing learnt yet";
   slider.value = String(curve.share(games));
   slider.setAttribute("aria-valuetext", gamesWords);
+  const { code, seed } = wishes.now.reading;
+  showCode(code, games, seed);
 }
 
 /** Writes settings and number of games into the address, so that it can be shared. @param {Pupil} pupil */

@@ -386,6 +386,8 @@ interface LearnReading {
   beside: { preset: string; rule: LearnRule } | null;
   address: string;
   problems: LearnProblem[];
+  /** Lines of Python that make the same machine. */
+  code: string;
 }
 
 interface LearnProblem {

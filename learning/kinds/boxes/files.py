@@ -6,7 +6,7 @@ from io import BytesIO
 from typing import Any
 
 from beadbox.learners.boxes.exchange.document import BoxData, MachineData, boxes_sorted
-from beadbox.learners.boxes.exchange.native import boxes_machine
+from beadbox.learners.boxes.exchange.native import boxes_machine, dump
 from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.printed_set import printed_set
 from beadbox.learners.boxes.printing.sheets import sheets_pdf
@@ -17,7 +17,7 @@ from learning.exceptions import ManyBeadsRefusedError, PrintRefusedError
 from learning.kinds.boxes.look import bead_marks, has_drawings, machine_stopped
 from learning.kinds.boxes.memory import boxes_restore
 from learning.kinds.files import KindFiles
-from learning.models import Machine
+from learning.models import Machine, TournamentEntry
 
 
 def machine_data(machine: Machine) -> MachineData:
@@ -53,8 +53,18 @@ class BoxesFiles(KindFiles):
 
     read = staticmethod(boxes_machine)
 
-    def dump(self, machine: Machine, form: Format, *, any_size: bool = False) -> str:
+    def dump(
+        self, machine: Machine, form: Format, *, any_size: bool = False, entry: TournamentEntry | None = None
+    ) -> str:
+        if entry is not None:
+            return self._dump_entry(machine, entry)
         return form.dump(machine_data(machine))
+
+    def _dump_entry(self, machine: Machine, entry: TournamentEntry) -> str:
+        beads: dict[str, list[int]] = entry.beads or {}
+        boxes = (BoxData(key, tuple(row), (0,) * len(row)) for key, row in beads.items())
+        game, cabinet = machine.game_rules, machine.cabinet
+        return dump(MachineData(game, cabinet.side, cabinet.rule, entry.name, boxes=boxes_sorted(game, boxes)))
 
     def fields_read(self, data: MachineData) -> dict[str, Any]:
         return {"side": data.side, "n_removed": data.removed}

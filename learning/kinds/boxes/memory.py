@@ -320,6 +320,16 @@ class BoxesMemory(KindMemory):
         # The ledger of a copied or imported box started with other beads; now it starts with the initial beads.
         Box.objects.filter(machine=machine).update(start=F("beads"))
 
+    def begins_fresh(self, machine: Machine) -> bool:
+        if machine.shares_id is not None:
+            return False
+        cabinet, rows = machine.cabinet, dict(machine.own_boxes.values_list("position", "start"))
+        if cabinet.rule.open_boxes is OpenBoxes.IN_ADVANCE:
+            memory = Memory.fresh(table_of(machine))
+            return rows == {box.position: list(box.start) for box in memory.boxes(range(memory.table.n_boxes))}
+        decode = cabinet.game.decode
+        return all(list(cabinet.initial_beads(decode(position))) == start for position, start in rows.items())
+
     def load(self, machine: Machine, most: int | None = None) -> Memory | OpenMemory:
         """Return a table if the machine's game can be listed; otherwise a memory that adds boxes when they are met."""
         return table_load(machine) if machine.game_rules.listable else _open_load(machine)

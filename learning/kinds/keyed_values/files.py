@@ -6,18 +6,27 @@ from beadbox.learners.exchange.errors import ExchangeError
 from beadbox.learners.exchange.values import MAX_VALUES, ValueData, ValuesData, dump_values
 from beadbox.learners.formats import Format
 from learning.kinds.files import KindFiles
-from learning.kinds.keyed_values.memory import values_restore
-from learning.models import Machine
+from learning.kinds.keyed_values.memory import values_restore, values_rows_at
+from learning.models import Machine, TournamentEntry
 
 
 class KeyedFiles(KindFiles):
     """Files with keys, values and visits. Each kind defines how such a file is read."""
 
-    def dump(self, machine: Machine, form: Format, *, any_size: bool = False) -> str:
+    def dump(
+        self, machine: Machine, form: Format, *, any_size: bool = False, entry: TournamentEntry | None = None
+    ) -> str:
         if form.slug != "native":
             names = {"format": form.name, "machine": machine.name, "kept": "values"}
             raise ExchangeError("format", "machine_keeps_other", **names)
+        if entry is not None:
+            return self._dump_entry(machine, entry)
         return dump_values(values_data(machine, any_size=any_size))
+
+    def _dump_entry(self, machine: Machine, entry: TournamentEntry) -> str:
+        rows = sorted(values_rows_at(machine, entry.n_lessons or 0))
+        values = tuple(ValueData(*row) for row in rows)
+        return dump_values(ValuesData(machine.game_rules, machine.rule, entry.epsilon or 0.0, entry.name, values))
 
     def fields_read(self, data: ValuesData) -> dict[str, object]:
         return {"side": None, "epsilon": data.epsilon, "n_values": len(data.values)}

@@ -118,6 +118,12 @@ def values_store(machine: Machine, touched: Sequence[TouchedValue], lesson_id: i
     _changes_write(lesson_id, ((ids[change.key], change.ply, change.before, change.after) for change in touched))
 
 
+def values_rows_at(machine: Machine, n_lessons: int) -> list[tuple[str, float, int]]:
+    """Return every entry of a machine with its value after ``n_lessons`` lessons, and its present visits."""
+    earlier = {change.key: change.after for change in values_changed_since(machine, n_lessons, machine.n_values)}
+    return [(key, earlier.get(key, value), n_visits) for key, value, n_visits in values_rows(machine)]
+
+
 def values_changed_since(machine: Machine, n_lessons: int, limit: int) -> list[TouchedValue]:
     """Return the changes that undo all lessons after the first ``n_lessons``, in order of key; at most ``limit``."""
     with connection.cursor() as cursor:
@@ -216,6 +222,13 @@ class KeyedMemory(KindMemory):
 
     def fields_new(self, rule: Any) -> dict[str, object]:
         return {"epsilon": 0.0}
+
+    def initial_value(self, rule: Any) -> float:
+        """Return the value of an entry that has not been learnt."""
+        return 0.0
+
+    def begins_fresh(self, machine: Machine) -> bool:
+        return not machine.values.exclude(start=self.initial_value(machine.rule)).exists()
 
     def copy(self, original: Machine, copy: Machine) -> None:
         """Copy the original's values into a new, empty machine; the copy's ledger begins with them."""

@@ -16,6 +16,9 @@ class TableLearnerMemory(KeyedMemory):
     def fields_new(self, rule: TableRule) -> dict[str, object]:
         return {"epsilon": rule.exploring}
 
+    def initial_value(self, rule: TableRule) -> float:
+        return rule.start_value
+
     def load(self, machine: Machine, most: int | None = None) -> TableMemory:
         rule, epsilon = cast("TableRule", machine.rule), machine.epsilon or 0.0
         return TableMemory.load(machine.game_rules, rule, epsilon, values_rows(machine))

@@ -119,6 +119,11 @@ class ValueLearnerMemory(KindMemory):
         row = original.weights.latest("pk")
         Weights.objects.create(machine=copy, n_learnt=row.n_learnt, weights=row.weights, average=row.average)
 
+    def begins_fresh(self, machine: Machine) -> bool:
+        row, rule = machine.weights.filter(lesson=None).first(), cast("ValueRule", machine.rule)
+        none = _octets(core.weights_none(machine.game_rules, rule))
+        return row is not None and row.n_learnt == 0 and bytes(row.weights) == none
+
     def forget(self, machine: Machine) -> None:
         """Delete all weights and thoughts of a machine."""
         with connection.cursor() as cursor:

@@ -38,7 +38,7 @@ class WinCounterFiles(KindFiles):
         totals = {name: file["totals"][name] for name in ("wins", "draws", "losses")}
         return WinCounterData(game, rule, tuple(map(tuple, file["counts"])), **head, **totals)
 
-    def dump(self, machine, form, *, any_size=False):
+    def dump(self, machine, form, *, any_size=False, entry=None):
         if form.slug != "native":
             names = {"format": form.name, "machine": machine.name, "kept": "counts"}
             raise ExchangeError("format", "machine_keeps_other", **names)

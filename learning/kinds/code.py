@@ -1,0 +1,249 @@
+"""The program that repeats a machine or a tournament, or the files that it needs.
+
+A machine can be repeated if it began with the memory of a new machine and has learnt in training runs alone, against
+fixed opponents, itself, or machines that can be repeated too. Every run has a seed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from django.db.models import F, Max, Min, Sum
+from django.urls import reverse
+
+from beadbox.learners.registry import STATES
+from beadbox.rules.outcome import Side
+from learning.kinds.registry import kind_of
+from learning.models import JobStatus, Lesson, LessonKind, Machine, RunStage, Tournament, TournamentEntry, TrainingRun
+from learning.selectors import code
+from learning.selectors.code import Loaded, Made, Step, Training
+
+MayExport = Callable[[Machine], bool]
+"""Whether the viewer may have the complete state of a machine."""
+
+TAUGHT = (
+    "People taught it, or it began with beads from elsewhere. So no seed repeats it, and its file has what it knows."
+)
+IN_TRAINING = "It is in training. Until that ends, its file has what it knows now."
+LONG = f"Its trainings take more than {code.MAX_LINES} lines of code. So its file has what it knows."
+STOPPED = "This tournament was stopped, so no code repeats its results."
+HIDDEN = "A machine of this tournament was deleted or is private, so no code repeats it."
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file that a program loads: its name and its address."""
+
+    name: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """The code on a page: a program, or why there is none, and the files that it loads."""
+
+    lines: str = ""
+    note: str = ""
+    files: tuple[File, ...] = ()
+
+
+class NotRepeatedError(Exception):
+    """No program repeats a machine; the message says why."""
+
+
+def machine_code(machine: Machine, may_export: MayExport) -> Code | None:
+    """Return the code of a machine's page; ``None`` if the library has no machines of its kind."""
+    if machine.rule.kind not in STATES:
+        return None
+    try:
+        lines = code.machine_code(machine_steps(machine, may_export))
+        if code.n_lines(lines) > code.MAX_LINES:
+            raise NotRepeatedError(LONG)
+    except NotRepeatedError as error:
+        file = File(f"{machine.slug}.json", reverse("api-machine-export", args=[machine.slug]))
+        return Code(code.machine_code([Loaded("m", file.name)]), str(error), (file,))
+    return Code(lines)
+
+
+def tournament_code(tournament: Tournament, may_export: MayExport) -> Code:
+    """Return the code of a tournament's page. A machine with a long history is loaded from a file of that time."""
+    if tournament.status in (JobStatus.CANCELLED, JobStatus.FAILED):
+        return Code(note=STOPPED)
+    players: dict[str, list[Step] | str] = {}
+    files: dict[str, File] = {}
+    for entry in tournament.entries.select_related("machine"):
+        name = _unused(entry.name, players)
+        if entry.opponent:
+            players[name] = entry.opponent
+            continue
+        machine = entry.machine
+        if machine is None or not may_export(machine) or machine.rule.kind not in STATES:
+            return Code(note=HIDDEN)
+        files[name] = File(
+            f"{machine.slug}-entry.json", reverse("tournament_entry", args=[tournament.pk, entry.number])
+        )
+        try:
+            players[name] = machine_steps(machine, may_export, entry, f"m{entry.number + 1}")
+        except NotRepeatedError:
+            players[name] = [Loaded(f"m{entry.number + 1}", files[name].name)]
+    most = code.MAX_LINES + code.MAX_LINES_PER_ENTRY * len(files)
+    while code.n_lines(lines := code.tournament_code(tournament, players)) > most:
+        longest = max(files, key=lambda name: len(players[name]))
+        if len(players[longest]) == 1:
+            break
+        players[longest] = [Loaded(_variable(players[longest]), files[longest].name)]
+    loaded = tuple(file for name, file in files.items() if isinstance(players[name][0], Loaded))
+    return Code(lines, files=loaded)
+
+
+def machine_steps(
+    machine: Machine, may_export: MayExport, entry: TournamentEntry | None = None, variable: str = "m"
+) -> list[Step]:
+    """Return the steps that repeat a machine, by default as it is now, or as it entered a tournament.
+
+    Raises:
+        NotRepeatedError: it learnt otherwise than in training runs from seeds, or a machine that it met did.
+    """
+    history = _History(may_export)
+    if entry is None:
+        history.read(machine, None)
+        return list(history.steps(machine, variable))
+    later = machine.lessons.filter(number__gt=entry.n_lessons) if entry.n_lessons is not None else machine.lessons
+    if entry.n_lessons is None:
+        later = later.filter(created_at__gt=entry.tournament.created_at)
+    history.read(machine, later.aggregate(begin=Min("pk"))["begin"])
+    if machine.n_forgotten and not history.runs:
+        raise NotRepeatedError(TAUGHT)  # a reset may have come after the tournament
+    return list(history.steps(machine, variable))
+
+
+def _variable(steps: list[Step] | str) -> str:
+    assert not isinstance(steps, str)
+    return steps[0].name
+
+
+def _unused(name: str, used: dict[str, list[Step] | str]) -> str:
+    number = 2
+    unused = name
+    while unused in used:
+        unused, number = f"{name} ({number})", number + 1
+    return unused
+
+
+@dataclass
+class _History:
+    """The training runs that made a machine, and the machines that took part.
+
+    Ids of lessons are in the order of time for every machine, because a lesson is stored under the machine's lock.
+    """
+
+    may_export: MayExport
+    machines: dict[int, Machine] = field(default_factory=dict)
+    ends: dict[int, int | None] = field(default_factory=dict)
+    """The id of the first lesson that does not count, by machine."""
+    runs: dict[int, TrainingRun] = field(default_factory=dict)
+    begins: dict[int, int] = field(default_factory=dict)
+    """The id of each run's first lesson."""
+
+    def read(self, machine: Machine, end: int | None) -> None:
+        """Add the history of a machine before the lesson with the id ``end``, or to the present.
+
+        Raises:
+            NotRepeatedError: it learnt otherwise than in training runs from seeds.
+        """
+        if machine.pk in self.ends:
+            known = self.ends[machine.pk]
+            if known is None or (end is not None and end <= known):
+                return
+        elif not self.may_export(machine) or not kind_of(machine).memory.begins_fresh(machine):
+            raise NotRepeatedError(TAUGHT)
+        self.machines[machine.pk], self.ends[machine.pk] = machine, end
+        groups = list(
+            machine.lessons.order_by()
+            .values("kind", "run_id")
+            .annotate(begin=Min("pk"), end=Max("pk"), games=Sum(F("n_wins") + F("n_draws") + F("n_losses")))
+            .order_by("begin")
+        )
+        if sum(group["games"] for group in groups) != machine.n_games:
+            raise NotRepeatedError(TAUGHT)
+        last = 0
+        for group in groups:
+            if end is not None and group["begin"] >= end:
+                break
+            run = TrainingRun.objects.filter(pk=group["run_id"]).select_related("machine").first()
+            if run is None or group["kind"] != LessonKind.TRAINING or group["begin"] < last:
+                raise NotRepeatedError(TAUGHT)
+            last = group["end"]
+            if run.finished_at is None:
+                raise NotRepeatedError(IN_TRAINING)
+            if group["games"] != _games_learnt(run, machine.pk) or (end is not None and last >= end):
+                raise NotRepeatedError(TAUGHT)
+            self._add_run(run)
+
+    def _add_run(self, run: TrainingRun) -> None:
+        if run.pk in self.runs:
+            return
+        if run.n_left_out:
+            raise NotRepeatedError(TAUGHT)
+        self.runs[run.pk] = run
+        lessons = Lesson.objects.filter(run=run)
+        span = lessons.aggregate(begin=Min("pk"), end=Max("pk"))
+        begin, last = span["begin"], span["end"]
+        self.begins[run.pk] = begin
+        self.read(run.machine, last + 1)
+        for stage, _ in _stages_played(run):
+            other = stage.opponent_machine
+            if other is None:
+                if stage.is_without_opponent and not stage.is_against_unstored:
+                    raise NotRepeatedError(TAUGHT)
+            elif other.pk == run.machine_id:
+                continue
+            elif stage.opponent_learns:
+                if stage.most_values is not None and other.n_values >= stage.most_values:
+                    raise NotRepeatedError(TAUGHT)
+                self.read(other, last + 1)
+            else:
+                if other.lessons.filter(pk__gt=begin, pk__lt=last).exclude(run=run).exists():
+                    raise NotRepeatedError(TAUGHT)
+                self.read(other, begin)
+
+    def steps(self, machine: Machine, variable: str) -> Iterator[Step]:
+        """Yield the steps that make ``machine`` in this variable. Other variables are numbered after it."""
+        others = [pk for pk in self.machines if pk != machine.pk]
+        names = {machine.pk: variable} | {pk: f"{variable}_{number}" for number, pk in enumerate(others, 2)}
+        for pk, one in self.machines.items():
+            yield Made(names[pk], one.game, None if one.side is None else Side(one.side), one.rule)
+        for run in sorted(self.runs.values(), key=lambda run: self.begins[run.pk]):
+            seed: int | None = run.seed
+            learner = run.machine
+            for stage, games in _stages_played(run):
+                against, is_machine = stage.opponent, stage.opponent == "machine"
+                if stage.is_against_unstored:
+                    assert learner.side is not None, "it has boxes"
+                    against = f"{variable}_teacher_{run.pk}"
+                    yield Made(against, learner.game, Side(learner.side).other, f"{names[learner.pk]}.rule")
+                elif is_machine:
+                    against = names[stage.opponent_machine_id or 0]
+                yield Training(names[learner.pk], games, against, seed, is_machine, stage.opponent_learns)
+                seed = None
+
+
+def _stages_played(run: TrainingRun) -> Iterator[tuple[RunStage, int]]:
+    """Yield the stages of a run with the games that were played in each, without those that never began."""
+    left = run.games_done
+    for stage in run.stages.select_related("opponent_machine").order_by("number"):
+        if left:
+            yield stage, min(left, stage.n_games)
+            left -= min(left, stage.n_games)
+
+
+def _games_learnt(run: TrainingRun, machine_id: int) -> int:
+    """Return the number of games that a run taught a machine; games of a machine against itself count twice."""
+    games = Counter[int]()
+    for stage, n_games in _stages_played(run):
+        games[run.machine_id] += n_games
+        if stage.opponent_learns and stage.opponent_machine_id is not None:
+            games[stage.opponent_machine_id] += n_games
+    return games[machine_id]
