@@ -35,8 +35,10 @@ from learning.services.machines import machine_create, machine_import, machine_r
 from learning.services.runs import Stage, training_run_start
 from learning.services.tournaments import tournament_cancel, tournament_start
 from learning.workers.pairings import tournament_play
+from tests.beadbox.test_installed import Environment
 from tests.factories import NC, finished_experiment, machine, trained, user
 from tests.learning.runs import execute_run
+from tests.release import build
 
 pytestmark = pytest.mark.django_db
 ROOT = Path(__file__).parents[2]
@@ -323,3 +325,13 @@ def test_pages_show_their_code(client: Client) -> None:
     for address, words in pages.items():
         assert words in client.get(address).content.decode()
     assert "m2 = bb.machine" in learn_code(address_parse(QueryDict("game=hexapawn&beside=gardner-her")).to_json())
+
+
+@pytest.mark.soak
+def test_program_runs_with_the_installed_library(tmp_path: Path) -> None:
+    one = trained(machine(), 300, seed=1_234)
+    (wheel,) = (file for file in build(ROOT, tmp_path / "wheel", 0) if file.suffix == ".whl")
+    environment = Environment(sys.executable, tmp_path / "environment", "highest")
+    environment.install(f"{wheel}[fast]", "--extra", "fast")
+    (found,) = ran([code_of(one).lines + MACHINE], tmp_path, str(environment.python))
+    assert written(found) == written(machine_export(one).text)
