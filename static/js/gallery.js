@@ -121,7 +121,12 @@ new TimeMachine(
   (beads) => {
     isPast = Boolean(beads);
     for (const box of boxes)
-      Object.assign(box, beads ? { beads: beads[box.position] ?? box.start, draws: null, visit: undefined, openings: undefined } : box.now);
+      Object.assign(
+        box,
+        beads
+          ? { beads: beads[box.position] ?? box.start, draws: null, visit: undefined, openings: undefined }
+          : box.now,
+      );
     if (kindField.value === "all") wall.refresh(isPast ? null : drawn);
     else show();
   },

@@ -84,8 +84,22 @@ interface MachineBox extends PrintedBox {
 
 /** Boxes as pages carry them (packed.js), and one of them that keeps what it is now. */
 type PackedList = { pieces: Pieces; slots: PrintedSlot[]; boxes: PackedRow[] };
-type PackedRow = [string, number, number, number[], number[], number[] | null, number[], number[], (number | null)?, (number | null)?];
-type KeptBox = MachineBox & { move_number: number; now: { draws: number[]; visit: number | null; openings?: number | null } };
+type PackedRow = [
+  string,
+  number,
+  number,
+  number[],
+  number[],
+  number[] | null,
+  number[],
+  number[],
+  (number | null)?,
+  (number | null)?,
+];
+type KeptBox = MachineBox & {
+  move_number: number;
+  now: { draws: number[]; visit: number | null; openings?: number | null };
+};
 
 /** The last drawn bead, and its box. */
 type LastDrawn = { position: string; slot: number | null };

@@ -77,7 +77,7 @@ export class Wall {
       .sort(([a], [b]) => a - b)
       .map(([move, members]) => this.#shelf(move, shelf || `Its ${ordinal(move)} move`, [...members]));
     root.replaceChildren(
-      ...this.shelves.map(({ title: name, list, fold }) => (fold ? [fold] : [name, list])).flat(),
+      ...this.shelves.flatMap(({ title: name, list, fold }) => (fold ? [fold] : [name, list])),
       this.peek,
     );
     this.life = new AbortController();
