@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from beadbox.kernels.jit import Readiness, only_compiled
+from collections.abc import Callable
+
+from beadbox.kernels.jit import FunctionT, Readiness, only_compiled
 
 
 class EngineNotReadyError(RuntimeError):
@@ -44,5 +46,5 @@ def ready_require(readiness: Readiness) -> None:
         raise _error(readiness)
 
 
-kernel = only_compiled(_error)
+kernel: Callable[[FunctionT], FunctionT] = only_compiled(_error)
 """Decorator for a compiled function. A call raises ``EngineNotReadyError`` if the function cannot be compiled now."""

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
-from typing import ClassVar, Generic, TypeAlias, TypeVar
+from typing import Generic, TypeAlias, TypeVar
 
 from beadbox import field_text
 from beadbox.errors import BeadboxError
@@ -156,16 +156,16 @@ class Experiment(ABC, Generic[PartT]):
         presets: slugs of the machines that take part.
     """
 
-    slug: ClassVar[str]
-    edition: ClassVar[int] = 1
-    name: ClassVar[str]
-    question: ClassVar[str]
-    story: ClassVar[str]
-    science: ClassVar[str]
-    game: ClassVar[str]
-    presets: ClassVar[tuple[str, ...]]
-    parameters: ClassVar[tuple[Parameter, ...]]
-    default_seed: ClassVar[int] = 1
+    slug: str
+    edition: int = 1
+    name: str
+    question: str
+    story: str
+    science: str
+    game: str
+    presets: tuple[str, ...]
+    parameters: tuple[Parameter, ...]
+    default_seed: int = 1
 
     def settings(self, given: Mapping[str, object]) -> dict[str, int]:
         """Return all parameters with their given values or their defaults.

@@ -85,8 +85,10 @@ class Gardner(Experiment[Sequence[int]]):
     Wilson interval.
     """
     game = "hexapawn"
-    presets = (HER,)
-    parameters = (Parameter("machines", "How many machines learn", default=300, low=10, high=3000),)
+    presets: tuple[str, ...] = (HER,)
+    parameters: tuple[Parameter, ...] = (
+        Parameter("machines", "How many machines learn", default=300, low=10, high=3000),
+    )
 
     def n_parts(self, settings: Mapping[str, int]) -> int:
         return settings["machines"]

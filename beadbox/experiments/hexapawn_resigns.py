@@ -82,8 +82,8 @@ class HexapawnResigns(Experiment[Sequence[object]]):
     shipped, beads of earlier moves never change.
     """
     game = "hexapawn"
-    presets = (SHIPPED, DOCUMENTED)
-    parameters = (
+    presets: tuple[str, ...] = (SHIPPED, DOCUMENTED)
+    parameters: tuple[Parameter, ...] = (
         Parameter("pairs", "How many pairs of machines", default=200, low=10, high=500),
         Parameter("games", "Games of each pair", default=200, low=50, high=500),
     )

@@ -80,8 +80,8 @@ class HexapawnRewards(Experiment[Sequence[object]]):
     figures for this comparison.
     """
     game = "hexapawn"
-    presets = SCHEMES
-    parameters = (
+    presets: tuple[str, ...] = SCHEMES
+    parameters: tuple[Parameter, ...] = (
         Parameter("machines", "How many machines of each kind", default=100, low=10, high=300),
         Parameter("games", "Games each of them plays", default=1000, low=50, high=2000),
     )

@@ -184,8 +184,8 @@ class MenaceAndAfter(Experiment[Sequence[object]]):
     three times as far (0.3 instead of 0.1) and looked at the mean of its machines.
     """
     game = NOUGHTS
-    presets = LEARNERS
-    parameters = (
+    presets: tuple[str, ...] = LEARNERS
+    parameters: tuple[Parameter, ...] = (
         Parameter("machines", "How many machines of each kind", default=30, low=5, high=100),
         Parameter("games", "Games each of them plays at most", default=3000, low=N_GAMES, high=10_000),
         Parameter("mark", "How many MENACEs set the mark", default=N_MARK, low=20, high=5000),

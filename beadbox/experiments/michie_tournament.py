@@ -118,8 +118,8 @@ class MichieTournament(Experiment[Sequence[object]]):
     available. His figures are given as they are usually told. So a difference refutes nothing.
     """
     game = "noughts-and-crosses"
-    presets = (MENACE,)
-    parameters = (
+    presets: tuple[str, ...] = (MENACE,)
+    parameters: tuple[Parameter, ...] = (
         Parameter("tournaments", "How many tournaments against each teacher", default=200, low=10, high=500),
         Parameter("games", "Games of each tournament", default=220, low=20, high=500),
     )

@@ -82,8 +82,8 @@ class RomgonPage(Experiment[Tallies]):
     of the learners have no published figure.
     """
     game = "romgon"
-    presets = tuple(LEARNERS)
-    parameters = (
+    presets: tuple[str, ...] = tuple(LEARNERS)
+    parameters: tuple[Parameter, ...] = (
         Parameter("machines", "How many machines of each learner", default=10, low=2, high=40),
         Parameter("games", "Games of each against a level", default=100, low=20, high=200),
         Parameter("flips", "With flips: 1, without: 0", default=0, low=0, high=1),

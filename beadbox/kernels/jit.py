@@ -81,8 +81,8 @@ class KernelPackage:
     def __init__(self, name: str) -> None:
         self.name = name
         self.kernels: list[Kernel] = []
-        self.is_loaded = False
-        self.looked_at_s = -LOOK_EVERY_S
+        self.is_loaded: bool = False
+        self.looked_at_s: float = -LOOK_EVERY_S
 
     @cached_property
     def marker(self) -> Path | None:
@@ -152,9 +152,9 @@ class Kernel:
         self.function = function
         self.refusal = refusal
         name = function.__module__.rpartition(".")[0]
-        self.package = PACKAGES.setdefault(name, KernelPackage(name))
+        self.package: KernelPackage = PACKAGES.setdefault(name, KernelPackage(name))
         self.package.kernels.append(self)
-        self.runs = self._choose
+        self.runs: Callable[..., Any] = self._choose
 
     def __call__(self, *args: Any) -> Any:
         return self.runs(*args)

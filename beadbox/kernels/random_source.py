@@ -30,7 +30,7 @@ class RandomSource:
 
     def __init__(self, seed: int, stream: int = 0) -> None:
         mixed = _mix(_mix(seed & _MASK) ^ (stream & _MASK))
-        self.words = (_mix(mixed), _mix((mixed + _GOLDEN) & _MASK))
+        self.words: tuple[int, int] = (_mix(mixed), _mix((mixed + _GOLDEN) & _MASK))
 
     @classmethod
     def from_words(cls, first: int, second: int) -> RandomSource:

@@ -41,7 +41,7 @@ class Steps:
     """The steps of a training in progress; a memory without boxes has none."""
 
     def __init__(self, memory: object) -> None:
-        self.memory = memory if isinstance(memory, Memory) else None
+        self.memory: Memory | None = memory if isinstance(memory, Memory) else None
         self.before = None if self.memory is None else self.memory.copy()
         self.kept: list[RecordedStep] = []
 

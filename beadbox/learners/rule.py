@@ -23,8 +23,8 @@ class RuleError(BeadboxError):
     code = "invalid_rule"
 
     def __init__(self, field: str, problem: str) -> None:
-        self.field = field.encode("ascii", "backslashreplace").decode()[:40]
-        self.problem = problem[:500]
+        self.field: str = field.encode("ascii", "backslashreplace").decode()[:40]
+        self.problem: str = problem[:500]
         super().__init__(f"{self.field}: {self.problem}")
 
 

@@ -12,10 +12,10 @@ class EngineOpponent(Opponent):
 
     def __init__(self, slug: str) -> None:
         levels = levels_named(slug)
-        self.slug = slug  # type: ignore[misc]  # one instance a level
-        self.name = f"{levels[0].name} engine"  # type: ignore[misc]
-        self.summary = levels[0].summary  # type: ignore[misc]
-        self.is_slow = any(level.time_limit_s is not None for level in levels)  # type: ignore[misc]
+        self.slug = slug
+        self.name: str = f"{levels[0].name} engine"
+        self.summary: str = levels[0].summary
+        self.is_slow: bool = any(level.time_limit_s is not None for level in levels)
 
     def plays(self, game: AnyGame) -> bool:
         engine = engine_of(game)

@@ -2,7 +2,6 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import ClassVar
 
 from beadbox.rules.chance import Random
 from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
@@ -11,10 +10,10 @@ from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
 class Opponent(ABC):
     """A player without state, which never learns."""
 
-    slug: ClassVar[str]
-    name: ClassVar[str]
-    summary: ClassVar[str]
-    is_slow: ClassVar[bool] = False
+    slug: str
+    name: str
+    summary: str
+    is_slow: bool = False
     """Whether a move can take seconds."""
 
     def plays(self, game: AnyGame) -> bool:

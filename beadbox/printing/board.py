@@ -16,7 +16,7 @@ SQUARE = "square"
 POINT = "point"
 POINT_RADIUS = 0.11
 """The radius of an empty point, in cells."""
-OUTLINES = {
+OUTLINES: dict[str, tuple[tuple[int, int], ...]] = {
     "square": ((-25, -25), (25, -25), (25, 25), (-25, 25)),
     "triangle": ((43, 0), (-22, 23), (-22, -23)),
     "rhombus": ((0, -38), (25, 0), (0, 38), (-25, 0)),

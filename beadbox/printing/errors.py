@@ -10,4 +10,5 @@ class ManyBeadsError(PrintingError):
 
     def __init__(self, n_beads: int, n_start: int) -> None:
         super().__init__(f"This print needs {n_beads:,} beads.")
-        self.n_beads, self.n_start = n_beads, n_start
+        self.n_beads = n_beads
+        self.n_start = n_start

@@ -8,7 +8,11 @@ from beadbox import field_text
 from beadbox.printing.errors import PrintingError
 
 MM = 72 / 25.4
-PAPERS = {"A4": (210 * MM, 297 * MM), "A3": (297 * MM, 420 * MM), "Letter": (8.5 * 72, 11 * 72)}
+PAPERS: dict[str, tuple[float, float]] = {
+    "A4": (210 * MM, 297 * MM),
+    "A3": (297 * MM, 420 * MM),
+    "Letter": (8.5 * 72, 11 * 72),
+}
 MARGIN = 12 * MM
 """Space around the boxes, for cut marks and the line with the number of the sheet."""
 SMALLEST_MM, LARGEST_MM = 20, 180

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 from beadbox.rules.errors import InvalidMoveError, InvalidPositionError
 from beadbox.rules.game import Game, GuidePart, Look, Symmetry
@@ -42,17 +42,17 @@ class CountingLook(Look[Count, int]):
 class CountingGame(Game[Count, int]):
     """A counting game. A move is the number that has been counted after it, so it is legal from three numbers only."""
 
-    layout: ClassVar[Layout]
-    notation: ClassVar[str]
-    reasons: ClassVar[Mapping[str, str]]
-    guide: ClassVar[tuple[GuidePart[Count, int], ...]]
-    scene: ClassVar[Count]
+    layout: Layout
+    notation: str
+    reasons: Mapping[str, str]
+    guide: tuple[GuidePart[Count, int], ...]
+    scene: Count
     """A position for a picture of the game."""
-    move_words: ClassVar[str]
+    move_words: str
     """A move in words, with ``{}`` for the name of its cell."""
-    total: ClassVar[int]
+    total: int
     """The number at which the game is over."""
-    last_wins: ClassVar[bool]
+    last_wins: bool
     """Whether the side that reaches it wins; else that side loses."""
     has_draws = False
 

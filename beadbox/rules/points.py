@@ -56,8 +56,8 @@ class SlidingGame(ReturningGame):
 
     has_draws = False
     stones = "BW"
-    reasons = MappingProxyType({STUCK: "the loser had no move left"})
-    look_type = SlidingLook
+    reasons: Mapping[str, str] = {STUCK: "the loser had no move left"}
+    look_type: type[StonesLook] = SlidingLook
 
     @abstractmethod
     def slides(self, position: Position, point: int, empty: int) -> bool:

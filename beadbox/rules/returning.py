@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import ClassVar, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from beadbox.rules.errors import InvalidMoveError, InvalidPositionError
 from beadbox.rules.game import Game, GuidePart, Look, Symmetry
@@ -43,11 +43,11 @@ class ReturningGame(Game[Position, Move]):
 
     always_ends = False
     layout: Layout
-    stones: ClassVar[str]
+    stones: str
     """The stone of the first side and of the second; also keys of ``layout.pieces``."""
-    start: ClassVar[str]
+    start: str
     """The board before the first move."""
-    reasons: ClassVar[Mapping[str, str]]
+    reasons: Mapping[str, str]
     guide: tuple[GuidePart[Position, Move], ...]
     scene: Position
     """A position for a picture of the game."""

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from functools import cached_property
 from types import MappingProxyType
-from typing import ClassVar, NewType
+from typing import NewType
 
 from beadbox.rules.errors import InvalidMoveError, InvalidPositionError
 from beadbox.rules.game import Game, GuidePart, Look, Symmetry
@@ -94,12 +94,12 @@ class MarksGame(Game[Board, int]):
     """A game in which a move writes a mark into an empty square; a move is the index of the square."""
 
     symmetries = SYMMETRIES
-    layout: ClassVar[Layout]
-    notation: ClassVar[str]
-    reasons: ClassVar[Mapping[str, str]]
-    guide: ClassVar[tuple[GuidePart[Board, int], ...]]
-    look_type: ClassVar[type[MarksLook]] = MarksLook
-    scene: ClassVar[Board]
+    layout: Layout
+    notation: str
+    reasons: Mapping[str, str]
+    guide: tuple[GuidePart[Board, int], ...]
+    look_type: type[MarksLook] = MarksLook
+    scene: Board
     """A position for a picture of the game."""
 
     @cached_property
@@ -166,7 +166,7 @@ def board_read(text: str, marks: str) -> Board:
 class CrossesAndNoughts(MarksGame):
     """A game in which the first side writes crosses and the second noughts, in turn."""
 
-    layout = Layout(
+    layout: Layout = Layout(
         cells=CELLS,
         columns=3,
         rows=3,
@@ -176,7 +176,7 @@ class CrossesAndNoughts(MarksGame):
         pieces=CROSS_AND_NOUGHT,
         prompts=("Your turn: place a cross.", "Your turn: place a nought."),
     )
-    line_has: ClassVar[str]
+    line_has: str
     """The result of a side that has three in a row: "won" or "lost"."""
 
     def side_to_move(self, position: Board) -> Side:

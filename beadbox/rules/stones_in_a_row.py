@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
+from beadbox.rules.layout import Layout
 from beadbox.rules.outcome import Outcome, Side
 from beadbox.rules.points import stones_layout
 from beadbox.rules.returning import EMPTY, Move, Position, ReturningGame, StonesLook
@@ -28,11 +29,12 @@ class StonesInARow(ReturningGame):
     symmetries = SYMMETRIES
     stones = "BW"
     start = EMPTY * 9
-    look_type = RowLook
+    look_type: type[StonesLook] = RowLook
 
     def __init__(self, n_stones: int, steps: Steps) -> None:
-        self.n_stones, self.steps = n_stones, steps
-        self.layout = stones_layout(
+        self.n_stones = n_stones
+        self.steps = steps
+        self.layout: Layout = stones_layout(
             CELLS,
             columns=3,
             rows=3,

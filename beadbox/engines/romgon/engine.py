@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from beadbox.engines.action_values import Entry
 from beadbox.engines.engine import Candidate, Engine
+from beadbox.engines.level import LadderEntry, Level
 from beadbox.engines.romgon import entry_keys
 from beadbox.engines.romgon import levels as at
 from beadbox.engines.romgon.answers import legal, prospects, ranking
 from beadbox.engines.romgon.q_trainer import RomgonTrainer
 from beadbox.engines.romgon.shipped import FOLDER, shipped_name
 from beadbox.engines.romgon.value_minimax import loses_by_history
+from beadbox.engines.romgon.valuer import RomgonValuer
 from beadbox.kernels.jit import PACKAGES, Readiness
 from beadbox.rules.romgon.moves import Move
 from beadbox.rules.romgon.pieces import side_of
@@ -28,16 +31,16 @@ class RomgonEngine(Engine[Romgon, Position, Move]):
     busier computer.
     """
 
-    levels = at.LEVELS
-    modes = at.MODES
-    ladder_file = at.FILE
-    newcomers = at.NEWCOMERS
-    valuer = at.VALUER
-    trainer = RomgonTrainer()
-    plays_at = staticmethod(at.plays_at)
-    ladder = staticmethod(at.ladder)
-    choose = staticmethod(at.choose)
-    key_board = staticmethod(entry_keys.key_board)
+    levels: Mapping[str, Level] = at.LEVELS
+    modes: Mapping[str, str] = at.MODES
+    ladder_file: Path | None = at.FILE
+    newcomers: Sequence[str] = at.NEWCOMERS
+    valuer: RomgonValuer = at.VALUER
+    trainer: RomgonTrainer = RomgonTrainer()
+    plays_at: Callable[..., bool] = staticmethod(at.plays_at)
+    ladder: Callable[..., Sequence[LadderEntry]] = staticmethod(at.ladder)
+    choose: Callable[..., Move] = staticmethod(at.choose)
+    key_board: Callable[..., str] = staticmethod(entry_keys.key_board)
 
     def readiness(self) -> Readiness:
         return PACKAGES[__name__.rpartition(".")[0]].readiness()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,7 +22,7 @@ class ReadableValuer(Valuer[Romgon, Position, Move]):
     """Features and search for Romgon in plain Python, which is readable but slow."""
 
     sets = FEATURE_SETS
-    describe_feature = staticmethod(feature_text)
+    describe_feature: Callable[..., str] = staticmethod(feature_text)
 
     def refusal(self, game: Romgon) -> str:
         return refusal(game.options)

@@ -72,9 +72,9 @@ class BoxMachine:
         self.game = game
         self.side = side
         self.rule = rule
-        self.cabinet = Cabinet(game, side, rule)
+        self.cabinet: Cabinet = Cabinet(game, side, rule)
         self.boxes: MutableMapping[str, list[int]] = {} if boxes is None else boxes
-        self.n_removed = n_removed
+        self.n_removed: int = n_removed
         self.learns = learns
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.boxes.cabinet import Cabinet
@@ -36,8 +36,8 @@ Rows = Mapping[str, tuple[Sequence[int], Sequence[int]]]
 class BoxState(LearnerState):
     """The boxes of a machine in arrays, for games that can be listed."""
 
-    file_read = staticmethod(boxes_machine)
-    file_text = staticmethod(dump)
+    file_read: ClassVar[Any] = staticmethod(boxes_machine)
+    file_text: ClassVar[Any] = staticmethod(dump)
 
     memory: Memory
 
@@ -124,8 +124,8 @@ class BoxState(LearnerState):
 class OpenBoxState(LearnerState):
     """The boxes that a machine has opened so far, in a game with too many positions to list."""
 
-    file_read = staticmethod(boxes_machine)
-    file_text = staticmethod(dump)
+    file_read: ClassVar[Any] = staticmethod(boxes_machine)
+    file_text: ClassVar[Any] = staticmethod(dump)
 
     cabinet: Cabinet
     boxes: dict[str, tuple[Sequence[int], Sequence[int]]] = field(default_factory=dict)

@@ -124,8 +124,10 @@ class ExchangeError(FileError):
     """
 
     def __init__(self, where: str, code: str, /, **parameters: object) -> None:
-        self.where, self.code, self.parameters = where, code, parameters
-        self.reason = SENTENCES[code].format(**parameters)
+        self.where = where
+        self.code = code
+        self.parameters = parameters
+        self.reason: str = SENTENCES[code].format(**parameters)
         super().__init__(f"{where}: {self.reason}" if where else self.reason)
 
 

@@ -5,7 +5,7 @@ The other modules import this one only when a file is read, because pydantic tak
 
 from __future__ import annotations
 
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, ClassVar, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -54,7 +54,7 @@ class Between:
     """The bounds of a number; a refusal names both."""
 
     def __init__(self, least: int, most: int) -> None:
-        self.bounds = {"least": least, "most": most}
+        self.bounds: dict[str, int] = {"least": least, "most": most}
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         """Return a schema that checks the type first, then the bounds."""
@@ -70,7 +70,8 @@ class OneOf:
     """The only values that a field may have, and the words for them in a refusal."""
 
     def __init__(self, expected: str, *values: object) -> None:
-        self.expected, self.values = expected, list(values)
+        self.expected = expected
+        self.values: list[object] = list(values)
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         """Return a schema that checks the type first, then accepts these values only."""
@@ -92,7 +93,7 @@ _NONE: Any = None
 class Shape(BaseModel):
     """An object of a file, with strict types and no other fields."""
 
-    model_config = ConfigDict(strict=True, extra="forbid")
+    model_config: ClassVar[ConfigDict] = ConfigDict(strict=True, extra="forbid")
 
     @model_validator(mode="before")
     @classmethod

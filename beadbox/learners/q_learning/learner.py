@@ -44,9 +44,9 @@ class Values:
         self._values: dict[str, float] = {}
         self._entries: set[str] = set()
         self.room = room
-        self.n_new = 0
+        self.n_new: int = 0
         """Entries added to the stored ones."""
-        self.n_left_out = 0
+        self.n_left_out: int = 0
         """How often an entry was not added, for lack of room."""
         self.touched: dict[str, tuple[float, int]] = {}
         """By key, the value before the first change and the number of changes."""
@@ -111,7 +111,7 @@ class QLearner:
         self.engine = engine
         self.rule = rule
         self.values = values
-        self.epsilon = rule.epsilon if epsilon is None else epsilon
+        self.epsilon: float = rule.epsilon if epsilon is None else epsilon
         self.learns = learns
 
     def candidates(self, position: AnyPosition) -> tuple[Candidate, ...]:

@@ -23,8 +23,8 @@ from beadbox.rules.play import PlayedGame
 class QState(LearnerState):
     """A value, and its number of visits, for every move on a board that the machine has tried."""
 
-    file_read = staticmethod(values_machine)
-    file_text = staticmethod(dump_values)
+    file_read: ClassVar[Any] = staticmethod(values_machine)
+    file_text: ClassVar[Any] = staticmethod(dump_values)
 
     game: AnyGame
     rule: QRule

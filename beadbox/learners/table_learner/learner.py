@@ -74,9 +74,9 @@ class TableLearner:
     ) -> None:
         self.game = game
         self.rule = rule
-        self.values = {} if values is None else values
-        self.visits = {} if visits is None else visits
-        self.epsilon = rule.exploring if epsilon is None else epsilon
+        self.values: dict[str, float] = {} if values is None else values
+        self.visits: dict[str, int] = {} if visits is None else visits
+        self.epsilon: float = rule.exploring if epsilon is None else epsilon
         self.learns = learns
 
     def value(self, key: str) -> float:

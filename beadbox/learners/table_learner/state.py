@@ -26,8 +26,8 @@ from beadbox.rules.play import Mover, PlayedGame, game_recorded
 class TableState(LearnerState):
     """A value for every board or move, in arrays."""
 
-    file_read = staticmethod(table_document)
-    file_text = staticmethod(dump_values)
+    file_read: ClassVar[Any] = staticmethod(table_document)
+    file_text: ClassVar[Any] = staticmethod(dump_values)
 
     memory: TableMemory
     side: ClassVar[None] = None

@@ -131,9 +131,9 @@ class ValueLearner:
         self.game = game
         self.rule = rule
         self.weights = weights
-        self.n_learnt = n_learnt
-        self.average = np.zeros(len(weights)) if average is None else average
-        self.valuer = valuer or valuer_of(game)
+        self.n_learnt: int = n_learnt
+        self.average: Weights = np.zeros(len(weights)) if average is None else average
+        self.valuer: Valuer[AnyGame, AnyPosition, AnyMove] = valuer or valuer_of(game)
         self.learns = learns
 
     @property

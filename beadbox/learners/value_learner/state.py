@@ -22,8 +22,8 @@ from beadbox.rules.play import PlayedGame
 class WeightState(LearnerState):
     """The weights of a value learner, their mean, and its snapshots."""
 
-    file_read = staticmethod(weights_document)
-    file_text = staticmethod(written)
+    file_read: ClassVar[Any] = staticmethod(weights_document)
+    file_text: ClassVar[Any] = staticmethod(written)
 
     memory: ValueMemory
     side: ClassVar[None] = None

@@ -8,11 +8,12 @@ table games from many civilizations" (1960); ``docs/rules/achi.md``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MappingProxyType
 
 from beadbox.rules.game import Addition, GuidePart
 from beadbox.rules.outcome import Outcome, Side
-from beadbox.rules.returning import EMPTY, Move, Position
+from beadbox.rules.returning import EMPTY, Move, Position, StonesLook
 from beadbox.rules.squares import THREE_IN_A_ROW
 from beadbox.rules.stones_in_a_row import ALONG_LINES, RowLook, StonesInARow
 
@@ -57,19 +58,19 @@ class Achi(StonesInARow):
 
     name = "Achi"
     summary = "Place four stones, then move them along the lines. Three in a row win."
-    additions = ADDITIONS
-    reasons = {THREE_IN_A_ROW: "three in a row", NO_MOVES: "the other side cannot move"}
+    additions: Mapping[str, Addition] = ADDITIONS
+    reasons: Mapping[str, str] = {THREE_IN_A_ROW: "three in a row", NO_MOVES: "the other side cannot move"}
 
     def __init__(self, *, passes: bool) -> None:
         super().__init__(N_STONES, ALONG_LINES)
         self.passes = passes
-        self.added = ("pass",) if passes else ()
+        self.added: tuple[str, ...] = ("pass",) if passes else ()
         self.slug = "achi-pass" if passes else "achi"
         self.variant = "with passing" if passes else ""
-        self.look_type = PassingLook if passes else AchiLook
-        self.scene = moving = Position("BWBW.BWBW", Side.FIRST)
+        self.look_type: type[StonesLook] = PassingLook if passes else AchiLook
+        self.scene: Position = Position("BWBW.BWBW", Side.FIRST)
         stuck = "passes. Press the button for it. You may pass only then" if passes else "loses"
-        self.guide = (
+        self.guide: tuple[GuidePart[Position, Move], ...] = (
             GuidePart(
                 "The aim",
                 "Get three of your stones in a row: across, down or from corner to corner. "
@@ -85,8 +86,8 @@ class Achi(StonesInARow):
             GuidePart(
                 "Moving",
                 "When all are placed, move one of your stones along a line to the empty point.",
-                moving,
-                self.moves(moving),
+                self.scene,
+                self.moves(self.scene),
             ),
             GuidePart("Stuck", f"A side whose stones cannot reach the empty point {stuck}.", STUCK),
             GuidePart("No end", "A game can go round in circles. It is a draw if it never ends."),

@@ -7,6 +7,7 @@ on nine; ``docs/rules/ladder.md``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MappingProxyType
 
 from beadbox.rules.counting import LAST_TAKEN, Count, CountingGame
@@ -59,14 +60,14 @@ class Ladder(CountingGame):
     slug = "ladder"
     name = "Ladder"
     summary = "Take the last of nine steps to win."
-    symmetries = (Symmetry("as it is", tuple(range(N_STEPS + 1))),)
+    symmetries: tuple[Symmetry, ...] = (Symmetry("as it is", tuple(range(N_STEPS + 1))),)
     total = N_STEPS
     last_wins = True
     layout = LAYOUT
     notation = "text: one character a step, from the ground up, and then the side to move, 1 or 2"
-    reasons = MappingProxyType({LAST_TAKEN: "the winner took the last step"})
-    guide = GUIDE
-    scene = Count(4, Side.FIRST)
+    reasons: Mapping[str, str] = {LAST_TAKEN: "the winner took the last step"}
+    guide: tuple[GuidePart[Count, int], ...] = GUIDE
+    scene: Count = Count(4, Side.FIRST)
     move_words = "to {}"
 
     def pieces(self, position: Count) -> tuple[str | None, ...]:

@@ -8,6 +8,7 @@ ways" (1982), on the game of C. Vout; ``docs/rules/dodgem.md``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MappingProxyType
 
 from beadbox.rules.game import GuidePart, Symmetry
@@ -102,16 +103,17 @@ class Dodgem(ReturningGame):
     slug = "dodgem"
     name = "Dodgem"
     summary = "Drive both your cars off the board before the other side does."
-    symmetries = (Symmetry("as it is", tuple(range(9))),)
+    symmetries: tuple[Symmetry, ...] = (Symmetry("as it is", tuple(range(9))),)
     stones = "RU"
     start = "R..R...UU"
     layout = LAYOUT
-    reasons = MappingProxyType(
-        {ALL_LEFT: "both cars of the winner have left", BLOCKED: "the winner has cars left, and none can move"}
-    )
-    guide = GUIDE
-    scene = Position("..RR.U..U", Side.FIRST)
-    look_type = DodgemLook
+    reasons: Mapping[str, str] = {
+        ALL_LEFT: "both cars of the winner have left",
+        BLOCKED: "the winner has cars left, and none can move",
+    }
+    guide: tuple[GuidePart[Position, Move], ...] = GUIDE
+    scene: Position = Position("..RR.U..U", Side.FIRST)
+    look_type: type[StonesLook] = DodgemLook
 
     def legal_moves(self, position: Position) -> tuple[Move, ...]:
         if not all(car in position.board for car in self.stones):

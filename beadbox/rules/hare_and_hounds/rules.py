@@ -8,6 +8,7 @@ Nature (1887); ``docs/rules/hare-and-hounds.md``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MappingProxyType
 
 from beadbox.rules.game import GuidePart, Symmetry
@@ -81,18 +82,18 @@ class HareAndHounds(ReturningGame):
     slug = "hare-and-hounds"
     name = "Hare and hounds"
     summary = "Three hounds try to catch a hare, which tries to get past them."
-    endless_winner = Side.SECOND
+    endless_winner: Side | None = Side.SECOND
     has_draws = False
-    symmetries = (
+    symmetries: tuple[Symmetry, ...] = (
         Symmetry("as it is", tuple(range(len(NAMES)))),
         Symmetry("mirrored top to bottom", (0, 3, 2, 1, 6, 5, 4, 9, 8, 7, 10), quarter_turns=2, mirrored=True),
     )
     stones = HOUND + HARE
     start = "DD.D......H"
     layout = LAYOUT
-    reasons = MappingProxyType({CAUGHT: "the hare cannot move", ESCAPED: "the hare has passed the hounds"})
-    guide = GUIDE
-    scene = Position("..D.DD..H..", Side.FIRST)
+    reasons: Mapping[str, str] = {CAUGHT: "the hare cannot move", ESCAPED: "the hare has passed the hounds"}
+    guide: tuple[GuidePart[Position, Move], ...] = GUIDE
+    scene: Position = Position("..D.DD..H..", Side.FIRST)
 
     def legal_moves(self, position: Position) -> tuple[Move, ...]:
         return () if _has_escaped(position) else _moves(position)

@@ -36,9 +36,9 @@ REASONS = MappingProxyType(
     }
 )
 
-TAKING = {3: ("o-o", "o--", "-OO"), 4: ("o-o", "---", "o-O", "-O-")}
+TAKING: dict[int, tuple[str, ...]] = {3: ("o-o", "o--", "-OO"), 4: ("o-o", "---", "o-O", "-O-")}
 """Example for the guide: files a to c of a board on which a white pawn can take, by the number of rows."""
-CROSSING = {3: ("oO-", "--o", "-OO"), 4: ("oO-", "---", "--o", "-OO")}
+CROSSING: dict[int, tuple[str, ...]] = {3: ("oO-", "--o", "-OO"), 4: ("oO-", "---", "--o", "-OO")}
 """Example for the guide: files a to c after a white pawn has reached the far row, by the number of rows."""
 
 LEAST, MOST = (3, 3), (5, 4)
@@ -105,15 +105,16 @@ class Hexapawn(Game[Position, Move]):
                 f"hexapawn has no board of {columns} columns and {rows} rows; "
                 f"{LEAST[0]} to {MOST[0]} columns and {LEAST[1]} to {MOST[1]} rows can be played"
             )
-        self.columns, self.rows = columns, rows
+        self.columns = columns
+        self.rows = rows
         usual = (columns, rows) == LEAST
-        self.slug = "hexapawn" if usual else f"hexapawn-{columns}x{rows}"
-        self.name = "Hexapawn" if usual else f"Hexapawn {columns} × {rows}"
-        self.choice = f"{columns} × {rows}"
-        self.variant = "" if usual else f"{columns} columns, {rows} rows"
-        self.listable = columns * rows <= LARGEST_LISTED
-        self.published = (GARDNER,) if usual else ()
-        self.symmetries = symmetries_of(columns, rows)
+        self.slug: str = "hexapawn" if usual else f"hexapawn-{columns}x{rows}"
+        self.name: str = "Hexapawn" if usual else f"Hexapawn {columns} × {rows}"
+        self.choice: str = f"{columns} × {rows}"
+        self.variant: str = "" if usual else f"{columns} columns, {rows} rows"
+        self.listable: bool = columns * rows <= LARGEST_LISTED
+        self.published: tuple[Published, ...] = (GARDNER,) if usual else ()
+        self.symmetries: tuple[Symmetry, ...] = symmetries_of(columns, rows)
         self._reach = tuple(self._reach_of(side) for side in Side)
 
     def winners_by_size(self) -> dict[tuple[int, int], Side]:

@@ -7,7 +7,7 @@ A position is nine characters from top left to bottom right, ``X``, ``O`` or ``.
 
 from __future__ import annotations
 
-from types import MappingProxyType
+from collections.abc import Mapping
 
 from beadbox.rules.game import GuidePart
 from beadbox.rules.outcome import Outcome
@@ -37,9 +37,9 @@ class MisereNoughtsAndCrosses(CrossesAndNoughts):
     name = "Misère noughts and crosses"
     summary = "The player who makes three in a row loses."
     notation = "text, X, O or . for each cell, in the order of the layout's cells"
-    reasons = MappingProxyType({THREE_IN_A_ROW: "the loser made three in a row", FULL_BOARD: "the board is full"})
-    guide = GUIDE
-    scene = Board("XO..O...X")
+    reasons: Mapping[str, str] = {THREE_IN_A_ROW: "the loser made three in a row", FULL_BOARD: "the board is full"}
+    guide: tuple[GuidePart[Board, int], ...] = GUIDE
+    scene: Board = Board("XO..O...X")
     line_has = "lost"
 
     def outcome(self, position: Board) -> Outcome | None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 
 from beadbox.rules.game import GuidePart, Symmetry
-from beadbox.rules.layout import Cell
+from beadbox.rules.layout import Cell, Layout
 from beadbox.rules.outcome import Side
 from beadbox.rules.points import SlidingGame, stones_layout
 from beadbox.rules.returning import Move, Position
@@ -81,8 +81,10 @@ class MuTorere(SlidingGame):
     slug = "mu-torere"
     name = "Mū tōrere"
     summary = "Four stones each on a circle. Leave the other player without a move."
-    symmetries = tuple(_symmetry(turns, mirrored) for mirrored in (False, True) for turns in range(N_POINTS))
-    layout = stones_layout(
+    symmetries: tuple[Symmetry, ...] = tuple(
+        _symmetry(turns, mirrored) for mirrored in (False, True) for turns in range(N_POINTS)
+    )
+    layout: Layout = stones_layout(
         (*map(_point, range(N_POINTS)), Cell("9", "pūtahi", "I", MIDDLE, MIDDLE)),
         columns=2 * MIDDLE,
         rows=2 * MIDDLE,
@@ -91,9 +93,9 @@ class MuTorere(SlidingGame):
             *((point, PUTAHI) for point in range(N_POINTS)),
         ),
     )
-    guide = GUIDE
+    guide: tuple[GuidePart[Position, Move], ...] = GUIDE
     start = "BBBBWWWW."
-    scene = Position("BB.BWWWWB", Side.SECOND)
+    scene: Position = Position("BB.BWWWWB", Side.SECOND)
 
     def slides(self, position: Position, point: int, empty: int) -> bool:
         neighbours = ((point - 1) % N_POINTS, (point + 1) % N_POINTS)

@@ -7,6 +7,7 @@ A position is nine characters, heap by heap, ``C`` for a counter and ``.`` for o
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import permutations
 from types import MappingProxyType
 
@@ -91,7 +92,7 @@ class Nim(ReturningGame):
     summary = "Take counters from one of three rows. The player who takes the last one wins."
     always_ends = True
     has_draws = False
-    symmetries = tuple(
+    symmetries: tuple[Symmetry, ...] = tuple(
         Symmetry(
             _EXCHANGES[heaps],
             tuple(SIZE * heap + place for heap in heaps for place in range(SIZE)),
@@ -102,9 +103,9 @@ class Nim(ReturningGame):
     layout = LAYOUT
     stones = COUNTER
     start = COUNTER * (N_HEAPS * SIZE)
-    reasons = MappingProxyType({LAST_TAKEN: "the winner took the last counter"})
-    guide = GUIDE
-    look_type = NimLook
+    reasons: Mapping[str, str] = {LAST_TAKEN: "the winner took the last counter"}
+    guide: tuple[GuidePart[Position, Move], ...] = GUIDE
+    look_type: type[StonesLook] = NimLook
 
     def legal_moves(self, position: Position) -> tuple[Move, ...]:
         return tuple((cell,) for cell, counter in enumerate(position.board) if counter == COUNTER)

@@ -7,6 +7,7 @@ written ``1`` to ``9``. Source: T. E. Plambeck and G. Whitehead, "The secrets of
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MappingProxyType
 
 from beadbox.rules.errors import InvalidPositionError
@@ -45,7 +46,7 @@ class Notakto(MarksGame):
     name = "Notakto"
     summary = "Both players place crosses. The player who makes three in a row loses."
     has_draws = False
-    layout = Layout(
+    layout: Layout = Layout(
         cells=CELLS,
         columns=3,
         rows=3,
@@ -57,9 +58,9 @@ class Notakto(MarksGame):
         prompts=("Your turn: place a cross.", "Your turn: place a cross."),
     )
     notation = "text, X or . for each cell, in the order of the layout's cells"
-    reasons = MappingProxyType({THREE_IN_A_ROW: "the loser made three in a row"})
-    guide = GUIDE
-    scene = Board("X.X.X....")
+    reasons: Mapping[str, str] = {THREE_IN_A_ROW: "the loser made three in a row"}
+    guide: tuple[GuidePart[Board, int], ...] = GUIDE
+    scene: Board = Board("X.X.X....")
 
     def side_to_move(self, position: Board) -> Side:
         return Side(position.count("X") % 2)

@@ -6,7 +6,7 @@ square, 0 to 8, written ``1`` to ``9``. Counts for checks: D. Michie (1963) and 
 
 from __future__ import annotations
 
-from types import MappingProxyType
+from collections.abc import Mapping
 
 from beadbox.rules.game import GuidePart
 from beadbox.rules.outcome import Outcome, Side
@@ -60,10 +60,10 @@ class NoughtsAndCrosses(CrossesAndNoughts):
     name = "Noughts and crosses"
     summary = "Get three of your marks in a row."
     notation = "text, one character a cell, in the order of the layout's cells"
-    reasons = MappingProxyType({THREE_IN_A_ROW: "three in a row", FULL_BOARD: "the board is full"})
-    guide = GUIDE
-    published = PUBLISHED
-    scene = Board("X.O.X.O..")
+    reasons: Mapping[str, str] = {THREE_IN_A_ROW: "three in a row", FULL_BOARD: "the board is full"}
+    guide: tuple[GuidePart[Board, int], ...] = GUIDE
+    published: tuple[Published, ...] = PUBLISHED
+    scene: Board = Board("X.O.X.O..")
     line_has = "won"
 
     def legal_moves(self, position: Board) -> tuple[int, ...]:

@@ -7,7 +7,7 @@ A position is five characters, ``B``, ``W`` or ``.``, and the side to move (``1`
 from __future__ import annotations
 
 from beadbox.rules.game import GuidePart, Symmetry
-from beadbox.rules.layout import Cell
+from beadbox.rules.layout import Cell, Layout
 from beadbox.rules.outcome import Side
 from beadbox.rules.points import SlidingGame, stones_layout
 from beadbox.rules.returning import Move, Position
@@ -44,19 +44,19 @@ class PongHauKi(SlidingGame):
     slug = "pong-hau-ki"
     name = "Pong hau k'i"
     summary = "Two stones each on five points. Leave the other player without a move."
-    symmetries = (
+    symmetries: tuple[Symmetry, ...] = (
         Symmetry("as it is", (0, 1, 2, 3, 4)),
         Symmetry("mirrored", (1, 0, 2, 4, 3), mirrored=True),
     )
-    layout = stones_layout(
+    layout: Layout = stones_layout(
         tuple(Cell(str(n), name, "ABCDE"[n - 1], x, y) for n, (name, x, y) in enumerate(_POINTS, 1)),
         columns=3,
         rows=3,
         lines=LINES,
     )
-    guide = GUIDE
+    guide: tuple[GuidePart[Position, Move], ...] = GUIDE
     start = "BB.WW"
-    scene = Position("B.BWW", Side.SECOND)
+    scene: Position = Position("B.BWW", Side.SECOND)
 
     def slides(self, position: Position, point: int, empty: int) -> bool:
         return tuple(sorted((point, empty))) in LINES

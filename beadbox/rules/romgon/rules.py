@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise, product
@@ -187,7 +187,7 @@ class RomgonLook(Look[Position, Move]):
 
     def __init__(self, game: Romgon) -> None:
         super().__init__(game, LAYOUT, notation=NOTATION, reasons=REASONS, guide=_guide())
-        self.has_actions = game.options.flip or game.options.turn
+        self.has_actions: bool = game.options.flip or game.options.turn
 
     def winning_cells(self, position: Position) -> tuple[int, ...]:
         """Return the entered goal, or the rhombus of the side without a legal move."""
@@ -260,18 +260,18 @@ class Romgon(Game[Position, Move]):
 
     name = "Romgon"
     summary = "Get your rhombus to the other side's home, or leave them unable to move."
-    symmetries = SYMMETRIES
-    additions = ADDITIONS
+    symmetries: tuple[Symmetry, ...] = SYMMETRIES
+    additions: Mapping[str, Addition] = ADDITIONS
     listable = False
     takes_boxes = False
-    format_move = staticmethod(format_action)
+    format_move: Callable[..., str] = staticmethod(format_action)
 
     def __init__(self, options: Options) -> None:
         self.options = options
-        self.added = tuple(option for option in ADDITIONS if getattr(options, option))
-        self.slug = "-".join(["romgon", *self.added])
+        self.added: tuple[str, ...] = tuple(option for option in ADDITIONS if getattr(options, option))
+        self.slug: str = "-".join(["romgon", *self.added])
         names = [ADDITIONS[option].name for option in self.added]
-        self.variant = f"with {' and '.join(filter(None, [', '.join(names[:-1]), *names[-1:]]))}" if names else ""
+        self.variant: str = f"with {' and '.join(filter(None, [', '.join(names[:-1]), *names[-1:]]))}" if names else ""
 
     @cached_property
     def look(self) -> Look[Position, Move]:

@@ -8,6 +8,7 @@ than chess" (1952); ``docs/rules/three-mens-morris.md``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from beadbox.rules.game import GuidePart
@@ -63,17 +64,17 @@ class ThreeMensMorris(StonesInARow):
     """The rules with one way to move; ``is_barred`` bars the first stone from the centre."""
 
     summary = "Place three stones, then move them. Three in a row win."
-    reasons = {THREE_IN_A_ROW: "three in a row"}
+    reasons: Mapping[str, str] = {THREE_IN_A_ROW: "three in a row"}
 
     def __init__(self, way: Way, *, is_barred: bool) -> None:
         super().__init__(N_STONES, way.steps)
         self.is_barred = is_barred
-        self.slug = "-".join(filter(None, (self.family, way.slug, "barred" * is_barred)))
-        self.choice = f"{way.name}, centre barred" if is_barred else way.name
-        self.variant = "" if self.slug == self.family else self.choice
-        self.name = f"Three men's morris{', ' * bool(self.variant)}{self.variant}"
-        self.scene = moving = Position("BW.BW..BW", Side.FIRST)
-        self.guide = (
+        self.slug: str = "-".join(filter(None, (self.family, way.slug, "barred" * is_barred)))
+        self.choice: str = f"{way.name}, centre barred" if is_barred else way.name
+        self.variant: str = "" if self.slug == self.family else self.choice
+        self.name: str = f"Three men's morris{', ' * bool(self.variant)}{self.variant}"
+        self.scene: Position = Position("BW.BW..BW", Side.FIRST)
+        self.guide: tuple[GuidePart[Position, Move], ...] = (
             GuidePart(
                 "The aim",
                 "Get your three stones in a row: across, down or from corner to corner. "
@@ -86,7 +87,7 @@ class ThreeMensMorris(StonesInARow):
                 Position("B...W....", Side.FIRST),
                 tuple((point,) for point in (1, 2, 3, 5, 6, 7, 8)),
             ),
-            GuidePart("Moving", way.sentence, moving, self.moves(moving)),
+            GuidePart("Moving", way.sentence, self.scene, self.moves(self.scene)),
             *((BARRED,) if is_barred else ()),
             GuidePart("No end", "A game can go round in circles. It is a draw if nobody ever gets three in a row."),
         )

@@ -7,6 +7,7 @@ Matches are taken from the end; a move is the number of the foremost match that 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MappingProxyType
 
 from beadbox.rules.counting import LAST_TAKEN, Count, CountingGame
@@ -58,14 +59,14 @@ class TwentyOneMatches(CountingGame):
     slug = "21-matches"
     name = "21 matches"
     summary = "Take one, two or three matches. The player who takes the last one loses."
-    symmetries = (Symmetry("as it is", tuple(range(N_MATCHES))),)
+    symmetries: tuple[Symmetry, ...] = (Symmetry("as it is", tuple(range(N_MATCHES))),)
     total = N_MATCHES
     last_wins = False
     layout = LAYOUT
     notation = "text: one character a match, and then the side to move, 1 or 2"
-    reasons = MappingProxyType({LAST_TAKEN: "the loser took the last match"})
-    guide = GUIDE
-    scene = Count(7, Side.FIRST)
+    reasons: Mapping[str, str] = {LAST_TAKEN: "the loser took the last match"}
+    guide: tuple[GuidePart[Count, int], ...] = GUIDE
+    scene: Count = Count(7, Side.FIRST)
     move_words = "from {} on"
 
     def pieces(self, position: Count) -> tuple[str | None, ...]:

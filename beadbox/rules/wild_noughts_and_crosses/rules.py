@@ -7,7 +7,7 @@ A position is nine characters from top left to bottom right, ``X``, ``O`` or ``.
 
 from __future__ import annotations
 
-from types import MappingProxyType
+from collections.abc import Mapping
 
 from beadbox.rules.errors import InvalidMoveError, InvalidPositionError
 from beadbox.rules.game import GuidePart, Symmetry
@@ -72,7 +72,7 @@ class WildNoughtsAndCrosses(MarksGame):
     slug = "wild-noughts-and-crosses"
     name = "Wild noughts and crosses"
     summary = "Both players place either mark. Three alike in a row win."
-    layout = Layout(
+    layout: Layout = Layout(
         cells=CELLS,
         columns=3,
         rows=3,
@@ -83,10 +83,10 @@ class WildNoughtsAndCrosses(MarksGame):
         prompts=("Your turn: place a cross or a nought.", "Your turn: place a cross or a nought."),
     )
     notation = "text, X, O or . for each cell, in the order of the layout's cells"
-    reasons = MappingProxyType({THREE_IN_A_ROW: "three in a row", FULL_BOARD: "the board is full"})
-    guide = GUIDE
-    look_type = WildLook
-    scene = Board("X..OX..O.")
+    reasons: Mapping[str, str] = {THREE_IN_A_ROW: "three in a row", FULL_BOARD: "the board is full"}
+    guide: tuple[GuidePart[Board, int], ...] = GUIDE
+    look_type: type[MarksLook] = WildLook
+    scene: Board = Board("X..OX..O.")
 
     def side_to_move(self, position: Board) -> Side:
         return Side(self.ply(position) % 2)
