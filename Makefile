@@ -159,9 +159,11 @@ format: $(DEV) $(TOOLS) ## format every file
 	@$(BIN)/ruff format
 	@$(NODE) $(BIOME) --write
 
-types: $(DEV) $(TOOLS) ## check the types of Python, and those of the scripts' JSDoc
+types: $(DEV) $(TOOLS) ## check the types of Python, those of the scripts' JSDoc, and that the library declares all of its own
 	@BEADBOX_LOCAL=1 $(BIN)/mypy
 	@$(NODE) tests/js/node_modules/.bin/tsc --project tests/js
+	@out=$$(PYTHONPATH=$(CURDIR) $(NODE) tests/js/node_modules/.bin/pyright --verifytypes beadbox --ignoreexternal \
+		--pythonpath $(BIN)/python) || { echo "$$out"; exit 1; }
 
 lock: | $(VENV) ## resolve the packages of pyproject.toml and package.json again (UPGRADE=--upgrade for newer versions)
 	@$(PIP) --requirement tests/installer.txt
