@@ -141,7 +141,7 @@ def _asked(options: argparse.Namespace, game: bb.Game, position: str) -> str | N
 def _train(options: argparse.Namespace) -> None:
     if options.game is not None:
         if options.file.exists():
-            raise bb.UnsupportedError(f"{options.file} exists. Leave out --game to train it further.")
+            raise bb.UnsupportedError(f"{options.file} exists. To train it further, give no --game.")
         machine = bb.machine(options.game, options.side, options.rule, seed=options.seed or 0)
     else:
         machine = bb.load(options.file)
@@ -180,7 +180,7 @@ def _solve(options: argparse.Namespace) -> None:
         words = f"{_side_words(game, found.winner).capitalize()} win"
         words += "." if found.plies is None else f" in {found.plies} plies."
     else:
-        words = "Nobody wins: the game goes on for ever." if found.is_endless else "The game is drawn."
+        words = "The game goes on for ever." if found.is_endless else "The game is drawn."
     moves = f"\nBest moves: {' '.join(found.best_moves)}" if found.best_moves else ""
     _say(options, asdict(found), f"{board_text(game, options.position or game.start)}\n\n{words}{moves}")
 

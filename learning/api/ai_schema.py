@@ -24,8 +24,7 @@ def _text(description: str, *choices: str, **more: Any) -> dict[str, Any]:
 _NUMBER = {"type": "number"}
 _PATHS = {
     "type": "object",
-    "description": "Only in games other than Romgon: for each legal move, the ids of the cells that a person touches "
-    "to play it.",
+    "description": "For each legal move, the ids of the cells that a person touches to play it. Romgon has none.",
     "additionalProperties": {"type": "array", "items": {"type": "string"}},
 }
 _FLAG = {"type": "boolean"}

@@ -90,8 +90,8 @@ class ImportedMachineSerializer(MachineSerializer):
         help_text="Beads of the file on occupied squares, which are not imported."
     )
     notes = serializers.SerializerMethodField(
-        help_text="Sentences about the rule and how to choose another, about beads that are not imported, and whether "
-        "the machine has stopped playing."
+        help_text="Sentences about the rule and how to choose another. Others say which beads are not imported, and "
+        "whether the machine has stopped playing."
     )
 
     class Meta(MachineSerializer.Meta):

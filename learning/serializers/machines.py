@@ -202,7 +202,7 @@ class ChancesSerializer(serializers.Serializer[Any]):
     )
     unfinished = serializers.FloatField(
         required=False,
-        help_text="In a game that can go on for ever: the exact chance that it reaches the limit of moves and stops.",
+        help_text="In games that can go on for ever: the exact chance that the limit of moves stops a game.",
     )
     games = serializers.IntegerField(required=False, help_text="Only for a sample: its number of games.")
     win_interval = IntervalField(required=False, help_text="Only for a sample: the 95 % Wilson interval.")

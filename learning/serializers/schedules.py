@@ -21,8 +21,7 @@ class TimingSerializer(StrictSerializer):
         max_length=300,
         required=False,
         help_text="Minute, hour, day of month (L: the last), month, day of week. If a day of month and a day of week "
-        "are "
-        "given, both must hold; in other programs one is enough. Use either ``crontab`` or ``every``.",
+        "are given, both must hold. Use either ``crontab`` or ``every``.",
     )
     timezone = serializers.CharField(
         max_length=64,

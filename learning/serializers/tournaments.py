@@ -120,7 +120,7 @@ class PairingSerializer(serializers.Serializer[Any]):
     expected = serializers.ListField(
         child=serializers.FloatField(),
         allow_null=True,
-        help_text="Exact probabilities that the first side wins, of a draw, and that the second side wins; null if "
+        help_text="Exact probabilities of a win of the first side, a draw, and a win of the second side. It is null if "
         "they cannot be computed.",
     )
 

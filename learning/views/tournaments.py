@@ -19,7 +19,7 @@ from games.accounts.principal import Principal
 from games.accounts.views import account_required
 from games.exceptions import PlayError
 from games.transport.error_responses import form_only, not_found, refused
-from learning.access import machine_for, machines_visible, may_use, row_id, staff_may
+from learning.access import machine_require, machines_visible, may_use, row_id, staff_may
 from learning.exceptions import MachineNotFoundError
 from learning.filters import EntrantFilter
 from learning.forms.machines import game_label
@@ -156,7 +156,8 @@ def tournament_entry(request: HttpRequest, tournament_id: int, number: int) -> H
         entry = tournament.entries.filter(number=number).first()
         if entry is None or entry.machine is None:
             raise MachineNotFoundError
-        machine = machine_for(request.user, entry.machine.pk, to="export", known=entry.machine)
+        machine = entry.machine
+        machine_require(request.user, machine, to="export")
         text = entry_file(machine, entry)
     except PlayError as error:
         return not_found(request, error)

@@ -77,7 +77,9 @@ export class Wall {
       .sort(([a], [b]) => a - b)
       .map(([move, members]) => this.#shelf(move, shelf || `Its ${ordinal(move)} move`, [...members]));
     root.replaceChildren(
-      ...this.shelves.flatMap(({ title: name, list, fold }) => (fold ? [fold] : [name, list])),
+      ...this.shelves.flatMap(
+        ({ title: name, list, fold }) => /** @type {HTMLElement[]} */ (fold ? [fold] : [name, list]),
+      ),
       this.peek,
     );
     this.life = new AbortController();

@@ -180,6 +180,8 @@ def test_the_rule_editor_follows_the_preset_until_it_is_changed(page: Page, owne
     page.locator("#rule-details summary").first.click()
     page.locator("#all-presets summary").click()
     for slug, preset in PRESETS.items():
+        if preset.is_for_circles:
+            continue
         page.locator(f'.preset:has([value="{slug}"])').click()
         expect(page.locator("#id_initial")).to_have_value(", ".join(map(str, preset.rule.initial)))
         expect(page.locator("#id_when_empty")).to_have_value(preset.rule.when_empty)
@@ -268,7 +270,7 @@ def test_the_gallery_filters(page: Page) -> None:
         "emptied": {p for p, box in boxes.items() if not any(box.beads)},
         "unopened": set(boxes) - opened,
         "mastered": {p for p in opened if max(boxes[p].beads) >= 0.95 * sum(boxes[p].beads) > 0},
-        "abandoned": {p for p in opened if visits[p] < 1e-4},
+        "abandoned": {p for p in opened if visits[p].chance < 1e-4},
     }
     assert expected["mastered"]
     assert expected["emptied"]
@@ -369,7 +371,7 @@ def test_thousands_of_boxes_scroll_and_are_walked_along(page: Page) -> None:
 
 def test_how_likely_a_box_is_to_be_met(page: Page) -> None:
     learner = trained(machine(Side.FIRST), 2000)
-    visits = box_visits(learner)
+    visits = {position: found.chance for position, found in box_visits(learner).items()}
     likely = sorted(visits, key=lambda position: -visits[position])
     page.goto(f"/machines/{learner.pk}/boxes?only=visited")
     boxes = page.locator(".wall-box")

@@ -172,7 +172,7 @@ def test_a_person_on_both_seats_ends_the_match() -> None:
 def test_a_machine_accepts_at_once_and_learns_what_its_rule_says(unfinished: Unfinished) -> None:
     made = machine_create(game=PONG, side=Side.SECOND, name="Round")
     made = machine_create(
-        game=PONG, side=Side.SECOND, name="Rounder", rule=replace(made.box_rule, unfinished=unfinished)
+        game=PONG, side=Side.SECOND, name="Rounder", rule=replace(made.box_rule, draw=1, unfinished=unfinished)
     )
     seated = opened(PONG, "machine", machine=str(made.pk))
     state = play_until_offered(seated)

@@ -168,6 +168,10 @@ TABLE: dict[str, list[Ask]] = {
         Ask("/tournaments/{cup}/tournament.json", named=True),
         Ask("/tournaments/{own_cup}/tournament.json", named=True),
     ],
+    "tournaments/<int:tournament_id>/entries/<int:number>.json": [
+        Ask("/tournaments/{cup}/entries/1.json", named=True),
+        Ask("/tournaments/{own_cup}/entries/1.json", named=True),
+    ],
     "tournaments/<int:tournament_id>/cancel": [post("/tournaments/{cup}/cancel")],
     "tournaments/<int:tournament_id>/delete": both("/tournaments/{cup}/delete"),
     "experiments": [Ask("/experiments")],
@@ -200,6 +204,7 @@ TABLE: dict[str, list[Ask]] = {
     "^api/rooms/(?P<code>[^/]+)/join/?$": [post(f"/api/rooms/{code}/join") for code in PLACES],
     "^api/rooms/(?P<code>[^/]+)/move/?$": [post(f"/api/rooms/{code}/move", {"move": "1"}) for code in PLACES],
     "^api/rooms/(?P<code>[^/]+)/step/?$": [post(f"/api/rooms/{code}/step") for code in PLACES],
+    "^api/rooms/(?P<code>[^/]+)/draw/?$": [post(f"/api/rooms/{code}/draw") for code in PLACES],
     "^api/rooms/(?P<code>[^/]+)/resign/?$": [post(f"/api/rooms/{code}/resign") for code in PLACES],
     "^api/rooms/(?P<code>[^/]+)/reset/?$": [post(f"/api/rooms/{code}/reset") for code in PLACES],
     "^api/ai/move/?$": [

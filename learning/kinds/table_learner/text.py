@@ -56,8 +56,8 @@ GROUPS = (
         "Method and speed",
         ("method", "step_size", "step_by_visits", "trace_decay", "later_discount"),
         "Sutton and Barto, second edition: V += step_size · (G − V). Q-learning and Sarsa do this after every move. "
-        "TD(λ) and Monte Carlo do it after the game, from the last move to the first, and only in games in which no "
-        "board returns. For the last move, G is the reward. For earlier moves, G = later_discount · ((1 − λ) · M + λ "
+        "TD(λ) and Monte Carlo do it after the game, from the last move to the first. Their games have no board that "
+        "returns. For the last move, G is the reward. For earlier moves, G = later_discount · ((1 − λ) · M + λ "
         "· G of the next). M is the value of the next one. λ is trace_decay (6.8, 12.1). For Sarsa (6.4) and "
         "Q-learning (6.5) λ is 0. For Q-learning M is the greatest value. For Monte Carlo (5.4) λ is 1. With "
         "step_by_visits, step_size is 1/n at the n-th visit (2.4).",
