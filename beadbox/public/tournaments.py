@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 
 from beadbox.errors import UnsupportedError
 from beadbox.kernels.random_source import RandomSource
@@ -115,6 +116,8 @@ def swiss(
     2
     """
     n_rounds = swiss_rounds_usual(len(players)) if rounds is None else rounds
+    if find_spec("networkx") is None:
+        raise UnsupportedError("A Swiss tournament needs the package networkx: pip install 'beadbox[tournament]'.")
     if n_rounds < 1:
         raise UnsupportedError(f"Please play at least 1 round, not {n_rounds}.")
     held = _Tournament(players, games, game, seed)
