@@ -61,7 +61,7 @@ class Lesson:
         refused = ", ".join(f"{code}: {n}" for code, n in self.refused.items()) or "none"
         return (
             f"{self.seconds:.0f} s, {self.n_matches} matches, {self.n_moves} moves,"
-            f" {self.n_asked} times asked for news; answers {statuses}; refusals {refused}"
+            f" {self.n_polls} polls; answers {statuses}; refusals {refused}"
         )
 
 
