@@ -95,7 +95,7 @@ def graph_compile(game: AnyGame, *, reduced: bool) -> Graph:
             f"{game.name} {game.why_unlisted}, so there is no list of them. Its boxes open only when they are met, "
             "its strength is measured in games, and no player is perfect."
         )
-    canonicalise = game.canonical if reduced else _as_it_lies
+    canonicalise = game.canonical if reduced else as_it_lies
     start = canonicalise(game.initial_position())
     replies: dict[AnyPosition, list[AnyPosition]] = {}
     frontier = [start]
@@ -118,7 +118,8 @@ def graph_compile(game: AnyGame, *, reduced: bool) -> Graph:
     return Graph(game, reduced, tuple(order), np.array(indptr, np.int32), np.array(successor, np.int32))
 
 
-def _as_it_lies(position: AnyPosition) -> AnyPosition:
+def as_it_lies(position: AnyPosition) -> AnyPosition:
+    """Return the position itself, in place of the canonical one."""
     return position
 
 

@@ -17,7 +17,12 @@ from typing import Any
 import pytest
 
 import beadbox as bb
+from beadbox.kernels.random_source import RandomSource
+from beadbox.policies.opponent import UniformOpponent
 from beadbox.public.machines import FIRST_CHUNK
+from beadbox.public.players import state_of
+from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
+from beadbox.rules.registry import GAMES
 from tests.house import ROOT
 
 NC, HEXAPAWN = "noughts-and-crosses", "hexapawn"
@@ -106,6 +111,29 @@ def test_policy_of_a_program_equals_the_opponent() -> None:
     assert trained.tally.games == trained.history.games == 200  # type: ignore[union-attr]
     assert trained.tally.wins > 100
     assert bb.machine(NC, rule="q-table").train(20, Uniform(NC)).tally.games == 20
+
+
+class FirstMove(UniformOpponent):
+    """The first legal move, as a fixed opponent of the library and as a program's own policy."""
+
+    slug = "first-move"
+
+    def replies(self, game: AnyGame, position: AnyPosition) -> tuple[AnyMove, ...]:
+        return game.legal_moves(position)[:1]
+
+    def probabilities(self, position: str) -> dict[str, float]:
+        return {bb.games["dodgem"].legal_moves(position)[0]: 1.0}
+
+
+@pytest.mark.parametrize("method", ["q-learning", "sarsa"])
+def test_training_against_a_policy_equals_the_kernel(method: str) -> None:
+    """Boards of Dodgem return and have no images, so both draw the same numbers and learn after the same moves."""
+    rule = {"kind": "table-learner", "method": method, "step_size": 0.9, "start_value": 1.0}
+    played = bb.machine("dodgem", rule=rule).train(200, FirstMove(), seed=7)
+    compiled = state_of(bb.machine("dodgem", rule=rule)).copy()
+    assert compiled.train(FirstMove(), 200, RandomSource(7)) == played.tally
+    head = {"game": GAMES["dodgem"], "rule": played.rule, "name": "one"}
+    assert state_of(played).document(head) == compiled.document(head)
 
 
 @pytest.mark.parametrize("game", [NC, HEXAPAWN, "pong-hau-ki", "hare-and-hounds"])

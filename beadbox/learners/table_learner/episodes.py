@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from beadbox.learners.table_learner.learner import SeatLesson, TableLearner
-from beadbox.policies.opponent import UniformOpponent
+from beadbox.policies.given import PolicyOpponent
+from beadbox.policies.opponent import Opponent
 from beadbox.rules.chance import Random
 from beadbox.rules.outcome import Result, Side, Tally
+from beadbox.strength.graph import as_it_lies
 
 
 def train_table_episodes(
     learner: TableLearner,
-    opponent: TableLearner | UniformOpponent,
+    opponent: TableLearner | Opponent,
     n_games: int,
     rng: Random,
     side: Side | None = None,
@@ -18,8 +20,9 @@ def train_table_episodes(
     """Play and learn ``n_games`` and return the learner's tally; an opponent that is a learning machine learns too.
 
     The learner plays ``side``; for ``None`` one random word decides in each game. The learner may be its own opponent,
-    and then learns from both seats. Games are played on canonical boards. A game that is not over after
-    ``game.ply_limit`` plies has the result of endless play.
+    and then learns from both seats. Games are played on canonical boards; on boards as they lie against a policy of a
+    program, which need not treat symmetric boards alike. A game that is not over after ``game.ply_limit`` plies has the
+    result of endless play.
     """
     tally = Tally()
     for _ in range(n_games):
@@ -29,9 +32,10 @@ def train_table_episodes(
     return tally
 
 
-def _episode(learner: TableLearner, opponent: TableLearner | UniformOpponent, seat: Side, rng: Random) -> Result:
+def _episode(learner: TableLearner, opponent: TableLearner | Opponent, seat: Side, rng: Random) -> Result:
     game = learner.game
-    position = game.canonical(game.initial_position())
+    placed = as_it_lies if isinstance(opponent, PolicyOpponent) else game.canonical
+    position = placed(game.initial_position())
     lessons = {seat: SeatLesson(learner)}
     if isinstance(opponent, TableLearner):
         lessons[seat.other] = SeatLesson(opponent)
@@ -41,9 +45,9 @@ def _episode(learner: TableLearner, opponent: TableLearner | UniformOpponent, se
         if side in lessons:
             move = game.legal_moves(position)[lessons[side].choose(position, rng)]
         else:
-            assert isinstance(opponent, UniformOpponent)
+            assert isinstance(opponent, Opponent)
             move = opponent.choose(game, position, rng)
-        position, n_plies = game.canonical(game.apply(position, move)), n_plies + 1
+        position, n_plies = placed(game.apply(position, move)), n_plies + 1
     outcome = outcome or game.stopped
     for side, lesson in lessons.items():  # the learner first
         lesson.end(Result.of(outcome, side))

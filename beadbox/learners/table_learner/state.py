@@ -7,19 +7,18 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from beadbox.kernels.random_source import RandomSource
-from beadbox.learners.choice import Decision
 from beadbox.learners.exchange.values import ValueData, ValuesData, dump_values
 from beadbox.learners.state import LearnerState
 from beadbox.learners.table_learner.document import table_document
+from beadbox.learners.table_learner.episodes import train_table_episodes
 from beadbox.learners.table_learner.frozen import FrozenTable
 from beadbox.learners.table_learner.learner import TableLearner
 from beadbox.learners.table_learner.memory import TableMemory
 from beadbox.policies.opponent import Opponent, UniformOpponent
 from beadbox.policies.table import ContestPlayer
-from beadbox.rules.chance import Random
 from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
 from beadbox.rules.outcome import Side, Tally
-from beadbox.rules.play import Mover, PlayedGame, game_recorded
+from beadbox.rules.play import PlayedGame
 
 
 @dataclass
@@ -57,16 +56,9 @@ class TableState(LearnerState):
     def train(self, opponent: Opponent, n_games: int, rng: RandomSource) -> Tally:
         if isinstance(opponent, UniformOpponent):
             return self.memory.train(opponent, n_games, rng)
-        return self._train_on_boards(opponent, n_games, rng)
-
-    def _train_on_boards(self, opponent: Opponent, n_games: int, rng: RandomSource) -> Tally:
-        game, tally = self.memory.game, Tally()
-        for _ in range(n_games):
-            side, decisions = Side(rng.below(2)), list[tuple[int, Decision]]()
-            mover = _noting(self.memory.readable(), decisions)
-            played = game_recorded(game, {side: mover, side.other: opponent.mover(game)}, rng)
-            self._teach(decisions, played, side)
-            tally.add(played.result(side))
+        learner = self.memory.readable()
+        tally = train_table_episodes(learner, opponent, n_games, rng)
+        self._take(learner)
         return tally
 
     def train_against(self, other: TableState, n_games: int, rng: RandomSource, *, other_learns: bool) -> Tally:
@@ -76,11 +68,16 @@ class TableState(LearnerState):
         game, learner = self.memory.game, self.memory.readable()
         ours = (turn for turn in played.turns if game.side_to_move(turn[0]) is side)
         found = (learner.decision(position, game.legal_moves(position).index(move)) for position, move in ours)
-        self._teach([(0, decision) for decision in found if decision is not None], played, side)
+        learner.learn([decision for decision in found if decision is not None], played.result(side))
+        self._take(learner)
 
-    def _teach(self, decisions: list[tuple[int, Decision]], played: PlayedGame, side: Side) -> None:
-        self.memory.teach(decisions, played.result(side))
-        self.memory.steps.clear()
+    def _take(self, learner: TableLearner) -> None:
+        """Take over the values that a readable copy of the memory has learnt."""
+        memory = self.memory
+        for key, value in learner.values.items():
+            entry = memory.table.entry_of[key]
+            memory.values[entry], memory.visits[entry] = value, learner.visits.get(key, 0)
+        memory.epsilon = learner.epsilon
 
     def policy(self, position: AnyPosition) -> Mapping[AnyMove, float]:
         return self.memory.readable().policy(position)
@@ -92,15 +89,3 @@ class TableState(LearnerState):
     def values(self, position: AnyPosition) -> dict[AnyMove, float]:
         worths = self.memory.readable().worths(position)
         return dict(zip(self.memory.game.legal_moves(position), worths, strict=True))
-
-
-def _noting(learner: TableLearner, decisions: list[tuple[int, Decision]]) -> Mover:
-    """Return the moves of a learner that explores; its decisions are added to the list."""
-
-    def move(position: AnyPosition, rng: Random) -> AnyMove:
-        index = learner.choose(position, rng).index
-        if (decision := learner.decision(position, index)) is not None:
-            decisions.append((0, decision))
-        return learner.game.legal_moves(position)[index]
-
-    return move
