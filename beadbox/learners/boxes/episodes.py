@@ -1,5 +1,8 @@
 """The readable training loop: the oracle of the kernels, and the loop for games too large for a table."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +11,7 @@ from beadbox.policies.opponent import Opponent
 from beadbox.rules.chance import Random
 from beadbox.rules.game import AnyMove, AnyPosition
 from beadbox.rules.outcome import Result, Side, Tally
+from beadbox.rules.play import Mover, PlayedGame, game_recorded
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,28 @@ class Episode:
     draws: tuple[BeadDraw, ...]
     turns: tuple[Turn, ...]
     unfinished: bool = False
+
+    @classmethod
+    def of(cls, played: PlayedGame, side: Side, draws: Sequence[BeadDraw]) -> Episode:
+        """Return a played game as the episode of one side, without its turns."""
+        return cls(played.result(side), played.resigned is side, tuple(draws), (), played.is_unfinished)
+
+
+def play_on_boards(learner: BoxMachine, opponent: Opponent, rng: Random) -> Episode:
+    """Play one game from the start without learning, and return the learner's episode.
+
+    Boards are played as they lie, for an opponent that need not treat symmetric boards alike.
+    """
+    draws = list[BeadDraw]()
+
+    def move(position: AnyPosition, rng: Random) -> AnyMove | None:
+        chosen, draw = learner.choose(position, rng)
+        if draw is not None and draw.slot is not None:
+            draws.append(draw)
+        return chosen
+
+    movers: dict[Side, Mover] = {learner.side: move, learner.side.other: opponent.mover(learner.game)}
+    return Episode.of(game_recorded(learner.game, movers, rng), learner.side, draws)
 
 
 def play_episode(learner: BoxMachine, opponent: Opponent | BoxMachine, rng: Random) -> tuple[Episode, Episode]:

@@ -39,4 +39,4 @@ class FrozenBoxes:
         """Return a function that chooses the moves of a game, without learning."""
         machine = readable_machine(self.memory)
         machine.learns = False
-        return lambda position, rng: machine.choose(position, rng)[0]
+        return machine.mover(game)

@@ -22,6 +22,7 @@ from beadbox.learners.boxes.rule import (
 from beadbox.rules.chance import Random
 from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
 from beadbox.rules.outcome import Result, Side
+from beadbox.rules.play import Mover
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +125,10 @@ class BoxMachine:
             return None, draw
         moves = self.cabinet.slot_moves(position)[draw.slot]
         return moves[rng.below(len(moves))], draw
+
+    def mover(self, game: AnyGame) -> Mover:
+        """Return a function that chooses the moves of a game; nothing is learnt."""
+        return lambda position, rng: self.choose(position, rng)[0]
 
     def follow(self, position: AnyPosition, move: AnyMove) -> BeadDraw | None:
         """Return the draw to learn from for a move that another player has made for the machine.

@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from beadbox.learners.boxes.episodes import Episode, play_episode
+from beadbox.learners.boxes.episodes import Episode, play_episode, play_on_boards
 from beadbox.learners.boxes.machine import BeadDraw, BoxMachine
 from beadbox.learners.boxes.rule import BoxRule
 from beadbox.learners.memory import TouchedBox
+from beadbox.policies.given import PolicyOpponent
 from beadbox.policies.opponent import Opponent
 from beadbox.rules.chance import Random
 from beadbox.rules.game import Game
@@ -146,9 +147,12 @@ class OpenMemory:
 
     def train(self, opponent: Opponent, n_games: int, rng: Random) -> Tally:
         """Play and learn ``n_games`` against a fixed opponent by the readable loop; return our tally."""
-        tally = Tally()
+        tally, on_boards = Tally(), isinstance(opponent, PolicyOpponent)
         for _ in range(n_games):
-            episode, _others = play_episode(self.machine, opponent, rng)
+            if on_boards:
+                episode = play_on_boards(self.machine, opponent, rng)
+            else:
+                episode, _others = play_episode(self.machine, opponent, rng)
             self.learn(episode)
             tally.add(episode.result)
         return tally

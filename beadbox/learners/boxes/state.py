@@ -12,21 +12,18 @@ from beadbox.learners.boxes.episodes import Episode
 from beadbox.learners.boxes.exchange.document import BoxData, MachineData, boxes_sorted
 from beadbox.learners.boxes.exchange.native import boxes_machine, dump
 from beadbox.learners.boxes.frozen import FrozenBoxes
-from beadbox.learners.boxes.machine import BeadDraw, BoxMachine
 from beadbox.learners.boxes.memory import Memory
 from beadbox.learners.boxes.open_memory import OpenMemory
 from beadbox.learners.boxes.rule import OpenBoxes
 from beadbox.learners.boxes.strength import readable_machine
 from beadbox.learners.boxes.table import boxes_compile
 from beadbox.learners.state import BoxView, LearnerState
-from beadbox.policies.given import PolicyOpponent
-from beadbox.policies.opponent import Opponent
+from beadbox.policies.opponent import Opponent, UniformOpponent
 from beadbox.policies.table import ContestPlayer
-from beadbox.rules.chance import Random
 from beadbox.rules.errors import InvalidPositionError
 from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
 from beadbox.rules.outcome import Side, Tally
-from beadbox.rules.play import Mover, PlayedGame, game_recorded
+from beadbox.rules.play import PlayedGame
 
 Rows = Mapping[str, tuple[Sequence[int], Sequence[int]]]
 """Beads and visits of boxes, one number for each slot, by position."""
@@ -71,10 +68,10 @@ class BoxState(LearnerState):
         return BoxState(self.memory.copy())
 
     def train(self, opponent: Opponent, n_games: int, rng: RandomSource) -> Tally:
-        if not isinstance(opponent, PolicyOpponent):
+        if isinstance(opponent, UniformOpponent):
             return self.memory.train(opponent, n_games, rng)
         boxes = self._open()
-        tally = _train_on_boards(boxes, opponent, n_games, rng)
+        tally = boxes.train(opponent, n_games, rng)
         self._take(boxes)
         return tally
 
@@ -153,8 +150,8 @@ class OpenBoxState(LearnerState):
         return OpenBoxState(self.cabinet, self.boxes.copy(), self.n_removed)
 
     def train(self, opponent: Opponent, n_games: int, rng: RandomSource) -> Tally:
-        boxes, on_boards = self._open(), isinstance(opponent, PolicyOpponent)
-        tally = _train_on_boards(boxes, opponent, n_games, rng) if on_boards else boxes.train(opponent, n_games, rng)
+        boxes = self._open()
+        tally = boxes.train(opponent, n_games, rng)
         self._take(boxes)
         return tally
 
@@ -177,7 +174,7 @@ class OpenBoxState(LearnerState):
     def player(self) -> ContestPlayer:
         machine = self._open().machine
         machine.learns = False
-        return ContestPlayer(None, _Drawing(machine))
+        return ContestPlayer(None, machine)
 
     def box(self, position: AnyPosition) -> BoxView:
         """Return the box that the machine opens in a position; with its initial beads if it was never opened."""
@@ -195,16 +192,6 @@ class OpenBoxState(LearnerState):
     def _take(self, boxes: OpenMemory) -> None:
         self.boxes |= {touched.position: (touched.beads, touched.visits) for touched in boxes.touched()}
         self.n_removed = boxes.n_removed
-
-
-@dataclass(frozen=True, slots=True)
-class _Drawing:
-    """A readable machine that does not learn, as a player of a contest."""
-
-    machine: BoxMachine
-
-    def mover(self, game: AnyGame) -> Mover:
-        return lambda position, rng: self.machine.choose(position, rng)[0]
 
 
 def _key(cabinet: Cabinet, position: AnyPosition) -> str:
@@ -230,32 +217,7 @@ def _document(cabinet: Cabinet, rows: Rows, n_removed: int, head: Mapping[str, A
 
 def _learn(boxes: OpenMemory, played: PlayedGame) -> None:
     """Let a machine learn from a game as if it had drawn the beads of its side's moves."""
-    machine: BoxMachine = boxes.machine
+    machine = boxes.machine
     ours = [turn for turn in played.turns if machine.game.side_to_move(turn[0]) is machine.side]
-    draws = tuple(draw for position, move in ours if (draw := machine.follow(position, move)) is not None)
-    _end(boxes, played, draws)
-
-
-def _train_on_boards(boxes: OpenMemory, opponent: Opponent, n_games: int, rng: RandomSource) -> Tally:
-    """Play and learn on boards as they lie, for an opponent that need not treat symmetric boards alike."""
-    machine, tally = boxes.machine, Tally()
-    for _ in range(n_games):
-        draws: list[BeadDraw] = []
-
-        def move(position: AnyPosition, rng: Random, draws: list[BeadDraw] = draws) -> AnyMove | None:
-            chosen, draw = machine.choose(position, rng)
-            if draw is not None and draw.slot is not None:
-                draws.append(draw)
-            return chosen
-
-        movers: dict[Side, Mover] = {machine.side: move, machine.side.other: opponent.mover(machine.game)}
-        played = game_recorded(machine.game, movers, rng)
-        _end(boxes, played, tuple(draws))
-        tally.add(played.result(machine.side))
-    return tally
-
-
-def _end(boxes: OpenMemory, played: PlayedGame, draws: tuple[BeadDraw, ...]) -> None:
-    side = boxes.machine.side
-    resigned = played.resigned is side
-    boxes.learn(Episode(played.result(side), resigned, draws, (), played.is_unfinished))
+    draws = [draw for position, move in ours if (draw := machine.follow(position, move)) is not None]
+    boxes.learn(Episode.of(played, machine.side, draws))
