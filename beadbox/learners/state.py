@@ -25,7 +25,7 @@ class BoxView(NamedTuple):
 
 
 class LearnerState(Protocol):
-    """What a machine of one kind has learnt. It learns in place."""
+    """The memory of a machine of one kind, which learns in place."""
 
     file_read: ClassVar[Any]
     """Reads the part of a native file after its head; a reader of ``formats.READERS``."""

@@ -9,7 +9,7 @@ from beadbox.experiments.registry import EXPERIMENTS
 from beadbox.public.names import Names
 from beadbox.seeds import seed_checked
 
-_experiments = Names("experiment", lambda: EXPERIMENTS)
+_experiments = Names("experiment", EXPERIMENTS)
 
 
 def experiment(

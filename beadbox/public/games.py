@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from beadbox.errors import UnknownNameError
 from beadbox.policies import perfect
-from beadbox.policies.perfect import NEVER, PerfectFastOpponent, move_values
+from beadbox.policies.perfect import NEVER, PerfectFastOpponent, PerfectOpponent
 from beadbox.public.names import Names
 from beadbox.rules.errors import IllegalMoveError, InvalidMoveError, InvalidPositionError
 from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
@@ -69,7 +69,7 @@ class Game:
 
     @property
     def side_names(self) -> tuple[str, str]:
-        """What each side is called, the first side first."""
+        """The names of the two sides, the first side first."""
         first, second = self.rules.look.layout.role_names
         return first, second
 
@@ -151,14 +151,9 @@ class Game:
         known = None if plies == NEVER else plies
         if rules.is_terminal(reached):
             return Solution(winner, known, ())
-        return Solution(winner, known, self._best_moves(reached), self._is_endless(reached))
-
-    def _best_moves(self, position: AnyPosition) -> tuple[str, ...]:
-        values = move_values(self.rules, position)
-        best = max(value for value, _ in values.values())
-        if best > 0:
-            return tuple(map(self.rules.format_move, PerfectFastOpponent().replies(self.rules, position)))
-        return tuple(self.rules.format_move(move) for move, (value, _) in values.items() if value == best)
+        player = PerfectFastOpponent() if winner is side else PerfectOpponent()
+        best_moves = tuple(map(rules.format_move, player.replies(rules, reached)))
+        return Solution(winner, known, best_moves, self._is_endless(reached))
 
     def _is_endless(self, position: AnyPosition) -> bool:
         if self.rules.always_ends:
@@ -198,9 +193,7 @@ def move_of(game: Game, position: AnyPosition, text: str) -> AnyMove:
     raise IllegalMoveError(f"{text!r} is not legal in {rules.encode(position)!r}. The legal moves: {words}.")
 
 
-_GAMES = {slug: Game(rules) for slug, rules in GAMES.items()}
-
-games: Mapping[str, Game] = Names("game", lambda: _GAMES)
+games: Mapping[str, Game] = Names("game", {slug: Game(rules) for slug, rules in GAMES.items()})
 """All games and their variants by name."""
 
 

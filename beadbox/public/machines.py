@@ -35,7 +35,7 @@ CHUNK_TIME_S = 0.25
 Progress: TypeAlias = Callable[[int, int], None]
 """Called with the number of games done and of all games."""
 
-presets: Mapping[str, Preset[Rule]] = Names("preset", lambda: ALL_PRESETS)
+presets: Mapping[str, Preset[Rule]] = Names("preset", ALL_PRESETS)
 """Rules with a name and a source, by name."""
 
 
@@ -50,7 +50,7 @@ class Box:
 
 @dataclass(frozen=True)
 class _Label:
-    """What a file says about a machine beside its memory."""
+    """The texts of a machine's file, and whether the machine learns on the site."""
 
     name: str = ""
     description: str = ""
@@ -67,11 +67,11 @@ class Machine(Learner):
     True
     """
 
-    def __init__(self, game: Game, rule: Rule, state: LearnerState, rng: RandomSource) -> None:
-        super().__init__(game, Learnt(state, rng, Tally()))
+    def __init__(self, game: Game, rule: Rule, now: Learnt, label: _Label) -> None:
+        super().__init__(game, now)
         self._rule = rule
+        self._label = label
         self._history: TrainingResult | None = None
-        self._label = _Label()
 
     @property
     def rule(self) -> Rule:
@@ -158,12 +158,11 @@ class Machine(Learner):
         """
         if episode.game != self._game.slug:
             raise UnsupportedError(f"A machine that plays {self._game.name} cannot learn from {episode.game!r}.")
-        played = episode.played()
-        state, tally = self._now.state.copy(), self._now.tally + Tally()
-        for side in Side if state.side is None else (state.side,):
-            state.learn(played, side)
-            tally.add(played.result(side))
-        self._now = Learnt(state, self._now.rng, tally)
+        played, after = episode.played(), self._now.copy()
+        for side in Side if self.side is None else (self.side,):
+            after.state.learn(played, side)
+            after.tally.add(played.result(side))
+        self._now = after
         return self
 
     def strength(self, against: Player = "random", *, side: Side | str | int | None = None) -> Strength:
@@ -225,9 +224,8 @@ class Machine(Learner):
 
     def copy(self) -> Machine:
         """Return an independent copy with the same random state."""
-        copy = Machine(self._game, self._rule, self._now.state.copy(), RandomSource.from_text(self._now.rng.text))
-        copy._now = Learnt(copy._now.state, copy._now.rng, self.tally)
-        copy._history, copy._label = self._history, self._label
+        copy = Machine(self._game, self._rule, self._now.copy(), self._label)
+        copy._history = self._history
         return copy
 
     def save(self, path: str | Path) -> None:
@@ -260,27 +258,28 @@ class Machine(Learner):
         opponent = opponent_of(against, self._game)
         return lambda n_games: self._learn_from(lambda state, rng: state.train(opponent, n_games, rng))
 
-    def _learn_from(self, play: Callable[[LearnerState, RandomSource], Tally]) -> Tally:
-        """Play on a copy of the state, and take it over when all its games are over."""
-        state, rng = self._now.state.copy(), RandomSource.from_text(self._now.rng.text)
-        tally = play(state, rng)
-        self._now = Learnt(state, rng, self._now.tally + tally)
+    def _learn_from(self, play: Callable[[LearnerState, RandomSource], Tally], n_seats: int = 1) -> Tally:
+        """Play on a copy, and take it over when all its games are over; games of both seats count twice."""
+        after = self._now.copy()
+        tally = play(after.state, after.rng)
+        learnt = tally if n_seats == 1 else tally + tally.mirrored()
+        self._now = Learnt(after.state, after.rng, after.tally + learnt)
         return tally
 
     def _train_against(self, opponent: Machine, n_games: int, both_learn: bool) -> Tally:
-        theirs = None if opponent is self else opponent._now.state.copy()
+        meets_itself = opponent is self
+        theirs = None if meets_itself else opponent._now.copy()
 
         def play(state: LearnerState, rng: RandomSource) -> Tally:
-            return state.train_against(theirs or state, n_games, rng, other_learns=both_learn)
+            other = state if theirs is None else theirs.state
+            return state.train_against(other, n_games, rng, other_learns=both_learn)
 
         try:
-            tally = self._learn_from(play)
+            tally = self._learn_from(play, n_seats=2 if meets_itself and both_learn else 1)
         except ValueError as error:
             raise UnsupportedError(f"These two cannot train against each other: {error}.") from None
-        if both_learn and theirs is None:  # each game teaches the machine twice: once from each seat
-            self._now = Learnt(self._now.state, self._now.rng, self._now.tally + tally.mirrored())
-        elif both_learn and theirs is not None:
-            opponent._now = Learnt(theirs, opponent._now.rng, opponent._now.tally + tally.mirrored())
+        if both_learn and theirs is not None:
+            opponent._now = Learnt(theirs.state, theirs.rng, theirs.tally + tally.mirrored())
         return tally
 
     def _board(self, text: str) -> AnyPosition:
@@ -337,9 +336,7 @@ def machine(
     except UnsuitedRuleError as error:
         raise UnsupportedError(error.problem) from None
     state = state_class(found.rules, read).fresh(found.rules, side_of(side, found), read)
-    made = Machine(found, read, state, RandomSource(seed_checked(seed)))
-    made._label = _Label(preset=preset)  # noqa: SLF001  # of this module's class
-    return made
+    return Machine(found, read, Learnt(state, RandomSource(seed_checked(seed)), Tally()), _Label(preset=preset))
 
 
 def _rule(game: Game, rule: Rule | Mapping[str, object] | str | None) -> tuple[str, Rule]:
@@ -385,8 +382,6 @@ def load(path: str | Path) -> Machine:
         rng = RandomSource.from_text(document.random_state) if document.random_state else RandomSource(0)
     except (KeyError, ValueError) as error:
         raise FileError(str(error)) from None
-    made = Machine(game_of(document.game.slug), document.rule, state, rng)
-    tally = Tally(document.wins, document.draws, document.losses)
-    made._now = Learnt(state, rng, tally)  # noqa: SLF001  # of this module's class
-    made._label = _Label(document.name, document.description, document.preset, document.learns)  # noqa: SLF001
-    return made
+    now = Learnt(state, rng, Tally(document.wins, document.draws, document.losses))
+    label = _Label(document.name, document.description, document.preset, document.learns)
+    return Machine(game_of(document.game.slug), document.rule, now, label)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TypeVar
 
 from beadbox.errors import UnknownNameError
@@ -16,10 +16,10 @@ class Names(Mapping[str, ValueT]):
 
     Args:
         noun: the kind of name, for the message, such as "game".
-        values: returns the table; called at every use, because other programs may register more.
+        values: the table, which is not copied: names that are registered later are found too.
     """
 
-    def __init__(self, noun: str, values: Callable[[], Mapping[str, ValueT]]) -> None:
+    def __init__(self, noun: str, values: Mapping[str, ValueT]) -> None:
         self._noun = noun
         self._values = values
 
@@ -29,27 +29,21 @@ class Names(Mapping[str, ValueT]):
         Raises:
             UnknownNameError: there is no such name.
         """
-        values = self._values()
-        if isinstance(name, str) and name in values:
-            return values[name]
-        raise unknown(self._noun, name, values)
+        if isinstance(name, str) and name in self._values:
+            return self._values[name]
+        text = str(name)[:MAX_SLUG_CHARACTERS]
+        near = name_near(text, self._values)
+        advice = f"Did you mean {near!r}?" if near else f"There are: {', '.join(self._values)}."
+        raise UnknownNameError(f"{text!r} is no {self._noun}. {advice}")
 
     def __contains__(self, name: object) -> bool:
-        return name in self._values()
+        return name in self._values
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._values())
+        return iter(self._values)
 
     def __len__(self) -> int:
-        return len(self._values())
+        return len(self._values)
 
     def __repr__(self) -> str:
         return f"<{self._noun}s: {', '.join(self)}>"
-
-
-def unknown(noun: str, name: object, known: Mapping[str, object]) -> UnknownNameError:
-    """Return the error for a name that is none of the known ones."""
-    text = str(name)[:MAX_SLUG_CHARACTERS]
-    near = name_near(text, known)
-    advice = f"Did you mean {near!r}?" if near else f"There are: {', '.join(known)}."
-    return UnknownNameError(f"{text!r} is no {noun}. {advice}")

@@ -26,6 +26,10 @@ class Learnt:
     rng: RandomSource
     tally: Tally
 
+    def copy(self) -> Learnt:
+        """Return an independent copy."""
+        return Learnt(self.state.copy(), RandomSource.from_text(self.rng.text), self.tally + Tally())
+
 
 class Learner:
     """A player that learns to play one game: the base of ``Machine``."""
@@ -63,7 +67,7 @@ class Opponent:
 
 
 opponents: Mapping[str, Opponent] = Names(
-    "opponent", lambda: {slug: Opponent(slug, one.name, one.summary) for slug, one in OPPONENTS.items()}
+    "opponent", {slug: Opponent(slug, one.name, one.summary) for slug, one in OPPONENTS.items()}
 )
 """The fixed opponents by name. Engines are named by their level."""
 

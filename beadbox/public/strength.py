@@ -19,7 +19,6 @@ from beadbox.rules.play import game_recorded
 from beadbox.strength.exact import Floats, Strength, expected
 from beadbox.strength.graph import Graph, graph_compile
 from beadbox.strength.loops import best_response as response_of
-from beadbox.strength.loops import endless_points
 from beadbox.tournaments.contest import is_reduced, policy_on
 
 
@@ -93,8 +92,7 @@ def evaluate(
     ours = seats(player, against, found, side)
     if games is not None:
         return _played(found, player, against, ours, games, seed)
-    both = [_exact(found, player, against, one) for one in (Side if ours is None else (ours,))]
-    return _mean(both)
+    return _mean(_exact(found, player, against, list(Side) if ours is None else [ours]))
 
 
 def best_response(
@@ -146,17 +144,16 @@ def exploitability(player: Player, *, game: Game | str | None = None, side: Side
 
 
 def _value(game: Game, side: Side) -> float:
-    solution = game.solve()
-    if solution.winner is None:
-        return endless_points(side) if solution.is_endless else 0.5
-    return float(solution.winner is side)
+    winner = game.solve().winner
+    return 0.5 if winner is None else float(winner is side)
 
 
-def _exact(game: Game, player: Player, against: Player, side: Side) -> Strength:
+def _exact(game: Game, player: Player, against: Player, sides: Sequence[Side]) -> list[Strength]:
+    """Return the exact results of a player on each of these sides."""
     tables = [_table(one, game) for one in (player, against)]
     graph = graph_compile(game.rules, reduced=all(map(is_reduced, tables)))
     ours, theirs = (policy_on(graph, one) for one in tables)
-    return expected(graph, side, ours, theirs)
+    return [expected(graph, side, ours, theirs) for side in sides]
 
 
 def _table(player: Player, game: Game) -> TablePlayer | FixedOpponent:

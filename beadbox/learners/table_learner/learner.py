@@ -168,7 +168,7 @@ class TableLearner:
 
 
 class SeatLesson:
-    """What one seat of a game teaches its machine, as the game goes on.
+    """The lesson of one seat of a game to its machine, as the game goes on.
 
     Q-learning corrects the value of a move when the seat must choose again, by the greatest value there (6.8). Sarsa
     corrects the value when the next move is chosen, by the value of that move (6.7). The other methods learn at the
