@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from django.db.models import F, Max, Min, Sum
+from django.db.models import F, Max, Min, Prefetch, Q, Sum
 from django.urls import reverse
 
 from beadbox.learners.registry import STATES
@@ -144,8 +144,8 @@ class _History:
     ends: dict[int, int | None] = field(default_factory=dict)
     """The id of the first lesson that does not count, by machine."""
     runs: dict[int, TrainingRun] = field(default_factory=dict)
-    begins: dict[int, int] = field(default_factory=dict)
-    """The id of each run's first lesson."""
+    spans: dict[int, tuple[int, int]] = field(default_factory=dict)
+    """The ids of each run's first and last lesson."""
 
     def read(self, machine: Machine, end: int | None) -> None:
         """Add the history of a machine before the lesson with the id ``end``, or to the present.
@@ -157,28 +157,40 @@ class _History:
             known = self.ends[machine.pk]
             if known is None or (end is not None and end <= known):
                 return
-        elif not self.may_export(machine) or not kind_of(machine).memory.begins_fresh(machine):
+        elif not self.may_export(machine):
+            raise NotRepeatedError(TAUGHT)
+        until = Q() if end is None else Q(pk__lt=end)
+        # A popular machine has thousands of lessons of matches, so the first of them decides.
+        if machine.lessons.filter(until).exclude(kind=LessonKind.TRAINING).exists():
+            raise NotRepeatedError(TAUGHT)
+        if machine.pk not in self.ends and not kind_of(machine).memory.begins_fresh(machine):
             raise NotRepeatedError(TAUGHT)
         self.machines[machine.pk], self.ends[machine.pk] = machine, end
+        games = Sum(F("n_wins") + F("n_draws") + F("n_losses"))
+        if (machine.lessons.aggregate(games=games)["games"] or 0) != machine.n_games:
+            raise NotRepeatedError(TAUGHT)
         groups = list(
-            machine.lessons.order_by()
-            .values("kind", "run_id")
-            .annotate(begin=Min("pk"), end=Max("pk"), games=Sum(F("n_wins") + F("n_draws") + F("n_losses")))
+            machine.lessons.filter(until)
+            .order_by()
+            .values("run_id")
+            .annotate(begin=Min("pk"), end=Max("pk"), games=games)
             .order_by("begin")
         )
-        if sum(group["games"] for group in groups) != machine.n_games:
-            raise NotRepeatedError(TAUGHT)
+        if len(groups) > code.MAX_LINES:  # each run takes a line
+            raise NotRepeatedError(LONG)
+        ids = [group["run_id"] for group in groups]
+        runs = _runs_by_id(ids)
+        spans = Lesson.objects.filter(run__in=ids).order_by().values_list("run_id").annotate(Min("pk"), Max("pk"))
+        self.spans |= {run: (begin, last) for run, begin, last in spans}
         last = 0
         for group in groups:
-            if end is not None and group["begin"] >= end:
-                break
-            run = TrainingRun.objects.filter(pk=group["run_id"]).select_related("machine").first()
-            if run is None or group["kind"] != LessonKind.TRAINING or group["begin"] < last:
+            run = runs.get(group["run_id"])
+            if run is None or group["begin"] < last:
                 raise NotRepeatedError(TAUGHT)
             last = group["end"]
             if run.finished_at is None:
                 raise NotRepeatedError(IN_TRAINING)
-            if group["games"] != _games_learnt(run, machine.pk) or (end is not None and last >= end):
+            if group["games"] != _games_learnt(run, machine.pk):
                 raise NotRepeatedError(TAUGHT)
             self._add_run(run)
 
@@ -188,10 +200,7 @@ class _History:
         if run.n_left_out:
             raise NotRepeatedError(TAUGHT)
         self.runs[run.pk] = run
-        lessons = Lesson.objects.filter(run=run)
-        span = lessons.aggregate(begin=Min("pk"), end=Max("pk"))
-        begin, last = span["begin"], span["end"]
-        self.begins[run.pk] = begin
+        begin, last = self.spans[run.pk]
         self.read(run.machine, last + 1)
         for stage, _ in _stages_played(run):
             other = stage.opponent_machine
@@ -215,7 +224,7 @@ class _History:
         names = {machine.pk: variable} | {pk: f"{variable}_{number}" for number, pk in enumerate(others, 2)}
         for pk, one in self.machines.items():
             yield Made(names[pk], one.game, None if one.side is None else Side(one.side), one.rule)
-        for run in sorted(self.runs.values(), key=lambda run: self.begins[run.pk]):
+        for run in sorted(self.runs.values(), key=lambda run: self.spans[run.pk]):
             seed: int | None = run.seed
             learner = run.machine
             for stage, games in _stages_played(run):
@@ -230,10 +239,16 @@ class _History:
                 seed = None
 
 
+def _runs_by_id(ids: list[int]) -> dict[int, TrainingRun]:
+    """Return runs with their machines and their stages."""
+    stages = Prefetch("stages", RunStage.objects.select_related("opponent_machine"))
+    return TrainingRun.objects.select_related("machine").prefetch_related(stages).in_bulk(ids)
+
+
 def _stages_played(run: TrainingRun) -> Iterator[tuple[RunStage, int]]:
     """Yield the stages of a run with the games that were played in each, without those that never began."""
     left = run.games_done
-    for stage in run.stages.select_related("opponent_machine").order_by("number"):
+    for stage in run.stages.all():
         if left:
             yield stage, min(left, stage.n_games)
             left -= min(left, stage.n_games)

@@ -335,3 +335,11 @@ def test_program_runs_with_the_installed_library(tmp_path: Path) -> None:
     environment.install(f"{wheel}[fast]", "--extra", "fast")
     (found,) = ran([code_of(one).lines + MACHINE], tmp_path, str(environment.python))
     assert written(found) == written(machine_export(one).text)
+
+
+def test_queries_do_not_grow_with_the_history(django_assert_max_num_queries: Any) -> None:
+    one = machine()
+    for seed in range(12):
+        trained(one, 1, seed)
+    with django_assert_max_num_queries(8):
+        assert code_of(one).lines.count("train(") == 12
