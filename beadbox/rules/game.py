@@ -192,6 +192,11 @@ class Game(ABC, Generic[PositionT, MoveT]):
         """The outcome of a game that stopped at the ply limit: that of a game that never ends."""
         return Outcome(self.endless_winner, MOVE_LIMIT)
 
+    @cached_property
+    def is_endless_drawn(self) -> bool:
+        """Whether a game can go on for ever, and is then a draw."""
+        return not self.always_ends and self.endless_winner is None
+
     @property
     def family(self) -> str:
         """The slug of the usual game of the family: this game's own slug unless it is a variant."""
@@ -367,13 +372,8 @@ class Game(ABC, Generic[PositionT, MoveT]):
 
 @lru_cache(maxsize=1 << 15)
 def _to_canonical(game: Game[Any, Any], position: Any) -> tuple[Any, Symmetry]:
-    images = (
-        (game.encode(image), index, image)
-        for index, symmetry in enumerate(game.symmetries)
-        for image in (game.transform(position, symmetry),)
-    )
-    _, index, image = min(images, key=lambda candidate: candidate[:2])
-    return image, game.symmetries[index]
+    images = [(game.transform(position, symmetry), symmetry) for symmetry in game.symmetries]
+    return min(images, key=lambda image: game.encode(image[0]))  # of equal ones the first
 
 
 @lru_cache(maxsize=1 << 15)

@@ -100,7 +100,7 @@ def match_draw(*, code: str, person: Principal) -> RoomState:
         game, match = live.game, live.match
         seat = seat_held(live, person, game.side_to_move(game.decode(match.position)))
         require_playing(match)
-        if game.always_ends or game.endless_winner is not None:
+        if not game.is_endless_drawn:
             raise exceptions.NoDrawError("You cannot offer a draw in this game. Play on, or give up.")
         if draw_offer(live) is None:
             raise exceptions.NoDrawError

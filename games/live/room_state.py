@@ -67,7 +67,7 @@ def draw_offer(live: LiveMatch) -> DrawOffer | None:
     side to move, not an image of it. Answers of machines count, because they follow before the person can offer a draw.
     """
     game, match, plies = live.game, live.match, live.plies
-    if game.endless_winner is not None or match.status != MatchStatus.PLAYING:
+    if match.status != MatchStatus.PLAYING:
         return None
     positions = [game.encode(game.initial_position()), *(ply.position for ply in plies)]
     last = next((ply.number for ply in reversed(plies) if live.seats[ply.side].row.is_human), len(plies))
@@ -167,7 +167,7 @@ def room_state(live: LiveMatch) -> State:
             "ply": match.n_plies,
             "thinking": match.answer_by is not None,
             "last_move": live.plies[-1].move if live.plies else None,
-            "draw_offer": None if game.always_ends else draw_offer(live),
+            "draw_offer": draw_offer(live) if game.is_endless_drawn else None,
             "outcome": None if not match.is_over else _outcome(match),
             "seats": [
                 {

@@ -84,8 +84,7 @@ class BoxesPage(KindPage):
     def machine_page(self, machine: Machine, strength: Strength, asked: Mapping[str, str]) -> Page:
         game, rule = machine.game_rules, machine.box_rule
         # Where only an endless game is a draw, a rule that learns nothing from it never learns from a draw.
-        is_endless_drawn = not game.always_ends and game.endless_winner is None
-        learns_draws = game.has_draws or (is_endless_drawn and rule.unfinished is Unfinished.RESULT)
+        learns_draws = game.has_draws or (game.is_endless_drawn and rule.unfinished is Unfinished.RESULT)
         rule_sentences = sentences(rule, has_draws=learns_draws)
         wall = box_wall(machine)
         n_boxes, n_beads = box_totals(machine, wall)
