@@ -21,8 +21,8 @@ from django.utils.safestring import SafeString, mark_safe
 register = template.Library()
 
 COMMENT = re.compile(r"^ *(?:/\*(?:(?!\*/).)*\*/|//[^\n]*)\n", re.MULTILINE | re.DOTALL)
-NOT_RUN = re.compile(r"^[ \t]*(?:(?://.*|/\*(?:[^*]|\*(?!/))*\*/)[ \t]*\n)?", re.MULTILINE)
-"""Indentation, and a comment on lines of its own. Saved pages have neither, so that they are smaller."""
+NOT_RUN = re.compile(r"^[ \t]*(?:(?://.*|/\*(?:[^*]|\*(?!/))*\*/)[ \t]*\n)?|/\*\* @type [^*]*\*/ ?", re.MULTILINE)
+"""Indentation, a comment on lines of its own, and a type. Saved pages have none of them, so that they are smaller."""
 PICTURE = re.compile(r'url\("\.\./(img/[\w.]+\.svg)"\)')
 EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const|let) (\w+))", re.MULTILINE)
 NAMES = re.compile(r'^import \{([^}]*)\} from "\./([\w.]+)";', re.MULTILINE)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from celery import Celery
-from celery.schedules import schedule
+from celery.schedules import BaseSchedule
 from django.conf import settings
 from django.core.cache import cache
 from django.utils import timezone
@@ -112,7 +112,7 @@ def test_tasks_start_again_soon_after_the_clock_was_set_back(monkeypatch: pytest
         return begin + timedelta(seconds=seconds)
 
     monkeypatch.setattr(Entry, "_default_now", lambda self: now())
-    monkeypatch.setattr(schedule, "now", lambda self: now())
+    monkeypatch.setattr(BaseSchedule, "now", lambda self: now())
     monkeypatch.setattr(time, "time", lambda: now().timestamp())
     for seconds in (7200, 3600, 3610):  # noqa: B007  # now() reads it
         started.clear()

@@ -362,8 +362,8 @@ ADMIN = """
 """
 CHANGING = re.compile(
     r'(?<=name="csrfmiddlewaretoken" value=")[^"]+|(?<=nonce=")[^"]+|(?<=\.)[0-9a-f]{12}(?=\.\w+")|(?<=/admin/r/)\d+'
-    r"|\b\d\d? [A-Z][a-z]{2,8} \d{4}(?:, (?:[\d:]+|noon|midnight)(?:\s[ap]\.m\.)?)?"
-    r"|\b(?:\d+|an?)\s(?:second|minute)s? ago|\bnow(?=</span>)"
+    r"|\b(?:[A-Z][a-z]{2} )?\d\d? [A-Z][a-z]{2,8} \d{4}(?:, (?:[\d:]+|noon|midnight)(?:\s[ap]\.m\.)?)?"
+    r"|\b(?:\d+|an?)\s(?:second|minute)s? ago|\bnow(?=</span>)|\b[A-Z][a-z]{2} \d\d? [A-Z][a-z]{2}(?=, \d\d:\d\d UTC)"
 )
 """Parts of a page that differ by day or process."""
 

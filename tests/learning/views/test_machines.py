@@ -90,12 +90,10 @@ class TestPages:
         few, many = machine(Side.SECOND), machine(Side.SECOND, "apl-notebook")
         counts = []
         for learner in (few, many):
-            with CaptureQueriesContext(
-                connection,
-            ) as queries:
+            with CaptureQueriesContext(connection) as queries:
                 client.get(f"/machines/{learner.pk}")
             counts.append(len(queries))
-        assert counts[0] == counts[1] <= 6
+        assert counts[0] == counts[1] <= 10, "four of them for the code that repeats the machine"
 
     def test_a_box_is_found_in_any_orientation(self, client: Client) -> None:
         learner = machine()
