@@ -75,7 +75,7 @@ def machine(side: Side = Side.SECOND, preset: str = "", **fields: Any) -> Machin
     return machine_create(game=NC, side=side, preset=preset, **fields)
 
 
-def house() -> dict[Side, Machine]:
+def house_machines() -> dict[Side, Machine]:
     """Create the two built-in machines of noughts and crosses, untrained; return them by side."""
     return {
         built_in.side: machine_create(
@@ -86,7 +86,7 @@ def house() -> dict[Side, Machine]:
     }
 
 
-def trained(learner: Machine, games: int = 1000, seed: int = 1, opponent: str = "random") -> Machine:
+def trained_machine(learner: Machine, games: int = 1000, seed: int = 1, opponent: str = "random") -> Machine:
     """Train a machine by a training run, as the site does, and return the machine, read again from the database."""
     run = training_run_start(machine=learner.slug, stages=[Stage(opponent, games)], seed=seed, enqueue=False)
     claimed = RUNS.claim(run.pk)
@@ -107,8 +107,8 @@ def expire_leases(*running: Job) -> None:
         still_running.update(lease_until=timezone.now(), knocked_at=timezone.now() - timedelta(minutes=1))
 
 
-def in_memory(learner: Machine, games: int = 1000, seed: int = 1, opponent: str = "random") -> Memory:
-    """Return the memory of a machine after the training of :func:`trained`, but without a database."""
+def trained_memory(learner: Machine, games: int = 1000, seed: int = 1, opponent: str = "random") -> Memory:
+    """Return the memory of a machine after the training of :func:`trained_machine`, but without a database."""
     from learning.kinds.boxes.memory import table_of
 
     memory = Memory.fresh(table_of(learner))
@@ -126,15 +126,15 @@ def finished_experiment(slug: str, seed: int = 1, **parameters: int) -> Experime
     return run
 
 
-def room(opponent: str = "perfect", who: Principal | None = None, side: Side = Side.FIRST, **options: Any) -> Seated:
-    return room_create(person=who or guest(), game=NC, opponent=opponent, side=side, **options)
+def room(opponent: str = "perfect", person: Principal | None = None, side: Side = Side.FIRST, **options: Any) -> Seated:
+    return room_create(person=person or guest(), game=NC, opponent=opponent, side=side, **options)
 
 
-def play(seated: Seated, who: Principal, *moves: str) -> dict[str, Any]:
+def play(seated: Seated, person: Principal, *moves: str) -> dict[str, Any]:
     """Play moves in order and return the state after the last of them."""
     state: dict[str, Any] = {}
     for move in moves:
-        state = match_play_move(code=seated.room.code, person=who, move=move)
+        state = match_play_move(code=seated.room.code, person=person, move=move)
     return state
 
 
@@ -148,11 +148,11 @@ def room_state(room: Room) -> State:
     return state_of(live_match(match_latest(room)))
 
 
-def play_out(code: str, who: Principal) -> dict[str, Any]:
+def play_out(code: str, person: Principal) -> dict[str, Any]:
     """Play the first legal move again and again until the match is over; return the last state."""
     state = room_view(room_get(code))
     while state["status"] == "playing":
-        state = match_play_move(code=code, person=who, move=state["legal_moves"][0], ply=state["ply"])
+        state = match_play_move(code=code, person=person, move=state["legal_moves"][0], ply=state["ply"])
     return state
 
 

@@ -8,7 +8,7 @@ from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.boxes.machine import BeadDraw, BoxMachine, Change
 from beadbox.learners.boxes.rule import MAX_BEADS, BoxRule, BoxSet, EmptyOpening, FinalLoss, FinalWin, WhenEmpty
 from beadbox.rules.outcome import Outcome, Result, Side
-from tests.beadbox.remembered import GAME
+from tests.beadbox.cached_games import GAME
 
 START = GAME.initial_position()
 START_KEY = GAME.encode(START)

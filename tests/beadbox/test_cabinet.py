@@ -19,7 +19,7 @@ from beadbox.rules.outcome import Outcome, Result, Side
 from beadbox.rules.play import game_played
 from beadbox.rules.registry import GAMES
 from beadbox.strength.graph import FIRST_WINS, SECOND_WINS, graph_compile
-from tests.beadbox.remembered import GAME, remembered
+from tests.beadbox.cached_games import GAME, with_cached_rules
 from tests.beadbox.rules.walks import reachable
 from tests.toys.tug import Tug
 
@@ -27,7 +27,7 @@ REDUCED = [slug for slug, preset in PRESETS.items() if preset.rule.reduce_symmet
 BEADS_BY_MOVE = {"4/3/2/1": (4, 3, 2, 1), "8/4/2/1": (8, 4, 2, 1)}
 
 
-PAWNS, WIDE = remembered(GAMES["hexapawn"]), remembered(GAMES["hexapawn-4x4"])
+PAWNS, WIDE = with_cached_rules(GAMES["hexapawn"]), with_cached_rules(GAMES["hexapawn-4x4"])
 each_reducing_rule = pytest.mark.parametrize(
     ("game", "slug"),
     [

@@ -19,9 +19,9 @@ from beadbox.policies.registry import UNIFORM
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
 from tests.beadbox.box_rules import MADE_UP, rules
-from tests.beadbox.remembered import GAME, REMEMBERED, remembered
+from tests.beadbox.cached_games import CACHED_OPPONENTS, GAME, with_cached_rules
 
-PAWNS = {slug: remembered(GAMES[slug]) for slug in ("hexapawn", "hexapawn-4x4")}
+PAWNS = {slug: with_cached_rules(GAMES[slug]) for slug in ("hexapawn", "hexapawn-4x4")}
 each_side = pytest.mark.parametrize("side", Side, ids=["first", "second"])
 
 
@@ -52,12 +52,12 @@ def assert_same_memory(memory: Memory, machine: CountingMenace) -> None:
 
 def assert_kernel_equals_readable(rule, side, opponent, n_games, seed=1, chunks=1, game=GAME):
     machine, words = CountingMenace(game, side, rule), RandomSource(seed)
-    tally = train_episodes(machine, REMEMBERED[opponent], n_games, words)
+    tally = train_episodes(machine, CACHED_OPPONENTS[opponent], n_games, words)
 
     memory, kernel_words = Memory.fresh(boxes_compile(game, side, rule)), RandomSource(seed)
     counted = np.zeros(3, np.int64)
     for _ in range(chunks):
-        counted += astuple(memory.train(REMEMBERED[opponent], n_games // chunks, kernel_words))
+        counted += astuple(memory.train(CACHED_OPPONENTS[opponent], n_games // chunks, kernel_words))
     assert tuple(counted) == astuple(tally)
     assert kernel_words.words == words.words
     assert_same_memory(memory, machine)
@@ -105,12 +105,12 @@ def test_any_rule_equals_the_readable_machine(rule, side, opponent, seed):
 def test_sample_games_exercise_every_field_of_the_rules():
     """The made-up rules are useful only if machines resign, refill, remove slots and run empty under them."""
     machine = CountingMenace(GAME, Side.FIRST, MADE_UP["hexapawn-like"])
-    tally = train_episodes(machine, REMEMBERED["random"], 1_000, RandomSource(2))
+    tally = train_episodes(machine, CACHED_OPPONENTS["random"], 1_000, RandomSource(2))
     assert machine.n_removed > 100
     assert tally.wins > 0 < tally.losses
     assert any(sum(beads) == 100 for beads in machine.boxes.values())
     dry = CountingMenace(GAME, Side.FIRST, MADE_UP["plays anything, merged"])
-    train_episodes(dry, REMEMBERED["perfect"], 1_000, RandomSource(2))
+    train_episodes(dry, CACHED_OPPONENTS["perfect"], 1_000, RandomSource(2))
     assert any(not any(beads) for beads in dry.boxes.values())
 
 
@@ -154,8 +154,8 @@ def assert_pair_equals_readable(rule, other_rule, side, n_games, *, opponent_lea
     words, kernel_words = RandomSource(seed), RandomSource(seed)
     # Both machines have learnt before they meet.
     for machine, memory in zip((learner, other), memories, strict=True):
-        train_episodes(machine, REMEMBERED["random"], 100, words)
-        memory.train(REMEMBERED["random"], 100, kernel_words)
+        train_episodes(machine, CACHED_OPPONENTS["random"], 100, words)
+        memory.train(CACHED_OPPONENTS["random"], 100, kernel_words)
     other.learns = opponent_learns
 
     tally = train_episodes(learner, other, n_games, words)

@@ -17,8 +17,8 @@ from beadbox.policies.perfect import NEVER, move_values, solve
 from beadbox.policies.registry import ENGINES, OPPONENTS, UNIFORM, opponent_at, opponent_usual, opponents_offered
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES, family_games
+from tests.beadbox.cached_games import GAME
 from tests.beadbox.naive import chances, minimax, uniform
-from tests.beadbox.remembered import GAME
 from tests.beadbox.rules.walks import reachable
 
 

@@ -13,9 +13,9 @@ from beadbox.policies.registry import UNIFORM
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
 from tests.beadbox.box_rules import MADE_UP
-from tests.beadbox.remembered import REMEMBERED, remembered
+from tests.beadbox.cached_games import CACHED_OPPONENTS, with_cached_rules
 
-GAME, PAWNS = GAMES["noughts-and-crosses"], remembered(GAMES["hexapawn"])
+GAME, PAWNS = GAMES["noughts-and-crosses"], with_cached_rules(GAMES["hexapawn"])
 MARKS = [0, 1, 30, 300]
 RULES = {"scroggs": PRESETS["scroggs"].rule, "apl-notebook": PRESETS["apl-notebook"].rule, **MADE_UP}
 
@@ -32,19 +32,19 @@ def test_each_machine_equals_the_same_machine_alone(name, side):
     table = boxes_compile(PAWNS, side, RULES[name])
     sources = [RandomSource(7, number) for number in range(11)]
     population = Population.fresh(table, sources)
-    marked = population.train(REMEMBERED["random"], MARKS, [REMEMBERED["perfect"]], worst=True)
+    marked = population.train(CACHED_OPPONENTS["random"], MARKS, [CACHED_OPPONENTS["perfect"]], worst=True)
     opening = Memory.fresh(table).slots(int(table.node_box[0])) if side is Side.FIRST else slice(0)
     for row in range(len(population)):
         memory, rng = Memory.fresh(table), RandomSource(7, row)
         done = 0
         tally = np.zeros(3, np.int64)
         for at, mark in enumerate(MARKS):
-            part = memory.train(REMEMBERED["random"], mark - done, rng)
+            part = memory.train(CACHED_OPPONENTS["random"], mark - done, rng)
             tally += (part.wins, part.draws, part.losses)
             done = mark
             for found, alone in zip(
                 marked.strength[row, at],
-                (against_opponent(memory, REMEMBERED["perfect"]), worst_case(memory)),
+                (against_opponent(memory, CACHED_OPPONENTS["perfect"]), worst_case(memory)),
                 strict=True,
             ):
                 assert found == pytest.approx((alone.win, alone.draw, alone.loss, 0), abs=1e-12)

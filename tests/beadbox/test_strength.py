@@ -19,7 +19,7 @@ from beadbox.rules.registry import GAMES
 from beadbox.strength.graph import graph_compile
 from tests.beadbox import naive
 from tests.beadbox.box_rules import MADE_UP
-from tests.beadbox.remembered import GAME, REMEMBERED
+from tests.beadbox.cached_games import CACHED_OPPONENTS, GAME
 
 TOLERANCE = 1e-12
 REGISTERED = GAMES["noughts-and-crosses"]
@@ -60,7 +60,7 @@ def test_fixed_opponents_among_themselves(first, second, to_six_places):
     exact = as_tuple(strength.expected(graph, Side.FIRST, ours, theirs))
     assert exact == pytest.approx(to_six_places, abs=5e-7)
     checked = naive.chances(
-        GAME, Side.FIRST, naive.uniform(GAME, REMEMBERED[first]), naive.uniform(GAME, REMEMBERED[second])
+        GAME, Side.FIRST, naive.uniform(GAME, CACHED_OPPONENTS[first]), naive.uniform(GAME, CACHED_OPPONENTS[second])
     )
     assert exact == pytest.approx(checked, abs=TOLERANCE)
     assert sum(exact) == pytest.approx(1, abs=TOLERANCE)
@@ -84,7 +84,7 @@ def test_a_fresh_menace(opponent, to_six_places):
     exact = as_tuple(strength.against_opponent(memory, OPPONENTS[opponent]))
     assert exact == pytest.approx(to_six_places, abs=5e-7)
     fresh = BoxMachine(GAME, Side.FIRST, rule)
-    checked = naive.chances(GAME, Side.FIRST, fresh.policy, naive.uniform(GAME, REMEMBERED[opponent]))
+    checked = naive.chances(GAME, Side.FIRST, fresh.policy, naive.uniform(GAME, CACHED_OPPONENTS[opponent]))
     assert exact == pytest.approx(checked, abs=TOLERANCE)
 
 
@@ -96,7 +96,7 @@ EVERY_RULE = {slug: preset.rule for slug, preset in PRESETS.items()} | MADE_UP
 @pytest.mark.sampled(12)
 def test_exact_strength_is_the_expectation_over_all_boards(name, side):
     memory, machine = random_memory(side, EVERY_RULE[name])
-    for slug, opponent in REMEMBERED.items():
+    for slug, opponent in CACHED_OPPONENTS.items():
         checked = naive.chances(GAME, side, machine.policy, naive.uniform(GAME, opponent))
         assert as_tuple(strength.against_opponent(memory, opponent)) == pytest.approx(checked, abs=TOLERANCE), slug
 
@@ -119,7 +119,7 @@ def test_the_worst_case_is_minimax_against_a_known_policy(name, side):
     worst = strength.worst_case(memory)
     assert worst.score == pytest.approx(naive.worst_points(GAME, side, machine.policy), abs=TOLERANCE)
     assert sum(as_tuple(worst)) == pytest.approx(1, abs=TOLERANCE)
-    for opponent in REMEMBERED.values():
+    for opponent in CACHED_OPPONENTS.values():
         assert strength.against_opponent(memory, opponent).score >= worst.score - TOLERANCE
 
 

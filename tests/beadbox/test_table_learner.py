@@ -21,7 +21,7 @@ from beadbox.learners.value_learner.presets import VALUE_PRESETS
 from beadbox.learners.value_learner.rule import ValueRule
 from beadbox.rules.outcome import Result, Side
 from beadbox.rules.registry import GAMES
-from tests.beadbox.remembered import GAME, REMEMBERED
+from tests.beadbox.cached_games import CACHED_OPPONENTS, GAME
 from tests.beadbox.rules.walks import met
 
 LISTED_GAMES = [game for game in GAMES.values() if game.listable]
@@ -316,9 +316,9 @@ def test_table_of_boards_takes_a_win_before_any_learning():
 def test_training_improves_the_machine(preset):
     machine = TableLearner(GAME, TABLE_PRESETS[preset].rule)
     words = RandomSource(6)
-    train_table_episodes(machine, REMEMBERED["random"], 3_000, words, Side.FIRST)
+    train_table_episodes(machine, CACHED_OPPONENTS["random"], 3_000, words, Side.FIRST)
     machine.learns = False
-    tally = train_table_episodes(machine, REMEMBERED["random"], 300, words, Side.FIRST)
+    tally = train_table_episodes(machine, CACHED_OPPONENTS["random"], 300, words, Side.FIRST)
     assert tally.wins + tally.draws / 2 > 0.85 * 300  # .65 before training
 
 

@@ -22,11 +22,11 @@ from beadbox.policies.registry import UNIFORM
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
 from tests.beadbox import naive
-from tests.beadbox.remembered import GAME, REMEMBERED, remembered
+from tests.beadbox.cached_games import CACHED_OPPONENTS, GAME, with_cached_rules
 
 TOLERANCE = 1e-12
-PAWNS = {slug: remembered(GAMES[slug]) for slug in ("hexapawn", "hexapawn-4x3")}
-LOOPS = {slug: remembered(GAMES[slug]) for slug in ("pong-hau-ki", "dodgem", "hare-and-hounds")}
+PAWNS = {slug: with_cached_rules(GAMES[slug]) for slug in ("hexapawn", "hexapawn-4x3")}
+LOOPS = {slug: with_cached_rules(GAMES[slug]) for slug in ("pong-hau-ki", "dodgem", "hare-and-hounds")}
 """Games in which boards return. Endless play is a draw in the first two, and has a winner in the third."""
 each_seat = pytest.mark.parametrize("side", [*Side, None], ids=["first", "second", "either"])
 each_preset = pytest.mark.parametrize("slug", TABLE_PRESETS)
@@ -56,12 +56,12 @@ def assert_same_memory(memory, machine):
 
 def assert_kernel_equals_readable(rule, side, opponent, n_games, seed=1, parts=(1,), game=GAME):
     machine, words = TableLearner(game, rule), RandomSource(seed)
-    tally = train_table_episodes(machine, REMEMBERED[opponent], n_games, words, side)
+    tally = train_table_episodes(machine, CACHED_OPPONENTS[opponent], n_games, words, side)
 
     memory, kernel_words = TableMemory.fresh(game, rule), RandomSource(seed)
     counted = np.zeros(3, np.int64)
     for part in parts:
-        counted += astuple(memory.train(REMEMBERED[opponent], n_games * part // sum(parts), kernel_words, side))
+        counted += astuple(memory.train(CACHED_OPPONENTS[opponent], n_games * part // sum(parts), kernel_words, side))
     assert tuple(counted) == astuple(tally)
     assert kernel_words.words == words.words
     assert_same_memory(memory, machine)
@@ -188,7 +188,7 @@ def test_machines_of_two_games_cannot_play_each_other():
 
 def trained(slug, seed=2, game=GAME, n_games=500):
     memory = TableMemory.fresh(game, TABLE_PRESETS[slug].rule)
-    memory.train(REMEMBERED["random"], n_games, RandomSource(seed))
+    memory.train(CACHED_OPPONENTS["random"], n_games, RandomSource(seed))
     return memory
 
 
@@ -203,8 +203,9 @@ def test_exact_strength_is_the_expectation_over_all_boards(slug, game, side):
     memory = trained(slug, game=game)
     machine = memory.readable()
     for name in ("random", "win-block", "perfect"):
-        checked = naive.chances(game, side, machine.policy, naive.uniform(game, REMEMBERED[name]))
-        assert as_tuple(table_against_opponent(memory, side, REMEMBERED[name])) == pytest.approx(checked, abs=TOLERANCE)
+        checked = naive.chances(game, side, machine.policy, naive.uniform(game, CACHED_OPPONENTS[name]))
+        chances = table_against_opponent(memory, side, CACHED_OPPONENTS[name])
+        assert as_tuple(chances) == pytest.approx(checked, abs=TOLERANCE)
     worst = table_worst_case(memory, side)
     assert worst.score == pytest.approx(naive.worst_points(game, side, machine.policy), abs=TOLERANCE)
     assert sum(as_tuple(worst)) == pytest.approx(1, abs=TOLERANCE)
@@ -220,14 +221,15 @@ def test_exact_strength_of_two_tables():
 def test_an_untrained_machine_plays_like_random():
     fresh = TableMemory.fresh(GAME, TABLE_PRESETS["q-table"].rule)
     known = (0.584921, 0.126984, 0.288095)
-    assert as_tuple(table_against_opponent(fresh, Side.FIRST, REMEMBERED["random"])) == pytest.approx(known, abs=5e-7)
+    chances = table_against_opponent(fresh, Side.FIRST, CACHED_OPPONENTS["random"])
+    assert as_tuple(chances) == pytest.approx(known, abs=5e-7)
 
 
 @each_preset
 def test_ten_thousand_games_give_a_strong_machine(slug):
     memory = TableMemory.fresh(GAME, TABLE_PRESETS[slug].rule)
-    memory.train(REMEMBERED["perfect"], 10_000, RandomSource(8), Side.FIRST)
-    assert table_against_opponent(memory, Side.FIRST, REMEMBERED["perfect"]).draw > 0.9
+    memory.train(CACHED_OPPONENTS["perfect"], 10_000, RandomSource(8), Side.FIRST)
+    assert table_against_opponent(memory, Side.FIRST, CACHED_OPPONENTS["perfect"]).draw > 0.9
     memory = TableMemory.fresh(GAME, TABLE_PRESETS[slug].rule)
-    memory.train(REMEMBERED["random"], 10_000, RandomSource(8), Side.FIRST)
-    assert table_against_opponent(memory, Side.FIRST, REMEMBERED["random"]).score > 0.93
+    memory.train(CACHED_OPPONENTS["random"], 10_000, RandomSource(8), Side.FIRST)
+    assert table_against_opponent(memory, Side.FIRST, CACHED_OPPONENTS["random"]).score > 0.93

@@ -18,7 +18,7 @@ from learning.models import Box, Machine
 from learning.services.machines import machine_create
 from tests.e2e.conftest import LiveSite, Watch
 from tests.e2e.playing import NOUGHTS, cell, expect_plies, expect_turn, play_mouse, romgon_begin
-from tests.factories import finished_experiment, guest, house, play, play_out, room, trained, user
+from tests.factories import finished_experiment, guest, house_machines, play, play_out, room, trained_machine, user
 
 STAFF = "staff"
 PASSWORD = "a good password"
@@ -57,9 +57,9 @@ def world(site: LiveSite, watch: Watch) -> World:
 
 
 def _world(site: LiveSite, watch: Watch) -> World:
-    machines = house()
+    machines = house_machines()
     for machine, opponent in ((machines[Side.FIRST], "random"), (machines[Side.SECOND], "perfect")):
-        trained(machine, 50_000, opponent=opponent)
+        trained_machine(machine, 50_000, opponent=opponent)
     made = World(machines, site, watch)
     # A finished match, seen by a stranger; one in progress; one that waits; a copy that lost all its beads.
     over = room("menace", guest(1), Side.SECOND)
@@ -75,7 +75,8 @@ def _world(site: LiveSite, watch: Watch) -> World:
         match_resign(code=own.room.code, person=Principal(user_id=ada.pk, name="ada"))
     finished_experiment("gardner", machines=10)
     machine_create(game="hexapawn", side=Side.SECOND, name="Her", preset="gardner-her", slug="her-drawn")
-    trained(machine_create(game="hexapawn-5x4", side=Side.FIRST, name="Large", preset="hexapawn-rl", slug="large"), 30)
+    large = machine_create(game="hexapawn-5x4", side=Side.FIRST, name="Large", preset="hexapawn-rl", slug="large")
+    trained_machine(large, games=30)
     return made
 
 

@@ -20,7 +20,7 @@ from learning.services.schedules import Timing, schedule_create
 from learning.services.tournaments import tournament_start
 from learning.workers.pairings import PAIRINGS, claimable, pairing_play, tournament_play
 from learning.workers.runs import RUNS, Pace, run_chunk
-from tests.factories import guest, machine, play_out, room, trained, user
+from tests.factories import guest, machine, play_out, room, trained_machine, user
 
 if TYPE_CHECKING:  # conftest imports this module
     from tests.e2e.conftest import LiveSite, Watch
@@ -84,11 +84,11 @@ def _lab(watch: Watch, account: Any) -> Lab:
     frozen = machine(Side.FIRST, owner=user("hopper"), name="Old hand")
     many = machine(Side.FIRST, "apl-notebook", owner=account, name="Thousands")
     machines = {"learner": learner, "second": second, "busy": busy, "frozen": frozen, "many": many}
-    trained(learner, 20_000)
-    trained(learner, 5_000, opponent="perfect")
-    trained(second, 3_000)
-    trained(frozen, 2_000)
-    trained(many, 20_000)
+    trained_machine(learner, 20_000)
+    trained_machine(learner, 5_000, opponent="perfect")
+    trained_machine(second, 3_000)
+    trained_machine(frozen, 2_000)
+    trained_machine(many, 20_000)
     played = room("machine", guest(), Side.SECOND, machine=str(learner.pk))
     play_out(played.room.code, guest())
     lab = Lab(watch, account, machines, _runs(machines), _schedules(account, machines), _tournaments(account, machines))

@@ -20,7 +20,7 @@ from tests.e2e.conftest import LiveSite, Visitor, Watch
 from tests.e2e.everywhere import STATES, lost, options, play_mid, world
 from tests.e2e.lab import EMPTY, LAB, lab, sign_in
 from tests.e2e.playing import NOUGHTS, expect_plies, expect_turn, match_of, play_mouse
-from tests.factories import house, trained, user
+from tests.factories import house_machines, trained_machine, user
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.e2e
@@ -91,7 +91,7 @@ def take(page: Page, width: int, name: str) -> None:
 def _young_machine() -> None:
     """Train a machine a little, so that its boxes have beads of many colours that can be counted."""
     try:
-        trained(house()[Side.FIRST], 300, opponent="random")
+        trained_machine(house_machines()[Side.FIRST], 300, opponent="random")
     finally:
         connection.close()
 

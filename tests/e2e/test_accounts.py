@@ -14,7 +14,7 @@ from games.models import Seat
 from tests.e2e.axe import violations
 from tests.e2e.conftest import Visitor, Watch
 from tests.e2e.playing import expect_turn, play_mouse, play_out_mouse, start_first
-from tests.factories import house, user
+from tests.factories import house_machines, user
 
 pytestmark = pytest.mark.e2e
 
@@ -38,7 +38,7 @@ def expect_logged_out(page: Page) -> None:
 
 
 def test_a_guest_signs_up_and_keeps_the_match(page: Page) -> None:
-    house()
+    house_machines()
     start_first(page)
     play_out_mouse(page)
     room = page.url
@@ -63,7 +63,7 @@ def test_a_guest_signs_up_and_keeps_the_match(page: Page) -> None:
 
 
 def test_a_match_goes_on_after_logging_in(page: Page) -> None:
-    house()
+    house_machines()
     user()
     start_first(page)
     play_mouse(page, "5")
@@ -78,7 +78,7 @@ def test_a_match_goes_on_after_logging_in(page: Page) -> None:
 
 
 def test_the_copy_that_somebody_plays_is_found_in_their_account(page: Page) -> None:
-    second = house()[Side.SECOND]
+    second = house_machines()[Side.SECOND]
     user()
     log_in(page)
     page.goto(second.get_absolute_url())

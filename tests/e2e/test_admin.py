@@ -12,7 +12,7 @@ from games.models import Match
 from learning.models import Box, Machine
 from tests.e2e.axe import violations
 from tests.e2e.playing import play_out_mouse, start_first
-from tests.factories import house, user
+from tests.factories import house_machines, user
 
 pytestmark = pytest.mark.e2e
 
@@ -22,7 +22,7 @@ CHANGEABLE = {"name", "description", "is_public", "learns"}
 @pytest.fixture(autouse=True)
 def _staff(page: Page) -> None:
     """Log a member of staff in and play one match."""
-    house()
+    house_machines()
     user("staff", is_staff=True, is_superuser=True)
     page.goto("/admin/")
     page.get_by_label("Username").fill("staff")

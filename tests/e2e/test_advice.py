@@ -11,7 +11,7 @@ from beadbox.rules.outcome import Side
 from learning.services.machines import machine_create
 from tests.e2e.conftest import Visitor, Watch
 from tests.e2e.layout import faults_in_each_style, layout_faults
-from tests.factories import house
+from tests.factories import house_machines
 
 pytestmark = pytest.mark.e2e
 
@@ -119,7 +119,7 @@ def test_a_machine_that_keeps_values_plays_romgon(page: Page) -> None:
 
 @pytest.mark.soak
 def test_a_machine_draws_on_a_phone(visitor: Visitor) -> None:
-    house()[Side.FIRST]
+    house_machines()[Side.FIRST]
     page = visitor(viewport={"width": 360, "height": 740})
     page.goto("/ai")
     page.locator("#game").select_option("noughts-and-crosses")

@@ -16,7 +16,7 @@ from games.models import Match
 from menace_site.api.docs import codes
 from menace_site.api.schema import GROUPS
 from tests.e2e.axe import violations
-from tests.factories import house
+from tests.factories import house_machines
 from tests.waiting import HANG_S
 
 pytestmark = pytest.mark.e2e
@@ -44,7 +44,7 @@ def test_the_examples_run_as_they_are_shown(page: Page, tmp_path: Path) -> None:
         assert len(text.splitlines()) == 20
         assert "'termination'" in ran([sys.executable, str(program)])
         assert Match.objects.filter(status="finished").count() == number + 1
-    house()
+    house_machines()
     against = page.locator("#account pre").last.inner_text()
     body = json.loads(re.search(r"-d '(.+)'", against)[1])  # type: ignore[index]
     made = page.request.post("/api/rooms", data=body)

@@ -31,7 +31,7 @@ from tests.e2e.playing import (
     play_out_mouse,
     start_first,
 )
-from tests.factories import house
+from tests.factories import house_machines
 from tests.outage import Outage, pause, postgres_processes, resume
 from tests.waiting import wait_until
 
@@ -42,7 +42,7 @@ NO_SERVER = (r"WebSocket connection to .* failed", r"ERR_CONNECTION_REFUSED", r"
 
 
 def in_the_middle(page: Page) -> None:
-    house()
+    house_machines()
     start_first(page)
     play_mouse(page, "5")
     expect_turn(page)
@@ -74,7 +74,7 @@ def test_a_reload_in_the_middle_and_on(page: Page) -> None:
 
 
 def test_a_click_in_the_first_moment_of_a_page_is_played(page: Page) -> None:
-    house()
+    house_machines()
     clicks = (
         "addEventListener('load', () => document.querySelector('[data-cell=\"5\"]')?.dispatchEvent(new Event('click')))"
     )
@@ -176,7 +176,7 @@ def test_pages_without_a_socket_of_their_own_say_so_too(
     outage: Outage, page: Page, live_site: LiveSite, owner: Any, settings: Any
 ) -> None:
     settings.DATABASE_URL, settings.REDIS_URL = servers.private_database_url(outage.var), outage.redis_url
-    machine = house()[Side.FIRST]
+    machine = house_machines()[Side.FIRST]
     addresses = ("/", "/machines", f"/machines/{machine.pk}/print", "/lab", "/account", "/machines/new", "/experiments")
     sockets: list[str] = []
 

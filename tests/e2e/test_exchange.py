@@ -15,13 +15,13 @@ from learning.models import Machine, Value
 from learning.services.machines import machine_create
 from tests.e2e.conftest import Visitor
 from tests.e2e.everywhere import options
-from tests.factories import machine, trained
+from tests.factories import machine, trained_machine
 
 pytestmark = pytest.mark.e2e
 
 
 def test_print_a_machine(page: Page) -> None:
-    learner = trained(machine(Side.FIRST))
+    learner = trained_machine(machine(Side.FIRST))
     page.goto(learner.get_absolute_url())
     expect(page.locator(".wall-box").last).to_be_attached()
     page.emulate_media(media="print", color_scheme="dark")
@@ -65,7 +65,7 @@ def test_the_fields_of_the_print_form_stand_at_even_distances(visitor: Visitor, 
 
 
 def test_take_a_machine_away_and_bring_it_back(page: Page, owner: Any) -> None:
-    learner = trained(machine())
+    learner = trained_machine(machine())
     page.goto(f"/machines/{learner.pk}/print")
     with page.expect_download() as download:
         page.get_by_role("link", name="Beadbox", exact=True).last.click()

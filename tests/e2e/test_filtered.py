@@ -25,7 +25,7 @@ from tests.e2e.playing import (
     start_first,
     start_other,
 )
-from tests.factories import guest, house, play, room
+from tests.factories import guest, house_machines, play, room
 
 pytestmark = pytest.mark.e2e
 
@@ -48,7 +48,7 @@ def block(page: Page, how: Callable[[WebSocketRoute], None] = closed) -> Page:
 
 
 def test_a_match_is_played_to_its_end_and_another_begun(page: Page) -> None:
-    house()
+    house_machines()
     block(page)
     start_first(page)
     expect(page.locator("#connection")).to_have_text(BLOCKED)
@@ -101,7 +101,7 @@ def test_two_browsers_play_each_other_and_a_third_follows(page: Page, visitor: V
 
 
 def test_a_move_made_on_an_old_board_is_refused_in_plain_words(page: Page, watch: Watch) -> None:
-    house()
+    house_machines()
     block(page)
     start_first(page)
     late = block(page.context.new_page())
@@ -120,7 +120,7 @@ def test_a_move_made_on_an_old_board_is_refused_in_plain_words(page: Page, watch
 
 @pytest.mark.soak
 def test_two_machines_go_on_when_their_host_says_so(page: Page) -> None:
-    house()
+    house_machines()
     block(page)
     page.goto("/play/noughts-and-crosses")
     page.locator("#watch-them").click()
@@ -132,7 +132,7 @@ def test_two_machines_go_on_when_their_host_says_so(page: Page) -> None:
 
 @pytest.mark.soak
 def test_the_page_of_a_machine_shows_what_it_learns(page: Page) -> None:
-    machine = house()[Side.SECOND]
+    machine = house_machines()[Side.SECOND]
     block(page)
     page.goto(f"/machines/{machine.pk}")
     expect(page.locator("#live")).to_have_text(BLOCKED)

@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 from tests.e2e.conftest import Visitor, Watch
 from tests.e2e.everywhere import options
 from tests.e2e.playing import expect_turn, match_of, tab_to
-from tests.factories import house
+from tests.factories import house_machines
 
 pytestmark = pytest.mark.e2e
 
@@ -31,7 +31,7 @@ def drawn(page: Page) -> None:
 
 
 def test_three_games_fit_a_laptop_and_three_swipes_of_a_phone(visitor: Visitor) -> None:
-    house()
+    house_machines()
     laptop = visitor(**options(1280, 720))
     laptop.add_init_script(NOTE_SHIFTS)
     laptop.goto("/")
@@ -50,7 +50,7 @@ def test_three_games_fit_a_laptop_and_three_swipes_of_a_phone(visitor: Visitor) 
 
 
 def test_keyboard_reaches_a_new_machine_from_the_menu_and_back(page: Page, visitor: Visitor) -> None:
-    house()
+    house_machines()
     page.goto("/about")
     for name in ("Lab", "Machines", "Play"):
         link = page.get_by_role("navigation").get_by_role("link", name=name, exact=True)
@@ -87,7 +87,7 @@ def test_keyboard_reaches_a_new_machine_from_the_menu_and_back(page: Page, visit
 @pytest.mark.parametrize("address", MAIN)
 def test_a_page_is_light_and_comes_from_here_alone(page: Page, watch: Watch, address: str) -> None:
     """Files are neither packed nor kept here; whatever comes from elsewhere is a complaint of the watch."""
-    house()
+    house_machines()
     page.goto(address, wait_until="networkidle")
     sizes = {request.url: len(response.body()) for request in watch.requests if (response := request.response())}
     assert sum(sizes.values()) <= PAGE_MAX_BYTES, sorted(sizes.items(), key=lambda one: -one[1])[:8]

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from tests.e2e.conftest import Visitor
 from tests.e2e.everywhere import options
 from tests.e2e.playing import cell, expect_turn, romgon_begin, start_first
-from tests.factories import house
+from tests.factories import house_machines
 
 pytestmark = pytest.mark.e2e
 
@@ -23,7 +23,7 @@ def teach_her(page: Page) -> None:
 @pytest.mark.parametrize(("width", "height"), [(360, 740), (1280, 800)])
 def test_guide_is_open_on_the_first_visit_only(visitor: Visitor, width: int, height: int) -> None:
     """On later visits one press opens the guide."""
-    house()
+    house_machines()
     page = visitor(**options(width, height))
     guide = page.locator("#guide")
     page.goto("/play/hexapawn")
@@ -57,7 +57,7 @@ def test_a_browser_that_keeps_nothing_opens_the_guide_each_time(page: Page) -> N
 
 
 def test_board_shows_the_coordinates_used_in_texts(visitor: Visitor) -> None:
-    house()
+    house_machines()
     page = visitor(**options(360, 740))
     teach_her(page)
     expect(page.locator("#board .coordinates text")).to_have_text(["a", "b", "c", "3", "2", "1"])

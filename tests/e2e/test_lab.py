@@ -19,7 +19,7 @@ from learning.kinds.boxes.training import box_visits
 from learning.models import JobStatus, Machine, TrainingRun
 from learning.selectors.runs import run_curve
 from tests.conftest import StartWorker
-from tests.factories import machine, trained
+from tests.factories import machine, trained_machine
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.e2e
@@ -110,7 +110,7 @@ def test_a_run_that_ends_while_it_is_watched(page: Page, owner: Any, start_worke
 
 
 def test_the_curve_is_read_by_keys_zoomed_and_taken_away(page: Page, tmp_path: Path) -> None:
-    learner = trained(machine(Side.FIRST), 3000)
+    learner = trained_machine(machine(Side.FIRST), 3000)
     run = learner.runs.get()
     curve = run_curve(run)
     page.goto(f"/runs/{run.pk}")
@@ -151,7 +151,8 @@ def test_the_curve_is_read_by_keys_zoomed_and_taken_away(page: Page, tmp_path: P
 
 
 def test_curves_of_several_machines_in_one_picture(page: Page) -> None:
-    first, second = trained(machine(Side.FIRST, name="One"), 500), trained(machine(Side.SECOND, name="Two"), 900)
+    first = trained_machine(machine(Side.FIRST, name="One"), games=500)
+    second = trained_machine(machine(Side.SECOND, name="Two"), games=900)
     page.goto("/machines")
     expect(page.locator(".machine-list .game-board > svg")).to_have_count(2)
     page.get_by_label("Sorted by").select_option("-games")
@@ -236,7 +237,7 @@ def test_the_presets_and_the_fields_follow_the_game(page: Page, owner: Any) -> N
 
 
 def test_the_buttons_of_a_machine_of_ones_own(page: Page, owner: Any) -> None:
-    learner = trained(machine(Side.FIRST, owner=owner, name="Mine"))
+    learner = trained_machine(machine(Side.FIRST, owner=owner, name="Mine"))
     page.goto(learner.get_absolute_url())
     page.locator("#owner-menu > summary").click()
     page.locator("#freeze").click()
@@ -262,7 +263,7 @@ def shown(page: Page) -> set[str]:
 
 
 def test_the_gallery_filters(page: Page) -> None:
-    learner = trained(machine(Side.FIRST), 5000)
+    learner = trained_machine(machine(Side.FIRST), 5000)
     boxes = {box.position: box for box in learner.boxes.all()}
     visits = box_visits(learner)
     opened = {position for position, box in boxes.items() if any(box.visits)}
@@ -294,7 +295,7 @@ def test_the_gallery_filters(page: Page) -> None:
 def test_the_time_machine_shows_every_box_as_it_stood(page: Page) -> None:
     learner = machine(Side.FIRST)
     for seed in (1, 2):
-        trained(learner, 200, seed=seed)
+        trained_machine(learner, 200, seed=seed)
     opening = learner.boxes.get(move_number=1)
     # A run stores lessons after 1, 100 and 200 games.
     then = opening.changes.filter(lesson__number__lte=5).order_by("-lesson__number")[0].after
@@ -313,7 +314,7 @@ def test_the_time_machine_shows_every_box_as_it_stood(page: Page) -> None:
 
 
 def test_why_this_move_by_clicking_and_by_typing(page: Page) -> None:
-    learner = trained(machine(Side.FIRST), 2000)
+    learner = trained_machine(machine(Side.FIRST), 2000)
     page.goto(f"/machines/{learner.pk}/why")
     expect(page.locator("#odds tbody tr")).to_have_count(9)
     page.locator('[data-cell="1"]').click()
@@ -370,7 +371,7 @@ def test_thousands_of_boxes_scroll_and_are_walked_along(page: Page) -> None:
 
 
 def test_how_likely_a_box_is_to_be_met(page: Page) -> None:
-    learner = trained(machine(Side.FIRST), 2000)
+    learner = trained_machine(machine(Side.FIRST), 2000)
     visits = {position: found.chance for position, found in box_visits(learner).items()}
     likely = sorted(visits, key=lambda position: -visits[position])
     page.goto(f"/machines/{learner.pk}/boxes?only=visited")
@@ -390,7 +391,7 @@ def test_how_likely_a_box_is_to_be_met(page: Page) -> None:
 
 @pytest.mark.soak
 def test_the_first_games_of_a_long_run_are_stretched(page: Page) -> None:
-    run = trained(machine(Side.FIRST), 60_000).runs.get()
+    run = trained_machine(machine(Side.FIRST), 60_000).runs.get()
     page.goto(f"/runs/{run.pk}")
     expect(page.locator("#stretch")).to_be_checked()
     games = page.locator(".curve-at")

@@ -22,7 +22,7 @@ from tests.e2e.playing import (
     start_first,
     start_other,
 )
-from tests.factories import guest, house, play_out, room, trained
+from tests.factories import guest, house_machines, play_out, room, trained_machine
 
 pytestmark = pytest.mark.e2e
 
@@ -53,7 +53,7 @@ def beads_of(machine: Machine) -> list[Any]:
 
 
 def test_a_fresh_copy_learns_and_the_original_does_not(page: Page) -> None:
-    original = house()[Side.SECOND]
+    original = house_machines()[Side.SECOND]
     before = beads_of(original)
     page.goto(original.get_absolute_url())
     page.locator("#play-copy").click()
@@ -78,7 +78,7 @@ def test_a_fresh_copy_learns_and_the_original_does_not(page: Page) -> None:
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("button", ["#play", "#play-copy"])
 def test_play_from_the_page_of_a_machine(page: Page, button: str) -> None:
-    machine = house()[Side.FIRST]
+    machine = house_machines()[Side.FIRST]
     page.goto(machine.get_absolute_url())
     page.locator(button).click()
     expect_turn(page)
@@ -96,7 +96,7 @@ def expect_box_as_stored(wall: Page, box: Box) -> None:
 
 
 def test_the_wall_lives_while_the_machine_plays(page: Page, visitor: Visitor) -> None:
-    machine = house()[Side.SECOND]
+    machine = house_machines()[Side.SECOND]
     wall = visitor()
     goto_and_join(wall, machine.get_absolute_url())
     expect(wall.locator(".wall-box")).to_have_count(Box.objects.filter(machine=machine).count())
@@ -135,7 +135,7 @@ def test_the_wall_lives_while_the_machine_plays(page: Page, visitor: Visitor) ->
 
 def test_the_wall_catches_up_after_a_restart(page: Page, visitor: Visitor, live_site: LiveSite, watch: Watch) -> None:
     watch.allow(r"WebSocket connection to .* failed", "ERR_CONNECTION_REFUSED", "ERR_INTERNET_DISCONNECTED")
-    machine = house()[Side.SECOND]
+    machine = house_machines()[Side.SECOND]
     wall = visitor()
     goto_and_join(wall, machine.get_absolute_url())
     expect(wall.locator(".wall-box").first).to_be_visible()
@@ -153,7 +153,7 @@ def test_the_wall_catches_up_after_a_restart(page: Page, visitor: Visitor, live_
 
 
 def test_a_machine_is_short_on_a_phone(visitor: Visitor) -> None:
-    learner = trained(house()[Side.FIRST], 300)
+    learner = trained_machine(house_machines()[Side.FIRST], 300)
     page = visitor(**options(360, 740))
     page.goto(learner.get_absolute_url())
     expect(page.locator("#progress p").first).to_be_visible()
@@ -171,7 +171,7 @@ def test_a_machine_is_short_on_a_phone(visitor: Visitor) -> None:
 
 
 def test_arrows_walk_along_the_wall(page: Page) -> None:
-    machine = house()[Side.FIRST]
+    machine = house_machines()[Side.FIRST]
     page.goto(machine.get_absolute_url())
     boxes = page.locator(".wall-box")
     expect(boxes).to_have_count(304)
@@ -187,7 +187,7 @@ def test_arrows_walk_along_the_wall(page: Page) -> None:
 
 
 def test_the_life_of_a_box(page: Page) -> None:
-    house()
+    house_machines()
     start_first(page)
     play_mouse(page, "5")
     expect(page.locator("#box-link")).to_be_visible()
@@ -205,7 +205,7 @@ def test_the_life_of_a_box(page: Page) -> None:
 
 
 def test_a_box_of_thousands_of_beads(page: Page) -> None:
-    machine = trained(house()[Side.SECOND], games=20_000, opponent="perfect")
+    machine = trained_machine(house_machines()[Side.SECOND], games=20_000, opponent="perfect")
     fullest = max(Box.objects.filter(machine=machine), key=lambda box: max(box.beads))
     assert max(fullest.beads) > 1000
     page.goto(fullest.get_absolute_url())
@@ -220,7 +220,7 @@ def test_a_box_of_thousands_of_beads(page: Page) -> None:
 
 def test_a_page_shows_what_was_learnt_while_it_was_on_its_way(page: Page) -> None:
     """The page is older than its socket, and no frame tells of what came between."""
-    learner = house()[Side.SECOND]
+    learner = house_machines()[Side.SECOND]
 
     def taught_meanwhile(route: Route) -> None:
         play_out(room("menace").room.code, guest())

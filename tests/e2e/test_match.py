@@ -26,7 +26,7 @@ from tests.e2e.playing import (
     start_first,
     tab_to,
 )
-from tests.factories import house, room_view
+from tests.factories import house_machines, room_view
 
 pytestmark = pytest.mark.e2e
 
@@ -61,7 +61,7 @@ def expect_end(page: Page) -> None:
 
 
 def test_a_whole_match_with_the_mouse(page: Page) -> None:
-    house()
+    house_machines()
     start_first(page)
     expect(page.locator("#status")).to_have_text("Your turn: place a cross.")
     expect(page.locator("#box-caption")).to_contain_text("has not opened a box yet")
@@ -93,7 +93,7 @@ def test_a_whole_match_with_the_mouse(page: Page) -> None:
 
 
 def test_a_rematch_with_the_sides_swapped(page: Page) -> None:
-    machines = house()
+    machines = house_machines()
     start_first(page)
     play_out_mouse(page)
     page.locator("#swap").click()
@@ -108,7 +108,7 @@ def test_a_rematch_with_the_sides_swapped(page: Page) -> None:
 
 @pytest.mark.soak
 def test_let_menace_start(page: Page) -> None:
-    house()
+    house_machines()
     page.goto(NOUGHTS)
     page.locator("#play-second").click()
     expect_turn(page)
@@ -119,7 +119,7 @@ def test_let_menace_start(page: Page) -> None:
 
 
 def test_looking_back_at_a_box_and_returning(page: Page) -> None:
-    house()
+    house_machines()
     start_first(page)
     while n_plies(page) < 4 and not is_over(page):
         expect_turn(page)
@@ -134,7 +134,7 @@ def test_looking_back_at_a_box_and_returning(page: Page) -> None:
 
 
 def test_the_box_is_turned_to_fit_the_board_and_shown_as_printed(page: Page) -> None:
-    house()
+    house_machines()
     start_first(page)
     # A box prints only one corner; turning leads to the other three.
     turned = page.locator("#turn-box")
@@ -157,7 +157,7 @@ def test_the_box_is_turned_to_fit_the_board_and_shown_as_printed(page: Page) -> 
 
 
 def test_beads_on_the_board(page: Page) -> None:
-    house()
+    house_machines()
     start_first(page)
     play_mouse(page, "5")
     expect_turn(page)
@@ -169,7 +169,7 @@ def test_beads_on_the_board(page: Page) -> None:
 
 
 def test_giving_up_asks_once_and_says_what_is_lost(page: Page) -> None:
-    house()
+    house_machines()
     start_first(page)
     play_mouse(page, "5")
     expect_turn(page)
@@ -186,7 +186,7 @@ def test_giving_up_asks_once_and_says_what_is_lost(page: Page) -> None:
 
 
 def test_what_happened_is_announced_once(page: Page) -> None:
-    house()
+    house_machines()
     start_first(page)
     play_mouse(page, "5")
     expect_turn(page)
@@ -231,7 +231,7 @@ def play_out_keyboard(page: Page) -> None:
 
 
 def test_a_whole_match_with_the_keyboard_alone(page: Page) -> None:
-    house()
+    house_machines()
     page.goto(NOUGHTS)
     tab_to(page, "#play-first")
     page.keyboard.press("Enter")
@@ -255,7 +255,7 @@ def test_a_whole_match_with_the_keyboard_alone(page: Page) -> None:
 
 
 def test_the_keys_are_listed_and_the_focus_comes_back(page: Page) -> None:
-    house()
+    house_machines()
     start_first(page)
     tab_to(page, "#board .cell")
     page.keyboard.press("?")
@@ -268,7 +268,7 @@ def test_the_keys_are_listed_and_the_focus_comes_back(page: Page) -> None:
 
 @pytest.mark.soak
 def test_the_keyboard_gives_up_and_the_focus_stays(page: Page) -> None:
-    house()
+    house_machines()
     start_first(page)
     tab_to(page, "#resign")
     page.keyboard.press("Enter")
@@ -283,7 +283,7 @@ def test_the_keyboard_gives_up_and_the_focus_stays(page: Page) -> None:
 
 
 def test_a_room_has_one_address(page: Page) -> None:
-    house()
+    house_machines()
     start_first(page)
     assert page.url.endswith(f"/rooms/{code_of(page)}")
     expect(page.locator("#share-url")).to_have_value(page.url)

@@ -21,7 +21,7 @@ from tests.e2e.playing import (
     start_first,
     tab_to,
 )
-from tests.factories import house, user
+from tests.factories import house_machines, user
 
 pytestmark = pytest.mark.e2e
 
@@ -47,7 +47,7 @@ def expect_in_view(page: Page, *selectors: str) -> None:
 
 
 def test_the_end_moves_nothing_and_shows_what_comes_next(visitor: Visitor) -> None:
-    house()
+    house_machines()
     page = visitor(**options(WIDTH, HEIGHT))
     start_first(page)
     expect_in_view(page, "#board", "#status", "#resign", "#how")
@@ -71,7 +71,7 @@ def test_the_end_moves_nothing_and_shows_what_comes_next(visitor: Visitor) -> No
 
 
 def test_the_end_against_an_own_machine_is_in_view_too(visitor: Visitor) -> None:
-    house()
+    house_machines()
     page = visitor(**options(WIDTH, HEIGHT))
     page.goto("/")
     page.get_by_role("button", name="Teach a new MENACE").click()
@@ -88,7 +88,7 @@ def test_the_end_against_an_own_machine_is_in_view_too(visitor: Visitor) -> None
 
 
 def test_a_long_name_hides_neither_the_board_nor_what_comes_next(visitor: Visitor) -> None:
-    house()
+    house_machines()
     page = visitor(**options(WIDTH, HEIGHT))
     page.goto("/")
     page.get_by_role("button", name="Teach a new MENACE").click()
@@ -119,7 +119,7 @@ def test_the_end_of_a_romgon_match_is_in_view_too(visitor: Visitor) -> None:
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("game", ["noughts-and-crosses", "hexapawn"])
 def test_the_board_is_in_view_with_text_twice_as_large(visitor: Visitor, game: str) -> None:
-    house()
+    house_machines()
     page = visitor(**options(WIDTH, HEIGHT))
     page.goto(f"/play/{game}")
     page.locator("#play-first").click()
@@ -134,7 +134,7 @@ def test_the_board_is_in_view_with_text_twice_as_large(visitor: Visitor, game: s
 @pytest.mark.parametrize(("width", "height"), [(360, 740), (1280, 800)])
 def test_keyboard_focus_follows_the_turn_and_the_end(visitor: Visitor, width: int, height: int) -> None:
     """The focus is on the board at the player's turn, and on "Play again" after the end."""
-    house()
+    house_machines()
     page = visitor(**options(width, height))
     page.goto("/play/noughts-and-crosses")
     tab_to(page, "#play-first")

@@ -20,7 +20,7 @@ from tests.e2e.contrast import DULL_BEADS, faint
 from tests.e2e.everywhere import STATES, options, play_finished, play_mid, play_romgon, world
 from tests.e2e.lab import EMPTY, LAB, aside, lab, sign_in
 from tests.e2e.playing import start_first
-from tests.factories import finished_experiment, house, trained, user
+from tests.factories import finished_experiment, house_machines, trained_machine, user
 
 pytestmark = pytest.mark.e2e
 
@@ -57,7 +57,7 @@ def test_a_match_says_at_once_that_its_scripts_broke_off(
     page: Page, visitor: Visitor, watch: Watch, answer: Callable[[Route], None]
 ) -> None:
     watch.allow("404", "exception: ", "SyntaxError", "TypeError")
-    house()
+    house_machines()
     start_first(page)
     for stillness in ("reduce", "no-preference"):
         other = visitor(reduced_motion=stillness)
@@ -71,7 +71,7 @@ def test_a_match_says_at_once_that_its_scripts_broke_off(
 
 def test_a_match_says_it_without_javascript(page: Page, visitor: Visitor, watch: Watch) -> None:
     watch.allow("failed: csp")  # what the browser calls a script that it does not fetch
-    house()
+    house_machines()
     start_first(page)
     other = visitor(java_script_enabled=False)
     other.goto(page.url)
@@ -81,7 +81,7 @@ def test_a_match_says_it_without_javascript(page: Page, visitor: Visitor, watch:
 
 @pytest.mark.soak
 def test_a_match_says_it_in_a_browser_without_modules(page: Page, visitor: Visitor) -> None:
-    house()
+    house_machines()
     start_first(page)
     other = visitor()
     other.add_init_script("delete HTMLScriptElement.prototype.noModule")
@@ -102,7 +102,7 @@ def test_match_reports_hanging_scripts_within_five_seconds(
     page: Page, visitor: Visitor, silent: re.Pattern[str], stillness: str
 ) -> None:
     """Also where the script that would notice does not come: then style sheets alone see to it."""
-    house()
+    house_machines()
     start_first(page)
     other = visitor(reduced_motion=stillness)
     other.route(silent, lambda _: None)
@@ -118,7 +118,7 @@ def test_match_reports_hanging_scripts_within_five_seconds(
 
 
 def test_a_match_whose_scripts_come_late_takes_it_back(page: Page, visitor: Visitor) -> None:
-    house()
+    house_machines()
     start_first(page)
     other = visitor()
     held: list[Route] = []
@@ -138,7 +138,7 @@ def test_a_match_whose_scripts_come_late_takes_it_back(page: Page, visitor: Visi
 
 
 def test_a_reader_of_a_page_that_runs_hears_nothing_of_it(page: Page) -> None:
-    house()
+    house_machines()
     start_first(page)
     expect(page.locator(".no-scripts")).to_have_count(1)
     expect(said(page)).to_have_count(0)
@@ -146,8 +146,8 @@ def test_a_reader_of_a_page_that_runs_hears_nothing_of_it(page: Page) -> None:
 
 
 def test_every_page_with_scripts_reports_that_none_ran(visitor: Visitor, watch: Watch) -> None:
-    machine = house()[Side.FIRST]
-    trained(machine, 30)
+    machine = house_machines()[Side.FIRST]
+    trained_machine(machine, 30)
     own = machine.get_absolute_url()
     box = machine.boxes.first()
     assert box is not None
@@ -228,7 +228,7 @@ def test_old_sheets_have_nothing_new() -> None:
 
 @pytest.mark.parametrize("width", [pytest.param(360, marks=pytest.mark.soak), 1280])
 def test_an_old_browser_shows_the_main_pages(visitor: Visitor, width: int) -> None:
-    machine = house()[Side.FIRST]
+    machine = house_machines()[Side.FIRST]
     page = grow_old(visitor(**options(width, 800)))
     own = machine.get_absolute_url()
     found = {}
@@ -244,7 +244,7 @@ def test_an_old_browser_shows_the_main_pages(visitor: Visitor, width: int) -> No
 
 @pytest.mark.soak
 def test_an_old_browser_follows_the_chosen_theme(visitor: Visitor) -> None:
-    house()
+    house_machines()
     page = grow_old(visitor(**{**options(1280, 800), "color_scheme": "light"}))
     colours = "getComputedStyle(document.body).color + getComputedStyle(document.documentElement).backgroundColor"
     page.goto("/")

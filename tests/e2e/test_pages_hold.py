@@ -22,7 +22,7 @@ from tests.e2e.layout import (
     text_style_set,
 )
 from tests.e2e.playing import NOUGHTS, cell, expect_turn, play_mouse, play_out_mouse, start_first
-from tests.factories import house, user
+from tests.factories import house_machines, user
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.e2e
@@ -227,7 +227,7 @@ OF_DJANGO = ["empty-table-header", "scrollable-region-focusable", "aria-input-fi
 
 
 def test_forced_colours_show_board_and_box(visitor: Visitor) -> None:
-    house()
+    house_machines()
     page = visitor(forced_colors="active", **options(1280, 800))
     start_first(page)
     play_mouse(page, "5")
@@ -246,7 +246,7 @@ MOVING = "document.getAnimations().map((one) => one.animationName ?? one.transit
 
 
 def test_nothing_moves_for_who_asked_for_stillness(visitor: Visitor) -> None:
-    machine = house()[Side.SECOND]
+    machine = house_machines()[Side.SECOND]
     page, wall = visitor(reduced_motion="reduce"), visitor(reduced_motion="reduce")
     noted = """
       const animate = Element.prototype.animate;
@@ -269,7 +269,7 @@ def test_nothing_moves_for_who_asked_for_stillness(visitor: Visitor) -> None:
 
 
 def test_what_moves_is_short_and_can_be_skipped(page: Page) -> None:
-    house()
+    house_machines()
     page.add_init_script(
         """
         const animate = Element.prototype.animate;
@@ -290,7 +290,7 @@ def test_what_moves_is_short_and_can_be_skipped(page: Page) -> None:
 
 def test_the_match_page_is_light_and_stands_alone(page: Page, watch: Watch) -> None:
     """Less than 200 kB in all, and no script but its own and lit-html; files here are neither packed nor cached."""
-    house()
+    house_machines()
     page.goto(NOUGHTS)
     room = page.locator("#play-first")
     expect(room).to_be_visible()
@@ -333,7 +333,7 @@ def test_the_match_page_is_light_and_stands_alone(page: Page, watch: Watch) -> N
 
 
 def test_the_board_needs_the_pages_own_modules_only(page: Page) -> None:
-    house()
+    house_machines()
     page.route(
         lambda url: url.endswith(".js") and "/static/js/" not in url and "/lit-html-" not in url,
         lambda route: route.abort(),
@@ -381,7 +381,7 @@ def test_after_the_match_a_finger_opens_the_box_of_a_change(
 
 
 def test_the_code_is_copied(page: Page) -> None:
-    house()
+    house_machines()
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     start_first(page)
     page.locator("#copy-link").click()

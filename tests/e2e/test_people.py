@@ -9,7 +9,7 @@ from games.models import Match
 from tests.e2e.conftest import Visitor, Watch
 from tests.e2e.layout import PHONE
 from tests.e2e.playing import NOUGHTS, cell, code_of, expect_turn, match_of, play_mouse, start_other
-from tests.factories import house
+from tests.factories import house_machines
 
 pytestmark = pytest.mark.e2e
 
@@ -108,7 +108,7 @@ def test_a_third_person_watches_and_cannot_move(page: Page, visitor: Visitor) ->
 
 
 def test_a_move_by_a_spectator_is_refused_with_a_reason(page: Page, visitor: Visitor) -> None:
-    house()
+    house_machines()
     page.goto(NOUGHTS)
     page.locator("#play-first").click()
     expect_turn(page)

@@ -10,7 +10,7 @@ from tests.e2e.conftest import Visitor, Watch
 from tests.e2e.everywhere import options
 from tests.e2e.layout import layout_faults
 from tests.e2e.playing import code_of, expect_turn, match_of, play_out_mouse
-from tests.factories import house, machine, trained
+from tests.factories import house_machines, machine, trained_machine
 
 pytestmark = pytest.mark.e2e
 
@@ -103,9 +103,9 @@ def test_a_finished_match_keeps_its_address_and_its_replay(
 
 @SIZES
 def test_the_list_of_machines_begins_with_ones_own_and_is_short(visitor: Visitor, width: int, height: int) -> None:
-    house()
+    house_machines()
     for k in range(14):
-        trained(machine(name=f"Machine {k}"), 10)
+        trained_machine(machine(name=f"Machine {k}"), 10)
     page = visitor(**options(width, height))
     page.goto("/")
     page.locator(TEACH).first.click()

@@ -12,7 +12,7 @@ from learning.workers.runs import RUNS, run_execute
 from tests.e2e.axe import violations
 from tests.e2e.layout import faults_in_each_style, layout_faults
 from tests.e2e.playing import cell
-from tests.factories import NC, trained
+from tests.factories import NC, trained_machine
 
 pytestmark = pytest.mark.e2e
 
@@ -60,7 +60,7 @@ def test_run_and_machine_pages_report_the_limit_of_values(page: Page, settings: 
 
 
 def test_table_of_a_small_game_shows_a_value_for_every_move(page: Page) -> None:
-    machine = trained(machine_create(game=NC, side=None, name="Tab", preset="td-boards"), 100)
+    machine = trained_machine(machine_create(game=NC, side=None, name="Tab", preset="td-boards"), 100)
     page.goto(f"/machines/{machine.pk}")
     expect(page.locator("#n-values")).not_to_be_empty()
     assert violations(page) == []

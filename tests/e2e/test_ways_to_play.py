@@ -15,7 +15,7 @@ from learning.services.machines import machine_create
 from tests.e2e.conftest import Visitor
 from tests.e2e.everywhere import log_in
 from tests.e2e.playing import cell, expect_plies, expect_turn, is_over, match_of, n_plies, play_mouse
-from tests.factories import NC, house, user
+from tests.factories import NC, house_machines, user
 
 pytestmark = pytest.mark.e2e
 
@@ -105,7 +105,7 @@ def test_person_in_a_machines_seat_teaches_it_before_a_watcher(page: Page, visit
 
 
 def test_a_guest_takes_a_copy_of_the_houses_machine_over(page: Page) -> None:
-    house()
+    house_machines()
     page.goto("/")
     page.get_by_role("link", name="More ways to play Noughts and crosses").click()
     page.locator("#take-over select[name=takes_over]").select_option(label="MENACE, plays first")

@@ -164,7 +164,7 @@ def test_class_of_120_stays_below_every_rate(address: str, rates: Rates) -> None
         scope: f"{int(rate.removesuffix('/min')) // 20}/min" for scope, rate in SCOPES.items() if "/min" in rate
     }
     rates(**twentieth)
-    factories.house()
+    factories.house_machines()
     answers = []
     for _ in range(6):
         client = Client(REMOTE_ADDR=address)

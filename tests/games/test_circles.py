@@ -14,7 +14,7 @@ from games.models import Match, Ply, Room, Seat
 from learning.models import Draw, Machine
 from learning.selectors.advice import room_advice
 from learning.services.machines import machine_create
-from tests.factories import NC, guest, house, play, room, stranger
+from tests.factories import NC, guest, house_machines, play, room, stranger
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -61,7 +61,7 @@ def against_a_person() -> Seated:
 @pytest.mark.sampled(1)
 def test_match_leaves_no_reference_cycles(opened: Callable[[], Seated]) -> None:
     """A guest enters a room, plays, resigns and plays again; no object waits for the garbage collector."""
-    house()
+    house_machines()
     machine_create(game=NC, side=None, name="Table", preset="q-table", slug="table")
     opened()  # caches are filled by now
     with assert_all_freed():
@@ -78,7 +78,7 @@ def test_match_leaves_no_reference_cycles(opened: Callable[[], Seated]) -> None:
 
 @pytest.mark.soak
 def test_exhibition_and_advice_leave_no_reference_cycles() -> None:
-    house()
+    house_machines()
     with assert_all_freed():
         watched = room_create(person=guest(), game=NC, first="menace", second="random").room.code
         while match_step(code=watched, person=guest(), max_plies=2)["status"] == "playing":

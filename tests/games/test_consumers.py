@@ -16,7 +16,7 @@ from games.live import consumers
 from games.live.consumers import frame_text, in_thread
 from games.live.rooms import Seated, room_create, room_join
 from games.models import ApiToken, Ply, Room
-from tests.factories import NC, guest, house, person, room, room_view, user
+from tests.factories import NC, guest, house_machines, person, room, room_view, user
 from tests.sockets import Socket, token_of
 
 # Close the thread's connection after each call, as the consumers do.
@@ -72,7 +72,7 @@ async def test_a_move_sent_twice_is_played_once_and_refused_once() -> None:
 
 
 async def test_machine_answers_show_boxes_and_beads_change_at_the_end() -> None:
-    await in_db(house)()
+    await in_db(house_machines)()
     seated = await open_room("menace")
     async with Socket(seated.room.code, seated.token) as socket:
         state = (await socket.expect("joined"))["state"]
@@ -179,7 +179,7 @@ async def test_too_many_frames_are_slowed_down(monkeypatch: pytest.MonkeyPatch) 
 
 async def test_a_program_plays_for_its_account_with_a_token() -> None:
     account = await in_db(user)()
-    seated = await open_room("human", who=person(account))
+    seated = await open_room("human", person=person(account))
     await in_db(room_join)(code=seated.room.code, person=guest(2))
     token = await in_db(token_of)(account, "read", "play")
     async with Socket(seated.room.code, bearer=token) as robot:
@@ -195,7 +195,7 @@ async def test_a_program_plays_for_its_account_with_a_token() -> None:
 @pytest.mark.parametrize(("scopes", "code"), [(["play"], "scope_missing"), ([], "token_invalid")])
 async def test_a_token_without_the_read_scope_sees_no_room(scopes: list[str], code: str) -> None:
     account = await in_db(user)()
-    seated = await open_room("human", who=person(account))
+    seated = await open_room("human", person=person(account))
     token = await in_db(token_of)(account, *scopes) if scopes else "nonsense"
     async with Socket(seated.room.code, bearer=token) as robot:
         assert (await robot.expect("error"))["code"] == code
@@ -204,7 +204,7 @@ async def test_a_token_without_the_read_scope_sees_no_room(scopes: list[str], co
 
 async def test_a_token_with_only_the_read_scope_cannot_move() -> None:
     account = await in_db(user)()
-    seated = await open_room("perfect", who=person(account))
+    seated = await open_room("perfect", person=person(account))
     async with Socket(seated.room.code, bearer=await in_db(token_of)(account, "read")) as robot:
         await robot.expect("joined")
         await robot.frame("move", {"move": "5"})

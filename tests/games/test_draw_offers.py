@@ -22,7 +22,7 @@ from games.models import Match
 from learning.kinds.boxes.memory import ledger_errors
 from learning.models import Lesson
 from learning.services.machines import machine_create
-from tests.factories import guest, house, room, room_view, stranger
+from tests.factories import guest, house_machines, room, room_view, stranger
 from tests.sockets import Socket
 
 in_db = database_sync_to_async
@@ -263,5 +263,5 @@ def test_an_exhibition_has_no_offer() -> None:
 
 
 def test_matches_of_other_games_have_no_offer() -> None:
-    house()
+    house_machines()
     assert room_view(room("menace").room)["draw_offer"] is None

@@ -196,7 +196,7 @@ class TestBrokerOutage:
         monkeypatch.setattr("redis.connection.AbstractConnection.send_packed_command", refuse_connection)
 
     def test_pages_and_api_work_without_the_broker(self, client: Client, broker_outage: None) -> None:
-        factories.house()
+        factories.house_machines()
         assert cache.get("anything", "nothing") == "nothing"
         assert client.get("/").status_code == 200
         opened = client.post("/api/rooms", {"opponent": "menace"}, "application/json")

@@ -38,13 +38,13 @@ def low_limits(settings: Any) -> None:
 
 
 def open_rooms(who: Principal, n: int, **options: Any) -> list[Seated]:
-    return [room(who=who, **options) for _ in range(n)]
+    return [room(person=who, **options) for _ in range(n)]
 
 
 def refusal_message(who: Principal) -> str:
     before = Room.objects.count(), Match.objects.count()
     with pytest.raises(RoomQuotaError) as error:
-        room(who=who)
+        room(person=who)
     assert (Room.objects.count(), Match.objects.count()) == before, "nothing of it stays"
     return str(error.value)
 
@@ -60,19 +60,19 @@ def test_guests_and_accounts_have_a_limit_of_open_rooms() -> None:
 
 def test_waiting_rooms_and_exhibitions_count_as_open() -> None:
     """Finished rooms and rooms idle for an hour do not count."""
-    waiting = room("human", who=guest())
+    waiting = room("human", person=guest())
     room_create(person=guest(), game=NC, first="random", second="random")
     refusal_message(guest())
     room_join(code=waiting.room.code, person=guest(2))
     match_resign(code=waiting.room.code, person=guest())
-    playing = room(who=guest())
+    playing = room(person=guest())
     refusal_message(guest())
     Room.objects.filter(pk=playing.room.pk).update(changed_at=timezone.now() - timedelta(hours=1, seconds=1))
-    room(who=guest())
+    room(person=guest())
 
 
 def test_a_rematch_counts_as_an_open_room() -> None:
-    first = room(who=guest())
+    first = room(person=guest())
     match_resign(code=first.room.code, person=guest())
     open_rooms(guest(), 2)
     with pytest.raises(RoomQuotaError):
@@ -129,7 +129,7 @@ def test_the_latest_open_room_of_a_visitor_is_found(settings: Any) -> None:
 def test_codes_of_rooms_are_unique(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = iter([*room().room.code, *"zzzzzz"])
     monkeypatch.setattr("games.models.secrets.choice", lambda _: next(drawn))
-    second = room(who=guest(2)).room
+    second = room(person=guest(2)).room
     assert (second.code, second.pk) == ("zzzzzz", Room.objects.get(code="zzzzzz").pk)
     assert room_look(code="zzzzzz")["ply"] == 0
 
@@ -223,7 +223,7 @@ def test_a_hash_of_the_address_is_kept_for_a_day() -> None:
 @pytest.mark.django_db(transaction=True)
 def test_concurrent_requests_do_not_exceed_the_limit() -> None:
     for whose in (guest(), Principal(address="somewhere")):
-        failed = at_once(*[lambda whose=whose: room(who=whose) for _ in range(8)])
+        failed = at_once(*[lambda whose=whose: room(person=whose) for _ in range(8)])
         assert {type(error) for error in failed} == {RoomQuotaError}
     assert Room.objects.filter(opened_from="").count() == 2
     assert Room.objects.filter(opened_from="somewhere").count() == 5
@@ -234,6 +234,6 @@ def test_a_match_continues_beyond_the_limit() -> None:
     assert play(first, guest(), "5")["ply"] == 2
     learner = machine()
     with pytest.raises(RoomQuotaError):
-        room("machine", machine=learner.slug, fresh=True, who=guest())
+        room("machine", machine=learner.slug, fresh=True, person=guest())
     assert [one.pk for one in type(learner).objects.all()] == [learner.pk], "no copy was made in vain"
-    room(who=stranger())
+    room(person=stranger())

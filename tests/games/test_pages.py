@@ -82,7 +82,7 @@ def test_an_unknown_room_code_gets_a_helpful_message(client: Client) -> None:
 
 
 def test_the_lobby_lists_rooms_to_join_and_matches_to_watch(client: Client) -> None:
-    factories.house()
+    factories.house_machines()
     waiting = factories.room("human").room
     live = factories.room("perfect", factories.guest(2))
     factories.play(live, factories.guest(2), "5")
@@ -102,7 +102,7 @@ def test_the_lobby_hides_abandoned_rooms(client: Client) -> None:
 
 
 def test_lobby_takes_a_fixed_number_of_queries(client: Client, django_assert_num_queries: Any) -> None:
-    factories.house()
+    factories.house_machines()
     factories.room("human")
     factories.play(factories.room("perfect"), factories.guest(), "5")
     client.get("/")  # exact strengths are computed and cached
@@ -149,7 +149,7 @@ class TestAccounts:
         assert page_json(client.get(f"/rooms/{Room.objects.get().code}"), "role") is None
 
     def test_guests_copy_moves_to_the_new_account(self, client: Client) -> None:
-        factories.house()
+        factories.house_machines()
         open_room(client, opponent="menace", fresh="on")
         client.post("/signup", {"username": "ada", "email": "", "password1": PASSWORD, "password2": PASSWORD})
         assert [machine["name"] for machine in client.get("/account").context["machines"]] == [
@@ -307,7 +307,7 @@ def test_every_page_has_security_headers(client: Client, path: str) -> None:
 
 
 def test_names_are_escaped(client: Client) -> None:
-    factories.house()
+    factories.house_machines()
     evil = factories.machine(name="</script><script>alert(1)</script>", slug="evil")
     for path in ("/", f"/machines/{evil.pk}"):
         assert b"<script>alert(1)" not in client.get(path).content

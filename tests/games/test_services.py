@@ -193,7 +193,7 @@ def test_the_seed_determines_the_match() -> None:
 
 
 def test_state_takes_a_fixed_number_of_queries(django_assert_num_queries: Any) -> None:
-    factories.house()
+    factories.house_machines()
     short, long = room("menace"), room("menace")
     state = factories.play_out(long.room.code, guest())
     assert state["ply"] > 4

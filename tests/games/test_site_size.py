@@ -90,10 +90,10 @@ def test_a_full_site_opens_again_after_deletion(
 
     measure_again()
     with pytest.raises(SiteFullError):
-        room(who=guest())
+        room(person=guest())
     Box.objects.all().delete()
     ExperimentRun.objects.all().delete()
     vacuum()
     measure_again()
-    room(who=guest())
+    room(person=guest())
     assert Match.objects.count() == 1

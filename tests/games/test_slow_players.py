@@ -200,7 +200,7 @@ def test_a_slow_player_plays_exhibitions_ply_by_ply(slow_player: SlowPlayer) -> 
 
 def test_questions_beyond_the_queue_are_postponed(slow_player: SlowPlayer, caplog: pytest.LogCaptureFixture) -> None:
     guests = [guest(number) for number in range(1, settings.THINKERS + background_moves.MAX_WAITING_QUESTIONS + 2)]
-    rooms = [slow_match(who=one) for one in guests]
+    rooms = [slow_match(person=one) for one in guests]
     for seated, one in zip(rooms, guests, strict=True):
         match_play_move(code=seated.room.code, person=one, move="5", ply=0)
     assert "put off" in caplog.text
@@ -221,7 +221,7 @@ def test_single_match_waits_for_one_move_of_busy_players(
     assert settings.THINKERS == 1
     monkeypatch.setattr(settings, "OPEN_ROOMS_PER_GUEST", 60)
     people = [replace(guest(), address="a")] * 60 + [replace(guest(2), address="a"), replace(guest(3), address="b")]
-    rooms = [slow_match(who=one) for one in people]
+    rooms = [slow_match(person=one) for one in people]
     for seated, one in zip(rooms, people, strict=True):
         match_play_move(code=seated.room.code, person=one, move="5", ply=0)
     slow_player.may_move.set()

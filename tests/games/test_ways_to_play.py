@@ -20,7 +20,7 @@ from learning.exceptions import MachineNotFoundError, MachineWrongSideError, Not
 from learning.kinds.boxes.memory import ledger_errors
 from learning.models import Box, Draw, Lesson, LessonKind, Machine
 from learning.services.machines import machine_create
-from tests.factories import NC, guest, house, machine, person, play, play_out, room_view, stranger, user
+from tests.factories import NC, guest, house_machines, machine, person, play, play_out, room_view, stranger, user
 from tests.waiting import HANG_S
 
 pytestmark = pytest.mark.django_db
@@ -204,7 +204,7 @@ class TestTakingOver:
         assert "frozen" in state["learning"]["lesson"]["sentence"]
 
     def test_copy_can_be_taken_over_without_touching_the_original(self) -> None:
-        machines = house()
+        machines = house_machines()
         seated = room_create(
             person=guest(), game=NC, opponent="menace", takes_over="menace", side=Side.SECOND, fresh=True
         )
@@ -253,7 +253,7 @@ class TestTakingOver:
         assert not Room.objects.exists()
 
     def test_only_staff_takes_over_house_machines(self) -> None:
-        house()
+        house_machines()
         asked: dict[str, Any] = {"game": NC, "opponent": "random", "takes_over": "menace", "side": Side.FIRST}
         with pytest.raises(NotYourMachineError), transaction.atomic():
             room_create(person=guest(), **asked)
@@ -317,7 +317,7 @@ class TestExhibition:
         assert (state["ply"], state["outcome"]["termination"]) == (0, "empty_box")
 
     def test_copies_learn_and_the_originals_do_not(self) -> None:
-        machines = house()
+        machines = house_machines()
         seated = open_exhibition("menace", "menace", fresh=True)
         step_to_the_end(seated)
         room_reset(code=seated.room.code, person=guest())
@@ -409,7 +409,7 @@ CONTRADICTIONS: dict[str, tuple[dict[str, Any], str]] = {
 
 @pytest.mark.parametrize("case", CONTRADICTIONS)
 def test_contradictory_request_is_refused_by_field(case: str) -> None:
-    house()
+    house_machines()
     asked, field = CONTRADICTIONS[case]
     with pytest.raises(exceptions.MalformedError, match=f"^{field}:"), transaction.atomic():
         room_create(person=guest(), game=NC, **asked)

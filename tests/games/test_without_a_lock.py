@@ -20,7 +20,7 @@ from games.live.rooms import Seated, room_look, seats_claim
 from games.models import Match, Ply, Room, Seat
 from learning.kinds.boxes.memory import ledger_errors
 from learning.models import Draw, Machine
-from tests.factories import guest, house, play, room, user
+from tests.factories import guest, house_machines, play, room, user
 from tests.waiting import HANG_S, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -139,7 +139,7 @@ def test_connection_lost_after_the_commit_loses_nothing(seated: Seated, monkeypa
 
 
 def test_rows_of_plain_sql_equal_those_of_the_orm() -> None:
-    house()
+    house_machines()
     code = room("menace", guest(), side=Side.SECOND, fresh=True).room.code
     live = store.match_read(code)
     rows = [live.room, live.match, *(seat.row for seat in live.seats), *live.plies]

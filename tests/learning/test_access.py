@@ -27,7 +27,7 @@ from learning.services.experiments import experiment_request
 from learning.services.runs import Stage, training_run_start
 from learning.services.schedules import Timing, schedule_create
 from learning.services.tournaments import tournament_start
-from tests.factories import NC, guest, machine, machine_strength, person, play_out, room, trained, user
+from tests.factories import NC, guest, machine, machine_strength, person, play_out, room, trained_machine, user
 
 pytestmark = pytest.mark.django_db
 
@@ -156,9 +156,9 @@ def test_the_quota_counts_machines_but_not_copies_of_rooms(settings: Any, people
 
 @pytest.mark.parametrize("preset", ["michie-1961", "matchbox-ai"])
 def test_a_reset_machine_has_its_initial_boxes(people: dict[str, Any], preset: str) -> None:
-    learner = trained(machine(Side.FIRST, preset, owner=people["owner"]))
+    learner = trained_machine(machine(Side.FIRST, preset, owner=people["owner"]))
     copy = machine_copy(user=people["owner"], machine_id=learner.pk)
-    assert machine_strength(trained(copy, 100)) != machine_strength(machine(Side.FIRST, preset))
+    assert machine_strength(trained_machine(copy, 100)) != machine_strength(machine(Side.FIRST, preset))
     fresh = machine(Side.FIRST, preset)
     for forgetful in (learner, copy):
         assert machine_strength(forgetful)
@@ -170,7 +170,7 @@ def test_a_reset_machine_has_its_initial_boxes(people: dict[str, Any], preset: s
         assert (known.n_games, known.n_wins, known.n_removed) == (0, 0, 0)
         assert machine_strength(known) == machine_strength(fresh), "nothing old comes out of the cache"
     assert ledger_errors() == []
-    again, first_time = trained(learner, 500, seed=9), trained(fresh, 500, seed=9)
+    again, first_time = trained_machine(learner, 500, seed=9), trained_machine(fresh, 500, seed=9)
     assert [box.beads for box in again.boxes.order_by("position")] == [
         box.beads for box in first_time.boxes.order_by("position")
     ]
@@ -185,10 +185,10 @@ def test_reset_deletes_boxes_that_open_when_met(people: dict[str, Any]) -> None:
 
     rule = replace(PRESETS["michie-refill"].rule, open_boxes=OpenBoxes.WHEN_MET)
     learner = services.machine_make(user=people["owner"], game=NC, side=Side.SECOND, name="Fresh eyes", rule=rule)
-    assert trained(learner, 200).boxes.exists()
+    assert trained_machine(learner, 200).boxes.exists()
     services.machine_reset(user=people["owner"], machine_id=learner.pk)
     assert not learner.boxes.exists()
-    assert trained(learner, 200).boxes.exists()
+    assert trained_machine(learner, 200).boxes.exists()
     assert ledger_errors() == []
 
 
@@ -209,7 +209,7 @@ def test_deleted_machine_takes_its_rows_and_leaves_its_matches(people: dict[str,
     from tests.factories import play, room_view
 
     owner = people["owner"]
-    learner = trained(machine(owner=owner), 200)
+    learner = trained_machine(machine(owner=owner), 200)
     over = room("machine", guest(1), machine=learner.slug)
     play_out(over.room.code, guest(1))
     going_on = room("machine", guest(2), machine=learner.slug)

@@ -36,7 +36,7 @@ from learning.services.runs import Stage, training_run_start
 from learning.services.tournaments import tournament_cancel, tournament_start
 from learning.workers.pairings import tournament_play
 from tests.beadbox.test_installed import Environment
-from tests.factories import NC, finished_experiment, machine, trained, user
+from tests.factories import NC, finished_experiment, machine, trained_machine, user
 from tests.learning.runs import execute_run
 from tests.release import build
 
@@ -151,7 +151,7 @@ def drawn_machine(draw: Random, number: int) -> Machine:
         ]
         execute_run(training_run_start(machine=learner.slug, stages=stages, seed=draw.getrandbits(60), enqueue=False))
         if draw.random() < 0.3:
-            trained(other, 20, draw.getrandbits(32))
+            trained_machine(other, 20, draw.getrandbits(32))
     learner.refresh_from_db()
     return learner
 
@@ -181,7 +181,7 @@ def test_tournaments(batch: int, tmp_path: Path, client: Client) -> None:
         sides = [draw.choice(list(Side)) for _ in range(draw.randrange(1, 4))]
         machines = [machine_create(game=game.slug, side=side, name="Twin", rule=box_rule(draw)) for side in sides]
         for one in machines[1:]:
-            trained(one, draw.randrange(1, 100), draw.getrandbits(50))
+            trained_machine(one, draw.randrange(1, 100), draw.getrandbits(50))
         copy = machine_clone(machine_id=machines[-1].pk, name='A "copy"\n'.strip())
         players = ["random", "perfect", *(str(one.pk) for one in [*machines, copy])]
         form = draw.choice(["round-robin", "swiss"])
@@ -195,7 +195,7 @@ def test_tournaments(batch: int, tmp_path: Path, client: Client) -> None:
             enqueue=False,
         )
         tournament_play(held.pk)
-        trained(machines[0], 5)  # later games do not count
+        trained_machine(machines[0], 5)  # later games do not count
         held.refresh_from_db()
         code = tournament_code(held, everybody)
         folder = tmp_path / str(number)
@@ -252,14 +252,14 @@ def test_machine_that_was_watched_and_kept(tmp_path: Path) -> None:
 
 
 def test_machine_that_was_taught_has_its_file(tmp_path: Path, client: Client) -> None:
-    original = trained(machine(), 20)
+    original = trained_machine(machine(), 20)
     file = machine_export(original).text
     copy, imported = (
         machine_clone(machine_id=original.pk, name="Copy"),
         machine_import(user=None, content=file.encode()),
     )
     for one in (copy, imported.machine):
-        trained(one, 5)
+        trained_machine(one, 5)
         code = code_of(one)
         assert code.note == TAUGHT
         (tmp_path / code.files[0].name).write_bytes(client.get(code.files[0].url).content)
@@ -269,11 +269,11 @@ def test_machine_that_was_taught_has_its_file(tmp_path: Path, client: Client) ->
 
 def test_reset_machine_begins_again() -> None:
     owner = user()
-    one = trained(machine(owner=owner), 20)
+    one = trained_machine(machine(owner=owner), 20)
     machine_reset(user=owner, machine_id=one.pk)
     one.refresh_from_db()
     assert "train" not in code_of(one).lines
-    trained(one, 7, seed=3)
+    trained_machine(one, 7, seed=3)
     assert code_of(one).lines.count("train(") == 1
 
 
@@ -292,7 +292,7 @@ def test_machine_in_training_and_one_with_a_long_history() -> None:
     training_run_start(machine=one.slug, stages=[Stage("random", 5)], seed=1, enqueue=False)
     assert code_of(one).note == ""
     for seed in range(MAX_LINES):
-        trained(one, 1, seed)
+        trained_machine(one, 1, seed)
     assert code_of(one).note == LONG
 
 
@@ -300,7 +300,7 @@ def test_file_of_an_entry_is_for_its_viewers(client: Client) -> None:
     owner = user()
     one = machine_create(game=NC, side=None, name="Q", preset="q-table", owner=owner)
     held = tournament_start(user=None, entries=[str(one.pk), "random"], games=2, seed=1, enqueue=False)
-    trained(one, 10)
+    trained_machine(one, 10)
     url = f"/tournaments/{held.pk}/entries/0.json"
     assert not any(entry["value"] for entry in client.get(url).json()["values"])
     assert client.get(f"/tournaments/{held.pk}/entries/1.json").status_code == 404
@@ -313,7 +313,7 @@ def test_file_of_an_entry_is_for_its_viewers(client: Client) -> None:
 
 
 def test_pages_show_their_code(client: Client) -> None:
-    one = trained(machine(), 20, seed=1_234)
+    one = trained_machine(machine(), 20, seed=1_234)
     run = finished_experiment("gardner", machines=10)
     held = tournament_start(user=None, entries=[str(one.pk), "random"], games=2, seed=1, enqueue=False)
     pages = {
@@ -329,7 +329,7 @@ def test_pages_show_their_code(client: Client) -> None:
 
 @pytest.mark.soak
 def test_program_runs_with_the_installed_library(tmp_path: Path) -> None:
-    one = trained(machine(), 300, seed=1_234)
+    one = trained_machine(machine(), 300, seed=1_234)
     (wheel,) = (file for file in build(ROOT, tmp_path / "wheel", 0) if file.suffix == ".whl")
     environment = Environment(sys.executable, tmp_path / "environment", "highest")
     environment.install(f"{wheel}[fast]", "--extra", "fast")
@@ -340,6 +340,6 @@ def test_program_runs_with_the_installed_library(tmp_path: Path) -> None:
 def test_queries_do_not_grow_with_the_history(django_assert_max_num_queries: Any) -> None:
     one = machine()
     for seed in range(12):
-        trained(one, 1, seed)
+        trained_machine(one, 1, seed)
     with django_assert_max_num_queries(8):
         assert code_of(one).lines.count("train(") == 12

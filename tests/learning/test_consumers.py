@@ -21,7 +21,7 @@ from learning.services.runs import Stage, training_run_cancel, training_run_star
 from learning.tasks import wake_up
 from learning.workers.runs import RUNS
 from tests.conftest import StartWorker
-from tests.factories import guest, house, machine, room, user
+from tests.factories import guest, house_machines, machine, room, user
 from tests.sockets import RunSocket, Socket, session_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -260,7 +260,7 @@ async def test_page_gets_four_frames_a_second_from_many_matches(
         await send_frame(self, kind, data)
 
     monkeypatch.setattr(consumers.MachineConsumer, "send_frame", note_frame)
-    learner = (await in_db(house)())[Side.SECOND]
+    learner = (await in_db(house_machines)())[Side.SECOND]
     shown: dict[str, Any] = {}
     n_players, n_matches = 8, 3
     async with RunSocket(f"/api/machines/{learner.pk}/ws") as page:
@@ -282,7 +282,7 @@ async def test_page_gets_four_frames_a_second_from_many_matches(
 
 async def live_matches(number: int, n_matches: int) -> None:
     """Play matches against the house's MENACE through a socket, as a page does."""
-    seated = await in_db(room)("menace", who=guest(number + 1))
+    seated = await in_db(room)("menace", person=guest(number + 1))
     async with Socket(seated.room.code, seated.token) as player:
         state = (await player.expect("joined"))["state"]
         for n in range(n_matches):

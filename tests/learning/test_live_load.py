@@ -8,7 +8,7 @@ from games.models import Match, Ply
 from learning.models import Box, Machine
 from tests.bench.live_load import totals, wrong_rows
 from tests.bench.live_site import statements
-from tests.factories import guest, house, play_out, room
+from tests.factories import guest, house_machines, play_out, room
 
 LOG = """\
 2026-11-22 10:00:07 UTC [7] LOG:  duration: 0.250 ms  statement: SELECT "a"."id" FROM "games_room" WHERE x FOR UPDATE
@@ -26,7 +26,7 @@ LOG = """\
 @pytest.fixture
 def recorded_answers() -> dict[str, Any]:
     """The answers to the players of a match by room code, as the load generator records them."""
-    house()
+    house_machines()
     seated = room("menace")
     play_out(seated.room.code, guest())
     own = [ply.move for ply in Ply.objects.filter(side=seated.side)]

@@ -9,7 +9,7 @@ from beadbox.rules.outcome import Side
 from games.transport import broadcaster
 from games.transport.broadcaster import Broadcaster, broadcaster_close
 from learning import consumers
-from tests.factories import guest, house, play_out, room
+from tests.factories import guest, house_machines, play_out, room
 from tests.outage import Outage
 from tests.sockets import RunSocket
 
@@ -25,7 +25,7 @@ async def test_a_page_notices_that_the_broker_lost_the_last_lesson(
     settings.CHANNEL_LAYERS, settings.REDIS_URL = {"default": own}, outage.redis_url
     monkeypatch.setattr(consumers, "MISSED_AFTER_S", 0.0)
     monkeypatch.setattr(broadcaster, "CLOSE_WITHIN_S", 1e6)
-    learner = (await in_db(house)())[Side.SECOND]
+    learner = (await in_db(house_machines)())[Side.SECOND]
     path = f"/api/machines/{learner.pk}/ws"
     async with RunSocket(path) as page:
         assert await page.expect("joined") == {"lesson": 0}

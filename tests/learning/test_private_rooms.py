@@ -76,7 +76,7 @@ def has_secret(state: dict[str, Any], secret: str = "Qxz") -> bool:
 def secret_room(**asked: Any) -> tuple[Any, Machine, Seated]:
     owner = user("owner")
     hidden = machine(owner=owner, name="Qxz", is_public=False)
-    return owner, hidden, room(who=person(owner), **(asked or {"opponent": "machine", "machine": hidden.slug}))
+    return owner, hidden, room(person=person(owner), **(asked or {"opponent": "machine", "machine": hidden.slug}))
 
 
 class ViewerSocket(Socket):
@@ -245,7 +245,7 @@ def test_room_copies_are_hidden_like_their_originals() -> None:
     for public, sees in ((False, False), (True, True)):
         Machine.objects.filter(pk=hidden.pk).update(is_public=public)
         asked = {"opponent": "machine", "machine": hidden.slug, "fresh": True}
-        code = room(who=person(owner), **asked).room.code
+        code = room(person=person(owner), **asked).room.code
         assert has_secret(room_look(code=code)) is sees
         assert has_secret(room_look(code=code, person=person(owner)))
     assert Machine.objects.filter(room__isnull=False, is_public=True).count() == 1
@@ -253,9 +253,9 @@ def test_room_copies_are_hidden_like_their_originals() -> None:
 
 def test_a_private_house_machine_cannot_be_played() -> None:
     from learning.exceptions import MachineNotFoundError
-    from tests.factories import house
+    from tests.factories import house_machines
 
-    machines = house()
+    machines = house_machines()
     Machine.objects.filter(pk=machines[Side.SECOND].pk).update(is_public=False)
     with pytest.raises(MachineNotFoundError):
         room("menace", guest())
@@ -401,7 +401,7 @@ def test_the_reason_of_a_stop_names_no_hidden_machine() -> None:
 
 def test_a_private_copy_deleted_by_retention_leaves_no_name() -> None:
     owner, hidden, _ = secret_room()
-    code = room(who=person(owner), opponent="machine", machine=hidden.slug, fresh=True).room.code
+    code = room(person=person(owner), opponent="machine", machine=hidden.slug, fresh=True).room.code
     owner.delete()
     Room.objects.update(changed_at=timezone.now() - timedelta(days=400))
     run_retention()

@@ -27,7 +27,7 @@ from learning.selectors.sharing import machine_shared
 from learning.services.accounts import account_close
 from learning.services.machines import machine_delete
 from learning.services.sharing import machine_unshare
-from tests.factories import NC, api_with, machine, play_out, run_retention, trained, user
+from tests.factories import NC, api_with, machine, play_out, run_retention, trained_machine, user
 from tests.learning.services.test_personal_machines import guest_of, press_teach
 from tests.learning.test_private import routes_of
 from tests.sockets import RunSocket
@@ -477,7 +477,7 @@ def test_deletion_mentions_only_existing_rows(owner: Client, own: Machine) -> No
 def test_shared_pages_have_no_links_to_matches_and_runs(friend: Client, own: Machine, owner: Client) -> None:
     code = Room.objects.get(machine=str(own.pk)).code
     play_out(code, guest_of(owner))
-    trained(own, 5)
+    trained_machine(own, 5)
     page = friend.get(f"/machines/{own.pk}")
     assert [line["url"] for line in page.context["recent"]] == [None, None]
     assert code.encode() not in page.content

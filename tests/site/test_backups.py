@@ -38,7 +38,7 @@ from menace_site.operations.backups import (
     digest_of,
 )
 from tests.conftest import CannotTry
-from tests.factories import NC, guest, house, trained, user
+from tests.factories import NC, guest, house_machines, trained_machine, user
 from tests.threads import at_once
 from tests.waiting import HANG_S, wait_until
 
@@ -89,7 +89,7 @@ def used(learner: Machine) -> Iterator[Callable[[], int]]:
 
     def train() -> None:
         while not over.is_set():
-            trained(Machine.objects.get(pk=learner.pk), games=50, seed=happened[0])
+            trained_machine(Machine.objects.get(pk=learner.pk), games=50, seed=happened[0])
             happened[0] += 1
 
     def play() -> None:
@@ -108,7 +108,7 @@ def used(learner: Machine) -> Iterator[Callable[[], int]]:
 
 
 def test_site_resumes_from_a_copy_made_during_use(tmp_path: Path) -> None:
-    learner = house()[Side.SECOND]
+    learner = house_machines()[Side.SECOND]
     code = room_create(person=guest(), game=NC, opponent="menace", side=Side.FIRST).room.code
     account = user()
     tokens.token_make(user=account, name="a program", scopes=["read"], lifetime=None)
@@ -139,7 +139,7 @@ def test_site_resumes_from_a_copy_made_during_use(tmp_path: Path) -> None:
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    house()
+    house_machines()
     return backup_make(tmp_path)
 
 
@@ -270,7 +270,7 @@ def test_an_unreachable_database_gives_a_sentence(tmp_path: Path, monkeypatch: p
 
 
 def test_a_full_disk_keeps_the_existing_backups(tmp_path: Path, cannot_try: CannotTry) -> None:
-    house()
+    house_machines()
     old = tmp_path / "beadbox-20200101T000000Z.dump"
     mounted = subprocess.run(
         ["mount", "-t", "tmpfs", "-o", "size=32k", "tmpfs", tmp_path], check=False, capture_output=True

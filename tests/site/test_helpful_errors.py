@@ -13,7 +13,7 @@ from django.urls import get_resolver
 from games.accounts.tokens import token_make
 from menace_site.api.docs import ROOTS
 from menace_site.urls import PAGES
-from tests.factories import api_with, guest, house, machine, room, user
+from tests.factories import api_with, guest, house_machines, machine, room, user
 from tests.learning.test_private import TABLE, fill_placeholders, people, world
 
 __all__ = ["people", "world"]  # fixtures
@@ -153,7 +153,7 @@ def test_log_in_page_names_the_reason_and_the_alternatives(people: dict[str, Any
     ],
 )
 def test_a_name_that_is_nearly_right_is_suggested(method: str, address: str, body: Any, near: str) -> None:
-    house()
+    house_machines()
     owner = user("owner")
     machine(owner=owner, slug="mine-one", is_public=False)
     api = api_with(owner, "read", "play", "train")

@@ -41,7 +41,18 @@ from learning.workers.jobs import TurnEnd
 from learning.workers.pairings import PAIRINGS, claimable, pairing_play, tournament_play
 from learning.workers.runs import RUNS, run_execute
 from menace_site.observability.metrics import Copies, Site, metrics_text
-from tests.factories import NC, api_with, finished_experiment, house, machine, person, play, room, trained, user
+from tests.factories import (
+    NC,
+    api_with,
+    finished_experiment,
+    house_machines,
+    machine,
+    person,
+    play,
+    room,
+    trained_machine,
+    user,
+)
 from tests.recording import compare_with_recording
 from tests.sockets import RunSocket, Socket
 from tests.waiting import HANG_S
@@ -100,7 +111,7 @@ def test_schema() -> None:
 async def test_frames_of_a_match() -> None:
     def begin() -> Seated:
         first_ids()
-        house()
+        house_machines()
         return room("menace")
 
     seated = await in_db(begin)()
@@ -196,17 +207,17 @@ def quick(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
 def world(db: None, quick: None) -> dict[str, Any]:
     """Create a machine of each kind and one of everything else; return these with the owner's client."""
     first_ids()
-    house()
+    house_machines()
     owner = user("owner")
-    trained(machine(Side.FIRST, owner=owner, slug="boxes", name="Boxes"), games=50)
+    trained_machine(machine(Side.FIRST, owner=owner, slug="boxes", name="Boxes"), games=50)
     for slug, game, preset, opponent, games in (
         ("values", "romgon", "romgon-q", "easy", 2),
         ("weights", "romgon", "td-squares", "", 3),
         ("table", NC, "td-boards", "random", 50),
     ):
         one = machine_create(game=game, side=None, preset=preset, name=slug.title(), slug=slug, owner=owner)
-        trained(one, games=games, opponent=opponent or slug)
-    trained(machine_create(game="hexapawn", side=Side.SECOND, name="Hexapawn", slug="hexapawn"), games=20)
+        trained_machine(one, games=games, opponent=opponent or slug)
+    trained_machine(machine_create(game="hexapawn", side=Side.SECOND, name="Hexapawn", slug="hexapawn"), games=20)
     timing = Timing(crontab="0 3 * * *")
     schedule_create(user=owner, machine="boxes", stages=[Stage("random", 3)], timing=timing)
     cup = tournament_start(entries=["boxes", "table", "random"], game=NC, user=owner, games=20, seed=1, enqueue=False)

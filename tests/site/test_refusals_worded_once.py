@@ -39,7 +39,7 @@ from learning.serializers.runs import RunStartSerializer, StageSerializer
 from learning.serializers.schedules import TimingSerializer
 from learning.serializers.tournaments import TournamentStartSerializer
 from learning.services import tournaments
-from tests.factories import house
+from tests.factories import house_machines
 from tests.site.test_sentences import MOST_WORDS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -229,7 +229,7 @@ def test_a_move_that_is_not_allowed_is_refused_by_its_text() -> None:
 
 @pytest.mark.django_db
 def test_refusals_by_the_rules_are_whole_sentences(client: Client) -> None:
-    learner = house()[Side.FIRST]
+    learner = house_machines()[Side.FIRST]
     room = client.post("/api/rooms", {"opponent": "random"}, content_type="application/json").json()
     move = {"move": "0", "ply": 0, "seat_token": room["seat_token"]}
     board = {"game": "hexapawn", "board": "ooo---OOO"}

@@ -114,12 +114,12 @@ def owner(settings: Any) -> Any:
         models = [model for name in ("games", "learning") for model in apps.get_app_config(name).get_models()]
         for statement in connection.ops.sequence_reset_sql(no_style(), models):
             cursor.execute(statement)
-    factories.house()
+    factories.house_machines()
     owner = factories.user("owner")
-    learner = factories.trained(factories.machine(owner=owner, slug="learner"), games=50)
+    learner = factories.trained_machine(factories.machine(owner=owner, slug="learner"), games=50)
     q_machine = machine_create(game="romgon", side=None, name="Q", owner=owner, slug="keeper")
     factories.machine(owner=factories.user("another"), slug="hidden", is_public=False)
-    factories.trained(q_machine, games=2, opponent="easy")
+    factories.trained_machine(q_machine, games=2, opponent="easy")
     schedule_create(user=owner, machine=learner.slug, stages=[Stage("random", 3)], timing=Timing(every=3))
     for entries in ([learner.slug, "random", "perfect"], ["random", "perfect"]):
         tournament_start(entries=entries, game=factories.NC, user=owner, games=2, enqueue=False)

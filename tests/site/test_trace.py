@@ -18,7 +18,7 @@ from games.transport import broadcaster
 from learning.models import TrainingRun
 from learning.workers import runs as workers_runs
 from learning.workers.runs import RUNS, run_execute
-from tests.factories import NC, house, machine, room, user
+from tests.factories import NC, house_machines, machine, room, user
 from tests.sockets import Socket
 from tests.trace import Reader, Recorder, Trace
 from tests.waiting import HANG_S
@@ -60,7 +60,7 @@ def hold(name: str, found: tuple[int, ...], limits: tuple[int, ...]) -> None:
 async def test_a_live_move(monkeypatch: pytest.MonkeyPatch) -> None:
     # Messages of the previous move are always still in the broadcaster, whatever the speed of the machine.
     monkeypatch.setattr(broadcaster, "GATHER_S", HANG_S)
-    await in_db(house)()
+    await in_db(house_machines)()
     recorder, worst, last = Recorder(), [], []
     with recorder.installed():
         for _ in range(N_REPEATS):

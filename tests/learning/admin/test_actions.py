@@ -14,7 +14,7 @@ from games.models import ApiToken
 from learning.admin.machines import ACTION_GAMES
 from learning.models import Machine, TrainingRun
 from learning.services.runs import Stage, training_run_start
-from tests.factories import machine, trained, user
+from tests.factories import machine, trained_machine, user
 
 pytestmark = pytest.mark.django_db
 
@@ -113,7 +113,7 @@ def test_the_list_of_machines_shows_their_owners(staff: Any) -> None:
 
 
 def test_deletion_of_machines_is_confirmed(staff: Any) -> None:
-    gone, stays = trained(machine(name="Gone"), games=30), machine(name="Stays")
+    gone, stays = trained_machine(machine(name="Gone"), games=30), machine(name="Stays")
     chosen = {"action": "erase", "_selected_action": [gone.pk]}
     asked = staff.post("/admin/learning/machine/", chosen)
     page = asked.content.decode()

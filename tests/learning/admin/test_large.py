@@ -19,7 +19,7 @@ from games.models import Match, Room
 from learning.kinds.admin import MachineFilter
 from learning.models import Box, Lesson, Machine, TrainingRun
 from learning.services.runs import Stage, training_run_start
-from tests.factories import guest, machine, play_out, room, trained, user
+from tests.factories import guest, machine, play_out, room, trained_machine, user
 
 pytestmark = pytest.mark.django_db
 MAX_QUERIES = 9
@@ -42,7 +42,7 @@ def admin_options() -> dict[str, Any]:
 
 def rows_of_every_table() -> None:
     for _ in range(2):
-        learner = trained(machine(), games=20)
+        learner = trained_machine(machine(), games=20)
         play_out(room("machine", machine=learner.slug).room.code, guest())
         training_run_start(machine=learner.slug, stages=[Stage("random", 10)], seed=1, enqueue=False)
         rows_of_packages()

@@ -16,7 +16,7 @@ from learning.models import Lesson, Machine, Value
 from learning.services.machines import machine_create
 from learning.services.runs import Stage, training_run_start
 from learning.workers.runs import RUNS, run_execute
-from tests.factories import house, user
+from tests.factories import house_machines, user
 
 pytestmark = pytest.mark.django_db
 VALUES, LESSONS = "/admin/learning/value/", "/admin/learning/lesson/"
@@ -116,7 +116,7 @@ def test_a_lesson_shows_the_values_that_it_changed(browser: Client, learner: Mac
 
 
 def test_each_machine_links_to_its_boxes_or_values(browser: Client, learner: Machine) -> None:
-    (boxed, *_) = house().values()
+    (boxed, *_) = house_machines().values()
     text = browser.get("/admin/learning/machine/").content.decode()
     assert f"{VALUES}?machine={learner.pk}" in text
     assert f"box/?machine__id__exact={boxed.pk}" in text

@@ -16,7 +16,7 @@ from beadbox.rules.registry import GAMES, game_get
 from learning.advice.any_game import AnyGameAdviser
 from learning.advice.question import AdviceError
 from learning.models import Box
-from tests.factories import api_with, house, user
+from tests.factories import api_with, house_machines, user
 
 pytestmark = pytest.mark.django_db
 
@@ -172,7 +172,7 @@ def test_a_board_is_evaluated_exactly() -> None:
 
 
 def test_machine_shows_its_box_and_learns_nothing() -> None:
-    machine = house()[Side.FIRST]
+    machine = house_machines()[Side.FIRST]
     box = Box.objects.get(machine=machine, position=EMPTY)
     Box.objects.filter(pk=box.pk).update(beads=[0, 7, 0])
     answer = ask(machine=machine.slug, board=EMPTY)
@@ -193,7 +193,7 @@ def test_machine_shows_its_box_and_learns_nothing() -> None:
 
 def test_machine_without_a_bead_resigns() -> None:
     """A forced move is played without opening a box."""
-    machine = house()[Side.FIRST]
+    machine = house_machines()[Side.FIRST]
     key = GAME.encode(GAME.canonical(GAME.decode("X...O....")))
     box = Box.objects.get(machine=machine, position=key)
     Box.objects.filter(pk=box.pk).update(beads=[0] * len(box.beads))
@@ -205,7 +205,7 @@ def test_machine_without_a_bead_resigns() -> None:
 
 
 def test_wrong_side_is_refused_and_hidden_machine_not_found() -> None:
-    machine = house()[Side.SECOND]
+    machine = house_machines()[Side.SECOND]
     assert refused(machine=machine.slug) == "Invalid machine"
     for nobody in ("nobody", 0, -5, 10**30, "", "a\0b", "\ud800", "x" * 10_000):
         ask(status=404, machine=nobody)

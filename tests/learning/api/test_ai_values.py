@@ -15,7 +15,7 @@ from beadbox.learners.choice import OUTLOOK
 from learning.api.ai_schema import START_BOARD
 from learning.models import Decision, Lesson, Machine, Value
 from learning.services.machines import machine_create
-from tests.factories import api_with, house, user
+from tests.factories import api_with, house_machines, user
 
 pytestmark = pytest.mark.django_db
 MOVE = "/api/ai/move"
@@ -111,7 +111,7 @@ def test_a_machine_of_another_game_is_refused(learner: Machine) -> None:
         assert answer["flipModeEnabled"] is True
         assert any(view["isFlip"] for view in answer["candidateMoves"])
         assert answer["machine"]["id"] == flips.pk
-    for boxed in house().values():
+    for boxed in house_machines().values():
         assert ask(400, machine=boxed.slug)["error"] == "Invalid machine"
     body = {"game": "noughts-and-crosses", "board": ".........", "machine": "q"}
     response = Client().post(MOVE, json.dumps(body), content_type="application/json")

@@ -31,7 +31,7 @@ from learning.services.tournaments import tournament_start
 from learning.workers.pairings import tournament_play
 from learning.workers.runs import RUNS, run_execute
 from tests.bench.asked_ladder import question
-from tests.factories import NC, trained
+from tests.factories import NC, trained_machine
 
 pytestmark = pytest.mark.django_db
 
@@ -121,7 +121,7 @@ def test_no_chance_of_a_machine_is_above_one(slug: str, kind: str, preset: str) 
     for side in [None] if KINDS[kind].live.either_side else list(Side):
         machine = machine_create(game=slug, side=side, name="M", preset=preset, is_public=True)
         if game.takes_boxes:  # other games stay untrained, which is enough for a choice among all moves
-            trained(machine, 20)
+            trained_machine(machine, 20)
         scatter_beads(machine, seed=side or 0)
         address = f"/api/machines/{machine.pk}"
         for chance in check_chances(api.get(f"{address}/strength"), at_least=game.takes_boxes).values():
@@ -170,7 +170,7 @@ def test_no_chance_in_a_tournament_is_above_one() -> None:
     for preset in [*PRESETS, *TABLE_PRESETS]:
         for side in Side if preset in PRESETS else [None]:
             machine = machine_create(game=NC, side=side, name="M", preset=preset, is_public=True)
-            trained(machine, 20)
+            trained_machine(machine, 20)
             scatter_beads(machine, seed=side or 0)
             entries.append(machine.slug)
     held = tournament_start(user=None, entries=entries, games=10, game=NC, seed=1, enqueue=False)

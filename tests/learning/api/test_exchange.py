@@ -16,7 +16,7 @@ from games.accounts.tokens import token_make
 from learning.kinds.boxes.memory import ledger_errors
 from learning.kinds.machines import machine_export
 from learning.models import Machine
-from tests.factories import machine, trained, user
+from tests.factories import machine, trained_machine, user
 
 DATA_FOLDER = Path(__file__).parents[2] / "data" / "matchbox-ai"
 
@@ -45,7 +45,7 @@ def anna(client: Client) -> Any:
 class TestExport:
     @pytest.mark.parametrize("form", FORMATS)
     def test_every_format_as_a_file(self, client: Client, form: str) -> None:
-        learner = trained(machine())
+        learner = trained_machine(machine())
         answer = export(client, learner, form)
         assert answer.status_code == 200
         assert answer.content.decode() == machine_export(learner, form).text
@@ -91,7 +91,7 @@ class TestExport:
 @pytest.mark.django_db
 class TestImport:
     def test_exported_machine_can_be_imported(self, client: Client, anna: Any) -> None:
-        learner = trained(machine(Side.FIRST))
+        learner = trained_machine(machine(Side.FIRST))
         content = export(client, learner).content
         answer = post(client, content)
         assert answer.status_code == 201
@@ -134,7 +134,7 @@ class TestImport:
         assert post(client, text, "?side=2").status_code == 400
 
     def test_files_larger_than_a_common_body_are_read(self, client: Client, anna: Any) -> None:
-        content = machine_export(trained(machine(preset="apl-notebook"))).text
+        content = machine_export(trained_machine(machine(preset="apl-notebook"))).text
         assert len(content) > 128 * 1024
         assert post(client, content).status_code == 201
 
@@ -213,7 +213,7 @@ class TestImport:
 class TestImportPage:
     def test_a_file_becomes_a_machine_of_ones_own(self, client: Client, anna: Any) -> None:
         assert b"Import a machine" in client.get("/machines/import").content
-        text = machine_export(trained(machine(name="Old friend"))).text
+        text = machine_export(trained_machine(machine(name="Old friend"))).text
         answer = client.post("/machines/import", {"file": BytesIO(text.encode())})
         copy = Machine.objects.get(owner=anna)
         assert answer.headers["Location"] == copy.get_absolute_url()

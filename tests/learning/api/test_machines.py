@@ -15,7 +15,7 @@ from learning.kinds.boxes.memory import ledger_errors
 from learning.models import Machine
 from learning.services import machines as services
 from learning.services.runs import Stage, training_run_start
-from tests.factories import NC, api_with, guest, house, machine, play_out, room, trained
+from tests.factories import NC, api_with, guest, house_machines, machine, play_out, room, trained_machine
 
 pytestmark = pytest.mark.django_db
 
@@ -79,7 +79,7 @@ def test_permissions_of_every_call(people: People, owner: Any, call: str, who: s
 
 @pytest.mark.parametrize("method", ["patch", "delete"])
 def test_only_staff_changes_house_machines(people: People, method: str) -> None:
-    learner = house()[Side.FIRST]
+    learner = house_machines()[Side.FIRST]
     for who, status in {"owner": 403, "guest": 401, "staff": 200 if method == "patch" else 204}.items():
         response = getattr(people[who], method)(f"/api/machines/{learner.pk}", {"description": "Ours."})
         assert response.status_code == status
@@ -209,7 +209,7 @@ def test_refusal_of_a_change_names_the_field(people: People, owner: Any, body: d
 
 
 def test_a_copy_begins_with_the_state_of_the_original(people: People, owner: Any) -> None:
-    learner = trained(machine(owner=owner), 300)
+    learner = trained_machine(machine(owner=owner), 300)
     copy = people["other"].post(f"/api/machines/{learner.slug}/clone", {"name": "Twin", "public": False}).json()
     assert (copy["name"], copy["owner"], copy["copied_from"], copy["public"]) == ("Twin", "other", learner.pk, False)
     assert (copy["games"], copy["lessons"]) == (0, 0)
@@ -217,7 +217,7 @@ def test_a_copy_begins_with_the_state_of_the_original(people: People, owner: Any
     assert list(Machine.objects.get(pk=copy["id"]).boxes.order_by("position").values_list("position", "beads")) == [
         *boxes
     ]
-    trained(Machine.objects.get(pk=copy["id"]), 100)
+    trained_machine(Machine.objects.get(pk=copy["id"]), 100)
     assert list(learner.boxes.order_by("position").values_list("position", "beads")) == [*boxes]
     assert ledger_errors() == []
 
@@ -236,7 +236,7 @@ def test_reset_and_delete_wait_for_the_training_to_end(people: People, owner: An
 
 
 def test_reset_keeps_the_ledger_valid(people: People, owner: Any) -> None:
-    learner = trained(machine(owner=owner), 300)
+    learner = trained_machine(machine(owner=owner), 300)
     answer = people["owner"].post(f"/api/machines/{learner.pk}/reset").json()
     assert (answer["games"], answer["wins"], answer["level"]) == (0, 0, 1)
     assert ledger_errors() == []
@@ -343,7 +343,7 @@ def test_number_of_queries_does_not_depend_on_the_length(people: People, owner: 
 
 @pytest.fixture
 def learner() -> Machine:
-    return trained(machine(Side.FIRST, "matchbox-ai"), 400)
+    return trained_machine(machine(Side.FIRST, "matchbox-ai"), 400)
 
 
 def boxes_of(api: APIClient, learner: Machine, query: str = "") -> list[dict[str, Any]]:
@@ -433,7 +433,7 @@ def test_a_page_of_boxes_takes_three_queries(people: People, learner: Machine, l
 
 
 def test_a_box_has_the_orientation_of_the_request(people: People) -> None:
-    learner = trained(machine(Side.SECOND), 50)
+    learner = trained_machine(machine(Side.SECOND), 50)
     answers = {
         asked: people["guest"].get(f"/api/machines/{learner.pk}/boxes/{asked}").json()
         for asked in ("X........", "........X")

@@ -20,7 +20,7 @@ from learning.models import JobStatus, Machine, TrainingRun
 from learning.services.runs import training_run_cancel
 from learning.workers.runs import RUNS, run_execute
 from tests.conftest import StartWorker
-from tests.factories import api_with, in_memory, machine, user
+from tests.factories import api_with, machine, trained_memory, user
 from tests.learning.runs import execute_run, run_of
 from tests.sockets import RunSocket, session_of
 from tests.waiting import wait_until
@@ -125,7 +125,7 @@ def test_random_seed_is_reported_and_trains_the_same_again(people: dict[str, API
     assert known["wins"] + known["draws"] + known["losses"] == 100
     assert [known["curve"][0]["games"], known["curve"][-1]["games"]] == [0, 100]
     assert set(known["curve"][0]["strength"]) == {"random", "win_block", "perfect", "worst"}
-    again = in_memory(machine(Side.FIRST), 100, first["seed"])
+    again = trained_memory(machine(Side.FIRST), 100, first["seed"])
     for box in learner.boxes.all():
         assert box.beads == again.beads[again.slots(again.table.keys.index(box.position))].tolist()
 
@@ -328,7 +328,7 @@ def test_a_worker_trains_a_run_of_the_api(start_worker: StartWorker) -> None:
     api = api_with(account, "read", "train")
     run = api.post(URL, body(learner, games=20_000, seed=5)).json()
     assert wait_until(lambda: api.get(f"{URL}/{run['id']}").json()["status"] == "finished")
-    expected = in_memory(machine(Side.FIRST), 20_000, 5)
+    expected = trained_memory(machine(Side.FIRST), 20_000, 5)
     for box in learner.boxes.all():
         assert box.beads == expected.beads[expected.slots(expected.table.keys.index(box.position))].tolist()
     long = api.post(URL, body(learner, games=1_000_000_000)).json()

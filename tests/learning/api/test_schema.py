@@ -19,7 +19,7 @@ from learning.services.schedules import Timing, schedule_create
 from learning.services.tournaments import tournament_start
 from learning.workers.pairings import tournament_play
 from learning.workers.runs import RUNS, run_execute
-from tests.factories import api_with, guest, machine, play_out, room, trained, user
+from tests.factories import api_with, guest, machine, play_out, room, trained_machine, user
 from tests.schema import differences
 
 pytestmark = pytest.mark.django_db
@@ -30,7 +30,7 @@ COMPARED_ELSEWHERE = ("/api/ai", "/api/experiment", "/api/games", "/api/rooms")
 def addresses() -> dict[str, str]:
     """For each path of the schema an address with data."""
     owner = user("owner")
-    learner = trained(machine(owner=owner))
+    learner = trained_machine(machine(owner=owner))
     seated = room("machine", guest(), machine=learner.slug)
     play_out(seated.room.code, guest())
     schedule = schedule_create(user=owner, machine=learner.slug, stages=[Stage("random", 3)], timing=Timing(every=3))

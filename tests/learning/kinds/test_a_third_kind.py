@@ -36,7 +36,19 @@ from learning.services.runs import Stage, training_run_start
 from learning.services.tournaments import MAX_LONG_GAMES, tournament_start
 from learning.workers.pairings import tournament_play
 from learning.workers.runs import RUNS, run_execute
-from tests.factories import NC, api_with, guest, machine, machine_strength, person, play, play_out, room, trained, user
+from tests.factories import (
+    NC,
+    api_with,
+    guest,
+    machine,
+    machine_strength,
+    person,
+    play,
+    play_out,
+    room,
+    trained_machine,
+    user,
+)
 from tests.learning.kinds.last_won import (
     LAST_WON,
     LastWon,
@@ -107,7 +119,7 @@ class TestCreation:
 
 class TestTraining:
     def test_run_in_chunks_equals_training_in_one_go(self) -> None:
-        learner = trained(last_won(), 300)
+        learner = trained_machine(last_won(), 300)
         assert_ledger_explains(learner)
         assert learner.n_games == 300
         assert learner.n_wins > learner.n_losses
@@ -132,7 +144,7 @@ class TestTraining:
 
     def test_strength_is_that_of_the_last_point(self) -> None:
         assert machine_strength(last_won()) == {}
-        assert machine_strength(trained(last_won(), 200))["random"]["games"] == LastWonTraining.sampling.n_games
+        assert machine_strength(trained_machine(last_won(), 200))["random"]["games"] == LastWonTraining.sampling.n_games
 
 
 class TestLiveMatches:
@@ -192,7 +204,7 @@ class TestLiveMatches:
 
 class TestFilesAndCopies:
     def test_a_file_brings_back_the_same_machine(self) -> None:
-        learner = trained(last_won(), 200)
+        learner = trained_machine(last_won(), 200)
         text = machine_export(learner).text
         again = machine_import(user=None, content=text.encode()).machine
         assert_ledger_explains(again)
@@ -200,21 +212,21 @@ class TestFilesAndCopies:
         assert again.n_values == learner.n_values
 
     def test_refusal_of_a_wrong_file_names_the_place(self) -> None:
-        file = json.loads(machine_export(trained(last_won(), 100)).text)
+        file = json.loads(machine_export(trained_machine(last_won(), 100)).text)
         file["values"][0]["value"] = 2
         answer = api_with(user()).post("/api/machines/import", json.dumps(file), content_type="application/json")
         assert answer.status_code == 400
         assert "values[0].value" in answer.content.decode()
 
     def test_export_and_import_by_commands(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        learner = trained(last_won(), 100)
+        learner = trained_machine(last_won(), 100)
         call_command("export_machine", learner.slug, out=tmp_path / "toy.json")
         call_command("import_machine", str(tmp_path / "toy.json"))
         assert f"{learner.n_values} values" in capsys.readouterr().out
 
     def test_machine_is_copied_reset_and_deleted(self, monkeypatch: pytest.MonkeyPatch) -> None:
         owner = user()
-        learner = trained(last_won(owner=owner), 200)
+        learner = trained_machine(last_won(owner=owner), 200)
         copy = machine_copy(user=owner, machine_id=learner.pk)
         assert_ledger_explains(copy)
         assert dict(copy.values.values_list("key", "value")) == dict(learner.values.values_list("key", "value"))
@@ -231,7 +243,7 @@ class TestFilesAndCopies:
 class TestTournament:
     def test_a_toy_machine_takes_part_among_machines_with_boxes(self) -> None:
         owner = user(is_staff=True)
-        learner, menace = trained(last_won(), 300), trained(machine(Side.FIRST), 300)
+        learner, menace = trained_machine(last_won(), 300), trained_machine(machine(Side.FIRST), 300)
         tournament = tournament_start(
             user=owner, entries=[learner.slug, menace.slug, "perfect", "random"], games=4, seed=1, enqueue=False
         )
@@ -264,7 +276,7 @@ class TestTournament:
         assert client.post(f"/tournaments/new?game={NC}", {**form, "machines": [str(menace.pk)]}).status_code == 302
 
     def test_entrant_plays_with_its_values_at_the_start(self) -> None:
-        learner, game = trained(last_won(), 100), game_get(NC)
+        learner, game = trained_machine(last_won(), 100), game_get(NC)
         entry = TournamentEntry(machine=learner, rule=learner.rule_json, **LastWonTraining().entry_fields(learner))
 
         def stored_games() -> list[Any]:
@@ -273,7 +285,7 @@ class TestTournament:
             return [game_played(game, movers, RandomSource(seed)) for seed in range(20)]
 
         then = stored_games()
-        trained(learner, 300, seed=2)
+        trained_machine(learner, 300, seed=2)
         assert stored_games() == then
         machine_reset(user=user(is_staff=True), machine_id=learner.pk)
         with pytest.raises(EntryGoneError):
@@ -282,7 +294,7 @@ class TestTournament:
 
 class TestPages:
     def test_every_page_shows_the_machine(self, client: Client, owner: Any) -> None:
-        learner = trained(last_won(owner=owner), 100)
+        learner = trained_machine(last_won(owner=owner), 100)
         page = client.get(learner.get_absolute_url()).content.decode()
         assert "the move that last won, for every board" in page
         assert "Random play" in page
@@ -305,7 +317,7 @@ class TestPages:
         assert client.get(f"{learner.get_absolute_url()}/print").url == learner.get_absolute_url()
 
     def test_no_page_mentions_beads_or_sides(self, client: Client, owner: Any) -> None:
-        learner, other = trained(last_won(owner=owner), 100), last_won(owner=owner)
+        learner, other = trained_machine(last_won(owner=owner), 100), last_won(owner=owner)
         here = learner.get_absolute_url()
         tournament = tournament_start(user=owner, entries=[learner.slug, "random"], games=1, seed=1, enqueue=False)
         pages = [f"/runs/{learner.runs.get().pk}", f"{here}/edit", f"{here}/train", "/tournaments"]
@@ -327,7 +339,7 @@ class TestPages:
         assert "A machine plays one side only." in client.get(f"/tournaments/new?game={NC}").content.decode()
 
     def test_the_api_shows_its_values_and_refuses_boxes(self) -> None:
-        learner = trained(last_won(), 100)
+        learner = trained_machine(last_won(), 100)
         api = api_with(None)
         assert api.get(f"/api/machines/{learner.pk}").json()["rule"] == learner.rule_json
         assert (
@@ -338,7 +350,7 @@ class TestPages:
             assert api.get(f"/api/machines/{learner.pk}/{nothing}").status_code == 404
 
     def test_advice_gives_a_move(self) -> None:
-        learner = trained(last_won(), 300)
+        learner = trained_machine(last_won(), 300)
         question = {"game": NC, "board": game_get(NC).encode(game_get(NC).initial_position()), "machine": learner.slug}
         answer = api_with(None).post("/api/ai/move", question, format="json").json()
         assert answer["box"] is None
@@ -346,7 +358,7 @@ class TestPages:
 
     def test_admin_shows_its_values(self, client: Client) -> None:
         client.force_login(user("staff", is_staff=True, is_superuser=True))
-        learner = trained(last_won(), 100)
+        learner = trained_machine(last_won(), 100)
         page = client.get("/admin/learning/machine/").content.decode()
         assert f'<a href="/admin/learning/value/?machine={learner.pk}">Values</a>' in page
         values = client.get(f"/admin/learning/value/?machine={learner.pk}")

@@ -18,7 +18,7 @@ from learning.kinds.machines import machine_export
 from learning.models import Machine
 from learning.services.machines import machine_import, machine_reset
 from learning.services.personal_machines import personal_machine_play
-from tests.factories import NC, api_with, guest, machine, machine_strength, play_out, trained
+from tests.factories import NC, api_with, guest, machine, machine_strength, play_out, trained_machine
 
 pytestmark = pytest.mark.django_db
 
@@ -142,7 +142,7 @@ def test_reset_clears_the_curve() -> None:
 
 
 def test_curve_of_much_training_is_short_and_ends_at_the_last() -> None:
-    learner = trained(machine(Side.FIRST), 2000)
+    learner = trained_machine(machine(Side.FIRST), 2000)
     shown = progress(learner)
     assert 2 <= len(shown["curve"]) <= CURVE_POINTS + 2
     assert shown["curve"][-1] == [2000, pytest.approx(chance_not_to_lose(learner), abs=1e-12)]
@@ -150,7 +150,7 @@ def test_curve_of_much_training_is_short_and_ends_at_the_last() -> None:
 
 
 def test_progress_of_an_imported_machine() -> None:
-    one = trained(machine())
+    one = trained_machine(machine())
     again = machine_import(user=None, content=machine_export(one).text.encode()).machine
     shown = progress(again)
     assert shown["games"] == again.n_games > 0

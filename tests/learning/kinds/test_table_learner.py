@@ -54,7 +54,19 @@ from learning.services.runs import Stage, training_run_start
 from learning.services.tournaments import MAX_LONG_GAMES, tournament_start
 from learning.workers.pairings import tournament_play
 from learning.workers.runs import RUNS, Pace, run_chunk, run_execute
-from tests.factories import NC, api_with, guest, machine, machine_strength, person, play, play_out, room, trained, user
+from tests.factories import (
+    NC,
+    api_with,
+    guest,
+    machine,
+    machine_strength,
+    person,
+    play,
+    play_out,
+    room,
+    trained_machine,
+    user,
+)
 
 GAME = game_get(NC)
 RULE = TableRule(
@@ -192,7 +204,7 @@ class TestTraining:
 
     @each_preset
     def test_strength_is_the_exact_mean_of_both_sides(self, preset: str) -> None:
-        one = trained(learner_of_preset(preset), 500)
+        one = trained_machine(learner_of_preset(preset), 500)
         memory = MEMORY.load(one)
         sides = [table_against_opponent(memory, side, OPPONENTS["random"]) for side in Side]
         strength = machine_strength(one)
@@ -206,7 +218,7 @@ class TestLiveMatches:
     @each_preset
     @pytest.mark.parametrize("side", Side, ids=["first", "second"])
     def test_machine_learns_when_a_match_ends(self, preset: str, side: Side) -> None:
-        one = trained(learner_of_preset(preset), 300)
+        one = trained_machine(learner_of_preset(preset), 300)
         before, epsilon = stored_values(one), one.epsilon
         seated = room("machine", machine=str(one.pk), side=side)
         play_out(seated.room.code, guest())
@@ -233,7 +245,7 @@ class TestLiveMatches:
         assert (lesson.kind, one.n_games, one.epsilon) == (LessonKind.MATCH, 301, readable.epsilon)
 
     def test_machine_shows_values_of_moves_and_changes_of_a_game(self) -> None:
-        one = trained(learner_of_preset("td-boards"), 2_000)
+        one = trained_machine(learner_of_preset("td-boards"), 2_000)
         seated = room("machine", machine=str(one.pk))
         state = play(seated, guest(), "5")
         (seat,) = (seat for seat in state["seats"] if seat["machine"])
@@ -253,7 +265,7 @@ class TestLiveMatches:
         )
 
     def test_a_frozen_machine_neither_explores_nor_learns(self) -> None:
-        one = trained(learner(), 500)
+        one = trained_machine(learner(), 500)
         Machine.objects.update(learns=False, epsilon=1.0)
         before = stored_values(one)
         for _ in range(5):
@@ -292,7 +304,7 @@ class TestWhereBoardsReturn:
     def test_live_it_learns_during_the_match(self, preset: str, side: Side) -> None:
         """Choices and lessons are those of a machine that learns after every move."""
         rule = replace(TABLE_PRESETS[preset].rule, step_size=0.5, exploring=0.2, start_value=0.1)
-        one = trained(learner(rule, CIRCLES), 20)
+        one = trained_machine(learner(rule, CIRCLES), 20)
         readable, game = MEMORY.load(one).readable(), game_get(CIRCLES)
         seated = room_create(person=guest(), game=CIRCLES, opponent="machine", machine=str(one.pk), side=side)
         play_out(seated.room.code, guest())
@@ -331,7 +343,7 @@ class TestWhereBoardsReturn:
 class TestAdvice:
     @each_preset
     def test_advice_gives_a_move_and_the_value_of_each(self, preset: str) -> None:
-        one = trained(learner_of_preset(preset), 1_000)
+        one = trained_machine(learner_of_preset(preset), 1_000)
         readable = MEMORY.load(one).readable()
         position = GAME.decode("X...O....")
         asked = {"game": NC, "board": "X...O....", "machine": one.slug}
@@ -354,14 +366,14 @@ class TestAdvice:
 
 class TestFilesAndCopies:
     def test_a_file_brings_back_the_same_machine(self) -> None:
-        one = trained(learner(description="d"), 300)
+        one = trained_machine(learner(description="d"), 300)
         text = machine_export(one).text
         again = machine_import(user=user(), content=text.encode()).machine
         assert stored_values(again) == stored_values(one)
         assert (again.epsilon, again.n_values) == (one.epsilon, one.n_values)
         assert machine_export(again).text == text
         for machine_of in (one, again):
-            trained(machine_of, 50, seed=9)
+            trained_machine(machine_of, 50, seed=9)
         assert stored_values(again) == stored_values(one)
 
     @pytest.mark.parametrize(
@@ -380,13 +392,13 @@ class TestFilesAndCopies:
         ],
     )
     def test_refusal_of_a_wrong_file_names_the_place(self, change: dict[str, Any], reason: str) -> None:
-        file = json.loads(machine_export(trained(learner(), 50)).text)
+        file = json.loads(machine_export(trained_machine(learner(), 50)).text)
         file["values"][0] |= change
         self.refused(file, reason)
 
     def test_file_of_another_game_or_method_is_refused(self) -> None:
         """A file with fields that the machine's method does not have is refused too."""
-        file = json.loads(machine_export(trained(learner(), 50)).text)
+        file = json.loads(machine_export(trained_machine(learner(), 50)).text)
         assert file["values"]
         self.refused({**file, "game": "hexapawn"}, "values[0].key")
         self.refused({**file, "game": "romgon"}, "rule")
@@ -405,22 +417,22 @@ class TestFilesAndCopies:
 
     def test_a_copy_continues_from_the_state_of_its_original(self) -> None:
         owner = user()
-        one = trained(learner_of_preset("monte-carlo-table", owner=owner), 200)
+        one = trained_machine(learner_of_preset("monte-carlo-table", owner=owner), 200)
         copy = machine_copy(user=owner, machine_id=one.pk)
         assert stored_values(copy) == stored_values(one)
         for machine_of in (one, copy):
-            trained(machine_of, 100, seed=9)
+            trained_machine(machine_of, 100, seed=9)
         assert stored_values(copy) == stored_values(one)
         reset = machine_reset(user=owner, machine_id=copy.pk)
         assert (stored_values(reset), reset.n_values, reset.epsilon) == ({}, 0, 0.1)
-        trained(reset, 50)
+        trained_machine(reset, 50)
         assert stored_values(reset)
         machine_delete(user=owner, machine_id=one.pk)
         assert not Machine.objects.filter(pk=one.pk).exists()
 
     def test_copies_and_imports_respect_the_limit_of_values(self, settings: Any) -> None:
         owner = user()
-        one = trained(learner(owner=owner), 50)
+        one = trained_machine(learner(owner=owner), 50)
         settings.VALUES_PER_ROOM_COPY = one.n_values - 1
         with pytest.raises(ValueQuotaError):
             room("machine", machine=str(one.pk), fresh=True)
@@ -435,7 +447,7 @@ class TestFilesAndCopies:
             machine_import(user=owner, content=machine_export(one).text.encode())
 
     def test_only_the_owner_trains_resets_or_deletes(self) -> None:
-        one, other = trained(learner(owner=user()), 50), api_with(user("other"))
+        one, other = trained_machine(learner(owner=user()), 50), api_with(user("other"))
         before = stored_values(one)
         for act in ("reset", "train"):
             assert other.post(f"/api/machines/{one.pk}/{act}", {"opponent": "random", "games": 1}).status_code in (
@@ -450,8 +462,8 @@ class TestFilesAndCopies:
 class TestTournament:
     def test_results_against_boxes_are_exact(self) -> None:
         owner = user(is_staff=True)
-        one, other = trained(learner_of_preset("td-boards"), 300), trained(learner(), 300)
-        menace = trained(machine(Side.FIRST), 300)
+        one, other = trained_machine(learner_of_preset("td-boards"), 300), trained_machine(learner(), 300)
+        menace = trained_machine(machine(Side.FIRST), 300)
         entries, games = [one.slug, other.slug, menace.slug, "random"], MAX_LONG_GAMES + 1
         tournament = tournament_start(user=owner, entries=entries, games=games, seed=1, enqueue=False)
         tournament_play(tournament.pk)
@@ -466,7 +478,7 @@ class TestTournament:
         assert pairing.expected == pytest.approx([exact.win, exact.draw, exact.loss], abs=1e-12)
 
     def test_results_against_unreduced_boxes_are_exact(self) -> None:
-        one = trained(learner_of_preset("q-table"), 300)
+        one = trained_machine(learner_of_preset("q-table"), 300)
         raw = machine(
             Side.FIRST, rule=replace(PRESETS["michie-1961"].rule, reduce_symmetry=False, merge_symmetric_moves=False)
         )
@@ -477,10 +489,10 @@ class TestTournament:
         assert played == pytest.approx(np.array(pairing.expected), abs=0.06)
 
     def test_entrant_plays_with_its_values_at_the_start(self) -> None:
-        one = trained(learner(), 100)
+        one = trained_machine(learner(), 100)
         then = MEMORY.load(one).readable().values
         entry = TournamentEntry(machine=one, rule=one.rule_json, **TableLearnerTraining().entry_fields(one))
-        trained(one, 300, seed=2)
+        trained_machine(one, 300, seed=2)
         player = entry_player(entry, GAME)
         assert all(then.get(key, 0.5) == value for key, value in player.table.memory.readable().values.items())
         assert then.keys() < player.table.memory.readable().values.keys()
@@ -503,7 +515,7 @@ class TestPages:
     def test_every_page_shows_the_machine(self, client: Client) -> None:
         owner = user()
         client.force_login(owner)
-        one = trained(learner_of_preset("td-boards", owner=owner), 300)
+        one = trained_machine(learner_of_preset("td-boards", owner=owner), 300)
         here = one.get_absolute_url()
         page = unescape(client.get(here).content.decode())
         for words in ("for every board or move", "as noughts", "as crosses", "from every value in its table", "Sutton"):
@@ -523,7 +535,7 @@ class TestPages:
     def test_number_of_queries_does_not_depend_on_the_values(self, client: Client, page: str) -> None:
         one, counts = learner(), []
         for games in (10, 2_000):
-            trained(one, games)
+            trained_machine(one, games)
             with CaptureQueriesContext(connection) as queries:
                 client.get(f"{one.get_absolute_url()}{page}")
             counts.append(len(queries))
@@ -532,7 +544,7 @@ class TestPages:
     def test_admin_shows_its_values(self, client: Client) -> None:
         client.force_login(user("staff", is_staff=True, is_superuser=True))
         for preset in ("td-boards", "q-table"):
-            one = trained(learner_of_preset(preset), 50)
+            one = trained_machine(learner_of_preset(preset), 50)
             assert client.get(f"/admin/learning/value/?machine={one.pk}").status_code == 200
             entry = one.values.order_by("-n_visits")[0]
             assert client.get(f"/admin/learning/value/{entry.pk}/change/").status_code == 200

@@ -24,7 +24,7 @@ from learning.services.tournaments import tournament_start
 from learning.workers.pairings import tournament_play
 from learning.workers.runs import RUNS, run_execute
 from tests.compaction import compacted
-from tests.factories import NC, api_with, guest, machine, machine_strength, play, room, trained, user
+from tests.factories import NC, api_with, guest, machine, machine_strength, play, room, trained_machine, user
 from tests.learning.kinds.registering import registered
 from tests.learning.kinds.win_counter.kind import WIN_COUNTER
 from tests.learning.kinds.win_counter.learner import WinCounter, WinCounterRule
@@ -66,7 +66,7 @@ def test_the_kind_imports_no_memory_of_another_kind() -> None:
 def test_run_in_chunks_equals_training_in_one_go(capsys: pytest.CaptureFixture[str]) -> None:
     made = api_with(user()).post("/api/machines", {"game": NC, "preset": "win-counter"}, format="json").json()
     assert (made["side"], made["name"]) == (None, "Noughts and crosses, counted")
-    learner = trained(counter(), 60)
+    learner = trained_machine(counter(), 60)
     assert (learner.n_games, learner.runs.get().curve.count() > 3) == (60, True)
     alone = WinCounter(game_get(NC), WinCounterRule(), {})
     alone.train(OPPONENTS["random"], 60, RandomSource(1))
@@ -101,10 +101,10 @@ def test_machine_learns_when_a_match_ends(capsys: pytest.CaptureFixture[str]) ->
 
 def test_machine_is_copied_reset_and_deleted(capsys: pytest.CaptureFixture[str]) -> None:
     owner = user()
-    learner = trained(counter(owner=owner), 40)
+    learner = trained_machine(counter(owner=owner), 40)
     copy = machine_copy(user=owner, machine_id=learner.pk)
     assert counts(copy) == counts(learner)
-    trained(copy, 20, seed=2)
+    trained_machine(copy, 20, seed=2)
     assert counts(copy) != counts(learner)
     audit_report(capsys)
     reset = machine_reset(user=owner, machine_id=copy.pk)
@@ -115,7 +115,7 @@ def test_machine_is_copied_reset_and_deleted(capsys: pytest.CaptureFixture[str])
 
 
 def test_a_file_brings_back_the_same_machine(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    learner = trained(counter(), 40)
+    learner = trained_machine(counter(), 40)
     text = machine_export(learner).text
     again = machine_import(user=None, content=text.encode()).machine
     assert machine_export(again).text == text
@@ -132,13 +132,13 @@ def test_a_file_brings_back_the_same_machine(tmp_path: Path, capsys: pytest.Capt
 
 def test_entrant_plays_with_its_counts_at_the_start() -> None:
     owner = user(is_staff=True)
-    learner, menace = trained(counter(), 40), machine()
+    learner, menace = trained_machine(counter(), 40), machine()
     tournament = tournament_start(
         user=owner, entries=[learner.slug, menace.slug, "random"], games=2, seed=1, enqueue=False
     )
     entry = TournamentEntry.objects.get(machine=learner)
     then = counts(learner)
-    trained(learner, 40, seed=2)
+    trained_machine(learner, 40, seed=2)
     player: Any = entry_player(entry, game_get(NC)).played
     assert player.counts == {key: tuple(held) for key, held in then.items()}
     tournament_play(tournament.pk)
@@ -150,7 +150,7 @@ def test_entrant_plays_with_its_counts_at_the_start() -> None:
 
 
 def test_ledger_is_compacted_and_audited(capsys: pytest.CaptureFixture[str]) -> None:
-    learner = trained(counter(), 110)
+    learner = trained_machine(counter(), 110)
     n_changes, held = WinCountChange.objects.count(), counts(learner)
     assert compacted(learner).n_folded == learner.n_lessons
     assert WinCountChange.objects.count() < n_changes
@@ -166,7 +166,7 @@ def test_ledger_is_compacted_and_audited(capsys: pytest.CaptureFixture[str]) -> 
 def test_pages_show_the_machine(client: Client) -> None:
     owner = user("ann", is_staff=True, is_superuser=True)
     client.force_login(owner)
-    learner = trained(counter(owner=owner), 40)
+    learner = trained_machine(counter(owner=owner), 40)
     page = client.get(learner.get_absolute_url())
     assert "win_counter/machine.html" in [template.name for template in page.templates]
     assert f"{len(counts(learner))} counts" in page.content.decode()

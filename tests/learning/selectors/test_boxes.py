@@ -17,7 +17,7 @@ from learning.kinds.boxes.why import why_view
 from learning.models import Box, Machine
 from learning.services.copies import machine_clone
 from tests import factories
-from tests.factories import guest, machine, play_out, trained
+from tests.factories import guest, machine, play_out, trained_machine
 
 PRESETS = ["michie-1961", "matchbox-ai", "apl-notebook"]
 
@@ -46,7 +46,10 @@ class TestBoxesAt:
         learner = machine(Side.SECOND)
         stood: list[dict[str, list[int]] | None] = [current_beads(learner)]
         for seed in range(3):
-            stood += [None, current_beads(trained(learner, games=60, seed=seed))]  # one step after the first game
+            stood += [
+                None,
+                current_beads(trained_machine(learner, games=60, seed=seed)),
+            ]  # one step after the first game
             play_out(factories.room("machine", machine=learner.slug).room.code, guest())
             learner.refresh_from_db()
             stood += [current_beads(learner)] if learner.n_lessons == len(stood) else [None, current_beads(learner)]
@@ -57,14 +60,14 @@ class TestBoxesAt:
         assert boxes_at(learner, learner.n_lessons + 99) == current_beads(learner)
 
     def test_boxes_take_one_query_and_are_in_order_of_play(self) -> None:
-        learner = trained(machine(Side.FIRST))
+        learner = trained_machine(machine(Side.FIRST))
         with CaptureQueriesContext(connection) as queries:
             boxes = boxes_at(learner, 0)
         assert len(queries) == 1
         assert list(boxes) == list(learner.boxes.order_by("ply", "position").values_list("position", flat=True))
 
     def test_a_copy_begins_with_the_beads_of_its_original(self) -> None:
-        learner = trained(machine())
+        learner = trained_machine(machine())
         copy = machine_clone(machine_id=learner.pk, name="Copy")
         assert boxes_at(copy, 0) == current_beads(learner)
 
@@ -73,7 +76,7 @@ class TestBoxesAt:
 class TestExplanation:
     @pytest.mark.parametrize("preset", PRESETS)
     def test_every_move_agrees_with_the_readable_machine(self, preset: str) -> None:
-        learner = trained(machine(Side.SECOND, preset), games=3000)
+        learner = trained_machine(machine(Side.SECOND, preset), games=3000)
         menace, game = readable_machine(learner), learner.game_rules
         # All orientations of a sample across the whole game.
         for position in own_positions(learner)[::37]:
@@ -90,7 +93,7 @@ class TestExplanation:
                     assert line["beads"] == view["box"]["beads"][line["slot"]]
 
     def test_a_turned_position_turns_its_moves(self) -> None:
-        learner = trained(machine(Side.SECOND))
+        learner = trained_machine(machine(Side.SECOND))
         game = learner.game_rules
         position = game.decode("X........")
         straight = {m["move"]: m for m in why_view(learner, game.encode(position))["moves"]}
@@ -130,7 +133,7 @@ class TestExplanation:
 class TestVisits:
     @pytest.mark.parametrize("opponent", ["random", "perfect"])
     def test_visit_chances_equal_those_of_the_readable_machine(self, opponent: str) -> None:
-        learner = trained(machine(Side.SECOND))
+        learner = trained_machine(machine(Side.SECOND))
         menace, game = readable_machine(learner), learner.game_rules
         chance: dict[Any, float] = {game.initial_position(): 1.0}
         visits = dict.fromkeys(current_beads(learner), 0.0)
@@ -157,7 +160,7 @@ class TestVisits:
         learner = machine(Side.FIRST)
         fresh = box_visits(learner)
         assert fresh["........."] == (1, 1)
-        assert box_visits(trained(learner)) != fresh
+        assert box_visits(trained_machine(learner)) != fresh
 
     def test_an_unknown_opponent_is_refused(self) -> None:
         with pytest.raises(MalformedError):

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.django_db
 
 
 def test_a_point_has_the_results_since_the_last_point() -> None:
-    learner = factories.trained(factories.machine(), games=200)
+    learner = factories.trained_machine(factories.machine(), games=200)
     run = learner.runs.get()
     first, *points = run_curve(run)
     assert "in_training" not in first
@@ -26,7 +26,7 @@ def test_a_point_has_the_results_since_the_last_point() -> None:
 
 
 def test_later_points_continue_from_the_point_before() -> None:
-    learner = factories.trained(factories.machine(), games=200)
+    learner = factories.trained_machine(factories.machine(), games=200)
     run = learner.runs.get()
     whole = run_curve(run)
     after = whole[3]["games"]

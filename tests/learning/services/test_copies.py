@@ -35,7 +35,7 @@ def low_limits(settings: Any) -> None:
 
 def copy_of(learner: Machine, who: Principal, *, is_over: bool = True) -> Machine:
     """A copy in a new room; its match is over unless ``is_over`` is false."""
-    seated = room("machine", machine=learner.slug, fresh=True, who=who)
+    seated = room("machine", machine=learner.slug, fresh=True, person=who)
     copy = Machine.objects.get(room=seated.room)
     if is_over:
         match_resign(code=seated.room.code, person=who)

@@ -27,7 +27,7 @@ from learning.models import Box, Machine
 from learning.services.machines import machine_import
 from tests.beadbox.box_rules import rules
 from tests.beadbox.files import STATE, boxes, memory, native, states
-from tests.factories import guest, machine, machine_strength, play_out, room, trained, user
+from tests.factories import guest, machine, machine_strength, play_out, room, trained_machine, user
 
 DATA_FOLDER = Path(__file__).parents[2] / "data" / "matchbox-ai"
 FOREIGN_FORMATS = ["matchbox-ai", "hexapawn-rl", "csv"]
@@ -62,7 +62,7 @@ class TestRoundTrip:
     @pytest.mark.parametrize("side", Side)
     @pytest.mark.parametrize("preset", PRESETS)
     def test_native_gives_an_identical_machine_byte_for_byte(self, preset: str, side: Side) -> None:
-        learner = trained(machine(side, preset, name="Ünïcödé", description="two\nlines"), games=500)
+        learner = trained_machine(machine(side, preset, name="Ünïcödé", description="two\nlines"), games=500)
         text = machine_export(learner).text
         copy = import_text(text)
         assert machine_export(copy).text == text
@@ -81,17 +81,17 @@ class TestRoundTrip:
             )
 
     def test_original_and_import_learn_the_same(self) -> None:
-        learner = trained(machine(Side.FIRST), games=500)
+        learner = trained_machine(machine(Side.FIRST), games=500)
         copy = import_text(machine_export(learner).text)
-        trained(learner, games=500, seed=2)
-        trained(copy, games=500, seed=2)
+        trained_machine(learner, games=500, seed=2)
+        trained_machine(copy, games=500, seed=2)
         assert machine_export(copy).text == machine_export(learner).text
         assert ledger_errors() == []
 
     @pytest.mark.parametrize("form", FOREIGN_FORMATS)
     @pytest.mark.parametrize("preset", [slug for slug in PRESETS if slug != "apl-notebook"])
     def test_foreign_formats_survive_a_round_trip(self, form: str, preset: str) -> None:
-        learner = trained(machine(Side.SECOND, preset), games=2000)
+        learner = trained_machine(machine(Side.SECOND, preset), games=2000)
         text = machine_export(learner, form).text
         again = import_text(text, form=form)
         assert machine_export(again, form).text == text
@@ -101,14 +101,14 @@ class TestRoundTrip:
 
     @pytest.mark.parametrize("form", ["hexapawn-rl", "csv"])
     def test_a_machine_without_symmetry_needs_its_rule_named(self, form: str) -> None:
-        learner = trained(machine(Side.FIRST, "apl-notebook"), games=3000)
+        learner = trained_machine(machine(Side.FIRST, "apl-notebook"), games=3000)
         text = machine_export(learner, form).text
         with pytest.raises(MachineFileError, match="holds other beads"):
             import_text(text)
         assert readable_machine(import_text(text, preset="apl-notebook")).boxes == readable_machine(learner).boxes
 
     def test_the_ledger_begins_with_the_beads_of_the_file(self) -> None:
-        copy = import_text(machine_export(trained(machine())).text)
+        copy = import_text(machine_export(trained_machine(machine())).text)
         assert all(box.start == box.beads for box in copy.boxes.all())
         play_out(room("machine", machine=copy.slug).room.code, guest())
         assert ledger_errors() == []
@@ -153,7 +153,7 @@ def test_any_rule_and_any_beads_survive_a_round_trip(rule: Any, side: Side, data
 class TestCanonicalForm:
     @pytest.mark.parametrize("preset", ["michie-1961", "matchbox-ai"])
     def test_any_orientation_becomes_the_same_machine(self, preset: str) -> None:
-        learner = trained(machine(Side.SECOND, preset), games=2000)
+        learner = trained_machine(machine(Side.SECOND, preset), games=2000)
         text = machine_export(learner, "matchbox-ai").text
         menace = readable_machine(learner)
         for symmetry in learner.game_rules.symmetries:
@@ -274,7 +274,7 @@ class TestRefusals:
 @pytest.mark.django_db
 class TestCommands:
     def test_export_and_import_by_commands(self, tmp_path: Any, capsys: Any) -> None:
-        learner = trained(machine())
+        learner = trained_machine(machine())
         file = tmp_path / "machine.json"
         call_command("export_machine", learner.slug, out=file)
         user("anna")
@@ -287,7 +287,7 @@ class TestCommands:
 
     @pytest.mark.parametrize("form", FORMATS)
     def test_every_format(self, form: str, tmp_path: Any, capsys: Any) -> None:
-        learner = trained(machine())
+        learner = trained_machine(machine())
         call_command("export_machine", learner.slug, format=form)
         text = capsys.readouterr().out
         file = tmp_path / "machine"

@@ -33,7 +33,7 @@ from learning.services.machines import machine_create, machine_import, machine_m
 from learning.services.runs import Stage, training_run_start
 from learning.services.tournaments import tournament_start
 from learning.workers.runs import RUNS, Pace, run_chunk, run_execute
-from tests.factories import api_with, guest, machine_strength, play_out, trained, user
+from tests.factories import api_with, guest, machine_strength, play_out, trained_machine, user
 
 GAME = GAMES["hexapawn-5x4"]
 PROTOCOL = Path(__file__).parents[3] / "docs" / "protocol.md"
@@ -131,10 +131,10 @@ class TestTraining:
         assert Lesson.objects.filter(machine=machine).count() == 18
 
     def test_a_machine_of_very_many_boxes_reads_only_those_it_meets(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        at_once, one_by_one = trained(learner(), 30), trained(learner(), 30)
-        trained(at_once, 30)
+        at_once, one_by_one = trained_machine(learner(), 30), trained_machine(learner(), 30)
+        trained_machine(at_once, 30)
         monkeypatch.setattr(memory, "FETCHED_AT_ONCE", 0)
-        trained(one_by_one, 30)
+        trained_machine(one_by_one, 30)
         assert stored_beads(at_once) == stored_beads(one_by_one)
 
     def test_two_learning_machines_equal_readable_ones(self) -> None:
@@ -171,7 +171,7 @@ class TestTraining:
                 assert chances["win_interval"][0] <= chances["win"] <= chances["win_interval"][1]
 
     def test_measuring_strength_changes_nothing(self) -> None:
-        machine = trained(learner(), 30)
+        machine = trained_machine(learner(), 30)
         before = stored_beads(machine)
         assert machine_strength(machine) == machine_strength(machine)
         assert stored_beads(machine) == before
@@ -179,12 +179,12 @@ class TestTraining:
     def test_reset_deletes_every_box(self) -> None:
         owner = user()
         machine = machine_make(user=owner, game=GAME.slug, side=Side.FIRST, name="Large", preset="gardner-her")
-        trained(machine, 20)
+        trained_machine(machine, 20)
         machine_reset(user=owner, machine_id=machine.pk)
         assert not machine.boxes.exists()
 
     def test_a_file_gives_the_same_machine(self) -> None:
-        machine = trained(learner(), 30)
+        machine = trained_machine(learner(), 30)
         copy = machine_import(user=None, content=machine_export(machine).text.encode()).machine
         assert stored_beads(copy) == stored_beads(machine)
         text = machine_export(machine, "hexapawn-rl").text
@@ -216,7 +216,7 @@ def test_a_match_opens_boxes_and_teaches() -> None:
 def test_pages_mark_samples(client: Client) -> None:
     owner = user()
     machine = machine_make(user=owner, game=GAME.slug, side=Side.FIRST, name="Large", preset="hexapawn-rl")
-    machine = trained(machine, 20)
+    machine = trained_machine(machine, 20)
     client.force_login(owner)
     page = client.get(machine.get_absolute_url()).content.decode()
     assert "This game has too many positions, so the strength cannot be calculated." in page
@@ -248,7 +248,7 @@ def test_pages_mark_samples(client: Client) -> None:
 
 @pytest.mark.django_db
 def test_pages_show_only_the_first_of_many_boxes(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    machine = trained(learner(), 20)
+    machine = trained_machine(learner(), 20)
     n_boxes = machine.boxes.count()
     beads = sum(sum(beads) for beads in stored_beads(machine).values())
     monkeypatch.setattr(look, "SHOWN_MOST", 5)

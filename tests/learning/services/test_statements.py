@@ -96,7 +96,7 @@ def test_the_last_move_takes_few_more_statements() -> None:
 
 
 def test_a_rematch_takes_few_statements() -> None:
-    factories.house()
+    factories.house_machines()
     seated = room("menace")
     factories.play_out(seated.room.code, guest())
     found = statements_of(lambda: room_reset(code=seated.room.code, person=guest()))
@@ -104,14 +104,14 @@ def test_a_rematch_takes_few_statements() -> None:
 
 
 def test_a_new_room_takes_few_statements() -> None:
-    factories.house()
-    found = statements_of(lambda: room("menace", who=replace(guest(), address="somewhere")))
+    factories.house_machines()
+    found = statements_of(lambda: room("menace", person=replace(guest(), address="somewhere")))
     assert len(found) <= MAX_FOR_A_NEW_ROOM, "\n".join(found)
 
 
 def test_a_copy_for_a_room_takes_few_more_statements() -> None:
-    factories.house()
-    found = statements_of(lambda: room("menace", who=replace(guest(), address="somewhere"), fresh=True))
+    factories.house_machines()
+    found = statements_of(lambda: room("menace", person=replace(guest(), address="somewhere"), fresh=True))
     assert len(found) <= MAX_FOR_A_NEW_ROOM + MAX_FOR_A_COPY, "\n".join(found)
 
 

@@ -34,7 +34,7 @@ from learning.workers.pairings import PAIRINGS, claimable, pairing_fail, pairing
 from menace_site.celery import app
 from menace_site.local.processes import is_dead
 from tests.conftest import StartWorker
-from tests.factories import expire_leases, machine, trained, user
+from tests.factories import expire_leases, machine, trained_machine, user
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db
@@ -45,7 +45,7 @@ def entrant_slugs() -> list[str]:
     slugs = []
     for number, side in enumerate((Side.FIRST, Side.SECOND, Side.FIRST, Side.SECOND)):
         learner = machine(side, slug=f"m{number}", name=f"Machine {number}")
-        trained(learner, games=400 * number + 100, seed=number)
+        trained_machine(learner, games=400 * number + 100, seed=number)
         slugs.append(learner.slug)
     return [*slugs, "random", "perfect"]
 
@@ -173,7 +173,7 @@ def test_entrants_are_frozen_at_the_start() -> None:
     pairing_play(claim_pairing(disturbed))
     assert list(Box.objects.order_by("pk").values_list("beads", flat=True)) == before
     assert Lesson.objects.count() == n_lessons
-    trained(Machine.objects.get(slug="m0"), 2000, seed=99)
+    trained_machine(Machine.objects.get(slug="m0"), 2000, seed=99)
     Machine.objects.filter(slug="m2").update(learns=False, name="Renamed")
     Machine.objects.get(slug="m3").delete()
     tournament_play(disturbed.pk)

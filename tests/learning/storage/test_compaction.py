@@ -29,7 +29,7 @@ from learning.workers.jobs import TurnEnd
 from learning.workers.ledger import AFTER, ledgers_compact
 from learning.workers.pairings import tournament_play
 from tests.compaction import compact_to, compacted
-from tests.factories import guest, in_memory, machine, play_out, room, room_view, trained, user
+from tests.factories import guest, machine, play_out, room, room_view, trained_machine, trained_memory, user
 from tests.learning.kinds.test_table_learner import learner as table
 from tests.threads import at_once
 from tests.waiting import HANG_S
@@ -40,7 +40,7 @@ def train_unmeasured(learner: Machine, games: int, seed: int = 1) -> Machine:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(BoxesTraining, "measured", lambda *_: {})
         patch.setattr("learning.kinds.machines.FIRST_CHUNK_GAMES", 20)
-        return trained(learner, games, seed)
+        return trained_machine(learner, games, seed)
 
 
 def played_machine(n_matches: int = 6) -> Machine:
@@ -193,7 +193,7 @@ def test_compaction_runs_during_all_other_work(monkeypatch: pytest.MonkeyPatch) 
     call_command("audit", verbosity=0)
     assert dict(trainee.boxes.values_list("position", "beads")) == {
         box.position: list(box.beads)
-        for box in in_memory(trainee, 1500).boxes(range(in_memory(trainee, 1).table.n_boxes))
+        for box in trained_memory(trainee, 1500).boxes(range(trained_memory(trainee, 1).table.n_boxes))
     }
     assert Lesson.objects.filter(kind="folded", machine=trainee).exists()
     assert Machine.objects.exclude(shares=None).count() == 3

@@ -22,7 +22,20 @@ from learning.services.copies import machine_clone
 from learning.services.machines import machine_create
 from learning.services.runs import Stage, training_run_start
 from learning.workers.runs import RUNS, run_execute
-from tests.factories import NC, guest, house, in_memory, machine, person, play, play_out, room, room_view, trained, user
+from tests.factories import (
+    NC,
+    guest,
+    house_machines,
+    machine,
+    person,
+    play,
+    play_out,
+    room,
+    room_view,
+    trained_machine,
+    trained_memory,
+    user,
+)
 from tests.waiting import HANG_S
 
 
@@ -136,7 +149,7 @@ class TestMatch:
         assert lesson["deed"] == "The box that it used gains 3 beads of the colour played."
 
     def test_a_fresh_copy_learns_and_the_original_does_not(self) -> None:
-        original = trained(machine())
+        original = trained_machine(machine())
         before = list(original.boxes.order_by("pk").values_list("beads", flat=True))
         seated = open_match(original, fresh=True)
         copy = Machine.objects.get(room=seated.room)
@@ -158,7 +171,7 @@ class TestMatch:
         assert [copy.copied_from for copy in account.machines.all()] == [original]
 
     def test_house_machines_swap_sides_and_a_single_one_does_not(self) -> None:
-        house()
+        house_machines()
         seated = room("menace")
         play_out(seated.room.code, guest())
         state = room_reset(code=seated.room.code, person=guest(), swap=True)
@@ -220,7 +233,7 @@ class TestDatabase:
 
 @pytest.mark.django_db
 def test_the_audit_finds_a_bead_without_a_cause(capsys: pytest.CaptureFixture[str]) -> None:
-    learner = trained(machine())
+    learner = trained_machine(machine())
     call_command("audit")
     assert "289 boxes add up, and 0 values" in capsys.readouterr().out
     box = learner.boxes.all()[0]
@@ -232,9 +245,9 @@ def test_the_audit_finds_a_bead_without_a_cause(capsys: pytest.CaptureFixture[st
 
 @pytest.mark.django_db
 def test_a_copy_begins_a_ledger_of_its_own() -> None:
-    original = trained(machine())
+    original = trained_machine(machine())
     copy = machine_clone(machine_id=original.pk, name="copy")
-    trained(copy, games=500, seed=2)
+    trained_machine(copy, games=500, seed=2)
     assert [lesson.number for lesson in copy.lessons.order_by("number")] == [1, 2, 3, 4]
     assert ledger_errors() == []
 
@@ -293,8 +306,8 @@ def test_concurrent_matches_and_runs_lose_nothing() -> None:
 
 @pytest.mark.django_db
 def test_training_stores_the_arrays_of_the_kernel() -> None:
-    learner = trained(machine(), games=2000, seed=5, opponent="perfect")
-    memory, expected = MEMORY.load(learner), in_memory(learner, 2000, 5, "perfect")
+    learner = trained_machine(machine(), games=2000, seed=5, opponent="perfect")
+    memory, expected = MEMORY.load(learner), trained_memory(learner, 2000, 5, "perfect")
     assert (memory.beads == expected.beads).all()
     assert (memory.visits == expected.visits).all()
     assert ledger_errors() == []

@@ -37,7 +37,7 @@ from learning.services.machines import machine_create, machine_delete, machine_r
 from learning.services.runs import Stage, training_run_start
 from learning.storage.lessons import Cause
 from learning.storage.locks import machine_lock
-from tests.factories import NC, guest, machine, machine_strength, play, play_out, room, room_view, trained, user
+from tests.factories import NC, guest, machine, machine_strength, play, play_out, room, room_view, trained_machine, user
 from tests.threads import at_once
 
 N_PAIRS = -(-2000 // 2 // len(PRESETS))
@@ -55,7 +55,7 @@ def train_unmeasured(learner: Machine, games: int) -> Machine:
     """Train a machine without measuring the curve, which is slow and has nothing to do with copies."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(BoxesTraining, "measured", lambda *_: {})
-        return trained(learner, games)
+        return trained_machine(learner, games)
 
 
 def copy_machine(original: Machine, *, full: bool) -> Machine:
@@ -212,7 +212,7 @@ def test_rooms_of_both_copies_send_the_same(preset: str, monkeypatch: pytest.Mon
 
 @pytest.mark.django_db
 def test_a_draw_creates_no_row() -> None:
-    original = trained(machine())
+    original = trained_machine(machine())
     seated = room("machine", machine=original.slug, fresh=True)
     copy = Machine.objects.get(room=seated.room)
     play(seated, guest(), "5")
@@ -225,10 +225,10 @@ def test_a_draw_creates_no_row() -> None:
 
 @pytest.mark.django_db
 def test_the_audit_finds_a_row_with_a_wrong_start() -> None:
-    original = trained(machine(), 100)
+    original = trained_machine(machine(), 100)
     copy = copy_machine(original, full=False)
-    trained(copy, 20)
-    trained(original, 100, seed=2)  # later lessons of the original do not concern the copy
+    trained_machine(copy, 20)
+    trained_machine(original, 100, seed=2)  # later lessons of the original do not concern the copy
     call_command("audit", verbosity=0)
     wrong = copy.own_boxes.order_by("pk")[1]
     wrong.start, wrong.beads = [n + 1 for n in wrong.start], [n + 1 for n in wrong.beads]  # the ledger still agrees
@@ -241,11 +241,11 @@ def test_the_audit_finds_a_row_with_a_wrong_start() -> None:
 @pytest.mark.django_db
 def test_boxes_opened_later_are_not_shared() -> None:
     rule = replace(PRESETS["michie-refill"].rule, open_boxes=OpenBoxes.WHEN_MET)
-    original = trained(machine(rule=rule), 20, seed=1)
+    original = trained_machine(machine(rule=rule), 20, seed=1)
     copy = machine_clone(machine_id=original.pk, name="Copy")
     n_boxes = copy.boxes.count()
-    assert trained(original, 200, seed=2).boxes.count() > n_boxes == copy.boxes.count()
-    trained(copy, 200, seed=2)
+    assert trained_machine(original, 200, seed=2).boxes.count() > n_boxes == copy.boxes.count()
+    trained_machine(copy, 200, seed=2)
     assert copy.boxes.count() == original.boxes.count()
     assert stored_state(copy)[0] != stored_state(original)[0]
     assert ledger_errors() == []
@@ -255,7 +255,7 @@ def test_boxes_opened_later_are_not_shared() -> None:
 def test_a_copy_of_an_untrained_machine_shares_its_boxes() -> None:
     original = machine()
     copy, full = copy_machine(original, full=False), copy_machine(original, full=True)
-    trained(original, 50)
+    trained_machine(original, 50)
     assert stored_state(copy) == stored_state(full)
     machine_reset(user=user("boss", is_staff=True), machine_id=original.pk)
     again = copy_machine(original, full=False)  # the number of the last lesson continues without lessons
@@ -265,9 +265,9 @@ def test_a_copy_of_an_untrained_machine_shares_its_boxes() -> None:
 @pytest.mark.django_db
 @pytest.mark.parametrize("is_analysed", [False, True])
 def test_a_move_reads_its_box_by_indexes(is_analysed: bool) -> None:
-    originals = [trained(machine(), 100, seed=seed) for seed in range(8)]
+    originals = [trained_machine(machine(), 100, seed=seed) for seed in range(8)]
     copies = [machine_clone(machine_id=one.pk, name="Copy") for one in originals for _ in range(3)]
-    trained(copies[9], 200)
+    trained_machine(copies[9], 200)
     if is_analysed:
         with connection.cursor() as cursor:
             cursor.execute("ANALYZE")
@@ -301,7 +301,7 @@ def copies_made_during(original: Machine, what: Callable[[], Any]) -> list[Machi
 def test_copies_made_during_a_deletion_or_reset_are_complete(how: str) -> None:
     boss, do = user("boss", is_staff=True), machine_reset if how == "reset" else machine_delete
     for seed in range(4):
-        original = trained(machine(), 100, seed=seed)
+        original = trained_machine(machine(), 100, seed=seed)
         fresh = {key: tuple(start) for key, start in original.boxes.values_list("position", "start")}
         before = {key: tuple(beads) for key, beads in original.boxes.values_list("position", "beads")}
         for copy in copies_made_during(original, partial(do, user=boss, machine_id=original.pk)):
@@ -314,7 +314,7 @@ def test_copies_made_during_a_deletion_or_reset_are_complete(how: str) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_copying_does_not_wait_for_lessons_of_the_original() -> None:
-    original = trained(machine(), 100)
+    original = trained_machine(machine(), 100)
     before = stored_state(original)[0]
     with transaction.atomic():
         (taught,) = machine_lock(original.pk)
@@ -337,7 +337,7 @@ SIZES = (
 @pytest.mark.django_db
 @pytest.mark.soak
 def test_a_thousand_fresh_rooms_take_two_megabytes() -> None:
-    original = trained(machine())
+    original = trained_machine(machine())
     tables = ("games_room", "games_match", "games_seat", "learning_machine", "learning_machineseat")
 
     def table_sizes() -> dict[str, int]:

@@ -17,7 +17,7 @@ from learning.services.runs import Stage, training_run_start
 from learning.storage.lessons import Cause, lessons_open
 from learning.storage.locks import machine_lock
 from tests.beadbox.race import Race
-from tests.factories import machine, trained
+from tests.factories import machine, trained_machine
 
 pytestmark = pytest.mark.django_db
 
@@ -65,9 +65,9 @@ def test_draws_without_changed_beads_leave_no_ledger_entry() -> None:
 def test_boxes_opened_when_met_join_those_opened_before() -> None:
     rule = replace(PRESETS["michie-refill"].rule, open_boxes=OpenBoxes.WHEN_MET)
     learner = machine(rule=rule)
-    n_first = trained(learner, 20, seed=1).boxes.count()
-    assert 0 < n_first < trained(learner, 200, seed=2).boxes.count()
-    advance = trained(trained(machine(preset="michie-refill"), 20, seed=1), 200, seed=2)
+    n_first = trained_machine(learner, 20, seed=1).boxes.count()
+    assert 0 < n_first < trained_machine(learner, 200, seed=2).boxes.count()
+    advance = trained_machine(trained_machine(machine(preset="michie-refill"), 20, seed=1), 200, seed=2)
     assert (MEMORY.load(learner).beads == MEMORY.load(advance).beads).all()
     assert (MEMORY.load(learner).visits == MEMORY.load(advance).visits).all()
     assert ledger_errors() == []

@@ -31,7 +31,7 @@ from learning.selectors import runs as selectors_runs
 from learning.services.runs import Stage, training_run_start
 from learning.services.tournaments import MAX_ENTRIES
 from tests import factories
-from tests.factories import NC, machine, machine_strength, trained, user
+from tests.factories import NC, machine, machine_strength, trained_machine, user
 from tests.pages import page_json
 
 pytestmark = pytest.mark.django_db
@@ -275,7 +275,7 @@ class TestChange:
         assert (mine.learns, mine.is_public) == (False, False)
 
     def test_a_copy_belongs_to_its_maker(self, client: Client, owner: Any) -> None:
-        house = trained(machine(Side.FIRST))
+        house = trained_machine(machine(Side.FIRST))
         client.post(f"/machines/{house.pk}/clone", {"name": "My own"})
         copy = Machine.objects.get(owner=owner)
         assert (copy.name, copy.copied_from) == ("My own", house)
@@ -283,7 +283,7 @@ class TestChange:
 
     def test_reset_is_confirmed(self, client: Client, mine: Machine) -> None:
         fresh = list(mine.boxes.order_by("position").values_list("beads", flat=True))
-        trained(mine)
+        trained_machine(mine)
         assert b"1,000 games" in client.get(f"/machines/{mine.pk}/reset").content
         assert list(mine.boxes.order_by("position").values_list("beads", flat=True)) != fresh
         client.post(f"/machines/{mine.pk}/reset")
@@ -291,7 +291,7 @@ class TestChange:
         assert ledger_errors() == []
 
     def test_deletion_is_confirmed(self, client: Client, mine: Machine) -> None:
-        trained(mine)
+        trained_machine(mine)
         page = client.get(f"/machines/{mine.pk}/delete").content
         assert b"304 boxes" in page
         assert b"1 training run " in page
@@ -347,7 +347,7 @@ class TestTraining:
         assert b">Seed</label>" in page, "no label has a colon"
 
     def test_the_page_of_a_run_is_complete_after_a_reload(self, client: Client, mine: Machine) -> None:
-        trained(mine)
+        trained_machine(mine)
         run = mine.runs.get()
         page = client.get(f"/runs/{run.pk}")
         assert page_json(page, "run") == selectors_runs.run_view(run)
@@ -361,7 +361,7 @@ class TestTraining:
         assert run.status == JobStatus.CANCELLED, "it had not begun, so it is over"
 
     def test_the_curve_as_a_table(self, client: Client, mine: Machine) -> None:
-        trained(mine)
+        trained_machine(mine)
         run = mine.runs.get()
         rows = list(csv.DictReader(client.get(f"/runs/{run.pk}/curve.csv").content.decode("utf-8-sig").splitlines()))
         curve = selectors_runs.run_curve(run)
@@ -374,9 +374,9 @@ class TestTraining:
 
 class TestCompare:
     def test_runs_of_a_machine_are_joined_to_a_curve(self, client: Client, mine: Machine) -> None:
-        trained(mine, 1000)
-        trained(mine, 500, seed=2)
-        other = trained(machine(Side.SECOND, name="=cmd()"), 300)
+        trained_machine(mine, 1000)
+        trained_machine(mine, 500, seed=2)
+        other = trained_machine(machine(Side.SECOND, name="=cmd()"), 300)
         page = client.get(f"/machines/compare?machine={mine.pk}&machine={other.pk}&machine={mine.pk}")
         first, second = page_json(page, "curves")
         games = [point["games"] for point in first["points"]]
@@ -389,11 +389,11 @@ class TestCompare:
         assert rows[1].startswith(f"{other.pk},'=cmd(),0,")
 
     def test_comparison_takes_a_fixed_number_of_queries(self, client: Client, mine: Machine) -> None:
-        trained(mine, 100)
+        trained_machine(mine, 100)
         counts = []
         for runs in (1, 4):
             for seed in range(runs):
-                trained(mine, 100, seed=10 * runs + seed)
+                trained_machine(mine, 100, seed=10 * runs + seed)
             with CaptureQueriesContext(connection) as queries:
                 client.get(f"/machines/compare?machine={mine.pk}")
             counts.append(len(queries))
@@ -402,7 +402,7 @@ class TestCompare:
 
 class TestViews:
     def test_the_gallery_has_the_data_of_every_box(self, client: Client) -> None:
-        learner = trained(machine(Side.FIRST))
+        learner = trained_machine(machine(Side.FIRST))
         packed = page_json(client.get(f"/machines/{learner.pk}/boxes"), "packed")
         wall = [box_view(learner.cabinet, box) for box in learner.boxes.order_by("ply", "position")]
         visits = box_visits(learner)
@@ -418,9 +418,9 @@ class TestViews:
     def test_the_time_machine_goes_from_the_start_to_now(self, client: Client) -> None:
         learner = machine(Side.FIRST)
         start = dict(learner.boxes.values_list("position", "beads"))
-        trained(learner, 300)
+        trained_machine(learner, 300)
         between = dict(learner.boxes.values_list("position", "beads"))
-        trained(learner, 300, seed=2)
+        trained_machine(learner, 300, seed=2)
         now = dict(learner.boxes.values_list("position", "beads"))
         answers = [client.get(f"/machines/{learner.pk}/boxes-at/{n}").json() for n in range(7)]
         # Each training has a step after 1, 100 and 300 games.
@@ -431,7 +431,7 @@ class TestViews:
         assert "Trained 200 games" in answers[3]["lesson"]["sentence"]
 
     def test_why_page_in_every_orientation(self, client: Client) -> None:
-        learner = trained(machine(Side.FIRST))
+        learner = trained_machine(machine(Side.FIRST))
         game = learner.game_rules
         position = game.decode("X...O....")
         for symmetry in game.symmetries:
@@ -488,7 +488,7 @@ class TestAccess:
 
     @pytest.fixture
     def row_ids(self) -> dict[str, int]:
-        learner = trained(machine(Side.FIRST, owner=user("owner"), is_public=False), 50)
+        learner = trained_machine(machine(Side.FIRST, owner=user("owner"), is_public=False), 50)
         return {"machine": learner.pk, "run": learner.runs.get().pk}
 
     def statuses(self, client: Client, row_ids: dict[str, int], pages: list[str], method: str = "get") -> set[int]:
@@ -629,7 +629,7 @@ class TestRefusals:
 
 
 def test_pages_show_the_chance_of_opening_each_box(client: Client) -> None:
-    learner = trained(machine(Side.FIRST))
+    learner = trained_machine(machine(Side.FIRST))
     box = learner.boxes.filter(move_number=2)[0]
     visits = {slug: box_visits(learner, slug)[box.position] for slug in ("random", "win-block", "perfect")}
     assert list(dict(client.get(box.get_absolute_url()).context["box"]["visits"]).values()) == list(visits.values())

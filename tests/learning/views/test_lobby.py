@@ -15,7 +15,7 @@ from learning.kinds.boxes import training
 from learning.kinds.machines import strength_at_hand
 from learning.models import JobStatus, Machine, TrainingRun
 from learning.services.machines import machine_create
-from tests.factories import house, machine, trained, user
+from tests.factories import house_machines, machine, trained_machine, user
 
 pytestmark = pytest.mark.django_db
 
@@ -27,7 +27,7 @@ def large_machine() -> Machine:
 
 def test_page_views_play_no_sample_games(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(training, "SAMPLE_GAMES", 5)
-    machine = trained(large_machine(), games=20)
+    machine = trained_machine(large_machine(), games=20)
     measured = machine.runs.get().curve.order_by("games_done").last()
     assert measured is not None
 
@@ -74,7 +74,7 @@ def test_running_trainings_are_shown_if_the_machine_is_visible(client: Client) -
 def test_the_lab_links_to_all_its_pages(client: Client) -> None:
     for with_machines in (False, True):
         if with_machines:
-            house()
+            house_machines()
         page = client.get("/lab")
         text = page.content.decode()
         for name in ("tournaments", "experiments", "compare", "schedules", "machine_import", "advice"):

@@ -14,7 +14,7 @@ from learning.filters import SORTS, MachineListFilter
 from learning.models import Machine, Standing
 from learning.services.machines import machine_create
 from learning.tasks import standings_keep
-from tests.factories import NC, machine, room, trained, user
+from tests.factories import NC, machine, room, trained_machine, user
 
 pytestmark = pytest.mark.django_db
 
@@ -51,9 +51,9 @@ def make_machines(n: int, **fields: Any) -> list[Machine]:
 def three_machines() -> dict[str, Machine]:
     """A first and a second player of noughts and crosses and one of hexapawn, with different strengths."""
     made = {
-        "Ada": trained(machine(Side.FIRST, name="Ada", preset="scroggs"), 300),
+        "Ada": trained_machine(machine(Side.FIRST, name="Ada", preset="scroggs"), 300),
         "Cy": machine_create(game="hexapawn", side=Side.SECOND, name="Cy", preset="gardner-her"),
-        "Bo": trained(machine(Side.SECOND, name="Bo"), 100),
+        "Bo": trained_machine(machine(Side.SECOND, name="Bo"), 100),
     }
     standings_keep()
     return made

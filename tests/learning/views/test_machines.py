@@ -17,7 +17,7 @@ from learning.services.runs import Stage, training_run_start
 from learning.workers.runs import RUNS, Pace, run_chunk
 from tests import factories
 from tests.beadbox.race import Race
-from tests.factories import guest, machine, machine_strength, play_out, trained
+from tests.factories import guest, machine, machine_strength, play_out, trained_machine
 from tests.pages import page_json
 from tests.sockets import Socket
 
@@ -25,7 +25,7 @@ from tests.sockets import Socket
 @pytest.mark.django_db
 class TestPages:
     def test_a_machine_shows_every_box_in_order_of_play(self, client: Client) -> None:
-        learner = trained(machine(Side.FIRST))
+        learner = trained_machine(machine(Side.FIRST))
         page = client.get(f"/machines/{learner.pk}")
         packed = page_json(page, "packed")
         assert len(packed["boxes"]) == 304
@@ -38,7 +38,7 @@ class TestPages:
 
     def test_a_page_of_ten_thousand_boxes_is_short(self, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(GAMES, Race.slug, Race())
-        learner = trained(machine_create(game=Race.slug, side=Side.SECOND, name="Ten thousand"))
+        learner = trained_machine(machine_create(game=Race.slug, side=Side.SECOND, name="Ten thousand"))
         for address in (f"/machines/{learner.pk}", f"/machines/{learner.pk}/boxes"):
             page = client.get(address, headers={"Accept-Encoding": "gzip"})
             assert len(page_json(client.get(address), "packed")["boxes"]) > 10_000
@@ -53,7 +53,7 @@ class TestPages:
             {"win": 0, "draw": 0.235852, "loss": 0.764148}, abs=1e-6
         )
         assert page.context["recent"] == []
-        trained(learner)
+        trained_machine(learner)
         play_out(factories.room("machine", side=Side.SECOND, machine=learner.slug).room.code, guest())
         recent = client.get(f"/machines/{learner.pk}").context["recent"]
         assert [line["result"] in ("win", "draw", "loss") for line in recent] == [True, False]
@@ -76,7 +76,7 @@ class TestPages:
     def test_the_strength_follows_the_beads(self) -> None:
         learner = machine(Side.FIRST, "michie-1961")
         fresh = machine_strength(learner)
-        assert machine_strength(trained(learner))["random"]["win"] > fresh["random"]["win"]
+        assert machine_strength(trained_machine(learner))["random"]["win"] > fresh["random"]["win"]
 
     def test_the_last_bead_drawn_is_marked(self, client: Client) -> None:
         learner = machine()
@@ -97,7 +97,7 @@ class TestPages:
 
     def test_a_box_is_found_in_any_orientation(self, client: Client) -> None:
         learner = machine()
-        trained(learner)
+        trained_machine(learner)
         play_out(factories.room("machine", machine=learner.slug).room.code, guest())
         change = Change.objects.filter(lesson__kind="match").select_related("box")[0]
         game = learner.game_rules
@@ -161,7 +161,7 @@ class TestAdmin:
 
     @pytest.fixture
     def learner(self) -> Machine:
-        learner = trained(machine())
+        learner = trained_machine(machine())
         play_out(factories.room("machine", machine=learner.slug).room.code, guest())
         return learner
 

@@ -10,7 +10,7 @@ from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
 from games.models import Room, Seat
 from learning.models import TrainingRun
-from tests.factories import NC, house, machine, user
+from tests.factories import NC, house_machines, machine, user
 
 pytestmark = pytest.mark.django_db
 
@@ -38,7 +38,7 @@ def test_an_unknown_game_is_not_found(client: Client) -> None:
 
 def test_one_click_opens_a_match_with_a_house_machine(client: Client) -> None:
     assert {one["opponent"] for one in client.get(f"/play/{NC}").context["game"]["rivals"]} == {"win-block"}
-    house()
+    house_machines()
     rivals = client.get(f"/play/{NC}").context["game"]["rivals"]
     assert [(one["opponent"], one["name"]) for one in rivals] == [("menace", "MENACE the Second"), ("menace", "MENACE")]
 

@@ -34,7 +34,7 @@ from learning.exceptions import PrintRefusedError
 from learning.kinds.boxes.files import BoxesFiles
 from learning.models import Machine
 from learning.services.machines import machine_create
-from tests.factories import machine, trained, user
+from tests.factories import machine, trained_machine, user
 from tests.sbom import FONTS
 from tests.threads import at_once
 
@@ -473,7 +473,7 @@ class TestPage:
         return f"/machines/{learner.pk}/print{query}"
 
     def test_the_form_gives_the_sheets(self, client: Client) -> None:
-        learner = trained(machine(Side.FIRST))
+        learner = trained_machine(machine(Side.FIRST))
         page = client.get(self.url(learner))
         assert page.status_code == 200
         assert b"Make the sheets" in page.content
@@ -486,7 +486,7 @@ class TestPage:
         assert f"and {total:,} beads.\nThese are the beads it holds now." in reader.pages[0].extract_text()
 
     def test_the_form_begins_with_the_initial_beads(self, client: Client) -> None:
-        page = client.get(self.url(trained(machine(Side.FIRST)))).content.decode()
+        page = client.get(self.url(trained_machine(machine(Side.FIRST)))).content.decode()
         assert re.search(r'name="beads" value="start"[^>]* checked', page)
         assert "as Martin Gardner drew them" not in page
 

@@ -14,14 +14,14 @@ from learning.services.experiments import experiment_request
 from learning.services.machines import machine_create, machine_import
 from learning.services.tournaments import tournament_start
 from learning.workers.pairings import tournament_play
-from tests.factories import guest, house, machine, trained
+from tests.factories import guest, house_machines, machine, trained_machine
 
 pytestmark = pytest.mark.django_db
 MARK = b"\xef\xbb\xbf"
 
 
 def test_csv_of_pages_has_a_byte_order_mark_and_api_csv_none(client: Client) -> None:
-    learner = trained(machine(name="Schüler"), games=100)
+    learner = trained_machine(machine(name="Schüler"), games=100)
     experiment = experiment_request(person=guest(), experiment="gardner")
     tournament = tournament_start(user=None, entries=[learner.slug, "random"], games=10, enqueue=False)
     pages = [
@@ -43,7 +43,7 @@ def test_csv_of_pages_has_a_byte_order_mark_and_api_csv_none(client: Client) -> 
 
 
 def test_json_of_pages_equals_the_answers_of_the_api(client: Client) -> None:
-    learner = trained(machine(name="Schüler"), games=100, seed=MAX_SEED)
+    learner = trained_machine(machine(name="Schüler"), games=100, seed=MAX_SEED)
     run = learner.runs.get()
     tournament = tournament_start(user=None, entries=[learner.slug, "random"], games=10, seed=MAX_SEED, enqueue=False)
     experiment = experiment_request(person=guest(), experiment="gardner", seed=MAX_SEED)
@@ -74,7 +74,7 @@ def test_json_of_pages_equals_the_answers_of_the_api(client: Client) -> None:
 
 
 def test_tables_of_a_tournament_equal_its_page(client: Client) -> None:
-    learner = trained(machine(Side.FIRST, name="=Mendel"), games=100)
+    learner = trained_machine(machine(Side.FIRST, name="=Mendel"), games=100)
     cup = tournament_start(user=None, entries=[learner.slug, "random", "perfect"], games=10, seed=3, enqueue=False)
     tournament_play(cup.pk)
     view = client.get(f"/api/tournaments/{cup.pk}").json()
@@ -114,7 +114,7 @@ def test_the_page_of_files_links_to_the_table_with_the_mark(client: Client) -> N
 
 @pytest.mark.parametrize("side", Side)
 def test_tables_have_no_formula_and_can_be_imported(client: Client, side: Side) -> None:
-    learner = trained(machine_create(game="hexapawn", side=side, name="HER", preset="michie-1961"), games=300)
+    learner = trained_machine(machine_create(game="hexapawn", side=side, name="HER", preset="michie-1961"), games=300)
     content = client.get(f"/machines/{learner.pk}/boxes.csv").content
     rows = list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"))))
     assert any(row["position"].startswith("'-") for row in rows)
@@ -134,7 +134,7 @@ def test_tables_have_no_formula_and_can_be_imported(client: Client, side: Side) 
 
 
 def test_a_machine_without_boxes_has_no_table(client: Client) -> None:
-    house()
+    house_machines()
     keeps_values = Machine.objects.filter(game="romgon").first()
     if keeps_values is not None:
         assert client.get(f"/machines/{keeps_values.pk}/boxes.csv").status_code == 404

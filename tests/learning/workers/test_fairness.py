@@ -21,7 +21,7 @@ from learning.services.schedules import Timing, schedule_create, schedule_fire, 
 from learning.services.tournaments import tournament_start
 from learning.workers.jobs import TurnEnd, claim_next
 from learning.workers.runs import RUNS, run_execute
-from tests.factories import api_with, in_memory, machine, user
+from tests.factories import api_with, machine, trained_memory, user
 from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db
@@ -152,7 +152,7 @@ class TestTimeSlices:
         assert claim_next_run() == other
         run = run_execute(claim_next_run(), turn=TurnEnd(0))
         assert (run.pk, run.status) == (mine.pk, JobStatus.FINISHED), "its second turn was enough"
-        assert (MEMORY.load(run.machine).beads == in_memory(run.machine, games, 3).beads).all()
+        assert (MEMORY.load(run.machine).beads == trained_memory(run.machine, games, 3).beads).all()
         assert ledger_errors() == []
 
     def test_a_run_queues_again_after_its_time_slice(self, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,7 +28,7 @@ from learning.services.schedules import Timing, schedule_create
 from learning.services.tournaments import tournament_start
 from menace_site.local.processes import stop
 from tests.conftest import StartWorker
-from tests.factories import NC, guest, machine, room, trained, user
+from tests.factories import NC, guest, machine, room, trained_machine, user
 from tests.sockets import RunSocket
 from tests.waiting import wait_until
 
@@ -58,7 +58,7 @@ def beads(learner: Machine) -> list[list[int]]:
 
 
 ACTIONS: dict[str, Callable[[Any], Any]] = {
-    "a room": lambda ann: room(who=guest()),
+    "a room": lambda ann: room(person=guest()),
     "a machine of a guest": lambda ann: personal_machine_play(person=guest(), game=NC),
     "a machine": lambda ann: machine_make(user=ann, game=NC, side=Side.FIRST, name="New"),
     "a copy": lambda ann: machine_copy(user=ann, machine_id=Machine.objects.get().pk),
@@ -104,7 +104,7 @@ def test_runs_wait_while_the_site_is_full(has_room: Callable[[bool], None], monk
     tasks.jobs_work("runs", run.pk)
     run.refresh_from_db()
     assert (run.status, run_view(run)["waits_for_room"]) == (JobStatus.FINISHED, False)
-    assert beads(learner) == beads(trained(machine(), GAMES, 3))
+    assert beads(learner) == beads(trained_machine(machine(), GAMES, 3))
 
 
 @pytest.mark.django_db

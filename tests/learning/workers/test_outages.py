@@ -16,7 +16,7 @@ from learning.services.runs import Stage, training_run_start
 from learning.services.tournaments import tournament_start
 from learning.workers.pairings import tournament_play
 from learning.workers.runs import curve_marks
-from tests.factories import in_memory, machine, trained
+from tests.factories import machine, trained_machine, trained_memory
 from tests.outage import Outage
 
 pytestmark = pytest.mark.soak
@@ -61,7 +61,7 @@ def test_run_keeps_its_beads_through_killed_servers(outage: Outage) -> None:
 
     assert outage.wait_until(lambda: n_done_games(run) == games)
     assert run.status == JobStatus.FINISHED
-    memory, expected = MEMORY.load(learner), in_memory(learner, games, 3)
+    memory, expected = MEMORY.load(learner), trained_memory(learner, games, 3)
     assert (memory.beads == expected.beads).all()
     assert (memory.visits == expected.visits).all()
     points = CurvePoint.objects.filter(run=run).order_by("games_done")
@@ -76,7 +76,7 @@ def test_run_keeps_its_beads_through_killed_servers(outage: Outage) -> None:
 def entrant_slugs() -> list[str]:
     slugs = []
     for number, side in enumerate((Side.FIRST, Side.SECOND, Side.FIRST, Side.SECOND)):
-        slugs.append(trained(machine(side, slug=f"m{number}"), games=400 * number + 100, seed=number).slug)
+        slugs.append(trained_machine(machine(side, slug=f"m{number}"), games=400 * number + 100, seed=number).slug)
     return [*slugs, "random", "perfect", "win-block", "perfect-fast"]
 
 

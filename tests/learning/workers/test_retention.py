@@ -55,7 +55,7 @@ from learning.workers.jobs import TurnEnd
 from learning.workers.ledger import ledgers_compact
 from learning.workers.retention import retention_run
 from learning.workers.runs import RUNS, run_execute
-from tests.factories import NC, guest, machine, person, play, play_out, room, run_retention, trained, user
+from tests.factories import NC, guest, machine, person, play, play_out, room, run_retention, trained_machine, user
 from tests.threads import at_once
 from tests.waiting import HANG_S
 
@@ -90,7 +90,7 @@ def personal_machine_played(number: int = 1) -> Machine:
 
 def test_matches_of_guests_last_a_month_and_of_accounts_a_year() -> None:
     ann = person(user("ann"))
-    theirs, hers = room(), room(who=ann)
+    theirs, hers = room(), room(person=ann)
     for seated, who in ((theirs, guest()), (hers, ann)):
         play_out(seated.room.code, who)
         room_reset(code=seated.room.code, person=who)
@@ -134,7 +134,7 @@ def test_the_latest_matches_of_a_busy_player_stay(settings: Any) -> None:
     settings.MATCHES_PER_GUEST = settings.MATCHES_PER_ACCOUNT = 2
     ann = person(user("ann"))
     for who in (guest(), ann):
-        code = room(who=who).room.code
+        code = room(person=who).room.code
         for _ in range(3):
             play_out(code, who)
             room_reset(code=code, person=who)
@@ -144,7 +144,7 @@ def test_the_latest_matches_of_a_busy_player_stay(settings: Any) -> None:
 
 def resigned_room(who: Principal, **options: Any) -> Room:
     """A room with one match, which its host has resigned."""
-    opened = room(who=who, **options).room
+    opened = room(person=who, **options).room
     match_resign(code=opened.code, person=who)
     return opened
 
@@ -153,7 +153,7 @@ def resigned_room(who: Principal, **options: Any) -> Room:
 def test_latest_matches_in_rooms_of_their_own_stay(settings: Any, has_account: bool) -> None:
     settings.MATCHES_PER_GUEST = settings.MATCHES_PER_ACCOUNT = 2
     who = person(user("ann")) if has_account else guest()
-    waits, rooms = room(who=who).room, [resigned_room(who) for _ in range(30)]
+    waits, rooms = room(person=who).room, [resigned_room(who) for _ in range(30)]
     others = resigned_room(guest(2))
     run_retention()
     assert set(Room.objects.all()) == {waits, *rooms[-2:], others}
@@ -166,7 +166,7 @@ def test_a_crowded_site_deletes_matches_of_guests_sooner(settings: Any, monkeypa
     ann, personal_rooms = person(user("ann")), [personal_machine_play(person=guest(n), game=NC).room for n in (1, 2)]
     for number, personal_room in enumerate(personal_rooms, 1):
         play_out(personal_room.code, guest(number))
-    own, others = resigned_room(ann), [resigned_room(guest(3)), room(who=guest(4)).room]
+    own, others = resigned_room(ann), [resigned_room(guest(3)), room(person=guest(4)).room]
     age_rows(10)
     for n_matches, left in ((80, {own, *others, *personal_rooms}), (95, {own})):
         monkeypatch.setattr(site_counts, "_counted", {"games_match": n_matches})
@@ -183,7 +183,7 @@ def test_a_crowded_site_deletes_matches_of_guests_sooner(settings: Any, monkeypa
 def test_latest_abandoned_matches_and_open_ones_stay(settings: Any, has_account: bool) -> None:
     settings.MATCHES_PER_GUEST = settings.MATCHES_PER_ACCOUNT = 2
     who = person(user("ann")) if has_account else guest()
-    seated = [room(who=who) for _ in range(6)]
+    seated = [room(person=who) for _ in range(6)]
     rooms = [one.room for one in seated]
     run_retention()
     assert set(Room.objects.all()) == set(rooms), "somebody may come back to them"
@@ -360,7 +360,7 @@ def test_a_large_machine_is_deleted_while_others_play(by_its_owner: bool) -> Non
 
     def others_play() -> None:
         while not is_gone.is_set():
-            played.append(play_out(room(who=guest(2)).room.code, guest(2)))
+            played.append(play_out(room(person=guest(2)).room.code, guest(2)))
 
     assert at_once(delete, others_play) == []
     assert not Machine.objects.filter(pk=big.pk).exists()
@@ -374,9 +374,9 @@ def test_a_large_machine_is_deleted_while_others_play(by_its_owner: bool) -> Non
 def test_rows_that_refer_to_a_deleted_machine_stay(has_trained: bool) -> None:
     personal_machine, other = personal_machine_played(), machine(Side.FIRST)
     if has_trained:
-        trained(personal_machine, 10)
+        trained_machine(personal_machine, 10)
     copy = machine_clone(machine_id=personal_machine.pk, name="Copy", is_public=True)
-    trained(other, 10)
+    trained_machine(other, 10)
     RunStage.objects.filter(run__machine=other).update(
         opponent="machine", opponent_machine=personal_machine, opponent_name=personal_machine.name
     )
@@ -438,7 +438,7 @@ def test_retention_continues_with_the_next_wake_up(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(tasks.expired_delete, "apply_async", lambda args, **_: knocked.append(args))
     monkeypatch.setattr(tasks, "RETENTION_S", 0.0)
     for n in range(3):
-        room(who=guest(n))
+        room(person=guest(n))
     age_rows(31)
     tasks.expired_delete()
     while knocked:
@@ -449,14 +449,14 @@ def test_retention_continues_with_the_next_wake_up(monkeypatch: pytest.MonkeyPat
 def test_an_unknown_saved_position_restarts_retention() -> None:
     assert len({rule.name for rule in retention.RULES}) == len(retention.RULES)
     for place in ((3, "some-key"), ("things of yesterday", 7)):
-        old = room(who=guest()).room
+        old = room(person=guest()).room
         age_rows(31)
         tasks.expired_delete(*place)
         assert not Room.objects.filter(pk=old.pk).exists()
 
 
 def test_a_row_that_always_fails_is_skipped_and_logged(caplog: pytest.LogCaptureFixture) -> None:
-    rooms = [room(who=guest(n)).room for n in range(1, 11)]
+    rooms = [room(person=guest(n)).room for n in range(1, 11)]
     age_rows(31)
     with connection.cursor() as cursor:
         cursor.execute("CREATE TABLE holds (room_id bigint REFERENCES games_room)")
@@ -591,7 +591,7 @@ def test_a_machine_with_a_returning_guest_is_skipped(monkeypatch: pytest.MonkeyP
 
 @pytest.mark.django_db(transaction=True)
 def test_moves_and_retention_do_not_wait_for_each_other() -> None:
-    seated, old = room(), room(who=guest(2))
+    seated, old = room(), room(person=guest(2))
     play(old, guest(2), "1")
     age_rows(31)
     with transaction.atomic():
@@ -606,7 +606,7 @@ def test_moves_and_retention_do_not_wait_for_each_other() -> None:
 
 def test_old_and_surplus_runs_go_unless_a_ledger_names_them(settings: Any) -> None:
     ann = user("ann")
-    learner = trained(machine(owner=ann), games=10)
+    learner = trained_machine(machine(owner=ann), games=10)
     runs = [training_run_request(user=ann, machine=learner.slug, stages=[Stage("random", 10)]) for _ in range(4)]
     for run in runs:
         claimed = RUNS.claim(run.pk)

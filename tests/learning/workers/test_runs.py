@@ -41,13 +41,13 @@ from tests.factories import (
     NC,
     expire_leases,
     guest,
-    house,
-    in_memory,
+    house_machines,
     machine,
     machine_strength,
     room,
     run_retention,
-    trained,
+    trained_machine,
+    trained_memory,
     user,
 )
 from tests.outage import FILL_DISK, TERMINATE_CONNECTION, failing_inserts
@@ -73,7 +73,7 @@ def beads(learner: Machine) -> list[list[int]]:
 
 
 def test_a_run_in_many_chunks_ends_with_the_beads_of_one_chunk() -> None:
-    whole, pieces = trained(machine(), 5000, 3), machine()
+    whole, pieces = trained_machine(machine(), 5000, 3), machine()
     run = claim(start_run(pieces))
     while run.status == JobStatus.RUNNING:
         run = run_chunk(run, Pace(n_games=700))
@@ -92,7 +92,7 @@ def test_a_run_of_a_dead_worker_is_resumed() -> None:
     successor = claim(run)
     assert successor.games_done == 1234
     run_execute(successor)
-    assert beads(learner) == beads(trained(machine(), 5000, 3))
+    assert beads(learner) == beads(trained_machine(machine(), 5000, 3))
 
 
 def test_a_late_worker_finds_its_run_taken_over() -> None:
@@ -124,7 +124,7 @@ def test_cancelled_run_stops_at_the_next_chunk_and_keeps_beads() -> None:
     run = run_execute(run)
     assert (run.status, run.games_done) == (JobStatus.CANCELLED, 1000)
     assert training_run_cancel(run_id=run.pk) is False
-    assert (MEMORY.load(learner).beads == in_memory(learner, 1000, 3).beads).all()
+    assert (MEMORY.load(learner).beads == trained_memory(learner, 1000, 3).beads).all()
 
 
 def test_a_failed_run_has_a_reason(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
@@ -255,7 +255,7 @@ def test_the_command_trains_a_machine(capsys: pytest.CaptureFixture[str]) -> Non
     printed = capsys.readouterr().out
     assert "2,000/2,000 games" in printed
     assert "seed 5" in printed
-    assert (MEMORY.load(learner).beads == in_memory(learner, 2000, 5, "perfect").beads).all()
+    assert (MEMORY.load(learner).beads == trained_memory(learner, 2000, 5, "perfect").beads).all()
     with pytest.raises(CommandError, match="There is no machine 'nowhere'"):
         call_command("train", "nowhere", "--games", "1")
 
@@ -272,7 +272,7 @@ def test_pretraining_makes_the_house_machines_once() -> None:
 
 
 def test_an_interrupted_pretraining_continues() -> None:
-    learner = house()[Side.FIRST]
+    learner = house_machines()[Side.FIRST]
     assert learner.n_games == 0
     call_command("pretrain")
     learner.refresh_from_db()
@@ -306,7 +306,7 @@ def test_runs_end_alike_after_three_killed_workers(
     start_worker()
     tasks.jobs_recover()
     assert wait_until(lambda: all(n_done_games(run) == games for run, games in runs.items()))
-    assert (MEMORY.load(learner).beads == in_memory(learner, 40_000_000, 3).beads).all()
+    assert (MEMORY.load(learner).beads == trained_memory(learner, 40_000_000, 3).beads).all()
     assert ledger_errors() == []
     memory = TableMemory.fresh(table.game_rules, rule)
     memory.train(OPPONENTS["random"], 4_000_000, RandomSource(3))
@@ -348,7 +348,7 @@ def test_failing_late_worker_leaves_the_run_to_its_new_owner(monkeypatch: pytest
 def test_lesson_during_a_save_in_the_admin_keeps_its_totals(client: Client) -> None:
     learner = machine()
     stale = Machine.objects.get(pk=learner.pk)
-    trained(learner)
+    trained_machine(learner)
     stale.name = "Renamed"
     machine_update(user=staff(), machine_id=stale.pk, name=stale.name)
     learner.refresh_from_db()
@@ -387,7 +387,7 @@ def test_run_interrupted_by_a_database_fault_is_resumed(does: str) -> None:
     assert (run.status, run.games_done, Lesson.objects.count()) == (JobStatus.RUNNING, 0, 0)
     TrainingRun.objects.update(lease_until=timezone.now())
     assert run_execute(claim(run)).status == JobStatus.FINISHED
-    assert beads(learner) == beads(trained(machine(), 5000, 3))
+    assert beads(learner) == beads(trained_machine(machine(), 5000, 3))
 
 
 def test_missed_news_are_sent_with_the_next(monkeypatch: pytest.MonkeyPatch) -> None:

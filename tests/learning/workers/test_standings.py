@@ -17,7 +17,7 @@ from learning.tasks import standings_keep
 from learning.workers import standings
 from learning.workers.jobs import TurnEnd
 from learning.workers.standings import standings_measure
-from tests.factories import guest, machine, play_out, room, trained, user
+from tests.factories import guest, machine, play_out, room, trained_machine, user
 
 pytestmark = pytest.mark.django_db
 
@@ -62,7 +62,7 @@ class TestStats:
         assert len(Standing.objects.get().points) == 2
 
     def test_a_training_updates_stats_with_its_last_chunk(self) -> None:
-        learner = trained(machine(), 300)
+        learner = trained_machine(machine(), 300)
         assert_stats_agree(learner)
         curve = learner.runs.get().curve.order_by("games_done")
         strengths = {point.games_done: point.strength["random"] for point in curve}
@@ -71,11 +71,11 @@ class TestStats:
         assert all(score == strengths[games]["win"] + strengths[games]["draw"] / 2 for games, score in points)
         assert (points[0][0], points[-1][0]) == (0, 300)
         # Another training goes on where this one ended.
-        assert_stats_agree(trained(learner, 200, seed=2))
+        assert_stats_agree(trained_machine(learner, 200, seed=2))
         assert Standing.objects.get().points[-1][0] == 500
 
     def test_older_machines_get_stats_from_their_curves(self) -> None:
-        trained(trained(machine(), 100), 100, seed=2)
+        trained_machine(trained_machine(machine(), 100), 100, seed=2)
         before = Standing.objects.get().points
         Standing.objects.update(measured=-1, win=None, draw=None, loss=None, score=None, curve=[])
         standings_keep()
@@ -84,7 +84,7 @@ class TestStats:
         assert len(Standing.objects.get().points) == CURVE_POINTS
 
     def test_a_reset_clears_the_stats(self) -> None:
-        learner = trained(machine(owner=user()), 100)
+        learner = trained_machine(machine(owner=user()), 100)
         machine_reset(user=learner.owner, machine_id=learner.pk)
         stats = Standing.objects.get()
         assert (stats.games, stats.score, stats.curve) == (0, None, [])
@@ -96,7 +96,7 @@ class TestStats:
         assert len(Standing.objects.get().points) == 1
 
     def test_copies_have_their_own_stats_and_room_copies_none(self) -> None:
-        learner = trained(machine(slug="m"), 100)
+        learner = trained_machine(machine(slug="m"), 100)
         copy = machine_clone(machine_id=learner.pk, name="Copy")
         room("machine", machine="m", fresh=True)
         assert set(Standing.objects.values_list("pk", flat=True)) == {learner.pk, copy.pk}

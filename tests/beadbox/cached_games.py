@@ -11,14 +11,14 @@ from beadbox.policies.registry import UNIFORM
 from beadbox.rules.registry import GAMES
 
 
-def remembered(game):
+def with_cached_rules(game):
     game = copy(game)
-    for question in ("apply", "canonical", "distinct_moves", "legal_moves", "outcome", "to_canonical"):
-        setattr(game, question, cache(getattr(game, question)))
+    for method in ("apply", "canonical", "distinct_moves", "legal_moves", "outcome", "to_canonical"):
+        setattr(game, method, cache(getattr(game, method)))
     return game
 
 
-class RememberedOpponent(UniformOpponent):
+class CachedOpponent(UniformOpponent):
     def __init__(self, opponent):
         self.slug = opponent.slug
         self.replies = cache(opponent.replies)
@@ -27,5 +27,5 @@ class RememberedOpponent(UniformOpponent):
         raise NotImplementedError
 
 
-GAME = remembered(GAMES["noughts-and-crosses"])
-REMEMBERED = {slug: RememberedOpponent(opponent) for slug, opponent in UNIFORM.items()}
+GAME = with_cached_rules(GAMES["noughts-and-crosses"])
+CACHED_OPPONENTS = {slug: CachedOpponent(opponent) for slug, opponent in UNIFORM.items()}
