@@ -21,4 +21,6 @@ def of_hundred(win: float, draw: float, loss: float) -> dict[str, int]:
 @register.filter
 def per_hundred(share: float) -> str:
     """Return a share as a number out of 100 with three significant digits: 0.00012 is 0.012, and not 0."""
+    if 0 < share < 1e-8:
+        return "less than 0.000001"
     return f"{float(f'{100 * share:.3g}'):.10f}".rstrip("0").rstrip(".")

@@ -97,6 +97,7 @@ def _context(reading: dict[str, Any]) -> dict[str, Any]:
         "reading": reading,
         "code": Code(str(reading["code"])),
         "game": game_view(game),
+        "limit": None if game.always_ends else game.ply_limit,
         "games": [{"slug": choice.slug, "label": game_label(choice)} for choice in games_taught().values()],
         "form": learn_form(game, reading),
         "speeds": SPEEDS.items(),

@@ -14,7 +14,7 @@ import { Pupil } from "./learn_pupil.js";
 import { lessonWords, plyWords, Stage } from "./learn_stage.js";
 import { isFast, MOST_GAMES, stateOf, Wishes } from "./learn_states.js";
 import { Wall } from "./wall.js";
-import { count, figure } from "./words.js";
+import { count, figure, perHundred } from "./words.js";
 
 /** Milliseconds for which a ply and the end of a game are shown, by speed. A ply of 0 ms is not shown at all. */
 const TEMPO = { move: { ply: 1100, end: 1600 }, game: { ply: 90, end: 700 }, ten: { ply: 0, end: 100 } };
@@ -339,13 +339,14 @@ function showCurve(pupil) {
   curve.mark(pupil.machine.games);
 }
 
-/** Shows the number of games and their results. @param {Pupil} pupil */
-function showCount({ machine: { games, wins, draws, losses } }) {
+/** Shows the number of games, their results and the chance of the ply limit. @param {Pupil} pupil */
+function showCount({ machine: { games, wins, draws, losses, unfinished } }) {
   const gamesWords = `After ${count(games, "game")}`;
   byId("games").textContent = gamesWords;
   byId("tally").textContent = games
     ? `${figure(wins)} won, ${figure(draws)} drawn, ${figure(losses)} lost`
     : "nothing learnt yet";
+  if (unfinished !== null) byId("unfinished").textContent = perHundred(unfinished);
   slider.value = String(curve.share(games));
   slider.setAttribute("aria-valuetext", gamesWords);
   const { code, seed } = wishes.now.reading;
@@ -392,7 +393,8 @@ function tellProblems(problems) {
 /** Repeats the chosen teacher and opponent in the texts of the page. */
 function showNames() {
   byId("teacher-name").textContent = chosenName(byId("id_teacher", HTMLSelectElement));
-  byId("against-name").textContent = chosenName(byId("id_against", HTMLSelectElement));
+  for (const place of document.querySelectorAll(".against-name"))
+    place.textContent = chosenName(byId("id_against", HTMLSelectElement));
 }
 
 // Input

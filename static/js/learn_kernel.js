@@ -479,9 +479,19 @@
     return policy;
   }
 
+  /**
+   * Returns the expected points of a game against one of `MEASURES`, and the exact chance that it reaches the limit of
+   * plies; `null` if games always end.
+   */
+  function strength(/** @type {Run} */ run, /** @type {string} */ measure) {
+    if (run.ground.graph.limit === NO_LIMIT) return { score: score(run, measure), unfinished: null };
+    const policy = jointPolicy(run, measure);
+    return { score: scoreWithLoops(run.ground, policy), unfinished: chanceOfLimit(run.ground.graph, policy) };
+  }
+
   /** Returns the expected points of a game against one of `MEASURES`: 1 for a win, ½ for a draw. */
   function score(/** @type {Run} */ run, /** @type {string} */ measure) {
-    if (run.ground.graph.limit !== NO_LIMIT) return scoreWithLoops(run, measure);
+    if (run.ground.graph.limit !== NO_LIMIT) return scoreWithLoops(run.ground, jointPolicy(run, measure));
     const { ground, beads, totals } = run;
     const { graph, side, slotIndptr, slotEdge, slotSize, initial, refills, nodeBox } = ground;
     const { indptr, successor } = graph;
@@ -558,17 +568,38 @@
    */
 
   /** Returns the expected points of a game with loops: like `score`, and endless play counts as its result. */
-  function scoreWithLoops(/** @type {Run} */ run, /** @type {string} */ measure) {
+  function scoreWithLoops(/** @type {Ground} */ { graph, side }, /** @type {Float64Array} */ policy) {
+    return pointsAt(graph, valuesOf(graph, policy), 0, side);
+  }
+
+  /** Returns the policies of the machine and of one of `MEASURES` as one array, in a game with loops. */
+  function jointPolicy(/** @type {Run} */ run, /** @type {string} */ measure) {
     const { graph, side } = run.ground;
     const policy = policyOfRun(run);
-    if (measure === "worst") return pointsAt(graph, valuesOf(graph, bestResponse(graph, side, policy)), 0, side);
+    if (measure === "worst") return bestResponse(graph, side, policy);
     graph.policies ??= {};
     graph.policies[measure] ??= policyOf(graph, measure);
     const theirs = graph.policies[measure];
     for (let node = 0; node < graph.side.length; node += 1)
       if (graph.side[node] !== side)
         for (let edge = graph.indptr[node]; edge < graph.indptr[node + 1]; edge += 1) policy[edge] = theirs[edge];
-    return pointsAt(graph, valuesOf(graph, policy), 0, side);
+    return policy;
+  }
+
+  /** Returns the exact chance that a game reaches the limit of plies, from the policies of both sides. */
+  function chanceOfLimit(/** @type {Graph} */ { indptr, successor, side, limit }, /** @type {Float64Array} */ policy) {
+    let chance = new Float64Array(side.length);
+    chance[0] = 1;
+    for (let ply = 0; ply < limit; ply += 1) {
+      const afterMove = new Float64Array(side.length);
+      for (let node = 0; node < side.length; node += 1) {
+        if (chance[node] === 0) continue;
+        for (let edge = indptr[node]; edge < indptr[node + 1]; edge += 1)
+          if (successor[edge] >= 0) afterMove[successor[edge]] += chance[node] * policy[edge];
+      }
+      chance = afterMove;
+    }
+    return chance.reduce((sum, p) => sum + p, 0);
   }
 
   /** Returns the machine's probability of every edge of its side; all 0 at a node where it resigns. */
@@ -949,6 +980,6 @@
 
   return {
     ...{ MEASURES, CURVE_MARKS, BAND_MARKS, openGraph, groundOf, seeded, fresh, addUp, train },
-    ...{ tracedGame, score, marked, quantiles },
+    ...{ tracedGame, score, strength, marked, quantiles },
   };
 })();

@@ -92,14 +92,14 @@ class Course {
     if (this.tips.size > MAX_TIPS) this.tips.delete(this.tips.keys().next().value);
   }
 
-  /** Returns the points of the curve after more than `since` games, up to the machine's present. */
-  curve(/** @type {string} */ against, /** @type {number} */ since) {
+  /** Returns the points of the curve after more than `since` games, up to the machine's present score. */
+  curve(/** @type {string} */ against, /** @type {number} */ since, /** @type {number} */ present) {
     const measure = kernel.MEASURES.indexOf(against);
     const marks = [...this.points.keys()].filter((mark) => mark > since && mark <= this.games).sort((a, b) => a - b);
     const score = marks.map((mark) => this.points.get(mark)[measure]);
     if (this.games > since && marks[marks.length - 1] !== this.games) {
       marks.push(this.games);
-      score.push(kernel.score(this.run, against));
+      score.push(present);
     }
     return { games: marks, score };
   }
@@ -188,10 +188,12 @@ const answers = {
     course.keepTip();
     const { beads, tally, ground } = course.run;
     const [wins, draws, losses] = tally;
+    const { score, unfinished } = kernel.strength(course.run, against);
     return {
       ...{ games: course.games, done: course.games === games, wins, draws, losses, game },
       beads: beads.slice(0, ground.slotIndptr[ground.nOurs]),
-      curve: course.curve(against, since),
+      curve: course.curve(against, since, score),
+      unfinished,
     };
   },
 

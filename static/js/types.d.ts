@@ -446,6 +446,8 @@ interface LearnAnswer {
   done: boolean;
   beads: Int32Array;
   curve: LearnPoints;
+  /** The exact chance that a game against the opponent of the curve reaches the ply limit, if positions can return. */
+  unfinished: number | null;
   game: LearnGame | null;
 }
 

@@ -9,6 +9,7 @@ export function count(/** @type {number} */ n, /** @type {string} */ noun, nouns
 }
 
 const FIGURES = new Intl.NumberFormat("en-GB");
+const OF_HUNDRED = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 10 });
 
 /** Returns a number in digits, in groups of three: "1,063". */
 export function figure(/** @type {number} */ n) {
@@ -27,6 +28,12 @@ export function percent(/** @type {number} */ chance) {
   if (value < 0.1) return "< 0.1\u00a0%";
   if (value > 99.9) return "> 99.9\u00a0%";
   return `${value.toFixed(value < 10 ? 1 : 0)}\u00a0%`;
+}
+
+/** Returns a chance as a number out of 100 with three significant digits, as `per_hundred` does on the server. */
+export function perHundred(/** @type {number} */ chance) {
+  if (chance > 0 && chance < 1e-8) return "less than 0.000001";
+  return OF_HUNDRED.format(Number((100 * chance).toPrecision(3)));
 }
 
 /** Returns how often a game opens a box on average, after a chance; empty where a game opens no box twice. */

@@ -30,7 +30,7 @@ from beadbox.learners.boxes.rule import (
     Unfinished,
     WhenEmpty,
 )
-from beadbox.learners.boxes.strength import against_opponent, worst_case
+from beadbox.learners.boxes.strength import against_opponent, machine_policy, worst_case
 from beadbox.learners.boxes.table import boxes_compile
 from beadbox.learners.boxes.training_config import (
     MEASURES,
@@ -42,8 +42,10 @@ from beadbox.learners.boxes.training_config import (
     games_taught,
 )
 from beadbox.policies.registry import UNIFORM
+from beadbox.policies.table import opponent_policy
 from beadbox.rules.outcome import Side, Tally
 from beadbox.seeds import MAX_SEED
+from beadbox.strength.exact import joined, unfinished, with_best_response
 from learning.selectors.graphs import graph_view
 from tests.house import ROOT
 from tests.toys.tug import Tug
@@ -185,7 +187,17 @@ def test_browser_training_equals_the_readable_machine(slug: str, half: int) -> N
         memory.beads[:] = found["beads"][: len(memory.beads)]
         memory = Memory(plan.table, memory.beads, memory.visits)
         exact = [against_opponent(memory, UNIFORM[name]).score for name in MEASURES[:-1]] + [worst_case(memory).score]
-        assert found["scores"] == pytest.approx(exact, abs=1e-12), plan
+        assert [one["score"] for one in found["strengths"]] == pytest.approx(exact, abs=1e-12), plan
+        limits = [None] * len(MEASURES) if game.always_ends else pytest.approx(chances_of_limit(memory), abs=1e-12)
+        assert [one["unfinished"] for one in found["strengths"]] == limits, plan
+
+
+def chances_of_limit(memory: Memory) -> list[float]:
+    """Return the exact chance of the ply limit against each of ``MEASURES``."""
+    graph, side, policy = memory.table.graph, memory.table.cabinet.side, machine_policy(memory)
+    theirs = [opponent_policy(graph.game, UNIFORM[name], reduced=graph.reduced) for name in MEASURES[:-1]]
+    played = [*(joined(graph, side, policy, one) for one in theirs), with_best_response(graph, side, policy)]
+    return [unfinished(graph, both) for both in played]
 
 
 def test_curve_and_band_equal_the_curves_of_the_server() -> None:

@@ -18,7 +18,7 @@ function result(graphs, { graph, plan, seed, games }) {
   return {
     ...{ game, tally: [...run.tally], state: [...run.state], beads: [...run.beads] },
     keys: ground.boxes.map(({ node }) => graphs[graph].keys[node]),
-    scores: kernel.MEASURES.map((measure) => kernel.score(run, measure)),
+    strengths: kernel.MEASURES.map((measure) => kernel.strength(run, measure)),
   };
 }
 

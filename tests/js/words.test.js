@@ -11,6 +11,7 @@ import {
   ordinal,
   percent,
   percents,
+  perHundred,
   sentence,
   tenths,
 } from "../../static/js/words.js";
@@ -32,6 +33,11 @@ test("a chance is never rounded to nothing or to certainty", () => {
   assert.equal(percent(0.5), "50\u00a0%");
   assert.equal(percent(0.9999), "> 99.9\u00a0%");
   assert.equal(percent(1), "100\u00a0%");
+});
+
+test("a rare game is told from one that never comes", () => {
+  const told = [0, 1, 0.5, 0.0001234, 1.23456e-7, 0.99999, 1e-72].map(perHundred);
+  assert.deepEqual(told, ["0", "100", "50", "0.0123", "0.0000123", "100", "less than 0.000001"]);
 });
 
 test("in a column each chance has one decimal, and together they are a hundred", () => {

@@ -46,6 +46,7 @@ def test_strength_has_the_chance_of_the_ply_limit(client: Client, learner: Machi
     assert "After a draw" not in page, "a draw brings no bead"
     assert strength["random"]["unfinished"] > 0
     assert per_hundred(strength["random"]["unfinished"]) != "0"
+    assert per_hundred(1e-72) == "less than 0.000001"
     assert "unfinished" not in client.get(f"/api/machines/{machine(Side.FIRST).pk}/strength").json()["random"]
 
 
