@@ -11,8 +11,10 @@ The uses of a machine, and the users that have them:
 * *delete*: the owner, and staff with the permission to delete machines.
 
 The owner is an account, or a guest, who is identified by a number in the browser. Machines of guests are never public.
-House machines have no owner. A copy made for a room is public if its original was public at that moment, but no list
-shows it. Staff status alone only opens the admin; :func:`staff_may` checks the permission.
+House machines have no owner. A machine of a class belongs to the class: its pupil may see, play and export it, and the
+link of the class shows it. Only the page of the class changes it. A copy made for a room is public if its original was
+public at that moment, but no list shows it. Staff status alone only opens the admin; :func:`staff_may` checks the
+permission.
 
 A hidden machine is refused with the same 404 as a machine that does not exist. :func:`may_see` decides for a machine in
 memory; :func:`unseen` is the same rule as a database filter.
@@ -27,7 +29,7 @@ from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, 
 from beadbox.names import MAX_SLUG_CHARACTERS, name_near
 from games.accounts.principal import AnyUser, Principal
 from learning.exceptions import MachineNotFoundError, NotYourMachineError, RunNotFoundError
-from learning.models import AccessList, Machine, MachineSeat, TrainingRun, link_mark
+from learning.models import AccessList, Machine, MachineSeat, TrainingRun, link_mark, pupil_mark
 from learning.storage.locks import machine_held
 
 To = Literal["see", "copy", "play", "export", "train", "edit", "delete", "share"]
@@ -129,6 +131,8 @@ def machine_require(user: AnyUser | None, machine: Machine, *, to: To = "see") -
         raise NotYourMachineError(f"{machine.name} is shared with you by a link. You may look at it and play a copy.")
     if to in ("play", "export") or is_own(user, machine):
         return
+    if machine.classroom_id is not None and not staff_may(user, "change_machine"):
+        raise NotYourMachineError(f"{machine.name} belongs to a class. You can play it, and nothing else.")
     if to == "share":
         raise NotYourMachineError(f"{machine.name} is not yours. Only its owner can share it.")
     if not staff_may(user, "delete_machine" if to == "delete" else "change_machine"):
@@ -150,7 +154,7 @@ def may_see(viewer: Principal, audience: AccessList) -> bool:
         return True
     # A browser keeps its guest number after the log-in. So the number counts only if there is no account.
     own_entry = viewer.guest.hex if viewer.user_id is None and viewer.guest is not None else viewer.user_id
-    if own_entry in audience:
+    if own_entry in audience or (viewer.guest is not None and pupil_mark(viewer.guest) in audience):
         return True
     return any(link_mark(link_id) in audience for link_id in viewer.links)
 
@@ -162,8 +166,10 @@ def unseen(viewer: Principal, path: str = "") -> Q:
     """
     if viewer.sees_all:
         return Q(pk__in=[])
-    is_private, is_owned = Q(**{f"{path}is_public": False}), owned_by(viewer, path)
-    return is_private if is_owned is None else is_private & ~is_owned
+    hidden = Q(**{f"{path}is_public": False})
+    if (is_owned := owned_by(viewer, path)) is not None:
+        hidden &= ~is_owned
+    return hidden if viewer.guest is None else hidden & ~Q(**{f"{path}pupil": viewer.guest})
 
 
 def is_seen(user: AnyUser | None, machine: Machine) -> bool:

@@ -244,5 +244,72 @@ class NotYourExperimentError(PlayError):
     status = 403
 
 
+class ClassNotFoundError(PlayError):
+    """No class has this code or link. Among the errors of classes, only this one counts as a guess."""
+
+    message = "There is no class with this code. Look at the board, and type the code again."
+    code = "class_not_found"
+    status = 404
+
+
+class NotYourClassError(PlayError):
+    message = "This class is not yours."
+    code = "not_your_class"
+    status = 404
+    may_be_hidden = True
+
+
+class ClassPausedError(PlayError):
+    message = "Your teacher has paused the class. Look up, and wait until it goes on."
+    code = "class_paused"
+    status = 409
+
+
+class ClassFinishedError(PlayError):
+    message = "This class is over. Your teacher can open it again."
+    code = "class_finished"
+    status = 409
+
+
+class ClassLockedError(PlayError):
+    message = "This class takes no new pupils. Ask your teacher to unlock it."
+    code = "class_locked"
+    status = 409
+
+
+class ClassFullError(PlayError):
+    message = "This class is full. Share a screen with another pupil."
+    code = "class_full"
+    status = 409
+
+
+class ClassQuotaError(PlayError):
+    message = "You have the most classes that you can have. Finish or delete one first."
+    code = "class_quota"
+    status = 409
+
+
+class ClassRefusedError(PlayError):
+    message = "The class cannot be opened like this."
+    code = "class_refused"
+
+
+class NoPupilError(PlayError):
+    message = "You are in no class with this browser. Type the code of the class, or your return code."
+    code = "no_class_pupil"
+    status = 404
+
+
+class PupilRemovedError(PlayError):
+    message = "Your teacher has taken you out of this class. Ask your teacher if you want to come back."
+    code = "pupil_removed"
+    status = 409
+
+
+class PupilNameError(PlayError):
+    message = "Choose another name."
+    code = "pupil_name"
+
+
 class AccountNotClosedError(Exception):
     """An account was not closed, for the reason in the message. Only the admin closes accounts, so it has no code."""

@@ -16,6 +16,7 @@ from learning.kinds.boxes import urls as boxes
 from learning.views import (
     account,
     advice,
+    classrooms,
     exchange,
     experiments,
     game_facts,
@@ -24,6 +25,7 @@ from learning.views import (
     lobby,
     machines,
     play,
+    pupils,
     runs,
     schedules,
     sharing,
@@ -158,6 +160,20 @@ urlpatterns = [
         name="api-experiment-run",
     ),
     re_path(r"^api/experiment-runs/(?P<run_id>\d{1,18})/cancel/?$", api_experiments.ExperimentRunCancelView.as_view()),
+    # Classes
+    path("classes", classrooms.classroom_list, name="classes"),
+    path("classes/new", classrooms.classroom_new, name="classroom_new"),
+    path("classes/<int:classroom_id>", classrooms.classroom_page, name="classroom"),
+    path("classes/<int:classroom_id>/<slug:action>", classrooms.classroom_act, name="classroom_act"),
+    path(
+        "classes/<int:classroom_id>/pupils/<int:participant_id>/<slug:action>", classrooms.pupil_act, name="pupil_act"
+    ),
+    path("class", pupils.class_code, name="class_code"),
+    path("class/me", pupils.class_me, name="class_me"),
+    path("class/play", pupils.class_play, name="class_play"),
+    path("class/leave", pupils.class_leave, name="class_leave"),
+    path("class/join/<str:secret>", pupils.class_join, name="class_join"),
+    path("class/screen/<str:secret>", pupils.class_screen, name="class_screen"),
     # Training in the browser
     re_path(r"^api/learn/?$", api_learn.AddressView.as_view(), name="api-learn"),
     re_path(r"^api/learn/graph/?$", api_learn.GraphView.as_view(), name="api-learn-graph"),

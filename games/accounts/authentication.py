@@ -26,6 +26,8 @@ from games.models import ApiToken
 
 GUEST_KEY = "guest"
 """Session key. The value is the browser's guest number."""
+PUPIL_KEY = "pupil"
+"""Session key of a pupil's browser, whose guest number is the pupil's (``games.accounts.pupils``)."""
 LINKS_KEY = "links"
 """Session key. The value is the list of ids of the secret links that the browser has opened, the latest last."""
 CSRF_NEEDS = (
@@ -174,10 +176,13 @@ def account_or_visitor(request: HttpRequest) -> AnyUser:
     """Return the account that the request's session is logged in to, else the :class:`Visitor` of the browser."""
     links = frozenset(request.session.get(LINKS_KEY, ()))
     user = get_user(request) if SESSION_KEY in request.session else None
-    if user is not None and user.is_authenticated:
-        setattr(user, "links", links)  # noqa: B010 - Django's user class lacks this attribute; Principal.of reads it
-        return user
     guest = request.session.get(GUEST_KEY)
+    if user is not None and user.is_authenticated:
+        # Django's user class lacks these attributes; Principal.of reads them.
+        setattr(user, "links", links)  # noqa: B010
+        if PUPIL_KEY in request.session:
+            setattr(user, "guest", UUID(guest))  # noqa: B010
+        return user
     return Visitor(UUID(guest) if guest else None, links=links)
 
 

@@ -23,7 +23,7 @@ from rest_framework.exceptions import UnsupportedMediaType
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 
-from games.accounts.authentication import GUEST_KEY, LINKS_KEY, account_or_visitor, visitor_of_scope
+from games.accounts.authentication import GUEST_KEY, LINKS_KEY, PUPIL_KEY, account_or_visitor, visitor_of_scope
 from games.accounts.principal import AnyUser, Principal
 from games.accounts.tokens import seat_token_checked
 from games.exceptions import GuestMovedError
@@ -85,7 +85,7 @@ def origin_hash(request: AnyRequest) -> str:
 
 
 def principal_of(user: AnyUser, session: Any, token: str = "", address: str = "") -> Principal:
-    """Return the principal of a request or a socket.
+    """Return the principal of a request or a socket. A pupil in a class has the pupil's name and a count of its own.
 
     Args:
         user: the account or visitor.
@@ -93,15 +93,14 @@ def principal_of(user: AnyUser, session: Any, token: str = "", address: str = ""
         token: the seat token, or empty.
         address: the :func:`origin_hash`, or empty if nothing is counted by it.
     """
-    guest = session.get(GUEST_KEY) if session is not None else None
     principal = Principal.of(user)
-    return replace(
-        principal,
-        guest=UUID(guest) if guest else None,
-        token=token,
-        address=address,
-        links=frozenset() if session is None else principal.links,
-    )
+    if session is None:
+        return replace(principal, guest=None, token=token, address=address, links=frozenset())
+    guest = session.get(GUEST_KEY)
+    principal = replace(principal, guest=UUID(guest) if guest else None, token=token, address=address)
+    if PUPIL_KEY in session:
+        principal = replace(principal, name=session[PUPIL_KEY]["name"], address=guest)
+    return principal
 
 
 def seat_token_of(request: Request) -> str:

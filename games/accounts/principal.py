@@ -59,13 +59,15 @@ class Principal:
     def of(cls, user: AnyUser | None) -> Principal:
         """Return the principal of an account or a :class:`Visitor`; any other user, or ``None``, is unknown.
 
+        An account has a guest number only in the browser of a pupil.
         For staff, permissions are read from the database, once for each account object.
         """
+        guest: UUID | None = getattr(user, "guest", None)
         links: frozenset[int] = getattr(user, "links", frozenset())
         if user is None or not user.is_authenticated:
-            return cls(guest=getattr(user, "guest", None), address=getattr(user, "address", ""), links=links)
+            return cls(guest=guest, address=getattr(user, "address", ""), links=links)
         sees_all = bool(user.is_staff) and any(map(user.has_perm, SEES_ALL))
-        return cls(user_id=user.pk, name=user.get_username(), sees_all=sees_all, links=links)
+        return cls(user_id=user.pk, name=user.get_username(), guest=guest, sees_all=sees_all, links=links)
 
     @property
     def is_known(self) -> bool:

@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Callable
 from typing import Any, cast
 from urllib.parse import urlsplit
+from uuid import UUID
 
 from django.conf import settings
 from django.contrib import messages
@@ -37,11 +38,11 @@ from django.views.generic import FormView
 
 from beadbox.names import name_key
 from games.accounts.account_names import NAME_TAKEN, NameForm
-from games.accounts.authentication import GUEST_KEY
+from games.accounts.authentication import GUEST_KEY, PUPIL_KEY
 from games.accounts.claims import WAITING_KEY, Claimed, ClaimSeats, codes_waiting_of
 from games.accounts.emails import send_password_changed
 from games.accounts.forms import LogInForm, TokenForm, refusal_add
-from games.accounts.identity import principal_of_request
+from games.accounts.pupils import own_guest_of, own_guest_set
 from games.accounts.throttles import AddressThrottle
 from games.accounts.tokens import token_list_of, token_make, token_revoke
 from games.exceptions import (
@@ -156,16 +157,13 @@ class SignUpForm(NameForm, UserCreationForm):
 def _log_in(request: HttpRequest, user: User, claim: ClaimSeats) -> None:
     """Log in, and move a guest's matches and machines into the account: both or neither. Call inside a transaction.
 
-    Rows beyond the quotas of the account remain with the guest, and the session keeps the guest number.
+    Rows beyond the quotas of the account remain with the guest, and the session keeps the guest number. What a pupil
+    has in a class stays in the class.
     """
-    guest = principal_of_request(request).guest
-    claimed = Claimed([], [])
-    if guest is not None:
-        claimed = claim(user_id=user.pk, name=user.get_username(), guest=guest)
+    guest = own_guest_of(request.session)
+    claimed = claim(user_id=user.pk, name=user.get_username(), guest=UUID(guest)) if guest else Claimed([], [])
     login(request, user, backend="django.contrib.auth.backends.ModelBackend")
-    request.session.pop(GUEST_KEY, None)
-    if guest is not None and claimed.left:
-        request.session[GUEST_KEY] = guest.hex
+    own_guest_set(request.session, guest if claimed.left else "")
     request.session.save()  # Save in this transaction; Django would save with the response.
     if claimed.taken:
         messages.success(request, f"These are now in your account: {_names_text(claimed.taken)}.")
@@ -240,12 +238,11 @@ class LogOutView(LogoutView):
     """Log out. Rows of the guest that exceeded the account's quotas stay with this browser."""
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Log out. Keep the guest number, if any, and the codes of rooms in which the account waits."""
-        guest = request.session.get(GUEST_KEY)
+        """Log out. Keep the guest number and the pupil, if any, and the codes of rooms in which the account waits."""
+        kept = {key: request.session[key] for key in (GUEST_KEY, PUPIL_KEY) if key in request.session}
         waiting_codes = codes_waiting_of(request.user.pk) if request.user.is_authenticated else []
         response = super().post(request, *args, **kwargs)
-        if guest is not None:
-            request.session[GUEST_KEY] = guest
+        request.session.update(kept)
         if waiting_codes:
             request.session[WAITING_KEY] = waiting_codes
         return response

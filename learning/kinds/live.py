@@ -22,6 +22,7 @@ from games.live.players import MACHINE, PLAYERS, LiveMatch, LiveSeat, SeatPlayer
 from games.live.states import Insight, SeatMachine
 from games.models import Seat
 from games.transport.json_rows import row_array, row_read
+from learning.exceptions import ClassPausedError
 from learning.kinds.insights import insights_joined
 from learning.models import Draw, Machine
 
@@ -65,6 +66,16 @@ class KindLive(SeatPlayer):
 
         The caller has locked the machine and read its row since.
         """
+
+    def is_slow(self, live: LiveMatch) -> bool:
+        """Return false. A machine of a paused class refuses the move that it should answer.
+
+        Raises:
+            ClassPausedError: the class is paused or finished.
+        """
+        if self.machine.is_paused:
+            raise ClassPausedError
+        return False
 
     def describe(self) -> SeatMachine:
         machine = self.machine

@@ -1,6 +1,7 @@
 """The tables of learning, one module for each subject; other packages import them from here."""
 
 from learning.models.checks import NoneNegative, SameLength
+from learning.models.classrooms import NAME_LENGTH, Classroom, ClassStatus, Participant
 from learning.models.experiments import ExperimentPart, ExperimentRun
 from learning.models.jobs import Job, JobStatus, Turn
 from learning.models.ledger import Change, Lesson, LessonKind, ValueChange
@@ -17,6 +18,7 @@ from learning.models.machines import (
     SharedLink,
     link_mark,
     machine_slug,
+    pupil_mark,
 )
 from learning.models.runs import SECOND_MACHINE, CurvePoint, RunStage, TrainingRun
 from learning.models.schedules import Schedule
@@ -28,12 +30,15 @@ from learning.models.weights import Weights
 
 __all__ = [
     "MACHINE_SIDES",
+    "NAME_LENGTH",
     "SECOND_MACHINE",
     "SIDES",
     "AccessList",
     "AnyBox",
     "Box",
     "Change",
+    "ClassStatus",
+    "Classroom",
     "CurvePoint",
     "Decision",
     "Draw",
@@ -50,6 +55,7 @@ __all__ = [
     "MovedGuest",
     "NoneNegative",
     "Pairing",
+    "Participant",
     "RunStage",
     "SameLength",
     "Schedule",
@@ -67,4 +73,5 @@ __all__ = [
     "Weights",
     "link_mark",
     "machine_slug",
+    "pupil_mark",
 ]

@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any, cast
+from uuid import UUID
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -33,12 +34,18 @@ from learning.models.checks import NoneNegative, SameLength
 AccessList = list[int | str] | None
 """The viewers that may see a machine, as JSON; ``None`` if the machine is public.
 
-Entries are ids of accounts, numbers of guests in hexadecimal, and links (:func:`link_mark`)."""
+Entries are ids of accounts, numbers of guests in hexadecimal, links (:func:`link_mark`) and pupils
+(:func:`pupil_mark`)."""
 
 
 def link_mark(link_id: int) -> str:
     """Return the entry of an :data:`AccessList` for browsers that have opened a shared link."""
     return f"link {link_id}"
+
+
+def pupil_mark(pupil: UUID) -> str:
+    """Return the entry of an :data:`AccessList` for the browser of a pupil, logged in or not."""
+    return f"pupil {pupil.hex}"
 
 
 def link_secret() -> str:
@@ -165,6 +172,25 @@ class Machine(models.Model):
         editable=False,
         help_text="The link that shows it; of a copy, the one by which it was played.",
     )
+    classroom = models.ForeignKey(
+        "learning.Classroom",
+        null=True,
+        blank=True,
+        on_delete=models.CASCADE,
+        related_name="machines",
+        db_index=False,
+        editable=False,
+        help_text="The class that owns it.",
+    )
+    pupil = models.UUIDField(
+        null=True, blank=True, editable=False, help_text="In a class: the guest number of the pupil that teaches it."
+    )
+    is_paused = models.BooleanField(
+        default=False,
+        db_default=False,
+        editable=False,
+        help_text="Whether its class is paused, so that it does not play.",
+    )
     epsilon = models.FloatField(
         null=True, blank=True, help_text="How often it plays a random move. Only machines that keep values have one."
     )
@@ -201,6 +227,13 @@ class Machine(models.Model):
                 name="machine_of_a_guest",
                 condition=Q(guest__isnull=True) | Q(owner__isnull=True, is_public=False),
             ),
+            models.CheckConstraint(
+                name="machine_of_a_class",
+                condition=Q(classroom__isnull=True, pupil__isnull=True, is_paused=False)
+                | Q(
+                    classroom__isnull=False, owner__isnull=True, guest__isnull=True, room__isnull=True, is_public=False
+                ),
+            ),
             models.UniqueConstraint(
                 name="machine_pupil_of_account",
                 fields=["owner", "game", "side"],
@@ -234,6 +267,7 @@ class Machine(models.Model):
         ] + [
             models.Index(fields=["id"], name="machine_folding", condition=Q(is_folding=True)),
             models.Index(fields=["share"], name="machine_share", condition=Q(share__isnull=False)),
+            models.Index(fields=["classroom"], name="machine_classroom", condition=Q(classroom__isnull=False)),
         ]
 
     def __str__(self) -> str:
@@ -273,7 +307,8 @@ class Machine(models.Model):
             return None
         owner = self.owner_id if self.guest is None else self.guest.hex
         link = None if self.share_id is None else link_mark(self.share_id)
-        return [entry for entry in (owner, link) if entry is not None]
+        pupil = None if self.pupil is None else pupil_mark(self.pupil)
+        return [entry for entry in (owner, link, pupil) if entry is not None]
 
     @property
     def game_rules(self) -> AnyGame:

@@ -26,7 +26,7 @@ from learning.access import (
     row_id,
     unseen,
 )
-from learning.exceptions import MachineNotFoundError, MachineWrongSideError
+from learning.exceptions import ClassPausedError, MachineNotFoundError, MachineWrongSideError
 from learning.kinds.insights import insight_redacted
 from learning.kinds.kind import Kind
 from learning.kinds.live import occupants
@@ -123,6 +123,8 @@ class MachinePlayer(Automaton):
         machine = machine_for(_asks(live), ref, to=to, hold=hold, known=_sat_before(live, ref))
         if machine.room_id not in (None, room.pk):
             raise MachineNotFoundError(f"{machine.name} plays in its own room only.")
+        if machine.is_paused:
+            raise ClassPausedError
         if machine.game != room.game:
             raise MalformedError(f"machine: {machine.name} plays another game.")
         if machine.side not in (None, seat.row.side):

@@ -274,6 +274,12 @@ def machine_reset(*, user: AnyUser, machine_id: int) -> Machine:
     machine_lock_with_key(machine_id)
     machine = _lock_permitted(machine_id, user, to="edit")
     _require_idle(machine)
+    machine_clear(machine)
+    return machine
+
+
+def machine_clear(machine: Machine) -> None:
+    """Give a machine its first memory again. Call after :func:`learning.storage.locks.machine_lock_with_key`."""
     memory = kind_of(machine).memory
     memory.forget(machine)
     machine.snapshots.all().delete()
@@ -287,7 +293,6 @@ def machine_reset(*, user: AnyUser, machine_id: int) -> Machine:
     machine.n_forgotten, machine.n_folded, machine.folded_at = machine.n_lessons, 0, None
     machine.save(update_fields=["n_lessons", "n_forgotten", "n_folded", "folded_at", *initial_fields])
     stats_reset(machine)
-    return machine
 
 
 @transaction.atomic

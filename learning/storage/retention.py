@@ -273,7 +273,7 @@ def _failed_log_ins() -> Rows:
 def _old_links() -> QuerySet[SharedLink]:
     since, machines = ago("KEEP_GUEST_MACHINES_DAYS"), Machine.objects.filter(share=OuterRef("pk"))
     return SharedLink.objects.filter(
-        Q(ended_at__lt=since) | Q(ended_at__isnull=True, created_at__lt=since), ~Exists(machines)
+        Q(ended_at__lt=since) | Q(ended_at__isnull=True, created_at__lt=since), ~Exists(machines), classroom=None
     )
 
 

@@ -61,10 +61,17 @@ def shared(request: HttpRequest, secret: str) -> HttpResponse:
         response = not_found(request, error)
     else:
         if not is_seen(request.user, machine):
-            links = [link for link in request.session.get(LINKS_KEY, ()) if link != machine.share_id]
-            request.session[LINKS_KEY] = [*links, machine.share_id][-MAX_LINKS:]
+            assert machine.share_id is not None, "the link shows it"
+            link_open(request, machine.share_id)
         response = redirect(machine)
     # The URL contains the secret: hide it from linked pages (Referer) and from search engines.
     response["Referrer-Policy"] = "no-referrer"
     response["X-Robots-Tag"] = "noindex, nofollow"
     return response
+
+
+def link_open(request: HttpRequest, link_id: int) -> None:
+    """Remember an opened link in the session, as the latest."""
+    links = request.session.get(LINKS_KEY, [])
+    if links[-1:] != [link_id]:
+        request.session[LINKS_KEY] = [*(link for link in links if link != link_id), link_id][-MAX_LINKS:]

@@ -1,0 +1,135 @@
+"""Classes: pupils without accounts, each of whom teaches a machine of the class."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.urls import reverse
+from django.utils import timezone
+
+from beadbox.rules.game import AnyGame
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import game_get
+from games.models import new_code
+from games.validators import name_validate
+from learning.models.machines import Machine, SharedLink, link_secret
+
+NAME_LENGTH = 24
+"""Maximum number of characters of a pupil's name: what a line of the projector holds."""
+
+
+class ClassStatus(models.TextChoices):
+    OPEN = "open", "open"
+    PAUSED = "paused", "paused"
+    FINISHED = "finished", "finished"
+
+
+class Classroom(models.Model):
+    """A class: a teacher's account, a game, and machines that the class owns.
+
+    Pupils join by the code or by the link with the ``secret``. The ``link`` shows the machines of the class, but lets
+    nobody play them; projectors and the teacher's browser open it.
+    """
+
+    name = models.CharField(max_length=60, validators=[name_validate])
+    teacher = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="classrooms")
+    code = models.CharField(max_length=6, unique=True, default=new_code, editable=False)
+    secret = models.CharField(max_length=43, unique=True, default=link_secret, editable=False)
+    link = models.OneToOneField(SharedLink, on_delete=models.RESTRICT, related_name="classroom", editable=False)
+    game = models.SlugField(max_length=40, db_index=False)
+    side = models.PositiveSmallIntegerField(
+        choices=[(None, "half and half"), (0, "plays first"), (1, "plays second")],
+        null=True,
+        blank=True,
+        help_text="The side of all machines. Empty: one half of the pupils teaches each side.",
+    )
+    preset = models.SlugField(max_length=40, blank=True, db_index=False, help_text="Empty: the usual rule of the side.")
+    opponent = models.SlugField(
+        max_length=40, default="perfect", db_index=False, help_text="The opponent in the ranking of the final."
+    )
+    n_pupils = models.PositiveSmallIntegerField(help_text="Pupils that the teacher expects.")
+    minutes = models.PositiveSmallIntegerField(help_text="Minutes of the lesson.")
+    allows_names = models.BooleanField(default=False, help_text="Whether pupils may type a first name.")
+    hides_names = models.BooleanField(default=False, help_text="Whether the table shows numbers for names.")
+    status = models.CharField(max_length=8, choices=ClassStatus, default=ClassStatus.OPEN)
+    is_locked = models.BooleanField(default=False, help_text="Whether new pupils are refused.")
+    final = models.JSONField(null=True, blank=True, editable=False, help_text="The results of the final.")
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    finished_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(name="classroom_code_form", condition=Q(code__regex=r"^[a-hjkmnp-z2-9]{6}$")),
+            models.CheckConstraint(name="classroom_side", condition=Q(side__isnull=True) | Q(side__lte=1)),
+            models.CheckConstraint(
+                name="classroom_finished",
+                condition=Q(status="finished", finished_at__isnull=False)
+                | ~Q(status="finished") & Q(finished_at__isnull=True),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        return reverse("classroom", args=[self.pk])
+
+    @property
+    def game_rules(self) -> AnyGame:
+        """The rules of the game that the class plays."""
+        return game_get(self.game)
+
+    @property
+    def sides(self) -> tuple[Side, ...]:
+        """The sides that machines of the class play."""
+        return tuple(Side) if self.side is None else (Side(self.side),)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether pupils can play now."""
+        return self.status == ClassStatus.OPEN
+
+
+class Participant(models.Model):
+    """A pupil of a class, or several at one screen, with a machine that only they teach.
+
+    ``guest`` is the guest number under which the pupil plays. A browser of the pupil has this number in its session.
+    After the pupil was removed, or merged into another one, the row stays without a machine and without a name, so that
+    the browser can be told.
+    """
+
+    classroom = models.ForeignKey(Classroom, on_delete=models.CASCADE, related_name="participants", db_index=False)
+    number = models.PositiveSmallIntegerField(help_text="1 for the first pupil of the class.")
+    name = models.CharField(max_length=NAME_LENGTH, blank=True, validators=[name_validate])
+    is_typed = models.BooleanField(default=False, help_text="Whether the name was typed, and not generated.")
+    is_hidden = models.BooleanField(default=False, help_text="Whether the table shows a number for the name.")
+    guest = models.UUIDField(unique=True, default=uuid4, editable=False)
+    code = models.CharField(max_length=6, unique=True, default=new_code, editable=False)
+    machine = models.OneToOneField(
+        Machine, null=True, blank=True, on_delete=models.SET_NULL, related_name="participant"
+    )
+    merged_into = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.CASCADE, related_name="merged", editable=False
+    )
+    joined_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        ordering = ["classroom_id", "number"]
+        constraints = [
+            models.UniqueConstraint(name="participant_number_once", fields=["classroom", "number"]),
+            models.CheckConstraint(name="participant_code_form", condition=Q(code__regex=r"^[a-hjkmnp-z2-9]{6}$")),
+            models.CheckConstraint(
+                name="participant_merged", condition=Q(merged_into__isnull=True) | Q(machine__isnull=True)
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name or f"pupil {self.number}"
+
+    @property
+    def public_name(self) -> str:
+        """The name as the class sees it: a number where the name is hidden."""
+        return f"Pupil {self.number}" if self.is_hidden or not self.name else self.name

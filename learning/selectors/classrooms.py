@@ -1,0 +1,147 @@
+"""Look-up of classes and pupils, and the generated names of pupils."""
+
+from __future__ import annotations
+
+from django.db.models import QuerySet
+
+from games.accounts.principal import AnyUser, Principal
+from games.accounts.pupils import PupilFacts
+from games.codes import parse_code
+from games.exceptions import NotACodeError
+from learning.exceptions import ClassNotFoundError, NoPupilError, NotYourClassError, PupilRemovedError
+from learning.models import Classroom, Participant
+
+ADJECTIVES = (
+    *("Brave", "Bright", "Busy", "Calm", "Cheerful", "Clever", "Cosy", "Curious", "Daring", "Eager", "Fair", "Fast"),
+    *("Friendly", "Funny", "Gentle", "Golden", "Happy", "Honest", "Jolly", "Keen", "Kind", "Lively", "Lucky", "Merry"),
+    *("Mighty", "Neat", "Nimble", "Patient", "Polite", "Proud", "Quick", "Quiet", "Ready", "Silver", "Smart", "Sunny"),
+    *("Swift", "Tidy", "Warm", "Wise"),
+)
+ANIMALS = (
+    *("Badger", "Bear", "Beaver", "Bee", "Camel", "Cat", "Crane", "Deer", "Dolphin", "Dove", "Duck", "Eagle", "Falcon"),
+    *("Finch", "Fox", "Frog", "Giraffe", "Goose", "Hare", "Hedgehog", "Heron", "Horse", "Koala", "Lion", "Lynx"),
+    *("Mole", "Moose", "Otter", "Owl", "Panda", "Parrot", "Pony", "Puffin", "Rabbit", "Raven", "Robin", "Seal"),
+    *("Swan", "Tiger", "Turtle"),
+)
+
+
+def pupil_name(first: int, second: int) -> str:
+    """Return a generated name of two friendly words; any two numbers stand for one."""
+    return f"{ADJECTIVES[first % len(ADJECTIVES)]} {ANIMALS[second % len(ANIMALS)]}"
+
+
+def classrooms_of(user: AnyUser) -> list[Classroom]:
+    """Return the classes of an account, newest first."""
+    return list(Classroom.objects.filter(teacher=user.pk).order_by("-pk")) if user.pk is not None else []
+
+
+def classroom_of(user: AnyUser, classroom_id: int) -> Classroom:
+    """Return a class of this account, with its link.
+
+    Raises:
+        NotYourClassError.
+    """
+    classrooms = Classroom.objects.select_related("link").filter(pk=classroom_id, teacher=user.pk)
+    classroom = None if user.pk is None else classrooms.first()
+    if classroom is None:
+        raise NotYourClassError
+    return classroom
+
+
+def pupils_of(classroom: Classroom) -> list[Participant]:
+    """Return the pupils of a class that have a machine, with the machine, in the order in which they joined."""
+    return list(classroom.participants.select_related("machine").filter(machine__isnull=False).order_by("number"))
+
+
+def classroom_seen(viewer: Principal, classroom_id: int) -> Classroom:
+    """Return a class for its teacher, its pupils, and browsers that have opened its link.
+
+    Raises:
+        NotYourClassError.
+    """
+    classroom = Classroom.objects.filter(pk=classroom_id).first()
+    if classroom is None or not _sees(viewer, classroom):
+        raise NotYourClassError
+    return classroom
+
+
+def _sees(viewer: Principal, classroom: Classroom) -> bool:
+    if viewer.user_id == classroom.teacher_id or classroom.link_id in viewer.links:
+        return True
+    if viewer.guest is None:
+        return False
+    return classroom.participants.filter(guest=viewer.guest, machine__isnull=False).exists()
+
+
+def classroom_by_secret(secret: str) -> Classroom:
+    """Return the class that pupils join by a link with this secret.
+
+    Raises:
+        ClassNotFoundError.
+    """
+    classroom = Classroom.objects.filter(secret=secret).first()
+    if classroom is None:
+        raise ClassNotFoundError("There is no class with this link. Ask your teacher for the code.")
+    return classroom
+
+
+def classroom_on_screen(secret: str) -> Classroom:
+    """Return the class that a projector shows by a link with this secret.
+
+    Raises:
+        ClassNotFoundError.
+    """
+    classroom = Classroom.objects.select_related("link").filter(link__secret=secret).first()
+    if classroom is None:
+        raise ClassNotFoundError("There is no class with this link. Open the page of the class, and copy it again.")
+    return classroom
+
+
+def code_find(text: str) -> Classroom | Participant:
+    """Return the class or the pupil with a typed code: of a class, or the return code of a pupil.
+
+    Raises:
+        ClassNotFoundError: there is neither.
+        PupilRemovedError: the pupil was taken out of the class.
+    """
+    try:
+        code = parse_code(text)
+    except NotACodeError:
+        raise ClassNotFoundError("A code has six letters and digits. Look at the board, and type it again.") from None
+    classroom = Classroom.objects.filter(code=code).first()
+    if classroom is not None:
+        return classroom
+    participant = _participants().filter(code=code).first()
+    if participant is None:
+        raise ClassNotFoundError
+    return _present(participant)
+
+
+def _participants() -> QuerySet[Participant]:
+    return Participant.objects.select_related("classroom", "machine", "merged_into__classroom", "merged_into__machine")
+
+
+def _present(participant: Participant) -> Participant:
+    present = participant.merged_into or participant
+    if present.machine_id is None:
+        raise PupilRemovedError
+    return present
+
+
+def participant_now(pupil: PupilFacts | None, guest: str) -> Participant:
+    """Return the pupil of a browser, with the class and the machine.
+
+    Args:
+        pupil: the facts in the session.
+        guest: the guest number in the session, in hexadecimal.
+
+    Raises:
+        NoPupilError: the browser has no pupil, or the pupil has moved to another device, or the class was deleted.
+        PupilRemovedError: the pupil was taken out of the class.
+    """
+    participant = None if pupil is None else _participants().filter(pk=pupil["participant"]).first()
+    if participant is None:
+        raise NoPupilError
+    if participant.guest.hex != guest and participant.merged_into is None:
+        raise NoPupilError("This machine is now at another device. Type your return code to get it back.")
+    return _present(participant)
