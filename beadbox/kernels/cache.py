@@ -13,7 +13,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryFile
 
@@ -79,6 +78,8 @@ def identity(package: str, root: Path = ROOT) -> str:
     numba requires the same Python, the same processor, and the same modification time of the file of the outermost
     function.
     """
+    from importlib.metadata import version  # Only processes of a site get here, and it takes a twentieth of a second.
+
     modules = sorted(root.joinpath(*package.split(".")).glob("*.py"))
     stamps = [(file.stem, file.stat().st_mtime_ns, checksum(f"{package}.{file.stem}", root)) for file in modules]
     return _sum([repr((sys.version, version("numba"), version("numpy"), _processor(), stamps)).encode()])

@@ -48,6 +48,7 @@ from tests.bench.figures import Figure, table
 BENCHMARKS: dict[str, Callable[[], Iterator[Figure]]] = {
     "import-time": library_start.import_time,
     "first-lines": library_start.first_lines,
+    "million-games": library_start.million_games,
     "learning-speed": learning_speed.kernel_and_c,
     "table-speed": learning_speed.tables_and_c,
     "table-learners": table_learners.as_the_page_says,

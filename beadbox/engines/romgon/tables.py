@@ -46,20 +46,12 @@ RING_NEXT = _ring_next
 RING = _ring
 """``(51,)``: the ring of each cell as a set, empty in the dead zone."""
 
-NEAR = np.array(
-    [
-        _set(
-            tuple(
-                origin
-                for origin in range(N_CELLS)
-                for code in CODES
-                if kind_of(code) != RHOMBUS and cell in REACH[code][origin].takes
-            )
-        )
-        for cell in range(N_CELLS)
-    ],
-    np.uint64,
-)
+_near = np.zeros(N_CELLS, np.uint64)
+for _code in CODES:
+    if kind_of(_code) != RHOMBUS:
+        for _origin, _reach in enumerate(REACH[_code]):
+            _near[[*_reach.takes]] |= np.uint64(1 << _origin)
+NEAR = _near
 """``(51,)``: for each cell the cells from which some piece could strike it.
 
 Rhombuses, and runs of circles along their rings, are ignored.
