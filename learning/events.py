@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from games.transport.broadcaster import Broadcast, Message, group_is_heard, group_write
 from learning.models import AccessList, Machine
 from learning.states import BoxNews, MachineNews, PointState, PrivateEntry, RunProgress, TournamentState
@@ -45,26 +47,24 @@ def tournament_changed(tournament_id: int, whole: TournamentState, private: list
     group_write(tournament_group(tournament_id), Broadcast(message))
 
 
-def bead_drawn(machine: Machine, drawn: dict[str, object]) -> None:
-    """Send a bead that was drawn in a live match to the machine's page."""
-    _machine_tell(machine, [], {"boxes": [], "drawn": drawn, "totals": None, "lesson": machine.n_lessons})
-
-
-def audience_changed(machine: Machine) -> None:
-    """Send the new audience of a machine to its page; sockets of viewers without access then close."""
-    _machine_tell(machine, [], {"boxes": [], "drawn": None, "totals": None, "lesson": machine.n_lessons})
-
-
-def boxes_changed(machine: Machine, boxes: list[BoxNews], lessons: list[int]) -> bool:
-    """Send changed boxes and the machine's totals to its page; return whether the message could be sent.
+def machine_changed(
+    machine: Machine,
+    boxes: Sequence[BoxNews] = (),
+    lessons: Sequence[int] = (),
+    *,
+    drawn: dict[str, object] | None = None,
+) -> bool:
+    """Send news of a machine to its page; return whether the message could be sent.
 
     Each lesson is sent, even without changed boxes, so that a page notices a missing lesson. If a message could not be
-    sent, a caller that collects changes sends them again with the next ones.
+    sent, a caller that collects changes sends them again with the next ones. Sockets of viewers without access close
+    with any news.
 
     Args:
         machine: the machine after the last of the lessons.
         boxes: the boxes changed by the lessons.
-        lessons: the numbers of the lessons.
+        lessons: the numbers of the lessons. With them, the machine's totals are sent.
+        drawn: a bead that was drawn in a live match.
     """
     totals = {
         "games": machine.n_games,
@@ -73,9 +73,14 @@ def boxes_changed(machine: Machine, boxes: list[BoxNews], lessons: list[int]) ->
         "losses": machine.n_losses,
         "level": machine.level,
     }
-    return _machine_tell(
-        machine, lessons, {"boxes": boxes, "drawn": None, "totals": totals, "lesson": machine.n_lessons}
-    )
+    data: MachineNews = {
+        "boxes": list(boxes),
+        "drawn": drawn,
+        "totals": totals if lessons else None,
+        "lesson": machine.n_lessons,
+    }
+    message = {"type": "machine.boxes", "data": data, "lessons": list(lessons), "audience": machine.audience}
+    return group_write(machine_group(machine.pk), Broadcast(message, merge=_merged, every_s=TELL_EVERY_S))
 
 
 def news_merge(before: MachineNews, after: MachineNews) -> MachineNews:
@@ -91,11 +96,6 @@ def news_merge(before: MachineNews, after: MachineNews) -> MachineNews:
         "totals": later["totals"] or earlier["totals"],
         "lesson": later["lesson"],
     }
-
-
-def _machine_tell(machine: Machine, lessons: list[int], data: MachineNews) -> bool:
-    message = {"type": "machine.boxes", "data": data, "lessons": lessons, "audience": machine.audience}
-    return group_write(machine_group(machine.pk), Broadcast(message, merge=_merged, every_s=TELL_EVERY_S))
 
 
 def _merged(before: Message, after: Message) -> Message:

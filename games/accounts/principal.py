@@ -87,8 +87,8 @@ class Principal:
         return None if self.guest is None else ("guest", self.guest)
 
     def holds(self, seat: Seat) -> bool:
-        """Whether this principal sits at the seat."""
-        return seat.is_human and self._is(seat.user_id, seat.guest, seat.token_sha256)
+        """Whether this principal sits at the seat. The seat of an automated player names no person."""
+        return self._is(seat.user_id, seat.guest, seat.token_sha256)
 
     def hosts(self, room: Room) -> bool:
         """Whether this principal opened the exhibition in this room."""

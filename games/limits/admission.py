@@ -9,8 +9,6 @@ from __future__ import annotations
 import itertools
 import time
 
-from games.exceptions import BusyError
-
 BUSY_AFTER_S = 0.5
 
 
@@ -40,15 +38,6 @@ class AdmissionQueue:
     def is_full(self) -> bool:
         """Whether a new request would wait too long."""
         return self.waits_s() > BUSY_AFTER_S
-
-    def admit(self) -> None:
-        """Refuse a move if it would wait too long.
-
-        Raises:
-            BusyError: the queue is full.
-        """
-        if self.is_full:
-            raise BusyError
 
 
 ADMISSION = AdmissionQueue()

@@ -84,8 +84,8 @@ class RoomCodeView(PublicView):
         """Parse the code. Refuse clients with too many wrong guesses, and writes while too many requests wait."""
         code = self.kwargs["code"] = parse_code(kwargs["code"])
         super().initial(request, *args, **kwargs)
-        if request.method == "POST":
-            ADMISSION.admit()
+        if request.method == "POST" and ADMISSION.is_full:
+            raise exceptions.BusyError
         Guesses(request, request.user.pk).require(lambda: room_is_of(code=code, person=_person(request, code)))
 
     def handle_exception(self, exc: Exception) -> Response:

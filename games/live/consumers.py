@@ -23,6 +23,7 @@ from games.accounts.principal import GUEST, Principal
 from games.accounts.throttles import Guesses
 from games.codes import parse_code
 from games.exceptions import (
+    BusyError,
     NotACodeError,
     NotAPlayerError,
     PlayError,
@@ -302,8 +303,8 @@ class RoomConsumer(FrameConsumer):
 
     async def handle(self, kind: str, data: dict[str, Any]) -> None:
         """Handle a frame. The sender gets the new state at once, even without the broker; others by the group."""
-        if kind in WRITES:
-            ADMISSION.admit()
+        if kind in WRITES and ADMISSION.is_full:
+            raise BusyError
         match kind:
             case "move":
                 move, ply = parse_move_data(data)

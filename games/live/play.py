@@ -8,7 +8,6 @@ deadline starts another thread.
 
 from __future__ import annotations
 
-import itertools
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -249,34 +248,30 @@ def play_on(
         max_plies: maximum number of plies of automated seats; ``None`` means no limit.
         answer: the choice that a slow player, whose turn it is, has already made.
     """
-    game = live.game
-    outcome = _outcome(live, position)
-    live.match.answer_by = None
-    for n_answers in itertools.count() if max_plies is None else range(max_plies):
+    game, match = live.game, live.match
+    match.answer_by = None
+    while True:
+        outcome = game.outcome(position)
+        if outcome is None and not game.always_ends and match.n_plies >= game.ply_limit:
+            outcome = game.stopped
+        if outcome is not None:
+            _finish(match, outcome)
+            return
         seat = live.seats[game.side_to_move(position)]
-        if outcome is not None or seat.player is None or seat.row.is_human:
-            break
+        if max_plies == 0 or seat.player is None or seat.row.is_human:
+            return
         if answer is None and seat.player.is_slow(live):
-            live.match.answer_by = timezone.now() + ANSWER_WITHIN
-            live.on_commit = partial(_due_move_request, live, None if max_plies is None else max_plies - n_answers)
-            break
+            match.answer_by = timezone.now() + ANSWER_WITHIN
+            live.on_commit = partial(_due_move_request, live, max_plies)
+            return
         choice, answer = answer or seat.player.choose(live, position), None
-        seat.records.append((live.match.n_plies, choice.record))
+        seat.records.append((match.n_plies, choice.record))
         if choice.move is None:  # the machine's box is empty, or the machine was deleted
-            outcome = Outcome(Side(seat.row.side).other, EMPTY_BOX)
-        else:
-            position = game.play(position, choice.move)
-            _ply_add(live, seat.row.side, game.format_move(choice.move), game.encode(position))
-            outcome = _outcome(live, position)
-    if outcome is not None:
-        _finish(live.match, outcome)
-
-
-def _outcome(live: LiveMatch, position: AnyPosition) -> Outcome | None:
-    """Return the outcome of the match in this position: by the rules, else at the ply limit of a game with loops."""
-    game = live.game
-    is_stopped = not game.always_ends and live.match.n_plies >= game.ply_limit
-    return game.outcome(position) or (game.stopped if is_stopped else None)
+            _finish(match, Outcome(Side(seat.row.side).other, EMPTY_BOX))
+            return
+        position = game.play(position, choice.move)
+        _ply_add(live, seat.row.side, game.format_move(choice.move), game.encode(position))
+        max_plies = None if max_plies is None else max_plies - 1
 
 
 def _ply_add(live: LiveMatch, side: int, move: str, position: str) -> None:

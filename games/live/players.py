@@ -114,7 +114,7 @@ class Statement(NamedTuple):
 
     query: sql.Composable
     values: list[Any]
-    on_commit: Callable[[], None] | None = None
+    on_commit: Callable[[], object] | None = None
 
     @classmethod
     def insert(cls, model: type[Model], names: tuple[str, ...], rows: Sequence[Sequence[object]]) -> Statement:

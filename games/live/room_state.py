@@ -51,13 +51,13 @@ MATCH_REASONS = {
 
 def swap_allowed(live: LiveMatch) -> bool:
     """Whether a person sits here, and every automated player could play the other side."""
-    room, anybody = live.room, any(seat.row.is_human for seat in live.seats)
+    room = live.room
     asked = (
-        PLAYERS.get(room.takes_over if seat.row.is_human else room.opponent)
+        PLAYERS.get(room.takes_over if seat.row.takes_over else room.opponent)
         for seat, player in live.automata
         if not player.either_side
     )
-    return anybody and all(player is not None and room.game in player.swaps_in for player in asked)
+    return not room.is_exhibition and all(player is not None and room.game in player.swaps_in for player in asked)
 
 
 def draw_offer(live: LiveMatch) -> DrawOffer | None:
@@ -151,6 +151,8 @@ def room_state(live: LiveMatch) -> State:
         for seat, player in live.automata
         if player.audience is not None
     ]
+    players = {player.slug: player for _, player in live.automata}
+    learners_first = sorted(players.values(), key=lambda player: (not player.learns, player.slug))
     room, match, game = live.room, live.match, live.game
     shown = (_position_kept if game.takes_boxes else _position_shown)(
         game, match.position, match.status == MatchStatus.PLAYING
@@ -185,7 +187,7 @@ def room_state(live: LiveMatch) -> State:
             "moves": list(_moves(game, live.plies)),
             "can_swap": swap_allowed(live),
             "exhibition": room.is_exhibition,
-            "learning": _insight(live),
+            "learning": next(filter(None, (player.insight(live) for player in learners_first)), None),
         },
         private,
     )
@@ -300,13 +302,3 @@ def machines_managed(room: Room, user: AnyUser) -> list[int]:
 def _outcome(match: Match) -> Ending:
     winner = None if match.winner is None else role_of(match, match.winner)
     return {"winner": winner, "termination": match.termination, "reason": reason_of(match)}
-
-
-def _insight(live: LiveMatch) -> Insight | None:
-    """Return the first available insight of an automated player. Players that can learn come first."""
-    players = {player.slug: player for _, player in live.automata}
-    for player in sorted(players.values(), key=lambda player: (not player.learns, player.slug)):
-        insight = player.insight(live)
-        if insight is not None:
-            return insight
-    return None

@@ -126,31 +126,26 @@ def match_read(
             found = cursor.execute(query, values).fetchone()
     if found is None:
         raise RoomNotFoundError
-    _, session_stands, room, match, seats, more, occupants = found
+    _, session_stands, room_row, match_row, seat_rows, more, occupants = found
     if not session_stands:
         raise SessionChangedError
-    live = _live(row_read(Room, room), row_read(Match, match), [row_read(Seat, row) for row in seats])
-    live.is_held = lock
-    if to_follow:
-        live.next_ids = more
-    else:
-        live.plies += [row_read(Ply, row) for row in more or ()]
-        live.n_stored = len(live.plies)
+    room, match = row_read(Room, room_row), row_read(Match, match_row)
+    match.room = room
+    seats = [LiveSeat(row_read(Seat, row)) for row in seat_rows]
+    plies, next_ids = ([], more) if to_follow else ([row_read(Ply, row) for row in more or ()], ())
+    live = LiveMatch(room, match, room.game_rules, seats, plies, len(plies), is_held=lock, next_ids=next_ids)
     machine_port().occupants_seat(live.seats, occupants)
     return live
 
 
 def live_match(match: Match) -> LiveMatch:
     """Return a match with its room, seats, plies and occupants."""
-    live = _live(match.room, match, list(match.seats.order_by("side")), list(match.plies.order_by("number")))
+    seats = [LiveSeat(row) for row in match.seats.order_by("side")]
+    plies = list(match.plies.order_by("number"))
+    live = LiveMatch(match.room, match, match.room.game_rules, seats, plies, len(plies))
     if any(seat.row.automaton for seat in live.seats):
         machine_port().occupants_fetch(live.seats)
     return live
-
-
-def _live(room: Room, match: Match, seats: list[Seat], plies: Sequence[Ply] = ()) -> LiveMatch:
-    match.room = room
-    return LiveMatch(room, match, room.game_rules, [LiveSeat(row) for row in seats], list(plies), len(plies))
 
 
 def match_latest(room: Room) -> Match:
@@ -239,7 +234,11 @@ def match_store(live: LiveMatch, locks: Sequence[str] = ()) -> None:
         if callback is not None:
             transaction.on_commit(callback)
     live.on_commit = None
-    transaction.on_commit(partial(_count, is_new, len(new_plies), match.termination))
+    transaction.on_commit(partial(PLIES.inc, len(new_plies)))
+    if is_new:
+        transaction.on_commit(MATCHES_BEGUN.inc)
+    if match.termination:
+        transaction.on_commit(MATCHES_ENDED.labels(match.termination).inc)
 
 
 def _room_added(room: Room) -> Statement:
@@ -273,15 +272,6 @@ def _match_added(live: LiveMatch) -> list[Statement]:
         part = PLAYERS[slug].seated(live)
         parts += [] if part is None else [part]
     return parts
-
-
-def _count(is_new: bool, n_plies: int, termination: str) -> None:
-    """Update the metrics for a stored match: begun, plies, ended."""
-    if is_new:
-        MATCHES_BEGUN.inc()
-    PLIES.inc(n_plies)
-    if termination:
-        MATCHES_ENDED.labels(termination).inc()
 
 
 def matches_store(*matches: LiveMatch, locks: Sequence[str] = ()) -> None:

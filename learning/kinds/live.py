@@ -89,9 +89,10 @@ class KindLive(SeatPlayer):
 
     def insight(self, live: LiveMatch) -> Insight | None:
         """Return the insights of all machines in the match, joined: of this kind and of other kinds."""
+        players = [player for _, player in live.automata]
         found = list[Insight]()
         for kind in LIVE.values():
-            own = [player for _, player in live.automata if isinstance(player, kind)]
+            own = [player for player in players if isinstance(player, kind)]
             insight = kind.insight_of(live, own) if own else None
             if insight is not None:
                 found.append(insight)

@@ -88,5 +88,5 @@ def matches_teach(*, matches: Sequence[LiveMatch], player: str) -> None:
         LESSON_SECONDS.observe(perf_counter() - begun_at)
         numbers = list(range(n_before + 1, machine.n_lessons + 1))
         news = box_news(touched, machine.n_lessons)
-        transaction.on_commit(partial(events.boxes_changed, machine, news, numbers))
+        transaction.on_commit(partial(events.machine_changed, machine, news, numbers))
         transaction.on_commit(partial(LESSONS.inc, len(numbers)))

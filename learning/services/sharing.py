@@ -52,7 +52,7 @@ def links_end(machines: Iterable[Machine]) -> None:
     Machine.objects.filter(pk__in=linked_machines).update(share=None)
     for machine in linked_machines.values():
         machine.share = None
-        transaction.on_commit(partial(events.audience_changed, machine))
+        transaction.on_commit(partial(events.machine_changed, machine))
 
 
 def _lock_permitted(user: AnyUser, machine_id: int) -> Machine:

@@ -38,7 +38,7 @@ class News:
     def tell(self) -> None:
         """Send one message to each machine's page. If a send fails, its changes are sent with the next ones."""
         for pk, machine in list(self.machines.items()):
-            if events.boxes_changed(machine, list(self.boxes[pk].values()), self.lessons[pk]):
+            if events.machine_changed(machine, list(self.boxes[pk].values()), self.lessons[pk]):
                 del self.machines[pk], self.boxes[pk], self.lessons[pk]
 
 

@@ -22,7 +22,7 @@ from games.live.play import match_play_move, match_step
 from games.live.room_state import HIDDEN_NAME
 from games.live.rooms import Seated, room_create, room_enter, room_look
 from games.models import Room
-from learning.events import boxes_changed
+from learning.events import machine_changed
 from learning.kinds.insights import insight_redacted
 from learning.models import Machine, RunStage, Tournament
 from learning.selectors.runs import stage_sentence
@@ -270,7 +270,7 @@ async def test_sockets_of_a_hidden_machine_and_run_end_with_next_news() -> None:
 
     def hide_and_train(learner: Machine, run: Any) -> None:
         Machine.objects.filter(pk=learner.pk).update(is_public=False)
-        boxes_changed(Machine.objects.get(pk=learner.pk), [], [])
+        machine_changed(Machine.objects.get(pk=learner.pk))
         claimed = RUNS.claim(run.pk)
         assert claimed is not None
         run_execute(claimed)

@@ -100,7 +100,7 @@ class BoxesLive(KindLive):
             memory.refilled(draw, live.match.n_plies)
             touched = MEMORY.lesson_give(machine, memory, LessonKind.REFILL, Cause(match_id=live.match.pk))
             news = box_news(touched, machine.n_lessons)
-            transaction.on_commit(partial(events.boxes_changed, machine, news, [machine.n_lessons]))
+            transaction.on_commit(partial(events.machine_changed, machine, news, [machine.n_lessons]))
 
     def remember(self, records: Sequence[DecisionRecord]) -> Statement:
         """Return the statement that stores the machine's draws, and add the draws to those in memory."""
@@ -114,7 +114,9 @@ class BoxesLive(KindLive):
         if last_draw.slot is None:
             return statement
         return statement._replace(
-            on_commit=partial(events.bead_drawn, machine, {"position": last_draw.box, "slot": last_draw.slot})
+            on_commit=partial(
+                events.machine_changed, machine, drawn={"position": last_draw.box, "slot": last_draw.slot}
+            )
         )
 
     def learn(self, ended: Sequence[Ended]) -> Sequence[TouchedBox]:
@@ -221,7 +223,7 @@ def _draw_view(player: BoxesLive, draw: Draw, position_text: str, move: str | No
     cabinet = player.machine.cabinet
     moves_of_slots, slots, orientation = _opened_box(cabinet, position_text, draw.position)
     total = sum(draw.beads)
-    by_hand = player.row.is_human
+    by_hand = bool(player.row.takes_over)
     # A machine that moves although the box is empty chooses among all legal moves at random.
     is_uniform = total == 0 and draw.slot is not None and not by_hand
     if is_uniform:
