@@ -66,19 +66,15 @@ def machine_changed(
         lessons: the numbers of the lessons. With them, the machine's totals are sent.
         drawn: a bead that was drawn in a live match.
     """
-    totals = {
-        "games": machine.n_games,
-        "wins": machine.n_wins,
-        "draws": machine.n_draws,
-        "losses": machine.n_losses,
-        "level": machine.level,
-    }
-    data: MachineNews = {
-        "boxes": list(boxes),
-        "drawn": drawn,
-        "totals": totals if lessons else None,
-        "lesson": machine.n_lessons,
-    }
+    data: MachineNews = {"boxes": list(boxes), "drawn": drawn, "totals": None, "lesson": machine.n_lessons}
+    if lessons:
+        data["totals"] = {
+            "games": machine.n_games,
+            "wins": machine.n_wins,
+            "draws": machine.n_draws,
+            "losses": machine.n_losses,
+            "level": machine.level,
+        }
     message = {"type": "machine.boxes", "data": data, "lessons": list(lessons), "audience": machine.audience}
     return group_write(machine_group(machine.pk), Broadcast(message, merge=_merged, every_s=TELL_EVERY_S))
 

@@ -316,10 +316,11 @@ class Game(ABC, Generic[PositionT, MoveT]):
         """Whether the game is over in this position."""
         return self.outcome(position) is not None
 
+    @lru_cache(maxsize=1 << 15)  # noqa: B019 - games live as long as the process
     def to_canonical(self, position: PositionT) -> tuple[PositionT, Symmetry]:
         """Return the position of the orbit with the least encoding, and the first symmetry that leads to it."""
-        canonical: tuple[PositionT, Symmetry] = _to_canonical(self, position)
-        return canonical
+        images = [(self.transform(position, symmetry), symmetry) for symmetry in self.symmetries]
+        return min(images, key=lambda image: self.encode(image[0]))  # of equal ones the first
 
     def canonical(self, position: PositionT) -> PositionT:
         """Return the representative of the orbit: its position with the least encoding."""
@@ -327,7 +328,7 @@ class Game(ABC, Generic[PositionT, MoveT]):
 
     def placement(self, position: PositionT) -> Symmetry:
         """Return the symmetry from the canonical position to this one: the inverse of ``to_canonical``'s."""
-        return self.inverse(self.to_canonical(position)[1])
+        return self.inverses[self.to_canonical(position)[1]]
 
     def orbit(self, position: PositionT) -> frozenset[PositionT]:
         """Return all images of the position under the symmetries."""
@@ -337,16 +338,24 @@ class Game(ABC, Generic[PositionT, MoveT]):
         """Return the symmetries that leave the position unchanged; the identity is always one."""
         return tuple(s for s in self.symmetries if self.transform(position, s) == position)
 
+    @lru_cache(maxsize=1 << 15)  # noqa: B019 - games live as long as the process
     def distinct_moves(self, position: PositionT) -> tuple[tuple[MoveT, ...], ...]:
         """Return the legal moves in classes of moves that are equivalent under the position's stabiliser.
 
         Classes are ordered by their first members, and members as in ``legal_moves``.
         """
-        return _distinct_moves(self, position)
+        stabiliser = self.stabiliser(position)
+        classes: dict[frozenset[MoveT], list[MoveT]] = {}
+        for move in self.legal_moves(position):
+            images = frozenset(self.transform_move(move, symmetry) for symmetry in stabiliser)
+            classes.setdefault(images, []).append(move)
+        return tuple(tuple(members) for members in classes.values())
 
-    def inverse(self, symmetry: Symmetry) -> Symmetry:
-        """Return the inverse of a symmetry."""
-        return self._inverses[symmetry]
+    @cached_property
+    def inverses(self) -> dict[Symmetry, Symmetry]:
+        """The inverse of each symmetry."""
+        identity = self.symmetries[0].cells
+        return {a: b for a in self.symmetries for b in self.symmetries if a.then(b) == identity}
 
     @cached_property
     def reached(self) -> dict[PositionT, int]:
@@ -363,27 +372,6 @@ class Game(ABC, Generic[PositionT, MoveT]):
                 break
             found |= dict.fromkeys(frontier, n_moves)
         return found
-
-    @cached_property
-    def _inverses(self) -> dict[Symmetry, Symmetry]:
-        identity = self.symmetries[0].cells
-        return {a: b for a in self.symmetries for b in self.symmetries if a.then(b) == identity}
-
-
-@lru_cache(maxsize=1 << 15)
-def _to_canonical(game: Game[Any, Any], position: Any) -> tuple[Any, Symmetry]:
-    images = [(game.transform(position, symmetry), symmetry) for symmetry in game.symmetries]
-    return min(images, key=lambda image: game.encode(image[0]))  # of equal ones the first
-
-
-@lru_cache(maxsize=1 << 15)
-def _distinct_moves(game: Game[Any, Any], position: Any) -> tuple[tuple[Any, ...], ...]:
-    stabiliser = game.stabiliser(position)
-    classes: dict[frozenset[Any], list[Any]] = {}
-    for move in game.legal_moves(position):
-        images = frozenset(game.transform_move(move, symmetry) for symmetry in stabiliser)
-        classes.setdefault(images, []).append(move)
-    return tuple(tuple(members) for members in classes.values())
 
 
 AnyPosition: TypeAlias = Hashable

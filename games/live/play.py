@@ -53,7 +53,6 @@ def move_play(live: LiveMatch, person: Principal, move: str, ply: int | None) ->
     position = game.decode(live.match.position)
     to_move = game.side_to_move(position)
     seat = seat_held(live, person, to_move)
-    require_playing(live.match)
     # The ply is checked before the turn: if a move is sent twice, the second is refused as stale, not as out of turn.
     if ply is not None and ply != live.match.n_plies:
         raise exceptions.StalePlyError
@@ -79,7 +78,6 @@ def match_resign(*, code: str, person: Principal) -> RoomState:
 
     def resign(live: LiveMatch) -> None:
         seat = seat_held(live, person, live.game.side_to_move(live.game.decode(live.match.position)))
-        require_playing(live.match)
         _finish(live.match, Outcome(Side(seat.row.side).other, RESIGNATION))
 
     return match_tell(match_change(code, person.seen_in, resign), person)
@@ -98,7 +96,6 @@ def match_draw(*, code: str, person: Principal) -> RoomState:
     def draw(live: LiveMatch) -> None:
         game, match = live.game, live.match
         seat = seat_held(live, person, game.side_to_move(game.decode(match.position)))
-        require_playing(match)
         if not game.is_endless_drawn:
             raise exceptions.NoDrawError("You cannot offer a draw in this game. Play on, or give up.")
         if draw_offer(live) is None:
@@ -131,7 +128,8 @@ def match_step(*, code: str, person: Principal, ply: int | None = None, max_plie
         raise exceptions.NotAnExhibitionError
     if not person.hosts(live.room):
         raise exceptions.NotTheHostError
-    require_playing(live.match)
+    if live.match.is_over:
+        raise exceptions.MatchFinishedError
     if ply is not None and ply != live.match.n_plies:
         raise exceptions.StalePlyError
     if live.match.answer_by is not None and not _is_overdue(live.match):
@@ -212,27 +210,20 @@ def overdue_move_request(live: LiveMatch) -> None:
 
 
 def seat_held(live: LiveMatch, person: Principal, to_move: Side) -> LiveSeat:
-    """Return the person's seat. If the person holds both seats, return that of the side to move.
+    """Return the person's seat in a match in play. If the person holds both seats, return that of the side to move.
 
     Raises:
         NotAPlayerError: the person holds no seat.
+        MatchFinishedError, MatchWaitingError: the match is not in play.
     """
     held = [seat for seat in live.seats if person.holds(seat.row)]
     if not held:
         raise exceptions.NotAPlayerError
-    return next((seat for seat in held if seat.row.side == to_move), held[0])
-
-
-def require_playing(match: Match) -> None:
-    """Refuse to change a match that is over or waits for a player.
-
-    Raises:
-        MatchFinishedError, MatchWaitingError.
-    """
-    if match.is_over:
+    if live.match.is_over:
         raise exceptions.MatchFinishedError
-    if match.status == MatchStatus.WAITING:
+    if live.match.status == MatchStatus.WAITING:
         raise exceptions.MatchWaitingError
+    return next((seat for seat in held if seat.row.side == to_move), held[0])
 
 
 def play_on(

@@ -16,7 +16,6 @@ from games.live.states import (
     BoardState,
     DrawOffer,
     Ending,
-    Insight,
     MatchBoards,
     MoveState,
     PositionState,

@@ -114,19 +114,19 @@ def test_seat_claimed_meanwhile_no_longer_belongs_to_the_guest(seated: Seated) -
 
 def test_connection_lost_after_the_commit_loses_nothing(seated: Seated, monkeypatch: pytest.MonkeyPatch) -> None:
     move = move_call(seated, ply=2)
-    count = store._count
+    count = store.PLIES.inc
 
     def kill(pid: int) -> None:
         connection.cursor().execute("SELECT pg_terminate_backend(%s)", [pid])
         connection.close()
 
-    def lose_connection(*stored: Any) -> None:
-        count(*stored)
+    def lose_connection(n_plies: int) -> None:
+        count(n_plies)
         (pid,) = connection.cursor().execute("SELECT pg_backend_pid()").fetchone()
         with ThreadPoolExecutor(1) as other:
             other.submit(kill, pid).result()
 
-    monkeypatch.setattr(store, "_count", lose_connection)
+    monkeypatch.setattr(store.PLIES, "inc", lose_connection)  # called after the commit
     state = move()
     connection.close()  # the next request gets a new connection, as in the site
     assert state["ply"] == 4

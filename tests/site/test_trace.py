@@ -75,8 +75,8 @@ async def test_a_live_move(monkeypatch: pytest.MonkeyPatch) -> None:
                     state = await socket.expect("state")
                 worst += moves[:-1]
                 last += moves[-1:]
-    hold("a live move, the worst", figures(worst), (130, 26, 125, 86, 18))
-    hold("a live move, the last", figures(last), (166, 35, 168, 119, 25))
+    hold("a live move, the worst", figures(worst), (120, 26, 107, 79, 18))
+    hold("a live move, the last", figures(last), (153, 35, 141, 109, 25))
     worst_move = max(worst, key=lambda trace: (len(trace.modules), len(trace.functions)))
     reached = Trace(tuple(Reader().reached(HANDLE, worst_move.functions))).without_library().modules
     modules = worst_move.without_library().modules
@@ -104,7 +104,7 @@ def test_an_ai_move_of_a_machine() -> None:
     def journey() -> None:
         assert Client().post("/api/ai/move", asked, content_type="application/json").json()["box"]
 
-    hold("AI move of a machine", figures(trace_of(journey))[:2], (94, 28))
+    hold("AI move of a machine", figures(trace_of(journey))[:2], (90, 28))
 
 
 def test_a_training_run(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,9 +124,9 @@ def test_a_training_run(monkeypatch: pytest.MonkeyPatch) -> None:
         assert claimed is not None
         assert run_execute(claimed).games_done == 3000
 
-    hold("form to run", figures(trace_of(ask))[:2], (66, 33))
+    hold("form to run", figures(trace_of(ask))[:2], (63, 31))
     runs = list(TrainingRun.objects.values_list("pk", flat=True))
-    hold("run to stored", figures(trace_of(train))[:2], (130, 38))
+    hold("run to stored", figures(trace_of(train))[:2], (125, 37))
 
 
 def test_recorder_covers_every_thread_until_it_stops() -> None:

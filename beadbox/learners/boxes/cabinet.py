@@ -32,7 +32,7 @@ class Cabinet:
         if not self.rule.reduce_symmetry:
             return position, self.game.symmetries[0]
         box_position, symmetry = self.game.to_canonical(position)
-        return box_position, self.game.inverse(symmetry)
+        return box_position, self.game.inverses[symmetry]
 
     def has_box(self, position: AnyPosition) -> bool:
         """Whether the machine opens a box here: its own turn, the game not over, a choice if the rule needs one."""

@@ -141,7 +141,7 @@ class BoxMachine:
         box_position, placement = self.cabinet.placed(position)
         key = self.game.encode(box_position)
         beads, refilled = self._beads_before_draw(box_position, key)
-        printed = self.game.transform_move(move, self.game.inverse(placement))
+        printed = self.game.transform_move(move, self.game.inverses[placement])
         return BeadDraw(key, tuple(beads), self.cabinet.slot_of(box_position, printed), refilled)
 
     def policy(self, position: AnyPosition, *, greedy: bool = False) -> dict[AnyMove, float]:

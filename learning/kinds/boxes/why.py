@@ -40,7 +40,7 @@ def why_view(machine: Machine, text: str) -> dict[str, Any]:
     slots = slots_view(cabinet, printed)
     moves = []
     for move, probability in policy.items():
-        printed_move = game.transform_move(move, game.inverse(placement))
+        printed_move = game.transform_move(move, game.inverses[placement])
         slot = cabinet.slot_of(printed, printed_move) if has_box else None
         moves.append(
             {

@@ -293,7 +293,7 @@ def _box_of(cabinet: Cabinet, entry: Entry, position: AnyPosition) -> BoxData:
     if game.is_terminal(position):
         raise ExchangeError(entry.where, "box_of_ended_game", position=shown(entry.text))
     canonical, placement = cabinet.placed(position)
-    to_canonical = game.inverse(placement)
+    to_canonical = game.inverses[placement]
     n_slots = len(cabinet.slots(canonical))
     numbers = ([0] * n_slots, [0] * n_slots)
     for counts, given in zip(numbers, (entry.beads, entry.visits), strict=True):
