@@ -51,6 +51,8 @@ def test_the_wheel_holds_the_library_alone(wheel: ZipFile) -> None:
 
 def test_the_wheel_names_its_needs_and_licences(wheel: ZipFile) -> None:
     facts = BytesParser().parsebytes(wheel.read(f"beadbox-{__version__}.dist-info/METADATA"))
+    assert str(facts.get_payload()).startswith("# Beadbox\n")
+    assert "](" not in str(facts.get_payload()), "a link would lead nowhere on the page of a package"
     needs = facts.get_all("Requires-Dist", [])
     assert facts["Requires-Python"] == ">=3.11"
     assert all(">=" in need and "==" not in need.partition(";")[0] for need in needs)

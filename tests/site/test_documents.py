@@ -16,9 +16,10 @@ from tests.house import ROOT
 LIBRARY = ROOT / "docs" / "library"
 
 
-def test_examples_of_the_tutorial() -> None:
-    found = doctest.testfile(str(LIBRARY / "tutorial.md"), module_relative=False)
-    assert found.attempted > 10
+@pytest.mark.parametrize(("document", "n_examples"), [(LIBRARY / "tutorial.md", 10), (ROOT / "beadbox/README.md", 4)])
+def test_examples_of_documents(document: Path, n_examples: int) -> None:
+    found = doctest.testfile(str(document), module_relative=False)
+    assert found.attempted > n_examples
     assert found.failed == 0
 
 
