@@ -13,6 +13,10 @@ from beadbox.rules.squares import CELLS, LINES, SYMMETRIES, THREE_IN_A_ROW, full
 Steps: TypeAlias = frozenset[tuple[int, int]]
 """Pairs of points between which a stone can move."""
 
+NEIGHBOURS: Steps = frozenset(
+    (a, b) for a in range(9) for b in range(9) if max(abs(a // 3 - b // 3), abs(a % 3 - b % 3)) == 1
+)
+"""Steps of a king. A longer step has no line on the board, where it would cross other points and lines."""
 ALONG_LINES: Steps = frozenset(step for a, b, c in LINES for step in ((a, b), (b, a), (b, c), (c, b)))
 
 
@@ -38,7 +42,7 @@ class StonesInARow(ReturningGame):
             CELLS,
             columns=3,
             rows=3,
-            lines=tuple(sorted((a, b) for a, b in steps if a < b)),
+            lines=tuple(sorted((a, b) for a, b in steps & NEIGHBOURS if a < b)),
             prompts=("Your turn: place or move a black stone.", "Your turn: place or move a white stone."),
         )
 

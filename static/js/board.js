@@ -7,7 +7,7 @@
  */
 
 import { bead } from "./beads.js";
-import { aside, beadsOn, cellsAt, dot, EDGE, edges, outline, piece, pieceWords, ruling, thread } from "./diagram.js";
+import { aside, beadsOn, cellsAt, dot, EDGE, edges, outline, piece, pieceWords, ruling, strung } from "./diagram.js";
 import { narrow, svg, usesKeys } from "./dom.js";
 import { percents } from "./words.js";
 
@@ -249,7 +249,7 @@ export class Board {
     const chances = percents([...known, gone]);
     const { chips, threads } = beadsOn(beads.map((one, at) => ({ ...one, chance: chances[at] })));
     const entering = this.#entering(ghost);
-    this.threads.replaceChildren(...threads.map((move) => thread(move, this.layout.cells)));
+    this.threads.replaceChildren(...strung(threads, this.layout.cells));
     this.cells.forEach((g, index) => {
       const cell = this.layout.cells[index];
       const [x, y] = [100 * cell.x, 100 * cell.y];

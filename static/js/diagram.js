@@ -24,15 +24,19 @@ const SHAPES = {
 /** Lines that show the orientation of a piece: the axis of a hexgon. @type {Record<string, string>} */
 const AXES = { hexgon: "M-25 0H25" };
 /**
- * Position of a move's bead along the last step of its path, as a share. The bead lies in the target cell, clear of
- * other paths.
+ * Places of a bead along the last step of its move's path, as shares of the step, and beside it. The first that is free is
+ * taken: it lies in the target cell, clear of other paths.
  */
-const ALONG = 0.74;
-/** The greatest distance of a bead from the cell that the piece leaves, in cells: on long lines beads keep apart. */
-const LONGEST = 1;
-/** The radius of a bead on a line, and that on a long line, where the ends of two lines may be close to each other. */
-const RADIUS = 23;
-const RADIUS_LONG = 21;
+const ALONG = [0.74, 0.66, 0.58, 0.5, 0.82, 0.42, 0.34, 0.9];
+const BESIDE = [0, 12, -12, 20, -20];
+/** Radii of beads on lines. A smaller one is taken if beads would cover each other. */
+const RADII = [23, 21, 19];
+/** The least room between two beads. */
+const ROOM = 2;
+/** The number of places that are tried for beads of one radius. */
+const MAX_TRIES = 20_000;
+/** A step that passes a cell is bent so far out of its middle. */
+const BEND = 36;
 /** The radius of an empty point. */
 const RING = 11;
 
@@ -230,7 +234,7 @@ function ring(/** @type {Point} */ { x, y }) {
 /** Returns the path of a line between two points, from ring to ring. */
 function joined(/** @type {[number, number]} */ ends, /** @type {Point[]} */ centres) {
   const [from, to] = ends.map((cell) => centres[cell]);
-  const length = Math.hypot(to.x - from.x, to.y - from.y);
+  const length = Math.hypot(to.x - from.x, to.y - from.y) || 1; // a pass has no length
   const [right, down] = [(RING * (to.x - from.x)) / length, (RING * (to.y - from.y)) / length];
   const [x, y] = [100 * from.x + right, 100 * from.y + down].map((at) => at.toFixed(1));
   return `M${x} ${y}L${(100 * to.x - right).toFixed(1)} ${(100 * to.y - down).toFixed(1)}`;
@@ -284,25 +288,88 @@ export function aside(/** @type {number} */ at, /** @type {number} */ n) {
   return 48 * (at - (n - 1) / 2);
 }
 
-/** Draws the path of a move as a thread with its bead; `centres` are the centres of all cells. */
-export function thread(/** @type {MoveBead} */ { cells, colour, mark, kind = "" }, /** @type {Point[]} */ centres) {
-  const points = cells.map((cell) => ({ x: 100 * centres[cell].x, y: 100 * centres[cell].y }));
-  const [from, to] = points.slice(-2);
-  const length = Math.hypot(to.x - from.x, to.y - from.y);
-  const isLong = length > 150;
-  const along = isLong ? Math.min(ALONG, (100 * LONGEST) / length) : ALONG;
-  const x = from.x + along * (to.x - from.x);
-  const y = from.y + along * (to.y - from.y);
-  const d = `M${points
-    .slice(0, -1)
-    .map((point) => `${point.x} ${point.y}`)
-    .join("L")}L${x} ${y}`;
-  return svg(
-    "g",
-    { class: `thread ${kind}` },
-    svg("path", { class: "thread-edge", d }),
-    svg("path", { class: `thread-line thread-${colour}`, d }),
-    bead({ colour, mark, x, y, r: isLong ? RADIUS_LONG : RADIUS, kind }),
+/**
+ * Draws the threads of a board, each with its bead. No bead covers another.
+ *
+ * @param {MoveBead[]} threads moves of two cells or more, as `beadsOn` returns them
+ * @param {Point[]} centres the centres of all cells
+ * @param {number[]} taken cells in whose middle another bead lies
+ */
+export function strung(threads, centres, taken = []) {
+  const scaled = centres.map(({ x, y }) => ({ x: 100 * x, y: 100 * y }));
+  const places = threads.map(({ cells }) => placesOn(lastStep(cells, scaled)));
+  const lying = taken.map((cell) => scaled[cell]);
+  const laid = (/** @type {number|undefined} */ radius) => radius && apart(places, lying, 2 * radius + ROOM);
+  const r = RADII.find(laid) ?? RADII[RADII.length - 1];
+  const chosen = laid(r);
+  return threads.map(({ cells, colour, mark, kind = "" }, index) => {
+    const { x, y, across, down } = places[index][chosen ? chosen[index] : 0];
+    const corners = cells.slice(0, -1).map((cell) => `${scaled[cell].x} ${scaled[cell].y}`);
+    const d = `M${corners.join("L")}Q${across} ${down} ${x} ${y}`;
+    return svg(
+      "g",
+      { class: `thread ${kind}` },
+      svg("path", { class: "thread-edge", d }),
+      svg("path", { class: `thread-line thread-${colour}`, d }),
+      bead({ colour, mark, x, y, r, kind }),
+    );
+  });
+}
+
+/** Chooses one place for each bead, so that all are `room` apart and from beads that lie already. */
+/** @param {Point[][]} places @param {Point[]} lying @param {number} room @returns {number[]|undefined} */
+function apart(places, lying, room) {
+  /** @type {number[]} */
+  const chosen = [];
+  let nTries = 0;
+  const isFree = (/** @type {Point} */ place) =>
+    [...lying, ...chosen.map((choice, index) => places[index][choice])].every(
+      (other) => Math.hypot(other.x - place.x, other.y - place.y) >= room,
+    );
+  const lay = (/** @type {number} */ index) => {
+    if (index === places.length) return true;
+    for (let choice = 0; choice < places[index].length && nTries < MAX_TRIES; choice += 1) {
+      nTries += 1;
+      if (!isFree(places[index][choice])) continue;
+      chosen.push(choice);
+      if (lay(index + 1)) return true;
+      chosen.pop();
+    }
+    return false;
+  };
+  return lay(0) ? chosen : undefined;
+}
+
+/** Returns the last step of a path as a curve towards `by`: straight, or bent away from a cell that it passes. */
+function lastStep(/** @type {number[]} */ cells, /** @type {Point[]} */ centres) {
+  const [from, to] = cells.slice(-2).map((cell) => centres[cell]);
+  const middle = { x: (from.x + to.x) / 2, y: (from.y + to.y) / 2 };
+  const length = Math.hypot(to.x - from.x, to.y - from.y) || 1; // a pass has no length
+  const [right, down] = [(to.x - from.x) / length, (to.y - from.y) / length];
+  const passes = centres.some(({ x, y }) => {
+    const along = (x - from.x) * right + (y - from.y) * down;
+    const off = (x - from.x) * down - (y - from.y) * right;
+    return along > BEND && along < length - BEND && Math.abs(off) < BEND;
+  });
+  if (!passes) return { from, by: middle, to };
+  const mean = (/** @type {"x"|"y"} */ axis) => centres.reduce((sum, point) => sum + point[axis], 0) / centres.length;
+  const outwards = (middle.x - mean("x")) * down - (middle.y - mean("y")) * right < -1 ? -1 : 1;
+  return { from, by: { x: middle.x + 2 * BEND * outwards * down, y: middle.y - 2 * BEND * outwards * right }, to };
+}
+
+/** Returns the places of a bead on a step, and for each the point towards which its thread starts. */
+function placesOn(/** @type {{from: Point, by: Point, to: Point}} */ { from, by, to }) {
+  const length = Math.hypot(to.x - from.x, to.y - from.y) || 1; // a pass has no length
+  return BESIDE.flatMap((beside) =>
+    ALONG.map((t) => {
+      const [a, b, c] = [(1 - t) ** 2, 2 * t * (1 - t), t ** 2];
+      return {
+        x: a * from.x + b * by.x + c * to.x - (beside * (to.y - from.y)) / length,
+        y: a * from.y + b * by.y + c * to.y + (beside * (to.x - from.x)) / length,
+        across: from.x + t * (by.x - from.x),
+        down: from.y + t * (by.y - from.y),
+      };
+    }),
   );
 }
 
@@ -345,7 +412,7 @@ export function diagram(layout, pieces, { symmetry, chips = new Map(), threads =
     });
   });
   for (const cell of dots) group.append(dot(100 * place.centres[cell].x, 100 * place.centres[cell].y, pieces[cell]));
-  group.append(...threads.map((move) => thread(move, place.centres)));
+  group.append(...strung(threads, place.centres, [...chips.keys()]));
   return group;
 }
 

@@ -15,14 +15,13 @@ from beadbox.rules.game import GuidePart
 from beadbox.rules.outcome import Side
 from beadbox.rules.returning import Move, Position
 from beadbox.rules.squares import THREE_IN_A_ROW
-from beadbox.rules.stones_in_a_row import ALONG_LINES, Steps, StonesInARow
+from beadbox.rules.stones_in_a_row import ALONG_LINES, NEIGHBOURS, Steps, StonesInARow
 
 CENTRE = 4
 CENTRE_ONLY = Position("....B....", Side.SECOND)
 N_STONES = 3
 ROWS_AND_COLUMNS: Steps = frozenset((a, b) for a, b in ALONG_LINES if abs(a - b) in (1, 3))
 ANY_POINT: Steps = frozenset((a, b) for a in range(9) for b in range(9) if a != b)
-KING_STEPS: Steps = frozenset((a, b) for a, b in ANY_POINT if max(abs(a // 3 - b // 3), abs(a % 3 - b % 3)) == 1)
 
 
 class Way(NamedTuple):
@@ -51,7 +50,7 @@ WAYS = (
     Way(
         "king-steps",
         "steps of a king",
-        KING_STEPS,
+        NEIGHBOURS,
         "When all are placed, move one of your stones to an empty neighbour, in any of the eight directions.",
     ),
 )
