@@ -30,13 +30,13 @@ const AXES = { hexgon: "M-25 0H25" };
 const ALONG = [0.74, 0.66, 0.58, 0.5, 0.82, 0.42, 0.34, 0.9];
 const BESIDE = [0, 12, -12, 20, -20];
 /** Radii of beads on lines. A smaller one is taken if beads would cover each other. */
-const RADII = [23, 21, 19];
+const RADII = [23, 21, 19, 17];
 /** The least room between two beads. */
 const ROOM = 2;
 /** The number of places that are tried for beads of one radius. */
 const MAX_TRIES = 20_000;
 /** A step that passes a cell is bent so far out of its middle. */
-const BEND = 36;
+const BEND = 30;
 /** The radius of an empty point. */
 const RING = 11;
 
@@ -302,8 +302,9 @@ export function strung(threads, centres, taken = []) {
   const laid = (/** @type {number|undefined} */ radius) => radius && apart(places, lying, 2 * radius + ROOM);
   const r = RADII.find(laid) ?? RADII[RADII.length - 1];
   const chosen = laid(r);
-  return threads.map(({ cells, colour, mark, kind = "" }, index) => {
-    const { x, y, across, down } = places[index][chosen ? chosen[index] : 0];
+  const placeOf = (/** @type {number} */ index) => places[index][chosen ? chosen[index] : 0];
+  const strings = threads.map(({ cells, colour, kind = "" }, index) => {
+    const { x, y, across, down } = placeOf(index);
     const corners = cells.slice(0, -1).map((cell) => `${scaled[cell].x} ${scaled[cell].y}`);
     const d = `M${corners.join("L")}Q${across} ${down} ${x} ${y}`;
     return svg(
@@ -311,9 +312,10 @@ export function strung(threads, centres, taken = []) {
       { class: `thread ${kind}` },
       svg("path", { class: "thread-edge", d }),
       svg("path", { class: `thread-line thread-${colour}`, d }),
-      bead({ colour, mark, x, y, r, kind }),
     );
   });
+  // All beads are above all threads, so that no thread covers a bead.
+  return [...strings, ...threads.map((move, index) => bead({ ...move, ...placeOf(index), r }))];
 }
 
 /** Chooses one place for each bead, so that all are `room` apart and from beads that lie already. */
