@@ -163,6 +163,7 @@ urlpatterns = [
     # Classes
     path("classes", classrooms.classroom_list, name="classes"),
     path("classes/new", classrooms.classroom_new, name="classroom_new"),
+    path("classes/privacy", classrooms.class_privacy, name="class_privacy"),
     path("classes/<int:classroom_id>", classrooms.classroom_page, name="classroom"),
     path("classes/<int:classroom_id>/<slug:action>", classrooms.classroom_act, name="classroom_act"),
     path(

@@ -389,6 +389,10 @@ KEEP_LEDGER_CHANGES = env.int("KEEP_LEDGER_CHANGES", default=100_000)
 OPEN_RUNS_PER_ACCOUNT = env.int("OPEN_RUNS_PER_ACCOUNT", default=5)
 OPEN_TOURNAMENTS_PER_ACCOUNT = env.int("OPEN_TOURNAMENTS_PER_ACCOUNT", default=3)
 
+# Who runs the site, and how to reach them: the page about the privacy of pupils tells it to the head of a school.
+OPERATOR = env.str("OPERATOR", default="")
+OPERATOR_CONTACT = env.str("OPERATOR_CONTACT", default="")
+
 # Retention (docs/bounds.md): rows are kept up to these ages in days and these numbers. A task deletes the rest.
 
 # Finished or abandoned matches without an account, unless a lesson of a ledger still refers to them.

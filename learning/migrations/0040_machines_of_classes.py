@@ -1,6 +1,5 @@
-"""The machines of a class are found without reading all machines; the check of their owner holds for every row."""
+"""The machines of a class are found without reading all machines."""
 
-from django.contrib.postgres.operations import ValidateConstraint
 from django.db import migrations, models
 
 from games.transport.migration_operations import index_concurrently
@@ -12,7 +11,6 @@ class Migration(migrations.Migration):
     dependencies = [("learning", "0039_classes")]
 
     operations = [
-        ValidateConstraint("machine", "machine_of_a_class"),
         *index_concurrently(
             "machine",
             models.Index(

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from django.db.models import QuerySet
+from datetime import timedelta
+
+from django.conf import settings
+from django.db.models import Exists, OuterRef, QuerySet
+from django.utils import timezone
 
 from games.accounts.principal import AnyUser, Principal
 from games.accounts.pupils import PupilFacts
 from games.codes import parse_code
 from games.exceptions import NotACodeError
 from learning.exceptions import ClassNotFoundError, NoPupilError, NotYourClassError, PupilRemovedError
-from learning.models import Classroom, Participant
+from learning.models import Classroom, Lesson, MachineSeat, Participant
 
 ADJECTIVES = (
     *("Brave", "Bright", "Busy", "Calm", "Cheerful", "Clever", "Cosy", "Curious", "Daring", "Eager", "Fair", "Fast"),
@@ -33,6 +37,16 @@ def pupil_name(first: int, second: int) -> str:
 def classrooms_of(user: AnyUser) -> list[Classroom]:
     """Return the classes of an account, newest first."""
     return list(Classroom.objects.filter(teacher=user.pk).order_by("-pk")) if user.pk is not None else []
+
+
+def classrooms_unused() -> QuerySet[Classroom]:
+    """Return classes in which no game was begun or learnt from for ``KEEP_GUEST_MACHINES_DAYS``, and none opened."""
+    cutoff = timezone.now() - timedelta(days=settings.KEEP_GUEST_MACHINES_DAYS)
+    was_played = MachineSeat.objects.filter(
+        machine__classroom=OuterRef("pk"), seat__match__room__changed_at__gte=cutoff
+    )
+    was_taught = Lesson.objects.filter(machine__classroom=OuterRef("pk"), created_at__gte=cutoff)
+    return Classroom.objects.filter(~Exists(was_played), ~Exists(was_taught), created_at__lt=cutoff)
 
 
 def classroom_of(user: AnyUser, classroom_id: int) -> Classroom:

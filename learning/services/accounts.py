@@ -22,7 +22,8 @@ from games.live.play import match_resign
 from games.models import ApiToken, MatchStatus, Room
 from learning.access import staff_may
 from learning.exceptions import AccountNotClosedError
-from learning.models import ExperimentRun, JobStatus, Machine, Schedule, Tournament, TrainingRun
+from learning.models import Classroom, ExperimentRun, JobStatus, Machine, Schedule, Tournament, TrainingRun
+from learning.services.classrooms import classroom_delete
 from learning.services.experiments import GOING_ON, experiment_cancel
 from learning.services.machines import machine_delete
 from learning.services.runs import training_run_cancel
@@ -44,6 +45,7 @@ class Closed:
     tournaments: int
     experiments: int
     rooms: int
+    classes: int
     machines: int
 
 
@@ -51,9 +53,9 @@ def account_close(*, by: User, account: User, heir: User | None = None, deletes_
     """Close an account for good: log-in and all its work end. Its name stays taken.
 
     Each step runs in a transaction of its own service, so that other requests wait only briefly. If a step fails, a
-    second call does the rest. The account resigns its matches in progress, and all matches are kept. Other machines
-    keep what they learnt from the account's machines. An exhibition that the account hosts stops advancing. A room in
-    which the account still waits for an opponent is deleted.
+    second call does the rest. The account resigns its matches in progress, and all matches are kept. Its classes are
+    deleted with their machines. Other machines keep what they learnt from the account's machines. An exhibition that
+    the account hosts stops advancing. A room in which the account still waits for an opponent is deleted.
 
     Args:
         by: the member of the staff who closes the account, with the permission to change accounts.
@@ -82,13 +84,21 @@ def account_close(*, by: User, account: User, heir: User | None = None, deletes_
     n_tournaments = _end_each(tournaments, lambda pk: tournament_cancel(user=account, tournament_id=pk))
     n_experiments = _end_each(experiments, lambda pk: experiment_cancel(person=Principal(), run_id=pk, is_staff=True))
     n_rooms = _rooms_end(account)
+    n_classes = _end_each(
+        Classroom.objects.filter(teacher=account), lambda pk: classroom_delete(user=account, classroom_id=pk)
+    )
     n_machines = _machines_delete(account, deletes_all=deletes_machines) + _machines_hand_on(account, heir)
-    return Closed(n_tokens, n_schedules, n_runs, n_tournaments, n_experiments, n_rooms, n_machines)
+    return Closed(n_tokens, n_schedules, n_runs, n_tournaments, n_experiments, n_rooms, n_classes, n_machines)
 
 
 def is_left(account: User) -> bool:
     """Whether closing an account would still change something: log-in, work in progress, or machines."""
-    querysets = (*_unfinished_work(account), _unfinished_rooms(account), Machine.objects.filter(owner=account))
+    querysets = (
+        *_unfinished_work(account),
+        _unfinished_rooms(account),
+        Classroom.objects.filter(teacher=account),
+        Machine.objects.filter(owner=account),
+    )
     return account.is_active or any(rows.exists() for rows in querysets)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
@@ -187,3 +188,15 @@ _PUPIL_ACTIONS: Mapping[str, Callable[[HttpRequest, int], str]] = {
     "show": _show,
     "merge": _merge,
 }
+
+
+@require_safe
+def class_privacy(request: HttpRequest) -> HttpResponse:
+    """Say what a class stores, where, for how long, and who is responsible."""
+    context = {
+        "operator": settings.OPERATOR,
+        "contact": settings.OPERATOR_CONTACT,
+        "match_days": settings.KEEP_GUEST_MATCHES_DAYS,
+        "machine_days": settings.KEEP_GUEST_MACHINES_DAYS,
+    }
+    return render(request, "classes/privacy.html", context)

@@ -16,6 +16,7 @@ from games.accounts.pupils import pupil_enter, pupil_leave, pupil_of
 from games.accounts.throttles import Guesses
 from games.exceptions import PlayError, TooManyGuessesError
 from games.transport.error_responses import form_only, not_found, refused, sent_back, too_many
+from games.transport.metrics import REFUSALS
 from learning.exceptions import ClassNotFoundError, NoPupilError, PupilRemovedError
 from learning.forms.classrooms import NAME_HELP, CodeForm, JoinForm
 from learning.models import Classroom, ClassStatus, Participant
@@ -45,6 +46,7 @@ def class_code(request: HttpRequest) -> HttpResponse:
         except TooManyGuessesError as error:
             return too_many(request, error.retry_after_s)
         except PlayError as error:
+            REFUSALS.labels("page", error.code).inc()
             form.add_error("code", str(error))
             status = error.status
         else:

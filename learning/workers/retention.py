@@ -19,7 +19,8 @@ from django.utils import timezone
 
 from games.transport.database_errors import is_database_outage
 from learning.kinds.registry import kind_of
-from learning.models import Machine
+from learning.models import Classroom, Machine, SharedLink
+from learning.selectors.classrooms import classrooms_unused
 from learning.selectors.machines import GONE, machines_unused
 from learning.storage.names import names_forget
 from learning.storage.retention import (
@@ -62,8 +63,21 @@ def _machines_abandon(machines: QuerySet[Machine]) -> None:
     slug: Any = Concat(Value(GONE), Cast("pk", CharField()))
     machines.update(
         slug=slug, owner=None, guest=None, made_from="", room=None, share=None, is_pupil=False, is_public=False,
-        learns=False,
+        learns=False, classroom=None, pupil=None, is_paused=False,
     )  # fmt: skip
+
+
+def _classes_delete(classes: QuerySet[Classroom]) -> None:
+    """Delete classes with their pupils and links, and mark their machines as deleted."""
+    links = list(classes.values_list("link", flat=True))
+    machines = Machine.objects.filter(
+        pk__in=list(Machine.objects.filter(classroom__in=classes).values_list("pk", flat=True))
+    )
+    # All machines go together, so the shared boxes need not become rows of the machines that share them.
+    machines.update(shares=None, shares_to_lesson=None, shares_to_box=None)
+    _machines_abandon(machines)
+    classes.delete()
+    SharedLink.objects.filter(pk__in=links).delete()
 
 
 def _machines_delete(machines: QuerySet[Machine]) -> None:
@@ -76,6 +90,7 @@ def _machines_delete(machines: QuerySet[Machine]) -> None:
 
 RULES: Sequence[RetentionRule] = (
     *SITE_RULES,
+    RetentionRule("unused classes", classrooms_unused, _classes_delete, batch=1),
     RetentionRule("unused machines", machines_unused, _machines_abandon, batch=5),
     RetentionRule("rows of machines", lambda: Machine.objects.filter(slug__startswith=GONE), _machines_delete, batch=1),
     *LAB_RULES,

@@ -277,6 +277,23 @@ def test_players_are_turned_away(watched: Watched) -> None:
         database.execute("ROLLBACK")
 
 
+def test_codes_of_classes_are_guessed(watched: Watched) -> None:
+    """A program types codes, with the cookie and the token of the form."""
+    opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+    url = f"http://127.0.0.1:{watched.run.port}/class"
+    form = opener.open(url, timeout=HANG_S).read().decode()
+    token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', form)
+    assert token
+    data = urllib.parse.urlencode({"csrfmiddlewaretoken": token[1], "code": "zzzzz9"}).encode()
+
+    def guess() -> None:
+        for _ in range(100):
+            with suppress(urllib.error.HTTPError):
+                opener.open(url, data, timeout=HANG_S).read()
+
+    watched.fires("CodesGuessed", meanwhile=guess)
+
+
 def test_the_database_grows(watched: Watched) -> None:
     fill = "CREATE TABLE filler AS SELECT repeat(md5(n::text), 30) FROM generate_series(1, 200000) AS n"
     with watched.changed(fill, "DROP TABLE filler"):

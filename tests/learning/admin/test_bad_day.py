@@ -175,7 +175,7 @@ def test_closing_an_account_ends_all_its_work(superuser: Any) -> None:
     other = user("other")
     theirs = machine_copy(user=other, machine_id=Machine.objects.get(name="busy's").pk)
     closed = account_close(by=superuser, account=owner)
-    assert closed == Closed(tokens=2, schedules=1, runs=1, tournaments=1, experiments=1, rooms=4, machines=2)
+    assert closed == Closed(tokens=2, schedules=1, runs=1, tournaments=1, experiments=1, rooms=4, classes=0, machines=2)
     owner.refresh_from_db()
     assert not owner.is_active
     assert not owner.check_password("a good password")
@@ -194,7 +194,7 @@ def test_closing_an_account_ends_all_its_work(superuser: Any) -> None:
     assert theirs.own_boxes.exists() or theirs.shares_id == kept.pk
     assert not Machine.objects.filter(owner=owner).exists()
     assert ledger_errors() == []
-    assert account_close(by=superuser, account=owner) == Closed(0, 0, 0, 0, 0, 0, 0), "again does nothing"
+    assert account_close(by=superuser, account=owner) == Closed(0, 0, 0, 0, 0, 0, 0, 0), "again does nothing"
 
 
 def test_machines_get_another_owner_or_are_deleted(superuser: Any) -> None:

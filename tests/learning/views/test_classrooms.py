@@ -1,16 +1,26 @@
 """Classes on their pages: a teacher opens one, and pupils join, play, come back and are taken out."""
 
 import re
+from collections import Counter
+from datetime import timedelta
+from typing import Any
 from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.utils import timezone
+from rest_framework.throttling import SimpleRateThrottle
 
-from games.live.play import match_play_move
+from beadbox.rules.outcome import Side
+from games.live.play import match_play_move, match_resign
 from games.models import Match, Room, Seat
-from learning.models import Classroom, ClassStatus, Machine, Participant
-from learning.services.classrooms import person_of
+from learning.access import machines_visible
+from learning.exceptions import ClassFullError, ClassRefusedError
+from learning.models import Classroom, ClassStatus, Lesson, Machine, Participant, SharedLink
+from learning.services import classrooms as services
+from learning.services.accounts import account_close
+from learning.services.classrooms import ClassPlan, participant_join, person_of
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -150,6 +160,175 @@ def test_other_teachers_change_nothing(classroom: Classroom) -> None:
     for address in ("pause", "delete", "reset", f"pupils/{one.pk}/remove", f"pupils/{one.pk}/move"):
         assert other.post(f"/classes/{classroom.pk}/{address}").status_code == 404
     assert Participant.objects.get().machine is not None
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("x" * 200, "A name can have 24 letters at most."),
+        ("\u202eAda", "hidden character"),
+        ("Teacher", "This is the name of your teacher."),
+        ("TEACHER ", "This is the name of your teacher."),
+        ("ADA", "Another pupil has this name."),
+    ],
+)
+def test_typed_names_are_refused_with_the_reason(desk: Client, typed: str, said: str) -> None:
+    desk.post("/classes/new", {**PLAN, "allows_names": "on"})
+    classroom = Classroom.objects.get()
+    join(classroom, typed_name="Ada")
+    form = {"guest": uuid4().hex, "words": "0-0", "typed_name": typed}
+    answer = Client().post(f"/class/join/{classroom.secret}", form)
+    assert (answer.status_code, said in answer.content.decode()) == (400, True)
+    assert Participant.objects.count() == 1
+
+
+def test_name_of_blanks_gets_a_generated_name(desk: Client) -> None:
+    desk.post("/classes/new", {**PLAN, "allows_names": "on"})
+    browser = join(Classroom.objects.get(), typed_name="    ")
+    assert (pupil(browser).name, pupil(browser).is_typed) == ("Brave Badger", False)
+
+
+def test_typed_name_is_ignored_where_names_are_generated(classroom: Classroom) -> None:
+    browser = join(classroom, typed_name="Ada")
+    assert pupil(browser).name == "Brave Badger"
+
+
+def test_joining_twice_gives_one_machine(classroom: Classroom) -> None:
+    """Two tabs, and a form that is sent twice before the first answer arrives."""
+    form = {"guest": uuid4().hex, "words": "0-0"}
+    tab, twin = Client(), Client()
+    for browser in (tab, twin):
+        browser.post(f"/class/join/{classroom.secret}", form)
+    assert pupil(tab) == pupil(twin)
+    assert tab.get(f"/class/join/{classroom.secret}").headers["Location"] == "/class/me"
+    assert Participant.objects.count() == 1
+
+
+def test_same_name_is_given_once(classroom: Classroom) -> None:
+    names = {pupil(join(classroom)).name for _ in range(3)}
+    assert names == {"Brave Badger", "Bright Badger", "Busy Badger"}
+
+
+@pytest.mark.parametrize(("action", "said"), [("lock", "takes no new pupils"), ("finish", "This class is over.")])
+def test_closed_class_takes_no_pupils(classroom: Classroom, desk: Client, action: str, said: str) -> None:
+    browser = join(classroom)
+    desk.post(f"/classes/{classroom.pk}/{action}")
+    answer = Client().post(f"/class/join/{classroom.secret}", {"guest": uuid4().hex, "words": "1-1"})
+    assert (answer.status_code, said in answer.content.decode()) == (409, True)
+    assert browser.get("/class/me").status_code == 200
+    again = Client().post("/class", {"code": pupil(browser).code})
+    assert again.headers["Location"] == "/class/me", "a return code still works"
+
+
+def test_61st_pupil_is_refused_and_halves_are_equal(desk: Client) -> None:
+    desk.post("/classes/new", {**PLAN, "side": "half"})
+    classroom = Classroom.objects.get()
+    for number in range(60):
+        participant_join(classroom_id=classroom.pk, guest=uuid4(), words=(number, number))
+    with pytest.raises(ClassFullError):
+        participant_join(classroom_id=classroom.pk, guest=uuid4(), words=(0, 0))
+    sides = Machine.objects.filter(classroom=classroom, pupil__isnull=False).values_list("side", flat=True)
+    assert Counter(sides) == {0: 30, 1: 30}
+    assert len({one.name for one in Participant.objects.all()}) == 60
+
+
+def test_codes_are_limited_by_wrong_ones_and_links_are_not(
+    classroom: Classroom, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(SimpleRateThrottle, "THROTTLE_RATES", {**SimpleRateThrottle.THROTTLE_RATES, "guess": "5/hour"})
+    client = Client()
+    for _ in range(40):
+        assert client.post("/class", {"code": classroom.code}).status_code == 302
+    for wrong in ("zzzzz9", "", "?", "a" * 90, "zzzzz8", "zzzzz7", "zzzzz6"):
+        client.post("/class", {"code": wrong})
+    assert client.post("/class", {"code": classroom.code}).status_code == 429
+    assert client.get(f"/class/join/{classroom.secret}").status_code == 200
+
+
+def test_quota_of_classes(desk: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    for _ in range(3):
+        assert desk.post("/classes/new", PLAN).status_code == 302
+    answer = desk.post("/classes/new", PLAN)
+    assert (answer.status_code, "You may have 3 open classes." in answer.content.decode()) == (409, True)
+    first = Classroom.objects.order_by("pk")[0]
+    desk.post(f"/classes/{first.pk}/finish")
+    monkeypatch.setattr(services, "MAX_KEPT", 3)
+    assert "You may keep 3 classes." in desk.post("/classes/new", PLAN).content.decode()
+    monkeypatch.setattr(services, "MAX_OPEN", 2)
+    answer = desk.post(f"/classes/{first.pk}/resume", follow=True)
+    assert "You may have 2 open classes." in answer.content.decode()
+
+
+def test_game_without_boxes_is_refused(teacher: User) -> None:
+    plan = ClassPlan("7b", "romgon", Side.FIRST, "", 20, 30)
+    with pytest.raises(ClassRefusedError, match="No machine with boxes can learn Romgon"):
+        services.classroom_open(user=teacher, plan=plan)
+    assert not Classroom.objects.exists()
+
+
+def test_unused_class_goes_after_90_days(classroom: Classroom, settings: Any) -> None:
+    browser = join(classroom)
+    code = browser.post("/class/play").headers["Location"].rpartition("/")[2]
+    match_play_move(code=code, person=person_of(pupil(browser)), move="a1a2")
+    match_resign(code=code, person=person_of(pupil(browser)))
+    factories.run_retention()
+    assert Classroom.objects.exists()
+    before(91, Room, "changed_at")
+    factories.run_retention()
+    assert Classroom.objects.exists(), "a class that was opened today stays"
+    before(91, Classroom, "created_at")
+    factories.run_retention()
+    assert Classroom.objects.exists(), "it learnt today"
+    before(91, Lesson, "created_at")
+    factories.run_retention()
+    assert not Classroom.objects.exists()
+    assert not Participant.objects.exists()
+    assert not SharedLink.objects.exists()
+    assert not Machine.objects.exists()
+
+
+def before(days: int, model: Any, field: str) -> None:
+    model.objects.update(**{field: timezone.now() - timedelta(days=days)})
+
+
+def test_closing_the_account_deletes_its_classes(classroom: Classroom, teacher: User) -> None:
+    browser = join(classroom)
+    browser.post("/class/play")
+    superuser = factories.user("root", is_staff=True, is_superuser=True)
+    assert account_close(by=superuser, account=teacher).classes == 1
+    assert not Machine.objects.exists()
+    answer = browser.get("/class/me", follow=True)
+    assert "You are in no class with this browser." in answer.content.decode()
+
+
+def test_class_machines_count_for_nobody(classroom: Classroom, desk: Client, teacher: User) -> None:
+    browser = join(classroom)
+    assert not machines_visible(teacher).exists()
+    assert "Brave Badger’s HER" not in browser.get("/machines").content.decode()
+    assert Machine.objects.filter(owner=teacher).count() == 0
+    assert Machine.objects.filter(guest=pupil(browser).guest).count() == 0
+
+
+def test_change_player_keeps_the_machine_for_the_return_code(classroom: Classroom) -> None:
+    tablet = join(classroom)
+    first = pupil(tablet)
+    page = tablet.post("/class/leave", follow=True).content.decode()
+    assert first.code in page
+    assert "pupil" not in tablet.session
+    tablet.post(f"/class/join/{classroom.secret}", {"guest": uuid4().hex, "words": "5-5"})
+    assert pupil(tablet) != first
+    tablet.post("/class", {"code": first.code})
+    assert pupil(tablet) == first
+
+
+def test_browser_has_its_own_guest_number_back_after_the_class(classroom: Classroom) -> None:
+    browser = Client()
+    browser.post("/teach", {"game": "hexapawn"})
+    own = browser.session["guest"]
+    browser.post(f"/class/join/{classroom.secret}", {"guest": uuid4().hex, "words": "5-5"})
+    assert browser.session["guest"] == pupil(browser).guest.hex != own
+    browser.post("/class/leave")
+    assert browser.session["guest"] == own
 
 
 def test_class_is_deleted_with_its_machines(classroom: Classroom, desk: Client) -> None:
