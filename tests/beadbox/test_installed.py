@@ -1,17 +1,16 @@
 """The library as an installed wheel, in each Python that it supports: without and with its extras."""
 
 import json
-import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.conftest import CannotTry
-from tests.release import ROOT, build
+from tests.release import ROOT
+from tests.wheel import Environment
 
 pytestmark = pytest.mark.soak
 
@@ -40,35 +39,6 @@ def python_find(version: str) -> str | None:
     return next((each for each in commands if not subprocess.run([each, "--version"], check=False).returncode), None)
 
 
-class Environment:
-    """An empty virtual environment, into which the wheel is installed."""
-
-    def __init__(self, python: str, folder: Path, resolution: str) -> None:
-        self.folder, self.resolution = folder, resolution
-        self.python = folder / "bin" / "python"
-        self.uv("venv", "--python", python, str(folder))
-
-    def uv(self, *words: str) -> None:
-        command = [Path(sys.executable).with_name("uv"), *words, "--quiet"]
-        subprocess.run(command, cwd=ROOT, env={**os.environ, "VIRTUAL_ENV": str(self.folder)}, check=True)
-
-    def install(self, wheel: str, *extras: str) -> None:
-        """Install the packages that the project asks for, then the wheel, which must be content with them."""
-        words = ("--system-certs", "--only-binary", ":all:", "--resolution", self.resolution)
-        self.uv("pip", "install", *words, "--requirements", "pyproject.toml", *extras)
-        self.uv("pip", "install", "--no-index", wheel)
-
-    def run(self, program: str, **variables: str) -> Any:
-        done = subprocess.run(
-            [self.python, "-I", "-c", program],
-            cwd=self.folder,
-            env={"PATH": "", **variables},
-            check=True,
-            stdout=subprocess.PIPE,
-        )
-        return json.loads(done.stdout)
-
-
 @pytest.mark.parametrize(
     ("version", "resolution"), [("3.11", "lowest-direct"), ("3.12", "highest"), ("3.13", "lowest-direct")]
 )
@@ -82,16 +52,15 @@ def test_an_installed_library_trains_as_in_the_tree(
     done = subprocess.run([sys.executable, "-c", TRAINING], cwd=ROOT, check=True, stdout=subprocess.PIPE)
     beads, random_state, *strength = json.loads(done.stdout)
     expected = [beads, random_state, *(pytest.approx(share, rel=0, abs=1e-12) for share in strength)]
-    (wheel,) = (str(file) for file in build(ROOT, tmp_path / "wheel", 0) if file.suffix == ".whl")
-    environment = Environment(python, tmp_path / "environment", resolution)
+    environment = Environment(tmp_path / "environment").make(python)
 
-    environment.install(wheel)
+    environment.install(resolution=resolution)
     assert environment.run(TRAINING) == expected
     assert environment.run(EXAMPLES) > 0
     with pytest.raises(subprocess.CalledProcessError):
         environment.run("import numba")
 
-    environment.install(f"{wheel}[fast,print,tournament]", "--all-extras")
+    environment.install("fast", "print", "tournament", resolution=resolution)
     # A file in the way of the cache makes the package's folder one that cannot be written, for root too.
     (cache,) = environment.folder.glob("lib/python*/site-packages/beadbox/kernels/__pycache__")
     shutil.rmtree(cache)

@@ -1,11 +1,15 @@
-"""The lines of Python on a page give the page's beads, results and random state, in a process that has no site."""
+"""The lines of Python on a page give the page's beads, results and random state, in a process that has no site.
+
+The long ring runs twenty programs of each kind in an environment with only the wheel and its extra ``fast``, and one of
+each kind without ``fast``. The ring for every change runs a few with the library of this tree.
+"""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -27,7 +31,7 @@ from beadbox.rules.registry import GAMES
 from beadbox.strength.loops import endless_points
 from learning.kinds.code import LONG, STOPPED, TAUGHT, Code, machine_code, tournament_code
 from learning.kinds.machines import machine_export
-from learning.models import Machine, TrainingRun
+from learning.models import ExperimentRun, Machine, TrainingRun
 from learning.selectors.code import MAX_LINES, experiment_code, learn_code, n_lines
 from learning.services.copies import machine_clone
 from learning.services.learn import trained_machine_keep
@@ -35,18 +39,31 @@ from learning.services.machines import machine_create, machine_import, machine_r
 from learning.services.runs import Stage, training_run_start
 from learning.services.tournaments import tournament_cancel, tournament_start
 from learning.workers.pairings import tournament_play
-from tests.beadbox.test_installed import Environment
 from tests.factories import NC, finished_experiment, machine, trained_machine, user
 from tests.learning.runs import execute_run
-from tests.release import build
+from tests.wheel import environment_with, packages
 
 pytestmark = pytest.mark.django_db
 ROOT = Path(__file__).parents[2]
 RUNNER = (Path(__file__).parent / "code_run.py").read_text()
 SMALL = [NC, "hexapawn", "pong-hau-ki", "nim-3-3-3", "ladder"]
 BATCH = 5
-"""Pages that one process repeats; four batches are twenty pages."""
-MACHINE = "\nm.save('saved')\nfound = open('saved').read()"
+BATCHES = [0, *(pytest.param(number, marks=pytest.mark.soak) for number in range(1, 5))]
+"""Batches of programs, each repeated by one process. The last four are the twenty pages of the long ring."""
+Case = tuple[str, object]
+"""A program, and what it has to find."""
+Ran = Callable[[Sequence[str]], list[Any]]
+Draw = Callable[[Random, Path], Case]
+NOT_COMPARED = {"name", "description", "preset", "random_state"}
+MACHINE = """
+m.save('saved')
+found = open('saved').read()
+"""
+KEPT = f"""
+import json
+file = json.loads(found)
+found = [{{key: value for key, value in file.items() if key not in {NOT_COMPARED}}}, file["random_state"]]
+"""
 LEARNT = """
 state = m._now.state.memory
 exact = [m.strength(one) for one in ('random', 'win-block', 'perfect')]
@@ -58,19 +75,39 @@ found = [[x.first, x.second, x.n_games, x.first_wins, x.draws, x.second_wins, x.
 """
 
 
-def ran(programs: Sequence[str], folder: Path, python: str = sys.executable) -> list[Any]:
-    """Return what the programs leave in their variable ``found``, in a process without Django."""
-    done = subprocess.run(
-        [python, "-c", RUNNER],
-        cwd=folder,
-        input=json.dumps(programs),
-        text=True,
-        check=True,
-        stdout=subprocess.PIPE,
-        env={"PATH": "", "PYTHONPATH": str(ROOT)} if python == sys.executable else {"PATH": ""},
-    )
-    found: list[Any] = json.loads(done.stdout)
-    return found
+def run_in(python: str | Path, folder: Path, path: Path) -> Ran:
+    """Return a function that runs programs in a process, and returns what they leave in their variable ``found``.
+
+    ``path``: a folder with more packages.
+    """
+
+    def ran(programs: Sequence[str]) -> list[Any]:
+        done = subprocess.run(
+            [python, "-c", RUNNER],
+            cwd=folder,
+            input=json.dumps(programs),
+            text=True,
+            check=True,
+            stdout=subprocess.PIPE,
+            env={"PATH": "", "PYTHONPATH": str(path)},
+        )
+        found: list[Any] = json.loads(done.stdout)
+        return found
+
+    return ran
+
+
+def run_with(folder: Path, *extras: str) -> Ran:
+    """Return such a function for the installed wheel. A Swiss tournament needs two packages beside it."""
+    return run_in(environment_with(*extras).python, folder, packages("networkx", "openskill"))
+
+
+@pytest.fixture
+def ran(request: pytest.FixtureRequest, tmp_path: Path) -> Ran:
+    """Run programs with the wheel and ``fast`` in the long ring, and with the library of this tree in the other."""
+    if request.node.get_closest_marker("soak"):
+        return run_with(tmp_path, "fast")
+    return run_in(sys.executable, tmp_path, ROOT)
 
 
 def everybody(machine: Machine) -> bool:
@@ -94,38 +131,31 @@ def box_rule(draw: Random) -> Any:
 
 def written(text: str) -> dict[str, Any]:
     """Return a machine's file without its name and its random state."""
-    file = json.loads(text)
-    return {key: value for key, value in file.items() if key not in {"name", "description", "preset", "random_state"}}
+    return {key: value for key, value in json.loads(text).items() if key not in NOT_COMPARED}
 
 
-@pytest.mark.sampled(1)
-@pytest.mark.parametrize("batch", range(4))
-def test_training_that_is_watched(batch: int, tmp_path: Path) -> None:
-    draw, programs, expected = Random(f"watched {batch}"), [], []
-    for _ in range(BATCH):
-        rule, game = box_rule(draw), draw.choice([slug for slug in SMALL if slug in games_taught()])
-        words = {name: rule_value(value) for name, value in rule.to_json().items()}
-        query = {"game": game, "side": draw.choice(["first", "second"]), "teacher": draw.choice(TEACHERS)}
-        asked = address_parse(
-            QueryDict(urlencode(query | words | {"seed": draw.getrandbits(40), "games": draw.randrange(300)}))
-        )
-        assert asked.config.rule == rule
-        cohort = Cohort.fresh(asked.config, [asked.config.seed])
-        *chances, worst = cohort.train(asked.config.teacher, [asked.games], MEASURES).strength[0][-1].tolist()
-        memory = cohort.learners.memory(0)
-        # Several best responses may leave a machine the same points, in wins or in draws.
-        win, drawn, _, endless = worst
-        points = win + drawn / 2 + endless * endless_points(asked.config.side, asked.config.game.endless_winner)
-        shares = [pytest.approx(row[:3], rel=0, abs=1e-12) for row in chances]
-        source = cohort.learners.source(0).text
-        expected.append([memory.beads.tolist(), memory.visits.tolist(), source, *shares])
-        expected[-1].append(pytest.approx(points, rel=0, abs=1e-12))
-        programs.append(learn_code(asked.to_json()) + LEARNT)
-        assert n_lines(learn_code(asked.to_json())) <= MAX_LINES
-    assert ran(programs, tmp_path) == expected
+def drawn_watched(draw: Random, folder: Path) -> Case:
+    rule, game = box_rule(draw), draw.choice([slug for slug in SMALL if slug in games_taught()])
+    words = {name: rule_value(value) for name, value in rule.to_json().items()}
+    query = {"game": game, "side": draw.choice(["first", "second"]), "teacher": draw.choice(TEACHERS)}
+    asked = address_parse(
+        QueryDict(urlencode(query | words | {"seed": draw.getrandbits(40), "games": draw.randrange(300)}))
+    )
+    assert asked.config.rule == rule
+    cohort = Cohort.fresh(asked.config, [asked.config.seed])
+    *chances, worst = cohort.train(asked.config.teacher, [asked.games], MEASURES).strength[0][-1].tolist()
+    memory = cohort.learners.memory(0)
+    # Several best responses may leave a machine the same points, in wins or in draws.
+    win, drawn, _, endless = worst
+    points = win + drawn / 2 + endless * endless_points(asked.config.side, asked.config.game.endless_winner)
+    numbers = [memory.beads.tolist(), memory.visits.tolist(), cohort.learners.source(0).text]
+    shares = [pytest.approx(row[:3], rel=0, abs=1e-12) for row in chances]
+    code = learn_code(asked.to_json())
+    assert n_lines(code) <= MAX_LINES
+    return code + LEARNT, [*numbers, *shares, pytest.approx(points, rel=0, abs=1e-12)]
 
 
-def drawn_machine(draw: Random, number: int) -> Machine:
+def drawn_machine(draw: Random) -> Machine:
     """Return a machine that a few runs have trained: against fixed opponents, itself and another machine."""
     game = GAMES[draw.choice(SMALL)]
     slug = draw.choice(list(presets_of(game)))
@@ -134,7 +164,7 @@ def drawn_machine(draw: Random, number: int) -> Machine:
     side = draw.choice(list(Side)) if boxes else None
     own = {"rule": box_rule(draw)} if boxes else {"preset": slug}
     learner, other = (
-        machine_create(game=game.slug, side=one, name=f"M{number}", **own)
+        machine_create(game=game.slug, side=one, name="M", **own)
         for one in (side, None if side is None else side.other)
     )
     opponents = [one for one in ("random", "win-block", "perfect") if OPPONENTS[one].plays(game)]
@@ -156,102 +186,114 @@ def drawn_machine(draw: Random, number: int) -> Machine:
     return learner
 
 
-@pytest.mark.sampled(1)
-@pytest.mark.parametrize("batch", range(4))
-def test_machines(batch: int, tmp_path: Path) -> None:
-    draw = Random(f"machines {batch}")
-    machines = [drawn_machine(draw, number) for number in range(BATCH)]
-    codes = [code_of(one) for one in machines]
-    assert all(code.note in ("", LONG) for code in codes), codes
-    repeated = [(one, code) for one, code in zip(machines, codes, strict=True) if not code.note]
-    assert repeated
-    for (one, code), found in zip(repeated, ran([code.lines + MACHINE for _, code in repeated], tmp_path), strict=True):
-        assert written(found) == written(machine_export(one).text), code.lines
-        last = TrainingRun.objects.filter(machine=one).latest("pk")
-        assert json.loads(found)["random_state"] == last.random_state
-        assert n_lines(code.lines) <= MAX_LINES
+def drawn_trained(draw: Random, folder: Path) -> Case:
+    one = drawn_machine(draw)
+    while (code := code_of(one)).note == LONG:
+        one = drawn_machine(draw)
+    assert code.note == ""
+    assert n_lines(code.lines) <= MAX_LINES
+    last = TrainingRun.objects.filter(machine=one).latest("pk")
+    return code.lines + MACHINE + KEPT, [written(machine_export(one).text), last.random_state]
 
 
-@pytest.mark.sampled(1)
-@pytest.mark.parametrize("batch", range(4))
-def test_tournaments(batch: int, tmp_path: Path, client: Client) -> None:
-    draw, programs, expected = Random(f"tournaments {batch}"), [], []
-    for number in range(BATCH):
-        game = GAMES[draw.choice(SMALL)]
-        sides = [draw.choice(list(Side)) for _ in range(draw.randrange(1, 4))]
-        machines = [machine_create(game=game.slug, side=side, name="Twin", rule=box_rule(draw)) for side in sides]
-        for one in machines[1:]:
-            trained_machine(one, draw.randrange(1, 100), draw.getrandbits(50))
-        copy = machine_clone(machine_id=machines[-1].pk, name='A "copy"\n'.strip())
-        players = ["random", "perfect", *(str(one.pk) for one in [*machines, copy])]
-        form = draw.choice(["round-robin", "swiss"])
-        held = tournament_start(
-            user=None,
-            entries=players,
-            games=draw.randrange(1, 50),
-            game=game.slug,
-            format=form,
-            seed=draw.getrandbits(40),
-            enqueue=False,
-        )
-        tournament_play(held.pk)
-        trained_machine(machines[0], 5)  # later games do not count
-        held.refresh_from_db()
-        code = tournament_code(held, everybody)
-        folder = tmp_path / str(number)
-        for file in code.files:
-            response = client.get(file.url)
-            assert response.status_code == 200
-            folder.mkdir(exist_ok=True)
-            (folder / file.name).write_bytes(response.content)
-        assert [file.name for file in code.files] == [f"{copy.slug}-entry.json"]
-        programs.append(
-            f"import os; os.makedirs('{folder}', exist_ok=True); os.chdir('{folder}')\n{code.lines}{RESULTS}"
-        )
-        expected.append(
-            [
-                [
-                    x.first.number,
-                    x.second.number,
-                    held.n_games,
-                    x.n_first_wins,
-                    x.n_draws,
-                    x.n_second_wins,
-                    x.expected and pytest.approx(x.expected, rel=0, abs=1e-12),
-                ]
-                for x in held.pairings.order_by("number").select_related("first", "second")
-            ]
-        )
-    assert ran(programs, tmp_path) == expected
+def drawn_tournament(draw: Random, folder: Path) -> Case:
+    game = GAMES[draw.choice(SMALL)]
+    sides = [draw.choice(list(Side)) for _ in range(draw.randrange(1, 4))]
+    machines = [machine_create(game=game.slug, side=side, name="Twin", rule=box_rule(draw)) for side in sides]
+    for one in machines[1:]:
+        trained_machine(one, draw.randrange(1, 100), draw.getrandbits(50))
+    copy = machine_clone(machine_id=machines[-1].pk, name='A "copy"\n'.strip())
+    held = tournament_start(
+        user=None,
+        entries=["random", "perfect", *(str(one.pk) for one in [*machines, copy])],
+        games=draw.randrange(1, 50),
+        game=game.slug,
+        format=draw.choice(["round-robin", "swiss"]),
+        seed=draw.getrandbits(40),
+        enqueue=False,
+    )
+    tournament_play(held.pk)
+    trained_machine(machines[0], 5)  # later games do not count
+    held.refresh_from_db()
+    code = tournament_code(held, everybody)
+    folder.mkdir()
+    for file in code.files:
+        response = Client().get(file.url)
+        assert response.status_code == 200
+        (folder / file.name).write_bytes(response.content)
+    assert [file.name for file in code.files] == [f"{copy.slug}-entry.json"]
+    expected = [
+        [
+            x.first.number,
+            x.second.number,
+            held.n_games,
+            x.n_first_wins,
+            x.n_draws,
+            x.n_second_wins,
+            x.expected and pytest.approx(x.expected, rel=0, abs=1e-12),
+        ]
+        for x in held.pairings.order_by("number").select_related("first", "second")
+    ]
+    return f"import os; os.chdir('{folder}')\n{code.lines}{RESULTS}", expected
 
 
-SMALL_FORMS = {"gardner": {"machines": 20}}
+def drawn_experiment(slug: str) -> Draw:
+    """Return a function that draws a seed for the smallest form of an experiment."""
+
+    def drawn(draw: Random, folder: Path) -> Case:
+        least = {parameter.name: parameter.low for parameter in EXPERIMENTS[slug].parameters}
+        run = finished_experiment(slug, draw.getrandbits(40), **least)
+        return f"{experiment_code(run)}\nfound = result.to_json()", json.loads(json.dumps(run.result))
+
+    return drawn
 
 
-@pytest.mark.sampled(1)
+def check(ran: Ran, draw: Random, drawn: Draw, n_cases: int, folder: Path) -> None:
+    programs, expected = zip(*(drawn(draw, folder / str(number)) for number in range(n_cases)), strict=True)
+    assert ran(programs) == [*expected]
+
+
+@pytest.mark.parametrize("batch", BATCHES)
+@pytest.mark.parametrize("drawn", [drawn_watched, drawn_trained, drawn_tournament])
+def test_programs_of_pages(batch: int, drawn: Draw, ran: Ran, tmp_path: Path) -> None:
+    check(ran, Random(f"{drawn.__name__} {batch}"), drawn, BATCH, tmp_path)
+
+
+@pytest.mark.soak
 @pytest.mark.parametrize("slug", list(EXPERIMENTS))
-def test_experiments(slug: str, tmp_path: Path) -> None:
-    draw = Random(slug)
-    least = {parameter.name: parameter.low for parameter in EXPERIMENTS[slug].parameters}
-    runs = [finished_experiment(slug, draw.getrandbits(40), **least) for _ in range(3)]
-    found = ran([f"{experiment_code(run)}\nfound = result.to_json()" for run in runs], tmp_path)
-    assert found == [json.loads(json.dumps(run.result)) for run in runs]
-    runs[0].edition += 1
-    assert experiment_code(runs[0]) is None
+def test_experiments(slug: str, ran: Ran, tmp_path: Path) -> None:
+    """Repeat each of the six four times, which is more than twenty in all."""
+    check(ran, Random(slug), drawn_experiment(slug), 4, tmp_path)
 
 
-def test_machine_that_was_watched_and_kept(tmp_path: Path) -> None:
+def test_experiment_of_an_earlier_edition_has_no_program(ran: Ran, tmp_path: Path) -> None:
+    check(ran, Random("one"), drawn_experiment("hexapawn-rewards"), 1, tmp_path)
+    run = ExperimentRun.objects.get()
+    run.edition += 1
+    assert experiment_code(run) is None
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(
+    "drawn", [drawn_watched, drawn_trained, drawn_tournament, drawn_experiment("hexapawn-rewards")]
+)
+def test_programs_without_numba(drawn: Draw, tmp_path: Path) -> None:
+    check(run_with(tmp_path), Random("without numba"), drawn, 1, tmp_path)
+    assert sum(Machine.objects.values_list("n_games", flat=True)) <= 1_000
+
+
+def test_machine_that_was_watched_and_kept(ran: Ran) -> None:
     config = address_parse(QueryDict("game=hexapawn&side=second&teacher=machine&seed=9&loss=-2")).config
     kept, run = trained_machine_keep(user=user(), config=config, preset="gardner-her", games=60)
     code = code_of(kept)
     assert code.note == ""
-    (found,) = ran([code.lines + MACHINE], tmp_path)
+    (found,) = ran([code.lines + MACHINE])
     assert written(found) == written(machine_export(kept).text)
     assert run is not None
     assert json.loads(found)["random_state"] == run.random_state
 
 
-def test_machine_that_was_taught_has_its_file(tmp_path: Path, client: Client) -> None:
+def test_machine_that_was_taught_has_its_file(ran: Ran, tmp_path: Path, client: Client) -> None:
     original = trained_machine(machine(), 20)
     file = machine_export(original).text
     copy, imported = (
@@ -263,7 +305,7 @@ def test_machine_that_was_taught_has_its_file(tmp_path: Path, client: Client) ->
         code = code_of(one)
         assert code.note == TAUGHT
         (tmp_path / code.files[0].name).write_bytes(client.get(code.files[0].url).content)
-        (found,) = ran([code.lines + MACHINE], tmp_path)
+        (found,) = ran([code.lines + MACHINE])
         assert written(found) == written(machine_export(one).text)
 
 
@@ -325,16 +367,6 @@ def test_pages_show_their_code(client: Client) -> None:
     for address, words in pages.items():
         assert words in client.get(address).content.decode()
     assert "m2 = bb.machine" in learn_code(address_parse(QueryDict("game=hexapawn&beside=gardner-her")).to_json())
-
-
-@pytest.mark.soak
-def test_program_runs_with_the_installed_library(tmp_path: Path) -> None:
-    one = trained_machine(machine(), 300, seed=1_234)
-    (wheel,) = (file for file in build(ROOT, tmp_path / "wheel", 0) if file.suffix == ".whl")
-    environment = Environment(sys.executable, tmp_path / "environment", "highest")
-    environment.install(f"{wheel}[fast]", "--extra", "fast")
-    (found,) = ran([code_of(one).lines + MACHINE], tmp_path, str(environment.python))
-    assert written(found) == written(machine_export(one).text)
 
 
 def test_queries_do_not_grow_with_the_history(django_assert_max_num_queries: Any) -> None:

@@ -1,0 +1,84 @@
+"""The library as a wheel, built once in a run, and environments that have it installed."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from tests.release import ROOT, build
+
+
+def uv(*words: str, **variables: str) -> None:
+    """Run the installer of the tests."""
+    command = [Path(sys.executable).with_name("uv"), *words, "--quiet"]
+    subprocess.run(command, cwd=ROOT, env={**os.environ, **variables}, check=True)
+
+
+def _made_once(name: str, make: Callable[[Path], object]) -> Path:
+    """Return a folder that the first worker of a run fills, and the others wait for."""
+    var = Path(os.environ["BEADBOX_VAR"])
+    with (var / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (var / f"{name}.made").exists():
+            make(var / name)
+            (var / f"{name}.made").touch()
+    return var / name
+
+
+@cache
+def wheel() -> Path:
+    """Return the wheel of the library as it stands."""
+    (found,) = _made_once("wheel", lambda folder: build(ROOT, folder, 0)).glob("*.whl")
+    return found
+
+
+class Environment:
+    """A virtual environment, empty until the wheel is installed in it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.python = folder / "bin" / "python"
+
+    def make(self, python: str = sys.executable) -> Environment:
+        """Make the folder of the environment, without packages."""
+        uv("venv", "--python", python, str(self.folder))
+        return self
+
+    def install(self, *extras: str, resolution: str = "highest") -> None:
+        """Install the packages that the project asks for, then the wheel, which must be content with them."""
+        words = ("--system-certs", "--only-binary", ":all:", "--resolution", resolution)
+        chosen = [word for extra in extras for word in ("--extra", extra)]
+        within = {"VIRTUAL_ENV": str(self.folder)}
+        uv("pip", "install", *words, "--requirements", "pyproject.toml", *chosen, **within)
+        uv("pip", "install", "--no-index", f"{wheel()}[{','.join(extras)}]" if extras else str(wheel()), **within)
+
+    def run(self, program: str, **variables: str) -> Any:
+        done = subprocess.run(
+            [self.python, "-I", "-c", program],
+            cwd=self.folder,
+            env={"PATH": "", **variables},
+            check=True,
+            stdout=subprocess.PIPE,
+        )
+        return json.loads(done.stdout)
+
+
+@cache
+def environment_with(*extras: str) -> Environment:
+    """Return an environment that all workers of a run share: the wheel with these extras and nothing else."""
+    name = "-".join(["environment", *extras])
+    return Environment(_made_once(name, lambda folder: Environment(folder).make().install(*extras)))
+
+
+@cache
+def packages(*names: str) -> Path:
+    """Return a folder with packages, for programs that need them beside an environment."""
+    words = ("pip", "install", "--system-certs", "--only-binary", ":all:", "--no-deps")
+    return _made_once("-".join(["packages", *names]), lambda folder: uv(*words, "--target", str(folder), *names))
