@@ -17,11 +17,13 @@ class SeedError(BeadboxError):
 
 
 def seed_checked(seed: int) -> int:
-    """Return the seed unchanged if it is from 0 to :data:`MAX_SEED`.
+    """Return the seed unchanged if it is a whole number from 0 to :data:`MAX_SEED`.
 
     Raises:
-        SeedError: the seed is out of range.
+        SeedError: the seed is no such number.
     """
+    if not isinstance(seed, int):
+        raise SeedError(f"seed: {field_text.WHOLE_NUMBER}")
     if seed < 0:
         raise SeedError(f"seed: {field_text.at_least(0)}")
     if seed > MAX_SEED:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from math import isfinite
-from typing import Protocol, runtime_checkable
+from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from beadbox.policies.opponent import Opponent
 from beadbox.rules.chance import Random
 from beadbox.rules.errors import IllegalMoveError
 from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
+from beadbox.rules.outcome import Side
 from beadbox.strength.exact import Floats
 from beadbox.strength.graph import Graph
 
@@ -26,7 +28,8 @@ SUM_TOLERANCE = 1e-9
 class Policy(Protocol):
     """Anything that gives the probability of each move of a position.
 
-    A class with this method can be evaluated, trained against and entered in a tournament:
+    An object with this method can be evaluated, trained against and entered in a tournament. Where it plays one side,
+    it is asked only about positions in which that side is to move.
 
     >>> import beadbox as bb
     >>> class Corner:
@@ -67,10 +70,12 @@ def checked(policy: Policy, game: AnyGame, position: AnyPosition) -> dict[AnyMov
 
     Raises:
         IllegalMoveError: the policy names a move that is not legal here.
-        PolicyError: a probability is no number from 0 to 1, or they do not sum to 1.
+        PolicyError: the policy gives no dictionary, a probability is no number from 0 to 1, or they do not sum to 1.
     """
     text = game.encode(position)
-    given = dict(policy.probabilities(text))
+    given = policy.probabilities(text)
+    if not isinstance(given, Mapping):
+        raise PolicyError(f"The policy gives {given!r} in {text!r}. Give a dictionary of moves and probabilities.")
     legal = {game.format_move(move): move for move in game.legal_moves(position)}
     for name, chance in given.items():
         if name not in legal:
@@ -85,21 +90,27 @@ def checked(policy: Policy, game: AnyGame, position: AnyPosition) -> dict[AnyMov
     return {move: float(given.get(name, 0.0)) for name, move in legal.items()}
 
 
+@dataclass(frozen=True)
 class PolicyTable:
-    """A policy as a table of a listable game. A policy need not be symmetric, so it is asked about every board."""
+    """A policy as a table of a listable game. A policy need not be symmetric, so it is asked about every board.
 
-    side = None
-    is_reduced = False
+    Attributes:
+        side: the side that it plays here; ``None`` if it plays both.
+    """
 
-    def __init__(self, policy: Policy) -> None:
-        self._policy = policy
+    given: Policy
+    side: Side | None
+    is_reduced: ClassVar[bool] = False
 
     def policy(self, graph: Graph) -> Floats:
-        """Return the probability of each edge: ``(n_edges,)``.
+        """Return the probability of each edge: ``(n_edges,)``, 0 where the policy does not move.
 
         Raises:
             IllegalMoveError, PolicyError: as in :func:`checked`.
         """
-        return np.array(
-            [chance for position in graph.positions for chance in checked(self._policy, graph.game, position).values()]
-        )
+        found = np.zeros(len(graph.successor))
+        for node, position in enumerate(graph.positions):
+            if self.side in (None, graph.side[node]):
+                chances = checked(self.given, graph.game, position)
+                found[graph.indptr[node] : graph.indptr[node + 1]] = list(chances.values())
+        return found

@@ -90,20 +90,29 @@ def opponent_of(player: Policy | str, game: Game) -> FixedOpponent:
             playing = ", ".join(slug for slug, one in opponents.items() if one.plays(game))
             raise UnsupportedError(f"{player!r} does not play {game.name}. These do: {playing}.")
         return opponent
-    if isinstance(player, Policy):
-        return PolicyOpponent(player)
-    raise UnsupportedError(
-        f"{player!r} is no player. Give a machine, the name of an opponent, or an object with a method "
-        "probabilities(position)."
-    )
+    _require_player(player)
+    return PolicyOpponent(player)
+
+
+def _require_player(player: object) -> None:
+    if isinstance(player, str):
+        opponents[player]  # raises the error for an unknown name
+    elif isinstance(player, type) or not isinstance(player, Learner | Policy):
+        raise UnsupportedError(
+            f"{player!r} is no player. Give a machine, the name of an opponent, or an object with a method "
+            "probabilities(position)."
+        )
 
 
 def game_among(players: tuple[Player, ...], game: Game | str | None) -> Game:
     """Return the game of these players: the one that is named, or that of the first machine.
 
     Raises:
-        UnsupportedError: no player says which game, or a machine plays another.
+        UnknownNameError: there is no such opponent.
+        UnsupportedError: an object is no player, no player says which game, or a machine plays another.
     """
+    for player in players:
+        _require_player(player)
     machines = [player for player in players if isinstance(player, Learner)]
     if game is None and not machines:
         raise UnsupportedError("None of these players has a game. Say which one, such as game='hexapawn'.")
@@ -114,8 +123,10 @@ def game_among(players: tuple[Player, ...], game: Game | str | None) -> Game:
     return found
 
 
-def player_of(player: Player, game: Game) -> ContestPlayer:
+def player_of(player: Player, game: Game, side: Side | None = None) -> ContestPlayer:
     """Return the player as a table, if it has one on a game that can be listed, and as a player that moves.
+
+    ``side``: the side that it plays here; ``None`` if it plays both.
 
     Raises:
         UnknownNameError: there is no such opponent.
@@ -126,7 +137,8 @@ def player_of(player: Player, game: Game) -> ContestPlayer:
     opponent = opponent_of(player, game)
     if not game.is_listable:
         return ContestPlayer(None, opponent)
-    return ContestPlayer(PolicyTable(opponent.policy) if isinstance(opponent, PolicyOpponent) else opponent, opponent)
+    table = PolicyTable(opponent.policy, side) if isinstance(opponent, PolicyOpponent) else opponent
+    return ContestPlayer(table, opponent)
 
 
 def side_played(player: Player) -> Side | None:

@@ -16,9 +16,8 @@ from beadbox.public.players import Player, game_among, player_of, seats
 from beadbox.rules.errors import InvalidPositionError
 from beadbox.rules.outcome import Side
 from beadbox.rules.play import game_recorded
-from beadbox.strength.exact import Floats, Strength, expected
+from beadbox.strength.exact import Floats, Strength, expected, expected_of, with_best_response
 from beadbox.strength.graph import Graph, graph_compile
-from beadbox.strength.loops import best_response as response_of
 from beadbox.tournaments.contest import is_reduced, policy_on
 
 
@@ -37,7 +36,8 @@ class BestResponse:
     side: Side
     _game: Game
     _graph: Graph
-    _reply: Floats
+    _played: Floats
+    """The probability of each edge of the graph, of both sides."""
 
     def probabilities(self, position: str) -> dict[str, float]:
         """Return 1 for the move of the reply; at the player's own turn all legal moves have equal chances.
@@ -55,7 +55,7 @@ class BestResponse:
         placed = rules.canonical(board) if graph.reduced else board
         node = graph.node_id[placed]
         first = int(graph.indptr[node])
-        edge = first + int(np.argmax(self._reply[first : graph.indptr[node + 1]]))
+        edge = first + int(np.argmax(self._played[first : graph.indptr[node + 1]]))
         move = rules.legal_moves(placed)[edge - first]
         if graph.reduced:
             move = rules.transform_move(move, rules.placement(board))
@@ -116,11 +116,10 @@ def best_response(
     ours = seats(player, "random", found, side)
     if ours is None:
         raise UnsupportedError("This player plays either side. Say which one, such as side='first'.")
-    table = _table(player, found)
+    table = _table(player, found, ours)
     graph = graph_compile(found.rules, reduced=is_reduced(table))
-    policy = policy_on(graph, table)
-    _, reply = response_of(graph.arrays, ours, policy, found.rules.endless_winner)
-    return BestResponse(expected(graph, ours, policy, reply), ours.other, found, graph, reply)
+    played = with_best_response(graph, ours, policy_on(graph, table))
+    return BestResponse(expected_of(graph, ours, played), ours.other, found, graph, played)
 
 
 def exploitability(player: Player, *, game: Game | str | None = None, side: Side | str | int | None = None) -> float:
@@ -150,14 +149,16 @@ def _value(game: Game, side: Side) -> float:
 
 def _exact(game: Game, player: Player, against: Player, sides: Sequence[Side]) -> list[Strength]:
     """Return the exact results of a player on each of these sides."""
-    tables = [_table(one, game) for one in (player, against)]
+    ours_at = sides[0] if len(sides) == 1 else None
+    theirs_at = None if ours_at is None else ours_at.other
+    tables = [_table(player, game, ours_at), _table(against, game, theirs_at)]
     graph = graph_compile(game.rules, reduced=all(map(is_reduced, tables)))
     ours, theirs = (policy_on(graph, one) for one in tables)
     return [expected(graph, side, ours, theirs) for side in sides]
 
 
-def _table(player: Player, game: Game) -> TablePlayer | FixedOpponent:
-    table = player_of(player, game).table
+def _table(player: Player, game: Game, side: Side | None) -> TablePlayer | FixedOpponent:
+    table = player_of(player, game, side).table
     if table is None:
         raise UnsupportedError(
             f"{game.name} has too many positions for an exact result. Play games instead, such as games=1000."

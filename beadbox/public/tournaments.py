@@ -34,6 +34,7 @@ class Standings:
     def rows(self) -> list[dict[str, object]]:
         """Return a dictionary for each player, best first: players of both sides, then the first side, then the second.
 
+        Each of these three groups has places of its own, because players of one side never meet.
         ``expected`` are the exact points, where they are known.
         """
         return [self._row(row) for row in table(range(len(self.names)), self.results, dict(enumerate(self.sides)))]
@@ -133,6 +134,8 @@ class _Tournament:
     """The players of a tournament, and the results so far."""
 
     def __init__(self, players: Mapping[str, Player], games: int, game: Game | str | None, seed: int) -> None:
+        if not isinstance(players, Mapping):
+            raise UnsupportedError("Please give the players by name, such as {'mine': m, 'perfect': 'perfect'}.")
         if len(players) < 2:
             raise UnsupportedError(f"A tournament needs at least 2 players, not {len(players)}.")
         if games < 1:
@@ -140,7 +143,7 @@ class _Tournament:
         self._names, self._games, self._seed = tuple(players), games, seed_checked(seed)
         self._game = game_among(tuple(players.values()), game)
         self._sides = tuple(side_played(player) for player in players.values())
-        self._seats = [player_of(player, self._game) for player in players.values()]
+        self._seats = [{side: player_of(player, self._game, side) for side in Side} for player in players.values()]
         self.results: list[Result] = []
         self.entrants = [
             Entrant(number) if side is None else Entrant(number, frozenset((int(side),)))
@@ -148,7 +151,7 @@ class _Tournament:
         ]
 
     def play(self, meeting: Meeting) -> None:
-        first, second = self._seats[meeting.first], self._seats[meeting.second]
+        first, second = self._seats[meeting.first][Side.FIRST], self._seats[meeting.second][Side.SECOND]
         rng, games, rules = RandomSource(self._seed, len(self.results)), self._games, self._game.rules
         if first.table is not None and second.table is not None:
             score = contest(rules, first.table, second.table, games, rng)

@@ -1,4 +1,4 @@
-"""Exact values of games with loops: perfect play, a policy against another, and the best response.
+"""Perfect play in games with loops.
 
 A game that never ends is a draw, unless its rules name the side that wins endless play.
 """
@@ -12,9 +12,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from beadbox.kernels.best_response import best_response_loops
 from beadbox.kernels.graph_arrays import GraphArrays
-from beadbox.kernels.loops import evaluate_loops
 from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
 from beadbox.strength.graph import DRAWN, FIRST_WINS, SECOND_WINS, TABLES_KEPT, Graph, graph_compile
@@ -112,21 +110,3 @@ def _sources(graph: GraphArrays) -> list[list[int]]:
 def endless_points(side: Side, endless_winner: Side | None = None) -> float:
     """Return the points of ``side`` for a game that never ends: ½ if it is a draw."""
     return 0.5 if endless_winner is None else float(endless_winner is side)
-
-
-def points_of(value: Floats, side: Side, endless_winner: Side | None = None) -> Floats:
-    """Return the points of ``side`` for chances ``(…, 4)``: 1 for a win, ½ for a draw; endless play by its winner."""
-    points: Floats = value[..., side] + value[..., 2] / 2 + value[..., 3] * endless_points(side, endless_winner)
-    return points
-
-
-def best_response(
-    graph: GraphArrays, side: Side, policy: Floats, endless_winner: Side | None = None
-) -> tuple[Floats, Floats]:
-    """Return the points of ``side`` at every node against a best response, and the response, ``(n_edges,)``.
-
-    ``policy`` has the chances of the moves of ``side``. Only the points are unique. The response earns them.
-    """
-    played = best_response_loops(*graph, policy, int(side), endless_points(side, endless_winner))
-    ours = np.repeat(graph.side, np.diff(graph.indptr)) == side
-    return points_of(evaluate_loops(*graph, played), side, endless_winner), np.where(ours, 0.0, played)

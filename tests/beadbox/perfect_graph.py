@@ -1,10 +1,14 @@
-"""Perfect play on any graph, which the tests compare with exact strength and best responses."""
+"""Perfect play and best responses on any graph, which the tests compare with exact strength."""
 
 import numpy as np
 
+from beadbox.kernels.best_response import best_response_loops
 from beadbox.kernels.graph_arrays import GraphArrays
+from beadbox.kernels.loops import evaluate_loops
+from beadbox.rules.outcome import Side
+from beadbox.strength.exact import Floats
 from beadbox.strength.graph import DRAWN
-from beadbox.strength.loops import ENDLESS, NO_PLIES, Floats, Solution
+from beadbox.strength.loops import ENDLESS, NO_PLIES, Solution, endless_points
 
 
 def perfect_policy(graph: GraphArrays, solution: Solution) -> Floats:
@@ -30,3 +34,21 @@ def _keeps(graph: GraphArrays, solution: Solution, node: int, after: int, won: b
         return bool(result == solution.result[node] and plies == solution.plies[node] - 1)
     drawn = (DRAWN, ENDLESS)
     return bool(result == solution.result[node] or (result in drawn and solution.result[node] in drawn))
+
+
+def points_of(value: Floats, side: Side, endless_winner: Side | None = None) -> Floats:
+    """Return the points of ``side`` for chances ``(…, 4)``: 1 for a win, ½ for a draw; endless play by its winner."""
+    points: Floats = value[..., side] + value[..., 2] / 2 + value[..., 3] * endless_points(side, endless_winner)
+    return points
+
+
+def best_response(
+    graph: GraphArrays, side: Side, policy: Floats, endless_winner: Side | None = None
+) -> tuple[Floats, Floats]:
+    """Return the points of ``side`` at every node against a best response, and the response, ``(n_edges,)``.
+
+    ``policy`` has the chances of the moves of ``side``. Only the points are unique. The response earns them.
+    """
+    played = best_response_loops(*graph, policy, int(side), endless_points(side, endless_winner))
+    ours = np.repeat(graph.side, np.diff(graph.indptr)) == side
+    return points_of(evaluate_loops(*graph, played), side, endless_winner), np.where(ours, 0.0, played)

@@ -11,9 +11,9 @@ from beadbox.kernels.graph_arrays import GraphArrays
 from beadbox.kernels.loops import MIN_ITERATED_NODES, components, evaluate_loops
 from beadbox.rules.outcome import Side
 from beadbox.strength.graph import DRAWN, FIRST_WINS, SECOND_WINS
-from beadbox.strength.loops import ENDLESS, NO_PLIES, best_response, points_of, solve
+from beadbox.strength.loops import ENDLESS, NO_PLIES, solve
 from tests.beadbox.loop_games import mu_torere, pong_hau_ki, ring
-from tests.beadbox.perfect_graph import perfect_policy
+from tests.beadbox.perfect_graph import best_response, perfect_policy, points_of
 
 DATA = Path(__file__).parents[1] / "data" / "games"
 GAMES = {"pong-hau-ki": pong_hau_ki(), "mu-torere": mu_torere()}

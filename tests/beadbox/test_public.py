@@ -51,6 +51,25 @@ class Fixed:
         return self.given
 
 
+class Text:
+    """A wrong policy, which names its move without a probability."""
+
+    def probabilities(self, position: str) -> str:
+        return "a1a2"
+
+
+class Counted(Uniform):
+    """Random play that remembers the positions about which it was asked."""
+
+    def __init__(self, game: str) -> None:
+        super().__init__(game)
+        self.asked: list[str] = []
+
+    def probabilities(self, position: str) -> dict[str, float]:
+        self.asked.append(position)
+        return super().probabilities(position)
+
+
 def contents(machine: bb.Machine, path: Path) -> str:
     machine.save(path)
     return path.read_text()
@@ -217,6 +236,15 @@ def test_experiment_in_a_small_form() -> None:
     assert result.figures
 
 
+def test_policy_is_asked_once_about_each_position_of_its_side() -> None:
+    game, one = bb.games[HEXAPAWN], Counted(HEXAPAWN)
+    bb.evaluate(one, bb.her())
+    assert {game.side_to_move(position) for position in one.asked} == {bb.Side.FIRST}
+    both = Counted(HEXAPAWN)
+    bb.exploitability(both, game=HEXAPAWN)
+    assert len(both.asked) == len({*both.asked}) > len(one.asked)
+
+
 NAMED: list[tuple[type[Exception], str, Any]] = [
     (bb.UnknownNameError, "Did you mean 'hexapawn'", lambda: bb.games["hexapwan"]),
     (bb.UnknownNameError, "first, second, white pawns", lambda: bb.machine(HEXAPAWN, "third")),
@@ -251,6 +279,12 @@ NAMED: list[tuple[type[Exception], str, Any]] = [
     (bb.UnsupportedError, "cannot play", lambda: bb.round_robin({"a": bb.her(), "b": bb.menace()})),
     (bb.PolicyError, "sum to 0.5", lambda: bb.evaluate(Fixed(m1=0.5), "random", game=NC, side="first")),
     (bb.PolicyError, "Give 0 to 1", lambda: bb.evaluate(Fixed(m1=float("nan")), "random", game=NC, side="first")),
+    (bb.PolicyError, "Give a dictionary", lambda: bb.her().strength(Text())),  # type: ignore[arg-type]
+    (bb.UnsupportedError, "is no player", lambda: bb.her().strength(Uniform)),  # type: ignore[arg-type]
+    (bb.UnsupportedError, "is no player", lambda: bb.evaluate(Uniform(NC), bb.her)),  # type: ignore[arg-type]
+    (bb.UnknownNameError, "no opponent", lambda: bb.evaluate(Uniform(NC), "her")),
+    (bb.UnsupportedError, "players by name", lambda: bb.round_robin(["random", bb.her()])),  # type: ignore[arg-type]
+    (bb.BeadboxError, "seed: Please give a whole number", lambda: bb.her(seed=1.5)),  # type: ignore[arg-type]
     (bb.PolicyError, "Give a number", lambda: bb.menace().train(1, Fixed(m1="all"))),
     (bb.IllegalMoveError, "The policy gives '0'", lambda: bb.menace().train(1, Fixed(m0=1.0))),
     (bb.BeadboxError, "seed", lambda: bb.menace(seed=-1)),

@@ -14,8 +14,9 @@ from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
 from beadbox.strength.exact import at_worst, chances, unfinished
 from beadbox.strength.graph import graph_compile
-from beadbox.strength.loops import best_response, endless_points, points_of
+from beadbox.strength.loops import endless_points
 from tests.beadbox.drawn_policies import KINDS, Floats, joined, policies, policy
+from tests.beadbox.perfect_graph import best_response, points_of
 from tests.beadbox.second_solver import chain_of, solved_by_fractions, solved_by_scipy
 
 LISTABLE = [game for game in GAMES.values() if game.listable]

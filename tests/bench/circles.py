@@ -20,7 +20,7 @@ from beadbox.learners.boxes.rule import BoxRule, RepeatedVisits, Unfinished, Whe
 from beadbox.learners.boxes.training_config import Cohort, TrainingConfig
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
-from beadbox.strength.loops import points_of
+from tests.beadbox.perfect_graph import points_of
 from tests.bench.figures import Figure
 from tests.bench.table_learners import PAGE
 from tests.sizes import sized

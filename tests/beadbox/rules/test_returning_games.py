@@ -19,7 +19,8 @@ from beadbox.rules.outcome import Side
 from beadbox.rules.perft import perft
 from beadbox.rules.three_mens_morris.rules import MORRISES
 from beadbox.strength.graph import FIRST_WINS, SECOND_WINS, graph_compile
-from beadbox.strength.loops import ENDLESS, NO_PLIES, best_response, solve
+from beadbox.strength.loops import ENDLESS, NO_PLIES, solve
+from tests.beadbox.perfect_graph import best_response
 from tests.beadbox.rules.walks import reachable, refusal
 
 DATA = Path(__file__).parents[2] / "data" / "games"
