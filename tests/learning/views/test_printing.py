@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import replace
 from html import unescape
 from io import BytesIO
+from itertools import combinations, product
 from typing import Any
 
 import pytest
@@ -19,7 +20,7 @@ from reportlab.pdfbase.ttfonts import TTFontFile
 from beadbox.learners.boxes.cabinet import Cabinet
 from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.printed_set import printed_set
-from beadbox.learners.boxes.printing.box_front import CAPITAL, LETTER_SIZE, Face, spots_of
+from beadbox.learners.boxes.printing.box_front import CAPITAL, LETTER_SIZE, Face, front_of, spots_of
 from beadbox.learners.boxes.printing.sheets import fronts_of, sheets_pdf
 from beadbox.learners.boxes.rule import BoxRule
 from beadbox.learners.boxes.table import boxes_compile
@@ -267,6 +268,20 @@ class TestSheets:
                 for other in spots[:index]:
                     apart = math.dist((spot.x, spot.y), (other.x, other.y))
                     assert apart > 1.85 * face.radius  # rings may touch, but letters never overlap
+
+    @pytest.mark.parametrize("slug", [slug for slug, game in GAMES.items() if game.takes_boxes and game.listable])
+    def test_no_bead_lies_on_another(self, slug: str) -> None:
+        for side, numbered in product(Side, (False, True)):
+            cabinet = Cabinet(GAMES[slug], side, BoxRule())
+            fronts = [
+                front_of(cabinet, 1, cabinet.game.decode(key), list(range(1, len(beads) + 1)) if numbered else beads)
+                for key, beads in boxes_of(cabinet)
+            ]
+            face = Face.of(cabinet.game.look.layout, BEADS, 80 * MM, 60 * MM, fronts)
+            assert face.radius * LETTER_SIZE * CAPITAL >= 4 * MM - 1e-9
+            for front in fronts:
+                for one, other in combinations(spots_of(face, front), 2):
+                    assert math.dist((one.x, one.y), (other.x, other.y)) > 2 * face.radius, front
 
     @pytest.mark.parametrize(("width", "height"), [(53, 36), (36, 53), (60, 60), (180, 30)])
     @pytest.mark.parametrize("slug", ["noughts-and-crosses", "hexapawn", "hexapawn-4x3"])

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, pairwise, product
 from typing import NamedTuple
 
 from reportlab.pdfgen.canvas import Canvas
@@ -26,6 +26,12 @@ LETTER_SIZE = 1.8
 CAPITAL = 0.718
 """The height of a capital letter of Helvetica-Bold, as a share of the font size."""
 SMALLEST_RADIUS = LETTER_MM * MM / (LETTER_SIZE * CAPITAL)
+SHRINKINGS = (1.0, 0.9, 0.8, 0.7, 0.62)
+"""Sizes of beads that are tried until no two lie on each other."""
+ALONG = (1.0, 0.85, 0.74, 0.66, 0.58, 0.5, 0.42)
+BESIDE = (0.0, 0.13, -0.13, 0.22, -0.22)
+"""Places of a bead whose usual place is taken: shares of its move, and distances from its line in cells."""
+MAX_TRIES = 4_000
 DIGIT_SIZE = 0.85
 """The size of the number at a bead, in radii of the bead."""
 
@@ -128,13 +134,7 @@ class Face:
         most = {(False, False): 0.49, (False, True): 0.36, (True, False): 0.385, (True, True): 0.315}[leaps, counts]
         if shared:
             most = 0.24 if counts else 0.287
-        if scale * most < SMALLEST_RADIUS:
-            wanted = [math.ceil(side / MM * SMALLEST_RADIUS / (scale * most)) for side in (width, height)]
-            numbered = ", with a number beside each bead" if counts else ""
-            raise PrintingError(
-                f"Letters of {LETTER_MM} mm do not fit on boxes of this size{numbered}. "
-                f"Make the boxes {wanted[0]} × {wanted[1]} mm or larger."
-            )
+        _require_letters(scale * most, width, height, counts=counts)
         radius = max(SMALLEST_RADIUS, scale * (min(most, 0.28) if shared else 0.26 if leaps else 0.35))
         # A bead between four pieces touches only their edges.
         piece = min(0.85, (0.55 - radius / scale) / 0.26) if leaps else 1
@@ -147,12 +147,27 @@ class Face:
             thick = min(room - board[1], height / 2)
             panel = (0.0, height - thick, width, thick)
             left, top = (width - board[0]) / 2, (height - thick + board[1]) / 2
-        return cls(layout, glasses, width, height, left, top, scale, radius, piece, panel)
+        face = cls(layout, glasses, width, height, left, top, scale, radius, piece, panel)
+        shrunk = (replace(face, radius=radius * size) for size in SHRINKINGS)
+        face = next((one for one in shrunk if all(_are_apart(one, spots_of(one, front)) for front in fronts)), face)
+        _require_letters(face.radius, width, height, counts=counts)
+        return face
 
     def centre(self, cell: int) -> tuple[float, float]:
         """Return the middle of a cell, in points."""
         place = self.layout.cells[cell]
         return self.left + place.x * self.scale, self.top - place.y * self.scale
+
+
+def _require_letters(radius: float, width: float, height: float, *, counts: bool) -> None:
+    """Refuse beads that are too small for their letters, and name a sufficient size of the boxes."""
+    if radius < SMALLEST_RADIUS:
+        wanted = [math.ceil(side / MM * SMALLEST_RADIUS / radius) for side in (width, height)]
+        numbered = ", with a number beside each bead" if counts else ""
+        raise PrintingError(
+            f"Letters of {LETTER_MM} mm do not fit on boxes of this size{numbered}. "
+            f"Make the boxes {wanted[0]} × {wanted[1]} mm or larger."
+        )
 
 
 def front_draw(canvas: Canvas, face: Face, front: Front) -> None:
@@ -227,7 +242,53 @@ class Spot(NamedTuple):
 
 
 def spots_of(face: Face, front: Front) -> list[Spot]:
-    """Return the place of each bead: where its move ends, or halfway if a piece stands there, so as not to cover it."""
+    """Return the place of each bead: where its move ends, or halfway if a piece stands there, so as not to cover it.
+
+    Where beads would lie on each other, each lies somewhere along its move instead.
+    """
+    spots = _usual_spots(face, front)
+    return spots if _are_apart(face, spots) else _spread(face, spots) or spots
+
+
+def _are_apart(face: Face, spots: Sequence[Spot]) -> bool:
+    return all(math.dist((one.x, one.y), (other.x, other.y)) > 2 * face.radius for one, other in combinations(spots, 2))
+
+
+def _spread(face: Face, spots: Sequence[Spot]) -> list[Spot]:
+    """Return the beads at places along or beside their moves where none lies on another; empty if none are found."""
+    least, n_tries = 2 * face.radius, 0
+    chosen: list[Spot] = []
+
+    def lay() -> bool:
+        nonlocal n_tries
+        if len(chosen) == len(spots):
+            return True
+        for spot in _places(face, spots[len(chosen)]):
+            n_tries += 1
+            if n_tries > MAX_TRIES:
+                return False
+            if all(math.dist((spot.x, spot.y), (other.x, other.y)) > least for other in chosen):
+                chosen.append(spot)
+                if lay():
+                    return True
+                chosen.pop()
+        return False
+
+    return chosen if lay() else []
+
+
+def _places(face: Face, spot: Spot) -> Iterator[Spot]:
+    """Yield the usual place of a bead and then others along its move, the nearest to its end first."""
+    yield spot
+    (x, y), (to_x, to_y) = face.centre(spot.slot.path[0]), face.centre(spot.slot.path[-1])
+    across, down = to_x - x, to_y - y
+    length = math.hypot(across, down)
+    for beside, along in product(BESIDE, ALONG) if length else ():
+        off = beside * face.scale / length
+        yield spot._replace(x=x + along * across - off * down, y=y + along * down + off * across)
+
+
+def _usual_spots(face: Face, front: Front) -> list[Spot]:
     lying: dict[tuple[float, float], list[Slot]] = {}
     for slot in front.slots:
         (from_x, from_y), (x, y) = face.centre(slot.path[0]), face.centre(slot.path[-1])
