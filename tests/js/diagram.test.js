@@ -23,23 +23,23 @@ const LAYOUT = {
 };
 const QUARTER = { name: "a quarter turn clockwise", cells: [2, 5, 8, 1, 4, 7, 0, 3, 6], exchanged: false };
 
-test("a box without a turn lies as it is", () => {
+test("a box without a symmetry is drawn unchanged", () => {
   assert.deepEqual(
     carried(LAYOUT, undefined),
     LAYOUT.cells.map((_, at) => at),
   );
 });
 
-test("pieces and their places follow the cells when a box is turned", () => {
+test("pieces move with the cells of a turned box", () => {
   const pieces = ["X", null, null, null, null, null, null, null, "O"];
-  const laid = asOnBoard(LAYOUT, pieces, QUARTER);
-  assert.deepEqual([laid[2], laid[6]], ["X", "O"]);
-  assert.equal(laid.filter(Boolean).length, 2);
+  const placed = asOnBoard(LAYOUT, pieces, QUARTER);
+  assert.deepEqual([placed[2], placed[6]], ["X", "O"]);
+  assert.equal(placed.filter(Boolean).length, 2);
   assert.deepEqual(turned(LAYOUT, QUARTER).centres[0], { x: 2.5, y: 0.5 });
   assert.ok(isTurned(QUARTER));
 });
 
-test("a box whose cells are exchanged is drawn as it is printed", () => {
+test("a box with exchanged cells is drawn as printed", () => {
   const exchanged = { ...QUARTER, name: "heaps exchanged", exchanged: true };
   assert.deepEqual(turned(LAYOUT, exchanged), turned(LAYOUT, undefined));
   assert.equal(asOnBoard(LAYOUT, LAYOUT.cells, exchanged)[2], LAYOUT.cells[0]);
@@ -47,19 +47,19 @@ test("a box whose cells are exchanged is drawn as it is printed", () => {
   assert.match(printedWords(exchanged), /heaps exchanged/);
 });
 
-test("lines lead from point to point", () => {
+test("lines connect points", () => {
   const points = { ...LAYOUT, shape: "point", lines: [[0, 4]] };
   assert.equal(ruling(points).match(/M/g).length, 10);
   assert.match(ruling(points), /M57.8 57.8L142.2 142.2$/);
 });
 
-test("lines stand between neighbouring cells alone", () => {
+test("lines separate only neighbouring cells", () => {
   assert.equal(ruling(LAYOUT).match(/M/g).length, 4);
   const hole = { ...LAYOUT, cells: LAYOUT.cells.filter(({ id }) => id !== "5") };
   assert.equal(ruling(hole).match(/M/g).length, 8);
 });
 
-test("a move of one cell has its bead there, a longer one on a thread", () => {
+test("one-cell moves have beads on cells, longer moves on threads", () => {
   const short = { cells: [4], colour: 0, mark: "A" };
   const long = { cells: [0, 3], colour: 1, mark: "B" };
   const { chips, threads } = beadsOn([short, long]);
@@ -68,22 +68,22 @@ test("a move of one cell has its bead there, a longer one on a thread", () => {
   assert.deepEqual([...beadsOn([short, { ...short, mark: "a" }]).chips.keys()], [4]);
 });
 
-test("a position in words", () => {
+test("a position is described in words", () => {
   const pieces = LAYOUT.cells.map(({ id }) => (id === "5" ? "X" : null));
   assert.equal(boardWords(LAYOUT, pieces), "X centre");
   assert.equal(boardWords(LAYOUT, pieces.fill(null)), "empty board");
 });
 
-test("letters and numbers stand at the edges of a board, and go along when it is mirrored", () => {
+test("edge labels follow the board when it is mirrored or turned", () => {
   const names = ["a2", "b2", "a1", "b1"];
   const cells = names.map((name, at) => ({ id: name, name, x: (at % 2) + 0.5, y: Math.floor(at / 2) + 0.5 }));
   const board = { shape: "square", columns: 2, rows: 2, roles: ["w", "b"], role_names: ["w", "b"], cells };
-  const told = (layout, ...more) => edgeLabels(layout, ...more).map(({ text, x, y }) => `${text} ${x} ${y}`);
-  assert.deepEqual(told(board), []);
+  const labelTexts = (layout, ...more) => edgeLabels(layout, ...more).map(({ text, x, y }) => `${text} ${x} ${y}`);
+  assert.deepEqual(labelTexts(board), []);
   const named = { ...board, coordinates: "edges" };
-  assert.deepEqual(told(named), ["a 50 217", "b 150 217", "2 -17 50", "1 -17 150"]);
+  assert.deepEqual(labelTexts(named), ["a 50 217", "b 150 217", "2 -17 50", "1 -17 150"]);
   const mirrored = turned(named, { cells: [1, 0, 3, 2] });
-  assert.deepEqual(told(named, mirrored), ["a 150 217", "b 50 217", "2 -17 50", "1 -17 150"]);
+  assert.deepEqual(labelTexts(named, mirrored), ["a 150 217", "b 50 217", "2 -17 50", "1 -17 150"]);
   const quarter = turned(named, { cells: [1, 3, 0, 2] });
-  assert.deepEqual(told(named, quarter), ["2 150 217", "1 50 217", "a -17 50", "b -17 150"]);
+  assert.deepEqual(labelTexts(named, quarter), ["2 150 217", "1 50 217", "a -17 50", "b -17 150"]);
 });

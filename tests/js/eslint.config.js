@@ -9,9 +9,9 @@ const VERSIONS = OLDEST.map((one) => one.split(" ")).map(([name, version]) => [
   name.replace("ios_saf", "safari_ios"),
   version,
 ]);
-const OFFERED = { ...bcd.api, ...bcd.javascript.builtins };
-/** Interfaces of the DOM with members checked by name on any object; other members have ambiguous names. */
-const OF_THE_DOM = /Element$|^(Node|Document|DocumentFragment|Event|Animation|Response|Request|Blob|URL)$/;
+const INTERFACES = { ...bcd.api, ...bcd.javascript.builtins };
+/** Interfaces of the DOM whose members are checked by name on any object. Other members have ambiguous names. */
+const DOM_INTERFACES = /Element$|^(Node|Document|DocumentFragment|Event|Animation|Response|Request|Blob|URL)$/;
 
 function isKnown({ __compat: { support } }) {
   return VERSIONS.every(([browser, oldest]) =>
@@ -24,35 +24,36 @@ function isKnown({ __compat: { support } }) {
   );
 }
 
-/** Names of members of the language and the DOM that one of those browsers lacks in all objects that have them. */
+/** Names of members of the language and the DOM that one of the oldest browsers knows in no object. */
 const UNKNOWN = new Set();
 const known = new Set();
-for (const [owner, members] of Object.entries(OFFERED))
+for (const [owner, members] of Object.entries(INTERFACES))
   for (const [name, { __compat: compat }] of Object.entries(members))
     if (compat && isKnown({ __compat: compat })) known.add(name);
-    else if (compat && !compat.status?.deprecated && (owner in bcd.javascript.builtins || OF_THE_DOM.test(owner)))
+    else if (compat && !compat.status?.deprecated && (owner in bcd.javascript.builtins || DOM_INTERFACES.test(owner)))
       UNKNOWN.add(name);
 for (const name of known) UNKNOWN.delete(name);
 
 /** @type {import("eslint").Rule.RuleModule} */
 const browserHasIt = {
   create(context) {
-    const tell = (node, name) =>
+    const report = (node, name) =>
       context.report({ node, message: `${name} is newer than the oldest browser of docs/browsers.md.` });
     return {
       MemberExpression(node) {
         const { object, property, computed, parent } = node;
         if (computed || property.type === "PrivateIdentifier") return;
         const { name } = property;
-        const owner = object.type === "Identifier" && Object.hasOwn(OFFERED, object.name) ? OFFERED[object.name] : {};
+        const owner =
+          object.type === "Identifier" && Object.hasOwn(INTERFACES, object.name) ? INTERFACES[object.name] : {};
         const own = owner[`${name}_static`] ?? owner[name];
         const isUsed = (parent.type === "CallExpression" && parent.callee === node) || /^aria[A-Z]/.test(name);
-        if (own?.__compat ? !isKnown(own) : isUsed && UNKNOWN.has(name)) tell(property, name);
+        if (own?.__compat ? !isKnown(own) : isUsed && UNKNOWN.has(name)) report(property, name);
       },
       "Program:exit"(node) {
         for (const { identifier } of context.sourceCode.getScope(node).through)
-          if (OFFERED[identifier.name]?.__compat && !isKnown(OFFERED[identifier.name]))
-            tell(identifier, identifier.name);
+          if (INTERFACES[identifier.name]?.__compat && !isKnown(INTERFACES[identifier.name]))
+            report(identifier, identifier.name);
       },
     };
   },
@@ -66,7 +67,7 @@ export default [
     plugins: { "es-x": esx, site: { rules: { "browser-has-it": browserHasIt } } },
     rules: {
       "site/browser-has-it": "error",
-      // Older in the language, newer in Safari.
+      // ECMAScript 2022 or older, but missing in the oldest Safari.
       "es-x/no-class-static-block": "error",
       "es-x/no-regexp-lookbehind-assertions": "error",
     },

@@ -2,69 +2,69 @@ import assert from "node:assert/strict";
 import { before, mock, test } from "node:test";
 
 import { Exhibition } from "../../static/js/exhibition.js";
-import { partsOf } from "./stand_ins.js";
+import { fakeElements } from "./fakes.js";
 
 before(() => {
   globalThis.document = { activeElement: null };
   mock.timers.enable({ apis: ["setTimeout"] });
 });
 
-function begun() {
-  const asked = [];
-  const parts = partsOf("tools", "step", "run", "speed", "finish");
+function startExhibition() {
+  const requests = [];
+  const parts = fakeElements("tools", "step", "run", "speed", "finish");
   parts.speed.value = "1000";
-  const exhibition = new Exhibition(parts, (step) => Boolean(asked.push([step.ply, step.plies])));
+  const exhibition = new Exhibition(parts, (step) => Boolean(requests.push([step.ply, step.plies])));
   const show = (ply, status = "playing") =>
     exhibition.show({ ply, version: ply, status, exhibition: true }, /* isHost */ true);
   show(0);
-  return { asked, parts, exhibition, show };
+  return { requests, parts, exhibition, show };
 }
 
-test("one move is asked for at a time", () => {
-  const { asked, parts, show } = begun();
+test("one move is requested at a time", () => {
+  const { requests, parts, show } = startExhibition();
   parts.step.click();
   show(1);
   mock.timers.tick(5000);
-  assert.deepEqual(asked, [[0, 1]]);
+  assert.deepEqual(requests, [[0, 1]]);
 });
 
-test("while they play on, the next move is asked for when the last has been shown and a while has passed", () => {
-  const { asked, parts, show } = begun();
+test("in continuous play each move is requested after a pause", () => {
+  const { requests, parts, show } = startExhibition();
   parts.run.click();
   mock.timers.tick(5000);
-  assert.deepEqual(asked, [[0, 1]], "not before the state has come");
+  assert.deepEqual(requests, [[0, 1]], "the next request follows only after a state");
   show(1);
   mock.timers.tick(999);
-  assert.equal(asked.length, 1);
+  assert.equal(requests.length, 1);
   mock.timers.tick(1);
-  assert.deepEqual(asked.at(-1), [1, 1]);
+  assert.deepEqual(requests.at(-1), [1, 1]);
   assert.equal(parts.run.textContent, "Pause");
 });
 
-test("who pauses is asked for no more", () => {
-  const { asked, parts, show } = begun();
+test("after Pause no move is requested", () => {
+  const { requests, parts, show } = startExhibition();
   parts.run.click();
   parts.run.click();
   show(1);
   mock.timers.tick(5000);
-  assert.equal(asked.length, 1);
+  assert.equal(requests.length, 1);
   assert.equal(parts.run.textContent, "Play on");
 });
 
-test("to the end it goes in large steps, until the match is over", () => {
-  const { asked, parts, show } = begun();
+test("play to the end requests many plies at once", () => {
+  const { requests, parts, show } = startExhibition();
   parts.finish.click();
   show(100);
   show(130, "finished");
-  assert.deepEqual(asked, [
+  assert.deepEqual(requests, [
     [0, 100],
     [100, 100],
   ]);
   assert.equal(parts.tools.hidden, true);
 });
 
-test("a refusal because a move was under way already is none while they play on", () => {
-  const { parts, exhibition } = begun();
+test("a stale-ply refusal is ignored in continuous play", () => {
+  const { parts, exhibition } = startExhibition();
   assert.equal(exhibition.isOvertaken("stale_ply"), false);
   parts.run.click();
   assert.equal(exhibition.isOvertaken("stale_ply"), true);

@@ -6,10 +6,10 @@ import { runInThisContext } from "node:vm";
 
 const file = fileURLToPath(new URL("../../static/js/learn_kernel.js", import.meta.url));
 runInThisContext(readFileSync(file, "utf8"));
-/** A classic script exports nothing. */
+/** The script is not a module, so its functions are global. */
 export const { learnKernel: kernel } = globalThis;
 
-/** The result of a case: the machine after all games, with a trace of the last game. */
+/** Returns the result of a case: the machine after all games, with a trace of the last game. */
 function result(graphs, { graph, plan, seed, games }) {
   const ground = kernel.groundOf(graphs[graph], plan);
   const run = kernel.fresh(ground, seed);
@@ -27,11 +27,11 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const graphs = Object.fromEntries(Object.entries(views).map(([name, view]) => [name, kernel.openGraph(view)]));
   const ground = band && kernel.groundOf(graphs[band.graph], band.plan);
   const scores = band && Array.from({ length: band.machines }, (_, seed) => kernel.marked(ground, seed, band.measure));
-  const told = {
-    results: cases.map((one) => result(graphs, one)),
+  const output = {
+    results: cases.map((kernelCase) => result(graphs, kernelCase)),
     band: band && { scores, ...kernel.quantiles(scores) },
     curve_marks: kernel.CURVE_MARKS,
     band_marks: kernel.BAND_MARKS,
   };
-  process.stdout.write(JSON.stringify(told));
+  process.stdout.write(JSON.stringify(output));
 }

@@ -14,7 +14,7 @@ const wish = (more = {}) => ({
   ...more,
 });
 
-test("the most urgent wish names the state", () => {
+test("the most urgent wish determines the state", () => {
   const all = { isFresh: true, games: 5, isFirst: true, steps: 1 };
   const order = [
     ["opening", { isFresh: false }],
@@ -29,7 +29,7 @@ test("the most urgent wish names the state", () => {
   assert.equal(stateOf(wish(all), HERE), "stepping");
 });
 
-test("games run until none are left, seen or unseen", () => {
+test("games run until the maximum, at each speed", () => {
   const at = (speed, games = 10) => stateOf(wish({ speed }), { games, isBehind: false });
   assert.deepEqual(
     ["move", "game", "ten"].map((speed) => at(speed)),
@@ -40,7 +40,7 @@ test("games run until none are left, seen or unseen", () => {
   assert.equal(stateOf(wish({ isRunning: false }), { games: MOST_GAMES, isBehind: false }), "paused");
 });
 
-test("a wish ends the rest of whoever waits, and leaves the other wishes", async () => {
+test("a new wish ends the pause and keeps the other wishes", async () => {
   const wishes = new Wishes(wish({ steps: 2 }));
   const rest = wishes.rest();
   wishes.change({ games: 7 });

@@ -1,4 +1,4 @@
-import "./stand_ins.js";
+import "./fakes.js";
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -8,7 +8,7 @@ import { asPlayed, reason } from "../../static/js/lesson.js";
 const CHANGE = { slot: 2, mark: "C", name: "top right", delta: -1, before: 3, after: 2, refill: false };
 const DRAW = { slot: 2, box: { move_number: 2 }, by_hand: false };
 
-test("the reason says what was drawn, how the game ended and what became of the beads", () => {
+test("the reason names the draw, the result and the bead counts", () => {
   assert.equal(
     reason(CHANGE, DRAW, "loss"),
     "It drew C (top right) from its second box and lost: one bead of that kind comes out, 3 become 2.",
@@ -19,18 +19,18 @@ test("the reason says what was drawn, how the game ended and what became of the 
   );
 });
 
-test("of two machines it is named which one learnt", () => {
+test("with two machines the reason names the learner", () => {
   assert.equal(
     reason(CHANGE, DRAW, "draw", "MENACE"),
     "C (top right) was drawn from MENACE's second box in a drawn game: one bead of that kind comes out, 3 become 2.",
   );
 });
 
-test("a person's move in its seat was played, not drawn", () => {
+test("a move by a person was played, not drawn", () => {
   assert.match(reason(CHANGE, { ...DRAW, by_hand: true }, "loss"), /^C \(top right\) was played from its second box/);
 });
 
-test("a bead that was not drawn, a bead that stays, and a box that was filled afresh", () => {
+test("reasons for undrawn beads, unchanged counts and refilled boxes", () => {
   assert.match(reason({ ...CHANGE, slot: 1 }, DRAW, "win"), /^In its second box, bead C \(top right\) and won/);
   assert.match(
     reason({ ...CHANGE, delta: 0, after: 3 }, null, "win"),
@@ -42,7 +42,7 @@ test("a bead that was not drawn, a bead that stays, and a box that was filled af
   );
 });
 
-test("the move is named as it was played on the board, not as the label of the box has it", () => {
+test("the move has its name on the board, not in the box", () => {
   const change = { ...CHANGE, ply: 2 };
   const moves = [{ ply: 2, name: "bottom left" }];
   assert.equal(asPlayed(change, DRAW, moves).name, "bottom left");

@@ -1,4 +1,4 @@
-import "./stand_ins.js";
+import "./fakes.js";
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -8,14 +8,14 @@ import { beadsOf, drawsBefore, freshDraw } from "../../static/js/match_boxes.js"
 const draw = (ply, more = {}) => ({ ply, role: "O", by_hand: false, ...more });
 const state = (draws, number = 1) => ({ number, learning: draws.length ? { draws } : null });
 
-test("a board of the past has the boxes that led to it", () => {
+test("an earlier board shows only the boxes before it", () => {
   const now = state([draw(1), draw(3)]);
   assert.deepEqual(drawsBefore(now, 3), [now.learning.draws[0]]);
   assert.equal(drawsBefore(now, null).length, 2);
   assert.deepEqual(drawsBefore(state([]), null), []);
 });
 
-test("a draw is fresh when it was not there before, or the match is another", () => {
+test("a draw is fresh if it is new or the match is another", () => {
   const now = state([draw(1), draw(3)]);
   assert.equal(freshDraw(now, state([draw(1)])).ply, 3);
   assert.equal(freshDraw(now, now), null);
@@ -24,11 +24,11 @@ test("a draw is fresh when it was not there before, or the match is another", ()
   assert.equal(freshDraw(state([]), null), null);
 });
 
-test("what a person plays from a box is not played again", () => {
+test("a move by a person is not animated as a draw", () => {
   assert.equal(freshDraw(state([draw(1, { by_hand: true })]), state([])), null);
 });
 
-test("beads that share a slot share its chance, and those of a piece that has moved lead nowhere", () => {
+test("beads of a slot share its chance if their piece is there", () => {
   const layout = {
     columns: 2,
     rows: 1,

@@ -27,27 +27,27 @@ const NOW = {
 };
 const over = (outcome) => ({ ...NOW, status: "finished", turn: null, outcome });
 
-test("who looks is you, others have their name", () => {
+test("the viewer is You, other players have names", () => {
   assert.equal(nameOf(NOW, "X", PLAYER), "You");
   assert.equal(nameOf(NOW, "X", WATCHER), "Ada");
 });
 
-test("for who watches, two of the same name are told apart by side", () => {
+test("spectators see the side after equal names", () => {
   const twins = { ...NOW, seats: NOW.seats.map((seat) => ({ ...seat, name: "Guest" })) };
   assert.equal(nameOf(twins, "X", WATCHER), "Guest (crosses)");
   assert.equal(nameOf(twins, "O", PLAYER), "Guest");
 });
 
-test("how a match stands", () => {
-  const told = { ...PLAYER.layout, prompts: ["Your turn: place a cross.", "Your turn: place a nought."] };
-  assert.equal(statusWords({ ...NOW, turn: "X" }, { ...PLAYER, layout: told }), "Your turn: place a cross.");
+test("the status of a match", () => {
+  const withPrompts = { ...PLAYER.layout, prompts: ["Your turn: place a cross.", "Your turn: place a nought."] };
+  assert.equal(statusWords({ ...NOW, turn: "X" }, { ...PLAYER, layout: withPrompts }), "Your turn: place a cross.");
   assert.equal(statusWords(NOW, PLAYER), "MENACE (noughts) to move.");
   assert.equal(statusWords({ ...NOW, thinking: true }, PLAYER), "MENACE (noughts) is thinking…");
   assert.equal(statusWords({ ...NOW, status: "waiting" }, PLAYER), "Waiting for the other player.");
   assert.equal(statusWords({ ...NOW, status: "waiting" }, WATCHER), "One seat is still free.");
 });
 
-test("a draw by agreement, for each viewer", () => {
+test("a draw offer, for each viewer", () => {
   const offered = (by, kind = "human") => ({
     ...NOW,
     seats: NOW.seats.map((seat) => ({ ...seat, kind })),
@@ -81,7 +81,7 @@ const learnt = (...roles) => ({
   learning: { lessons: roles.map((role) => ({ role, machine: { url: `/${role}`, name: role } })) },
 });
 
-test("what leads to the machines that learnt is what their seats say", () => {
+test("links to machines that learnt have the text of their seats", () => {
   assert.deepEqual(lessonLinks(learnt("X")), [{ url: "/X", words: "See the machine" }]);
   assert.deepEqual(lessonLinks(learnt("O")), [{ url: "/O", words: "See all its boxes" }]);
   assert.deepEqual(
@@ -91,12 +91,12 @@ test("what leads to the machines that learnt is what their seats say", () => {
   assert.deepEqual(lessonLinks({ ...learnt("O"), seats: [] }), [{ url: "/O", words: "O" }]);
 });
 
-test("of beads is told where a machine at the board has any", () => {
+test("beads are mentioned only if a machine has boxes", () => {
   assert.ok(tellsOfBeads(LEARNT));
   assert.ok(!tellsOfBeads({ ...LEARNT, seats: LEARNT.seats.slice(0, 1) }));
 });
 
-test("how a match ended, for players and for who watches", () => {
+test("the outcome, for players and spectators", () => {
   const row = over({ winner: "O", termination: "three_in_a_row", reason: "three in a row" });
   assert.equal(outcomeWords(row, PLAYER), "MENACE won: three in a row.");
   assert.equal(outcomeWords(row, { role: "O", layout }), "You won: three in a row.");
@@ -108,7 +108,7 @@ test("how a match ended, for players and for who watches", () => {
   assert.equal(outcomeWords(empty, PLAYER), "You won: MENACE found no bead in its box.");
 });
 
-test("what the game says of a board", () => {
+test("notices of the game about a board", () => {
   assert.equal(
     noticeWords({ notices: { X: "Black is in check", O: "one move is left" } }),
     "Black is in check. one move is left.",
@@ -116,7 +116,7 @@ test("what the game says of a board", () => {
   assert.equal(noticeWords({ notices: {} }), "");
 });
 
-test("everything that happened, in order", () => {
+test("the log lists all events in order", () => {
   const draw = {
     ply: 1,
     role: "O",

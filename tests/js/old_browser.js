@@ -6,11 +6,11 @@
 
 import { readFile } from "node:fs/promises";
 import stylelint from "stylelint";
-import { OLD } from "./stylelint.config.js";
+import { OLDEST_RULES } from "./stylelint.config.js";
 
-/** Returns the rest of a style sheet that the oldest browsers read. */
-export async function read(code) {
-  const { results } = await stylelint.lint({ code, config: OLD });
+/** Returns the part of a style sheet that the oldest browsers read. */
+export async function readByOldest(code) {
+  const { results } = await stylelint.lint({ code, config: OLDEST_RULES });
   const { root, messages } = results[0]._postcssResult;
   for (const { node } of messages) node.remove();
   root.walkAtRules("supports", (rule) => {
@@ -20,6 +20,6 @@ export async function read(code) {
 }
 
 if (import.meta.main) {
-  const sheets = process.argv.slice(2).map(async (path) => [path, await read(await readFile(path, "utf8"))]);
+  const sheets = process.argv.slice(2).map(async (path) => [path, await readByOldest(await readFile(path, "utf8"))]);
   process.stdout.write(JSON.stringify(Object.fromEntries(await Promise.all(sheets))));
 }

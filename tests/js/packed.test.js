@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { unpack } from "../../static/js/packed.js";
 
-test("a box of the packed list has its pieces and slots again", () => {
+test("an unpacked box has its pieces and slots", () => {
   const slots = [
     { colour: 0, mark: "A", moves: ["1"] },
     { colour: 4, mark: "E", moves: ["5"] },

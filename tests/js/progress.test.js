@@ -1,11 +1,11 @@
-import "./stand_ins.js";
+import "./fakes.js";
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
 const { axisOf } = await import("../../static/js/progress.js");
 
-test("the axis of a curve holds all its values and at least two steps", () => {
+test("the axis of a curve covers all values and at least two steps", () => {
   assert.deepEqual(axisOf([0.67, 0.73]), [0.65, 0.75]);
   assert.deepEqual(axisOf([0.66, 0.66]), [0.6, 0.75]);
   assert.deepEqual(axisOf([0, 0]), [0, 0.1]);

@@ -2,88 +2,88 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { Replay } from "../../static/js/replay.js";
-import { partsOf, settled } from "./stand_ins.js";
+import { fakeElements, settlePromises } from "./fakes.js";
 
 const PARTS = ["tools", "first", "back", "on", "now", "words", "list"];
 const state = (plies, number = 1) => ({ number, moves: Array(plies).fill({}), status: "playing" });
 
-/** A match of four plies; the server answers when the test lets it. */
-function begun() {
-  const asked = [];
-  const noted = { looked: [], complained: [] };
+/** Starts a replay of four plies. The server responds when the test calls `respond` or `fail`. */
+function startReplay() {
+  const requests = [];
+  const calls = { shownPlies: [], messages: [] };
   globalThis.fetch = (url) =>
-    new Promise((done) => {
-      asked.push({
+    new Promise((resolve) => {
+      requests.push({
         url,
-        answer: (positions, number = 1) => done({ ok: true, json: async () => ({ number, positions }) }),
-        fail: () => done({ ok: false, status: 503 }),
+        respond: (positions, number = 1) => resolve({ ok: true, json: async () => ({ number, positions }) }),
+        fail: () => resolve({ ok: false, status: 503 }),
       });
     });
-  const parts = partsOf(...PARTS);
+  const parts = fakeElements(...PARTS);
   const replay = new Replay(
     parts,
     "/positions",
-    () => noted.looked.push(replay.ply),
-    (words) => noted.complained.push(words),
+    () => calls.shownPlies.push(replay.ply),
+    (words) => calls.messages.push(words),
   );
   replay.show(state(4));
-  return { asked, noted, parts, replay };
+  return { requests, calls, parts, replay };
 }
 
 const positions = (from, to) => Array.from({ length: to - from + 1 }, (_, at) => ({ ply: from + at }));
 
-test("boards are asked for when the first is wanted, and later only those that are missing", async () => {
-  const { asked, noted, replay } = begun();
+test("boards are loaded on demand, later only missing boards", async () => {
+  const { requests, calls, replay } = startReplay();
   replay.go(1);
-  asked[0].answer(positions(0, 4));
-  await settled();
+  requests[0].respond(positions(0, 4));
+  await settlePromises();
   assert.equal(replay.board.ply, 1);
   await replay.go(2);
   replay.show(state(6));
-  assert.equal(replay.at, 2, "what comes meanwhile leaves the reader where they are");
+  assert.equal(replay.at, 2, "a new state does not change the shown ply");
   replay.go(5);
-  asked[1].answer(positions(5, 6));
-  await settled();
+  requests[1].respond(positions(5, 6));
+  await settlePromises();
   assert.deepEqual(
-    asked.map(({ url }) => url),
+    requests.map(({ url }) => url),
     ["/positions", "/positions?after=4"],
   );
-  assert.deepEqual(noted.looked, [1, 2, 5]);
+  assert.deepEqual(calls.shownPlies, [1, 2, 5]);
 });
 
-test("beyond the last move is now", async () => {
-  const { asked, replay } = begun();
+test("after the last move the replay shows the present", async () => {
+  const { requests, replay } = startReplay();
   replay.go(0);
-  asked[0].answer(positions(0, 4));
-  await settled();
+  requests[0].respond(positions(0, 4));
+  await settlePromises();
   await replay.go(4);
   assert.deepEqual([replay.ply, replay.board, replay.at], [null, null, 4]);
 });
 
-test("while boards are on their way, only the latest wish is kept", async () => {
-  const { asked, noted, replay } = begun();
+test("while boards load, only the latest request counts", async () => {
+  const { requests, calls, replay } = startReplay();
   replay.go(3);
   replay.go(2);
   replay.go(1);
-  asked[0].answer(positions(0, 4));
-  await settled();
-  assert.deepEqual([asked.length, noted.looked], [1, [1]]);
+  requests[0].respond(positions(0, 4));
+  await settlePromises();
+  assert.deepEqual([requests.length, calls.shownPlies], [1, [1]]);
 });
 
-test("what cannot be fetched is said, and the reader stays", async () => {
-  const { asked, noted, replay } = begun();
+test("a failed request gives a message and keeps the ply", async () => {
+  const { requests, calls, replay } = startReplay();
   replay.go(1);
-  asked[0].fail();
-  await settled();
-  assert.deepEqual(noted.complained, ["The page could not load that board. Try again."]);
-  assert.deepEqual([replay.ply, noted.looked], [null, []]);
+  requests[0].fail();
+  await settlePromises();
+  assert.deepEqual(calls.messages, ["The page could not load that board. Try again."]);
+  assert.deepEqual([replay.ply, calls.shownPlies], [null, []]);
 });
 
-test("another match begins at its end", async () => {
-  const { asked, replay } = begun();
+test("a new match is shown at its last position", async () => {
+  const { requests, replay } = startReplay();
   replay.go(1);
-  asked[0].answer(positions(0, 4));
-  await settled();
+  requests[0].respond(positions(0, 4));
+  await settlePromises();
   replay.show(state(1, 2));
   assert.deepEqual([replay.ply, replay.at, replay.board], [null, 1, null]);
 });

@@ -2,134 +2,135 @@ import assert from "node:assert/strict";
 import { beforeEach, mock, test } from "node:test";
 
 import { Socket } from "../../static/js/socket.js";
-import { Connection } from "./stand_ins.js";
+import { FakeWebSocket } from "./fakes.js";
 
-let place;
-let n = 0;
+let notice;
+let nLoaded = 0;
 
 beforeEach(() => {
   mock.timers.reset();
   mock.timers.enable({ apis: ["setTimeout", "setInterval", "Date"] });
-  Connection.all = [];
+  FakeWebSocket.instances = [];
   Socket.isUsed = false;
-  place = { hidden: true, textContent: "" };
+  notice = { hidden: true, textContent: "" };
   const events = new EventTarget();
   Object.assign(globalThis, {
     matchMedia: () => ({ matches: false }),
-    WebSocket: Connection,
+    WebSocket: FakeWebSocket,
     location: { protocol: "https:", href: "https://beadbox.example/machines" },
-    document: Object.assign(new EventTarget(), { visibilityState: "visible", getElementById: () => place }),
-    addEventListener: (name, heard) => events.addEventListener(name, heard),
+    document: Object.assign(new EventTarget(), { visibilityState: "visible", getElementById: () => notice }),
+    addEventListener: (name, listener) => events.addEventListener(name, listener),
     dispatchEvent: (event) => events.dispatchEvent(event),
   });
 });
 
-/** A page that was loaded some time ago. */
-async function loaded(page = () => {}) {
-  n += 1;
-  await import(`../../static/js/site.js?${n}`);
+/** Loads a page and waits until it opens its socket. */
+async function loadPage(run = () => {}) {
+  nLoaded += 1;
+  await import(`../../static/js/site.js?${nLoaded}`);
   dispatchEvent(new Event("pageshow"));
-  assert.equal(Connection.all.length, 0, "who only passes through opens none");
-  page();
+  assert.equal(FakeWebSocket.instances.length, 0, "a page that is left at once opens no socket");
+  run();
   mock.timers.tick(500);
 }
 
-function turns(visibilityState) {
+function setVisibility(visibilityState) {
   Object.assign(document, { visibilityState });
   document.dispatchEvent(new Event("visibilitychange"));
   mock.timers.tick(0);
 }
 
-const says = (database) => Connection.all.at(-1).says({ type: "site", data: { database, spectators: "ok" } });
+const simulateDatabase = (database) =>
+  FakeWebSocket.instances.at(-1).simulateMessage({ type: "site", data: { database, spectators: "ok" } });
 const AWAY = "The site cannot reach its memory now. Nothing is lost, and it goes on by itself.";
 
-test("the page says what its site has lost, and that it has it again", async () => {
-  await loaded();
-  const [connection] = Connection.all;
+test("the page shows an outage and its end", async () => {
+  await loadPage();
+  const [connection] = FakeWebSocket.instances;
   assert.equal(connection.url.href, "wss://beadbox.example/api/site/ws");
-  connection.opens();
+  connection.simulateOpen();
   mock.timers.tick(1_000);
-  assert.deepEqual(place, { hidden: true, textContent: "" }, "that all is well is no news");
-  says("away");
-  assert.deepEqual(place, { hidden: false, textContent: AWAY });
-  says("ok");
+  assert.deepEqual(notice, { hidden: true, textContent: "" }, "the normal state is not shown");
+  simulateDatabase("away");
+  assert.deepEqual(notice, { hidden: false, textContent: AWAY });
+  simulateDatabase("ok");
   mock.timers.tick(300);
-  assert.deepEqual(place, { hidden: false, textContent: "Everything works again." });
+  assert.deepEqual(notice, { hidden: false, textContent: "Everything works again." });
   mock.timers.tick(5_000);
-  assert.deepEqual(place, { hidden: true, textContent: "" });
+  assert.deepEqual(notice, { hidden: true, textContent: "" });
 });
 
-test("a page that is hidden has no socket, and is told at once when it is looked at again", async () => {
-  await loaded();
-  const [connection] = Connection.all;
-  connection.opens();
-  turns("hidden");
-  assert.equal(connection.readyState, Connection.CLOSED);
+test("a hidden page closes its socket and reopens it when shown", async () => {
+  await loadPage();
+  const [connection] = FakeWebSocket.instances;
+  connection.simulateOpen();
+  setVisibility("hidden");
+  assert.equal(connection.readyState, FakeWebSocket.CLOSED);
   dispatchEvent(new Event("offline"));
   dispatchEvent(new Event("online"));
   mock.timers.tick(120_000);
-  assert.equal(Connection.all.length, 1);
-  turns("visible");
-  Connection.all[1].opens();
-  says("away");
-  assert.equal(place.textContent, AWAY);
-  // The trouble is still there on return, and the page shows it all the time.
-  turns("hidden");
-  turns("visible");
-  Connection.all[2].opens();
-  assert.equal(place.textContent, AWAY);
+  assert.equal(FakeWebSocket.instances.length, 1);
+  setVisibility("visible");
+  FakeWebSocket.instances[1].simulateOpen();
+  simulateDatabase("away");
+  assert.equal(notice.textContent, AWAY);
+  // The outage continues, and the page shows it without interruption.
+  setVisibility("hidden");
+  setVisibility("visible");
+  FakeWebSocket.instances[2].simulateOpen();
+  assert.equal(notice.textContent, AWAY);
   mock.timers.tick(100);
-  says("away");
+  simulateDatabase("away");
   mock.timers.tick(10_000);
-  assert.equal(place.textContent, AWAY);
+  assert.equal(notice.textContent, AWAY);
 });
 
-test("a connection that breaks takes back nothing, and one that comes back tells", async () => {
-  await loaded();
-  Connection.all[0].opens();
-  says("away");
-  Connection.all[0].breaks();
-  assert.equal(place.textContent, AWAY);
+test("a broken socket keeps the notice, a new socket updates it", async () => {
+  await loadPage();
+  FakeWebSocket.instances[0].simulateOpen();
+  simulateDatabase("away");
+  FakeWebSocket.instances[0].simulateClose();
+  assert.equal(notice.textContent, AWAY);
   mock.timers.tick(700);
-  Connection.all[1].opens();
+  FakeWebSocket.instances[1].simulateOpen();
   mock.timers.tick(300);
-  assert.equal(place.textContent, "Everything works again.");
+  assert.equal(notice.textContent, "Everything works again.");
 });
 
-test("that all is well is not said for longer than it is", async () => {
-  const well = async () => {
-    await loaded();
-    Connection.all.at(-1).opens();
-    says("away");
-    says("ok");
+test("the message of recovery ends when the socket breaks", async () => {
+  const showRecovery = async () => {
+    await loadPage();
+    FakeWebSocket.instances.at(-1).simulateOpen();
+    simulateDatabase("away");
+    simulateDatabase("ok");
     mock.timers.tick(300);
-    assert.equal(place.textContent, "Everything works again.");
+    assert.equal(notice.textContent, "Everything works again.");
   };
-  await well();
-  Connection.all.at(-1).breaks();
-  assert.deepEqual(place, { hidden: true, textContent: "" });
+  await showRecovery();
+  FakeWebSocket.instances.at(-1).simulateClose();
+  assert.deepEqual(notice, { hidden: true, textContent: "" });
 });
 
-test("who has no spectators beside them is not told of those", async () => {
-  await loaded();
-  Connection.all[0].opens();
-  says("away");
-  Connection.all[0].says({ type: "site", data: { database: "ok", spectators: "late" } });
+test("a page without spectators does not mention spectators", async () => {
+  await loadPage();
+  FakeWebSocket.instances[0].simulateOpen();
+  simulateDatabase("away");
+  FakeWebSocket.instances[0].simulateMessage({ type: "site", data: { database: "ok", spectators: "late" } });
   mock.timers.tick(300);
-  assert.deepEqual(place, { hidden: true, textContent: "" });
+  assert.deepEqual(notice, { hidden: true, textContent: "" });
 });
 
-test("a page that was loaded out of sight opens one when it is seen", async () => {
+test("a page loaded while hidden opens its socket when shown", async () => {
   document.visibilityState = "hidden";
-  await loaded();
-  assert.equal(Connection.all.length, 0);
-  turns("visible");
+  await loadPage();
+  assert.equal(FakeWebSocket.instances.length, 0);
+  setVisibility("visible");
   mock.timers.tick(500);
-  assert.equal(Connection.all.length, 1);
+  assert.equal(FakeWebSocket.instances.length, 1);
 });
 
-test("a page with a socket of its own has no second", async () => {
-  await loaded(
+test("a page with its own socket opens no second socket", async () => {
+  await loadPage(
     () =>
       new Socket(
         "/api/rooms/abc/ws",
@@ -138,7 +139,7 @@ test("a page with a socket of its own has no second", async () => {
       ),
   );
   assert.deepEqual(
-    Connection.all.map(({ url }) => url.pathname),
+    FakeWebSocket.instances.map(({ url }) => url.pathname),
     ["/api/rooms/abc/ws"],
   );
 });

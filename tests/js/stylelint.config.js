@@ -1,12 +1,12 @@
 // Style sheets use features of the oldest browsers (docs/browsers.md). Newer features are inside `@supports`, so that
 // the page is complete without them. Two plugins check this, by Baseline and by caniuse, since each has gaps.
 import noUnsupported from "stylelint-no-unsupported-browser-features";
-// biome-ignore lint/correctness/noUnresolvedImports: it is there, and Node.js finds it
+// biome-ignore lint/correctness/noUnresolvedImports: Node.js finds the package, Biome does not
 import useBaseline from "stylelint-plugin-use-baseline";
 import { BASELINE_YEAR, OLDEST } from "./browsers.js";
 
-/** Newer than that year in some browser, but all listed browsers have it, under this name or one given beside it. */
-const KNOWN = {
+/** Features newer than that year in Baseline that all listed browsers have, possibly under a prefixed name. */
+const SUPPORTED = {
   "accent-color": ["/./"],
   appearance: ["none"],
   "color-scheme": ["/./"],
@@ -17,8 +17,8 @@ const KNOWN = {
   "scroll-behavior": ["auto"],
   outline: ["/./"], // older browsers draw square corners
 };
-/** Newer than the list, but harmless where it is missing: a line breaks elsewhere, a page scrolls on. */
-const NICETIES = { "overscroll-behavior": ["contain"], "text-wrap": ["balance"] };
+/** Newer features that a page does not need: without them a line breaks elsewhere, or the page scrolls on. */
+const OPTIONAL = { "overscroll-behavior": ["contain"], "text-wrap": ["balance"] };
 
 const rules = (tolerated, ignored) => ({
   plugins: [useBaseline, noUnsupported],
@@ -39,11 +39,11 @@ const rules = (tolerated, ignored) => ({
   },
 });
 
-/** Rules that find the features that such a browser ignores, for old_browser.js. */
-export const OLD = rules(KNOWN, []);
+/** Rules that find the features that the oldest browsers ignore, for old_browser.js. */
+export const OLDEST_RULES = rules(SUPPORTED, []);
 
 export default {
   // The other plugin checks that :has() is inside `@supports`.
-  ...rules({ ...KNOWN, ...NICETIES }, ["css-has", "css-overscroll-behavior"]),
+  ...rules({ ...SUPPORTED, ...OPTIONAL }, ["css-has", "css-overscroll-behavior"]),
   reportNeedlessDisables: true,
 };

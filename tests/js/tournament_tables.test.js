@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { merged } from "../../static/js/tournament_tables.js";
 
-const whole = () => ({
+const tournament = () => ({
   version: 3,
   status: "running",
   pairings_done: 1,
@@ -38,9 +38,9 @@ const change = (more = {}) => ({
   ...more,
 });
 
-test("lines that differ take the place of those that they are about, and the others stay", () => {
+test("changed lines replace old lines, and the others stay", () => {
   const now = merged(
-    whole(),
+    tournament(),
     change({ pairings: [{ number: 1, status: "finished" }], entries: [{ number: 1, name: "C" }] }),
   );
   assert.deepEqual(now.pairings, [
@@ -52,11 +52,11 @@ test("lines that differ take the place of those that they are about, and the oth
     { number: 1, name: "C" },
   ]);
   assert.deepEqual([now.version, now.pairings_done], [4, 2]);
-  assert.deepEqual(now.standings, whole().standings);
+  assert.deepEqual(now.standings, tournament().standings);
 });
 
-test("who overtakes whom is told by the order", () => {
-  const now = merged(whole(), change({ order: [1, 0], standings: [{ entry: 1, place: 1, games: 4 }] }));
+test("the order of a change sorts the lines", () => {
+  const now = merged(tournament(), change({ order: [1, 0], standings: [{ entry: 1, place: 1, games: 4 }] }));
   assert.deepEqual(
     now.standings.map((row) => row.entry),
     [1, 0],
@@ -67,9 +67,9 @@ test("who overtakes whom is told by the order", () => {
   );
 });
 
-test("the pairings of a new round come after those that there were", () => {
+test("pairings of a new round follow the earlier pairings", () => {
   const now = merged(
-    whole(),
+    tournament(),
     change({
       pairings: [
         { number: 3, status: "queued" },
@@ -83,13 +83,13 @@ test("the pairings of a new round come after those that there were", () => {
   );
 });
 
-test("one change after the other, and what was known before is left as it was", () => {
-  const before = whole();
+test("changes are merged in turn into new objects", () => {
+  const before = tournament();
   const now = merged(merged(before, change()), change({ since: 4, version: 5, status: "finished" }));
   assert.deepEqual([now.version, now.status], [5, "finished"]);
-  assert.deepEqual(before, whole());
+  assert.deepEqual(before, tournament());
 });
 
-test("a change against another version is not merged", () => {
-  assert.equal(merged(whole(), change({ since: 2 })), null);
+test("a change to another version is not merged", () => {
+  assert.equal(merged(tournament(), change({ since: 2 })), null);
 });

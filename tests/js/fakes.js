@@ -1,10 +1,10 @@
-/** Stand-ins for the parts of a browser that the tested modules use. */
+/** Fakes of the browser objects that the tested modules use. */
 
 // lit-html reads these when it is loaded.
 globalThis.document ??= { createTreeWalker: () => null, createComment: () => null };
 
-/** An element that receives events and keeps the properties it was given. */
-export class Part extends EventTarget {
+/** A fake element that receives events and stores its properties. */
+export class FakeElement extends EventTarget {
   constructor(more = {}) {
     super();
     this.hidden = false;
@@ -31,24 +31,24 @@ export class Part extends EventTarget {
   }
 }
 
-/** Returns a new part for each of these names. */
-export function partsOf(...names) {
-  return Object.fromEntries(names.map((name) => [name, new Part()]));
+/** Returns an object with a new fake element for each name. */
+export function fakeElements(...names) {
+  return Object.fromEntries(names.map((name) => [name, new FakeElement()]));
 }
 
-/** A WebSocket that the test opens, closes and sends through. */
-export class Connection extends EventTarget {
+/** A fake WebSocket. A test simulates that it opens, closes and receives messages. */
+export class FakeWebSocket extends EventTarget {
   static CONNECTING = 0;
   static OPEN = 1;
   static CLOSED = 3;
-  static all = [];
+  static instances = [];
 
   constructor(url) {
     super();
     this.url = url;
-    this.readyState = Connection.CONNECTING;
+    this.readyState = FakeWebSocket.CONNECTING;
     this.sent = [];
-    Connection.all.push(this);
+    FakeWebSocket.instances.push(this);
   }
 
   send(frame) {
@@ -56,25 +56,25 @@ export class Connection extends EventTarget {
   }
 
   close() {
-    this.readyState = Connection.CLOSED;
+    this.readyState = FakeWebSocket.CLOSED;
   }
 
-  opens() {
-    this.readyState = Connection.OPEN;
+  simulateOpen() {
+    this.readyState = FakeWebSocket.OPEN;
     this.dispatchEvent(new Event("open"));
   }
 
-  breaks(code = 1006) {
-    this.readyState = Connection.CLOSED;
+  simulateClose(code = 1006) {
+    this.readyState = FakeWebSocket.CLOSED;
     this.dispatchEvent(Object.assign(new Event("close"), { code }));
   }
 
-  says(frame) {
+  simulateMessage(frame) {
     this.dispatchEvent(Object.assign(new Event("message"), { data: JSON.stringify(frame) }));
   }
 }
 
 /** Waits until all promises that need no timer have settled. */
-export async function settled() {
-  for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
+export async function settlePromises() {
+  for (let n = 0; n < 20; n += 1) await Promise.resolve();
 }
