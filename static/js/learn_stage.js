@@ -3,7 +3,7 @@
 import { boardPicture } from "./diagram.js";
 import { matchbox, roll } from "./matchbox.js";
 import { withBeads } from "./wall.js";
-import { count } from "./words.js";
+import { count, sentence } from "./words.js";
 
 const RESULTS = { win: "It won", draw: "A draw", loss: "It lost" };
 
@@ -66,8 +66,8 @@ export class Stage {
 
 /** Returns a sentence about a ply. `mark` is the name of the teacher. */
 export function plyWords(/** @type {LearnPly} */ { draw, name, move }, /** @type {string} */ mark) {
-  if (!draw && move === null) return `${mark} finds an empty box and gives up.`;
-  if (!draw) return `${mark} plays: ${name}.`;
+  if (!draw && move === null) return `${sentence(mark)} finds an empty box and gives up.`;
+  if (!draw) return `${sentence(mark)} plays: ${name}.`;
   if (draw.slot === null) return "The box is empty, so it gives up.";
   return `It opens a box and draws the bead for ${name ?? move}.`;
 }

@@ -280,6 +280,7 @@ class TestSheets:
             face = Face.of(cabinet.game.look.layout, BEADS, 80 * MM, 60 * MM, fronts)
             assert face.radius * LETTER_SIZE * CAPITAL >= 4 * MM - 1e-9
             for front in fronts:
+                assert all(face.holds(spot) for spot in spots_of(face, front)), front
                 for one, other in combinations(spots_of(face, front), 2):
                     assert math.dist((one.x, one.y), (other.x, other.y)) > 2 * face.radius, front
 

@@ -149,7 +149,7 @@ class Face:
             left, top = (width - board[0]) / 2, (height - thick + board[1]) / 2
         face = cls(layout, glasses, width, height, left, top, scale, radius, piece, panel)
         shrunk = (replace(face, radius=radius * size) for size in SHRINKINGS)
-        face = next((one for one in shrunk if all(_are_apart(one, spots_of(one, front)) for front in fronts)), face)
+        face = next((one for one in shrunk if all(_are_clear(one, spots_of(one, front)) for front in fronts)), face)
         _require_letters(face.radius, width, height, counts=counts)
         return face
 
@@ -157,6 +157,12 @@ class Face:
         """Return the middle of a cell, in points."""
         place = self.layout.cells[cell]
         return self.left + place.x * self.scale, self.top - place.y * self.scale
+
+    def holds(self, spot: Spot) -> bool:
+        """Whether a bead lies on the board, with a hair's breadth for rounding."""
+        across, down = (spot.x - self.left) / self.scale, (self.top - spot.y) / self.scale
+        edge = self.radius / self.scale - 0.01
+        return edge <= across <= self.layout.columns - edge and edge <= down <= self.layout.rows - edge
 
 
 def _require_letters(radius: float, width: float, height: float, *, counts: bool) -> None:
@@ -247,11 +253,14 @@ def spots_of(face: Face, front: Front) -> list[Spot]:
     Where beads would lie on each other, each lies somewhere along its move instead.
     """
     spots = _usual_spots(face, front)
-    return spots if _are_apart(face, spots) else _spread(face, spots) or spots
+    return spots if _are_clear(face, spots) else _spread(face, spots) or spots
 
 
-def _are_apart(face: Face, spots: Sequence[Spot]) -> bool:
-    return all(math.dist((one.x, one.y), (other.x, other.y)) > 2 * face.radius for one, other in combinations(spots, 2))
+def _are_clear(face: Face, spots: Sequence[Spot]) -> bool:
+    """Whether all beads lie on the board and none on another."""
+    return all(face.holds(spot) for spot in spots) and all(
+        math.dist(one[1:3], other[1:3]) > 2 * face.radius for one, other in combinations(spots, 2)
+    )
 
 
 def _spread(face: Face, spots: Sequence[Spot]) -> list[Spot]:
@@ -267,7 +276,7 @@ def _spread(face: Face, spots: Sequence[Spot]) -> list[Spot]:
             n_tries += 1
             if n_tries > MAX_TRIES:
                 return False
-            if all(math.dist((spot.x, spot.y), (other.x, other.y)) > least for other in chosen):
+            if face.holds(spot) and all(math.dist(spot[1:3], other[1:3]) > least for other in chosen):
                 chosen.append(spot)
                 if lay():
                     return True
@@ -278,11 +287,12 @@ def _spread(face: Face, spots: Sequence[Spot]) -> list[Spot]:
 
 
 def _places(face: Face, spot: Spot) -> Iterator[Spot]:
-    """Yield the usual place of a bead and then others along its move, the nearest to its end first."""
-    yield spot
+    """Yield places of a bead along its move, the nearest to its end first; the usual one if it has no length."""
     (x, y), (to_x, to_y) = face.centre(spot.slot.path[0]), face.centre(spot.slot.path[-1])
     across, down = to_x - x, to_y - y
     length = math.hypot(across, down)
+    if not length:
+        yield spot
     for beside, along in product(BESIDE, ALONG) if length else ():
         off = beside * face.scale / length
         yield spot._replace(x=x + along * across - off * down, y=y + along * down + off * across)
