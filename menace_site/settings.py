@@ -9,6 +9,7 @@ missing, and a generated secret key under ``var/``.
 import os
 import secrets
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -21,7 +22,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.retry import Retry
 
 from menace_site.local import servers
-from menace_site.local.addresses import default_hosts, parse_hosts, parse_list
+from menace_site.local.addresses import default_hosts, hosts_now, parse_hosts, parse_list
 from menace_site.local.errors import ServerError
 from menace_site.server import pooled
 
@@ -70,6 +71,8 @@ except ServerError as error:
 # The default of a local run: the name and addresses of this computer that are reachable with BIND.
 if LOCAL and not ALLOWED_HOSTS:
     ALLOWED_HOSTS = default_hosts(env.str("BIND", default=""))
+# Returns the hosts at which pupils reach a local run now; elsewhere none, because SITE_URL is the only address.
+LOCAL_HOSTS = partial(hosts_now, env.str("BIND", default=""), ALLOWED_HOSTS) if LOCAL else list[str]
 # Public origin of the site, such as https://beads.example. Links in e-mails begin with it, and the Origin of a page's
 # WebSocket must equal it. If it is empty, that Origin must equal the scheme, host and port of the request itself.
 SITE_URL = env.str("SITE_URL", default="").strip().rstrip("/")

@@ -18,9 +18,10 @@ from games.exceptions import MalformedError, PlayError
 from games.transport.error_responses import form_only, refused
 from learning.access import row_id
 from learning.forms.classrooms import ClassForm
-from learning.models import Classroom, ClassStatus
+from learning.models import ClassStatus
 from learning.selectors.classrooms import classroom_of, classrooms_of, pupils_of
 from learning.services import classrooms as services
+from learning.views.class_addresses import addresses_of
 from learning.views.sharing import link_open
 
 teacher_required = account_required(
@@ -61,15 +62,6 @@ def classroom_page(request: HttpRequest, classroom_id: int) -> HttpResponse:
     link_open(request, classroom.link_id)
     context = {"classroom": classroom, **addresses_of(request, classroom), "pupils": pupils_of(classroom)}
     return render(request, "classes/class.html", context)
-
-
-def addresses_of(request: HttpRequest, classroom: Classroom) -> dict[str, str]:
-    """Return the addresses that a class shows: where the code is typed, the link to join, and the projector."""
-    return {
-        "code_url": request.build_absolute_uri(reverse("class_code")),
-        "join_url": request.build_absolute_uri(reverse("class_join", args=[classroom.secret])),
-        "screen_url": request.build_absolute_uri(reverse("class_screen", args=[classroom.link.secret])),
-    }
 
 
 @teacher_required

@@ -28,6 +28,7 @@ from learning.selectors.classrooms import (
     pupil_name,
 )
 from learning.services import classrooms as services
+from learning.views.class_addresses import addresses_of
 from learning.views.sharing import link_open
 
 N_NAMES = 3
@@ -184,12 +185,7 @@ def class_screen(request: HttpRequest, secret: str) -> HttpResponse:
     except ClassNotFoundError as error:
         return not_found(request, error)
     link_open(request, classroom.link_id)
-    join_url = request.build_absolute_uri(reverse("class_join", args=[classroom.secret]))
-    context = {
-        "classroom": classroom,
-        "join_url": join_url,
-        "code_url": request.build_absolute_uri(reverse("class_code")),
-    }
+    context = {"classroom": classroom, **addresses_of(request, classroom)}
     response = render(request, "classes/screen.html", context)
     response["Referrer-Policy"] = "no-referrer"
     response["X-Robots-Tag"] = "noindex, nofollow"

@@ -227,6 +227,18 @@ def listening(bind: str, port: int) -> Listening:
     return Listening(address, port, is_dual, is_given=bool(bind))
 
 
+def hosts_now(bind: str, allowed: Sequence[str]) -> list[str]:
+    """Return the allowed hosts at which other computers reach a local run at this moment, best first.
+
+    A computer that joins another network gets a new address. It is allowed after the next start.
+    """
+    try:
+        reachable = listening(bind, 0).reached_at()
+    except ServerError:  # The computer has lost the address of BIND.
+        return []
+    return [host for host in map(host_of, reachable) if _is_allowed(host, allowed)]
+
+
 def _resolved(bind: str) -> Address:
     """Return the address that ``BIND`` names; a name with both versions gives IPv4."""
     address = _address_or_none(bind)

@@ -10,7 +10,15 @@ from pathlib import Path
 import pytest
 
 from menace_site.local import addresses
-from menace_site.local.addresses import Listening, default_hosts, listening, own_addresses, parse_hosts, parse_list
+from menace_site.local.addresses import (
+    Listening,
+    default_hosts,
+    hosts_now,
+    listening,
+    own_addresses,
+    parse_hosts,
+    parse_list,
+)
 from menace_site.local.errors import ServerError
 from menace_site.local.supervisor import Supervisor
 from tests.conftest import CannotTry
@@ -243,3 +251,10 @@ def test_the_probe_passes_with_any_list_and_asks_no_proxy(
     site.host = host  # type: ignore[attr-defined]
     assert supervisor._not_ready(ALL_V4, host) == ""
     assert supervisor._not_ready(ALL_V4, "elsewhere.example") == "400 Bad Request"
+
+
+def test_addresses_now_are_those_that_others_reach(computer: None) -> None:
+    assert hosts_now("", ["*"]) == hosts_now("127.0.0.1", ["*"]) == []
+    assert hosts_now("0.0.0.0", default_hosts("0.0.0.0")) == ["192.168.1.20", "10.0.0.7"]
+    assert hosts_now("0.0.0.0", ["10.0.0.7"]) == ["10.0.0.7"]
+    assert hosts_now("198.51.100.9", ["*"]) == [], "the computer has lost this address"
