@@ -17,6 +17,7 @@ from learning.services.classrooms import MAX_PUPILS, ClassPlan
 
 SMALL = 40
 """Number of boxes up to which a game fits one lesson."""
+MAX_MINUTES = 300
 HALVES = "half"
 FIELDS_OF_PLAN = ("name", "game", "preset", "n_pupils", "minutes", "opponent", "allows_names")
 
@@ -58,7 +59,9 @@ class ClassForm(forms.Form):
         localize=False,
         help_text="Count two pupils at one screen once.",
     )
-    minutes = forms.IntegerField(label="Minutes for playing", min_value=2, max_value=300, initial=30, localize=False)
+    minutes = forms.IntegerField(
+        label="Minutes for playing", min_value=2, max_value=MAX_MINUTES, initial=30, localize=False
+    )
     preset = forms.ChoiceField(label="Rule", choices=class_presets, required=False)
     opponent = forms.ChoiceField(
         label="Opponent of the ranking",

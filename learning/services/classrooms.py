@@ -16,6 +16,7 @@ from beadbox.learners.presets import ALL_PRESETS, presets_of
 from beadbox.names import name_key, name_problem
 from beadbox.policies.registry import UNIFORM
 from beadbox.rules.errors import UnknownGameError
+from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get
 from games.accounts.principal import AnyUser, Principal
@@ -67,14 +68,11 @@ class ClassPlan:
     allows_names: bool = False
 
 
-@transaction.atomic
-def classroom_open(*, user: AnyUser, plan: ClassPlan) -> Classroom:
-    """Open a class, with an untaught machine for each side, which the pupils' machines copy.
+def plan_check(plan: ClassPlan) -> AnyGame:
+    """Return the game of a plan that a class can play.
 
     Raises:
         ClassRefusedError: no class can play this game by this rule.
-        ClassQuotaError: the account has too many classes.
-        AccountClosedError: the account is closed.
     """
     try:
         game = game_get(plan.game)
@@ -86,6 +84,19 @@ def classroom_open(*, user: AnyUser, plan: ClassPlan) -> Classroom:
         raise ClassRefusedError(f"preset: No machine with boxes learns {game.name} by the rule {plan.preset!r}.")
     if plan.opponent not in UNIFORM:
         raise ClassRefusedError(f"opponent: There is no opponent {plan.opponent!r}.")
+    return game
+
+
+@transaction.atomic
+def classroom_open(*, user: AnyUser, plan: ClassPlan) -> Classroom:
+    """Open a class, with an untaught machine for each side, which the pupils' machines copy.
+
+    Raises:
+        ClassRefusedError: no class can play this game by this rule.
+        ClassQuotaError: the account has too many classes.
+        AccountClosedError: the account is closed.
+    """
+    game = plan_check(plan)
     site_require("learning_machine")
     teacher = cast("User", user)
     account_lock(teacher)

@@ -17,6 +17,7 @@ from games.accounts.views import account_required
 from games.exceptions import MalformedError, PlayError
 from games.transport.error_responses import form_only, refused
 from learning.access import row_id
+from learning.forms.class_proposals import proposal_of
 from learning.forms.classrooms import ClassForm
 from learning.models import ClassStatus
 from learning.selectors.classrooms import classroom_of, classrooms_of, pupils_of
@@ -39,15 +40,17 @@ def classroom_list(request: HttpRequest) -> HttpResponse:
 @teacher_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def classroom_new(request: HttpRequest) -> HttpResponse:
-    """Show the form of a new class, and open the class."""
-    form, status = ClassForm(request.POST or None), 200
+    """Show the form of a new class, say what its machines will learn, and open the class."""
+    form, status, proposal = ClassForm(request.POST or None), 200, None
     if request.method == "POST" and form.is_valid():
         try:
-            return redirect(services.classroom_open(user=request.user, plan=form.plan()))
+            if "propose" not in request.POST:
+                return redirect(services.classroom_open(user=request.user, plan=form.plan()))
+            proposal = proposal_of(form.plan())
         except PlayError as error:
             refusal_add(form, error)
             status = error.status
-    return render(request, "classes/new.html", {"form": form}, status=status)
+    return render(request, "classes/new.html", {"form": form, "proposal": proposal}, status=status)
 
 
 @teacher_required

@@ -339,3 +339,14 @@ def test_class_is_deleted_with_its_machines(classroom: Classroom, desk: Client) 
     assert not Machine.objects.filter(classroom__isnull=False).exists()
     assert not Participant.objects.exists()
     assert browser.get("/class/me").headers["Location"] == "/class"
+
+
+def test_the_form_says_what_will_happen_and_opens_nothing(desk: Client) -> None:
+    answer = desk.post("/classes/new", {**PLAN, "propose": "1"})
+    assert answer.status_code == 200
+    assert "24 pupils, 30 minutes: HER, about 34 games each." in answer.content.decode()
+    assert 'value="7b"' in answer.content.decode(), "the form keeps what was typed"
+    refused = desk.post("/classes/new", {**PLAN, "preset": "circles", "propose": "1"})
+    assert refused.status_code == 400
+    assert "No machine with boxes learns Hexapawn by the rule" in refused.content.decode()
+    assert not Classroom.objects.exists()
