@@ -109,8 +109,8 @@ there() {
     chroot "$root" /usr/bin/env -i -C /root/beadbox HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin "${settings[@]}" "$@"
 }
 
-# The installed library must leave the same beads, random state and strength as the checkout. The examples of its
-# documents must hold, and its command must write the same file in a pipe as in a terminal.
+# The installed library must leave the same beads, random state and strength as the checkout, and the programs of ten
+# pages must print the same. The examples of its documents must hold.
 library() {
     training=tests/beadbox/installed_training.py
     wheels=/root/wheels programs=/root/environment/bin
@@ -119,6 +119,9 @@ library() {
     expected=$(PYTHONPATH=. .venv/bin/python "$training")
     cp "$training" "$root/root/training.py"
     cp tests/beadbox/installed_examples.py "$root/root/examples.py"
+    BEADBOX_LOCAL=1 .venv/bin/python manage.py shell --no-imports --command \
+        "from pathlib import Path; from tests.learning.page_programs import write; write(Path('$root/root/pages'))" || return 1
+    pages=$(for page in "$root"/root/pages/*.py; do PYTHONPATH=. .venv/bin/python "$page"; done)
     there python3 -m venv /root/environment
     for extras in "" "[fast]"; do
         there $programs/pip install --quiet --disable-pip-version-check "$wheel$extras"
@@ -126,14 +129,33 @@ library() {
         echo "make bare: beadbox$extras trains as the checkout does."
         n_examples=$(there $programs/python -I /root/examples.py) || return 1
         echo "make bare: $n_examples examples of beadbox$extras hold."
-        train="$programs/beadbox train --game noughts-and-crosses --games 200 --seed 1"
-        there $train /root/piped.json >"$root.log" || return 1
-        ! grep -q $'[\r\033]' "$root.log" || return 1
-        there script --quiet --return --command "$train /root/terminal.json" /dev/null >"$root.log" || return 1
-        cmp "$root/root/piped.json" "$root/root/terminal.json" || return 1
-        rm "$root/root/piped.json" "$root/root/terminal.json"
+        [ "$(for number in {0..9}; do there $programs/python -I /root/pages/page$number.py; done)" = "$pages" ] || return 1
+        echo "make bare: the programs of ten pages print the same with beadbox$extras."
+        in_pipe_and_terminal || return 1
         echo "make bare: beadbox$extras has its command, in a pipe and in a terminal."
     done
+}
+
+# Each command must print the same in a pipe as in a terminal of 80 columns, in which no line is longer; only a terminal
+# gets a progress bar. Both trainings must write the same file.
+in_pipe_and_terminal() {
+    command=$programs/beadbox
+    train="train --game noughts-and-crosses --games 200 --seed 1"
+    for words in "$train /root/machine.json" "strength /root/machine.json" "show /root/machine.json" \
+        "show /root/machine.json ........." "solve hexapawn" "show" "play hexapawn --against perfect"; do
+        input=/dev/null
+        [ "${words%% *}" != play ] || { echo resign >"$root/root/moves"; input=/root/moves; }
+        there sh -c "$command $words <$input" >"$root.log" 2>&1 || { cat "$root.log"; return 1; }
+        ! grep -q $'[\r\033]' "$root.log" || return 1
+        [ "${words%% *}" != train ] || mv "$root/root/machine.json" "$root/root/piped.json"
+        there script --quiet --return --command "stty cols 80 rows 24; $command $words <$input" \
+            /dev/null >"$root.screen" || { cat "$root.screen"; return 1; }
+        lines=$(tr '\r' '\n' <"$root.screen" | grep -v '^\[[#.]*\]' | grep . || true)
+        [ "$lines" = "$(grep . "$root.log")" ] || { diff <(echo "$lines") "$root.log"; return 1; }
+        ! LC_ALL=C.UTF-8 grep -E '.{81}' <(tr '\r' '\n' <"$root.screen") || return 1
+    done
+    cmp "$root/root/piped.json" "$root/root/machine.json" || return 1
+    rm "$root/root/piped.json" "$root/root/machine.json"
 }
 
 # The site must answer at the address that it prints; after Ctrl-C none of its processes may run.
