@@ -13,8 +13,11 @@ from hypothesis import strategies as st
 
 from beadbox.learners.facts import facts_file, facts_of
 from beadbox.rules.errors import IllegalMoveError, InvalidMoveError, InvalidPositionError, UnknownGameError
+from beadbox.rules.hexapawn.rules import Hexapawn
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES, family_games, game_get
+from beadbox.rules.squares import SYMMETRIES
+from beadbox.strength.graph import graph_compile
 from tests.beadbox.rules.walks import MAX_PLIES, episodes, met, refusal
 from tests.toys import TOYS
 
@@ -267,6 +270,14 @@ def test_rules_are_invariant_under_symmetries(game):
                 assert game.apply(image, carried) == game.transform(game.apply(position, move), symmetry)
 
 
+def test_false_symmetry_fails():
+    """The turns of a square are no symmetries of hexapawn, whose pawns have a direction."""
+    game = Hexapawn(3, 3)
+    game.symmetries = SYMMETRIES
+    with pytest.raises(AssertionError):
+        test_rules_are_invariant_under_symmetries(game)
+
+
 @every_game
 def test_distinct_moves_are_orbits_of_the_stabiliser(game):
     """Moves of one class lead to the same canonical position; each legal move belongs to exactly one class."""
@@ -351,6 +362,13 @@ def test_flags_of_endless_play_agree(game):
     assert game.ply_limit > 0
     assert game.endless_winner is None or not game.always_ends
     assert game.takes_boxes or not game.listable, "a machine can have a box for each position of a list"
+
+
+@every_game
+def test_game_that_always_ends_has_no_loops(game):
+    """The graph refuses, by its name, a game whose positions can return; ``test_cabinet.py`` has a false game."""
+    if game.listable and game.always_ends:
+        assert len(graph_compile(game, reduced=True).positions) > 1
 
 
 @every_game
