@@ -211,10 +211,8 @@ class SocketSession(SessionStore):
         return dict(_session_decoded(row[0]))
 
 
-@lru_cache(maxsize=4096)
-def _session_decoded(text: str) -> dict[str, Any]:
-    """Decode the signed text of a session. The cached result must not be changed."""
-    return SessionStore().decode(text)
+_session_decoded = lru_cache(maxsize=4096)(SessionStore().decode)
+"""Decodes the signed text of a session. The cached result must not be changed."""
 
 
 def _bearer_of_scope(scope: dict[str, Any]) -> str | None:

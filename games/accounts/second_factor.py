@@ -96,10 +96,8 @@ class StaffSite(AdminSite):
             return redirect_to_login(_next_url(request), reverse("admin:second_factor"))
         return super().login(request, extra_context)
 
-    @method_decorator(form_only("admin:index"))
-    def logout(self, request: HttpRequest, extra_context: dict[str, object] | None = None) -> Any:
-        """Log out on POST; a GET redirects to the admin's index."""
-        return super().logout(request, extra_context)
+    logout = method_decorator(form_only("admin:index"))(AdminSite.logout)
+    """Logs out on POST; a GET redirects to the admin's index."""
 
     @method_decorator(never_cache)
     def second_factor(self, request: HttpRequest) -> HttpResponse:

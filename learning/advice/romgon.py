@@ -207,7 +207,7 @@ class RomgonAdviser(Adviser[Question, ValuingPolicy]):
         worth = terms(board, side, options)
         outcome = board_outcome(board, side, options)
         return {
-            "evaluation": _number(worth.total),
+            "evaluation": _number(sum(worth)),
             "flipModeEnabled": options.flip,
             "legalMoves": [_action_view(board, move) for move in legal_moves(board, side, options)],
             "terms": {name: _number(value) for name, value in worth._asdict().items()},

@@ -10,12 +10,10 @@ from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
 
-from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
-from beadbox.rules.registry import game_get
 from games.models import new_code
 from games.validators import name_validate
-from learning.models.machines import Machine, SharedLink, link_secret
+from learning.models.machines import Machine, OfGame, SharedLink, link_secret
 
 NAME_LENGTH = 24
 """Maximum number of characters of a pupil's name: what a line of the projector holds."""
@@ -27,7 +25,7 @@ class ClassStatus(models.TextChoices):
     FINISHED = "finished", "finished"
 
 
-class Classroom(models.Model):
+class Classroom(OfGame):
     """A class: a teacher's account, a game, and machines that the class owns.
 
     Pupils join by the code or by the link with the ``secret``. The ``link`` shows the machines of the class, but lets
@@ -76,11 +74,6 @@ class Classroom(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("classroom", args=[self.pk])
-
-    @property
-    def game_rules(self) -> AnyGame:
-        """The rules of the game that the class plays."""
-        return game_get(self.game)
 
     @property
     def sides(self) -> tuple[Side, ...]:

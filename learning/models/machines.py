@@ -100,7 +100,21 @@ def machine_slug() -> str:
     return f"m-{new_code(SLUG_LENGTH)}"
 
 
-class Machine(models.Model):
+class OfGame(models.Model):
+    """A row that belongs to one game, by its slug."""
+
+    game: models.SlugField[str, str]
+
+    class Meta:
+        abstract = True
+
+    @property
+    def game_rules(self) -> AnyGame:
+        """The rules of the game with this slug."""
+        return game_get(self.game)
+
+
+class Machine(OfGame):
     """A machine that learns: its copy of a rule, the side that it plays, and the totals of its games."""
 
     slug = models.SlugField(max_length=60, unique=True, default=machine_slug)
@@ -309,11 +323,6 @@ class Machine(models.Model):
         link = None if self.share_id is None else link_mark(self.share_id)
         pupil = None if self.pupil is None else pupil_mark(self.pupil)
         return [entry for entry in (owner, link, pupil) if entry is not None]
-
-    @property
-    def game_rules(self) -> AnyGame:
-        """The rules of the machine's game."""
-        return game_get(self.game)
 
     @cached_property
     def rule(self) -> Rule:

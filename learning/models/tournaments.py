@@ -8,11 +8,9 @@ from django.db.models import F, Q
 from django.urls import reverse
 from django.utils import timezone
 
-from beadbox.rules.game import AnyGame
-from beadbox.rules.registry import game_get
 from games.validators import name_validate
 from learning.models.jobs import Job, JobStatus
-from learning.models.machines import SIDES, Machine
+from learning.models.machines import SIDES, Machine, OfGame
 
 
 class TournamentFormat(models.TextChoices):
@@ -22,7 +20,7 @@ class TournamentFormat(models.TextChoices):
     SWISS = "swiss", "Swiss: players with similar scores meet"
 
 
-class Tournament(models.Model):
+class Tournament(OfGame):
     """A tournament between machines and fixed opponents. No machine learns: each plays as it was at the start."""
 
     owner = models.ForeignKey(
@@ -53,11 +51,6 @@ class Tournament(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("tournament", args=[self.pk])
-
-    @property
-    def game_rules(self) -> AnyGame:
-        """The rules of the tournament's game."""
-        return game_get(self.game)
 
 
 class TournamentEntry(models.Model):

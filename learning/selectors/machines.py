@@ -24,7 +24,7 @@ from beadbox.rules.outcome import Result, Side
 from games.accounts.principal import AnyUser, Principal, RoomsOf
 from games.live.match_lists import rooms_where
 from games.models import Room
-from learning.access import is_seen, machines_visible, owned_by
+from learning.access import cause_hidden, is_seen, machines_visible, owned_by
 from learning.models import (
     JobStatus,
     Lesson,
@@ -192,11 +192,6 @@ def lessons_missing() -> list[int]:
         return [machine_id for (machine_id,) in cursor.fetchall()]
 
 
-def lesson_at(machine: Machine, number: int) -> QuerySet[Lesson]:
-    """Return the machine's lesson of this number, if it exists, as a query of at most one row, with match and run."""
-    return machine.lessons.select_related("match__room", "run").filter(number=number)
-
-
 def games_at(machine: Machine, number: int) -> int:
     """Return the number of games that the machine had played after the lesson of this number."""
     tally = machine.lessons.filter(number__gt=number).aggregate(
@@ -251,6 +246,13 @@ def lesson_line(lesson: Lesson, *, is_hidden: bool) -> dict[str, Any]:
     word = {Result.WIN: "Won", Result.DRAW: "Drew", Result.LOSS: "Lost"}[result]
     url = lesson.match.get_absolute_url() if lesson.match and not is_hidden else None
     return {"sentence": f"{word} a match.", "url": url, "age": lesson.created_at, "result": result.name.lower()}
+
+
+def lesson_line_at(machine: Machine, number: int, viewer: Principal) -> dict[str, Any] | None:
+    """Return the :func:`lesson_line` of the machine's lesson of this number; ``None`` if there is no such lesson."""
+    lessons = machine.lessons.select_related("match__room", "run").annotate(is_hidden=cause_hidden(viewer))
+    lesson = lessons.filter(number=number).first()
+    return None if lesson is None else lesson_line(lesson, is_hidden=lesson.is_hidden)
 
 
 def machine_loss(machine: Machine) -> dict[str, int]:

@@ -36,12 +36,9 @@ class ForgivingRedisCache(RedisCache):
 
     def __init__(self, server: str, params: dict[str, Any]) -> None:
         super().__init__(server, params)
-        self.server, self.options = server, params.get("OPTIONS", {})
-
-    @functools.cached_property
-    def client(self) -> Any:
-        """A Redis client, for operations that Django's cache lacks."""
-        return redis.Redis.from_url(self.server, **self.options)
+        self.server = server
+        self.client: Any = redis.Redis.from_url(server, **params.get("OPTIONS", {}))
+        """A Redis client, for operations that Django's cache lacks. It connects at its first use."""
 
     asked_again_at: ClassVar[dict[str, float]] = {}
     """Monotonic time of the next attempt for each silent server, by URL; shared by all threads of a process."""

@@ -260,7 +260,7 @@ def test_outlooks_equal_the_evaluation_after_each_action(slug: str) -> None:
             expected = [
                 (
                     move,
-                    evaluate(after(position.board, move), position.side, options).total,
+                    sum(evaluate(after(position.board, move), position.side, options)),
                     is_won_by_the_board(after(position.board, move), position.side, options),
                 )
                 for move in game.legal_moves(position)

@@ -29,7 +29,7 @@ CENTER = frozenset(CELL[cell_id] for cell_id in ("3-3", "3-4", "3-5", "3-6"))
 
 
 class Terms(NamedTuple):
-    """The six terms of the evaluation of a board for one side, each a multiple of ½."""
+    """The six terms of the evaluation of a board for one side, each a multiple of ½. Their sum is the evaluation."""
 
     material: float
     advancement: float
@@ -37,11 +37,6 @@ class Terms(NamedTuple):
     mobility: float
     threats: float
     center: float
-
-    @property
-    def total(self) -> float:
-        """The evaluation: the sum of the terms."""
-        return sum(self)
 
 
 def evaluate(board: Board, me: Side, options: Options = CORE) -> Terms:

@@ -18,7 +18,7 @@ WIN = 1_000_000
 
 def full(terms: Terms) -> float:
     """Return the value of a leaf at levels that use all six terms."""
-    return terms.total
+    return sum(terms)
 
 
 def plain(terms: Terms) -> float:

@@ -14,7 +14,7 @@ import numpy as np
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.boxes.population import Population, TrainingMeasurements
 from beadbox.learners.boxes.rule import BoxRule
-from beadbox.learners.boxes.table import BoxTable, boxes_compile
+from beadbox.learners.boxes.table import boxes_compile
 from beadbox.policies.registry import UNIFORM
 from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
@@ -52,11 +52,6 @@ class TrainingConfig:
         """The same config for the other side."""
         return replace(self, side=self.side.other)
 
-    @property
-    def table(self) -> BoxTable:
-        """The compiled boxes of the machine."""
-        return boxes_compile(self.game, self.side, self.rule)
-
 
 def curve_marks(until: int) -> list[int]:
     """Return the numbers of games at which a curve has a point: 0 to 20, then 24 per power of ten, up to ``until``."""
@@ -84,7 +79,8 @@ class Cohort:
         partners = None
         if config.teacher == PARTNER:
             partners = Population.fresh(boxes_compile(config.game, config.side.other, config.rule), sources)
-        return cls(Population.fresh(config.table, sources), partners)
+        table = boxes_compile(config.game, config.side, config.rule)
+        return cls(Population.fresh(table, sources), partners)
 
     def train(self, teacher: str, marks: Sequence[int], measures: Sequence[str]) -> TrainingMeasurements:
         """Train up to the last mark (games from now on, ascending); return the learners' state at each mark.

@@ -120,10 +120,6 @@ class QLearner:
         self.values.need(one.key for one in entries)
         return tuple(Candidate(one.move, one.key, self.values[one.key], one.outlook, one.ends) for one in entries)
 
-    def keys(self, position: AnyPosition) -> tuple[str, ...]:
-        """Return the keys of every legal move, in canonical order, without reading any value."""
-        return self.engine.keys(self.game, position)
-
     def choose(self, position: AnyPosition, rng: Random) -> Chosen:
         """Choose a move: with chance ε at random, else the greatest Q + E/100, of equals the canonically first.
 

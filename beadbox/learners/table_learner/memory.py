@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import ClassVar, Self
@@ -41,18 +41,18 @@ class EntryTable:
     """The entries that a rule can ever have, as arrays.
 
     Attributes:
-        entry_of: the index of each key's entry, in ascending order.
+        keys: keys in the order of their entries.
         edge_entry: ``(n_edges,) int32``, the entry of each move, −1 for a move without an entry.
     """
 
     graph: Graph
-    entry_of: Mapping[str, int]
+    keys: tuple[str, ...]
     edge_entry: Int32s
 
     @cached_property
-    def keys(self) -> tuple[str, ...]:
-        """Keys in the order of their entries."""
-        return tuple(self.entry_of)
+    def entry_of(self) -> dict[str, int]:
+        """The index of each key's entry."""
+        return {key: entry for entry, key in enumerate(self.keys)}
 
 
 def entries_compile(game: AnyGame, rule: TableRule) -> EntryTable:
@@ -73,7 +73,7 @@ def _entries_compile(game: AnyGame, rule: TableRule) -> EntryTable:
         for move in game.legal_moves(position):
             key = entry_key(game, rule, position, move)
             edge_entry.append(-1 if key is None else entry_of.setdefault(key, len(entry_of)))
-    return EntryTable(graph, entry_of, np.array(edge_entry, np.int32))
+    return EntryTable(graph, tuple(entry_of), np.array(edge_entry, np.int32))
 
 
 @lru_cache(maxsize=TABLES_KEPT)

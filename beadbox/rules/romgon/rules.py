@@ -123,17 +123,6 @@ def _shuttle(position: Position, index: int) -> tuple[int, frozenset[int]] | Non
     return kind_of(board[move.origin]), frozenset((move.origin, move.target))
 
 
-@lru_cache(maxsize=1 << 12)
-def _outcome(position: Position, options: Options) -> Outcome | None:
-    if by_board := board_outcome(position.board, position.side, options):
-        return by_board
-    if _is_repeated(position):
-        return Outcome(position.side, THREEFOLD_REPETITION)
-    if options.shuttle and _is_shuttled(position):
-        return Outcome(position.side, SHUTTLE)
-    return Outcome(None, MOVE_LIMIT) if position.ply >= MAX_PLIES else None
-
-
 ADDITIONS = MappingProxyType(
     {
         "flip": Addition(
@@ -301,8 +290,15 @@ class Romgon(Game[Position, Move]):
         past, moves = ((), ()) if forgets else ((*position.past, board), (*position.moves, move))
         return Position(after(board, move), position.side.other, position.ply + 1, past, moves)
 
+    @lru_cache(maxsize=1 << 12)  # noqa: B019 - games live as long as the process
     def outcome(self, position: Position) -> Outcome | None:
-        return _outcome(position, self.options)
+        if by_board := board_outcome(position.board, position.side, self.options):
+            return by_board
+        if _is_repeated(position):
+            return Outcome(position.side, THREEFOLD_REPETITION)
+        if self.options.shuttle and _is_shuttled(position):
+            return Outcome(position.side, SHUTTLE)
+        return Outcome(None, MOVE_LIMIT) if position.ply >= MAX_PLIES else None
 
     def transform(self, position: Position, symmetry: Symmetry) -> Position:
         return position

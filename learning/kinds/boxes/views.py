@@ -121,9 +121,7 @@ def boxes_at(request: HttpRequest, machine_id: int, number: int) -> HttpResponse
         beads = look.boxes_at(machine, number)
     except HistoryCompactedError as error:
         return refused_json(error)
-    hidden = cause_hidden(Principal.of(request.user))
-    lesson = selectors.lesson_at(machine, number).annotate(is_hidden=hidden).first()
-    line = selectors.lesson_line(lesson, is_hidden=lesson.is_hidden) if lesson else None
+    line = selectors.lesson_line_at(machine, number, Principal.of(request.user))
     return JsonResponse(
         {
             "number": number,

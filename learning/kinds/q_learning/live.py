@@ -62,11 +62,11 @@ class QLearningLive(KeyedLive):
 
     def teach(self, memory: QMemory, ended: Ended) -> Tally:
         """Let the memory learn from each seat of its machine: both seats, first side first, if it played itself."""
-        tally = Tally()
+        tally, learner = Tally(), memory.machine
         for result, decisions in seats_decided(ended):
             memory.teach(
                 [
-                    (decision.ply, Learnt(decision.key, memory.machine.keys(position)))
+                    (decision.ply, Learnt(decision.key, learner.engine.keys(learner.game, position)))
                     for decision, position in decisions
                 ],
                 result,

@@ -49,7 +49,7 @@ def test_two_matches_against_itself_to_the_digit(slug: str) -> None:
         for ply in match.plies.order_by("number"):
             keys = [key(game, position, game.format_move(move)) for move in game.legal_moves(position)]
             totals = [
-                table.get(one, 0.0) + evaluate(after(position.board, move), position.side, game.options).total / 100
+                table.get(one, 0.0) + sum(evaluate(after(position.board, move), position.side, game.options)) / 100
                 for one, move in zip(keys, game.legal_moves(position), strict=True)
             ]
             decision = Decision.objects.get(seat__match=match, ply=ply.number)
