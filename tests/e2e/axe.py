@@ -1,7 +1,7 @@
 """Runs axe-core on a page: the rules of WCAG 2.2 AA that a program can check, and axe's best practices.
 
-axe-core comes with the tools of ``tests/js`` (``make test`` installs them). The page is checked as it is. axe enters it
-past the content security policy, as an extension of a reader's browser would.
+axe-core is one of the tools of ``tests/js`` (``make test`` installs them). axe bypasses the content security policy, as
+a browser extension does, so that the page is checked unchanged.
 """
 
 from collections.abc import Iterable
@@ -13,14 +13,14 @@ from playwright.sync_api import Page
 SOURCE = settings.BASE_DIR / "tests" / "js" / "node_modules" / "axe-core" / "axe.min.js"
 THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 RULES = {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
-# The rules about colours; only these need a second check in another theme.
+# The rules about colours. Only these rules are checked again in the other theme.
 COLOUR_RULES = {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}
 
-# Animations between the themes are finished first: their colours belong to neither. `preload` is off, since axe would
-# add a style sheet of its own to the page, which the policy refuses.
-RUN = """async ([runOnly, besides]) => {
+# Animations between the themes are finished first, because their colours belong to neither theme. `preload` is off,
+# because axe would add a style sheet to the page, which the policy refuses.
+RUN_AXE = """async ([runOnly, ignored]) => {
   for (const animation of document.getAnimations()) animation.finish();
-  const rules = Object.fromEntries(besides.map((id) => [id, { enabled: false }]));
+  const rules = Object.fromEntries(ignored.map((id) => [id, { enabled: false }]));
   const options = { runOnly, rules, resultTypes: ["violations"], preload: false, iframes: false };
   const { violations } = await axe.run(document, options);
   return violations.flatMap(({ id, help, nodes }) =>
@@ -28,11 +28,11 @@ RUN = """async ([runOnly, besides]) => {
 }"""
 
 
-def violations(page: Page, besides: Iterable[str] = ()) -> list[str]:
-    """Return axe's findings on the page in both themes, without the rules ``besides``."""
+def violations(page: Page, ignored: Iterable[str] = ()) -> list[str]:
+    """Return axe's findings on the page in both themes, without the rules ``ignored``."""
     page.evaluate(SOURCE.read_text())
-    wrong = []
+    found = []
     for theme, rules in zip(THEMES, (RULES, COLOUR_RULES), strict=True):
         page.emulate_media(color_scheme=theme)
-        wrong += [f"{theme}, {words}" for words in page.evaluate(RUN, [rules, list(besides)])]
-    return wrong
+        found += [f"{theme}, {words}" for words in page.evaluate(RUN_AXE, [rules, list(ignored)])]
+    return found

@@ -1,7 +1,7 @@
 """A live site and a real browser: uvicorn serves the real application in a thread, and Chromium visits it.
 
 ``page.goto("/")`` goes to the site; each test starts with an empty database. ``page`` is one visitor; ``visitor()``
-makes more, each with their own cookies. Any complaint of a browser fails the test (``watch``).
+opens more visitors, each with their own cookies. Errors in a browser fail the test (fixture ``watch``).
 """
 
 import os
@@ -53,7 +53,7 @@ class LiveSite:
     def start(self) -> None:
         from menace_site.asgi import application
 
-        # Bound here, so that no other program takes the port before the site serves.
+        # Bound before the server starts, so that no other program takes the port.
         self.socket = socket.socket()
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self.socket.bind(("127.0.0.1", self.port))
@@ -89,7 +89,7 @@ class LiveSite:
 
 @pytest.fixture(scope="session")
 def live_site(django_db_setup: None) -> Iterator[LiveSite]:
-    # Playwright's loop runs in this thread, so Django takes each query of a test for one in async code.
+    # Playwright's event loop runs in this thread, so Django would refuse each query of a test as one in async code.
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
     site = LiveSite()
     yield site
@@ -104,7 +104,7 @@ def base_url(live_site: LiveSite) -> str:
 
 @pytest.fixture(autouse=True)
 def _database(transactional_db: None, live_site: LiveSite) -> Iterator[None]:
-    """Give the server committed data only, and wait for it before the tables are emptied."""
+    """Use a database with committed data, and wait until the server is idle before the tables are emptied."""
     yield
     assert wait_until(live_site.is_idle)
 
@@ -113,7 +113,7 @@ def _database(transactional_db: None, live_site: LiveSite) -> Iterator[None]:
 def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
     browser = chromium()
     if browser is None:
-        pytest.fail("There is no Chromium: install it, or name it in CHROMIUM.")
+        pytest.fail("There is no Chromium. Install it, or set CHROMIUM to its path.")
     return {
         **browser_type_launch_args,
         "executable_path": browser,
@@ -123,7 +123,7 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[s
     }
 
 
-NOTICE_VIOLATIONS = """
+REPORT_VIOLATIONS = """
 document.addEventListener("securitypolicyviolation", (event) =>
   console.error(`Content Security Policy: ${event.effectiveDirective} refused ${event.blockedURI}`));
 """
@@ -146,9 +146,9 @@ class Watch:
         """Allow complaints that match these patterns, in a test that causes them."""
         self._allowed += [re.compile(pattern) for pattern in patterns]
 
-    def over(self, context: BrowserContext) -> BrowserContext:
+    def observe(self, context: BrowserContext) -> BrowserContext:
         context.set_default_timeout(PAGE_HANG_S * 1000)
-        context.add_init_script(NOTICE_VIOLATIONS)
+        context.add_init_script(REPORT_VIOLATIONS)
         context.on("console", self._console)
         context.on("weberror", lambda error: self.complaints.append(f"exception: {error.error}"))
         context.on("request", self._request)
@@ -170,7 +170,7 @@ class Watch:
             self.complaints.append(f"another origin: {request.url}")
 
     def _failed(self, request: Request) -> None:
-        # The browser aborts the requests of a page that is left.
+        # The browser aborts the requests of a page when it leaves the page.
         if request.failure != "net::ERR_ABORTED":
             self.complaints.append(f"failed: {request.failure} {request.url}")
 
@@ -188,7 +188,7 @@ def watch(base_url: str) -> Iterator[Watch]:
 
 @pytest.fixture
 def context(new_context: Callable[..., BrowserContext], watch: Watch) -> BrowserContext:
-    return watch.over(new_context())
+    return watch.observe(new_context())
 
 
 Visitor = Callable[..., Page]
@@ -197,7 +197,7 @@ Visitor = Callable[..., Page]
 @pytest.fixture
 def visitor(new_context: Callable[..., BrowserContext], watch: Watch) -> Visitor:
     """Return a function that opens a page in another browser context; its options are those of a context."""
-    return lambda **options: watch.over(new_context(**options)).new_page()
+    return lambda **options: watch.observe(new_context(**options)).new_page()
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Contrasts computed on a page: of text, and of everything that a player has to tell apart (WCAG 1.4.3 and 1.4.11)."""
+"""Contrasts on a page: of text, and of all shapes that a player has to distinguish (WCAG 1.4.3 and 1.4.11)."""
 
 from playwright.sync_api import Page
 
@@ -7,8 +7,8 @@ from tests.e2e.axe import THEMES
 TEXT_MIN_CONTRAST = 4.5
 MIN_CONTRAST = 3.0
 
-# The contrast of every piece of text with the first opaque colour behind it.
-FAINT = """(least) => {
+# Returns the texts with too little contrast to the first opaque colour behind them.
+LOW_TEXT_CONTRASTS = """(least) => {
   const context = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
   const rgba = (colour) => {
     context.clearRect(0, 0, 1, 1);
@@ -38,8 +38,8 @@ FAINT = """(least) => {
   return faint;
 }"""
 
-# Beads against the wood, their marks against the glass: at least 3 to 1 and 4.5 to 1.
-DULL_BEADS = """() => {
+# Returns beads with a contrast below 3 to the wood, and marks with a contrast below 4.5 to the glass of their bead.
+LOW_BEAD_CONTRASTS = """() => {
   const context = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
   const light = (colour) => {
     context.fillStyle = colour;
@@ -66,10 +66,10 @@ DULL_BEADS = """() => {
   return dull;
 }"""
 
-# Pieces, lines of boards, beads and drawn curves against the paint behind them; words in pictures likewise; edges or
-# faces of buttons and fields against their background. Elements that are faint on purpose (a ghost, a removed bead, a
-# disabled button) and buttons of words alone are left out.
-DULL = """([least, leastText]) => {
+# Returns shapes with too little contrast to their background: pieces, lines of boards, beads, curves, text in pictures,
+# and the edges or faces of buttons and fields. Elements that are faint on purpose (a ghost, a removed bead, a disabled
+# button) and buttons that are only text are not checked.
+LOW_SHAPE_CONTRASTS = """([least, leastText]) => {
   const context = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
   const rgba = (colour) => {
     context.clearRect(0, 0, 1, 1);
@@ -97,7 +97,7 @@ DULL = """([least, leastText]) => {
   const SHAPES = "path, rect, circle, ellipse, polygon, polyline, line";
   const things = ".ruling, .piece, .piece-disc, .piece-man, .piece-shape, .bead, .thread, .wall-mark, .wall-grid,"
     + " .wall-man, .curve-legend line, .progress-line, .list-curve polyline:not(.curve-half)";
-  // Pieces and beads lie beside each other; words lie on them.
+  // Pieces and beads do not overlap, but text may lie on them.
   const behind = (thing) => {
     let picture = thing.closest("svg");
     while (picture.parentElement.closest("svg")) picture = picture.parentElement.closest("svg");
@@ -115,19 +115,19 @@ DULL = """([least, leastText]) => {
     return found ?? under(picture);
   };
   const faint = [];
-  const told = (one, score) => faint.push(`${score.toFixed(2)} ${one.outerHTML.replace(/\\s+/g, " ").slice(0, 110)}`);
+  const report = (one, score) => faint.push(`${score.toFixed(2)} ${one.outerHTML.replace(/\\s+/g, " ").slice(0, 110)}`);
   for (const thing of document.querySelectorAll(things)) {
     if (!isSeen(thing)) continue;
     const parts = thing.matches(SHAPES) ? [thing] : [...thing.querySelectorAll(SHAPES)];
     const styles = parts.map((part) => getComputedStyle(part));
     const colours = styles.flatMap(({ fill, stroke }) => [fill, stroke]).filter(isSolid);
     const score = Math.max(0, ...colours.map((colour) => contrast(colour, behind(thing))));
-    if (score < least) told(thing, score);
+    if (score < least) report(thing, score);
   }
   for (const words of document.querySelectorAll("svg text")) {
     if (!isSeen(words) || !words.textContent.trim()) continue;
     const score = contrast(getComputedStyle(words).fill, behind(words));
-    if (score < leastText) told(words, score);
+    if (score < leastText) report(words, score);
   }
   const fields = "input:not([type=hidden], [type=checkbox], [type=radio], [type=range], [type=file])";
   const buttons = "button, .button, .closelink, .deletelink, select, textarea";
@@ -138,18 +138,20 @@ DULL = """([least, leastText]) => {
     const isEdged = parseFloat(borderTopWidth) > 0 && parseFloat(borderLeftWidth) > 0 && isSolid(edge);
     const isFaced = isSolid(face) && contrast(face, ground) > 1;
     const score = Math.max(isEdged ? contrast(edge, ground) : 0, isFaced ? contrast(face, ground) : 0);
-    if ((isEdged || isFaced) && score < least) told(one, score);
+    if ((isEdged || isFaced) && score < least) report(one, score);
   }
   return [...new Set(faint)];
 }"""
 
 
-def faint(page: Page) -> list[str]:
-    """Return elements with too little contrast on the page in both themes: text, pieces, beads, edges of buttons."""
+def low_contrasts(page: Page) -> list[str]:
+    """Return the elements with too little contrast in both themes: text, pieces, beads, edges of buttons."""
     wrong = []
     for theme in THEMES:
         page.emulate_media(color_scheme=theme)
         page.evaluate("document.getAnimations().forEach((one) => one.finish())")
-        words = page.evaluate(FAINT, TEXT_MIN_CONTRAST) + page.evaluate(DULL, [MIN_CONTRAST, TEXT_MIN_CONTRAST])
+        words = page.evaluate(LOW_TEXT_CONTRASTS, TEXT_MIN_CONTRAST) + page.evaluate(
+            LOW_SHAPE_CONTRASTS, [MIN_CONTRAST, TEXT_MIN_CONTRAST]
+        )
         wrong += [f"{theme}: {one}" for one in words]
     return wrong

@@ -1,4 +1,4 @@
-"""Every page and every state of the site, set up once, for tests of properties that all pages share."""
+"""Every page and state of the site, for tests of properties that all pages have. The data are created once."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -17,7 +17,7 @@ from games.models import Match
 from learning.models import Box, Machine
 from learning.services.machines import machine_create
 from tests.e2e.conftest import LiveSite, Watch
-from tests.e2e.playing import NOUGHTS, cell, expect_plies, expect_turn, play_mouse, romgon_begin
+from tests.e2e.playing import NOUGHTS_PAGE, cell, expect_plies, expect_turn, play_mouse, start_romgon_room
 from tests.factories import finished_experiment, guest, house_machines, play, play_out, room, trained_machine, user
 
 STAFF = "staff"
@@ -44,7 +44,7 @@ class World:
 
 
 def world(site: LiveSite, watch: Watch) -> World:
-    """Create the data in another thread, since Playwright's loop runs in this one."""
+    """Create the data in another thread, because Playwright's event loop runs in this thread."""
 
     def set_up() -> World:
         try:
@@ -61,7 +61,7 @@ def _world(site: LiveSite, watch: Watch) -> World:
     for machine, opponent in ((machines[Side.FIRST], "random"), (machines[Side.SECOND], "perfect")):
         trained_machine(machine, 50_000, opponent=opponent)
     made = World(machines, site, watch)
-    # A finished match, seen by a stranger; one in progress; one that waits; a copy that lost all its beads.
+    # A finished match, a match in progress, a waiting room, and below a copy that has lost beads.
     over = room("menace", guest(1), Side.SECOND)
     play_out(over.room.code, guest(1))
     going_on = room("menace", guest(2))
@@ -90,7 +90,7 @@ def log_in(page: Page, name: str) -> None:
 
 def play_mid(page: Page, _: World) -> None:
     """A match in progress, with the box open."""
-    page.goto(NOUGHTS)
+    page.goto(NOUGHTS_PAGE)
     page.locator("#play-first").click()
     expect_turn(page)
     play_mouse(page, "5")
@@ -99,7 +99,7 @@ def play_mid(page: Page, _: World) -> None:
 
 def play_romgon(page: Page, _: World) -> None:
     """A match on hexagons with a chosen piece, flips and turns on offer, and the engine's view."""
-    romgon_begin(page, "medium", "flip", "turn")
+    start_romgon_room(page, "medium", "flip", "turn")
     cell(page, "1-6").click()
     page.locator("#offers").get_by_role("button", name="Flip").click()
     expect_plies(page, 2)
@@ -124,7 +124,7 @@ def play_past(page: Page, world: World) -> None:
 
 
 def play_waiting(page: Page, _: World) -> None:
-    page.goto(NOUGHTS)
+    page.goto(NOUGHTS_PAGE)
     page.locator('.opponent:has(input[value="human"])').click()
     page.locator("#play-other").click()
     expect(page.locator("#share-words")).to_contain_text("Send this link")
@@ -183,14 +183,14 @@ def play_empty(page: Page, _: World) -> None:
     for box in Box.objects.filter(machine__slug="menace-first", move_number=2):
         box.beads = [0] * len(box.beads)
         box.save()
-    page.goto(NOUGHTS)
+    page.goto(NOUGHTS_PAGE)
     page.locator("#play-second").click()
     expect_turn(page)
     play_mouse(page)
     expect(page.locator("#status")).to_have_attribute("data-status", "finished")
 
 
-def room_of(kind: str) -> Callable[[Page, World], None]:
+def visit_room(kind: str) -> Callable[[Page, World], None]:
     def visit(page: Page, world: World) -> None:
         page.goto(f"/rooms/{world.rooms[kind]}")
         expect(page.locator("#seats li")).to_have_count(2)
@@ -199,7 +199,7 @@ def room_of(kind: str) -> Callable[[Page, World], None]:
     return visit
 
 
-def learning(address: str) -> Callable[[Page, World], None]:
+def visit_learn_page(address: str) -> Callable[[Page, World], None]:
     """*Watch it learn*, paused, with its curve and the band behind it."""
 
     def visit(page: Page, world: World) -> None:
@@ -209,7 +209,7 @@ def learning(address: str) -> Callable[[Page, World], None]:
     return visit
 
 
-def plain(address: str) -> Callable[[Page, World], None]:
+def visit_address(address: str) -> Callable[[Page, World], None]:
     def visit(page: Page, world: World) -> None:
         page.goto(address)
 
@@ -270,7 +270,7 @@ def wrong_login(page: Page, world: World) -> None:
     expect(page.get_by_role("alert")).to_be_visible()
 
 
-def locked(page: Page, world: World) -> None:
+def log_in_locked(page: Page, world: World) -> None:
     world.watch.allow("429")
     from django.conf import settings
     from django.test import override_settings
@@ -299,12 +299,12 @@ def join_unknown(page: Page, world: World) -> None:
     expect(page.locator(".notes")).to_be_visible()
 
 
-def missing(page: Page, world: World) -> None:
+def not_found(page: Page, world: World) -> None:
     world.watch.allow("404")
     page.goto("/rooms/zzzzzz")
 
 
-def of_account(address: str, name: str = "ada") -> Callable[[Page, World], None]:
+def visit_logged_in(address: str, name: str = "ada") -> Callable[[Page, World], None]:
     def visit(page: Page, world: World) -> None:
         log_in(page, name)
         page.goto(address)
@@ -312,8 +312,8 @@ def of_account(address: str, name: str = "ada") -> Callable[[Page, World], None]
     return visit
 
 
-def admin(address: str) -> Callable[[Page, World], None]:
-    return of_account(f"/admin/{address}", STAFF)
+def visit_admin(address: str) -> Callable[[Page, World], None]:
+    return visit_logged_in(f"/admin/{address}", STAFF)
 
 
 def admin_match(page: Page, world: World) -> None:
@@ -346,8 +346,8 @@ def admin_boxes(page: Page, world: World) -> None:
 
 
 @contextmanager
-def lost(page: Page, world: World) -> Iterator[None]:
-    """Cut the page's network for the block."""
+def without_network(page: Page, world: World) -> Iterator[None]:
+    """Disconnect the page from the network during the block."""
     world.watch.allow("WebSocket connection", "ERR_INTERNET_DISCONNECTED")
     page.context.set_offline(True)
     expect(page.locator("#connection")).to_be_visible()
@@ -356,10 +356,10 @@ def lost(page: Page, world: World) -> Iterator[None]:
 
 
 STATES: dict[str, Callable[[Page, World], None]] = {
-    "lobby": plain("/"),
+    "lobby": visit_address("/"),
     "lobby-unknown-code": join_unknown,
     "match-waiting": play_waiting,
-    "match-free-seat": room_of("waiting"),
+    "match-free-seat": visit_room("waiting"),
     "match-playing": play_mid,
     "match-sheet": play_sheet,
     "match-beads": play_beads,
@@ -368,57 +368,57 @@ STATES: dict[str, Callable[[Page, World], None]] = {
     "match-finished": play_finished,
     "match-past": play_past,
     "match-romgon": play_romgon,
-    "play-romgon": plain("/play/romgon-flip-turn"),
-    "match-spectator": room_of("going on"),
-    "match-spectator-finished": room_of("over"),
+    "play-romgon": visit_address("/play/romgon-flip-turn"),
+    "match-spectator": visit_room("going on"),
+    "match-spectator-finished": visit_room("over"),
     "match-exhibition": exhibition,
     "match-seat-taken-over": seat_taken_over,
-    "play": plain("/play/hexapawn"),
-    "choose": plain("/play"),
-    "choose-none": plain("/play?boxes=few&minutes=long"),
-    "facts": plain("/play/hexapawn/facts"),
-    "facts-sources": plain("/play/noughts-and-crosses/facts"),
-    "facts-unlisted": plain("/play/romgon/facts"),
+    "play": visit_address("/play/hexapawn"),
+    "choose": visit_address("/play"),
+    "choose-none": visit_address("/play?boxes=few&minutes=long"),
+    "facts": visit_address("/play/hexapawn/facts"),
+    "facts-sources": visit_address("/play/noughts-and-crosses/facts"),
+    "facts-unlisted": visit_address("/play/romgon/facts"),
     "machine": machine_page,
     "machine-peek": machine_peek,
     "box": box_page,
     "drawings": drawings,
     "machine-large": machine_large,
     "run-large": run_large,
-    "about": plain("/about"),
-    "teachers": plain("/about/teachers"),
-    "lab": plain("/lab"),
-    "experiments": plain("/experiments"),
+    "about": visit_address("/about"),
+    "teachers": visit_address("/about/teachers"),
+    "lab": visit_address("/lab"),
+    "experiments": visit_address("/experiments"),
     "experiment": experiment,
     "experiment-waiting": experiment_waiting,
-    "advice": plain("/ai"),
-    "learn": learning("/learn?games=300"),
-    "learn-wrong": learning("/learn/hexapawn?win=many&games=20&beside=gardner-her"),
-    "login": plain("/login"),
+    "advice": visit_address("/ai"),
+    "learn": visit_learn_page("/learn?games=300"),
+    "learn-wrong": visit_learn_page("/learn/hexapawn?win=many&games=20&beside=gardner-her"),
+    "login": visit_address("/login"),
     "login-wrong": wrong_login,
-    "login-locked": locked,
-    "signup": plain("/signup"),
+    "login-locked": log_in_locked,
+    "signup": visit_address("/signup"),
     "signup-wrong": signup_errors,
-    "password-reset": plain("/password/reset"),
-    "password-reset-sent": plain("/password/reset/sent"),
-    "password-reset-old-link": plain("/password/reset/MQ/none"),
-    "password-reset-done": plain("/password/reset/done"),
-    "account": of_account("/account"),
-    "account-empty": of_account("/account", STAFF),
-    "password-change": of_account("/password"),
-    "password-changed": of_account("/password/done"),
-    "not-found": missing,
-    "admin": admin(""),
-    "admin-machines": admin("learning/machine/"),
+    "password-reset": visit_address("/password/reset"),
+    "password-reset-sent": visit_address("/password/reset/sent"),
+    "password-reset-old-link": visit_address("/password/reset/MQ/none"),
+    "password-reset-done": visit_address("/password/reset/done"),
+    "account": visit_logged_in("/account"),
+    "account-empty": visit_logged_in("/account", STAFF),
+    "password-change": visit_logged_in("/password"),
+    "password-changed": visit_logged_in("/password/done"),
+    "not-found": not_found,
+    "admin": visit_admin(""),
+    "admin-machines": visit_admin("learning/machine/"),
     "admin-machine": admin_machine,
     "admin-boxes": admin_boxes,
     "admin-box": admin_box,
-    "admin-matches": admin("games/match/"),
+    "admin-matches": visit_admin("games/match/"),
     "admin-match": admin_match,
-    "admin-lessons": admin("learning/lesson/"),
-    "admin-queue": admin("queue/"),
-    "admin-usage": admin("usage/"),
-    "admin-block": admin("games/addressblock/add/"),
+    "admin-lessons": visit_admin("learning/lesson/"),
+    "admin-queue": visit_admin("queue/"),
+    "admin-usage": visit_admin("usage/"),
+    "admin-block": visit_admin("games/addressblock/add/"),
     "admin-close": admin_close,
     "match-empty-box": play_empty,
 }

@@ -1,4 +1,4 @@
-"""Every page and every state of the lab, set up once, as ``everywhere`` does for the rest of the site."""
+"""Every page and state of the lab, as ``everywhere`` has them for the rest of the site. The data are created once."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ if TYPE_CHECKING:  # conftest imports this module
 T = TypeVar("T")
 
 
-def aside(make: Callable[[], T]) -> T:
-    """Run a function that uses the database in another thread, since Playwright's loop runs in this one."""
+def run_in_thread(make: Callable[[], T]) -> T:
+    """Run a function that uses the database in another thread, because Playwright's event loop runs in this thread."""
 
     def made() -> T:
         try:
@@ -71,7 +71,7 @@ class Lab:
 
 def lab(watch: Watch, account: Any) -> Lab:
     """Create the data in another thread."""
-    return aside(lambda: _lab(watch, account))
+    return run_in_thread(lambda: _lab(watch, account))
 
 
 def _lab(watch: Watch, account: Any) -> Lab:
@@ -97,7 +97,7 @@ def _lab(watch: Watch, account: Any) -> Lab:
 
 
 def _runs(machines: dict[str, Machine]) -> dict[str, TrainingRun]:
-    """Create a run in every state. No worker runs, so unfinished ones stay as they are."""
+    """Create a run in every state. Without a worker, unfinished runs keep their state."""
     learner, second, busy, frozen = (machines[name] for name in ("learner", "second", "busy", "frozen"))
     stages = [Stage("random", 10_000_000), Stage(str(second.pk), 90_000_000, learns=True)]
     running = training_run_start(machine=busy.slug, stages=stages, seed=5, enqueue=False)
@@ -147,7 +147,7 @@ def _tournaments(account: Any, machines: dict[str, Machine]) -> dict[str, Tourna
 Visit = Callable[[Page, Lab], None]
 
 
-def at(address: str) -> Visit:
+def visit_address(address: str) -> Visit:
     """Visit a page; ``{learner}`` and other names of machines stand for their ids."""
 
     def visit(page: Page, lab: Lab) -> None:
@@ -156,22 +156,22 @@ def at(address: str) -> Visit:
     return visit
 
 
-def opened(address: str) -> Visit:
-    """Visit a page and open everything that can be opened."""
+def visit_with_details_open(address: str) -> Visit:
+    """Visit a page and open all of its ``details`` elements."""
 
     def visit(page: Page, lab: Lab) -> None:
-        at(address)(page, lab)
+        visit_address(address)(page, lab)
         page.evaluate("document.querySelectorAll('main details').forEach((one) => { one.open = true; })")
 
     return visit
 
 
-def refused(address: str, button: str, **fields: str) -> Visit:
+def visit_refused_form(address: str, button: str, **fields: str) -> Visit:
     """Submit a form with invalid fields and the browser's own checks switched off."""
 
     def visit(page: Page, lab: Lab) -> None:
         lab.watch.allow("status: 400", "status of 400")
-        opened(address)(page, lab)
+        visit_with_details_open(address)(page, lab)
         for field, value in fields.items():
             page.locator(f"#id_{field.replace('__', '-')}").fill(value)
         page.evaluate("document.querySelectorAll('form').forEach((one) => { one.noValidate = true; })")
@@ -273,7 +273,7 @@ def why(position: str) -> Visit:
 
 
 def schedule(state: str) -> Visit:
-    return lambda page, lab: void(page.goto(f"/schedules/{lab.schedules[state].pk}"))
+    return lambda page, lab: discard(page.goto(f"/schedules/{lab.schedules[state].pk}"))
 
 
 def schedule_refused(page: Page, lab: Lab) -> None:
@@ -321,7 +321,7 @@ def not_yours(page: Page, lab: Lab) -> None:
     page.goto(f"/machines/{lab.machines['frozen'].pk}/edit")
 
 
-def void(_: object) -> None:
+def discard(_: object) -> None:
     """Discard a value, so that a lambda can be a visit."""
 
 
@@ -336,21 +336,21 @@ EMPTY: dict[str, str] = {
 """Addresses of pages for an account without any data."""
 
 LAB: dict[str, Visit] = {
-    "machines": at("/machines"),
-    "machine-new": at("/machines/new"),
+    "machines": visit_address("/machines"),
+    "machine-new": visit_address("/machines/new"),
     "machine-new-rule": rule_changed,
     "machine-new-refused": rule_refused,
     "machine-new-values": values_refused,
-    "machine-own": at("/machines/{learner}"),
-    "machine-training": at("/machines/{busy}"),
-    "machine-frozen": at("/machines/{frozen}"),
-    "machine-edit": at("/machines/{learner}/edit"),
-    "machine-edit-refused": refused("/machines/{learner}/edit", "#save", name=""),
-    "machine-reset": at("/machines/{learner}/reset"),
-    "machine-delete": at("/machines/{learner}/delete"),
-    "train": at("/machines/{learner}/train"),
+    "machine-own": visit_address("/machines/{learner}"),
+    "machine-training": visit_address("/machines/{busy}"),
+    "machine-frozen": visit_address("/machines/{frozen}"),
+    "machine-edit": visit_address("/machines/{learner}/edit"),
+    "machine-edit-refused": visit_refused_form("/machines/{learner}/edit", "#save", name=""),
+    "machine-reset": visit_address("/machines/{learner}/reset"),
+    "machine-delete": visit_address("/machines/{learner}/delete"),
+    "train": visit_address("/machines/{learner}/train"),
     "train-curriculum": curriculum,
-    "train-refused": refused("/machines/{learner}/train", "#begin", stage__0__games="0"),
+    "train-refused": visit_refused_form("/machines/{learner}/train", "#begin", stage__0__games="0"),
     "run-queued": run("queued"),
     "run-running": run("running"),
     "run-finished": run("finished"),
@@ -371,22 +371,22 @@ LAB: dict[str, Visit] = {
     "why-other-side": why("X........"),
     "why-over": why("XXXOO...."),
     "why-nonsense": why("elephants"),
-    "schedules": at("/schedules"),
-    "schedule-new": at("/machines/{learner}/schedule"),
+    "schedules": visit_address("/schedules"),
+    "schedule-new": visit_address("/machines/{learner}/schedule"),
     "schedule-refused": schedule_refused,
     "schedule": schedule("active"),
     "schedule-paused": schedule("paused"),
-    "tournaments": at("/tournaments"),
-    "tournament-new": opened("/tournaments/new"),
-    "tournament-refused": refused("/tournaments/new", "#begin"),
+    "tournaments": visit_address("/tournaments"),
+    "tournament-new": visit_with_details_open("/tournaments/new"),
+    "tournament-refused": visit_refused_form("/tournaments/new", "#begin"),
     "tournament-running": tournament("running"),
     "tournament-finished": tournament("finished"),
     "tournament-swiss": tournament("swiss"),
-    "print": at("/machines/{learner}/print"),
-    "print-refused": refused("/machines/{learner}/print", "#print", width="3"),
-    "import": opened("/machines/import"),
+    "print": visit_address("/machines/{learner}/print"),
+    "print-refused": visit_refused_form("/machines/{learner}/print", "#print", width="3"),
+    "import": visit_with_details_open("/machines/import"),
     "import-refused": import_refused,
-    "tokens": at("/account/tokens"),
+    "tokens": visit_address("/account/tokens"),
     "token-made": token_made,
     "not-yours": not_yours,
     "api-docs": api_docs,

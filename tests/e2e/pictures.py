@@ -17,9 +17,9 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from beadbox.rules.outcome import Side
 from tests.e2e.conftest import LiveSite, Visitor, Watch
-from tests.e2e.everywhere import STATES, lost, options, play_mid, world
+from tests.e2e.everywhere import STATES, options, play_mid, without_network, world
 from tests.e2e.lab import EMPTY, LAB, lab, sign_in
-from tests.e2e.playing import NOUGHTS, expect_plies, expect_turn, match_of, play_mouse
+from tests.e2e.playing import NOUGHTS_PAGE, expect_plies, expect_turn, match_of, play_mouse
 from tests.factories import house_machines, trained_machine, user
 from tests.waiting import wait_until
 
@@ -42,7 +42,7 @@ def test_pictures_of_every_page(visitor: Visitor, live_site: LiveSite, watch: Wa
         page.context.close()
     page = visitor(**look)
     play_mid(page, made)
-    with lost(page, made):
+    with without_network(page, made):
         take(page, width, "match-reconnecting")
     expect(page.locator("#connection")).to_be_hidden()
     for theme in THEMES:
@@ -51,7 +51,7 @@ def test_pictures_of_every_page(visitor: Visitor, live_site: LiveSite, watch: Wa
 
 def test_pictures_of_the_lab(new_context: Callable[..., BrowserContext], live_site: LiveSite, watch: Watch) -> None:
     """One browser visits every page of the lab once and is drawn to each width."""
-    context = watch.over(new_context(**options(1280, HEIGHTS[1280])))
+    context = watch.observe(new_context(**options(1280, HEIGHTS[1280])))
     account = user("grace")
     sign_in(context, live_site, account)
     page = context.new_page()
@@ -102,7 +102,7 @@ def test_the_picture_of_the_readme(visitor: Visitor) -> None:
         thread.submit(_young_machine).result()
     PLACE.mkdir(parents=True, exist_ok=True)
     page = visitor(**options(1280, 860))
-    page.goto(NOUGHTS)
+    page.goto(NOUGHTS_PAGE)
     page.locator("#play-second").click()
     expect_turn(page)
     opening = match_of(page).plies.get().move

@@ -56,13 +56,13 @@ def play_out_mouse(page: Page) -> None:
         play_mouse(page)
 
 
-NOUGHTS = "/play/noughts-and-crosses"
+NOUGHTS_PAGE = "/play/noughts-and-crosses"
 """The page with all ways to play noughts and crosses."""
 
 
 def start_first(page: Page) -> Match:
     """Start a match against the built-in machine, moving first, and return it."""
-    page.goto(NOUGHTS)
+    page.goto(NOUGHTS_PAGE)
     page.locator("#play-first").click()
     expect_turn(page)
     return match_of(page)
@@ -70,7 +70,7 @@ def start_first(page: Page) -> Match:
 
 def start_other(page: Page, opponent: str, side: str = "first") -> None:
     """Start a match of another kind, by the names on the form."""
-    page.goto(NOUGHTS)
+    page.goto(NOUGHTS_PAGE)
     page.locator(f'.opponent:has(input[value="{opponent}"])').click()
     page.locator(f'.sides label:has(input[value="{side}"])').click()
     page.locator("#play-other").click()
@@ -132,14 +132,14 @@ def changes_stored(match: Match) -> list[tuple[str, int, int]]:
     return stored
 
 
-def start(page: Page, opponent: str, *additions: str) -> Match:
+def start_romgon(page: Page, opponent: str, *additions: str) -> Match:
     """Start a match from Romgon's page with these additions, as Black, and return it."""
-    romgon_begin(page, opponent, *additions)
+    start_romgon_room(page, opponent, *additions)
     expect_turn(page)
     return match_of(page)
 
 
-def romgon_begin(page: Page, opponent: str, *additions: str) -> None:
+def start_romgon_room(page: Page, opponent: str, *additions: str) -> None:
     """Start a match from Romgon's page with these additions."""
     page.goto("/play/romgon")
     for addition in additions:

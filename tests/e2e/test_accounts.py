@@ -77,7 +77,7 @@ def test_a_match_goes_on_after_logging_in(page: Page) -> None:
     expect(page.locator(".rooms li")).to_have_count(1)
 
 
-def test_the_copy_that_somebody_plays_is_found_in_their_account(page: Page) -> None:
+def test_the_account_page_lists_a_played_copy(page: Page) -> None:
     second = house_machines()[Side.SECOND]
     user()
     log_in(page)
@@ -102,7 +102,7 @@ def test_logging_in_and_out(page: Page) -> None:
     expect(page.get_by_role("heading", name="Log in")).to_be_visible()
 
 
-def test_a_page_asked_for_is_opened_after_logging_in(page: Page) -> None:
+def test_log_in_leads_to_the_requested_page(page: Page) -> None:
     user()
     page.goto("/account")
     page.get_by_label("Username").fill("owner")
@@ -111,7 +111,7 @@ def test_a_page_asked_for_is_opened_after_logging_in(page: Page) -> None:
     expect(page).to_have_url(re.compile("/account$"))
 
 
-def test_a_password_can_be_looked_at_while_it_is_typed(page: Page) -> None:
+def test_a_password_can_be_shown_while_typing(page: Page) -> None:
     page.goto("/signup")
     field = page.get_by_label("Password", exact=True)
     field.fill(NEW_PASSWORD)
@@ -132,7 +132,7 @@ def test_a_password_can_be_looked_at_while_it_is_typed(page: Page) -> None:
 
 
 @pytest.mark.soak
-def test_what_was_looked_at_is_sent_as_a_password(page: Page) -> None:
+def test_a_shown_password_is_hidden_before_it_is_sent(page: Page) -> None:
     user()
     page.goto("/login")
     page.get_by_label("Username").fill("owner")
@@ -146,7 +146,7 @@ def test_what_was_looked_at_is_sent_as_a_password(page: Page) -> None:
 
 
 @pytest.mark.soak
-def test_a_new_token_is_copied_by_a_press(page: Page, owner: Any) -> None:
+def test_a_button_copies_a_new_token(page: Page, owner: Any) -> None:
     page.goto("/account/tokens")
     page.locator("#id_name").fill("My notebook")
     page.locator("main form [type=checkbox]").first.check()
@@ -155,7 +155,7 @@ def test_a_new_token_is_copied_by_a_press(page: Page, owner: Any) -> None:
     expect(page.locator("#copied")).to_have_text("The token is copied.")
 
 
-def test_changing_the_password(page: Page, visitor: Visitor) -> None:
+def test_a_password_is_changed(page: Page, visitor: Visitor) -> None:
     user()
     log_in(page)
     page.goto("/account")
@@ -175,7 +175,7 @@ def test_changing_the_password(page: Page, visitor: Visitor) -> None:
     expect_logged_in(elsewhere)
 
 
-def test_a_forgotten_password(page: Page) -> None:
+def test_a_forgotten_password_is_reset_by_e_mail(page: Page) -> None:
     user(email="owner@example.com")
     page.goto("/login")
     page.get_by_role("link", name="Get a new password").click()
@@ -203,7 +203,7 @@ def test_a_forgotten_password(page: Page) -> None:
 
 
 @pytest.mark.soak
-def test_an_unknown_address_gets_the_same_answer(page: Page) -> None:
+def test_a_reset_for_an_unknown_address_looks_the_same(page: Page) -> None:
     page.goto("/password/reset")
     page.get_by_label("Email").fill("nobody@example.com")
     page.get_by_role("button", name="Send the link").click()
@@ -211,7 +211,7 @@ def test_an_unknown_address_gets_the_same_answer(page: Page) -> None:
     assert mail.outbox == []
 
 
-def test_a_wrong_password_and_then_too_many(page: Page, watch: Watch) -> None:
+def test_wrong_passwords_lock_the_account(page: Page, watch: Watch) -> None:
     watch.allow("429")
     user()
     log_in(page, password="not the one")
@@ -229,7 +229,7 @@ def test_a_wrong_password_and_then_too_many(page: Page, watch: Watch) -> None:
     expect(page.locator(".game .is-main").first).to_be_visible()
 
 
-def test_signing_up_says_what_is_wrong(page: Page) -> None:
+def test_sign_up_shows_the_errors_of_its_fields(page: Page) -> None:
     user("ada")
     page.goto("/signup")
     page.get_by_label("Username").fill("ada")

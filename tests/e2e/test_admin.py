@@ -38,7 +38,7 @@ def expect_read_only(page: Page) -> None:
     expect(page.get_by_role("link", name="Delete")).to_have_count(0)
 
 
-def test_boxes_are_boards_and_bars(page: Page) -> None:
+def test_boxes_are_shown_as_boards_and_bars(page: Page) -> None:
     machine = Machine.objects.get(slug="menace-first")
     page.goto(f"/admin/learning/box/?machine__id__exact={machine.pk}&move_number=2")
     rows = page.locator("#result_list tbody tr")
@@ -53,7 +53,7 @@ def test_boxes_are_boards_and_bars(page: Page) -> None:
     expect_read_only(page)
 
 
-def test_visited_boxes(page: Page) -> None:
+def test_the_filter_of_visited_boxes(page: Page) -> None:
     start_first(page)
     play_out_mouse(page)
     visited = [box for box in Box.objects.all() if any(box.visits)]
@@ -61,7 +61,7 @@ def test_visited_boxes(page: Page) -> None:
     expect(page.locator("#result_list tbody tr")).to_have_count(len(visited))
 
 
-def test_matches_with_their_plies(page: Page) -> None:
+def test_a_match_is_shown_with_its_plies(page: Page) -> None:
     start_first(page)
     play_out_mouse(page)
     match = Match.objects.get()
@@ -75,7 +75,7 @@ def test_matches_with_their_plies(page: Page) -> None:
 
 
 @pytest.mark.parametrize("width", [360, 768, 1024])
-def test_a_list_has_the_width_of_a_narrow_window(page: Page, width: int) -> None:
+def test_a_list_fits_a_narrow_window(page: Page, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 900})
     page.goto("/admin/learning/machine/")
     table = page.locator("#changelist .results").bounding_box()
@@ -85,7 +85,7 @@ def test_a_list_has_the_width_of_a_narrow_window(page: Page, width: int) -> None
     expect(page.locator("#changelist-filter")).to_be_visible()
 
 
-def test_of_a_machine_only_what_a_person_may_set(page: Page) -> None:
+def test_a_machine_has_only_its_editable_fields(page: Page) -> None:
     page.goto("/admin/learning/machine/")
     expect(page.locator("#result_list tbody tr")).to_have_count(2)
     page.get_by_role("link", name="MENACE the Second").click()

@@ -20,7 +20,7 @@ def cell(page: Page, name: str) -> Locator:
     return page.locator(f'#board [data-cell="{name}"]')
 
 
-def test_a_board_is_set_up_asked_about_and_the_move_shown(page: Page, watch: Watch) -> None:
+def test_a_board_is_set_up_and_the_advised_move_is_shown(page: Page, watch: Watch) -> None:
     watch.allow("400")
     page.goto("/ai")
     page.locator("#game").select_option("noughts-and-crosses")
@@ -47,7 +47,7 @@ def test_a_board_is_set_up_asked_about_and_the_move_shown(page: Page, watch: Wat
     expect(page.locator("#answer")).to_contain_text("Invalid board")
 
 
-def test_an_answer_to_another_question_is_not_shown(page: Page) -> None:
+def test_an_answer_about_an_earlier_board_is_not_shown(page: Page) -> None:
     nothing = "Nothing has been asked about this board yet."
     held: list[Route] = []
     page.goto("/ai")
@@ -68,7 +68,7 @@ def test_an_answer_to_another_question_is_not_shown(page: Page) -> None:
     expect(page.locator("#answer")).to_have_text(nothing)
 
 
-def test_romgon_by_keyboard_with_a_flipped_and_turned_piece(page: Page) -> None:
+def test_romgon_board_with_flipped_and_turned_piece_by_keyboard(page: Page) -> None:
     page.goto("/ai")
     page.locator("#game").select_option("romgon")
     page.get_by_role("button", name="Empty board").press("Enter")
@@ -106,7 +106,7 @@ def test_romgon_by_keyboard_with_a_flipped_and_turned_piece(page: Page) -> None:
     expect(cell(page, "6-0")).to_have_attribute("aria-label", re.compile("^6-0, Black flipped square"))
 
 
-def test_a_machine_that_keeps_values_plays_romgon(page: Page) -> None:
+def test_a_machine_with_values_advises_in_romgon(page: Page) -> None:
     machine_create(game="romgon", side=None, name="Quentin", slug="quentin")
     page.goto("/ai")
     page.locator("#game").select_option("romgon")
@@ -118,7 +118,7 @@ def test_a_machine_that_keeps_values_plays_romgon(page: Page) -> None:
 
 
 @pytest.mark.soak
-def test_a_machine_draws_on_a_phone(visitor: Visitor) -> None:
+def test_a_machine_with_boxes_advises_on_a_phone(visitor: Visitor) -> None:
     house_machines()[Side.FIRST]
     page = visitor(viewport={"width": 360, "height": 740})
     page.goto("/ai")

@@ -37,7 +37,7 @@ def test_second_tab_asks_before_taking_the_other_seat(page: Page, width: int) ->
 
 
 @pytest.mark.soak
-def test_who_does_not_want_to_goes_back_to_the_match(page: Page) -> None:
+def test_a_refused_second_seat_leads_back_to_the_match(page: Page) -> None:
     start_other(page, "human")
     address = page.url
     page.goto("/")

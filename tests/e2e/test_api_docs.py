@@ -22,14 +22,14 @@ from tests.waiting import HANG_S
 pytestmark = pytest.mark.e2e
 
 
-def ran(command: list[str]) -> str:
+def output_of(command: list[str]) -> str:
     """Run a program and return its output."""
     done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
-def test_the_examples_run_as_they_are_shown(page: Page, tmp_path: Path) -> None:
+def test_the_examples_run_unchanged(page: Page, tmp_path: Path) -> None:
     page.goto("/api/docs")
     first = page.locator("#first pre").inner_text()
     by_requests, by_socket = page.locator("#match pre").all_inner_texts()
@@ -42,7 +42,7 @@ def test_the_examples_run_as_they_are_shown(page: Page, tmp_path: Path) -> None:
         program = tmp_path / f"match_{number}.py"
         program.write_text(text)
         assert len(text.splitlines()) == 20
-        assert "'termination'" in ran([sys.executable, str(program)])
+        assert "'termination'" in output_of([sys.executable, str(program)])
         assert Match.objects.filter(status="finished").count() == number + 1
     house_machines()
     against = page.locator("#account pre").last.inner_text()
@@ -53,7 +53,7 @@ def test_the_examples_run_as_they_are_shown(page: Page, tmp_path: Path) -> None:
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("size", [{"width": 360, "height": 740}, {"width": 1280, "height": 800}], ids=["phone", "desk"])
-def test_the_page_begins_with_what_one_needs(page: Page, size: dict[str, int]) -> None:
+def test_the_page_begins_with_the_essentials(page: Page, size: dict[str, int]) -> None:
     page.set_viewport_size(size)  # type: ignore[arg-type]  # Playwright's own type
     page.goto("/api/docs")
     headings = page.locator("main h2").all_inner_texts()

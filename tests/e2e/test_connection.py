@@ -20,7 +20,7 @@ from tests.e2e.axe import violations
 from tests.e2e.conftest import LiveSite, Watch
 from tests.e2e.layout import layout_faults
 from tests.e2e.playing import (
-    NOUGHTS,
+    NOUGHTS_PAGE,
     cell,
     changes_shown,
     changes_stored,
@@ -41,7 +41,7 @@ AWAY = "The site cannot reach its memory now. Nothing is lost, and it goes on by
 NO_SERVER = (r"WebSocket connection to .* failed", r"ERR_CONNECTION_REFUSED", r"ERR_INTERNET_DISCONNECTED")
 
 
-def in_the_middle(page: Page) -> None:
+def start_and_play_a_move(page: Page) -> None:
     house_machines()
     start_first(page)
     play_mouse(page, "5")
@@ -53,41 +53,41 @@ def expect_board_stays(page: Page) -> None:
     expect(page.locator('#board .cell[aria-label*=", O"]')).to_have_count(1)
 
 
-def finish(page: Page) -> None:
+def play_out_and_compare_beads(page: Page) -> None:
     play_out_mouse(page)
     assert changes_shown(page) == changes_stored(match_of(page))
     assert match_of(page).number == 1
 
 
-def test_a_reload_in_the_middle_and_on(page: Page) -> None:
-    in_the_middle(page)
+def test_a_match_continues_after_a_reload(page: Page) -> None:
+    start_and_play_a_move(page)
     page.reload()
     expect_turn(page)
     expect_board_stays(page)
     draw = Draw.objects.get(seat__match=match_of(page))
     expect(page.locator("#matchbox > svg")).to_have_attribute("data-position", draw.position)
     expect(page.locator("#moves > li")).to_have_count(2)
-    finish(page)
+    play_out_and_compare_beads(page)
     page.reload()
     expect(page.locator("#status")).to_have_attribute("data-status", "finished")
     assert changes_shown(page) == changes_stored(match_of(page))
 
 
-def test_a_click_in_the_first_moment_of_a_page_is_played(page: Page) -> None:
+def test_a_click_before_the_socket_opens_is_played(page: Page) -> None:
     house_machines()
     clicks = (
         "addEventListener('load', () => document.querySelector('[data-cell=\"5\"]')?.dispatchEvent(new Event('click')))"
     )
     page.add_init_script(clicks)
-    page.goto(NOUGHTS)
+    page.goto(NOUGHTS_PAGE)
     page.locator("#play-first").click()
     expect(page.locator("#moves > li")).to_have_count(2)
     expect(page.locator("#error")).to_be_hidden()
 
 
-def test_a_page_whose_room_is_gone_does_not_come_back_to_it(page: Page, live_site: LiveSite, watch: Watch) -> None:
+def test_a_page_of_a_deleted_room_stops_reconnecting(page: Page, live_site: LiveSite, watch: Watch) -> None:
     page.clock.install()
-    in_the_middle(page)
+    start_and_play_a_move(page)
     sockets: list[str] = []
     page.on("websocket", lambda socket: sockets.append(socket.url))
     # After some failed sockets the page also polls by REST.
@@ -102,8 +102,8 @@ def test_a_page_whose_room_is_gone_does_not_come_back_to_it(page: Page, live_sit
     assert len(sockets) == n_opened
 
 
-def test_a_restart_of_the_server_in_the_middle(page: Page, live_site: LiveSite, watch: Watch) -> None:
-    in_the_middle(page)
+def test_a_match_continues_after_a_server_restart(page: Page, live_site: LiveSite, watch: Watch) -> None:
+    start_and_play_a_move(page)
     watch.allow(*NO_SERVER)
     live_site.stop()
     try:
@@ -120,7 +120,7 @@ def test_a_restart_of_the_server_in_the_middle(page: Page, live_site: LiveSite, 
     expect(page.locator("#connection")).to_be_hidden()
     expect(page.locator("#error")).to_be_hidden()
     expect_turn(page)
-    finish(page)
+    play_out_and_compare_beads(page)
 
 
 @contextlib.contextmanager
@@ -136,12 +136,10 @@ def dependencies_watched(site: LiveSite) -> Iterator[None]:
 
 
 @pytest.mark.soak
-def test_pages_say_what_hangs_and_that_it_is_back(
-    outage: Outage, page: Page, live_site: LiveSite, settings: Any
-) -> None:
-    """The site uses servers of this test alone, which hang; the servers of other tests do not."""
+def test_pages_show_an_outage_and_its_end(outage: Outage, page: Page, live_site: LiveSite, settings: Any) -> None:
+    """The site uses private servers of this test, which hang, so that other tests are not affected."""
     settings.DATABASE_URL, settings.REDIS_URL = servers.private_database_url(outage.var), outage.redis_url
-    in_the_middle(page)
+    start_and_play_a_move(page)
     learning = page.context.new_page()
     learning.goto("/learn")
     expect(learning.locator("#games")).to_contain_text("game")
@@ -168,11 +166,11 @@ def test_pages_say_what_hangs_and_that_it_is_back(
             resume(*postgres, outage.valkey.pid)
         expect(match).to_be_hidden()
         learning.close()
-        finish(page)
+        play_out_and_compare_beads(page)
 
 
 @pytest.mark.soak
-def test_pages_without_a_socket_of_their_own_say_so_too(
+def test_pages_without_their_own_socket_show_an_outage(
     outage: Outage, page: Page, live_site: LiveSite, owner: Any, settings: Any
 ) -> None:
     settings.DATABASE_URL, settings.REDIS_URL = servers.private_database_url(outage.var), outage.redis_url
@@ -211,8 +209,8 @@ def test_pages_without_a_socket_of_their_own_say_so_too(
         expect(own.locator("#live")).to_be_hidden()
 
 
-def test_no_network_for_a_while(page: Page, watch: Watch) -> None:
-    in_the_middle(page)
+def test_a_match_continues_after_a_network_outage(page: Page, watch: Watch) -> None:
+    start_and_play_a_move(page)
     watch.allow(*NO_SERVER)
     page.context.set_offline(True)
     expect(page.locator("#connection")).to_be_visible()
@@ -220,12 +218,12 @@ def test_no_network_for_a_while(page: Page, watch: Watch) -> None:
     page.context.set_offline(False)
     expect(page.locator("#connection")).to_be_hidden()
     expect_turn(page)
-    finish(page)
+    play_out_and_compare_beads(page)
 
 
-def test_a_second_tab_that_missed_a_move(page: Page) -> None:
-    """It shows an old board; the move made on it is refused in plain words, and the board comes up to date."""
-    in_the_middle(page)
+def test_a_move_in_an_outdated_tab_is_refused(page: Page) -> None:
+    """The refusal has a plain sentence, and the board is updated."""
+    start_and_play_a_move(page)
     late = page.context.new_page()
     is_deaf = True
     joined: list[str | bytes] = []
@@ -245,9 +243,9 @@ def test_a_second_tab_that_missed_a_move(page: Page) -> None:
     late.route_web_socket(re.compile("/ws"), between)
     late.goto(page.url)
     expect_turn(late)
-    # A joining page receives the current state, so the move must come after that.
+    # A page receives the current state when it joins, so the move must come later.
     assert wait_until(lambda: bool(late.title() and joined))
-    # The two tabs ask for different squares: both are still free on the late board.
+    # The two tabs play different squares, which are both free on the outdated board.
     mine, other = free_cells(page)[0], free_cells(page)[-1]
     play_mouse(page, mine)
     stored = match_of(page).n_plies
@@ -266,7 +264,7 @@ def test_a_second_tab_that_missed_a_move(page: Page) -> None:
 
 
 def test_two_tabs_show_the_same_match(page: Page) -> None:
-    in_the_middle(page)
+    start_and_play_a_move(page)
     second = page.context.new_page()
     second.goto(page.url)
     expect_turn(second)

@@ -62,7 +62,7 @@ def test_a_match_in_each_family(page: Page, slug: str) -> None:
     expect(page.locator("#replay-words")).to_contain_text("After move 1 of ")
 
 
-def test_a_pass_has_a_button(page: Page) -> None:
+def test_a_pass_is_played_by_a_button(page: Page) -> None:
     start(page, "achi-pass", "human")
     code = code_of(page)
     room_join(code=code, person=guest(2))
@@ -75,7 +75,7 @@ def test_a_pass_has_a_button(page: Page) -> None:
     expect(page.locator("#moves > li").last).to_contain_text("pass: no stone can reach bottom middle")
 
 
-def test_a_game_of_circles_ends_by_agreement(page: Page) -> None:
+def test_a_game_with_repetitions_ends_by_agreement(page: Page) -> None:
     """The offer appears after a third visit, and the machine accepts it; the replay keeps the reason."""
     start(page, "pong-hau-ki", "random")
     expect_turn(page)

@@ -20,7 +20,7 @@ from tests.factories import machine, trained_machine
 pytestmark = pytest.mark.e2e
 
 
-def test_print_a_machine(page: Page) -> None:
+def test_a_machine_is_printed(page: Page) -> None:
     learner = trained_machine(machine(Side.FIRST))
     page.goto(learner.get_absolute_url())
     expect(page.locator(".wall-box").last).to_be_attached()
@@ -53,7 +53,7 @@ def test_print_a_machine(page: Page) -> None:
 
 
 @pytest.mark.parametrize("width", [360, 1280])
-def test_the_fields_of_the_print_form_stand_at_even_distances(visitor: Visitor, width: int) -> None:
+def test_the_fields_of_the_print_form_are_evenly_spaced(visitor: Visitor, width: int) -> None:
     page = visitor(**options(width, 740))
     page.goto(f"{machine(Side.FIRST).get_absolute_url()}/print")
     parts = [part.bounding_box() for part in page.locator("main form > .field").all()]
@@ -64,7 +64,7 @@ def test_the_fields_of_the_print_form_stand_at_even_distances(visitor: Visitor, 
     assert all(after["y"] - before["y"] <= 48 for before, after in pairwise(choices) if before and after), choices
 
 
-def test_take_a_machine_away_and_bring_it_back(page: Page, owner: Any) -> None:
+def test_a_machine_is_exported_and_imported(page: Page, owner: Any) -> None:
     learner = trained_machine(machine())
     page.goto(f"/machines/{learner.pk}/print")
     with page.expect_download() as download:

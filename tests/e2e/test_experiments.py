@@ -63,7 +63,7 @@ def test_experiment_of_a_guest_shows_its_result_without_reload(
     assert ExperimentRun.objects.count() == 1
 
 
-def test_charts_are_read_with_the_keyboard_and_as_tables(page: Page) -> None:
+def test_charts_are_readable_by_keyboard_and_as_tables(page: Page) -> None:
     finished_experiment("gardner", machines=20)
     page.goto(GARDNER)
     chart = page.locator("#chart-losses")
@@ -77,7 +77,7 @@ def test_charts_are_read_with_the_keyboard_and_as_tables(page: Page) -> None:
         section.locator("[data-png]").click()
 
 
-def test_an_experiment_is_stopped_and_may_be_run_again(visitor: Visitor) -> None:
+def test_an_experiment_is_cancelled_and_can_run_again(visitor: Visitor) -> None:
     page = visitor(**PHONE)
     page.goto(GARDNER)
     start_experiment(page, 8)

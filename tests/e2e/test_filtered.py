@@ -33,21 +33,21 @@ BLOCKED = "This network blocks the live connection. The page asks for news inste
 NO_SOCKETS = "delete window.WebSocket"
 
 
-def closed(route: WebSocketRoute) -> None:
+def close_socket(route: WebSocketRoute) -> None:
     """Accept a socket and close it."""
     route.close()
 
 
-def mute(route: WebSocketRoute) -> None:
-    """Accept a socket and pass nothing on."""
+def keep_socket_silent(route: WebSocketRoute) -> None:
+    """Accept a socket and send nothing."""
 
 
-def block(page: Page, how: Callable[[WebSocketRoute], None] = closed) -> Page:
+def block(page: Page, how: Callable[[WebSocketRoute], None] = close_socket) -> Page:
     page.route_web_socket(re.compile("/ws"), how)
     return page
 
 
-def test_a_match_is_played_to_its_end_and_another_begun(page: Page) -> None:
+def test_a_match_and_a_rematch_are_played_by_polling(page: Page) -> None:
     house_machines()
     block(page)
     start_first(page)
@@ -66,10 +66,10 @@ def test_a_match_is_played_to_its_end_and_another_begun(page: Page) -> None:
     expect(page.locator("#error")).to_be_hidden()
 
 
-def test_two_browsers_play_each_other_and_a_third_follows(page: Page, visitor: Visitor) -> None:
+def test_two_players_and_a_spectator_poll(page: Page, visitor: Visitor) -> None:
     friend, spectator = visitor(), visitor(**options(360, 740))
     block(page)
-    block(friend, mute)
+    block(friend, keep_socket_silent)
     spectator.add_init_script(NO_SOCKETS)
     start_other(page, "human")
     expect(page.locator("#status")).to_have_text("Waiting for the other player.")
@@ -100,14 +100,14 @@ def test_two_browsers_play_each_other_and_a_third_follows(page: Page, visitor: V
     expect(spectator.locator("#moves > li")).to_have_count(1)
 
 
-def test_a_move_made_on_an_old_board_is_refused_in_plain_words(page: Page, watch: Watch) -> None:
+def test_a_move_on_an_outdated_board_is_refused(page: Page, watch: Watch) -> None:
     house_machines()
     block(page)
     start_first(page)
     late = block(page.context.new_page())
     late.goto(page.url)
     expect(late.locator("#connection")).to_have_text(BLOCKED)
-    # The server answers that nothing is new, though something is.
+    # The response says that nothing is new, although there is a new state.
     late.route(re.compile("/joined$"), lambda route: route.fulfill(status=304))
     mine, other = free_cells(page)[0], free_cells(page)[-1]
     play_mouse(page, mine)
@@ -119,7 +119,7 @@ def test_a_move_made_on_an_old_board_is_refused_in_plain_words(page: Page, watch
 
 
 @pytest.mark.soak
-def test_two_machines_go_on_when_their_host_says_so(page: Page) -> None:
+def test_the_host_steps_two_machines_by_polling(page: Page) -> None:
     house_machines()
     block(page)
     page.goto("/play/noughts-and-crosses")
@@ -131,7 +131,7 @@ def test_two_machines_go_on_when_their_host_says_so(page: Page) -> None:
 
 
 @pytest.mark.soak
-def test_the_page_of_a_machine_shows_what_it_learns(page: Page) -> None:
+def test_a_machines_page_shows_lessons_by_polling(page: Page) -> None:
     machine = house_machines()[Side.SECOND]
     block(page)
     page.goto(f"/machines/{machine.pk}")

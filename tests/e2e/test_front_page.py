@@ -10,11 +10,11 @@ from tests.factories import house_machines
 
 pytestmark = pytest.mark.e2e
 
-MAIN = ("/", "/play/noughts-and-crosses", "/play/romgon", "/machines", "/lab", "/about", "/tournaments")
+MAIN_PAGES = ("/", "/play/noughts-and-crosses", "/play/romgon", "/machines", "/lab", "/about", "/tournaments")
 PAGE_MAX_BYTES = 250_000
-SHIFT_MOST = 0.02
+MAX_SHIFT = 0.02
 
-NOTE_SHIFTS = """
+RECORD_SHIFTS = """
   window.shifted = 0;
   new PerformanceObserver((list) => {
     for (const one of list.getEntries()) window.shifted += one.value;
@@ -26,30 +26,30 @@ BOXES = """[...document.querySelectorAll(".game")].map((one) => {
 })"""
 
 
-def drawn(page: Page) -> None:
+def expect_drawn_boards(page: Page) -> None:
     expect(page.locator(".game-board > svg .ruling")).to_have_count(page.locator(".game").count())
 
 
-def test_three_games_fit_a_laptop_and_three_swipes_of_a_phone(visitor: Visitor) -> None:
+def test_the_front_page_fits_a_laptop_and_three_phone_screens(visitor: Visitor) -> None:
     house_machines()
     laptop = visitor(**options(1280, 720))
-    laptop.add_init_script(NOTE_SHIFTS)
+    laptop.add_init_script(RECORD_SHIFTS)
     laptop.goto("/")
-    drawn(laptop)
+    expect_drawn_boards(laptop)
     assert max(one["bottom"] for one in laptop.evaluate(BOXES)[:3]) <= 720
-    assert laptop.evaluate("window.shifted") <= SHIFT_MOST
+    assert laptop.evaluate("window.shifted") <= MAX_SHIFT
     phone = visitor(**options(360, 740))
-    phone.add_init_script(NOTE_SHIFTS)
+    phone.add_init_script(RECORD_SHIFTS)
     phone.goto("/")
-    drawn(phone)
+    expect_drawn_boards(phone)
     boxes = phone.evaluate(BOXES)
     assert len(boxes) == 8
     assert all(one["height"] <= 740 for one in boxes), "a whole game at a time"
     assert boxes[2]["bottom"] <= 3 * 740
-    assert phone.evaluate("window.shifted") <= SHIFT_MOST
+    assert phone.evaluate("window.shifted") <= MAX_SHIFT
 
 
-def test_keyboard_reaches_a_new_machine_from_the_menu_and_back(page: Page, visitor: Visitor) -> None:
+def test_the_menu_leads_to_a_new_machine_by_keyboard(page: Page, visitor: Visitor) -> None:
     house_machines()
     page.goto("/about")
     for name in ("Lab", "Machines", "Play"):
@@ -84,9 +84,9 @@ def test_keyboard_reaches_a_new_machine_from_the_menu_and_back(page: Page, visit
     expect(other.get_by_role("button", name="Teach a new MENACE", exact=True)).to_be_visible()
 
 
-@pytest.mark.parametrize("address", MAIN)
-def test_a_page_is_light_and_comes_from_here_alone(page: Page, watch: Watch, address: str) -> None:
-    """Files are neither packed nor kept here; whatever comes from elsewhere is a complaint of the watch."""
+@pytest.mark.parametrize("address", MAIN_PAGES)
+def test_a_page_is_small_and_loads_only_from_the_site(page: Page, watch: Watch, address: str) -> None:
+    """The test site neither compresses nor caches files. The fixture ``watch`` reports requests to other origins."""
     house_machines()
     page.goto(address, wait_until="networkidle")
     sizes = {request.url: len(response.body()) for request in watch.requests if (response := request.response())}

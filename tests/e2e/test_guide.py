@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import Visitor
 from tests.e2e.everywhere import options
-from tests.e2e.playing import cell, expect_turn, romgon_begin, start_first
+from tests.e2e.playing import cell, expect_turn, start_first, start_romgon_room
 from tests.factories import house_machines
 
 pytestmark = pytest.mark.e2e
@@ -49,7 +49,7 @@ def test_guide_is_open_on_the_first_visit_only(visitor: Visitor, width: int, hei
     expect(guide).to_have_attribute("open", "")
 
 
-def test_a_browser_that_keeps_nothing_opens_the_guide_each_time(page: Page) -> None:
+def test_without_storage_the_guide_opens_on_each_visit(page: Page) -> None:
     page.add_init_script("Object.defineProperty(window, 'localStorage', { get() { throw new Error('off'); } })")
     for _ in range(2):
         page.goto("/play/hexapawn")
@@ -73,7 +73,7 @@ def test_board_shows_the_coordinates_used_in_texts(visitor: Visitor) -> None:
         assert square["y"] < number["y"] + number["height"] / 2 < square["y"] + square["height"]
     start_first(page)
     expect(page.locator("#board .coordinates text")).to_have_count(0)
-    romgon_begin(page, "easy")
+    start_romgon_room(page, "easy")
     for width in (360, 1280):
         page.set_viewport_size({"width": width, "height": 740})
         mark = cell(page, "2-3").locator("text.coordinates")

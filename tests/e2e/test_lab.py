@@ -40,9 +40,7 @@ def rows_shown(page: Page) -> list[int]:
     return [int(text.replace(",", "")) for text in page.locator("#points tbody th").all_text_contents()]
 
 
-def test_make_a_machine_train_it_see_the_curve_move_and_cancel(
-    page: Page, owner: Any, start_worker: StartWorker
-) -> None:
+def test_a_training_run_is_watched_and_cancelled(page: Page, owner: Any, start_worker: StartWorker) -> None:
     start_worker()
     page.goto("/machines/new")
     page.get_by_label("Name", exact=True).fill("Mendel")
@@ -90,7 +88,7 @@ def test_make_a_machine_train_it_see_the_curve_move_and_cancel(
 
 
 @pytest.mark.soak
-def test_a_run_that_ends_while_it_is_watched(page: Page, owner: Any, start_worker: StartWorker) -> None:
+def test_a_run_finishes_while_its_page_is_open(page: Page, owner: Any, start_worker: StartWorker) -> None:
     learner = machine(Side.FIRST, owner=owner)
     page.goto(f"/machines/{learner.pk}/train")
     page.locator("#stage-more").click()
@@ -109,7 +107,7 @@ def test_a_run_that_ends_while_it_is_watched(page: Page, owner: Any, start_worke
     assert rows_shown(page) == [point["games"] for point in run_curve(run)]
 
 
-def test_the_curve_is_read_by_keys_zoomed_and_taken_away(page: Page, tmp_path: Path) -> None:
+def test_the_curve_is_read_by_keys_zoomed_and_downloaded(page: Page, tmp_path: Path) -> None:
     learner = trained_machine(machine(Side.FIRST), 3000)
     run = learner.runs.get()
     curve = run_curve(run)
@@ -150,7 +148,7 @@ def test_the_curve_is_read_by_keys_zoomed_and_taken_away(page: Page, tmp_path: P
         assert [int(row["games"]) for row in csv.DictReader(file)] == [point["games"] for point in curve]
 
 
-def test_curves_of_several_machines_in_one_picture(page: Page) -> None:
+def test_curves_of_several_machines_in_one_chart(page: Page) -> None:
     first = trained_machine(machine(Side.FIRST, name="One"), games=500)
     second = trained_machine(machine(Side.SECOND, name="Two"), games=900)
     page.goto("/machines")
@@ -176,7 +174,7 @@ def test_curves_of_several_machines_in_one_picture(page: Page) -> None:
         expect(page.locator(".curve-legend b").nth(at)).to_have_text(re.compile(rf"^{100 * loss:.1f}"))
 
 
-def test_the_rule_editor_follows_the_preset_until_it_is_changed(page: Page, owner: Any) -> None:
+def test_the_rule_editor_follows_the_preset_until_an_edit(page: Page, owner: Any) -> None:
     page.goto("/machines/new")
     page.locator("#rule-details summary").first.click()
     page.locator("#all-presets summary").click()
@@ -236,7 +234,7 @@ def test_the_presets_and_the_fields_follow_the_game(page: Page, owner: Any) -> N
     assert made.rule == QRule(learning_rate=0.5, epsilon=1.0)
 
 
-def test_the_buttons_of_a_machine_of_ones_own(page: Page, owner: Any) -> None:
+def test_the_owners_buttons_on_a_machines_page(page: Page, owner: Any) -> None:
     learner = trained_machine(machine(Side.FIRST, owner=owner, name="Mine"))
     page.goto(learner.get_absolute_url())
     page.locator("#owner-menu > summary").click()
@@ -262,7 +260,7 @@ def shown(page: Page) -> set[str]:
     return {str(box.get_attribute("data-position")) for box in page.locator(".wall-box").element_handles()}
 
 
-def test_the_gallery_filters(page: Page) -> None:
+def test_the_gallery_of_boxes_has_filters(page: Page) -> None:
     learner = trained_machine(machine(Side.FIRST), 5000)
     boxes = {box.position: box for box in learner.boxes.all()}
     visits = box_visits(learner)
@@ -292,7 +290,7 @@ def test_the_gallery_filters(page: Page) -> None:
     expect(page.locator("#move")).to_have_value("2")
 
 
-def test_the_time_machine_shows_every_box_as_it_stood(page: Page) -> None:
+def test_the_gallery_shows_boxes_at_earlier_times(page: Page) -> None:
     learner = machine(Side.FIRST)
     for seed in (1, 2):
         trained_machine(learner, 200, seed=seed)
@@ -313,7 +311,7 @@ def test_the_time_machine_shows_every_box_as_it_stood(page: Page) -> None:
     expect(label).to_have_attribute("aria-label", re.compile(rf": {sum(opening.beads):,} beads"))
 
 
-def test_why_this_move_by_clicking_and_by_typing(page: Page) -> None:
+def test_the_why_page_takes_a_board_by_click_and_by_text(page: Page) -> None:
     learner = trained_machine(machine(Side.FIRST), 2000)
     page.goto(f"/machines/{learner.pk}/why")
     expect(page.locator("#odds tbody tr")).to_have_count(9)
@@ -339,7 +337,7 @@ def test_why_this_move_by_clicking_and_by_typing(page: Page) -> None:
 
 
 @pytest.mark.soak
-def test_thousands_of_boxes_scroll_and_are_walked_along(page: Page) -> None:
+def test_thousands_of_boxes_are_scrolled_and_reached_by_keys(page: Page) -> None:
     learner = machine(Side.FIRST, "apl-notebook")
     assert learner.boxes.count() > 2000
     page.goto(f"/machines/{learner.pk}/boxes")
@@ -370,7 +368,7 @@ def test_thousands_of_boxes_scroll_and_are_walked_along(page: Page) -> None:
     expect(page.locator(".wall-box:focus")).to_be_in_viewport()
 
 
-def test_how_likely_a_box_is_to_be_met(page: Page) -> None:
+def test_boxes_show_how_often_they_are_opened(page: Page) -> None:
     learner = trained_machine(machine(Side.FIRST), 2000)
     visits = {position: found.chance for position, found in box_visits(learner).items()}
     likely = sorted(visits, key=lambda position: -visits[position])
@@ -390,7 +388,7 @@ def test_how_likely_a_box_is_to_be_met(page: Page) -> None:
 
 
 @pytest.mark.soak
-def test_the_first_games_of_a_long_run_are_stretched(page: Page) -> None:
+def test_the_curve_of_a_long_run_widens_the_first_games(page: Page) -> None:
     run = trained_machine(machine(Side.FIRST), 60_000).runs.get()
     page.goto(f"/runs/{run.pk}")
     expect(page.locator("#stretch")).to_be_checked()

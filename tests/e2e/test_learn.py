@@ -11,13 +11,13 @@ from learning.models import Machine, TrainingRun
 from tests.e2e.axe import violations
 from tests.e2e.conftest import Visitor, Watch
 from tests.e2e.everywhere import options
-from tests.e2e.test_pages_hold import layout_faults, unreachable
+from tests.e2e.test_pages_hold import layout_faults, unreachable_controls
 
 pytestmark = pytest.mark.e2e
 
 LABELS = "() => [...document.querySelectorAll('.wall-box')].map((one) => one.getAttribute('aria-label'))"
 
-HIDE = """() => {
+HIDE_PAGE = """() => {
   const hide = (is) => {
     Object.defineProperty(document, "hidden", { value: is, configurable: true });
     document.dispatchEvent(new Event("visibilitychange"));
@@ -26,7 +26,7 @@ HIDE = """() => {
   hide(true);
 }"""
 # Whether nothing changes for half a second.
-STANDS = """async () => {
+IS_STILL = """async () => {
   const seen = document.getElementById("games").textContent;
   await new Promise((done) => setTimeout(done, 500));
   return seen === document.getElementById("games").textContent;
@@ -49,7 +49,7 @@ def boxes(page: Page) -> list[str]:
 
 
 # Opens every box of the wall in turn, and returns the text about its beads.
-OPENED = """() => Object.fromEntries([...document.querySelectorAll('.wall-box')].map((one) => {
+OPEN_ALL_BOXES = """() => Object.fromEntries([...document.querySelectorAll('.wall-box')].map((one) => {
   one.click();
   return [one.dataset.position, document.querySelector('#matchbox svg').getAttribute('aria-label')];
 }))"""
@@ -58,7 +58,7 @@ OPENED = """() => Object.fromEntries([...document.querySelectorAll('.wall-box')]
 def beads(page: Page) -> dict[str, list[int]]:
     """Return the beads of each box on the wall."""
     expect(page.locator(".wall-box")).to_have_count(304)
-    found: dict[str, str] = page.evaluate(OPENED)
+    found: dict[str, str] = page.evaluate(OPEN_ALL_BOXES)
     numbers = {key: [int(n.replace(",", "")) for n in re.findall(r"([\d,]+) of ", text)] for key, text in found.items()}
     return {key: shown or [0] for key, shown in numbers.items()}
 
@@ -126,7 +126,7 @@ def test_learn_page_starts_by_itself_at_every_speed(page: Page, visitor: Visitor
     )
 
 
-def test_option_shows_its_effect_and_a_bad_address_its_faults(visitor: Visitor) -> None:
+def test_options_show_effects_and_bad_addresses_show_errors(visitor: Visitor) -> None:
     page = visitor(**options(1280, 800))
     page.goto("/learn/hexapawn?win=many&teacher=perfect&games=40&seed=" + "9" * 300 + "&colour=red&loss=-2")
     problems = page.locator("#problem-list li")
@@ -167,7 +167,7 @@ def test_option_shows_its_effect_and_a_bad_address_its_faults(visitor: Visitor) 
     expect(games(page)).to_have_text("After no games")
 
 
-def test_it_goes_on_without_a_network_and_asks_for_nothing(page: Page, watch: Watch) -> None:
+def test_learning_sends_no_requests_and_needs_no_network(page: Page, watch: Watch) -> None:
     page.goto("/learn?seed=7")
     expect(games(page)).to_have_text(re.compile("After (?!no )"))
     expect(page.locator(".curve-legend li")).to_have_count(3)
@@ -191,8 +191,8 @@ def test_it_goes_on_without_a_network_and_asks_for_nothing(page: Page, watch: Wa
         speed(page, name)
         expect(games(page)).to_have_text(re.compile(words))
     # A hidden page does no work.
-    page.evaluate(HIDE)
-    page.wait_for_function(STANDS)
+    page.evaluate(HIDE_PAGE)
+    page.wait_for_function(IS_STILL)
     page.evaluate("window.show()")
     page.wait_for_function(
         "(was) => document.getElementById('games').textContent !== was", arg=games(page).inner_text()
@@ -219,7 +219,7 @@ def test_it_goes_on_without_a_network_and_asks_for_nothing(page: Page, watch: Wa
     assert len(asked()) == before + 6, "the last of them the graph of boards as they lie"
 
 
-def test_a_saved_page_runs_from_a_disk(page: Page, tmp_path: Path, watch: Watch) -> None:
+def test_a_saved_page_runs_from_a_file(page: Page, tmp_path: Path, watch: Watch) -> None:
     watch.allow(r"file://.*/saved\.html")
     page.goto("/learn?games=300&seed=5&win=4")
     expect(games(page)).to_have_text("After 300 games")
@@ -271,7 +271,7 @@ def test_a_browser_without_workers_gets_a_message(page: Page) -> None:
     expect(page.locator("#trouble")).to_contain_text("does not let a page learn in the background")
 
 
-def test_one_that_has_played_very_much_is_trained_by_a_run(page: Page) -> None:
+def test_a_machine_with_many_games_is_trained_by_a_run(page: Page) -> None:
     page.goto("/learn?games=500001")
     expect(games(page)).to_have_text("After 500,001 games")
     page.get_by_role("button", name="Keep this machine").click()
@@ -279,7 +279,7 @@ def test_one_that_has_played_very_much_is_trained_by_a_run(page: Page) -> None:
     assert TrainingRun.objects.get().n_games == 500_001
 
 
-def test_by_keyboard_alone(visitor: Visitor) -> None:
+def test_the_learn_page_works_by_keyboard(visitor: Visitor) -> None:
     """At a desk; on a phone the page is one of those of ``test_pages_hold``."""
     page = visitor(**options(1280, 800))
     page.goto("/learn?games=30")
@@ -299,4 +299,4 @@ def test_by_keyboard_alone(visitor: Visitor) -> None:
     page.keyboard.press("Enter")
     expect(page.locator("#say")).to_contain_text("stays open")
     page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
-    assert layout_faults(page) + violations(page) + unreachable(page) == []
+    assert layout_faults(page) + violations(page) + unreachable_controls(page) == []

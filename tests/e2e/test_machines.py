@@ -31,7 +31,7 @@ pytestmark = pytest.mark.e2e
 @pytest.mark.parametrize("opponent", ["random", "win-block", "perfect"])
 @pytest.mark.parametrize("side", ["first", "second"])
 @pytest.mark.sampled(2)
-def test_an_opponent_without_boxes(page: Page, opponent: str, side: str) -> None:
+def test_a_match_against_an_opponent_without_boxes(page: Page, opponent: str, side: str) -> None:
     start_other(page, opponent, side)
     expect_turn(page)
     expect(page.locator("#status")).to_have_text(f"Your turn: place a {'cross' if side == 'first' else 'nought'}.")
@@ -42,7 +42,7 @@ def test_an_opponent_without_boxes(page: Page, opponent: str, side: str) -> None
     expect(page.locator("#swap")).to_be_visible()
 
 
-def test_either_side(page: Page) -> None:
+def test_a_match_on_a_random_side(page: Page) -> None:
     start_other(page, "perfect", "random")
     expect_turn(page)
     expect(page.locator("#status")).to_have_text(re.compile(r"Your turn: place a (cross|nought)\."))
@@ -95,7 +95,7 @@ def expect_box_as_stored(wall: Page, box: Box) -> None:
     expect(label).to_have_attribute("aria-label", re.compile(rf": {beads}.*, {times}"))
 
 
-def test_the_wall_lives_while_the_machine_plays(page: Page, visitor: Visitor) -> None:
+def test_the_wall_of_boxes_is_updated_live(page: Page, visitor: Visitor) -> None:
     machine = house_machines()[Side.SECOND]
     wall = visitor()
     goto_and_join(wall, machine.get_absolute_url())
@@ -133,7 +133,7 @@ def test_the_wall_lives_while_the_machine_plays(page: Page, visitor: Visitor) ->
     expect(wall.locator(".recent li")).to_have_count(1)
 
 
-def test_the_wall_catches_up_after_a_restart(page: Page, visitor: Visitor, live_site: LiveSite, watch: Watch) -> None:
+def test_the_wall_is_updated_after_a_restart(page: Page, visitor: Visitor, live_site: LiveSite, watch: Watch) -> None:
     watch.allow(r"WebSocket connection to .* failed", "ERR_CONNECTION_REFUSED", "ERR_INTERNET_DISCONNECTED")
     machine = house_machines()[Side.SECOND]
     wall = visitor()
@@ -152,7 +152,7 @@ def test_the_wall_catches_up_after_a_restart(page: Page, visitor: Visitor, live_
     expect(wall.locator(".wall-last")).to_have_count(1)
 
 
-def test_a_machine_is_short_on_a_phone(visitor: Visitor) -> None:
+def test_a_machines_page_is_short_on_a_phone(visitor: Visitor) -> None:
     learner = trained_machine(house_machines()[Side.FIRST], 300)
     page = visitor(**options(360, 740))
     page.goto(learner.get_absolute_url())
@@ -170,7 +170,7 @@ def test_a_machine_is_short_on_a_phone(visitor: Visitor) -> None:
     expect(page.locator("#wall details:not([open])")).to_have_count(0)
 
 
-def test_arrows_walk_along_the_wall(page: Page) -> None:
+def test_arrow_keys_move_along_the_wall_of_boxes(page: Page) -> None:
     machine = house_machines()[Side.FIRST]
     page.goto(machine.get_absolute_url())
     boxes = page.locator(".wall-box")
@@ -186,7 +186,7 @@ def test_arrows_walk_along_the_wall(page: Page) -> None:
     expect(page.locator("h1")).to_contain_text("Box")
 
 
-def test_the_life_of_a_box(page: Page) -> None:
+def test_the_history_of_a_box(page: Page) -> None:
     house_machines()
     start_first(page)
     play_mouse(page, "5")
@@ -218,13 +218,13 @@ def test_a_box_of_thousands_of_beads(page: Page) -> None:
     )
 
 
-def test_a_page_shows_what_was_learnt_while_it_was_on_its_way(page: Page) -> None:
-    """The page is older than its socket, and no frame tells of what came between."""
+def test_a_page_shows_lessons_from_before_its_socket(page: Page) -> None:
+    """The lessons come after the page was rendered and before its socket opens, so that no frame reports them."""
     learner = house_machines()[Side.SECOND]
 
     def taught_meanwhile(route: Route) -> None:
         play_out(room("menace").room.code, guest())
-        connection.close()  # Playwright calls this in another context, with a connection of its own
+        connection.close()  # Playwright calls this in another context, which has its own connection
         route.continue_()
 
     page.route("**/machine*.js", taught_meanwhile, times=1)

@@ -10,7 +10,7 @@ from games.live.store import room_get
 from games.models import MatchStatus, Seat
 from learning.models import Draw, Lesson
 from tests.e2e.playing import (
-    NOUGHTS,
+    NOUGHTS_PAGE,
     cell,
     changes_shown,
     changes_stored,
@@ -107,9 +107,9 @@ def test_a_rematch_with_the_sides_swapped(page: Page) -> None:
 
 
 @pytest.mark.soak
-def test_let_menace_start(page: Page) -> None:
+def test_a_match_in_which_menace_starts(page: Page) -> None:
     house_machines()
-    page.goto(NOUGHTS)
+    page.goto(NOUGHTS_PAGE)
     page.locator("#play-second").click()
     expect_turn(page)
     expect(page.locator("#moves > li")).to_have_count(1)
@@ -118,7 +118,7 @@ def test_let_menace_start(page: Page) -> None:
     expect_end(page)
 
 
-def test_looking_back_at_a_box_and_returning(page: Page) -> None:
+def test_an_earlier_box_is_shown_and_left_again(page: Page) -> None:
     house_machines()
     start_first(page)
     while n_plies(page) < 4 and not is_over(page):
@@ -133,7 +133,7 @@ def test_looking_back_at_a_box_and_returning(page: Page) -> None:
     expect(page.locator("#matchbox > svg")).to_have_attribute("data-position", draws[-1].position)
 
 
-def test_the_box_is_turned_to_fit_the_board_and_shown_as_printed(page: Page) -> None:
+def test_the_box_is_shown_like_the_board_and_as_printed(page: Page) -> None:
     house_machines()
     start_first(page)
     # A box prints only one corner; turning leads to the other three.
@@ -156,7 +156,7 @@ def test_the_box_is_turned_to_fit_the_board_and_shown_as_printed(page: Page) -> 
         expect_turn(page)
 
 
-def test_beads_on_the_board(page: Page) -> None:
+def test_beads_are_shown_on_the_board(page: Page) -> None:
     house_machines()
     start_first(page)
     play_mouse(page, "5")
@@ -168,7 +168,7 @@ def test_beads_on_the_board(page: Page) -> None:
     expect(page.locator("#board .odds-text")).to_have_count(0)
 
 
-def test_giving_up_asks_once_and_says_what_is_lost(page: Page) -> None:
+def test_resigning_asks_once_and_shows_the_lost_beads(page: Page) -> None:
     house_machines()
     start_first(page)
     play_mouse(page, "5")
@@ -185,7 +185,7 @@ def test_giving_up_asks_once_and_says_what_is_lost(page: Page) -> None:
     expect_end(page)
 
 
-def test_what_happened_is_announced_once(page: Page) -> None:
+def test_each_event_is_announced_once(page: Page) -> None:
     house_machines()
     start_first(page)
     play_mouse(page, "5")
@@ -232,7 +232,7 @@ def play_out_keyboard(page: Page) -> None:
 
 def test_a_whole_match_with_the_keyboard_alone(page: Page) -> None:
     house_machines()
-    page.goto(NOUGHTS)
+    page.goto(NOUGHTS_PAGE)
     tab_to(page, "#play-first")
     page.keyboard.press("Enter")
     expect_turn(page)
@@ -254,7 +254,7 @@ def test_a_whole_match_with_the_keyboard_alone(page: Page) -> None:
     assert match_of(page).number == 2
 
 
-def test_the_keys_are_listed_and_the_focus_comes_back(page: Page) -> None:
+def test_the_list_of_keys_gives_the_focus_back(page: Page) -> None:
     house_machines()
     start_first(page)
     tab_to(page, "#board .cell")
@@ -267,7 +267,7 @@ def test_the_keys_are_listed_and_the_focus_comes_back(page: Page) -> None:
 
 
 @pytest.mark.soak
-def test_the_keyboard_gives_up_and_the_focus_stays(page: Page) -> None:
+def test_resigning_by_keyboard_keeps_the_focus(page: Page) -> None:
     house_machines()
     start_first(page)
     tab_to(page, "#resign")

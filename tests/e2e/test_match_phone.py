@@ -17,8 +17,8 @@ from tests.e2e.playing import (
     n_plies,
     play_mouse,
     play_out_mouse,
-    romgon_begin,
     start_first,
+    start_romgon_room,
     tab_to,
 )
 from tests.factories import house_machines, user
@@ -46,7 +46,7 @@ def expect_in_view(page: Page, *selectors: str) -> None:
         assert one["bottom"] <= bottom + 0.5, selector
 
 
-def test_the_end_moves_nothing_and_shows_what_comes_next(visitor: Visitor) -> None:
+def test_the_end_keeps_the_layout_and_shows_next_steps(visitor: Visitor) -> None:
     house_machines()
     page = visitor(**options(WIDTH, HEIGHT))
     start_first(page)
@@ -70,7 +70,7 @@ def test_the_end_moves_nothing_and_shows_what_comes_next(visitor: Visitor) -> No
     assert box(page, "#board") == before
 
 
-def test_the_end_against_an_own_machine_is_in_view_too(visitor: Visitor) -> None:
+def test_the_end_against_an_own_machine_is_in_view(visitor: Visitor) -> None:
     house_machines()
     page = visitor(**options(WIDTH, HEIGHT))
     page.goto("/")
@@ -87,7 +87,7 @@ def test_the_end_against_an_own_machine_is_in_view_too(visitor: Visitor) -> None
     assert any(f"({words.strip()})" in named for words in played), "squares are named as on the board"
 
 
-def test_a_long_name_hides_neither_the_board_nor_what_comes_next(visitor: Visitor) -> None:
+def test_a_long_name_hides_neither_board_nor_next_steps(visitor: Visitor) -> None:
     house_machines()
     page = visitor(**options(WIDTH, HEIGHT))
     page.goto("/")
@@ -103,9 +103,9 @@ def test_a_long_name_hides_neither_the_board_nor_what_comes_next(visitor: Visito
     page.locator("#again").click(trial=True)  # nothing covers it
 
 
-def test_the_end_of_a_romgon_match_is_in_view_too(visitor: Visitor) -> None:
+def test_the_end_of_a_romgon_match_is_in_view(visitor: Visitor) -> None:
     page = visitor(**options(WIDTH, HEIGHT))
-    romgon_begin(page, "easy")
+    start_romgon_room(page, "easy")
     expect_turn(page)
     before = box(page, "#board")
     expect_in_view(page, "#board", "#status", "#resign")
@@ -168,7 +168,7 @@ def test_the_free_seat_is_in_view_for_a_friend(page: Page, visitor: Visitor, liv
     expect_in_view(friend, "#board", "#status", "#join button")
 
 
-def test_who_is_busy_elsewhere_keeps_the_keyboard(page: Page, visitor: Visitor) -> None:
+def test_focus_outside_the_board_stays_when_the_turn_comes(page: Page, visitor: Visitor) -> None:
     page.goto("/play/noughts-and-crosses")
     page.locator('.opponent:has(input[value="human"])').click()
     page.locator("#play-other").click()

@@ -16,44 +16,44 @@ from playwright.sync_api import Locator, Page, Route, expect
 from beadbox.rules.outcome import Side
 from learning.services.machines import machine_create
 from tests.e2e.conftest import LiveSite, Visitor, Watch
-from tests.e2e.contrast import DULL_BEADS, faint
+from tests.e2e.contrast import LOW_BEAD_CONTRASTS, low_contrasts
 from tests.e2e.everywhere import STATES, options, play_finished, play_mid, play_romgon, world
-from tests.e2e.lab import EMPTY, LAB, aside, lab, sign_in
+from tests.e2e.lab import EMPTY, LAB, lab, run_in_thread, sign_in
 from tests.e2e.playing import start_first
 from tests.factories import finished_experiment, house_machines, trained_machine, user
 
 pytestmark = pytest.mark.e2e
 
 NOT_RUN = "This script did not run."
-LIST = "Beadbox works in Safari 15.4, Chrome 100, Edge 100 and Firefox 100, and in newer ones."
-SAYS_WITHIN_MS = 5_000
+BROWSERS_TEXT = "Beadbox works in Safari 15.4, Chrome 100, Edge 100 and Firefox 100, and in newer ones."
+MAX_REPORT_MS = 5_000
 OUR_MODULES = re.compile(r"/static/js/(?!theme|started|site|socket)\w+\.js")
 
 
-def said(page: Page) -> Locator:
+def script_report(page: Page) -> Locator:
     """Return the page's message about its scripts, as a screen reader finds it."""
     return page.get_by_role("alert").filter(has_text=NOT_RUN)
 
 
-def missing(route: Route) -> None:
+def respond_not_found(route: Route) -> None:
     route.fulfill(status=404, body="")
 
 
-def misread(route: Route) -> None:
+def respond_syntax_error(route: Route) -> None:
     route.fulfill(body="let = = ;", content_type="text/javascript")
 
 
-def breaking(route: Route) -> None:
+def respond_exception(route: Route) -> None:
     route.fulfill(body="[].someMethodOfTomorrow();", content_type="text/javascript")
 
 
-def rejecting(route: Route) -> None:
+def respond_rejection(route: Route) -> None:
     route.fulfill(body="(async () => [].someMethodOfTomorrow())();", content_type="text/javascript")
 
 
 @pytest.mark.sampled(1)
-@pytest.mark.parametrize("answer", [missing, misread, breaking, rejecting])
-def test_a_match_says_at_once_that_its_scripts_broke_off(
+@pytest.mark.parametrize("answer", [respond_not_found, respond_syntax_error, respond_exception, respond_rejection])
+def test_a_match_reports_broken_scripts_at_once(
     page: Page, visitor: Visitor, watch: Watch, answer: Callable[[Route], None]
 ) -> None:
     watch.allow("404", "exception: ", "SyntaxError", "TypeError")
@@ -63,31 +63,31 @@ def test_a_match_says_at_once_that_its_scripts_broke_off(
         other = visitor(reduced_motion=stillness)
         other.route(OUR_MODULES, answer)
         other.goto(page.url)
-        expect(said(other)).to_be_visible()
-        expect(said(other)).to_contain_text(LIST)
+        expect(script_report(other)).to_be_visible()
+        expect(script_report(other)).to_contain_text(BROWSERS_TEXT)
         expect(other.get_by_text("Setting up the board…")).to_be_hidden()
         other.context.close()
 
 
-def test_a_match_says_it_without_javascript(page: Page, visitor: Visitor, watch: Watch) -> None:
-    watch.allow("failed: csp")  # what the browser calls a script that it does not fetch
+def test_a_match_reports_disabled_javascript(page: Page, visitor: Visitor, watch: Watch) -> None:
+    watch.allow("failed: csp")  # the browser's word for a script that it does not load
     house_machines()
     start_first(page)
     other = visitor(java_script_enabled=False)
     other.goto(page.url)
-    expect(said(other)).to_be_visible()
+    expect(script_report(other)).to_be_visible()
     expect(other.get_by_text("Setting up the board…")).to_be_hidden()
 
 
 @pytest.mark.soak
-def test_a_match_says_it_in_a_browser_without_modules(page: Page, visitor: Visitor) -> None:
+def test_a_match_reports_a_browser_without_modules(page: Page, visitor: Visitor) -> None:
     house_machines()
     start_first(page)
     other = visitor()
     other.add_init_script("delete HTMLScriptElement.prototype.noModule")
     other.route("**/rooms/*", without_modules)
     other.goto(page.url)
-    expect(said(other)).to_be_visible()
+    expect(script_report(other)).to_be_visible()
 
 
 def without_modules(route: Route) -> None:
@@ -101,23 +101,23 @@ def without_modules(route: Route) -> None:
 def test_match_reports_hanging_scripts_within_five_seconds(
     page: Page, visitor: Visitor, silent: re.Pattern[str], stillness: str
 ) -> None:
-    """Also where the script that would notice does not come: then style sheets alone see to it."""
+    """If the script that reports this hangs too, a style sheet shows the report."""
     house_machines()
     start_first(page)
     other = visitor(reduced_motion=stillness)
     other.route(silent, lambda _: None)
     other.goto(page.url, wait_until="commit")
     expect(other.get_by_text("Setting up the board…")).to_be_visible()
-    expect(said(other)).to_be_hidden()
+    expect(script_report(other)).to_be_hidden()
     waits = other.evaluate("document.getAnimations().map(({ effect }) => effect.getComputedTiming().endTime)")
     assert waits
-    assert max(waits) <= SAYS_WITHIN_MS
+    assert max(waits) <= MAX_REPORT_MS
     other.evaluate("document.getAnimations().forEach((one) => one.finish())")
-    expect(said(other)).to_be_visible()
+    expect(script_report(other)).to_be_visible()
     expect(other.get_by_text("Setting up the board…")).to_be_hidden()
 
 
-def test_a_match_whose_scripts_come_late_takes_it_back(page: Page, visitor: Visitor) -> None:
+def test_the_report_disappears_when_late_scripts_run(page: Page, visitor: Visitor) -> None:
     house_machines()
     start_first(page)
     other = visitor()
@@ -130,18 +130,18 @@ def test_a_match_whose_scripts_come_late_takes_it_back(page: Page, visitor: Visi
     other.goto(page.url, wait_until="commit")
     expect(other.get_by_text("Setting up the board…")).to_be_visible()
     other.evaluate("document.getAnimations().forEach((one) => one.finish())")
-    expect(said(other)).to_be_visible()
+    expect(script_report(other)).to_be_visible()
     for route in held:
         route.continue_()
-    expect(said(other)).to_be_hidden()
+    expect(script_report(other)).to_be_hidden()
     expect(other.locator("#board .cell").first).to_be_visible()
 
 
-def test_a_reader_of_a_page_that_runs_hears_nothing_of_it(page: Page) -> None:
+def test_screen_readers_get_no_report_from_a_running_page(page: Page) -> None:
     house_machines()
     start_first(page)
     expect(page.locator(".no-scripts")).to_have_count(1)
-    expect(said(page)).to_have_count(0)
+    expect(script_report(page)).to_have_count(0)
     assert NOT_RUN not in page.locator("body").aria_snapshot()
 
 
@@ -164,13 +164,13 @@ def test_every_page_with_scripts_reports_that_none_ran(visitor: Visitor, watch: 
     ]
     quiet = visitor(java_script_enabled=False)
     stuck = visitor()
-    stuck.route(re.compile(r"/static/(js/(?!theme|started|site|socket)\w+|.*swagger.*)\.js"), missing)
+    stuck.route(re.compile(r"/static/(js/(?!theme|started|site|socket)\w+|.*swagger.*)\.js"), respond_not_found)
     watch.allow("404", "failed: csp", "SwaggerUIBundle")
     wrong = []
     for address in pages:
         for one in (quiet, stuck):
             one.goto(address)
-            if not said(one).first.is_visible():
+            if not script_report(one).first.is_visible():
                 wrong.append(f"{address} {'without' if one is quiet else 'with broken'} scripts")
     assert wrong == []
 
@@ -181,10 +181,12 @@ def test_every_lab_page_with_scripts_reports_that_none_ran(visitor: Visitor, liv
     account = user("grace")
     sign_in(page.context, live_site, account)
     made = lab(watch, account)
-    page.route(OUR_MODULES, missing)
+    page.route(OUR_MODULES, respond_not_found)
     watch.allow("404")
-    aside(lambda: finished_experiment("gardner", machines=10))
-    tables = aside(lambda: machine_create(game="noughts-and-crosses", side=None, name="Table", preset="td-boards"))
+    run_in_thread(lambda: finished_experiment("gardner", machines=10))
+    tables = run_in_thread(
+        lambda: machine_create(game="noughts-and-crosses", side=None, name="Table", preset="td-boards")
+    )
     addresses = [
         *(f"/runs/{run.pk}" for run in made.runs.values()),
         *(f"/tournaments/{one.pk}" for one in made.tournaments.values()),
@@ -194,12 +196,12 @@ def test_every_lab_page_with_scripts_reports_that_none_ran(visitor: Visitor, liv
     silent = []
     for address in addresses:
         page.goto(address)
-        silent += [] if said(page).first.is_visible() else [address]
+        silent += [] if script_report(page).first.is_visible() else [address]
     assert silent == []
 
 
 @cache
-def old_sheets() -> dict[str, str]:
+def reduced_style_sheets() -> dict[str, str]:
     """Return the style sheets by name, without everything that the oldest browsers ignore."""
     paths = [str(path.relative_to(settings.BASE_DIR)) for path in (settings.BASE_DIR / "static/css").glob("*.css")]
     node = Path(sys.executable).with_name("node")
@@ -208,19 +210,19 @@ def old_sheets() -> dict[str, str]:
     return {Path(path).stem: sheet for path, sheet in json.loads(output).items()}
 
 
-def grow_old(page: Page) -> Page:
-    """Give the page style sheets as the oldest browsers read them."""
+def use_reduced_style_sheets(page: Page) -> Page:
+    """Replace the page's style sheets by those that the oldest browsers read."""
 
     def answer(route: Route) -> None:
         name = route.request.url.rpartition("/")[2].partition(".")[0]
-        route.fulfill(body=old_sheets()[name], content_type="text/css")
+        route.fulfill(body=reduced_style_sheets()[name], content_type="text/css")
 
     page.route(re.compile(r"/static/css/[\w.]+\.css"), answer)
     return page
 
 
-def test_old_sheets_have_nothing_new() -> None:
-    for name, sheet in old_sheets().items():
+def test_reduced_style_sheets_have_no_new_features() -> None:
+    for name, sheet in reduced_style_sheets().items():
         assert not re.search(
             r"@supports|light-dark\(|:has\(|color-mix\(|\d[dls]vh", re.sub(r"/\*.*?\*/", "", sheet, flags=re.S)
         ), name
@@ -229,23 +231,23 @@ def test_old_sheets_have_nothing_new() -> None:
 @pytest.mark.parametrize("width", [pytest.param(360, marks=pytest.mark.soak), 1280])
 def test_an_old_browser_shows_the_main_pages(visitor: Visitor, width: int) -> None:
     machine = house_machines()[Side.FIRST]
-    page = grow_old(visitor(**options(width, 800)))
+    page = use_reduced_style_sheets(visitor(**options(width, 800)))
     own = machine.get_absolute_url()
     found = {}
     for address in ("/", own, f"{own}/why", "/ai", "/machines", "/about", "/play/romgon-flip-turn", "/login"):
         page.goto(address)
-        found[address] = faint(page)
+        found[address] = low_contrasts(page)
     void: Any = None  # these visits need no world
     for visit in (play_mid, play_finished, play_romgon):
         visit(page, void)
-        found[visit.__name__] = faint(page)
+        found[visit.__name__] = low_contrasts(page)
     assert {name: wrong for name, wrong in found.items() if wrong} == {}
 
 
 @pytest.mark.soak
 def test_an_old_browser_follows_the_chosen_theme(visitor: Visitor) -> None:
     house_machines()
-    page = grow_old(visitor(**{**options(1280, 800), "color_scheme": "light"}))
+    page = use_reduced_style_sheets(visitor(**{**options(1280, 800), "color_scheme": "light"}))
     colours = "getComputedStyle(document.body).color + getComputedStyle(document.documentElement).backgroundColor"
     page.goto("/")
     light = page.evaluate(colours)
@@ -263,11 +265,11 @@ def test_an_old_browser_shows_every_page(visitor: Visitor, live_site: LiveSite, 
     made = world(live_site, watch)
     found = {}
     for name, visit in STATES.items():
-        page = grow_old(visitor(**options(1280, 800)))
+        page = use_reduced_style_sheets(visitor(**options(1280, 800)))
         visit(page, made)
-        wrong = faint(page)
+        wrong = low_contrasts(page)
         if name == "match-sheet":
-            wrong += page.evaluate(DULL_BEADS)
+            wrong += page.evaluate(LOW_BEAD_CONTRASTS)
         found |= {name: wrong} if wrong else {}
         page.context.close()
     assert found == {}
@@ -275,17 +277,17 @@ def test_an_old_browser_shows_every_page(visitor: Visitor, live_site: LiveSite, 
 
 @pytest.mark.soak
 def test_an_old_browser_shows_every_page_of_the_lab(visitor: Visitor, live_site: LiveSite, watch: Watch) -> None:
-    page = grow_old(visitor(**options(1280, 800)))
+    page = use_reduced_style_sheets(visitor(**options(1280, 800)))
     account = user("grace")
     sign_in(page.context, live_site, account)
     found = {}
     for name, address in EMPTY.items():
         page.goto(address)
-        found[f"empty {name}"] = faint(page)
+        found[f"empty {name}"] = low_contrasts(page)
     made = lab(watch, account)
     for name, visit in LAB.items():
         if name == "api-docs":  # another project's page
             continue
         visit(page, made)
-        found[name] = faint(page)
+        found[name] = low_contrasts(page)
     assert {name: wrong for name, wrong in found.items() if wrong} == {}

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from beadbox.rules.outcome import Side
 from tests.e2e.axe import THEMES, violations
 from tests.e2e.conftest import LiveSite, Visitor, Watch
-from tests.e2e.contrast import DULL_BEADS, FAINT, TEXT_MIN_CONTRAST
+from tests.e2e.contrast import LOW_BEAD_CONTRASTS, LOW_TEXT_CONTRASTS, TEXT_MIN_CONTRAST
 from tests.e2e.everywhere import SITE, STATES, options, play_finished, play_mid, world
 from tests.e2e.lab import EMPTY, LAB, lab, sign_in
 from tests.e2e.layout import (
@@ -21,7 +21,7 @@ from tests.e2e.layout import (
     layout_faults,
     text_style_set,
 )
-from tests.e2e.playing import NOUGHTS, cell, expect_turn, play_mouse, play_out_mouse, start_first
+from tests.e2e.playing import NOUGHTS_PAGE, cell, expect_turn, play_mouse, play_out_mouse, start_first
 from tests.factories import house_machines, user
 from tests.waiting import wait_until
 
@@ -30,8 +30,8 @@ pytestmark = pytest.mark.e2e
 MATCH_PAGE_MAX_BYTES = 200_000
 TARGET_MIN_PX = 44
 
-# In the page: every control needs a name that a screen reader can say.
-NAMELESS = """() => {
+# Returns the controls without a name for screen readers.
+CONTROLS_WITHOUT_NAME = """() => {
   const fields = "input:not([type=hidden]), select, textarea";
   const used = `a[href], button, summary, [tabindex], [role=gridcell], [role=img], ${fields}`;
   const words = (id) => document.getElementById(id)?.textContent.trim();
@@ -43,7 +43,7 @@ NAMELESS = """() => {
 }"""
 
 # In the page: touch targets, which are squares, buttons and main links. Links in a sentence are as high as their line.
-SMALL = """(least) => {
+SMALL_TARGETS = """(least) => {
   const fields = "input:not([type=hidden], [type=checkbox], [type=radio]), select, label.choice, .opponent";
   const targets = `button, .button, summary, .masthead a, .cell, .wall-box, ${fields}`;
   return [...document.querySelectorAll(targets)]
@@ -62,7 +62,7 @@ EVERY = pytest.param(LAYOUTS, marks=pytest.mark.soak, id="every window")
 
 
 @pytest.mark.parametrize("layouts", [pytest.param({PHONE_PX: (NARROW,)}, id="a phone"), EVERY])
-def test_on_a_phone_everything_has_a_name_a_size_and_a_contrast(
+def test_controls_on_a_phone_have_names_sizes_and_contrast(
     layouts: Layouts, visitor: Visitor, live_site: LiveSite, watch: Watch
 ) -> None:
     made = world(live_site, watch)
@@ -71,13 +71,13 @@ def test_on_a_phone_everything_has_a_name_a_size_and_a_contrast(
         page = visitor(**options(360, 740))
         visit(page, made)
         page.evaluate(OPEN_ALL)
-        wrong = nameless(page) + (violations(page) if layouts is LAYOUTS else [])
+        wrong = controls_without_name(page) + (violations(page) if layouts is LAYOUTS else [])
         for theme in THEMES:
             page.emulate_media(color_scheme=theme)
-            wrong += page.evaluate(FAINT, TEXT_MIN_CONTRAST)
+            wrong += page.evaluate(LOW_TEXT_CONTRASTS, TEXT_MIN_CONTRAST)
             if name == "match-sheet":
-                wrong += page.evaluate(DULL_BEADS)
-        wrong += misfits(page, layouts)
+                wrong += page.evaluate(LOW_BEAD_CONTRASTS)
+        wrong += layout_and_target_faults(page, layouts)
         found |= {name: wrong} if wrong else {}
         page.context.close()
     assert found == {}
@@ -86,7 +86,7 @@ def test_on_a_phone_everything_has_a_name_a_size_and_a_contrast(
 OPEN_ALL = "document.querySelectorAll('details').forEach((one) => { one.open = true; })"
 
 
-def misfits(page: Page, layouts: Layouts = LAYOUTS) -> list[str]:
+def layout_and_target_faults(page: Page, layouts: Layouts = LAYOUTS) -> list[str]:
     """Return faults of the page's layout in any of those windows, and targets too small for a phone."""
     wrong = []
     for width, styles in layouts.items():
@@ -97,16 +97,16 @@ def misfits(page: Page, layouts: Layouts = LAYOUTS) -> list[str]:
 
 
 def layout_faults_or_small_targets(page: Page) -> list[str]:
-    small: list[str] = page.evaluate(SMALL, TARGET_MIN_PX)
+    small: list[str] = page.evaluate(SMALL_TARGETS, TARGET_MIN_PX)
     return layout_faults(page) + small
 
 
-def nameless(page: Page) -> list[str]:
-    wrong: list[str] = page.evaluate(NAMELESS)
+def controls_without_name(page: Page) -> list[str]:
+    wrong: list[str] = page.evaluate(CONTROLS_WITHOUT_NAME)
     return wrong if page.locator("h1").count() == 1 and "Beadbox" in page.title() else [*wrong, "one heading, a title"]
 
 
-# In the page: the controls, without radio buttons that arrows reach, and their look with the focus.
+# Numbers and returns the controls that Tab should reach; radio buttons that are not checked are reached by arrow keys.
 REACHABLE = """() => [...document.querySelectorAll(
   "main :is(a[href], summary, textarea, [tabindex='0'], :is(button, select, input:not([type=hidden])):enabled)")]
   .filter((one) => one.checkVisibility() && one.tabIndex >= 0 && !(one.type === "radio" && !one.checked))
@@ -122,15 +122,15 @@ REACHED = """() => {
 
 
 @pytest.mark.soak
-def test_the_lab_holds_on_every_width_and_by_keyboard(visitor: Visitor, live_site: LiveSite, watch: Watch) -> None:
-    """Every state of the lab: names, sizes, contrast in both themes, layout, and a road for the keys."""
+def test_the_lab_fits_every_width_and_works_by_keyboard(visitor: Visitor, live_site: LiveSite, watch: Watch) -> None:
+    """Every state of the lab: names, sizes, contrast in both themes, layout, and access to all controls by Tab."""
     page = visitor(**options(360, 740))
     account = user("grace")
     sign_in(page.context, live_site, account)
     found: dict[str, list[str]] = {}
     for name, address in EMPTY.items():
         page.goto(address)
-        wrong = nameless(page) + violations(page) + misfits(page)
+        wrong = controls_without_name(page) + violations(page) + layout_and_target_faults(page)
         found |= {f"empty {name}": wrong} if wrong else {}
     made = lab(watch, account)
     for name, visit in LAB.items():
@@ -139,16 +139,16 @@ def test_the_lab_holds_on_every_width_and_by_keyboard(visitor: Visitor, live_sit
         page.set_viewport_size({"width": 360, "height": 740})
         visit(page, made)
         page.evaluate(OPEN_ALL)
-        wrong = nameless(page) + violations(page)
+        wrong = controls_without_name(page) + violations(page)
         for theme in THEMES:
             page.emulate_media(color_scheme=theme)
-            wrong += page.evaluate(FAINT, TEXT_MIN_CONTRAST)
-        wrong += misfits(page) + unreachable(page)
+            wrong += page.evaluate(LOW_TEXT_CONTRASTS, TEXT_MIN_CONTRAST)
+        wrong += layout_and_target_faults(page) + unreachable_controls(page)
         found |= {name: wrong} if wrong else {}
     assert found == {}
 
 
-def unreachable(page: Page) -> list[str]:
+def unreachable_controls(page: Page) -> list[str]:
     """Return the controls that Tab does not reach, or reaches without a visible focus."""
     page.evaluate(WAIT_UNTIL_DRAWN)
     wanted = dict(enumerate(page.evaluate(REACHABLE)))
@@ -168,7 +168,7 @@ def unreachable(page: Page) -> list[str]:
 
 @pytest.mark.soak
 @pytest.mark.parametrize("style", [NARROW, WIDE, LARGE], ids=["narrow", "wide", "large"])
-def test_the_browser_writes_with_the_fonts_of_the_tests_alone(page: Page, style: TextStyle) -> None:
+def test_the_browser_uses_only_the_fonts_of_the_tests(page: Page, style: TextStyle) -> None:
     """In every shape and for every sign that the site uses, whatever fonts this machine has."""
     page.goto("/about")
     page.evaluate(
@@ -203,7 +203,7 @@ def test_the_browser_writes_with_the_fonts_of_the_tests_alone(page: Page, style:
 
 
 @pytest.mark.soak
-def test_no_page_of_the_admin_complains(visitor: Visitor, live_site: LiveSite, watch: Watch) -> None:
+def test_no_admin_page_has_browser_errors(visitor: Visitor, live_site: LiveSite, watch: Watch) -> None:
     made = world(live_site, watch)
     found: dict[str, list[str]] = {}
     STATES["experiment-waiting"](visitor(), made)  # makes a queue
@@ -212,7 +212,7 @@ def test_no_page_of_the_admin_complains(visitor: Visitor, live_site: LiveSite, w
             page = visitor()
             visit(page, made)
             expect(page.locator("#content h1")).to_be_visible()
-            wrong = violations(page, besides=OF_DJANGO)
+            wrong = violations(page, ignored=OF_DJANGO)
             page.set_viewport_size({"width": 360, "height": 740})
             if (width := page.evaluate("document.documentElement.scrollWidth")) > 360:
                 wrong.append(f"the page is {width} wide in a window of 360")
@@ -226,7 +226,7 @@ def test_no_page_of_the_admin_complains(visitor: Visitor, live_site: LiveSite, w
 OF_DJANGO = ["empty-table-header", "scrollable-region-focusable", "aria-input-field-name"]
 
 
-def test_forced_colours_show_board_and_box(visitor: Visitor) -> None:
+def test_board_and_box_are_visible_in_forced_colours(visitor: Visitor) -> None:
     house_machines()
     page = visitor(forced_colors="active", **options(1280, 800))
     start_first(page)
@@ -245,7 +245,7 @@ def test_forced_colours_show_board_and_box(visitor: Visitor) -> None:
 MOVING = "document.getAnimations().map((one) => one.animationName ?? one.transitionProperty ?? 'script')"
 
 
-def test_nothing_moves_for_who_asked_for_stillness(visitor: Visitor) -> None:
+def test_reduced_motion_stops_all_animations(visitor: Visitor) -> None:
     machine = house_machines()[Side.SECOND]
     page, wall = visitor(reduced_motion="reduce"), visitor(reduced_motion="reduce")
     noted = """
@@ -268,7 +268,7 @@ def test_nothing_moves_for_who_asked_for_stillness(visitor: Visitor) -> None:
         assert one.evaluate(MOVING) == []
 
 
-def test_what_moves_is_short_and_can_be_skipped(page: Page) -> None:
+def test_animations_are_short_and_can_be_skipped(page: Page) -> None:
     house_machines()
     page.add_init_script(
         """
@@ -288,14 +288,14 @@ def test_what_moves_is_short_and_can_be_skipped(page: Page) -> None:
     assert max(durations) <= 400
 
 
-def test_the_match_page_is_light_and_stands_alone(page: Page, watch: Watch) -> None:
+def test_the_match_page_is_small_and_loads_only_from_the_site(page: Page, watch: Watch) -> None:
     """Less than 200 kB in all, and no script but its own and lit-html; files here are neither packed nor cached."""
     house_machines()
-    page.goto(NOUGHTS)
+    page.goto(NOUGHTS_PAGE)
     room = page.locator("#play-first")
     expect(room).to_be_visible()
     page.context.clear_cookies()
-    page.goto(NOUGHTS)
+    page.goto(NOUGHTS_PAGE)
     page.locator("#play-first").click()
     expect_turn(page)
     address = page.url
@@ -303,7 +303,7 @@ def test_the_match_page_is_light_and_stands_alone(page: Page, watch: Watch) -> N
     fresh = page.context.browser
     assert fresh is not None
     # A browser with an empty cache that holds the seat.
-    context = watch.over(fresh.new_context(base_url=watch.origin))
+    context = watch.observe(fresh.new_context(base_url=watch.origin))
     context.add_cookies(held)  # type: ignore[arg-type]  # what one call returns the other takes
     watch.requests.clear()
     first = context.new_page()
@@ -332,7 +332,7 @@ def test_the_match_page_is_light_and_stands_alone(page: Page, watch: Watch) -> N
     context.close()
 
 
-def test_the_board_needs_the_pages_own_modules_only(page: Page) -> None:
+def test_the_board_needs_only_the_modules_of_the_page(page: Page) -> None:
     house_machines()
     page.route(
         lambda url: url.endswith(".js") and "/static/js/" not in url and "/lit-html-" not in url,
@@ -343,7 +343,7 @@ def test_the_board_needs_the_pages_own_modules_only(page: Page) -> None:
     play_out_mouse(page)
 
 
-def test_the_theme_is_chosen_and_kept(page: Page) -> None:
+def test_the_chosen_theme_is_stored(page: Page) -> None:
     page.goto("/")
     paper = "getComputedStyle(document.documentElement).backgroundColor"
     before = page.evaluate(paper)
@@ -355,7 +355,7 @@ def test_the_theme_is_chosen_and_kept(page: Page) -> None:
     expect(page.locator("#theme")).to_have_attribute("aria-label", "Use the light theme")
 
 
-def test_the_sheet_is_pulled_up_and_let_go(visitor: Visitor, live_site: LiveSite, watch: Watch) -> None:
+def test_the_sheet_is_dragged_open_and_closed(visitor: Visitor, live_site: LiveSite, watch: Watch) -> None:
     page = visitor(**options(360, 740))
     made = world(live_site, watch)
     play_mid(page, made)
@@ -370,9 +370,7 @@ def test_the_sheet_is_pulled_up_and_let_go(visitor: Visitor, live_site: LiveSite
     expect(handle).to_be_focused()
 
 
-def test_after_the_match_a_finger_opens_the_box_of_a_change(
-    visitor: Visitor, live_site: LiveSite, watch: Watch
-) -> None:
+def test_a_tap_opens_the_box_of_a_change_after_the_match(visitor: Visitor, live_site: LiveSite, watch: Watch) -> None:
     page = visitor(**options(360, 740))
     play_finished(page, world(live_site, watch))
     page.locator("#changes button").first.tap()
@@ -380,7 +378,7 @@ def test_after_the_match_a_finger_opens_the_box_of_a_change(
     expect(page.locator("#odds")).to_contain_text("→")
 
 
-def test_the_code_is_copied(page: Page) -> None:
+def test_a_button_copies_the_room_code(page: Page) -> None:
     house_machines()
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     start_first(page)

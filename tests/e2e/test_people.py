@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from games.models import Match
 from tests.e2e.conftest import Visitor, Watch
 from tests.e2e.layout import PHONE
-from tests.e2e.playing import NOUGHTS, cell, code_of, expect_turn, match_of, play_mouse, start_other
+from tests.e2e.playing import NOUGHTS_PAGE, cell, code_of, expect_turn, match_of, play_mouse, start_other
 from tests.factories import house_machines
 
 pytestmark = pytest.mark.e2e
@@ -109,7 +109,7 @@ def test_a_third_person_watches_and_cannot_move(page: Page, visitor: Visitor) ->
 
 def test_a_move_by_a_spectator_is_refused_with_a_reason(page: Page, visitor: Visitor) -> None:
     house_machines()
-    page.goto(NOUGHTS)
+    page.goto(NOUGHTS_PAGE)
     page.locator("#play-first").click()
     expect_turn(page)
     third = visitor()
@@ -145,7 +145,7 @@ def test_joining_by_code(page: Page, visitor: Visitor) -> None:
     expect_turn(page)
 
 
-def test_joining_from_the_list_of_those_who_wait(page: Page, visitor: Visitor) -> None:
+def test_joining_from_the_list_of_waiting_rooms(page: Page, visitor: Visitor) -> None:
     invite(page)
     friend = visitor()
     friend.goto("/")
@@ -153,7 +153,7 @@ def test_joining_from_the_list_of_those_who_wait(page: Page, visitor: Visitor) -
     expect(friend.locator("#status")).to_have_text("Guest (crosses) to move.")
 
 
-def test_a_full_room_is_watched(page: Page, visitor: Visitor) -> None:
+def test_a_visitor_of_a_full_room_watches(page: Page, visitor: Visitor) -> None:
     friend, third = visitor(), visitor()
     accept(friend, invite(page))
     expect_turn(page)
@@ -169,7 +169,7 @@ def test_a_full_room_is_watched(page: Page, visitor: Visitor) -> None:
 
 
 @pytest.mark.soak
-def test_two_take_the_last_seat_at_once(page: Page, visitor: Visitor) -> None:
+def test_two_visitors_take_the_last_seat_at_once(page: Page, visitor: Visitor) -> None:
     link = invite(page)
     friend, third = visitor(), visitor()
     for one in (friend, third):
@@ -183,7 +183,7 @@ def test_two_take_the_last_seat_at_once(page: Page, visitor: Visitor) -> None:
     expect(third.locator("#watching")).to_be_visible()
 
 
-def test_a_code_that_does_not_exist(page: Page, watch: Watch) -> None:
+def test_an_unknown_room_code_gets_a_message(page: Page, watch: Watch) -> None:
     watch.allow("404")
     page.goto("/rooms/zzzzzz")
     expect(page.get_by_role("heading", name="This drawer is empty")).to_be_visible()
@@ -196,7 +196,7 @@ def test_a_code_that_does_not_exist(page: Page, watch: Watch) -> None:
     assert not Match.objects.exists()
 
 
-def test_an_address_that_does_not_exist(page: Page, watch: Watch) -> None:
+def test_an_unknown_address_gets_a_page(page: Page, watch: Watch) -> None:
     watch.allow("404")
     for address in ("/nothing", "/machines/999999", "/machines/999999/boxes/.........", "/rooms/0O!"):
         page.goto(address)

@@ -22,7 +22,7 @@ def personal_machine_of(page: Page) -> Machine:
     return Machine.objects.get(machine_seats__seat__match=match_of(page), is_pupil=True)
 
 
-def test_one_click_and_it_learns_from_nobody_else(page: Page, visitor: Visitor, watch: Watch) -> None:
+def test_one_click_starts_a_personal_machine(page: Page, visitor: Visitor, watch: Watch) -> None:
     page.goto("/")
     page.locator(TEACH).first.click()
     expect_turn(page)
@@ -76,7 +76,7 @@ def test_one_click_and_it_learns_from_nobody_else(page: Page, visitor: Visitor, 
     assert personal_machine_of(stranger) != mine
 
 
-def test_by_keyboard_on_a_phone_and_on_to_an_account(visitor: Visitor) -> None:
+def test_a_personal_machine_by_keyboard_moves_to_an_account(visitor: Visitor) -> None:
     phone = visitor(**options(360, 740, dark=True))
     phone.goto("/")
     tab_to(phone, TEACH)

@@ -15,7 +15,7 @@ KEEP = "kept = document.activeElement"
 IS_KEPT = "document.activeElement === kept && kept !== document.body"
 
 
-def test_the_focus_stays_on_a_move_while_the_match_goes_on(page: Page, visitor: Visitor) -> None:
+def test_the_focus_stays_on_a_move_during_new_moves(page: Page, visitor: Visitor) -> None:
     start_other(page, "human")
     friend = visitor()
     friend.goto(page.url)
@@ -35,7 +35,7 @@ def test_the_focus_stays_on_a_move_while_the_match_goes_on(page: Page, visitor: 
     expect(page.locator("#log")).to_be_visible()
 
 
-def test_what_a_machine_saw_stays_unfolded_after_its_next_move(page: Page) -> None:
+def test_an_open_evaluation_stays_open_after_the_next_move(page: Page) -> None:
     page.goto("/learnt/romgon-flip")
     page.get_by_role("button", name="Play against Legend").click()
     page.wait_for_url(re.compile("/rooms/"))

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import Visitor, Watch
-from tests.e2e.playing import cell, expect_plies, expect_turn, start, start_other
+from tests.e2e.playing import cell, expect_plies, expect_turn, start_other, start_romgon
 
 pytestmark = pytest.mark.e2e
 
@@ -20,25 +20,25 @@ def expect_board(page: Page, pieces: str, words: str) -> None:
         expect(cell(page, name)).to_have_attribute("aria-label", re.compile(f"^[^,]+, {expected}(,|$)"))
 
 
-def press(page: Page, *names: str) -> None:
+def press_replay_buttons(page: Page, *names: str) -> None:
     for name in names:
         page.locator("#replay").get_by_role("button", name=name, exact=True).click()
 
 
-def moved(page: Page, players: Iterable[Page], *squares: str) -> None:
+def play_in_turn(page: Page, players: Iterable[Page], *squares: str) -> None:
     """Play these squares in turn by these players in turn."""
     for player, square in zip(players, squares, strict=False):
         expect_turn(player)
         cell(player, square).click()
 
 
-def test_a_match_is_looked_back_at_while_it_goes_on(page: Page, visitor: Visitor) -> None:
+def test_earlier_boards_are_shown_during_the_match(page: Page, visitor: Visitor) -> None:
     start_other(page, "human")
     friend = visitor()
     friend.goto(page.url)
     friend.get_by_role("button", name="Take the free seat").click()
     expect(page.locator("#replay")).to_be_hidden()
-    moved(page, [page, friend, page], "5", "1", "9")
+    play_in_turn(page, [page, friend, page], "5", "1", "9")
     expect_turn(friend)
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url) if "/positions" in request.url else None)
@@ -48,19 +48,19 @@ def test_a_match_is_looked_back_at_while_it_goes_on(page: Page, visitor: Visitor
     expect_board(page, "O...X....", "After move 2 of 3.")
     expect(page.locator("#moves button[aria-current=step]")).to_have_attribute("data-ply", "1")
     expect(cell(page, "1")).to_have_class(re.compile("is-last"))
-    moved(page, [friend], "3")
+    play_in_turn(page, [friend], "3")
     expect_board(page, "O...X....", "After move 2 of 4. The match went on: one move since you looked back.")
     expect(page.locator("#status")).to_have_text("Your turn: place a cross.")
     expect(page.locator("#announce")).to_contain_text("You are still looking back. After move 2 of 4.")
     cell(page, "7").click(force=True)  # has no effect
     expect(page.locator("#board .is-playable")).to_have_count(0)
-    press(page, "Forward one move", "Forward one move")
+    press_replay_buttons(page, "Forward one move", "Forward one move")
     expect_board(page, "O.O.X...X", "Look back at earlier moves.")
     assert len(asked) == 1
     expect_turn(page)
 
     # With the keys, from the list: only the board that came meanwhile is fetched.
-    moved(page, [page], "2")
+    play_in_turn(page, [page], "2")
     expect_turn(friend)
     page.locator("#moves button[tabindex='0']").focus()
     page.keyboard.press("ArrowLeft")
@@ -79,7 +79,7 @@ def test_a_match_is_looked_back_at_while_it_goes_on(page: Page, visitor: Visitor
     page.locator("#resign").click()
     page.locator("#resign-yes").click()
     expect(page.locator("#replay-words")).to_have_text("Step through the match, move by move.")
-    press(page, "First board", "Forward one move", "Forward one move", "Back one move")
+    press_replay_buttons(page, "First board", "Forward one move", "Forward one move", "Back one move")
     expect_board(page, "....X....", "After move 1 of 5.")
     expect(page.get_by_role("button", name="Back one move")).to_be_focused()
     page.locator("#again").click()
@@ -88,38 +88,38 @@ def test_a_match_is_looked_back_at_while_it_goes_on(page: Page, visitor: Visitor
     expect(page.locator("#replay")).to_be_hidden()
 
 
-def test_without_a_network_the_reader_stays_where_they_are(page: Page, watch: Watch) -> None:
-    start(page, "easy")
+def test_without_a_network_the_shown_board_stays(page: Page, watch: Watch) -> None:
+    start_romgon(page, "easy")
     cell(page, "4-7").click()
     cell(page, "4-6").click()
     expect_plies(page, 2)
     expect_turn(page)
     watch.allow("positions", "ERR_FAILED")
     page.route("**/positions", lambda route: route.abort())
-    press(page, "First board")
+    press_replay_buttons(page, "First board")
     expect(page.locator("#error")).to_have_text("The page could not load that board. Try again.")
     expect(page.locator("#replay-words")).to_have_text("Look back at earlier moves.")
     expect_turn(page)
     page.unroute("**/positions")
-    press(page, "First board")
+    press_replay_buttons(page, "First board")
     expect(page.locator("#replay-words")).to_have_text("Before the first of two moves.")
     expect(page.locator("#error")).to_be_hidden()
 
 
 @pytest.mark.soak
-def test_a_flip_is_marked_where_it_was_made(page: Page) -> None:
+def test_a_flip_is_marked_on_its_cell(page: Page) -> None:
     """And what the engine thinks of now is not shown beside an earlier board."""
-    start(page, "easy", "flip")
+    start_romgon(page, "easy", "flip")
     cell(page, "1-6").click()
     page.locator("#offers button").click()
     expect_plies(page, 2)
     expect_turn(page)
-    press(page, "First board")
+    press_replay_buttons(page, "First board")
     expect(page.locator("#replay-words")).to_have_text("Before the first of two moves.")
     expect(cell(page, "1-6")).to_have_attribute("aria-label", "1-6, Black triangle facing west")
-    press(page, "Forward one move")
+    press_replay_buttons(page, "Forward one move")
     expect(cell(page, "1-6")).to_have_attribute("aria-label", "1-6, Black flipped triangle, last move")
     expect(page.locator("#engine")).to_be_hidden()
-    press(page, "Go to now")
+    press_replay_buttons(page, "Go to now")
     expect(page.locator("#engine")).to_be_visible()
     expect_turn(page)

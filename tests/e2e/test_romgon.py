@@ -11,7 +11,7 @@ from games.live.players import PLAYERS
 from games.models import Match, Ply
 from tests.e2e.conftest import Visitor
 from tests.e2e.layout import faults_in_each_style, layout_faults
-from tests.e2e.playing import cell, expect_plies, expect_turn, is_over, n_plies, start
+from tests.e2e.playing import cell, expect_plies, expect_turn, is_over, n_plies, start_romgon
 from tests.ponderer import SlowPlayer
 
 pytestmark = pytest.mark.e2e
@@ -51,7 +51,7 @@ def play_any(page: Page, match: Match) -> None:
 
 
 def test_a_match_against_a_level_with_a_flip(page: Page) -> None:
-    match = start(page, "medium", "flip")
+    match = start_romgon(page, "medium", "flip")
     expect(page.locator("#seats")).to_contain_text("Medium engine")
     expect(page.get_by_text("This match is played with flips.")).to_be_visible()
     cell(page, "1-6").click()
@@ -85,8 +85,8 @@ def test_a_match_against_a_level_with_a_flip(page: Page) -> None:
 
 
 @pytest.mark.soak
-def test_turning_after_a_move_and_just_moving(page: Page) -> None:
-    match = start(page, "easy", "turn")
+def test_a_move_with_and_without_a_turn(page: Page) -> None:
+    match = start_romgon(page, "easy", "turn")
     cell(page, "2-7").click()
     expect(offers(page)).to_have_text(["Turn right", "Turn left"])
     cell(page, "1-5").click()
@@ -105,7 +105,7 @@ def test_turning_after_a_move_and_just_moving(page: Page) -> None:
     assert [ply.move for ply in Ply.objects.filter(match=match, side=Side.FIRST)] == ["2-7>1-5@2", "4-7>4-6"]
 
 
-def test_who_is_offered_depends_on_the_rules(page: Page) -> None:
+def test_the_offered_opponents_depend_on_the_rules(page: Page) -> None:
     page.goto("/")
     page.get_by_role("link", name="More ways to play Romgon").click()
     chosen = page.locator(".opponent:has(input:checked)")
@@ -124,8 +124,8 @@ def test_who_is_offered_depends_on_the_rules(page: Page) -> None:
     expect(chosen).not_to_contain_text("Elo")
 
 
-def test_by_keyboard_alone_with_everything_announced(page: Page) -> None:
-    match = start(page, "medium", "flip")
+def test_a_romgon_match_by_keyboard_is_announced(page: Page) -> None:
+    match = start_romgon(page, "medium", "flip")
     page.locator("#board [tabindex='0']").focus()
     rows = []
     for _ in range(6):
@@ -158,9 +158,9 @@ def test_by_keyboard_alone_with_everything_announced(page: Page) -> None:
 
 
 @pytest.mark.soak
-def test_with_a_finger_on_a_small_phone(visitor: Visitor) -> None:
+def test_a_romgon_match_by_touch_on_a_small_phone(visitor: Visitor) -> None:
     page = visitor(viewport={"width": 360, "height": 700}, has_touch=True, is_mobile=True)
-    start(page, "medium", "flip")
+    start_romgon(page, "medium", "flip")
     assert page.evaluate("document.documentElement.scrollWidth") == 360
     assert faults_in_each_style(page, layout_faults) == []
     width = page.locator("#board .cell-floor").first.evaluate("(one) => one.getBoundingClientRect().width")
@@ -179,8 +179,8 @@ def test_with_a_finger_on_a_small_phone(visitor: Visitor) -> None:
     expect_plies(page, 4)
 
 
-def test_the_engine_is_asked_and_its_moves_are_looked_at(page: Page, visitor: Visitor) -> None:
-    start(page, "medium")
+def test_moves_that_the_engine_advises_are_shown(page: Page, visitor: Visitor) -> None:
+    start_romgon(page, "medium")
     friend = visitor()
     friend.goto(page.url)
     expect(page.locator("#engine-answer")).to_be_hidden()
@@ -201,7 +201,7 @@ def test_the_engine_is_asked_and_its_moves_are_looked_at(page: Page, visitor: Vi
     expect(page.locator("#engine-answer")).to_be_hidden()
 
 
-def test_who_thinks_is_shown_and_the_page_may_be_left_meanwhile(page: Page, visitor: Visitor) -> None:
+def test_a_thinking_opponent_is_shown_and_moves_without_the_page(page: Page, visitor: Visitor) -> None:
     player = SlowPlayer()
     PLAYERS[player.slug] = player
     try:

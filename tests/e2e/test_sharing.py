@@ -18,7 +18,7 @@ SIZES = pytest.mark.parametrize(("width", "height"), [(360, 740), (1280, 720)])
 TEACH = 'form[action="/teach"]:has([value="noughts-and-crosses"]) button'
 
 
-def looked_at(page: Page, name: str) -> None:
+def check_page(page: Page, name: str) -> None:
     """Check layout and accessibility; keep a picture if the environment names a folder."""
     assert layout_faults(page) == []
     assert violations(page) == []
@@ -28,7 +28,7 @@ def looked_at(page: Page, name: str) -> None:
 
 
 @SIZES
-def test_a_friend_sees_the_machine_until_the_link_is_taken_back(
+def test_a_shared_link_shows_the_machine_until_withdrawn(
     visitor: Visitor, watch: Watch, width: int, height: int
 ) -> None:
     child, friend = visitor(**options(width, height)), visitor(**options(width, height))
@@ -37,17 +37,17 @@ def test_a_friend_sees_the_machine_until_the_link_is_taken_back(
     expect_turn(child)
     play_out_mouse(child)
     child.goto("/")
-    looked_at(child, "front-own")
+    check_page(child, "front-own")
     child.get_by_role("link", name="Look inside My MENACE").click()
     child.locator("#share").click()
-    looked_at(child, "share-before")
+    check_page(child, "share-before")
     child.get_by_role("link", name="Give it another name").click()
     child.get_by_label("Name").fill("Robbie")
-    looked_at(child, "rename")
+    check_page(child, "rename")
     child.locator("#save").click()
     child.locator("#share").click()
     child.locator("#make-link").click()
-    looked_at(child, "share-after")
+    check_page(child, "share-after")
     link = child.locator("#share-url").input_value()
 
     friend.goto(link)
@@ -55,19 +55,19 @@ def test_a_friend_sees_the_machine_until_the_link_is_taken_back(
     assert "/shared/" not in friend.url
     expect(friend.locator("#progress svg").first).to_be_visible()
     expect(friend.locator("#wall > *").first).to_be_visible()
-    looked_at(friend, "machine-shared")
+    check_page(friend, "machine-shared")
     friend.locator("#play").click()
     expect_turn(friend)
     expect(friend.locator("#seats")).to_contain_text("Robbie (copy)")
     play_out_mouse(friend)
-    looked_at(friend, "match-shared")
+    check_page(friend, "match-shared")
 
     child.locator("#end-link").click()
     expect(child.get_by_role("status").first).to_contain_text("The link is taken back.")
     watch.allow("404")
     friend.goto(link)
     expect(friend.locator("main")).to_contain_text("This link has been taken back. Ask your friend for a new one.")
-    looked_at(friend, "link-ended")
+    check_page(friend, "link-ended")
 
 
 @SIZES
@@ -95,14 +95,14 @@ def test_a_finished_match_keeps_its_address_and_its_replay(
     expect(page.locator("#replay-words")).not_to_contain_text("Look back")
     page.locator("#to-last").click()
     expect(page.locator("#board")).not_to_have_class("is-past")
-    looked_at(page, "match-past")
+    check_page(page, "match-past")
     watch.allow("404")
     page.goto(f"/rooms/{code}/matches/9")
     expect(page.locator("main")).to_contain_text(f"Room {code} has no game 9.")
 
 
 @SIZES
-def test_the_list_of_machines_begins_with_ones_own_and_is_short(visitor: Visitor, width: int, height: int) -> None:
+def test_the_list_of_machines_is_short_with_own_ones_first(visitor: Visitor, width: int, height: int) -> None:
     house_machines()
     for k in range(14):
         trained_machine(machine(name=f"Machine {k}"), 10)
@@ -115,4 +115,4 @@ def test_the_list_of_machines_begins_with_ones_own_and_is_short(visitor: Visitor
     first = page.locator(".machine-list h2").first
     expect(first).to_have_text("My MENACE")
     assert page.evaluate("document.documentElement.scrollHeight") < (3400 if width < 400 else 2400)
-    looked_at(page, "machines")
+    check_page(page, "machines")

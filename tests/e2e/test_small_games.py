@@ -31,7 +31,7 @@ def play_first(page: Any, slug: str) -> None:
 
 
 @pytest.mark.parametrize("slug", TOUCHED)
-def test_a_match_on_a_phone(visitor: Visitor, slug: str) -> None:
+def test_a_small_game_is_played_on_a_phone(visitor: Visitor, slug: str) -> None:
     page = visitor(**options(360, 740))
     page.goto(f"/play/{slug}")
     page.locator('.opponent:has(input[value="random"])').click()

@@ -25,7 +25,7 @@ def log_in(page: Page, name: str = "ada") -> None:
     expect(page.locator("nav a", has_text="Account")).to_be_visible()
 
 
-def test_a_tournament_is_held_and_its_table_fills_by_itself(
+def test_a_tournament_is_started_and_its_table_updated_live(
     page: Page, visitor: Visitor, start_worker: StartWorker
 ) -> None:
     ada = user("ada")
@@ -63,7 +63,7 @@ def test_a_tournament_is_held_and_its_table_fills_by_itself(
     expect(page.locator("#pairings tbody tr")).to_have_count(7)
 
 
-def test_enter_searches_in_the_search_and_submits_elsewhere(page: Page) -> None:
+def test_enter_searches_in_the_search_field_else_submits(page: Page) -> None:
     ada = user("ada")
     for name in ("First drawer", "Other drawer"):
         machine(Side.FIRST, name=name, owner=ada)
@@ -86,7 +86,7 @@ def test_enter_searches_in_the_search_and_submits_elsewhere(page: Page) -> None:
     assert Tournament.objects.get().n_games == 5
 
 
-def test_a_tournament_is_called_off_and_deleted(page: Page) -> None:
+def test_a_tournament_is_cancelled_and_deleted(page: Page) -> None:
     ada = user("ada")
     machine(Side.FIRST, name="First drawer", owner=ada)
     log_in(page)
@@ -108,7 +108,7 @@ def test_a_tournament_is_called_off_and_deleted(page: Page) -> None:
     assert not Tournament.objects.exists()
 
 
-def test_a_schedule_is_made_paused_resumed_and_deleted(visitor: Visitor) -> None:
+def test_a_schedule_is_created_paused_resumed_and_deleted(visitor: Visitor) -> None:
     page = visitor(**PHONE, timezone_id="Asia/Kolkata")
     learner = machine(Side.FIRST, name="Night owl", owner=user("ada"))
     log_in(page)
@@ -141,7 +141,7 @@ def test_a_schedule_is_made_paused_resumed_and_deleted(visitor: Visitor) -> None
 
 
 @pytest.mark.soak
-def test_a_tournament_of_romgon_has_no_exact_figures(page: Page, start_worker: StartWorker) -> None:
+def test_a_romgon_tournament_has_no_exact_figures(page: Page, start_worker: StartWorker) -> None:
     user("ada")
     machine_create(game="romgon", side=None, name="Q")
     log_in(page)

@@ -51,7 +51,7 @@ def test_a_match_is_played_with_the_mouse(page: Page, game: Game[Any, Any]) -> N
 
 @pytest.mark.parametrize("game", [game for game in TOYS if game.takes_boxes], ids=lambda game: game.slug)
 @pytest.mark.sampled(1)
-def test_a_box_that_opens_says_where_its_beads_lead(page: Page, game: Game[Any, Any]) -> None:
+def test_an_opened_box_describes_the_moves_of_its_beads(page: Page, game: Game[Any, Any]) -> None:
     machine = machine_create(game=game.slug, side=Side.FIRST, name="Toy")
     page.goto(f"/play/{game.slug}")
     page.locator('select[name="first"]').select_option(str(machine.pk))

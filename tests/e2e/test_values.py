@@ -21,7 +21,7 @@ GAME = GAMES["romgon-flip"]
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("width", [360, 1280])
-def test_walking_through_the_values_by_mouse_and_keyboard(page: Page, width: int) -> None:
+def test_values_are_browsed_by_mouse_and_keyboard(page: Page, width: int) -> None:
     machine = machine_create(game=GAME.slug, side=None, name="Q")
     page.set_viewport_size({"width": width, "height": 800})
     page.goto(f"/machines/{machine.pk}/values")

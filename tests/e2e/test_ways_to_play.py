@@ -1,4 +1,4 @@
-"""Other ways to play in real browsers: in a machine's seat, watching two machines, pieces that move on squares."""
+"""Ways to play in real browsers: in a machine's seat, as spectator of two machines, with pieces on squares."""
 
 import re
 from typing import Any
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.e2e
 HEXAPAWN = family_games("hexapawn")
 
 
-def two_of(owner: Any, game: str = NC) -> tuple[Machine, Machine]:
+def two_machines_of(owner: Any, game: str = NC) -> tuple[Machine, Machine]:
     rule = BoxRule(open_boxes=OpenBoxes.WHEN_MET)
     first, second = (
         machine_create(game=game, side=side, name=name, rule=rule, owner=owner)
@@ -31,11 +31,11 @@ def two_of(owner: Any, game: str = NC) -> tuple[Machine, Machine]:
     return first, second
 
 
-def card(page: Page, side: Side) -> Locator:
+def seat_card(page: Page, side: Side) -> Locator:
     return page.locator("#seats > li").nth(side)
 
 
-def watching(visitor: Visitor, address: str) -> Page:
+def spectator_of(visitor: Visitor, address: str) -> Page:
     friend = visitor()
     friend.goto(address)
     expect(friend.locator("#watching")).to_be_visible()
@@ -54,20 +54,20 @@ def play_out(page: Page) -> None:
         expect_plies(page, before + 2)
 
 
-def test_person_in_a_machines_seat_teaches_it_before_a_watcher(page: Page, visitor: Visitor) -> None:
-    own, other = two_of(user("ada"))
+def test_a_machine_learns_from_a_person_in_its_seat(page: Page, visitor: Visitor) -> None:
+    own, other = two_machines_of(user("ada"))
     log_in(page, "ada")
     page.goto(own.get_absolute_url())
     page.locator("#take-its-seat").click()
     expect(page.locator("#take-over select[name=takes_over]")).to_have_value(str(own.pk))
     page.locator("#take-over select[name=opponent]").select_option(str(other.pk))
     page.locator("#take-seat").click()
-    expect(card(page, Side.FIRST)).to_contain_text("You, in the seat of Alma")
+    expect(seat_card(page, Side.FIRST)).to_contain_text("You, in the seat of Alma")
     record = page.locator("#records > li").first
     expect(record).to_contain_text("Alma has not finished a game yet.")
     expect(record.get_by_role("link", name="Rename, freeze or delete")).to_be_visible()
-    friend = watching(visitor, page.url)
-    expect(card(friend, Side.FIRST)).to_contain_text("ada, in the seat of Alma")
+    friend = spectator_of(visitor, page.url)
+    expect(seat_card(friend, Side.FIRST)).to_contain_text("ada, in the seat of Alma")
     expect(friend.get_by_role("link", name="Rename, freeze or delete")).to_have_count(0)
 
     expect_turn(page)
@@ -104,26 +104,26 @@ def test_person_in_a_machines_seat_teaches_it_before_a_watcher(page: Page, visit
     assert own.n_losses >= 1
 
 
-def test_a_guest_takes_a_copy_of_the_houses_machine_over(page: Page) -> None:
+def test_a_guest_plays_for_a_copy_of_a_built_in_machine(page: Page) -> None:
     house_machines()
     page.goto("/")
     page.get_by_role("link", name="More ways to play Noughts and crosses").click()
     page.locator("#take-over select[name=takes_over]").select_option(label="MENACE, plays first")
     page.locator("#take-seat").click()
-    expect(card(page, Side.FIRST)).to_contain_text("You, in the seat of MENACE (copy)")
+    expect(seat_card(page, Side.FIRST)).to_contain_text("You, in the seat of MENACE (copy)")
     expect_turn(page)
     play_mouse(page, "1")
     expect(page.locator("#box-caption")).to_contain_text("You played A for MENACE (copy)")
 
 
-def test_two_machines_move_at_the_hosts_command_before_a_friend(page: Page, visitor: Visitor) -> None:
-    first, second = two_of(None)
+def test_the_host_steps_two_machines_and_a_friend_watches(page: Page, visitor: Visitor) -> None:
+    first, second = two_machines_of(None)
     page.goto(f"/play/{NC}?machine={first.pk}")
     page.locator("#watch select[name=second]").select_option(str(second.pk))
     page.locator("#watch-them").click()
     expect(page.locator("#show-tools")).to_be_visible()
     expect(page.locator("#watching")).to_contain_text("You decide when they move.")
-    friend = watching(visitor, page.url)
+    friend = spectator_of(visitor, page.url)
     expect(friend.locator("#show-tools")).to_be_hidden()
     expect(page.locator("#board .is-playable")).to_have_count(0)
 
@@ -158,7 +158,7 @@ def test_two_machines_move_at_the_hosts_command_before_a_friend(page: Page, visi
         expect(one.locator("#records > li").first).to_contain_text("has played two games.")
 
 
-def test_it_plays_on_at_a_chosen_speed_until_it_is_paused(page: Page) -> None:
+def test_two_machines_play_at_a_chosen_speed_until_paused(page: Page) -> None:
     page.goto(f"/play/{HEXAPAWN[-1].slug}")
     page.locator("#watch-them").click()
     expect(page.locator("#show-tools")).to_be_visible()
@@ -176,8 +176,8 @@ def test_it_plays_on_at_a_chosen_speed_until_it_is_paused(page: Page) -> None:
 
 
 @pytest.mark.soak
-def test_two_own_machines_are_sent_off_to_train(page: Page) -> None:
-    first, second = two_of(user("ada"))
+def test_two_own_machines_train_from_the_play_page(page: Page) -> None:
+    first, second = two_machines_of(user("ada"))
     log_in(page, "ada")
     page.goto(f"/play/{NC}?machine={first.pk}")
     page.locator("#watch select[name=second]").select_option(str(second.pk))
@@ -198,7 +198,7 @@ def test_two_own_machines_are_sent_off_to_train(page: Page) -> None:
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("by", ["mouse", "keyboard", "touch"])
-def test_a_piece_is_chosen_and_then_where_it_goes(visitor: Visitor, by: str) -> None:
+def test_a_move_is_made_by_piece_and_target(visitor: Visitor, by: str) -> None:
     page = visitor(has_touch=by == "touch", viewport={"width": 360 if by == "touch" else 1280, "height": 740})
     page.goto("/play/hexapawn")
     page.locator('.opponent:has(input[value="random"])').click()
@@ -228,11 +228,11 @@ def test_a_piece_is_chosen_and_then_where_it_goes(visitor: Visitor, by: str) -> 
 
 
 def test_watcher_of_a_private_machine_sees_only_the_board(page: Page, visitor: Visitor) -> None:
-    _, other = two_of(user("ada"))
+    _, other = two_machines_of(user("ada"))
     log_in(page, "ada")
     page.goto(other.get_absolute_url())
     page.get_by_role("button", name="Play against it").click()
-    friend = watching(visitor, page.url)
+    friend = spectator_of(visitor, page.url)
     expect(friend.locator("#box-sheet")).to_be_visible()
     Machine.objects.filter(pk=other.pk).update(is_public=False)
     expect_turn(page)
@@ -241,7 +241,7 @@ def test_watcher_of_a_private_machine_sees_only_the_board(page: Page, visitor: V
     expect(friend.locator("#box-sheet")).to_be_hidden()
     expect(friend.locator("#hidden-words")).to_be_visible()
     expect(friend.locator("#no-box-words")).to_be_hidden()
-    expect(card(friend, Side.SECOND)).to_contain_text("A machine that is not public")
+    expect(seat_card(friend, Side.SECOND)).to_contain_text("A machine that is not public")
     assert "Bert" not in friend.locator("main").inner_text()
     expect(page.locator("#box-sheet")).to_be_visible()
     play_out(page)

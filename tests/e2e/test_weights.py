@@ -29,7 +29,7 @@ def number(words: str) -> float:
     return float(words.replace("\u2212", "-"))
 
 
-def heat_map_looked_at(page: Page) -> None:
+def check_heat_map(page: Page) -> None:
     """Choose a piece by keyboard, and check that its numbers on the board are those of the table."""
     page.get_by_role("radio", name="square").focus()
     page.keyboard.press("ArrowRight")
@@ -46,7 +46,7 @@ def heat_map_looked_at(page: Page) -> None:
     assert abs(number(shown[CELL["3-7"]]) - in_table) < 0.006
 
 
-def parts_looked_at(page: Page, words: str) -> Locator:
+def check_parts_of_value(page: Page, words: str) -> Locator:
     """Play a move against either opponent; check that the answer's parts add up, and return their section."""
     page.wait_for_url(re.compile("/rooms/"))
     expect_turn(page)
@@ -71,13 +71,13 @@ def test_top_level_shows_its_search_and_its_weights(page: Page) -> None:
     page.set_viewport_size({"width": 360, "height": 800})
     page.goto("/learnt/romgon-flip")
     page.get_by_role("button", name="Play against Legend").click()
-    parts = parts_looked_at(page, r"^It played .* out of \d+ moves\. It looked 4 moves ahead\.$")
+    parts = check_parts_of_value(page, r"^It played .* out of \d+ moves\. It looked 4 moves ahead\.$")
     expect(parts.get_by_role("link", name="How it rates this position")).to_be_hidden()
     assert faults_in_each_style(page, layout_faults) == []
     assert violations(page) == []
     parts.get_by_role("link", name="The weights on the board").click()
     page.wait_for_url("**/learnt/romgon-flip")
-    heat_map_looked_at(page)
+    check_heat_map(page)
     assert faults_in_each_style(page, layout_faults) == []
     assert violations(page) == []
 
@@ -87,11 +87,11 @@ def test_a_match_against_the_strongest_learnt_value(page: Page) -> None:
     machine = strongest()
     page.set_viewport_size({"width": 360, "height": 800})
     page.goto(f"/machines/{machine.pk}")
-    heat_map_looked_at(page)
+    check_heat_map(page)
     assert faults_in_each_style(page, layout_faults) == []
     assert violations(page) == []
     page.locator("#play-0").click()
-    parts = parts_looked_at(page, r"^It played .*Looking 4 moves ahead, it found ")
+    parts = check_parts_of_value(page, r"^It played .*Looking 4 moves ahead, it found ")
     room = page.url
     page.get_by_role("button", name="Give up").click()
     page.get_by_role("button", name="Yes, give up").click()
