@@ -52,13 +52,21 @@ class Room(models.Model):
     code = models.CharField(max_length=CODE_LENGTH, unique=True, default=new_code, editable=False)
     game = models.SlugField(max_length=40, db_index=False)
     opponent = models.SlugField(
-        max_length=40, blank=True, db_index=False, help_text="Who was asked for as the opponent."
+        max_length=40, blank=True, db_index=False, help_text="Slug of the requested opponent; empty in an exhibition."
     )
-    machine = models.CharField(max_length=80, blank=True, help_text="Which machine was asked for, if one was.")
-    takes_over = models.CharField(max_length=80, blank=True, help_text="Whose seat the person was to take over.")
-    first = models.CharField(max_length=80, blank=True, help_text="In an exhibition: who plays first.")
-    second = models.CharField(max_length=80, blank=True, help_text="In an exhibition: who plays second.")
-    fresh = models.BooleanField(default=False, help_text="Whether its machines are copies made for this room.")
+    machine = models.CharField(max_length=80, blank=True, help_text="Id or slug of the requested machine, if any.")
+    takes_over = models.CharField(
+        max_length=80,
+        blank=True,
+        help_text="The automated player or machine whose seat the person was to take over, if any.",
+    )
+    first = models.CharField(
+        max_length=80, blank=True, help_text="In an exhibition: the requested player of the first side."
+    )
+    second = models.CharField(
+        max_length=80, blank=True, help_text="In an exhibition: the requested player of the second side."
+    )
+    fresh = models.BooleanField(default=False, help_text="Whether the machines in the room are copies made for it.")
     host = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="hosted_rooms"
     )
@@ -68,7 +76,7 @@ class Room(models.Model):
         max_length=32,
         blank=True,
         editable=False,
-        help_text="A keyed hash of the address that it was opened from, for as long as that counts.",
+        help_text="Keyed hash of the address from which the room was opened; deleted after a day.",
     )
     links = ArrayField(
         models.BigIntegerField(),
@@ -76,12 +84,12 @@ class Room(models.Model):
         db_default=[],
         blank=True,
         editable=False,
-        help_text="Ids of the secret links that the person who opened it had opened.",
+        help_text="Ids of the shared links that the room's host had opened.",
     )
     version = models.PositiveIntegerField(default=0, help_text="Grows with every change.")
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     # To the minute, because the field has an index: with seconds, each move would write into every index of the table.
-    changed_at = models.DateTimeField(default=this_minute, editable=False, help_text="To the minute.")
+    changed_at = models.DateTimeField(default=this_minute, editable=False, help_text="Truncated to the minute.")
 
     class Meta:
         constraints = [
@@ -138,7 +146,7 @@ class Match(models.Model):
         null=True,
         blank=True,
         editable=False,
-        help_text="Until when whoever thinks about a slow player's next move has it to themselves.",
+        help_text="Until this time, one process alone searches for a slow player's next move.",
     )
     draw_offered_by = models.SmallIntegerField(
         null=True,
@@ -193,10 +201,13 @@ class Seat(models.Model):
     match = models.ForeignKey(Match, on_delete=models.CASCADE, related_name="seats", db_index=False)
     side = models.PositiveSmallIntegerField(choices=[(0, "first"), (1, "second")])
     player = models.SlugField(
-        max_length=40, default=HUMAN, db_index=False, help_text="'human', or which automated player."
+        max_length=40, default=HUMAN, db_index=False, help_text="'human', or the slug of an automated player."
     )
     takes_over = models.SlugField(
-        max_length=40, blank=True, db_index=False, help_text="Whose seat a person has taken over."
+        max_length=40,
+        blank=True,
+        db_index=False,
+        help_text="Slug of the automated player whose seat a person has taken over.",
     )
     name = models.CharField(max_length=150, blank=True)
     user = models.ForeignKey(
@@ -251,7 +262,7 @@ class Ply(models.Model):
     number = models.PositiveIntegerField(help_text="0 for the first move.")
     side = models.PositiveSmallIntegerField(choices=[(0, "first"), (1, "second")])
     move = models.CharField(max_length=20)
-    position = models.CharField(max_length=MAX_POSITION, help_text="After the move.")
+    position = models.CharField(max_length=MAX_POSITION, help_text="The position after the move.")
     played_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
@@ -278,12 +289,12 @@ class ApiToken(models.Model):
     """A token with which a program acts for an account. Only its SHA-256 is stored, and a prefix for look-ups."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens")
-    name = models.CharField(max_length=60, validators=[name_validate], help_text="What it is for.")
+    name = models.CharField(max_length=60, validators=[name_validate], help_text="The purpose of the token.")
     prefix = models.CharField(max_length=12, unique=True, editable=False)
     sha256 = models.CharField(max_length=64, editable=False)
     scopes = ArrayField(models.CharField(max_length=8, choices=TokenScope))
     created_at = models.DateTimeField(default=timezone.now, editable=False)
-    expires_at = models.DateTimeField(null=True, blank=True, help_text="Never, if empty.")
+    expires_at = models.DateTimeField(null=True, blank=True, help_text="Empty if the token never expires.")
     revoked_at = models.DateTimeField(null=True, blank=True, editable=False)
     last_used_at = models.DateTimeField(null=True, blank=True, editable=False)
 
@@ -337,10 +348,10 @@ class AddressBlock(models.Model):
     network = models.CharField(
         "address",
         max_length=43,
-        help_text="An address or a network, such as 203.0.113.7, 203.0.113.0/24 or 2001:db8::/64, "
-        "or the 32 characters by which rooms remember where they were opened.",
+        help_text="An address or a network, such as 203.0.113.7, 203.0.113.0/24 or 2001:db8::/64, or "
+        "the address hash of a room (32 characters).",
     )
-    reason = models.CharField(max_length=200, help_text="For whoever looks at this later. Visitors are not told.")
+    reason = models.CharField(max_length=200, help_text="A note for staff. Visitors do not see it.")
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, editable=False, on_delete=models.SET_NULL, related_name="+"

@@ -3,6 +3,7 @@
 from django.contrib.postgres.operations import AddIndexConcurrently
 from django.db import migrations, models
 from django.db.migrations.operations.base import Operation
+from django.db.migrations.state import ProjectState
 
 BRIEFLY = migrations.RunSQL("SET LOCAL lock_timeout = '500ms'", migrations.RunSQL.noop)
 """First operation of a migration that locks a table exclusively, even for an instant.
@@ -23,3 +24,20 @@ def index_concurrently(model_name: str, index: models.Index) -> list[Operation]:
     """
     drop = migrations.RunSQL(f"DROP INDEX CONCURRENTLY IF EXISTS {index.name}", migrations.RunSQL.noop)
     return [drop, AddIndexConcurrently(model_name, index)]
+
+
+class AlterHelpTexts(Operation):
+    """Change the help texts of fields: a state operation, because the database does not store them."""
+
+    reduces_to_sql = False
+
+    def __init__(self, texts: dict[str, str]) -> None:
+        """Keep the new help texts by field, as in ``machine.epsilon``."""
+        self.texts = texts
+
+    def state_forwards(self, app_label: str, state: ProjectState) -> None:
+        for name, text in self.texts.items():
+            model_name, field_name = name.split(".")
+            field = state.models[app_label, model_name].fields[field_name].clone()
+            field.help_text = text
+            state.alter_field(app_label, model_name, field_name, field, preserve_default=True)

@@ -66,7 +66,7 @@ class ExperimentPart(models.Model):
 
     run = models.ForeignKey(ExperimentRun, on_delete=models.CASCADE, related_name="parts")
     number = models.PositiveIntegerField(help_text="0 for the first part of the experiment.")
-    found = models.JSONField(help_text="A list of what one part after the other came to.")
+    found = models.JSONField(help_text="The results of the parts, in order.")
 
     class Meta:
         ordering = ["run_id", "number"]

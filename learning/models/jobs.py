@@ -35,7 +35,7 @@ class Job(models.Model):
         default="",
         db_default="",
         editable=False,
-        help_text="Host and process of the worker that has it now.",
+        help_text="Host and process of the worker that holds the lease.",
     )
     request_id = models.CharField(
         max_length=64,
@@ -43,7 +43,7 @@ class Job(models.Model):
         default=request_id,
         db_default="",
         editable=False,
-        help_text="Of the request that led to it, by which the log is searched.",
+        help_text="Id of the request that created the job, as in the log.",
     )
 
     class Meta:

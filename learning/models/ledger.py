@@ -34,7 +34,10 @@ class Lesson(models.Model):
     machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="lessons", db_index=False)
     number = models.PositiveBigIntegerField(help_text="1 for the machine's first lesson.")
     stands_for = models.PositiveBigIntegerField(
-        default=1, db_default=1, help_text="How many lessons it stands for, this one and those after it: 1, or folded."
+        default=1,
+        db_default=1,
+        help_text="Number of consecutive lessons that this entry stands for, itself included: 1, or "
+        "more after compaction.",
     )
     kind = models.CharField(max_length=8, choices=LessonKind)
     match = models.ForeignKey(Match, null=True, blank=True, on_delete=models.PROTECT, related_name="lessons")
@@ -44,7 +47,7 @@ class Lesson(models.Model):
         blank=True,
         on_delete=models.SET_NULL,
         related_name="lessons",
-        help_text="While it exists: it goes with the machine that was trained, and what its opponent learnt stays.",
+        help_text="The training run. It is deleted with the trained machine; the lessons of its opponent stay.",
     )
     n_wins = models.PositiveBigIntegerField(default=0)
     n_draws = models.PositiveBigIntegerField(default=0)
@@ -83,7 +86,9 @@ class Change(models.Model):
 
     lesson = models.ForeignKey(Lesson, on_delete=models.CASCADE, related_name="changes")
     box = models.ForeignKey(Box, on_delete=models.CASCADE, related_name="changes", db_index=False)
-    ply = models.PositiveSmallIntegerField(null=True, blank=True, help_text="Of the match, where a match taught.")
+    ply = models.PositiveSmallIntegerField(
+        null=True, blank=True, help_text="The ply of the match; empty if the lesson is not of a match."
+    )
     deltas = ArrayField(models.IntegerField())
     after = ArrayField(models.IntegerField())
 
@@ -104,7 +109,9 @@ class ValueChange(models.Model):
 
     lesson = models.ForeignKey(Lesson, on_delete=models.CASCADE, related_name="value_changes")
     entry = models.ForeignKey(Value, on_delete=models.CASCADE, related_name="changes", db_index=False)
-    ply = models.PositiveSmallIntegerField(null=True, blank=True, help_text="Of the match, where a match taught.")
+    ply = models.PositiveSmallIntegerField(
+        null=True, blank=True, help_text="The ply of the match; empty if the lesson is not of a match."
+    )
     before = models.FloatField()
     after = models.FloatField()
 

@@ -30,7 +30,7 @@ class Draw(models.Model):
     machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="drawn", db_index=False)
     seat = models.ForeignKey(Seat, on_delete=models.CASCADE, related_name="drawn", db_index=False)
     ply = models.PositiveSmallIntegerField()
-    position = models.CharField(max_length=100, help_text="That of the box.")
+    position = models.CharField(max_length=100, help_text="The canonical position of the box.")
     slot = models.PositiveSmallIntegerField(null=True, blank=True)
     beads = ArrayField(models.IntegerField())
     refilled = models.BooleanField(default=False)
@@ -52,13 +52,15 @@ class Thought(models.Model):
     machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="thoughts")
     seat = models.ForeignKey(Seat, on_delete=models.CASCADE, related_name="thoughts", db_index=False)
     ply = models.PositiveSmallIntegerField()
-    n_lessons = models.PositiveBigIntegerField(help_text="It knew what it knew after so many.")
-    chosen = models.PositiveSmallIntegerField(help_text="The move played: its place among the legal ones, 0 first.")
-    near = ArrayField(models.FloatField(), help_text="Of every legal move, in canonical order: the board after it.")
+    n_lessons = models.PositiveBigIntegerField(help_text="Number of the machine's lessons at the time of the move.")
+    chosen = models.PositiveSmallIntegerField(help_text="Index of the move played among the legal moves, from 0.")
+    near = ArrayField(models.FloatField(), help_text="Score of each legal move at depth 1, in canonical order.")
     deep = ArrayField(
-        models.FloatField(null=True), help_text="The same at full depth, as far as the search had to know it."
+        models.FloatField(null=True),
+        help_text="Score of each legal move at full depth. The score may be a bound, and is empty if "
+        "the search did not need it.",
     )
-    depth = models.PositiveSmallIntegerField(help_text="How many moves ahead that is.")
+    depth = models.PositiveSmallIntegerField(help_text="Full depth of the search, in moves.")
 
     class Meta:
         constraints = [
@@ -76,11 +78,13 @@ class Decision(models.Model):
     machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="decisions")
     seat = models.ForeignKey(Seat, on_delete=models.CASCADE, related_name="decisions")
     ply = models.PositiveSmallIntegerField()
-    key = models.CharField(max_length=700, help_text="Of the entry of the action played.")
-    chosen = models.PositiveSmallIntegerField(help_text="Its place among the legal actions, 0 for the first.")
-    values = ArrayField(models.FloatField(), help_text="Of every legal action, in canonical order, as they were.")
-    explored = models.BooleanField(help_text="Whether it tried anything, instead of what it thought best.")
-    epsilon = models.FloatField(help_text="How likely that was.")
+    key = models.CharField(max_length=700, help_text="Key of the Q-table entry of the action played.")
+    chosen = models.PositiveSmallIntegerField(help_text="Index of the action played among the legal actions, from 0.")
+    values = ArrayField(
+        models.FloatField(), help_text="Value of each legal action before the move, in canonical order."
+    )
+    explored = models.BooleanField(help_text="Whether the action was drawn at random, to explore.")
+    epsilon = models.FloatField(help_text="The exploration rate at the time of the move.")
 
     class Meta:
         constraints = [

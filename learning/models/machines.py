@@ -63,7 +63,7 @@ class SharedLink(models.Model):
 
     secret = models.CharField(max_length=43, unique=True, default=link_secret, editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
-    ended_at = models.DateTimeField(null=True, blank=True, editable=False, help_text="When its owner took it back.")
+    ended_at = models.DateTimeField(null=True, blank=True, editable=False, help_text="When the owner ended the link.")
 
     def __str__(self) -> str:
         return f"link {self.pk}"
@@ -120,13 +120,17 @@ class Machine(OfGame):
     slug = models.SlugField(max_length=60, unique=True, default=machine_slug)
     name = models.CharField(max_length=80, validators=[name_validate])
     search_name = models.TextField(
-        blank=True, default="", db_default="", editable=False, help_text="The name as it is searched (beadbox.names)."
+        blank=True,
+        default="",
+        db_default="",
+        editable=False,
+        help_text="The folded form of the name, for searches (beadbox.names).",
     )
     description = models.TextField(blank=True, max_length=2000)
     game = models.SlugField(max_length=40)
     side = models.PositiveSmallIntegerField(choices=MACHINE_SIDES, null=True, blank=True)
     preset = models.SlugField(
-        max_length=40, blank=True, db_index=False, help_text="The preset its rule was copied from."
+        max_length=40, blank=True, db_index=False, help_text="Slug of the preset from which the rule was copied."
     )
     rule_json = models.JSONField("rule")
     owner = models.ForeignKey(
@@ -137,7 +141,7 @@ class Machine(OfGame):
         blank=True,
         db_index=True,
         editable=False,
-        help_text="The guest whose browser it belongs to; nobody else ever sees it.",
+        help_text="The guest that owns the machine. No other visitor sees it.",
     )
     made_from = models.CharField(
         max_length=32,
@@ -146,10 +150,11 @@ class Machine(OfGame):
         db_default="",
         db_index=True,
         editable=False,
-        help_text="A keyed hash of the address that it was made from, as long as it is a guest's.",
+        help_text="Keyed hash of the address from which a guest made the machine; empty if no guest owns it.",
     )
     is_pupil = models.BooleanField(
-        default=False, help_text="The one that its owner teaches with one click, of its game and side."
+        default=False,
+        help_text="Whether this is its owner's personal machine for its game and side, which learns with one click.",
     )
     is_public = models.BooleanField(default=True)
     learns = models.BooleanField(default=True, help_text="A frozen machine plays and does not learn.")
@@ -160,13 +165,17 @@ class Machine(OfGame):
         blank=True,
         on_delete=models.RESTRICT,
         related_name="sharers",
-        help_text="It has the boxes of that machine wherever it has none of its own.",
+        help_text="The machine whose boxes this machine shares, except at positions where it has a box of its own.",
     )
     shares_to_lesson = models.PositiveBigIntegerField(
-        null=True, blank=True, help_text="Id of the last lesson of that machine that it shares; 0: none yet."
+        null=True,
+        blank=True,
+        help_text="Id of the last lesson that the other machine shares with this one; 0 if there was none.",
     )
     shares_to_box = models.PositiveBigIntegerField(
-        null=True, blank=True, help_text="Id of the last box that there was by then; 0: none yet."
+        null=True,
+        blank=True,
+        help_text="Id of the last box that the other machine shares with this one; 0 if there was none.",
     )
     room = models.ForeignKey(
         Room,
@@ -174,7 +183,7 @@ class Machine(OfGame):
         blank=True,
         on_delete=models.SET_NULL,
         related_name="fresh_machines",
-        help_text="The room a fresh copy was made for.",
+        help_text="The room for which this copy was made.",
     )
     share = models.ForeignKey(
         SharedLink,
@@ -184,7 +193,7 @@ class Machine(OfGame):
         related_name="machines",
         db_index=False,
         editable=False,
-        help_text="The link that shows it; of a copy, the one by which it was played.",
+        help_text="The link that shows the machine. For a copy: the link through which the original was played.",
     )
     classroom = models.ForeignKey(
         "learning.Classroom",
@@ -206,21 +215,28 @@ class Machine(OfGame):
         help_text="Whether its class is paused, so that it does not play.",
     )
     epsilon = models.FloatField(
-        null=True, blank=True, help_text="How often it plays a random move. Only machines that keep values have one."
+        null=True, blank=True, help_text="Chance of a random move. Only machines without boxes have one."
     )
     n_values = models.PositiveBigIntegerField(
-        default=0, help_text="Of a machine that keeps values: how many. Counting a million takes too long."
+        default=0,
+        help_text="Number of entries in the machine's Q-table, stored because counting a million rows takes too long.",
     )
     n_lessons = models.PositiveBigIntegerField(default=0)
     n_forgotten = models.PositiveBigIntegerField(
-        default=0, db_default=0, help_text="Its ledger begins after this number: that of its last reset, 0 without one."
+        default=0,
+        db_default=0,
+        help_text="Number of the last reset in the ledger, which begins after it; 0 without a reset.",
     )
     n_folded = models.PositiveBigIntegerField(
-        default=0, db_default=0, help_text="Its history is kept after this lesson; earlier ones are folded up."
+        default=0,
+        db_default=0,
+        help_text="Number of the last compacted lesson; 0 if none is. The history is kept from the next lesson on.",
     )
-    folded_at = models.DateTimeField(null=True, blank=True, editable=False, help_text="When the last of these was.")
+    folded_at = models.DateTimeField(
+        null=True, blank=True, editable=False, help_text="The time of the last compacted lesson."
+    )
     is_folding = models.BooleanField(
-        default=False, db_default=False, editable=False, help_text="Whether some of them are still to be."
+        default=False, db_default=False, editable=False, help_text="Whether the compaction is unfinished."
     )
     n_games = models.PositiveBigIntegerField(default=0)
     n_wins = models.PositiveBigIntegerField(default=0)
@@ -376,10 +392,15 @@ class AnyBox(models.Model):
     machine = models.ForeignKey(Machine, on_delete=models.DO_NOTHING, related_name="+")
     position = models.CharField(max_length=100)
     ply = models.PositiveSmallIntegerField()
-    move_number = models.PositiveSmallIntegerField(help_text="The machine's own, 1 for its first move.")
-    start = ArrayField(models.IntegerField(), help_text="Beads it was laid out with; differs from the rule in a copy.")
+    move_number = models.PositiveSmallIntegerField(help_text="Counts the machine's own moves: 1 for its first move.")
+    start = ArrayField(
+        models.IntegerField(), help_text="Initial beads of the box. In a copy they differ from the rule's."
+    )
     beads = ArrayField(models.IntegerField())
-    visits = ArrayField(models.BigIntegerField(), help_text="How often each slot was played in games learnt from.")
+    visits = ArrayField(
+        models.BigIntegerField(),
+        help_text="For each slot: the number of times it was played in games from which the machine learnt.",
+    )
 
     class Meta:
         abstract = True

@@ -28,20 +28,23 @@ class TrainingRun(Job):
     n_draws = models.PositiveBigIntegerField(default=0)
     n_losses = models.PositiveBigIntegerField(default=0)
     last_lesson = models.PositiveBigIntegerField(
-        default=0, db_default=0, help_text="The number of the last lesson that it gave its machine; 0: none yet."
+        default=0, db_default=0, help_text="Number of the machine's last lesson from this run; 0 before the first."
     )
-    random_state = models.CharField(max_length=33, editable=False, help_text="Two words of state, hexadecimal.")
+    random_state = models.CharField(
+        max_length=33, editable=False, help_text="State of the random generator: two words, hexadecimal."
+    )
     most_values = models.PositiveBigIntegerField(
         null=True,
         blank=True,
-        help_text="How many values it may learn in this run. Only machines that keep values have such a limit.",
+        help_text="Maximum number of the machine's values after this run. "
+        "Only machines with a growing table have such a limit.",
     )
     n_left_out = models.PositiveBigIntegerField(
-        default=0, help_text="How many more values it met and did not learn, because of that limit."
+        default=0, help_text="Number of further values that the machine met and did not learn, because of that limit."
     )
     n_measured = models.PositiveIntegerField(
         default=0,
-        help_text="How many games each snapshot plays against each level, half of them on either side. 0: none.",
+        help_text="Games of each snapshot against each level, half of them on either side; 0 for no measurements.",
     )
     cancel_requested = models.BooleanField(default=False)
     error = models.TextField(blank=True)
@@ -83,12 +86,16 @@ class RunStage(models.Model):
         blank=True,
         on_delete=models.SET_NULL,
         related_name="stages_against",
-        help_text="While it exists.",
+        help_text="The opponent, until it is deleted.",
     )
-    opponent_name = models.CharField(max_length=80, blank=True, help_text="What a machine was called at the start.")
+    opponent_name = models.CharField(
+        max_length=80, blank=True, help_text="Name of the opponent's machine at the start."
+    )
     opponent_learns = models.BooleanField(default=False)
     most_values = models.PositiveBigIntegerField(
-        null=True, blank=True, help_text="Up to how many values the opponent learns, if it keeps values and learns."
+        null=True,
+        blank=True,
+        help_text="Maximum number of the opponent's values after the run, if it learns and its table grows.",
     )
     n_games = models.PositiveBigIntegerField()
 
@@ -126,7 +133,7 @@ class CurvePoint(models.Model):
 
     run = models.ForeignKey(TrainingRun, on_delete=models.CASCADE, related_name="curve")
     games_done = models.PositiveBigIntegerField()
-    n_wins = models.PositiveBigIntegerField(help_text="In training, since the run began.")
+    n_wins = models.PositiveBigIntegerField(help_text="Wins in training since the run began.")
     n_draws = models.PositiveBigIntegerField()
     n_losses = models.PositiveBigIntegerField()
     strength = models.JSONField(help_text="Exact win, draw and loss against each opponent and in the worst case.")

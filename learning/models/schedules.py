@@ -21,8 +21,10 @@ class Schedule(models.Model):
 
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="schedules")
     machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="schedules")
-    stages = models.JSONField(help_text="A list of opponent, games and learns, as in a run.")
-    seed = models.BigIntegerField(null=True, blank=True, help_text="Empty: a fresh one for each run.")
+    stages = models.JSONField(help_text="A list of objects with opponent, games and learns, as in a run.")
+    seed = models.BigIntegerField(
+        null=True, blank=True, help_text="The seed of every run; empty for a new seed each time."
+    )
     # The related name cannot be "schedule", because beat reads that attribute of a periodic task.
     task = models.OneToOneField(PeriodicTask, on_delete=models.CASCADE, related_name="training_schedule")
     next_at = models.DateTimeField()

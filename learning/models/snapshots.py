@@ -15,17 +15,24 @@ class Snapshot(models.Model):
 
     machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="snapshots", db_index=False)
     run = models.ForeignKey(TrainingRun, on_delete=models.CASCADE, related_name="snapshots")
-    games_done = models.PositiveBigIntegerField(help_text="Of the run; 0: as it was before.")
-    n_trained = models.PositiveBigIntegerField(help_text="Games of all its trainings by then.")
+    games_done = models.PositiveBigIntegerField(
+        help_text="Games of the run before the snapshot; 0 for the state before the run."
+    )
+    n_trained = models.PositiveBigIntegerField(help_text="Games of all trainings of the machine before the snapshot.")
     n_left = models.PositiveBigIntegerField(
-        default=0, help_text="As many of them were left behind by then, as an earlier snapshot had been chosen."
+        default=0,
+        help_text="Training games that the machine no longer knew, because an earlier snapshot had been chosen.",
     )
-    n_lessons = models.PositiveBigIntegerField(help_text="The number of its last lesson by then.")
-    epsilon = models.FloatField(null=True, blank=True, help_text="How often it tried anything then.")
+    n_lessons = models.PositiveBigIntegerField(help_text="Number of the machine's last lesson before the snapshot.")
+    epsilon = models.FloatField(null=True, blank=True, help_text="The exploration rate at the snapshot.")
     plays_since = models.PositiveBigIntegerField(
-        null=True, blank=True, help_text="Of the one that was chosen last: the number of its machine's lesson then."
+        null=True,
+        blank=True,
+        help_text="For the snapshot that was chosen last: number of the machine's last lesson at that time.",
     )
-    is_by_hand = models.BooleanField(default=False, help_text="Whether somebody chose it, and not its points.")
+    is_by_hand = models.BooleanField(
+        default=False, help_text="Whether a person chose the snapshot, and not the measurements."
+    )
 
     class Meta:
         constraints = [
@@ -49,7 +56,7 @@ class Measurement(models.Model):
     snapshot = models.ForeignKey(Snapshot, on_delete=models.CASCADE, related_name="measurements")
     level = models.SlugField(max_length=40, help_text="The slug of a fixed opponent.")
     openings = models.PositiveIntegerField(help_text="The seed of the set of openings.")
-    seed = models.BigIntegerField(help_text="Of the games.")
+    seed = models.BigIntegerField(help_text="The seed of the games.")
     n_wins = models.PositiveIntegerField(default=0)
     n_draws = models.PositiveIntegerField(default=0)
     n_losses = models.PositiveIntegerField(default=0)

@@ -21,13 +21,20 @@ class Standing(models.Model):
     machine = models.OneToOneField(Machine, primary_key=True, on_delete=models.CASCADE, related_name="standing")
     lessons = models.PositiveBigIntegerField(default=0, help_text="The machine's n_lessons.")
     games = models.PositiveBigIntegerField(default=0, help_text="The machine's n_games.")
-    measured = models.BigIntegerField(default=-1, help_text="After which lesson its strength was found; -1: never.")
+    measured = models.BigIntegerField(
+        default=-1, help_text="Number of the machine's lessons when its strength was last computed; -1 if it never was."
+    )
     win = models.FloatField(null=True, blank=True, help_text="Chance to win against random play.")
     draw = models.FloatField(null=True, blank=True)
     loss = models.FloatField(null=True, blank=True)
-    score = models.FloatField(null=True, blank=True, help_text="What its strength is sorted by: win + draw / 2.")
+    score = models.FloatField(
+        null=True, blank=True, help_text="The strength as one number, for sorting: win + draw / 2."
+    )
     curve = ArrayField(
-        models.FloatField(), default=list, blank=True, help_text="Games and score, games and score, in order of games."
+        models.FloatField(),
+        default=list,
+        blank=True,
+        help_text="Numbers of games and scores in turn, in order of games.",
     )
 
     class Meta:

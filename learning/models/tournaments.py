@@ -29,11 +29,11 @@ class Tournament(OfGame):
     name = models.CharField(max_length=80, validators=[name_validate])
     game = models.SlugField(max_length=40)
     format = models.CharField(max_length=11, choices=TournamentFormat)
-    n_games = models.PositiveIntegerField(help_text="Of each pairing.")
-    n_rounds = models.PositiveSmallIntegerField(help_text="A round robin has one.")
-    round = models.PositiveSmallIntegerField(default=1, help_text="The one that is played.")
+    n_games = models.PositiveIntegerField(help_text="Games of each pairing.")
+    n_rounds = models.PositiveSmallIntegerField(help_text="Number of rounds; 1 for a round robin.")
+    round = models.PositiveSmallIntegerField(default=1, help_text="Number of the current round, from 1.")
     seed = models.BigIntegerField()
-    is_public = models.BooleanField(help_text="Whether all its machines are.")
+    is_public = models.BooleanField(help_text="Whether all machines in the tournament are public.")
     status = models.CharField(max_length=9, choices=JobStatus, default=JobStatus.RUNNING)
     version = models.PositiveIntegerField(default=0, help_text="Grows with every change.")
     error = models.TextField(blank=True)
@@ -65,14 +65,24 @@ class TournamentEntry(models.Model):
     name = models.CharField(max_length=80)
     opponent = models.SlugField(max_length=40, blank=True, help_text="A fixed opponent; empty for a machine.")
     machine = models.ForeignKey(
-        Machine, null=True, blank=True, on_delete=models.SET_NULL, related_name="entries", help_text="While it exists."
+        Machine,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="entries",
+        help_text="The machine, until it is deleted.",
     )
-    side = models.PositiveSmallIntegerField(null=True, blank=True, choices=SIDES, help_text="Empty: plays both.")
+    side = models.PositiveSmallIntegerField(
+        null=True, blank=True, choices=SIDES, help_text="Empty if the entry plays both sides."
+    )
     rule = models.JSONField(null=True, blank=True)
-    beads = models.JSONField(null=True, blank=True, help_text="Of every box, by position.")
-    epsilon = models.FloatField(null=True, blank=True, help_text="Of a machine that keeps values.")
+    beads = models.JSONField(null=True, blank=True, help_text="The beads of every box, by position.")
+    epsilon = models.FloatField(null=True, blank=True, help_text="The exploration rate of a machine without boxes.")
     n_lessons = models.PositiveBigIntegerField(
-        null=True, blank=True, help_text="Of a machine that keeps values: it plays with what it knew after so many."
+        null=True,
+        blank=True,
+        help_text="For a machine without boxes: the number of its lessons at the start. It plays with "
+        "what it knew then.",
     )
 
     class Meta:
@@ -104,12 +114,15 @@ class Pairing(Job):
     """
 
     tournament = models.ForeignKey(Tournament, on_delete=models.CASCADE, related_name="pairings")
-    number = models.PositiveIntegerField(help_text="0 for the first; the stream of its random source.")
+    number = models.PositiveIntegerField(help_text="0 for the first; also the number of the pairing's random stream.")
     round = models.PositiveSmallIntegerField()
     first = models.ForeignKey(TournamentEntry, on_delete=models.CASCADE, related_name="pairings_as_first")
     second = models.ForeignKey(TournamentEntry, on_delete=models.CASCADE, related_name="pairings_as_second")
     random_state = models.CharField(
-        max_length=33, blank=True, editable=False, help_text="After the games played so far. Two words, hexadecimal."
+        max_length=33,
+        blank=True,
+        editable=False,
+        help_text="State of the random generator after the games played so far: two words, hexadecimal.",
     )
     n_first_wins = models.PositiveIntegerField(default=0)
     n_draws = models.PositiveIntegerField(default=0)
@@ -117,7 +130,7 @@ class Pairing(Job):
     expected = models.JSONField(
         null=True,
         blank=True,
-        help_text="Exact chances: first wins, draw, second wins. Empty where the game is too large to work them out.",
+        help_text="Exact chances: first wins, draw, second wins. Empty if the game is too large to compute them.",
     )
 
     class Meta:

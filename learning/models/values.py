@@ -18,10 +18,10 @@ class Value(models.Model):
     # No index on the machine alone: ``value_once`` serves these queries, too. Without statistics of the table, the
     # planner would prefer the index on the machine, and read all its entries.
     machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="values", db_index=False)
-    key = models.CharField(max_length=700, help_text="Action and pieces, as docs/rules/romgon.md writes them.")
-    start = models.FloatField(default=0, help_text="Where its ledger begins; not 0 in a copy.")
+    key = models.CharField(max_length=700, help_text="Action and pieces, in the notation of docs/rules/romgon.md.")
+    start = models.FloatField(default=0, help_text="The value at the beginning of the ledger; not 0 in a copy.")
     value = models.FloatField()
-    n_visits = models.PositiveBigIntegerField(default=0, help_text="How often it was learnt.")
+    n_visits = models.PositiveBigIntegerField(default=0, help_text="Number of updates of the value.")
 
     class Meta:
         constraints = [models.UniqueConstraint(name="value_once", fields=["machine", "key"])]

@@ -34,11 +34,20 @@ class Weights(models.Model):
 
     machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="weights", db_index=False)
     lesson = models.OneToOneField(
-        Lesson, null=True, blank=True, on_delete=models.CASCADE, related_name="weights", help_text="None: it began so."
+        Lesson,
+        null=True,
+        blank=True,
+        on_delete=models.CASCADE,
+        related_name="weights",
+        help_text="Empty for the initial weights.",
     )
-    n_learnt = models.PositiveBigIntegerField(help_text="From how many games; one against itself counts once.")
-    weights = models.BinaryField(help_text="float64, little-endian, in the order of its features.")
-    average = models.BinaryField(help_text="Their mean over the last games, the same way; 0 where its rule has none.")
+    n_learnt = models.PositiveBigIntegerField(
+        help_text="Number of games learnt from; a game against itself counts once."
+    )
+    weights = models.BinaryField(help_text="The weights as float64, little-endian, in the order of the features.")
+    average = models.BinaryField(
+        help_text="Their mean over the last games, in the same form; zeros if the rule has no average."
+    )
 
     class Meta:
         verbose_name_plural = "weights"
