@@ -27,7 +27,7 @@ class Adviser(ABC, Generic[QuestionT, PolicyT]):
         """
 
     @abstractmethod
-    def asked(self, question: QuestionT) -> tuple[AnyGame, AnyPosition]:
+    def game_and_position(self, question: QuestionT) -> tuple[AnyGame, AnyPosition]:
         """Return the game and the position of a question.
 
         The question may add options to the game that it names, so the game may differ from that of ``read``.

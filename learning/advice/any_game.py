@@ -167,7 +167,7 @@ class AnyGameAdviser(Adviser[Question, FrozenPolicy]):
             fields = {**fields, "difficulty": levels[-1]}
         return Question(game, position, flip_mode, read_level(fields, levels))
 
-    def asked(self, question: Question) -> tuple[AnyGame, AnyPosition]:
+    def game_and_position(self, question: Question) -> tuple[AnyGame, AnyPosition]:
         return question.game, question.position
 
     def start(self, game: AnyGame) -> Question:

@@ -157,7 +157,7 @@ class RomgonAdviser(Adviser[Question, ValuingPolicy]):
         level = read_level(fields, levels_of(Romgon(options)))
         return Question(board_of(pieces, flips=options.flip), side, options, level)
 
-    def asked(self, question: Question) -> tuple[AnyGame, Position]:
+    def game_and_position(self, question: Question) -> tuple[AnyGame, Position]:
         return cast("AnyGame", Romgon(question.options)), Position(question.board, question.side)
 
     def start(self, game: Romgon) -> Question:  # type: ignore[override]  # as above

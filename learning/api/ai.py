@@ -32,11 +32,13 @@ class AiMoveView(OpenView):
     def post(self, request: HttpRequest) -> dict[str, object]:
         """Return a move for the given board, and a comparison with other moves."""
         rng = RandomSource(secrets.randbits(64))
-        question = advice.question_read(fields_of(request))
-        if question.machine_ref is None:
-            return advice.move_advice(question, rng)
-        machine, position = advice.machine_asked(question, user_of(request))
-        return advice.machine_advice(question, machine, kind_of(machine).live.frozen_policy(machine, position), rng)
+        advice_request = advice.advice_request_read(fields_of(request))
+        if advice_request.machine_ref is None:
+            return advice.move_advice(advice_request, rng)
+        machine, position = advice.machine_requested(advice_request, user_of(request))
+        return advice.machine_advice(
+            advice_request, machine, kind_of(machine).live.frozen_policy(machine, position), rng
+        )
 
 
 class AiEvaluateView(OpenView):
@@ -45,7 +47,7 @@ class AiEvaluateView(OpenView):
     @extend_schema(**ai_schema.EVALUATE)
     def post(self, request: HttpRequest) -> dict[str, object]:
         """Return the value of the board for the side that asks, the legal moves, and whether the game is over."""
-        return advice.evaluation(advice.question_read(fields_of(request)))
+        return advice.evaluation(advice.advice_request_read(fields_of(request)))
 
 
 class AiHealthView(OpenView):

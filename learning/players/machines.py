@@ -37,19 +37,19 @@ from learning.services import lessons
 from learning.services.machine_quotas import guests_values_require
 
 
-def _account(live: LiveMatch) -> Any:
+def _requester_account(live: LiveMatch) -> Any:
     """The account that asks for the player in a seat, if any: of the person in the match, else of the host."""
     person = next((seat.row for seat in live.seats if seat.row.user_id is not None), None)
     return live.room.host if person is None else person.user
 
 
-def _guest(live: LiveMatch) -> UUID | None:
+def _requester_guest(live: LiveMatch) -> UUID | None:
     """The guest that asks for the player in a seat, if no account does: the person in the match, else the host."""
     person = next((seat.row for seat in live.seats if seat.row.guest is not None), None)
     return live.room.host_guest if person is None else person.guest
 
 
-def _sat_before(live: LiveMatch, ref: str) -> Machine | None:
+def _machine_seated_before(live: LiveMatch, ref: str) -> Machine | None:
     """The machine of this id or slug, if it sat in the match before and was read with it; not if it is copied."""
     if live.before is None or live.room.fresh:
         return None
@@ -58,12 +58,12 @@ def _sat_before(live: LiveMatch, ref: str) -> Machine | None:
     return next((one for one in sat if ref == (str(one.pk) if by_id else one.slug)), None)
 
 
-def _asks(live: LiveMatch) -> Any:
+def _requester(live: LiveMatch) -> Any:
     """The account or the visitor that asks for the player in this seat, with the links that opened the room."""
-    account = _account(live)
-    asks = Visitor(_guest(live)) if account is None else account
-    asks.links = frozenset(live.room.links)
-    return asks
+    account = _requester_account(live)
+    requester = Visitor(_requester_guest(live)) if account is None else account
+    requester.links = frozenset(live.room.links)
+    return requester
 
 
 class DeletedMachine(SeatPlayer):
@@ -107,7 +107,7 @@ class MachinePlayer(Automaton):
         side = machine_find(machine).side
         return None if side is None else Side(side)
 
-    def wanted(self, live: LiveMatch, seat: LiveSeat, ref: str, *, hold: bool = False) -> Machine:
+    def machine_requested(self, live: LiveMatch, seat: LiveSeat, ref: str, *, hold: bool = False) -> Machine:
         """The machine of this id or slug, for the side of this seat; with ``hold`` kept as by ``machine_hold``.
 
         A person who takes over its seat trains it, unless it is copied for the room first. A shared link allows copies
@@ -120,7 +120,7 @@ class MachinePlayer(Automaton):
         if not ref:
             raise MalformedError("machine: say which machine, by its id or its name in the address.")
         to: To = "copy" if room.fresh else "train" if seat.row.is_human else "play"
-        machine = machine_for(_asks(live), ref, to=to, hold=hold, known=_sat_before(live, ref))
+        machine = machine_for(_requester(live), ref, to=to, hold=hold, known=_machine_seated_before(live, ref))
         if machine.room_id not in (None, room.pk):
             raise MachineNotFoundError(f"{machine.name} plays in its own room only.")
         if machine.is_paused:
@@ -132,13 +132,18 @@ class MachinePlayer(Automaton):
         return machine
 
     def precedence(self, live: LiveMatch, seat: LiveSeat, machine: str) -> int:
-        return self.wanted(live, seat, machine).pk
+        return self.machine_requested(live, seat, machine).pk
 
     def sit(self, live: LiveMatch, seat: LiveSeat, machine: str) -> None:
-        wanted = self.wanted(live, seat, machine, hold=True)
-        lent = is_lent(_asks(live), wanted)
+        requested = self.machine_requested(live, seat, machine, hold=True)
+        lent = is_lent(_requester(live), requested)
         lessons.seat_take(
-            room=live.room, seat=seat, machine=wanted, owner=_account(live), guest=_guest(live), lent=lent
+            room=live.room,
+            seat=seat,
+            machine=requested,
+            owner=_requester_account(live),
+            guest=_requester_guest(live),
+            lent=lent,
         )
 
     def seated(self, live: LiveMatch) -> Statement:
@@ -149,7 +154,7 @@ class MachinePlayer(Automaton):
         machines = [player.machine for player in occupants(live, self.slug)]
         copies = [one for one in machines if one.room_id is not None and one.owner_id is None]
         if any(kind_of(machine).memory.copies_rows for machine in copies):
-            guests_values_require(_guest(live), live.room.opened_from)
+            guests_values_require(_requester_guest(live), live.room.opened_from)
 
     def finish(self, matches: Sequence[LiveMatch]) -> None:
         lessons.matches_teach(matches=matches, player=self.slug)
@@ -188,12 +193,12 @@ class HousePlayer(MachinePlayer):
     def only_side(self, machine: str) -> Side | None:
         return None
 
-    def wanted(self, live: LiveMatch, seat: LiveSeat, ref: str, *, hold: bool = False) -> Machine:
+    def machine_requested(self, live: LiveMatch, seat: LiveSeat, ref: str, *, hold: bool = False) -> Machine:
         game, side = live.room.game, Side(seat.row.side)
         house = HOUSE_OF.get((game, side))
-        machine = None if house is None else _sat_before(live, house.slug)
+        machine = None if house is None else _machine_seated_before(live, house.slug)
         machine = machine or machine_of_house(game, side, hold=hold)
         if machine is None:
             raise MachineNotFoundError("No built-in machine plays this side yet. Run manage.py pretrain.")
-        machine_require(_asks(live), machine, to="train" if seat.row.is_human and not live.room.fresh else "play")
+        machine_require(_requester(live), machine, to="train" if seat.row.is_human and not live.room.fresh else "play")
         return machine

@@ -32,17 +32,17 @@ _MACHINE_REF = re.compile(r"[-\w]{1,80}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AdviceRequest:
     """A request for advice, parsed by the adviser of its game."""
 
     adviser: AnyAdviser
     question: object
     """The question in the adviser's own type."""
     machine_ref: object
-    """Id or slug of the machine asked for its move, unchecked; ``None`` if no machine is asked."""
+    """Id or slug of the requested machine, unchecked; ``None`` without one."""
 
 
-def question_read(fields: dict[str, object]) -> Asked:
+def advice_request_read(fields: dict[str, object]) -> AdviceRequest:
     """Parse the fields of a request for advice (docs/ai.md).
 
     Raises:
@@ -52,19 +52,19 @@ def question_read(fields: dict[str, object]) -> Asked:
     adviser = adviser_of(game)
     # Without ``game``, the rules of Romgon define the fields of a question. They have no field ``machine``.
     machine_ref = None if fields.get("game") is None else fields.get("machine")
-    return Asked(adviser, adviser.read(game, fields), machine_ref)
+    return AdviceRequest(adviser, adviser.read(game, fields), machine_ref)
 
 
-def move_advice(asked: Asked, rng: RandomSource) -> dict[str, object]:
+def move_advice(request: AdviceRequest, rng: RandomSource) -> dict[str, object]:
     """Return the best move on the board of a question, and a comparison with other moves.
 
     ``rng`` decides among equally good moves.
     """
-    return asked.adviser.move(asked.question, rng, time_limit_s=settings.AI_TIME_BUDGET_S)
+    return request.adviser.move(request.question, rng, time_limit_s=settings.AI_TIME_BUDGET_S)
 
 
-def machine_asked(asked: Asked, user: AnyUser) -> tuple[Machine, AnyPosition]:
-    """Return the machine that is asked for its move, and the position of the question.
+def machine_requested(request: AdviceRequest, user: AnyUser) -> tuple[Machine, AnyPosition]:
+    """Return the requested machine, and the position of the question.
 
     The machine plays this game and, if it plays only one side, the side to move.
 
@@ -73,26 +73,28 @@ def machine_asked(asked: Asked, user: AnyUser) -> tuple[Machine, AnyPosition]:
         MachineNotFoundError: there is no such machine, or this user may not see it.
         NotYourMachineError: this user may look at it, but not play it.
     """
-    game, position = asked.adviser.asked(asked.question)
-    machine = machine_for(user, _machine_ref(asked.machine_ref), to="play")
+    game, position = request.adviser.game_and_position(request.question)
+    machine = machine_for(user, _machine_ref(request.machine_ref), to="play")
     is_machines_turn = machine.side in (None, game.side_to_move(position)) or game.is_terminal(position)
     if machine.game != game.slug or not is_machines_turn:
         raise AdviceError("Invalid machine", _what_machine_plays(machine))
     return machine, position
 
 
-def machine_advice(asked: Asked, machine: Machine, frozen_policy: object, rng: RandomSource) -> dict[str, object]:
+def machine_advice(
+    request: AdviceRequest, machine: Machine, frozen_policy: object, rng: RandomSource
+) -> dict[str, object]:
     """Return the machine's move on the board of a question, and a comparison with other moves.
 
     ``frozen_policy`` is the result of ``KindLive.frozen_policy`` for the position. ``rng`` draws the bead.
     """
     view = {"id": machine.pk, "name": machine.name, "url": machine.get_absolute_url()}
-    return {**asked.adviser.machine(asked.question, frozen_policy, rng), "machine": view}
+    return {**request.adviser.machine(request.question, frozen_policy, rng), "machine": view}
 
 
-def evaluation(asked: Asked) -> dict[str, object]:
+def evaluation(request: AdviceRequest) -> dict[str, object]:
     """Return the value of a question's board for the side that asks, and its legal moves."""
-    return asked.adviser.evaluation(asked.question)
+    return request.adviser.evaluation(request.question)
 
 
 def engine_depth() -> int:
@@ -131,7 +133,7 @@ def warm_up_when_ready() -> None:
 
 def _wait_and_warm_up() -> None:
     engine = engine_of(game_get(UNNAMED))
-    assert engine is not None, "it is the game of an engine"
+    assert engine is not None, "the default game has an engine"
     while (readiness := engine.readiness()) is Readiness.COMPILING:
         sleep(LOOK_EVERY_S)
     if readiness is Readiness.READY:
