@@ -52,7 +52,6 @@ KEPT = [
     ("learning/forms/learn.py", "beside", "a field of a form"),
     ("learning/serializers/learn.py", "beside", "``beside`` and ``beside_address`` are names of the API"),
     ("learning/selectors/crontabs.py", "fold", "a parameter of ``datetime.replace``"),
-    ("tests/bench/*", "crowd", "a crowd of simulated players"),
     ("*", "outlook", "a name of the API"),
     ("*", "restlessness", "a field of rules in files and of the API"),
     ("docs/*", "clerk", "the service of that name in ``docker-compose.yml``"),

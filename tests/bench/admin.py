@@ -1,7 +1,7 @@
-"""Database time of the staff's lists and of public pages at 100,000 machines, 10,000,000 boxes, 1,000,000 matches.
+"""Database time of the staff's page_times and of public pages at 100,000 machines, 10,000,000 boxes, 1,000,000 matches.
 
-The database fills the tables itself, without triggers, and is thrown away afterwards. ``BENCH_ADMIN_SHARE=0.1`` fills a
-tenth, for a machine with other work to do.
+SQL statements fill the tables of a temporary database, without triggers. ``BENCH_ADMIN_SHARE=0.1`` fills a tenth of
+the rows, for a machine with other work to do.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from tests.bench.figures import Figure
 from tests.bench.stored import site
 from tests.sizes import sized
 
-SHARE = float(os.environ.get("BENCH_ADMIN_SHARE", sized("1", "0.001")))
-MACHINES, BOXES, MATCHES = int(100_000 * SHARE), int(10_000_000 * SHARE), int(1_000_000 * SHARE)
-LIMIT_MS, N_ASKED = 300, sized(5, 1)
+SIZE_SHARE = float(os.environ.get("BENCH_ADMIN_SHARE", sized("1", "0.001")))
+N_MACHINES, N_BOXES, N_MATCHES = int(100_000 * SIZE_SHARE), int(10_000_000 * SIZE_SHARE), int(1_000_000 * SIZE_SHARE)
+MAX_MS, N_REQUESTS = 300, sized(5, 1)
 FILL = [
     """INSERT INTO auth_user (username, password, email, first_name, last_name, is_active, is_staff, is_superuser,
         date_joined) SELECT 'filler ' || n, '!', '', '', '', true, false, false, now()
@@ -124,7 +124,7 @@ PAGES = [
 
 
 def lists() -> Iterator[Figure]:
-    """Measure the database time of each list, filter and search: the minimum of five, since other load only adds."""
+    """Measure the database time of each list, filter and search: the minimum of five, as other load only adds time."""
     site()
     from django.contrib.auth import get_user_model
 
@@ -132,21 +132,22 @@ def lists() -> Iterator[Figure]:
     from learning.models import Machine, TrainingRun
 
     seconds = _fill()
-    yield Figure(f"{MACHINES:,} machines, {BOXES:,} boxes, {MATCHES:,} matches filled", f"{seconds:.0f} s", "-", None)
+    rows = f"{N_MACHINES:,} machines, {N_BOXES:,} boxes, {N_MATCHES:,} matches"
+    yield Figure(f"{rows} inserted", f"{seconds:.0f} s", "-", None)
     machine = Machine.objects.filter(owner__isnull=False).latest("pk")
     staff = get_user_model().objects.create_superuser("bench-admin")
     ids = {"machine": machine.pk, "user": machine.owner_id}
     for page, queries in LISTS.items():
         for query in queries:
-            yield _asked("admin", staff, f"/admin/{page}{query.format(**ids)}")
+            yield _page_time("admin", staff, f"/admin/{page}{query.format(**ids)}")
     ids |= {"code": Room.objects.latest("pk").code, "run": TrainingRun.objects.latest("pk").pk}
     new = get_user_model().objects.create_user("bench-new")
     for page in PAGES:
-        for who, account in [("nobody", None), ("somebody new", new), ("an owner", machine.owner)]:
-            yield _asked(who, account, page.format(**ids))
+        for visitor, account in [("visitor", None), ("new account", new), ("owner", machine.owner)]:
+            yield _page_time(visitor, account, page.format(**ids))
 
 
-def _asked(who: str, account: Any, address: str) -> Figure:
+def _page_time(visitor: str, account: Any, address: str) -> Figure:
     """Return the database time of an address, requested by an account or by a visitor without one."""
     from django.db import connection
     from django.test import Client
@@ -155,18 +156,18 @@ def _asked(who: str, account: Any, address: str) -> Figure:
     browser = Client(headers={"host": "localhost"})
     if account is not None:
         browser.force_login(account, backend="django.contrib.auth.backends.ModelBackend")
-    took = []
-    for _ in range(N_ASKED):
-        with CaptureQueriesContext(connection) as asked:
-            answer = browser.get(address)
-        assert answer.status_code in (200, 302, 401, 403, 404), (address, answer.status_code)
-        took.append(1000 * sum(float(one["time"]) for one in asked))
-    least = min(took)
-    return Figure(f"{who}: {address}", f"{least:.0f} ms, {len(asked)} queries", f"< {LIMIT_MS} ms", least < LIMIT_MS)
+    times_ms = []
+    for _ in range(N_REQUESTS):
+        with CaptureQueriesContext(connection) as queries:
+            response = browser.get(address)
+        assert response.status_code in (200, 302, 401, 403, 404), (address, response.status_code)
+        times_ms.append(1000 * sum(float(query["time"]) for query in queries))
+    least = min(times_ms)
+    return Figure(f"{visitor}: {address}", f"{least:.0f} ms, {len(queries)} queries", f"< {MAX_MS} ms", least < MAX_MS)
 
 
 def _fill() -> float:
-    """Fill the tables and return the seconds it took."""
+    """Fill the tables and return the time that this took, in seconds."""
     from django.db import connection, transaction
 
     begin = time.perf_counter()
@@ -174,7 +175,7 @@ def _fill() -> float:
         cursor.execute("SET LOCAL session_replication_role = replica")
         for statement in FILL:
             sys.stderr.write(f"  {statement.split('(')[0].strip()}\n")
-            cursor.execute(statement, {"machines": MACHINES, "boxes": BOXES, "matches": MATCHES})
+            cursor.execute(statement, {"machines": N_MACHINES, "boxes": N_BOXES, "matches": N_MATCHES})
     with connection.cursor() as cursor:
         cursor.execute("VACUUM ANALYZE")
     return time.perf_counter() - begin

@@ -19,18 +19,18 @@ SECONDS, WARM_S = sized((10.0, 3.0), (1.0, 0.5))
 N_MATCHES = sized(40, 1)
 
 
-def _ask(port: int, question: dict[str, Any], seconds: float, rate: float = 0) -> subprocess.Popen[bytes]:
-    words = [str(port), "/api/ai/move", str(N_CONNECTIONS), str(seconds), str(rate)]
+def _start_client(port: int, request: dict[str, Any], seconds: float, rate: float = 0) -> subprocess.Popen[bytes]:
+    arguments = [str(port), "/api/ai/move", str(N_CONNECTIONS), str(seconds), str(rate)]
     client = subprocess.Popen(
-        [sys.executable, "-m", "tests.bench.load", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [sys.executable, "-m", "tests.bench.load", *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
     assert client.stdin is not None
-    client.stdin.write(json.dumps(question).encode())
+    client.stdin.write(json.dumps(request).encode())
     client.stdin.close()
     return client
 
 
-def _figures(client: subprocess.Popen[bytes], seconds: float) -> tuple[float, float, float]:
+def _results(client: subprocess.Popen[bytes], seconds: float) -> tuple[float, float, float]:
     """Return the answers per second, and the median and 99th percentile in milliseconds."""
     assert client.stdout is not None
     found = json.load(client.stdout)
@@ -41,29 +41,29 @@ def _figures(client: subprocess.Popen[bytes], seconds: float) -> tuple[float, fl
 
 
 def advice_and_live_moves() -> Iterator[Figure]:
-    """Ask for ``hard`` moves at the start of Romgon with flips over eight connections, alone and beside live moves."""
+    """Request ``hard`` moves at the start of Romgon with flips over eight connections, then also during live moves."""
     from learning.api.ai_schema import START_BOARD
 
-    question = {"board": START_BOARD, "playerColor": "black", "flipModeEnabled": True, "difficulty": "hard"}
-    many = dict.fromkeys(("THROTTLE_API", "THROTTLE_WRITE"), "10000000/min")
-    with running_site(**many) as site:
+    request = {"board": START_BOARD, "playerColor": "black", "flipModeEnabled": True, "difficulty": "hard"}
+    no_limits = dict.fromkeys(("THROTTLE_API", "THROTTLE_WRITE"), "10000000/min")
+    with running_site(**no_limits) as site:
         port = site.port
-        _figures(_ask(port, question, WARM_S), WARM_S)  # both web processes have their kernels loaded
-        rate, median, slow = _figures(_ask(port, question, SECONDS), SECONDS)
+        _results(_start_client(port, request, WARM_S), WARM_S)  # loads the kernels of both web processes
+        rate, median, slow = _results(_start_client(port, request, SECONDS), SECONDS)
         yield Figure(
-            "POST /api/ai/move, hard, the client on the same machine",
+            "POST /api/ai/move, level hard, client on the same machine",
             f"{rate:.0f} requests/s, {median:.1f} ms, 99th percentile {slow:.1f} ms",
             ">= 300 requests/s, < 50 ms",
             rate >= 300 and slow < 50,
         )
-        client = _ask(port, question, SECONDS)
+        client = _start_client(port, request, SECONDS)
         milliseconds = live_moves(f"http://localhost:{port}", N_MATCHES)
         under_load = client.poll() is None
-        rate, _, _ = _figures(client, SECONDS)
+        rate, _, _ = _results(client, SECONDS)
         median, percentile = statistics.median(milliseconds), statistics.quantiles(milliseconds, n=20)[18]
         yield Figure(
-            "a live move while that load runs",
-            f"{median:.1f} ms, 95th percentile {percentile:.1f} ms, beside {rate:.0f} requests/s",
+            "live move during this load",
+            f"{median:.1f} ms, 95th percentile {percentile:.1f} ms, during {rate:.0f} requests/s",
             "95th percentile < 100 ms",
             percentile < 100 and under_load,
         )

@@ -1,4 +1,4 @@
-"""Levels of Romgon with flips against each other, by the answers of ``POST /api/ai/move``: the table of docs/ai.md.
+"""Levels of Romgon with flips against each other, by answers of ``POST /api/ai/move``: the table of docs/ai.md.
 
 A request carries no history; this is the only difference from the ladder (``docs/ladder.md``). Openings, sides and
 random sources are the first ones of the ladder. ``tests/learning/api/test_asked_ladder.py`` compares the answers with
@@ -39,7 +39,7 @@ TIME_LIMIT_S = 600.0
 _COLOURS = {side: colour for colour, side in SIDES.items()}
 
 
-def question(position: Position, level: str) -> dict[str, Any]:
+def request_body(position: Position, level: str) -> dict[str, Any]:
     """Return the request body for a position with flips."""
     board = {
         IDS[cell]: {
@@ -54,60 +54,60 @@ def question(position: Position, level: str) -> dict[str, Any]:
     return {"board": board, "playerColor": colour, "flipModeEnabled": True, "difficulty": level}
 
 
-def asked(position: Position, level: str, rng: Random) -> dict[str, Any]:
-    """Return the endpoint's answer. A request without ``game`` is read as one about plain Romgon."""
+def endpoint_answer(position: Position, level: str, rng: Random) -> dict[str, Any]:
+    """Return the endpoint's answer. It reads a request without ``game`` as a request about plain Romgon."""
     game = game_get(UNNAMED)
     adviser = adviser_of(game)
-    return adviser.move(adviser.read(game, question(position, level)), rng, time_limit_s=TIME_LIMIT_S)
+    return adviser.move(adviser.read(game, request_body(position, level)), rng, time_limit_s=TIME_LIMIT_S)
 
 
-def as_answered(game: Romgon, position: Position, answer: Mapping[str, Any]) -> Move:
-    """Return the move of an answer, regardless of its consequences."""
-    return _moves(game, position)[_ends(answer["move"])]
+def answered_move(game: Romgon, position: Position, answer: Mapping[str, Any]) -> Move:
+    """Return the move of an answer, even if it loses at once."""
+    return _moves_by_cells(game, position)[_origin_and_target(answer["move"])]
 
 
-def heeding_history(game: Romgon, position: Position, answer: Mapping[str, Any]) -> Move:
+def move_without_repetition(game: Romgon, position: Position, answer: Mapping[str, Any]) -> Move:
     """Return the answer's move or, if it loses at once by repetition, the first candidate that does not."""
-    moves = _moves(game, position)
-    played = [moves[_ends(view)] for view in (answer["move"], *answer["candidateMoves"])]
+    moves = _moves_by_cells(game, position)
+    played = [moves[_origin_and_target(view)] for view in (answer["move"], *answer["candidateMoves"])]
     return next((move for move in played if not _loses(game, position, move)), played[0])
 
 
-Reading = Callable[[Romgon, Position, Mapping[str, Any]], Move]
-READINGS: dict[str, Reading] = {"move": as_answered, "candidates": heeding_history}
+Choice = Callable[[Romgon, Position, Mapping[str, Any]], Move]
+CHOICES: dict[str, Choice] = {"move": answered_move, "candidates": move_without_repetition}
 """Ways in which a program may use an answer."""
 
 
 @dataclass(frozen=True)
-class Asker:
+class EndpointPlayer:
     """A program that plays the endpoint's answers at a level."""
 
     level: str
-    reading: Reading
+    choice: Choice
 
     def mover(self, game: Game[Any, Any]) -> Mover:
         assert isinstance(game, Romgon)
-        return lambda position, rng: self.reading(game, position, asked(position, self.level, rng))
+        return lambda position, rng: self.choice(game, position, endpoint_answer(position, self.level, rng))
 
 
-def pair_measured(strong: str, weak: str, reading: Reading, n_openings: int) -> Pair:
+def measure_pair(strong: str, weak: str, choice: Choice, n_openings: int) -> Pair:
     """Play the games of a pair, each opening from both sides, as ``ladder.pairs_measured`` does."""
     game = game_get(GAME)
     engine = engine_of(game)
     assert engine is not None
     slugs = list(engine.levels)
     seed = ladder.SEED + len(slugs) * slugs.index(strong) + slugs.index(weak)
-    meet = meeting(game, Asker(strong, reading), Asker(weak, reading))
+    meet = meeting(game, EndpointPlayer(strong, choice), EndpointPlayer(weak, choice))
     points = Points.of(measured(meet, openings(game, n_openings, seed=seed), seed=seed))
     return Pair(strong, weak, points.wins, points.draws, points.losses)
 
 
-def head(strong: str, weak: str) -> str:
+def row_start(strong: str, weak: str) -> str:
     """Return the beginning of a pair's row on the page."""
     return f"| `{strong}` against `{weak}` |"
 
 
-def cell(pair: Pair) -> str:
+def row_cell(pair: Pair) -> str:
     """Return a pair's cell on the page: the share of points with its 95 % interval."""
     share, low, high = (
         f"{one:.2f}".removeprefix("0") for one in (pair.points / pair.games, *wilson(pair.points, pair.games))
@@ -121,17 +121,17 @@ def as_the_page_says() -> Iterator[Figure]:
     engine = engine_of(game)
     assert engine is not None
     for strong, weak in ladder.neighbours(engine, game):
-        cells = [cell(pair_measured(strong, weak, reading, N_OPENINGS)) for reading in READINGS.values()]
+        cells = [row_cell(measure_pair(strong, weak, choice, N_OPENINGS)) for choice in CHOICES.values()]
         end = f"| {' | '.join(cells)} |"
-        is_documented = any(line.startswith(head(strong, weak)) and line.endswith(end) for line in lines)
-        yield Figure(f"{strong} against {weak}, asked", "; ".join(cells), "docs/ai.md", is_documented)
+        is_documented = any(line.startswith(row_start(strong, weak)) and line.endswith(end) for line in lines)
+        yield Figure(f"{strong} against {weak}, by the API", "; ".join(cells), "docs/ai.md", is_documented)
 
 
-def _moves(game: Romgon, position: Position) -> dict[tuple[str, str], Move]:
+def _moves_by_cells(game: Romgon, position: Position) -> dict[tuple[str, str], Move]:
     return {(IDS[move.origin], IDS[move.target]): move for move in game.legal_moves(position)}
 
 
-def _ends(view: Mapping[str, Any]) -> tuple[str, str]:
+def _origin_and_target(view: Mapping[str, Any]) -> tuple[str, str]:
     return view["from"], view["to"]
 
 

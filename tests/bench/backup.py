@@ -1,7 +1,7 @@
 """Time and size of a back-up of a site with 1,000,000 matches, and of restoring it.
 
 Two hundred matches are played against a new machine. The database then copies that machine with all its rows as often
-as needed, so that every bead of every copy has its cause. ``BENCH_BACKUP_MATCHES=100000`` makes a tenth.
+as needed, so that the ledger explains every bead of every copy. ``BENCH_BACKUP_MATCHES=100000`` makes a tenth.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from tests.bench.figures import Figure
 from tests.bench.stored import site
 from tests.sizes import sized
 
-MATCHES = int(os.environ.get("BENCH_BACKUP_MATCHES", sized("1_000_000", "400")))
-ROOMS, PLAYED = 20, 200
-APART = 10**7
+N_MATCHES = int(os.environ.get("BENCH_BACKUP_MATCHES", sized("1_000_000", "400")))
+N_ROOMS, N_PLAYED = 20, 200
+ID_DISTANCE = 10**7
 """Distance between the ids of two copies: larger than any id of a new site."""
 ROOM_CODE = "translate(lpad(to_hex(n * 1000 + mod(id, 1000)), 6, '0'), '0123456789abcdef', 'abcdefghjkmnpqrs')"
 
@@ -43,28 +43,28 @@ def backup() -> Iterator[Figure]:
         cursor.execute("SELECT pg_database_size(current_database())")
         size = cursor.fetchone()[0]
         cursor.execute("CREATE DATABASE restored")
-    name = f"{MATCHES:,} matches"
-    yield Figure(f"{name}: the database", f"{size / 1e6:,.0f} MB", "-", None)
+    name = f"{N_MATCHES:,} matches"
+    yield Figure(f"{name}: size of the database", f"{size / 1e6:,.0f} MB", "-", None)
     took, file = _timed(lambda: backup_make(var / "copies"))
     yield Figure(f"{name}: back-up", f"{took}, {file.stat().st_size / 1e6:,.0f} MB", "-", None)
 
-    there = urlsplit(settings.DATABASE_URL)._replace(path="/restored").geturl()
-    env = {**os.environ, "DATABASE_URL": there, "REDIS_PREFIX": "restored", "BEADBOX_DB_POOL": "0"}
+    restored_url = urlsplit(settings.DATABASE_URL)._replace(path="/restored").geturl()
+    env = {**os.environ, "DATABASE_URL": restored_url, "REDIS_PREFIX": "restored", "BEADBOX_DB_POOL": "0"}
     command = [sys.executable, "manage.py", "restore", file]
     took, _ = _timed(lambda: subprocess.run(command, env=env, check=True, stdout=sys.stderr))
-    yield Figure(f"{name}: back again, migrated and audited", took, "-", None)
+    yield Figure(f"{name}: restored, migrated and audited", took, "-", None)
     took, _ = _timed(lambda: call_command("audit", stdout=sys.stderr))
-    yield Figure(f"{name}: the audit alone", took, "-", None)
+    yield Figure(f"{name}: audit alone", took, "-", None)
 
 
-def _timed(does: Callable[[], Any]) -> tuple[str, Any]:
-    """Return elapsed and processor seconds, in words, and the result. Processor time includes ended children."""
-    begin, used = time.perf_counter(), _processor()
-    result = does()
-    return f"{time.perf_counter() - begin:,.0f} s ({_processor() - used:,.0f} s of our processor)", result
+def _timed(call: Callable[[], Any]) -> tuple[str, Any]:
+    """Return the elapsed and the processor time as text, and the result. Processor time includes ended children."""
+    begin, used = time.perf_counter(), _cpu_s()
+    result = call()
+    return f"{time.perf_counter() - begin:,.0f} s ({_cpu_s() - used:,.0f} s of processor time)", result
 
 
-def _processor() -> float:
+def _cpu_s() -> float:
     return sum(
         usage.ru_utime + usage.ru_stime
         for usage in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
@@ -83,21 +83,21 @@ def _fill() -> None:
     ]  # fmt: skip
     before = {model: model._default_manager.aggregate(last=models.Max("pk"))["last"] or 0 for model in copied}
     _play()
-    assert max(model._default_manager.aggregate(last=models.Max("pk"))["last"] for model in copied) < APART
-    own = {"code": ROOM_CODE, "slug": "slug || '-' || n"}
+    assert max(model._default_manager.aggregate(last=models.Max("pk"))["last"] for model in copied) < ID_DISTANCE
+    replaced = {"code": ROOM_CODE, "slug": "slug || '-' || n"}
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET LOCAL session_replication_role = replica")
         for model in copied:
-            columns = {field.column: own.get(field.column, field.column) for field in model._meta.concrete_fields}
+            columns = {field.column: replaced.get(field.column, field.column) for field in model._meta.concrete_fields}
             for field in model._meta.concrete_fields:
                 if field.primary_key or field.related_model in copied:
-                    columns[field.column] = f"{field.column} + n * {APART}"
+                    columns[field.column] = f"{field.column} + n * {ID_DISTANCE}"
             table, key = model._meta.db_table, model._meta.pk.column
             sys.stderr.write(f"  {table}\n")
             cursor.execute(
                 f"INSERT INTO {table} ({', '.join(columns)}) SELECT {', '.join(columns.values())}"
                 f" FROM {table}, generate_series(1::bigint, %s) AS n WHERE {table}.{key} > %s",
-                [MATCHES // PLAYED - 1, before[model]],
+                [N_MATCHES // N_PLAYED - 1, before[model]],
             )
     with connection.cursor() as cursor:
         cursor.execute("VACUUM ANALYZE")
@@ -111,10 +111,10 @@ def _play() -> None:
     from tests.factories import NC, guest, machine
 
     draw = random.Random(1)
-    player, opponent = guest(), machine(name="Of the bench")
-    for _ in range(ROOMS):
+    player, opponent = guest(), machine(name="Benchmark")
+    for _ in range(N_ROOMS):
         code = room_create(person=player, game=NC, opponent="machine", machine=opponent.slug, side=Side.FIRST).room.code
-        for number in range(PLAYED // ROOMS):
+        for number in range(N_PLAYED // N_ROOMS):
             state = room_reset(code=code, person=player) if number else room_look(code=code)
             while state["status"] == "playing":
                 state = match_play_move(code=code, person=player, move=draw.choice(state["legal_moves"]))

@@ -22,7 +22,7 @@ COMMAND = ("-std=c11", "-O3", "-ffp-contract=off")
 
 
 @dataclass(frozen=True)
-class CRun:
+class BoxResult:
     """The output of ``menace.c``: processor seconds of the games, and everything learnt."""
 
     seconds: float
@@ -34,7 +34,7 @@ class CRun:
 
 
 @dataclass(frozen=True)
-class CTableRun:
+class TableResult:
     """The output of ``table.c``: processor seconds of the games, and everything learnt."""
 
     seconds: float
@@ -54,33 +54,39 @@ def build(folder: Path, name: str) -> Path:
     """Compile ``NAME.c`` into the folder and return the program's path."""
     program, source = folder / name, Path(__file__).with_name(f"{name}.c")
     compile_with = compiler()
-    assert compile_with is not None, "ask compiler() first"
+    assert compile_with is not None, "call compiler() first"
     subprocess.run([compile_with, *COMMAND, "-o", program, source, "-lm"], check=True)
     return program
 
 
-def write_tables(path: Path, table: BoxTable, course: OpponentArrays, rng: RandomSource) -> None:
+def write_box_input(path: Path, table: BoxTable, opponent: OpponentArrays, rng: RandomSource) -> None:
     """Write the input of ``menace.c`` as numbers in text, in the order of ``read_tables`` in the C source."""
     rule = table.cabinet.rule
-    assert rule.when_empty is not WhenEmpty.UNIFORM, "the C program knows no empty box that plays anything"
+    assert rule.when_empty is not WhenEmpty.UNIFORM, "the C program does not implement empty boxes that play at random"
     assert not rule.removes
     assert not rule.only_last
     assert rule.repeated_visits is RepeatedVisits.EVERY
     assert rule.unfinished is Unfinished.RESULT
     head = (
-        *(table.n_boxes, len(table.initial), len(course.reply_indptr) - 1, len(course.reply_target), course.start),
+        *(
+            table.n_boxes,
+            len(table.initial),
+            len(opponent.reply_indptr) - 1,
+            len(opponent.reply_target),
+            opponent.start,
+        ),
         *(rule.win, rule.draw, rule.loss, rule.floor, rule.highest),
-        *(course.start_plies, 0 if table.cabinet.game.always_ends else course.limit, course.endless),
+        *(opponent.start_plies, 0 if table.cabinet.game.always_ends else opponent.limit, opponent.endless),
     )
     arrays = (
-        *(table.slot_indptr, course.slot_target, table.refills.astype(int), table.initial),
-        *(course.reply_indptr, course.reply_target, course.slot_plies, course.reply_plies),
+        *(table.slot_indptr, opponent.slot_target, table.refills.astype(int), table.initial),
+        *(opponent.reply_indptr, opponent.reply_target, opponent.slot_plies, opponent.reply_plies),
     )
     lines = (rng.words, head, *arrays)
     path.write_text("\n".join(" ".join(str(int(number)) for number in line) for line in lines))
 
 
-def write_value_tables(path: Path, memory: TableMemory, opponent: UniformOpponent, rng: RandomSource) -> None:
+def write_table_input(path: Path, memory: TableMemory, opponent: UniformOpponent, rng: RandomSource) -> None:
     """Write the input of ``table.c``; fractions are in hexadecimal, so that none is rounded."""
     graph, rule = memory.table.graph, table_words(memory.rule)
     reply_indptr, reply_edge = replies_compile(memory.game, opponent)
@@ -98,11 +104,11 @@ def write_value_tables(path: Path, memory: TableMemory, opponent: UniformOpponen
     path.write_text("\n".join(lines))
 
 
-def run_table(program: Path, tables: Path, n_games: int) -> CTableRun:
-    """Let ``table.c`` learn from ``n_games`` in a process of its own."""
-    seconds, words, tally, values, visits, epsilon = _printed(program, tables, n_games)
+def run_table_program(program: Path, tables: Path, n_games: int) -> TableResult:
+    """Run ``table.c`` for ``n_games``; return what it learnt."""
+    seconds, words, tally, values, visits, epsilon = _output_lines(program, tables, n_games)
     first, second = map(int, words.split())
-    return CTableRun(
+    return TableResult(
         float(seconds),
         (first, second),
         [int(number) for number in tally.split()],
@@ -112,16 +118,16 @@ def run_table(program: Path, tables: Path, n_games: int) -> CTableRun:
     )
 
 
-def _printed(program: Path, tables: Path, n_games: int) -> list[str]:
+def _output_lines(program: Path, tables: Path, n_games: int) -> list[str]:
     command = [program, tables, str(n_games)]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
 
 
-def run(program: Path, tables: Path, n_games: int) -> CRun:
-    """Let ``menace.c`` learn from ``n_games`` in a process of its own."""
-    seconds, words, tally, beads, visits, totals = _printed(program, tables, n_games)
+def run_box_program(program: Path, tables: Path, n_games: int) -> BoxResult:
+    """Run ``menace.c`` for ``n_games``; return what it learnt."""
+    seconds, words, tally, beads, visits, totals = _output_lines(program, tables, n_games)
     first, second = map(int, words.split())
-    return CRun(
+    return BoxResult(
         float(seconds),
         (first, second),
         [int(number) for number in tally.split()],

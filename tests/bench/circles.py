@@ -1,6 +1,6 @@
-"""Rules of boxes in games with loops: the two tables of docs/learning.md, computed again.
+"""Rules of boxes in games with loops: computes the two tables of docs/learning.md again.
 
-``python -m tests.bench.circles`` prints the tables. The benchmark compares the page with them, line by line.
+``python -m tests.bench.circles`` prints the tables. The benchmark compares the page with them, row by row.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from tests.bench.figures import Figure
 from tests.bench.table_learners import PAGE
 from tests.sizes import sized
 
-LOOPS = [game for game in GAMES.values() if not game.always_ends and game.slug == game.family]
+LOOP_GAMES = [game for game in GAMES.values() if not game.always_ends and game.slug == game.family]
 PAGE_MACHINES = 20
 N_MACHINES = sized(PAGE_MACHINES, 2)
 N_GAMES = sized(5_000, 50)
-MEASURED = sized(LOOPS, LOOPS[:1])
-TEACHERS = ("random", "win-block", "perfect")
-OPPONENTS = (*TEACHERS, "worst")
+MEASURED_GAMES = sized(LOOP_GAMES, LOOP_GAMES[:1])
+TRAINING_OPPONENTS = ("random", "win-block", "perfect")
+OPPONENTS = (*TRAINING_OPPONENTS, "worst")
 REWARDS = ((3, 1, -1), (3, 0, -1), (1, 0, -1), (3, 0, -3))
 
 
@@ -60,8 +60,8 @@ class Candidate(NamedTuple):
         )
 
     @property
-    def head(self) -> str:
-        """The first cells of its line, which identify it."""
+    def row_start(self) -> str:
+        """The first cells of its row, which identify the row on the page."""
         rewards = " / ".join(f"{reward:+}" if reward else "0" for reward in self.rewards).replace("-", "−")
         return f"| `{self.repeated}` | `{self.unfinished}` | {rewards} | `{self.when_empty}` |"
 
@@ -75,59 +75,65 @@ CANDIDATES += [
 
 @cache
 def points(slug: str, side: Side, candidate: Candidate) -> NDArray[np.float64]:
-    """Return ``(n_teachers, n_machines, n_opponents)``: exact points after the training."""
+    """Return ``(n_training_opponents, n_machines, n_opponents)``: exact points after the training."""
     game, found = GAMES[slug], []
-    for teacher in TEACHERS:
-        config = TrainingConfig(game, side, candidate.rule, teacher, 0)
-        strength = Cohort.fresh(config, range(N_MACHINES)).train(teacher, [N_GAMES], OPPONENTS).strength[:, 0]
-        # The chances are those of a win, a draw, a loss and endless play: of the machine as if it were the first side.
+    for training_opponent in TRAINING_OPPONENTS:
+        config = TrainingConfig(game, side, candidate.rule, training_opponent, 0)
+        strength = Cohort.fresh(config, range(N_MACHINES)).train(training_opponent, [N_GAMES], OPPONENTS).strength[:, 0]
+        # Chances of a win, a draw, a loss and endless play. They are ordered as if the machine were the first side.
         winner = game.endless_winner
-        ours = None if winner is None else Side.FIRST if winner is side else Side.SECOND
-        found.append(points_of(strength[..., [0, 2, 1, 3]], Side.FIRST, ours))
+        endless_winner = None if winner is None else Side.FIRST if winner is side else Side.SECOND
+        found.append(points_of(strength[..., [0, 2, 1, 3]], Side.FIRST, endless_winner))
     return np.array(found)
 
 
-def line(candidate: Candidate) -> str:
-    """Return the line of a candidate: its mean points in each game, and over all games with the standard error."""
+def table_row(candidate: Candidate) -> str:
+    """Return the row of a candidate: its mean points in each game, and over all games with the standard error."""
     by_game = np.array(
-        [[points(game.slug, side, candidate).mean(axis=(0, 2)) for side in Side] for game in MEASURED]
+        [[points(game.slug, side, candidate).mean(axis=(0, 2)) for side in Side] for game in MEASURED_GAMES]
     ).mean(axis=1)
-    cells = [_short(mean) for mean in by_game.mean(axis=1)]
-    whole = by_game.mean(axis=0)
-    cells.append(f"{_short(whole.mean())} ± {_short(whole.std(ddof=1) / sqrt(len(whole)))}")
-    return f"{candidate.head} {' | '.join(cells)} |"
+    cells = [_three_decimals(mean) for mean in by_game.mean(axis=1)]
+    overall = by_game.mean(axis=0)
+    cells.append(f"{_three_decimals(overall.mean())} ± {_three_decimals(overall.std(ddof=1) / sqrt(len(overall)))}")
+    return f"{candidate.row_start} {' | '.join(cells)} |"
 
 
-def sides_lines() -> Iterator[str]:
-    """Yield a line for each game and side: points against each opponent by the usual presets, and by ours for loops."""
-    for game, side in product(MEASURED, Side):
+def rows_by_side() -> Iterator[str]:
+    """Yield a row for each game and side: points against each opponent with the usual and the loop preset."""
+    for game, side in product(MEASURED_GAMES, Side):
         presets = DEFAULT_PRESETS[side], default_preset(game, side)
         means = [points(game.slug, side, Candidate.of(PRESETS[slug].rule)).mean(axis=(0, 1)) for slug in presets]
-        cells = " | ".join(f"{_short(former)}, {_short(ours)}" for former, ours in zip(*means, strict=True))
+        cells = " | ".join(
+            f"{_three_decimals(usual)}, {_three_decimals(for_loops)}" for usual, for_loops in zip(*means, strict=True)
+        )
         yield f"| {game.name} | {side.name.lower()} | {cells} |"
 
 
-def _short(number: float) -> str:
+def _three_decimals(number: float) -> str:
     return f"{number:.3f}".removeprefix("0")
 
 
 def as_the_page_says() -> Iterator[Figure]:
-    """Compare each line with the page; in the smallest form only the heads of the lines."""
+    """Compare each row with the page; in the smallest form only the first cells of the rows."""
     page = PAGE.read_text().splitlines()
     if N_MACHINES < PAGE_MACHINES:
-        missing = [one.head for one in CANDIDATES if not any(said.startswith(one.head) for said in page)]
-        found = [line(CANDIDATES[0]), *sides_lines()]
+        missing = [one.row_start for one in CANDIDATES if not any(row.startswith(one.row_start) for row in page)]
+        found = [table_row(CANDIDATES[0]), *rows_by_side()]
         yield Figure(
-            "rules of boxes in games with loops", f"{len(found)} lines", "docs/learning.md", not missing, is_fact=True
+            "rules of boxes in games with loops",
+            f"{len(found)} rows",
+            "docs/learning.md",
+            not missing,
+            is_fact=True,
         )
         return
-    wrong = [one for one in (*map(line, CANDIDATES), *sides_lines()) if one not in page]
-    measured = f"other than the page: {wrong[0]}" if wrong else f"{len(CANDIDATES)} rules, {N_MACHINES} machines each"
+    wrong = [one for one in (*map(table_row, CANDIDATES), *rows_by_side()) if one not in page]
+    measured = f"differs from the page: {wrong[0]}" if wrong else f"{len(CANDIDATES)} rules, {N_MACHINES} machines each"
     yield Figure("rules of boxes in games with loops", measured, "docs/learning.md", not wrong, is_fact=True)
 
 
 if __name__ == "__main__":
     for candidate in CANDIDATES:
-        sys.stdout.write(f"{line(candidate)}\n")
+        sys.stdout.write(f"{table_row(candidate)}\n")
         sys.stdout.flush()
-    sys.stdout.writelines(f"{one}\n" for one in sides_lines())
+    sys.stdout.writelines(f"{one}\n" for one in rows_by_side())

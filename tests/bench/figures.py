@@ -11,14 +11,14 @@ from tests.sizes import IS_SMALL
 
 @dataclass(frozen=True)
 class Figure:
-    """A measurement beside its target; ``ok`` is ``None`` if it could not be judged."""
+    """A measurement and its target; ``ok`` says whether the target is met, ``None`` if nothing could be judged."""
 
     name: str
     measured: str
     target: str
     ok: bool | None
     is_fact: bool = False
-    """Whether the figure holds at any size on any machine, and so is judged in the smallest form too."""
+    """Whether the target holds for any size and machine, so that the smallest form is judged too."""
 
     @property
     def verdict(self) -> str:
@@ -30,13 +30,13 @@ class Figure:
 
 def spread(numbers: Sequence[float], form: str = "{:.2f}") -> str:
     """Return the median, least and greatest of some measurements, in words."""
-    middle, least, most = (form.format(number) for number in (statistics.median(numbers), min(numbers), max(numbers)))
-    return f"{middle} ({least} to {most})"
+    median, least, most = (form.format(number) for number in (statistics.median(numbers), min(numbers), max(numbers)))
+    return f"{median} ({least} to {most})"
 
 
 def table(figures: Sequence[Figure]) -> str:
     """Return a text table with one line for each figure."""
-    rows = [("figure", "measured", "target", "")]
+    rows = [("figure", "measured", "target", "verdict")]
     rows += [(figure.name, figure.measured, figure.target, figure.verdict) for figure in figures]
     widths = [max(len(row[column]) for row in rows) for column in range(4)]
     return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)

@@ -1,11 +1,10 @@
-"""Live play across hosts: web processes, a database and a proxy, each in a network namespace on one machine.
+"""Live play across hosts: web processes, a database and a proxy, each in its own network namespace on one machine.
 
     python -m tests.bench.hosts --webs 1,2,4 --share 0.2 --matches 200 --think 0
 
 Needs root, ``ip`` (iproute2) and ``caddy``, the proxy of docker-compose.yml. Every host is a network namespace with an
-address of its own. ``--share`` also gives each web host a control group with that share of a core: otherwise more hosts
-would have no more processor time than one, since all share two cores. The players are outside the namespaces, on the
-side of the bridge.
+address of its own. ``--share`` also limits each web host to that share of a core. Without this limit, more hosts would
+have no more processor time than one host, because all share two cores. The players run outside the namespaces.
 """
 
 from __future__ import annotations
@@ -55,10 +54,10 @@ def database(host: Host, var: Path) -> Iterator[None]:
 @contextlib.contextmanager
 def web(host: Host, var: Path, settings: dict[str, str]) -> Iterator[None]:
     """Run a web host with one process, as docker-compose.yml does."""
-    words = f"-m menace_site.web --host {address(host.number)} --port 8000".split()
+    arguments = f"-m menace_site.web --host {address(host.number)} --port 8000".split()
     log = var / "log" / f"{host.name}.log"
     env = {**UNBOUNDED, **settings, "BEADBOX_DB_POOL": "1", "NUM_PROXIES": "1", "ALLOWED_HOSTS": "localhost"}
-    process = host.start([sys.executable, *words], log, **env)
+    process = host.start([sys.executable, *arguments], log, **env)
     try:
         assert wait_until(lambda: answers_at(address(host.number), 8000)), log.read_text()
         yield
@@ -84,11 +83,11 @@ def proxy(host: Host, webs: list[Host], var: Path) -> Iterator[None]:
         processes.stop({process: signal.SIGTERM})
 
 
-def line(n_webs: int, result: Result) -> str:
+def report_line(n_webs: int, result: Result) -> str:
     """Return the report for a number of web hosts."""
     median, slow, slowest = result.percentiles
-    each = {name: 1000 * result.each(seconds) for name, seconds in result.sample.cpu_s.items()}
-    spent = ", ".join(f"{name} {ms:.2f}" for name, ms in sorted(each.items()) if ms >= 0.005)
+    cpu_ms = {name: 1000 * result.per_move(seconds) for name, seconds in result.sample.cpu_s.items()}
+    spent = ", ".join(f"{name} {ms:.2f}" for name, ms in sorted(cpu_ms.items()) if ms >= 0.005)
     return (
         f"{n_webs} web hosts: {result.rate:.1f} moves/s; {median:.1f}, {slow:.1f}, {slowest:.1f} ms;"
         f" processor ms/move {spent}; {result.sample.most_connections} connections;"
@@ -96,17 +95,17 @@ def line(n_webs: int, result: Result) -> str:
     )
 
 
-def main(words: list[str]) -> int:
+def main(arguments: list[str]) -> int:
     """Play the same case against each number of web hosts; return 1 if a move was lost or doubled."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench.hosts", add_help=False)
     parser.add_argument("--webs", default=sized("1,2", "1"))
-    parser.add_argument("--share", type=float, default=0.0, help="of a core for each web host; 0: no bound")
-    parser.add_argument("--data-share", type=float, default=0.0, help="of a core for the database's host")
-    own, others = parser.parse_known_args(words)
+    parser.add_argument("--share", type=float, default=0.0, help="share of a core for each web host; 0: no limit")
+    parser.add_argument("--data-share", type=float, default=0.0, help="share of a core for the host of the database")
+    own, case_options = parser.parse_known_args(arguments)
     if os.geteuid():
-        sys.stdout.write("Only root may make network namespaces.\n")
+        sys.stdout.write("Only root may create network namespaces.\n")
         return 1
-    options, is_whole = options_of(others), True
+    options, is_whole = options_of(case_options), True
     numbers = [int(number) for number in own.webs.split(",")]
     var = Path(tempfile.mkdtemp(prefix="beadbox-bench-"))
     settings = {
@@ -136,7 +135,7 @@ def main(words: list[str]) -> int:
             with proxy(front, webs[:number], var):
                 result = play(site, case_of(site, options))
             is_whole &= result.is_whole
-            sys.stdout.write(line(number, result))
+            sys.stdout.write(report_line(number, result))
             sys.stdout.flush()
     return int(not is_whole)
 

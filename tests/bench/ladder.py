@@ -13,12 +13,12 @@ from tests.bench.figures import Figure
 from tests.sizes import sized
 
 OTHER_SEED = ladder.SEED + 1_000_000
-"""Draws other openings than those of the file, since its results should hold for these too."""
+"""Seed of other openings than those of the file. The results should hold for these openings too."""
 N_SHORT = sized(60, 2)
 
 
 def whole() -> Iterator[Figure]:
-    """Measure every pair of levels of every mode, with as many games as for the file, and the ratings: minutes."""
+    """Measure every pair of levels of every mode, with as many games as the file, and the ratings. Takes minutes."""
     for engine in ENGINES.values():
         for mode, slug in engine.modes.items():
             game = game_get(slug)
@@ -42,7 +42,7 @@ def short() -> Iterator[Figure]:
         for mode, slug in engine.modes.items():
             game = game_get(slug)
             mark, measured = engine.learnt_mark(game), written[mode].conditions["learnt"]
-            yield Figure(f"{mode}: its ratings are of the value", measured, mark, measured == mark, is_fact=True)
+            yield Figure(f"{mode}: learnt value of the ratings", measured, mark, measured == mark, is_fact=True)
             pairs, games = ladder.neighbours(engine, game), {"near": N_SHORT, "far": 0, "seed": OTHER_SEED}
             for pair in ladder.pairs_measured(engine, game, pairs, **games):
                 reaches = wilson(pair.points, pair.games)[1] >= ladder.LEAST

@@ -26,38 +26,38 @@ from tests.sizes import sized
 
 N_GAMES = sized(2_000_000, 20_000)
 N_LOOP_GAMES = sized(400_000, 2_000)
-"""Games whose positions return, which are longer."""
+"""Training games where positions can repeat, because such games are longer."""
 N_ROUNDS = sized(11, 1)
 SEED = 1961
 TARGETS = {"noughts-and-crosses": 0.9, "three-mens-morris": 0.8, "pong-hau-ki": 0.8}
-"""The least speed of C, by game."""
+"""Minimum speed by game, as a share of the speed of C."""
 TABLE_TARGET = 0.8
 N_TABLE_ROUNDS = sized(5, 1)
 
 
 def kernel_and_c() -> Iterator[Figure]:
-    """Compare kernel and C on the 304 boxes of Michie's machine, and on games whose positions return.
+    """Compare kernel and C on the 304 boxes of Michie's machine, and on games whose positions can repeat.
 
-    Beads are updated after every game. The two take turns. Time is processor time, which other programs on the
-    machine disturb least.
+    Both update beads after every game. The two programs run alternately. Other programs on the machine disturb
+    processor time least, so this is measured.
     """
     cases = [(game, opponent, target) for game, target in TARGETS.items() for opponent in ("random", "perfect")]
     if c_program.compiler() is None:
         for game, opponent, target in cases:
-            yield Figure(f"{game} learnt against {opponent}, of C", "no C compiler here", f">= {target}", None)
+            yield Figure(f"{game} against {opponent}, share of the speed of C", "no C compiler", f">= {target}", None)
         return
     with tempfile.TemporaryDirectory() as folder:
         program = c_program.build(Path(folder), "menace")
         for game, opponent, target in cases:
-            yield _against(game, opponent, target, program, Path(folder) / f"{game}-{opponent}")
+            yield _box_speed(game, opponent, target, program, Path(folder) / f"{game}-{opponent}")
 
 
-def _against(slug: str, opponent_slug: str, target: float, program: Path, tables: Path) -> Figure:
+def _box_speed(slug: str, opponent_slug: str, target: float, program: Path, tables: Path) -> Figure:
     game, opponent, rule = game_get(slug), OPPONENTS[opponent_slug], PRESETS["michie-1961"].rule
     n_games = N_GAMES if game.always_ends else N_LOOP_GAMES
     boxes, compiled = boxes_compile(game, Side.FIRST, rule), opponent_compile(game, Side.FIRST, rule, opponent)
-    c_program.write_tables(tables, boxes, compiled, RandomSource(SEED))
-    Memory.fresh(boxes).train(opponent, 1, RandomSource(SEED))  # So that nothing is compiled while the clock runs.
+    c_program.write_box_input(tables, boxes, compiled, RandomSource(SEED))
+    Memory.fresh(boxes).train(opponent, 1, RandomSource(SEED))  # compiles before the clock starts
 
     ours, theirs = [], []
     for _ in range(N_ROUNDS):
@@ -65,13 +65,13 @@ def _against(slug: str, opponent_slug: str, target: float, program: Path, tables
         begin = time.process_time()
         memory.train(opponent, n_games, rng)
         ours.append(n_games / (time.process_time() - begin))
-        in_c = c_program.run(program, tables, n_games)
+        in_c = c_program.run_box_program(program, tables, n_games)
         theirs.append(n_games / in_c.seconds)
-        _must_be_equal(memory, rng, in_c)
+        _assert_equal(memory, rng, in_c)
     ratios = [kernel / c for kernel, c in zip(ours, theirs, strict=True)]
     speeds = f"{statistics.median(ours) / 1e6:.1f} of {statistics.median(theirs) / 1e6:.1f} M games/s"
     return Figure(
-        f"{slug} learnt against {opponent_slug}, of C",
+        f"{slug} against {opponent_slug}, share of the speed of C",
         f"{spread(ratios)}: {speeds}, same beads",
         f">= {target}",
         statistics.median(ratios) >= target,
@@ -79,22 +79,22 @@ def _against(slug: str, opponent_slug: str, target: float, program: Path, tables
 
 
 def tables_and_c() -> Iterator[Figure]:
-    """Compare kernel and C on each preset of value tables, against random play on either side, taking turns."""
-    names = {slug: f"{slug} learning against random, of C" for slug in TABLE_PRESETS}
+    """Compare kernel and C on each preset of value tables, against random play on either side."""
+    names = {slug: f"{slug} against random, share of the speed of C" for slug in TABLE_PRESETS}
     if c_program.compiler() is None:
-        yield from (Figure(name, "no C compiler here", f">= {TABLE_TARGET}", None) for name in names.values())
+        yield from (Figure(name, "no C compiler", f">= {TABLE_TARGET}", None) for name in names.values())
         return
     with tempfile.TemporaryDirectory() as folder:
         program = c_program.build(Path(folder), "table")
         for slug, name in names.items():
-            yield _table_against_random(name, TABLE_PRESETS[slug].rule, program, Path(folder) / slug)
+            yield _table_speed(name, TABLE_PRESETS[slug].rule, program, Path(folder) / slug)
 
 
-def _table_against_random(name: str, rule: TableRule, program: Path, tables: Path) -> Figure:
+def _table_speed(name: str, rule: TableRule, program: Path, tables: Path) -> Figure:
     game, opponent = game_get("noughts-and-crosses"), UNIFORM["random"]
     fresh = TableMemory.fresh(game, rule)
-    c_program.write_value_tables(tables, fresh, opponent, RandomSource(SEED))
-    fresh.train(opponent, 1, RandomSource(SEED))  # So that nothing is compiled while the clock runs.
+    c_program.write_table_input(tables, fresh, opponent, RandomSource(SEED))
+    fresh.train(opponent, 1, RandomSource(SEED))  # compiles before the clock starts
 
     ours, theirs = [], []
     for _ in range(N_TABLE_ROUNDS):
@@ -102,9 +102,9 @@ def _table_against_random(name: str, rule: TableRule, program: Path, tables: Pat
         begin = time.process_time()
         memory.train(opponent, N_GAMES, rng)
         ours.append(N_GAMES / (time.process_time() - begin))
-        in_c = c_program.run_table(program, tables, N_GAMES)
+        in_c = c_program.run_table_program(program, tables, N_GAMES)
         theirs.append(N_GAMES / in_c.seconds)
-        assert in_c.words == rng.words, "the random sources parted"
+        assert in_c.words == rng.words, "the random sources differ"
         assert in_c.epsilon == memory.epsilon
         assert np.array_equal(in_c.values, memory.values), "the C program has other values"
         assert np.array_equal(in_c.visits, memory.visits)
@@ -114,12 +114,12 @@ def _table_against_random(name: str, rule: TableRule, program: Path, tables: Pat
     return Figure(name, measured, f">= {TABLE_TARGET}", statistics.median(ratios) >= TABLE_TARGET)
 
 
-def _must_be_equal(memory: Memory, rng: RandomSource, in_c: c_program.CRun) -> None:
-    """Check that both programs learnt the same; otherwise their speeds could not be compared.
+def _assert_equal(memory: Memory, rng: RandomSource, in_c: c_program.BoxResult) -> None:
+    """Check that both programs learnt the same, so that their speeds can be compared.
 
     Raises:
         AssertionError: the C program ended with another bead, draw, total or random word.
     """
-    assert in_c.words == rng.words, f"the random sources parted: {in_c.words} in C, {rng.words} here"
+    assert in_c.words == rng.words, f"the random sources differ: {in_c.words} in C, {rng.words} here"
     for name in ("beads", "visits", "totals"):
         assert np.array_equal(getattr(in_c, name), getattr(memory, name)), f"the C program has other {name}"

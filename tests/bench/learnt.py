@@ -1,7 +1,7 @@
-"""Strength of learnt values of Romgon by number of games, and their speed of learning and searching.
+"""Strength of the value learner of Romgon by number of games, and its speed of learning and searching.
 
 Points are those of ``docs/value-learner.md``: 400 games, from openings of four random plies, each played from both
-sides. Seconds are processor time, which other programs on the machine disturb least.
+sides. Seconds are processor time, because other programs on the machine disturb it least.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from tests.sizes import sized
 
 SEEDS = sized((1, 2, 3), (1,))
 N_OPENINGS = sized(200, 2)
-CHOSEN, SAID = 101, 102
-"""Seeds of two sets of openings: the first chooses a snapshot, the second measures the chosen one."""
-SEARCHED = sized(4, 2)
-N_SEARCHED = sized(60, 5)
+CHOICE_SEED, CONFIRM_SEED = 101, 102
+"""Seeds of two sets of openings: one chooses the best snapshot, the other measures the chosen snapshot."""
+SEARCH_DEPTH = sized(4, 2)
+N_SEARCH_POSITIONS = sized(60, 5)
 N_ROUNDS = sized(5, 1)
 N_GAMES = sized(300, 3)
-SHORT, MIDDLE, LONG = sized((100, 3_000, 10_000), (2, 4, 6))
+N_SHORT, N_MIDDLE, N_LONG = sized((100, 3_000, 10_000), (2, 4, 6))
 MODES = {"plain": "romgon", "flips": "romgon-flip"}
 
 
@@ -44,15 +44,17 @@ def learnt_speed() -> Iterator[Figure]:
     """Measure boards searched and games learnt per second. Each kernel runs once before the clock starts."""
     for name, slug in MODES.items():
         game = _romgon(slug)
-        found = [n / seconds / 1e6 for n, seconds in (_searched(game, shipped(name).weights) for _ in range(N_ROUNDS))]
-        yield _most(f"{slug}: search with the value, depth {SEARCHED}", found, "M nodes/s", 1.0)
+        found = [
+            n / seconds / 1e6 for n, seconds in (_search_speed(game, shipped(name).weights) for _ in range(N_ROUNDS))
+        ]
+        yield _rate_figure(f"{slug}: search with the learnt value, depth {SEARCH_DEPTH}", found, "M nodes/s", 1.0)
     for slug, preset, target in (("romgon", "td-search", 150.0), ("romgon-flip", "td-search-flips", 0.0)):
         rates = []
         for seed in range(N_ROUNDS):
             memory = _memory(slug, preset)
-            _trained(memory, 1, RandomSource(seed))
-            rates.append(N_GAMES / _trained(memory, N_GAMES, RandomSource(seed)))
-        yield _most(f"{slug}: {preset}, learning alone", rates, "games/s", target)
+            _train_s(memory, 1, RandomSource(seed))
+            rates.append(N_GAMES / _train_s(memory, N_GAMES, RandomSource(seed)))
+        yield _rate_figure(f"{slug}: {preset}, training alone", rates, "games/s", target)
 
 
 def learnt_plain() -> Iterator[Figure]:
@@ -60,22 +62,22 @@ def learnt_plain() -> Iterator[Figure]:
     gains, seconds, shares = [], [], dict[str, list[float]]()
     for seed in SEEDS:
         memory, rng = _memory("romgon", "td-search"), RandomSource(seed)
-        before = _share(memory, "easy", 1)
-        took = _trained(memory, SHORT, rng)
-        gains.append(_share(memory, "easy", 1) - before)
-        seconds.append((took, took + _trained(memory, MIDDLE - SHORT, rng)))
+        before = _points_share(memory, "easy", 1)
+        took = _train_s(memory, N_SHORT, rng)
+        gains.append(_points_share(memory, "easy", 1) - before)
+        seconds.append((took, took + _train_s(memory, N_MIDDLE - N_SHORT, rng)))
         for level, depth in (("medium", 1), ("hard", 2), ("expert", 3)):
-            shares.setdefault(f"V{depth}–{level}", []).append(_share(memory, level, depth))
+            shares.setdefault(f"V{depth}–{level}", []).append(_points_share(memory, level, depth))
         if seed == SEEDS[0]:
-            _trained(memory, LONG - MIDDLE, rng)
-            long = {"V2–hard": _share(memory, "hard", 2), "V3–master": _share(memory, "master", 3)}
-    yield _least(f"V1–easy, points gained by {SHORT} games", gains, 0.2)
-    yield _seconds(f"{SHORT} games", [first for first, _ in seconds], 3)
+            _train_s(memory, N_LONG - N_MIDDLE, rng)
+            long = {"V2–hard": _points_share(memory, "hard", 2), "V3–master": _points_share(memory, "master", 3)}
+    yield _points_figure(f"V1–easy, points gained by {N_SHORT} games", gains, 0.2)
+    yield _time_figure(f"{N_SHORT} games", [first for first, _ in seconds], 3)
     for (name, found), target in zip(shares.items(), (0.9, 0.92, 0.92), strict=True):
-        yield _least(f"{name} after {MIDDLE:,} games", found, target)
-    yield _seconds(f"{MIDDLE:,} games", [last for _, last in seconds], 60)
+        yield _points_figure(f"{name} after {N_MIDDLE:,} games", found, target)
+    yield _time_figure(f"{N_MIDDLE:,} games", [last for _, last in seconds], 60)
     for (name, one), target in zip(long.items(), (0.95, 0.85), strict=True):
-        yield _least(f"{name} after {LONG:,} games", [one], target)
+        yield _points_figure(f"{name} after {N_LONG:,} games", [one], target)
 
 
 def learnt_flips() -> Iterator[Figure]:
@@ -84,21 +86,27 @@ def learnt_flips() -> Iterator[Figure]:
     for seed in SEEDS:
         memory, rng = _memory("romgon-flip", "td-search-flips"), RandomSource(seed)
         begin = time.process_time()
-        _trained(memory, MIDDLE, rng)
-        chosen_on, said_on = (openings(memory.machine.game, N_OPENINGS, seed=one) for one in (CHOSEN, SAID))
-        meetings = {n: _meetings(memory, weights) for n, weights in memory.snapshots.items() if n >= MIDDLE // 10}
-        best = kept(meetings, chosen_on, said_on, seed=seed)
+        _train_s(memory, N_MIDDLE, rng)
+        chosen_on, confirmed_on = (
+            openings(memory.machine.game, N_OPENINGS, seed=one) for one in (CHOICE_SEED, CONFIRM_SEED)
+        )
+        meetings = {n: _meetings(memory, weights) for n, weights in memory.snapshots.items() if n >= N_MIDDLE // 10}
+        best = kept(meetings, chosen_on, confirmed_on, seed=seed)
         seconds.append(time.process_time() - begin)
-        _trained(memory, 2 * MIDDLE, rng)
+        _train_s(memory, 2 * N_MIDDLE, rng)
         for name, play in _meetings(memory, memory.machine.played).items():
-            later = Points.of(measured(play, said_on, seed=seed + 1)).share
+            later = Points.of(measured(play, confirmed_on, seed=seed + 1)).share
             found.setdefault(name, []).append((best.confirmed[name].share, later))
     for name, pairs in found.items():
-        yield _least(f"with flips, {name}, kept of {MIDDLE:,} games", [first for first, _ in pairs], 0.9)
-        yield _least(
-            f"with flips, {name}, gained by {3 * MIDDLE:,} games", [later - first for first, later in pairs], -0.05
+        yield _points_figure(
+            f"with flips, {name}, best snapshot of {N_MIDDLE:,} games", [first for first, _ in pairs], 0.9
         )
-    yield _seconds(f"{MIDDLE:,} games with flips, measured and chosen", seconds, 300)
+        yield _points_figure(
+            f"with flips, {name}, points gained by {3 * N_MIDDLE:,} games",
+            [later - first for first, later in pairs],
+            -0.05,
+        )
+    yield _time_figure(f"{N_MIDDLE:,} games with flips, with the choice of a snapshot", seconds, 300)
 
 
 def _romgon(slug: str) -> Romgon:
@@ -112,16 +120,17 @@ def _memory(slug: str, preset: str) -> ValueMemory:
     return ValueMemory.load(game, rule, weights_none(game, rule))
 
 
-def _trained(memory: ValueMemory, n_games: int, rng: RandomSource) -> float:
+def _train_s(memory: ValueMemory, n_games: int, rng: RandomSource) -> float:
+    """Train against itself; return the processor time in seconds."""
     begin = time.process_time()
     memory.train_against(memory, n_games, rng, opponent_learns=True)
     return time.process_time() - begin
 
 
-def _share(memory: ValueMemory, level: str, depth: int) -> float:
+def _points_share(memory: ValueMemory, level: str, depth: int) -> float:
     machine = memory.machine
     play = value_meeting(machine.game, machine.player._replace(depth=depth), LEVELS[level])
-    return Points.of(measured(play, openings(machine.game, N_OPENINGS, seed=SAID), seed=SAID)).share
+    return Points.of(measured(play, openings(machine.game, N_OPENINGS, seed=CONFIRM_SEED), seed=CONFIRM_SEED)).share
 
 
 def _meetings(memory: ValueMemory, weights: Weights) -> Mapping[str, Meeting]:
@@ -141,11 +150,11 @@ def _n_nodes(board, side, options, depth, weights):
     return scratch.n_nodes[0]
 
 
-def _searched(game: Romgon, weights: Weights) -> tuple[int, float]:
+def _search_speed(game: Romgon, weights: Weights) -> tuple[int, float]:
     """Return the number of boards searched from the positions of a random game, and the seconds taken."""
     position, rng, n = game.initial_position(), RandomSource(5), 0
     found = []
-    while game.outcome(position) is None and len(found) < N_SEARCHED:
+    while game.outcome(position) is None and len(found) < N_SEARCH_POSITIONS:
         found.append((board_array(position.board), int(position.side)))
         legal = game.legal_moves(position)
         position = game.apply(position, legal[rng.below(len(legal))])
@@ -153,21 +162,21 @@ def _searched(game: Romgon, weights: Weights) -> tuple[int, float]:
     _n_nodes(*found[0], flags, 1, weights)
     begin = time.process_time()
     for board, side in found:
-        n += _n_nodes(board, side, flags, SEARCHED, weights)
+        n += _n_nodes(board, side, flags, SEARCH_DEPTH, weights)
     return n, time.process_time() - begin
 
 
-def _most(name: str, rates: list[float], unit: str, target: float) -> Figure:
+def _rate_figure(name: str, rates: list[float], unit: str, target: float) -> Figure:
     middle = statistics.median(rates)
     wanted = f">= {target:g} {unit}" if target else ""
     return Figure(name, f"{spread(rates)} {unit}", wanted, middle >= target)
 
 
-def _least(name: str, found: list[float], target: float) -> Figure:
+def _points_figure(name: str, found: list[float], target: float) -> Figure:
     """Return a figure that every seed has to reach; it shows the median and each value."""
     each = ", ".join(f"{one:.3f}" for one in found)
     return Figure(name, f"{statistics.median(found):.3f} ({each})", f">= {target:g} on each", min(found) >= target)
 
 
-def _seconds(name: str, found: list[float], most: float) -> Figure:
+def _time_figure(name: str, found: list[float], most: float) -> Figure:
     return Figure(name, f"{spread(found, '{:.1f}')} s", f"< {most:g} s", max(found) < most)

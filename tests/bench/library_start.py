@@ -1,7 +1,7 @@
-"""Time of importing the library, of the first lines of its documents, and of a million games from Python.
+"""Time of the library's import, of the first lines of its documents, and of a million games from Python.
 
-Import and first lines are whole processes. The first lines are judged by processor time, which other programs on the
-machine disturb least.
+Import and first lines run as whole processes. The target of the first lines is in processor time, because other
+programs on the machine disturb it least.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ MAX_KERNEL_RATIO = 1.1
 
 
 def import_time() -> Iterator[Figure]:
-    """Import each of the two in new processes, alternately. The first of each fills the cache of the file system."""
+    """Import NumPy and Beadbox in new processes, alternately. The first import of each fills the disk cache."""
     times_s: dict[str, list[float]] = {"numpy": [], "beadbox": []}
     for _ in range(1 + N_STARTS):
         for name, found in times_s.items():
@@ -58,20 +58,20 @@ def import_time() -> Iterator[Figure]:
 
 def first_lines() -> Iterator[Figure]:
     """Run the first lines in new processes, with compiled kernels from the cache, and without numba."""
-    for kernels, words, limit_s in (("", "compiled", MAX_COMPILED_S), ("plain", "without numba", MAX_PLAIN_S)):
-        _times_s(FIRST_LINES, kernels)  # This fills the cache.
+    for kernels, label, limit_s in (("", "compiled", MAX_COMPILED_S), ("plain", "without numba", MAX_PLAIN_S)):
+        _times_s(FIRST_LINES, kernels)  # fills the cache
         found = [_times_s(FIRST_LINES, kernels) for _ in range(N_STARTS)]
-        on_clock_s, processor_s = zip(*found, strict=True)
-        measured = f"{spread(processor_s)} s of processor time, {statistics.median(on_clock_s):.2f} s by the clock"
-        yield Figure(f"first lines, {words}", measured, f"< {limit_s:.0f} s", statistics.median(processor_s) < limit_s)
+        elapsed_s, processor_s = zip(*found, strict=True)
+        measured = f"{spread(processor_s)} s of processor time, {statistics.median(elapsed_s):.2f} s elapsed"
+        yield Figure(f"first lines, {label}", measured, f"< {limit_s:.0f} s", statistics.median(processor_s) < limit_s)
 
 
 def million_games() -> Iterator[Figure]:
-    """Train a machine from Python, and with the same seed by its kernel alone; the two take turns."""
+    """Train a machine from Python and, alternately, by the kernel alone with the same seed."""
     game, rule = game_get("noughts-and-crosses"), PRESETS["michie-1961"].rule
     table = boxes_compile(game, Side.FIRST, rule)
     for name in ("random", "perfect"):
-        bb.menace().train(1, against=name)  # So that nothing is compiled while the clock runs.
+        bb.menace().train(1, against=name)  # compiles before the clock starts
         ratios = []
         for _ in range(N_ROUNDS):
             machine, memory, rng = bb.menace(seed=1), Memory.fresh(table), RandomSource(1)
@@ -80,18 +80,18 @@ def million_games() -> Iterator[Figure]:
             between = time.process_time()
             memory.train(OPPONENTS[name], N_GAMES, rng)
             ratios.append((between - begin) / (time.process_time() - between))
-        middle = statistics.median(ratios)
-        measured = f"{spread(ratios)} times its kernel"
+        median = statistics.median(ratios)
+        measured = f"{spread(ratios)} times the time of the kernel"
         yield Figure(
             f"{N_GAMES:,} games against {name} from Python",
             measured,
             f"at most {MAX_KERNEL_RATIO}",
-            middle <= MAX_KERNEL_RATIO,
+            median <= MAX_KERNEL_RATIO,
         )
 
 
 def _times_s(program: str, kernels: str = "") -> tuple[float, float]:
-    """Run a program in a new process, and return its seconds by the clock and those of the processor."""
+    """Run a program in a new process; return its elapsed time and its processor time in seconds."""
     done = subprocess.run(
         [sys.executable, "-c", TIMED.format(program)],
         env={**os.environ, "BEADBOX_KERNELS": kernels},

@@ -1,12 +1,12 @@
-"""Simulated players: each opens a room, thinks, plays a random legal move, and goes on.
+"""Simulated players: each opens a room, waits, plays a random legal move, and repeats this.
 
-They run in a process of their own, so that client and server do not contend for an interpreter lock: ``python -m
-tests.bench.live_client < CASE``, with the fields of :class:`Case` as JSON. It prints ``begin`` and ``end`` when the
-measured time begins and ends, then its results as JSON: :meth:`Crowd.found`.
+They run in a separate process, so that client and server do not contend for an interpreter lock: ``python -m
+tests.bench.live_client < CASE``, with the fields of :class:`Case` as JSON. The program prints ``begin`` and ``end``
+when the measured time begins and ends, then its results as JSON: :meth:`LoadTest.results`.
 
-Sockets are read and written by hand, compressed as browsers ask for it: a move takes the client a tenth of a
-millisecond. Every move must be answered once, by a state in which it is the player's last move. A broken socket is
-opened again, and the state in its ``joined`` frame tells whether the move had been stored. Anything else is a fault.
+The program implements WebSockets itself, with compression as in browsers. A move takes a tenth of a millisecond of
+the client's time. Every move must be answered once, by a state in which it is the player's last move. A broken socket
+is opened again, and the state in its ``joined`` frame tells whether the move had been stored. Anything else is a fault.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from typing import Any
 from tests.waiting import HANG_S
 
 N_OPENERS = 8
-AGAIN_S = 1.0
+RETRY_AFTER_S = 1.0
 """Seconds before a refused request is repeated, if the refusal names no time."""
-BACK_S, LONGEST_BACK_S = 0.5, 15.0
-"""Seconds before a broken socket is opened again, at first and at most, as in ``static/js/socket.js``."""
+RECONNECT_S, MAX_RECONNECT_S = 0.5, 15.0
+"""Seconds before a broken socket is opened again: at first and at most, as in ``static/js/socket.js``."""
 DRAIN_S = HANG_S
-"""Seconds after the end within which a move has to be answered; later it counts as lost."""
+"""Seconds after the end in which an answer to a move may arrive. Without an answer the move counts as lost."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A case: what is played, by how many players, for how long."""
+    """The settings of a measurement: the opponent, the number of players and the duration."""
 
     port: int
     n_matches: int
@@ -81,10 +81,10 @@ class Case:
 
 
 class Socket(asyncio.Protocol):
-    """A WebSocket read and written by hand. Its mask is zero, so that nothing needs to be masked."""
+    """A WebSocket implemented here. Its mask is zero, so that no byte has to be changed."""
 
-    def __init__(self, crowd: Crowd, url: str, headers: str) -> None:
-        self.crowd, self.url, self.headers = crowd, url, headers
+    def __init__(self, load_test: LoadTest, url: str, headers: str) -> None:
+        self.load_test, self.url, self.headers = load_test, url, headers
 
     def connection_made(self, transport: Any) -> None:
         self.transport = transport
@@ -92,7 +92,7 @@ class Socket(asyncio.Protocol):
         self.is_open = False
         self.inflate = zlib.decompressobj(-15)
         transport.write(
-            f"GET {self.url} HTTP/1.1\r\nHost: {self.crowd.case.site}\r\n"
+            f"GET {self.url} HTTP/1.1\r\nHost: {self.load_test.case.site}\r\n"
             f"Upgrade: websocket\r\nConnection: Upgrade\r\n{self.headers}"
             "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
             "Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits\r\n\r\n".encode()
@@ -105,13 +105,13 @@ class Socket(asyncio.Protocol):
             if end < 0:
                 return
             if not self.buffer.startswith(b"HTTP/1.1 101"):
-                self.refused(bytes(self.buffer[:end]).decode())
+                self.handle_refusal(bytes(self.buffer[:end]).decode())
                 self.transport.close()
                 return
             del self.buffer[: end + 4]
             self.is_open = True
-        while (whole := self._frame()) is not None:
-            first, payload = whole
+        while (frame_parts := self._frame()) is not None:
+            first, payload = frame_parts
             opcode = first & 15
             if opcode == 9:
                 self._write(0x8A, payload)
@@ -124,7 +124,7 @@ class Socket(asyncio.Protocol):
                 self.handle_frame(frame["type"], frame["data"])
 
     def _frame(self) -> tuple[int, bytes] | None:
-        """Return the first byte and the payload of the next frame, or ``None`` if incomplete. A server never masks."""
+        """Return the first byte and the payload of the next frame, or ``None``. Servers do not mask."""
         buffer = self.buffer
         if len(buffer) < 2:
             return None
@@ -140,7 +140,7 @@ class Socket(asyncio.Protocol):
         del buffer[: start + size]
         return frame
 
-    def say(self, kind: str, data: dict[str, Any]) -> None:
+    def send_frame(self, kind: str, data: dict[str, Any]) -> None:
         self._write(0x81, json.dumps({"type": kind, "data": data}).encode())
 
     def _write(self, first: int, payload: bytes) -> None:
@@ -151,16 +151,16 @@ class Socket(asyncio.Protocol):
     def handle_frame(self, kind: str, data: Any) -> None:
         """Handle a frame from the server."""
 
-    def refused(self, head: str) -> None:
+    def handle_refusal(self, head: str) -> None:
         """Handle a response that refuses the WebSocket."""
 
 
 class Watcher(Socket):
-    """A visitor with a machine's page open; records when frames came."""
+    """A visitor with a machine's page open; records the times of its frames."""
 
-    def __init__(self, crowd: Crowd) -> None:
-        super().__init__(crowd, f"/api/machines/{crowd.case.watched}/ws", crowd.case.origin)
-        self.came: list[float] = []
+    def __init__(self, load_test: LoadTest) -> None:
+        super().__init__(load_test, f"/api/machines/{load_test.case.watched}/ws", load_test.case.origin)
+        self.frame_times: list[float] = []
         self.news: list[tuple[float, str]] = []
         """The time of each frame about the site's database, and the status in it."""
         self.n_bytes = 0
@@ -173,62 +173,64 @@ class Watcher(Socket):
         if kind == "site":
             self.news.append((time.perf_counter(), data["database"]))
         elif kind != "joined":
-            self.came.append(time.perf_counter())
+            self.frame_times.append(time.perf_counter())
 
 
 class Player(Socket):
     """A player in a room of their own."""
 
-    def __init__(self, crowd: Crowd, code: str, token: str, session: str) -> None:
-        if crowd.case.as_program:
-            super().__init__(crowd, f"/api/rooms/{code}/ws?seat_token={token}", "")
+    def __init__(self, load_test: LoadTest, code: str, token: str, session: str) -> None:
+        if load_test.case.as_program:
+            super().__init__(load_test, f"/api/rooms/{code}/ws?seat_token={token}", "")
         else:
-            super().__init__(crowd, f"/api/rooms/{code}/ws", f"{crowd.case.origin}Cookie: sessionid={session}\r\n")
+            super().__init__(
+                load_test, f"/api/rooms/{code}/ws", f"{load_test.case.origin}Cookie: sessionid={session}\r\n"
+            )
         self.code = code
-        self.role = crowd.case.body.get("side", "X")
+        self.role = load_test.case.body.get("side", "X")
         self.matches: dict[int, list[str]] = {}
         """The player's answered moves, by the number of the match."""
         self.finished: set[int] = set()
         self.state: dict[str, Any] = {}
-        self.asked: tuple[str, dict[str, Any]] | None = None
+        self.pending: tuple[str, dict[str, Any]] | None = None
         """The kind and data of the request that has no answer yet."""
-        self.n_twice = 0
-        """Number of requests sent over this socket that may have been stored before."""
+        self.n_repeated = 0
+        """Number of repeated requests on this socket. The site may have stored them before."""
         self.retry: asyncio.TimerHandle | None = None
         self.n_failures = 0
         self.lost_at: float | None = None
-        """When the player lost the room's socket, or ``None`` while joined."""
+        """The time at which the room's socket broke, or ``None`` while joined."""
 
     # Frames from the server
 
     def handle_frame(self, kind: str, data: Any) -> None:
         self.n_failures = 0
         if kind == "state":
-            self._state(data)
+            self._handle_state(data)
         elif kind == "joined":
-            self._joined(data["state"])
+            self._handle_joined(data["state"])
         elif kind == "error":
-            self._error(data)
+            self._handle_error(data)
 
-    def _joined(self, state: dict[str, Any]) -> None:
+    def _handle_joined(self, state: dict[str, Any]) -> None:
         """Handle a join. After a break the pending request is either answered by the state or sent again."""
         if self.lost_at is not None:
-            self.crowd.away_s.append(time.perf_counter() - self.lost_at)
+            self.load_test.away_s.append(time.perf_counter() - self.lost_at)
             self.lost_at = None
         if not self.state:
-            self._keep(state)
-            self.crowd.joined(self)
-        elif self.asked is not None:
+            self._record_state(state)
+            self.load_test.joined(self)
+        elif self.pending is not None:
             if self._is_answer(state):
-                self._answered(state)
+                self._handle_answer(state)
             else:
-                self.n_twice += 1
-                self._try()
+                self.n_repeated += 1
+                self._send_pending()
 
     def _is_answer(self, state: dict[str, Any]) -> bool:
         """Whether a state shows the pending request as done, once, and no other request of this player."""
-        assert self.asked is not None
-        kind, data = self.asked
+        assert self.pending is not None
+        kind, data = self.pending
         if kind == "reset":
             return bool(state["number"] == self.number + 1)
         if state["number"] != self.number:
@@ -239,76 +241,78 @@ class Player(Socket):
         is_over = state["status"] == "finished"
         return own == [*self.matches[self.number], data["move"]] and state["ply"] - data["ply"] in {2 - is_over, 2}
 
-    def _state(self, state: dict[str, Any]) -> None:
-        if self.asked is None:
-            self.crowd.fault(self, f"state {state['version']} that nobody asked for")
+    def _handle_state(self, state: dict[str, Any]) -> None:
+        if self.pending is None:
+            self.load_test.add_fault(self, f"state {state['version']} without a request")
         elif not self._is_answer(state):
-            self.crowd.fault(self, f"{self.asked} was answered by {state['number']}.{state['ply']} {state['moves']}")
+            self.load_test.add_fault(
+                self, f"{self.pending} was answered by {state['number']}.{state['ply']} {state['moves']}"
+            )
         else:
-            self._answered(state)
+            self._handle_answer(state)
 
-    def _answered(self, state: dict[str, Any]) -> None:
+    def _handle_answer(self, state: dict[str, Any]) -> None:
         """Record the answer to the pending request, then think and go on."""
-        assert self.asked is not None
-        if self.asked[0] == "move":
-            self.crowd.answered(self.sent_at, time.perf_counter())
-        self.asked = None
+        assert self.pending is not None
+        if self.pending[0] == "move":
+            self.load_test.record_answer(self.sent_at, time.perf_counter())
+        self.pending = None
         if self.retry is not None:
             self.retry.cancel()
-        self._keep(state)
-        self._next()
+        self._record_state(state)
+        self._continue()
 
-    def _keep(self, state: dict[str, Any]) -> None:
+    def _record_state(self, state: dict[str, Any]) -> None:
         """Record the state, the player's moves in it, and whether the match has ended."""
         self.state, self.number = state, state["number"]
         self.matches[self.number] = [ply["move"] for ply in state["moves"] if ply["role"] == self.role]
         if state["status"] == "finished" and self.number not in self.finished:
             self.finished.add(self.number)
-            self.crowd.finished(time.perf_counter())
+            self.load_test.record_end(time.perf_counter())
 
-    def _error(self, data: dict[str, Any]) -> None:
+    def _handle_error(self, data: dict[str, Any]) -> None:
         """Handle a refusal: repeat the request after a while, unless the refusal is final.
 
-        A request sent twice, because a socket broke or the database failed, may be stored by then. The server then
-        refuses it, and a state that came before or follows a ping shows it as done.
+        A request that is repeated after a broken socket or a failure of the database may be stored already. The server
+        then refuses it. A state that came before, or that follows a ping, shows the request as done.
         """
-        self.crowd.errors[data["code"]] += 1
+        self.load_test.errors[data["code"]] += 1
         if self.retry is not None:
             self.retry.cancel()
-        if self.asked is not None and data["code"] in {"busy", "unavailable", "too_many_frames"}:
-            self.crowd.refused_ms.append(1000 * (time.perf_counter() - self.tried_at))
-            self.n_twice += data["code"] == "unavailable"
-            self.retry = self.crowd.loop.call_later(data.get("retry_after_s", AGAIN_S), self._try)
-        elif self.n_twice:
-            self.n_twice -= 1
-            self.say("ping", {})
+        if self.pending is not None and data["code"] in {"busy", "unavailable", "too_many_frames"}:
+            self.load_test.refused_ms.append(1000 * (time.perf_counter() - self.tried_at))
+            self.n_repeated += data["code"] == "unavailable"
+            self.retry = self.load_test.loop.call_later(data.get("retry_after_s", RETRY_AFTER_S), self._send_pending)
+        elif self.n_repeated:
+            self.n_repeated -= 1
+            self.send_frame("ping", {})
         else:
-            self.crowd.fault(self, f"{self.asked} was refused: {data}")
+            self.load_test.add_fault(self, f"{self.pending} was refused: {data}")
 
     # Requests to the server
 
     def begin(self) -> None:
         """Begin after a random delay, so that players do not all move at once."""
-        self._after(random.random() * self.crowd.case.think_s, self.act)
+        self._call_later(random.random() * self.load_test.case.think_s, self.act)
 
-    def _next(self) -> None:
-        if self.crowd.case.resign:
-            self.crowd.stands(self)
+    def _continue(self) -> None:
+        if self.load_test.case.resign:
+            self.load_test.record_waiting(self)
             return
-        think_s = self.crowd.case.think_s * (0.5 + random.random())
-        self.crowd.thinks(think_s)
-        self._after(think_s, self.act)
+        think_s = self.load_test.case.think_s * (0.5 + random.random())
+        self.load_test.record_thinking(think_s)
+        self._call_later(think_s, self.act)
 
-    def _after(self, seconds: float, call: Callable[[], None]) -> None:
-        if self.crowd.is_over:
+    def _call_later(self, seconds: float, call: Callable[[], None]) -> None:
+        if self.load_test.is_over:
             return
         if seconds:
-            self.crowd.loop.call_later(seconds, call)
+            self.load_test.loop.call_later(seconds, call)
         else:
-            self.crowd.loop.call_soon(call)
+            self.load_test.loop.call_soon(call)
 
     def act(self) -> None:
-        if self.crowd.is_over or self.asked is not None:
+        if self.load_test.is_over or self.pending is not None:
             return
         if self.state["status"] == "finished":
             self._send("reset", {})
@@ -319,39 +323,39 @@ class Player(Socket):
         self._send("resign", {})
 
     def _send(self, kind: str, data: dict[str, Any]) -> None:
-        self.asked, self.sent_at = (kind, data), time.perf_counter()
-        self._try()
+        self.pending, self.sent_at = (kind, data), time.perf_counter()
+        self._send_pending()
 
-    def _try(self) -> None:
+    def _send_pending(self) -> None:
         """Send the pending request, or leave it to the next socket if this one is broken."""
         self.tried_at = time.perf_counter()
-        if self.asked is not None and self.is_open:
-            self.say(*self.asked)
-            if self.crowd.case.silent_s:
-                self.retry = self.crowd.loop.call_later(self.crowd.case.silent_s, self.transport.abort)
+        if self.pending is not None and self.is_open:
+            self.send_frame(*self.pending)
+            if self.load_test.case.silent_s:
+                self.retry = self.load_test.loop.call_later(self.load_test.case.silent_s, self.transport.abort)
 
-    def refused(self, head: str) -> None:
-        self.crowd.errors[f"socket: {head.splitlines()[0]}"] += 1
+    def handle_refusal(self, head: str) -> None:
+        self.load_test.errors[f"socket: {head.splitlines()[0]}"] += 1
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self.is_open, self.n_twice = False, 0
-        if not self.crowd.is_closing:
-            self.crowd.errors["socket broke"] += 1
+        self.is_open, self.n_repeated = False, 0
+        if not self.load_test.is_closing:
+            self.load_test.errors["socket broke"] += 1
             if self.retry is not None:
                 self.retry.cancel()
-            self.come_back()
+            self.reconnect()
 
-    def come_back(self) -> None:
+    def reconnect(self) -> None:
         """Connect again after a delay that grows with each failure, as a page does."""
         self.lost_at = self.lost_at or time.perf_counter()
         growth = max(1.0, (self.n_failures + 1) / 2, 2.0 ** (self.n_failures - 3))
-        wait_s = min(LONGEST_BACK_S, BACK_S * growth) * (0.8 + 0.4 * random.random())
+        wait_s = min(MAX_RECONNECT_S, RECONNECT_S * growth) * (0.8 + 0.4 * random.random())
         self.n_failures += 1
-        self.crowd.loop.call_later(wait_s, self.crowd.connect_soon, self)
+        self.load_test.loop.call_later(wait_s, self.load_test.connect_soon, self)
 
 
-class Crowd:
-    """All players and watchers, and a record of what happened to them."""
+class LoadTest:
+    """All players and watchers, and a record of their requests, answers and errors."""
 
     def __init__(self, case: Case) -> None:
         self.case = case
@@ -363,21 +367,21 @@ class Crowd:
         self.refused_ms: list[float] = []
         self.away_s: list[float] = []
         """Seconds until each broken socket had joined again."""
-        self.thoughts: list[tuple[float, float]] = []
+        self.thinking_times: list[tuple[float, float]] = []
         self.ends: list[float] = []
         """Times at which matches ended."""
         self.errors: Counter[str] = Counter()
         self.faults: list[str] = []
         self.is_over = self.is_closing = False
         self.n_joined = 0
-        self.all_joined, self.all_stand = asyncio.Event(), asyncio.Event()
+        self.all_joined, self.all_wait = asyncio.Event(), asyncio.Event()
         self.waiting: set[Player] = set()
         self.tasks: set[asyncio.Task[None]] = set()
         self.rates: list[float] = []
 
-    # Reports of players
+    # Records of players
 
-    def fault(self, player: Player, what: str) -> None:
+    def add_fault(self, player: Player, what: str) -> None:
         self.faults.append(f"{player.code}: {what}")
 
     def joined(self, player: Player) -> None:
@@ -385,20 +389,20 @@ class Crowd:
         if self.n_joined == len(self.players):
             self.all_joined.set()
 
-    def answered(self, sent_at: float, now: float) -> None:
+    def record_answer(self, sent_at: float, now: float) -> None:
         self.latencies.append((sent_at, 1000 * (now - sent_at)))
 
-    def thinks(self, seconds: float) -> None:
-        self.thoughts.append((time.perf_counter(), seconds))
+    def record_thinking(self, seconds: float) -> None:
+        self.thinking_times.append((time.perf_counter(), seconds))
 
-    def finished(self, now: float) -> None:
+    def record_end(self, now: float) -> None:
         self.ends.append(now)
 
-    def stands(self, player: Player) -> None:
-        """Note that a player has an answer and waits for the others."""
+    def record_waiting(self, player: Player) -> None:
+        """Record that a player has an answer and waits for the others."""
         self.waiting.add(player)
         if len(self.waiting) == len(self.players):
-            self.all_stand.set()
+            self.all_wait.set()
 
     # Phases
 
@@ -413,12 +417,12 @@ class Crowd:
         except OSError as error:
             self.errors[f"no connection: {type(error).__name__}"] += 1
             if isinstance(socket, Player) and not self.is_closing:
-                socket.come_back()
+                socket.reconnect()
 
     async def play(self) -> None:
         """Open the rooms, begin, measure, and wait for the last answers."""
-        case, todo = self.case, list(range(self.case.n_matches))
-        await asyncio.gather(*(self._open_rooms(todo) for _ in range(N_OPENERS)))
+        case, to_open = self.case, list(range(self.case.n_matches))
+        await asyncio.gather(*(self._open_rooms(to_open) for _ in range(N_OPENERS)))
         for player in self.players:
             await self._connect(player)
         await self.all_joined.wait()
@@ -432,13 +436,13 @@ class Crowd:
             player.begin()
         await asyncio.sleep(max(1.0, 2 * case.think_s))
         self._begin()
-        enough = asyncio.Event()
-        self.loop.add_signal_handler(signal.SIGTERM, enough.set)  # the parent process may have printed it already
+        is_enough = asyncio.Event()
+        self.loop.add_signal_handler(signal.SIGTERM, is_enough.set)  # SIGTERM ends the measurement early
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(enough.wait(), case.seconds)
+            await asyncio.wait_for(is_enough.wait(), case.seconds)
         self._end()
-        drained = time.perf_counter() + DRAIN_S
-        while any(player.asked for player in self.players) and time.perf_counter() < drained:
+        drain_until = time.perf_counter() + DRAIN_S
+        while any(player.pending for player in self.players) and time.perf_counter() < drain_until:
             await asyncio.sleep(0.05)
         self.is_closing = True
 
@@ -454,36 +458,36 @@ class Crowd:
         """Repeat for the given time: all move, all resign. Record how many resignations are stored per second."""
         self._begin()
         while not self.rates or time.perf_counter() < self.begin_at + self.case.seconds:
-            await self._all(Player.act)
+            await self._all_players(Player.act)
             begin = time.perf_counter()
-            await self._all(Player.resign)
+            await self._all_players(Player.resign)
             self.rates.append(len(self.players) / (time.perf_counter() - begin))
-            await self._all(Player.act)
+            await self._all_players(Player.act)
         self._end()
         self.is_closing = True
 
-    async def _all(self, act: Callable[[Player], None]) -> None:
+    async def _all_players(self, act: Callable[[Player], None]) -> None:
         self.waiting.clear()
-        self.all_stand.clear()
+        self.all_wait.clear()
         for player in self.players:
             act(player)
-        await self.all_stand.wait()
+        await self.all_wait.wait()
 
-    async def _open_rooms(self, todo: list[int]) -> None:
-        """Open rooms over one connection until there are enough."""
+    async def _open_rooms(self, to_open: list[int]) -> None:
+        """Open rooms over one connection until all are open."""
         case, body = self.case, json.dumps(self.case.body).encode()
         head = f"POST /api/rooms HTTP/1.1\r\nHost: {case.site}\r\nContent-Type: application/json\r\nContent-Length: "
         reader, writer = await asyncio.open_connection(**case.connection)
-        while todo:
-            todo.pop()
+        while to_open:
+            to_open.pop()
             writer.write(f"{head}{len(body)}\r\n\r\n".encode() + body)
             answer = (await reader.readuntil(b"\r\n\r\n")).decode()
             length = int(re.findall(r"(?i)\r\ncontent-length: (\d+)", answer)[0])
             content = await reader.readexactly(length)
-            if re.match(r"HTTP/1.1 50[234]", answer):  # from the site, or from a proxy without a web process
+            if re.match(r"HTTP/1.1 50[234]", answer):  # from the site, or from a proxy that reaches no web process
                 self.errors[f"no room: {answer.splitlines()[0]} {content.decode()}"] += 1
-                todo.append(0)
-                await asyncio.sleep(AGAIN_S)
+                to_open.append(0)
+                await asyncio.sleep(RETRY_AFTER_S)
                 continue
             assert answer.startswith("HTTP/1.1 201"), (answer, content)
             room = json.loads(content)
@@ -493,28 +497,29 @@ class Crowd:
 
     # Results
 
-    def found(self) -> dict[str, Any]:
+    def results(self) -> dict[str, Any]:
         """Return the results as a dictionary for JSON.
 
-        ``milliseconds``: latency of every move sent in the measured time. ``sent``: when, by the clock that all
-        processes of the machine share. ``away_s``: how long broken sockets were away. ``news``: for each watcher, when
-        it received the database's status. ``ideal``: moves per second if only thinking took time. ``frames``: for each
-        watcher, the frames in its fullest second. ``watched_bytes``: bytes received by each watcher. ``rooms``: by
-        code, the numbers of the ended matches and the answered moves of each match.
+        ``milliseconds``: the latency of each move that was sent in the measured time. ``sent``: the times of these
+        moves, by the clock that all processes of the machine share. ``away_s``: seconds until each broken socket had
+        joined again. ``news``: for each watcher, each status of the database with its time. ``ideal``: moves per second
+        if only the players' thinking took time. ``frames``: for each watcher, the frames in its fullest second.
+        ``watched_bytes``: bytes received by each watcher. ``rooms``: by code, the numbers of the ended matches and the
+        answered moves of each match.
         """
-        sent, inside = [], []
+        sent, latencies_ms = [], []
         for sent_at, ms in self.latencies:
             if self.begin_at <= sent_at < self.end_at:
                 sent.append(sent_at)
-                inside.append(ms)
-        thought = sum(seconds for at, seconds in self.thoughts if self.begin_at <= at < self.end_at)
+                latencies_ms.append(ms)
+        thought = sum(seconds for at, seconds in self.thinking_times if self.begin_at <= at < self.end_at)
         seconds = self.end_at - self.begin_at
-        lost = [player.code for player in self.players if player.asked]
+        unanswered = [player.code for player in self.players if player.pending]
         return {
             "seconds": seconds,
-            "milliseconds": inside,
+            "milliseconds": latencies_ms,
             "sent": sent,
-            "ideal": len(self.players) * len(inside) / thought if thought else None,
+            "ideal": len(self.players) * len(latencies_ms) / thought if thought else None,
             "n_answered": len(self.latencies),
             "n_ended": sum(self.begin_at <= at < self.end_at for at in self.ends),
             "rates": self.rates,
@@ -522,19 +527,22 @@ class Crowd:
             "away_s": self.away_s,
             "cpu_s": self.cpu_s,
             "errors": self.errors,
-            "faults": [*self.faults, *(f"{code}: a move was never answered" for code in lost)],
-            "frames": [_fullest_second(watcher.came) for watcher in self.watchers],
+            "faults": [*self.faults, *(f"{code}: a move was never answered" for code in unanswered)],
+            "frames": [_fullest_second(watcher.frame_times) for watcher in self.watchers],
             "news": [watcher.news for watcher in self.watchers],
             "watched_bytes": [watcher.n_bytes for watcher in self.watchers],
             "rooms": {player.code: [sorted(player.finished), player.matches] for player in self.players},
         }
 
 
-def _fullest_second(came: list[float]) -> int:
-    """Return the most events within one second, less one: from the first to the last of them is a second too."""
+def _fullest_second(frame_times: list[float]) -> int:
+    """Return the maximum number of frames within one second, less one.
+
+    The frames at the start and the end of the second are one second apart, so that one of them is not counted.
+    """
     most = start = 0
-    for place, at in enumerate(came):
-        while at - came[start] > 1:
+    for place, at in enumerate(frame_times):
+        while at - frame_times[start] > 1:
             start += 1
         most = max(most, place - start)
     return most
@@ -547,9 +555,9 @@ def _cpu_s() -> float:
 
 
 async def _main() -> None:
-    crowd = Crowd(Case(**json.load(sys.stdin)))
-    await crowd.play()
-    json.dump(crowd.found(), sys.stdout)
+    load_test = LoadTest(Case(**json.load(sys.stdin)))
+    await load_test.play()
+    json.dump(load_test.results(), sys.stdout)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""A load generator: it sends one request again and again over a few open connections, at full speed or at a rate.
+"""A load generator: repeats one request over a few open connections, at full speed or at a rate.
 
-It runs in a process of its own: ``python -m tests.bench.load PORT PATH N_CONNECTIONS SECONDS RATE < body``. A rate of 0
+Run it in a separate process: ``python -m tests.bench.load PORT PATH N_CONNECTIONS SECONDS RATE < body``. A rate of 0
 means full speed. It prints, as JSON, the latencies of all responses in milliseconds and the number of responses other
 than 200.
 """
@@ -40,7 +40,7 @@ class Connection(asyncio.Protocol):
         self.n_refused += not head.startswith(b"HTTP/1.1 200")
         if now >= self.ends_at:
             self.transport.close()
-        else:  # at a rate, pauses count from the last request's start
+        else:  # pauses begin at the start of the last request
             self.over.get_loop().call_later(max(0.0, self.asked_at + self.pause_s - now), self._ask)
 
     def connection_lost(self, exc: Exception | None) -> None:

@@ -1,12 +1,13 @@
-/* MENACE learning from game after game, in C: the yardstick for the compiled Python loop.
+/* Trains MENACE in C, for comparison with the speed of the compiled Python kernel.
  *
  *     cc -O3 -o menace menace.c && ./menace TABLES GAMES
  *
- * TABLES is what tests/bench/c_program.py writes: the machine's boxes, the opponent's replies, the rule and the
- * random state, as whole numbers in text. The same algorithm as beadbox/kernels/box_learning.py for a machine that
- * resigns (or refills its box) when it finds no bead: one random word per choice, beads, draws and totals brought up
- * to date after every game. A game in which positions return stops at the ply limit; each visit to a box counts. Prints the seconds of processor time that the games took, then everything that was
- * learnt, to be compared.
+ * tests/bench/c_program.py writes the file TABLES: the machine's boxes, the opponent's replies, the rule and the random
+ * state, as integers in text. The algorithm is that of beadbox/kernels/box_learning.py for a machine that resigns at
+ * an empty box, or refills it. Each choice takes one random word. Beads, draws and totals change after every game. A
+ * game in which positions can repeat stops at the ply limit, and each visit to a box counts.
+ *
+ * The program prints the processor seconds of the games, then all that was learnt, so that both can be compared.
  */
 
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
@@ -20,10 +21,11 @@
 enum { WIN, DRAW, LOSS };
 enum { MAX_VISITS = 512 }; /* at least the ply limit of any game */
 
-/* A target: 0 … n_boxes-1 opens that box, n_boxes + node is the opponent's turn, -1 -2 -3 is a win, draw, loss. */
+/* A target from 0 to n_boxes-1 is a box, n_boxes + node is a position of the opponent, and -1, -2, -3 are a win, a
+ * draw and a loss. */
 static int32_t n_boxes, n_slots, n_nodes, n_replies, start;
-static int32_t start_plies, limit, endless; /* A limit of 0 is none; a game that stops has the result endless. */
-static int32_t reward[3], least, most;
+static int32_t start_plies, limit, endless; /* 0 means no limit. A game that stops there has the result endless. */
+static int32_t reward[3], min_beads, max_beads;
 static int32_t *slot_indptr, *slot_box, *slot_target, *refills, *initial, *reply_indptr, *reply_target;
 static int32_t *slot_plies, *reply_plies;
 static int32_t *beads;
@@ -46,8 +48,8 @@ static inline uint64_t next_word(uint64_t *a, uint64_t *b)
 
 static inline int64_t below(uint64_t word, int64_t n) { return (int64_t)(((word >> 32) * (uint64_t)n) >> 32); }
 
-/* Called with a constant, so that the compiler makes a loop with a limit and another without. */
-static inline void train(int64_t n_games, int stops)
+/* In each call has_limit is a constant, so that the compiler makes one loop with a limit and one without. */
+static inline void train(int64_t n_games, int has_limit)
 {
     uint64_t a = state[0], b = state[1];
     for (int64_t game = 0; game < n_games; game++) {
@@ -55,7 +57,7 @@ static inline void train(int64_t n_games, int stops)
         int n_visits = 0, result = LOSS;
         int32_t target = start, n_plies = start_plies;
         for (;;) {
-            if (stops && (n_plies > limit || (n_plies == limit && target >= 0))) {
+            if (has_limit && (n_plies > limit || (n_plies == limit && target >= 0))) {
                 result = endless;
                 break;
             }
@@ -64,14 +66,14 @@ static inline void train(int64_t n_games, int stops)
                 int32_t first = reply_indptr[node];
                 int64_t reply = first + below(next_word(&a, &b), reply_indptr[node + 1] - first);
                 target = reply_target[reply];
-                if (stops)
+                if (has_limit)
                     n_plies += reply_plies[reply];
             } else if (target >= 0) {
                 int32_t slot = slot_indptr[target];
                 int64_t total = totals[target];
                 if (total == 0) {
                     if (!refills[target])
-                        break; /* It resigns, and that is a loss. */
+                        break; /* The machine resigns, which is a loss. */
                     for (int32_t s = slot; s < slot_indptr[target + 1]; s++) {
                         beads[s] = initial[s];
                         total += initial[s];
@@ -83,7 +85,7 @@ static inline void train(int64_t n_games, int stops)
                     ticket -= beads[slot++];
                 path[n_visits++] = slot;
                 target = slot_target[slot];
-                if (stops)
+                if (has_limit)
                     n_plies += slot_plies[slot];
             } else {
                 result = -1 - target;
@@ -94,8 +96,8 @@ static inline void train(int64_t n_games, int stops)
         for (int visit = 0; visit < n_visits; visit++) {
             int32_t slot = path[visit];
             int32_t count = beads[slot] + reward[result];
-            count = count < least ? least : count;
-            count = count > most ? most : count;
+            count = count < min_beads ? min_beads : count;
+            count = count > max_beads ? max_beads : count;
             totals[slot_box[slot]] += count - beads[slot];
             beads[slot] = count;
             draws[slot]++;
@@ -120,7 +122,7 @@ static int32_t *read_numbers(FILE *file, int32_t count)
     int32_t *numbers = allocate((size_t)count, sizeof *numbers);
     for (int32_t i = 0; i < count; i++)
         if (fscanf(file, "%" SCNd32, &numbers[i]) != 1) {
-            fprintf(stderr, "menace: the tables end too soon\n");
+            fprintf(stderr, "menace: the file of tables is incomplete\n");
             exit(1);
         }
     return numbers;
@@ -135,7 +137,7 @@ static void read_tables(const char *path)
     }
     int32_t *head = read_numbers(file, 13);
     n_boxes = head[0], n_slots = head[1], n_nodes = head[2], n_replies = head[3], start = head[4];
-    reward[WIN] = head[5], reward[DRAW] = head[6], reward[LOSS] = head[7], least = head[8], most = head[9];
+    reward[WIN] = head[5], reward[DRAW] = head[6], reward[LOSS] = head[7], min_beads = head[8], max_beads = head[9];
     start_plies = head[10], limit = head[11], endless = head[12];
     if (limit > MAX_VISITS) {
         fprintf(stderr, "menace: a game may have more plies than %d\n", MAX_VISITS);

@@ -27,38 +27,38 @@ from tests.sizes import sized
 
 SHARE = float(os.environ.get("BENCH_MONTH_SHARE", sized("1", "0.005")))
 SECONDS = 580 * SHARE
-"""Minimum seconds of the month; the work left at its end brings the total to ten minutes."""
-MATCHES, GUESTS, ACCOUNTS = int(50_000 * SHARE), int(5_000 * SHARE), max(int(200 * SHARE), 4)
-PLAYERS = 4
+"""Minimum duration of the month in seconds. Work that remains at its end brings the total to ten minutes."""
+N_MATCHES, N_GUESTS, N_ACCOUNTS = int(50_000 * SHARE), int(5_000 * SHARE), max(int(200 * SHARE), 4)
+N_PLAYERS = 4
 """Number of playing processes. While one waits for the disk or the database, another runs."""
-WEEK = {
+SHORT_RETENTION = {
     **dict.fromkeys(("KEEP_GUEST_MATCHES_DAYS", "KEEP_LEDGER_DAYS", "KEEP_COPIES_DAYS"), "7"),
-    # Longer periods get two weeks. The match limits are low, so that ten matches per person in a month exceed them.
+    # Longer periods get two weeks. Each person plays ten matches in the month, which exceeds these match limits.
     **dict.fromkeys(("KEEP_GUEST_MACHINES_DAYS", "KEEP_MATCHES_DAYS"), "14"),
     "MATCHES_PER_GUEST": "3",
     "MATCHES_PER_ACCOUNT": "5",
 }
-LIMIT_MS = 100
-LONGEST = 5
+MAX_MS = 100
+N_LONGEST = 5
 """Number of row kinds for which retention's longest transaction is reported."""
-TABLES = """
+TABLES_QUERY = """
     SELECT relname, (SELECT count(*) FROM pg_index WHERE indrelid = relid) FROM pg_stat_user_tables ORDER BY relname"""
-OF_INDEX = 32
+INDEX_ROW_BYTES = 32
 """Bytes of one row in an index: its tuple id, the key, and free space in the page."""
 
 
 def month() -> Iterator[Figure]:
     """Measure database size, retention's longest transaction and move times; check that every bead has a cause."""
     with contextlib.ExitStack() as running:
-        _site(running)
-        yield from _month()
+        _start_site(running)
+        yield from _month_figures()
 
 
-def _site(running: contextlib.ExitStack) -> None:
+def _start_site(running: contextlib.ExitStack) -> None:
     """Start database and broker, durable as in production, and train the built-in machines that are played."""
     var = Path(tempfile.mkdtemp(prefix="beadbox-month-"))
     running.callback(shutil.rmtree, var, ignore_errors=True)
-    os.environ |= WEEK | {"BEADBOX_VAR": str(var), "BEADBOX_LOCAL": "1"}
+    os.environ |= SHORT_RETENTION | {"BEADBOX_VAR": str(var), "BEADBOX_LOCAL": "1"}
     os.environ["DJANGO_SETTINGS_MODULE"] = "menace_site.settings"
     running.enter_context(servers.throwaway_servers(var, database=True, redis=True, is_durable=True))
 
@@ -79,75 +79,81 @@ def _site(running: contextlib.ExitStack) -> None:
                 run_execute(claimed)
 
 
-def _month() -> Iterator[Figure]:
-    _accounts_make()
-    sizes = [_size()]
+def _month_figures() -> Iterator[Figure]:
+    _create_accounts()
+    sizes = [_database_bytes()]
     begin = time.monotonic()
-    with _disk() as stalls:
-        kept, *played, worked = _simulated(sizes)
+    with _disk_writes() as stalls:
+        kept, *played, worked = _simulate(sizes)
     seconds = time.monotonic() - begin
-    yield Figure(f"{MATCHES:,} matches in {seconds:.0f} s", f"{MATCHES / seconds:.0f} a second", "-", None)
+    yield Figure(f"{N_MATCHES:,} matches in {seconds:.0f} s", f"{N_MATCHES / seconds:.0f} per second", "-", None)
     tenths = [[took for one in played for took in one["took"][tenth]] for tenth in range(10)]
     moves = [took for tenth in tenths for took in tenth]
     p95 = _p95(moves)
     worst = max(_p95(tenth) for tenth in tenths if tenth)
-    yield Figure(f"{len(moves):,} moves, 95 %", f"{p95:.0f} ms", f"< {LIMIT_MS} ms", p95 < LIMIT_MS)
+    yield Figure(f"{len(moves):,} moves, 95th percentile", f"{p95:.0f} ms", f"< {MAX_MS} ms", p95 < MAX_MS)
     yield Figure(
-        "95 % of moves in the slowest tenth of the month", f"{worst:.0f} ms", f"< {LIMIT_MS} ms", worst < LIMIT_MS
+        "95th percentile in the slowest tenth of the month", f"{worst:.0f} ms", f"< {MAX_MS} ms", worst < MAX_MS
     )
     parts = [sum(one["processor"] for one in played), kept["processor"], worked["processor"]]
-    words = ", ".join(f"{1000 * part / MATCHES:.1f}" for part in parts)
-    yield Figure("processor time a match: players, clerk, worker; not the database", f"{words} ms", "-", None)
+    words = ", ".join(f"{1000 * part / N_MATCHES:.1f}" for part in parts)
+    yield Figure(
+        "processor time per match: players, maintenance worker, worker; without the database", f"{words} ms", "-", None
+    )
     took = [1000 * seconds for _, seconds in kept["took"]]
-    longer = sum(one >= LIMIT_MS for one in took)
-    swept = f"longest of {len(took):,} transactions of {kept['sweeps']} sweeps"
-    yield Figure(swept, f"{max(took):.0f} ms; {longer} beyond", f"< {LIMIT_MS} ms", not longer)
+    longer = sum(one >= MAX_MS for one in took)
+    name = f"longest of {len(took):,} transactions in {kept['n_passes']} retention passes"
+    yield Figure(name, f"{max(took):.0f} ms; {longer} above the target", f"< {MAX_MS} ms", not longer)
     longest = {name: max(ms for one, ms in kept["took"] if one == name) for name, _ in kept["took"]}
-    for name, most in sorted(longest.items(), key=lambda one: -one[1])[:LONGEST]:
+    for name, most in sorted(longest.items(), key=lambda one: -one[1])[:N_LONGEST]:
         yield Figure(f"longest transaction about {name}", f"{1000 * most:.0f} ms", "-", None)
     disk = [1000 * seconds for seconds in stalls]
-    longer = sum(one >= LIMIT_MS for one in disk)
-    yield Figure(f"longest of {len(disk):,} pages written beside it", f"{max(disk):.0f} ms; {longer} beyond", "-", None)
+    longer = sum(one >= MAX_MS for one in disk)
+    yield Figure(
+        f"longest of {len(disk):,} test writes to disk", f"{max(disk):.0f} ms; {longer} above {MAX_MS} ms", "-", None
+    )
     words = ", ".join(f"{size / 1e6:.0f}" for size in sizes)
-    yield Figure("size of the database at the start, by thirds of the month, swept", f"{words} MB", "-", None)
+    yield Figure(
+        "size of the database: at the start, by thirds of the month, after retention", f"{words} MB", "-", None
+    )
     refused = sum((Counter(one["refused"]) for one in played), Counter[str]())
     yield Figure("matches refused", ", ".join(f"{n} {code}" for code, n in refused.items()) or "none", "-", None)
-    yield Figure("audit at the end", audited := _audited(), "clean", audited == "clean", is_fact=True)
+    yield Figure("audit at the end", audited := _audit_result(), "clean", audited == "clean", is_fact=True)
     _write_row_sizes()
 
 
-def _simulated(sizes: list[int]) -> Iterator[dict[str, Any]]:
-    """Let the month pass; yield the results of the maintenance worker, of each player and of the worker."""
+def _simulate(sizes: list[int]) -> Iterator[dict[str, Any]]:
+    """Simulate the month; yield the results of the maintenance worker, of each player and of the worker."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "clock"
-        clock = Clock(file, PLAYERS)
-        numbers = [str(MATCHES // PLAYERS), str(GUESTS), str(ACCOUNTS)]
+        clock = Clock(file, N_PLAYERS)
+        numbers = [str(N_MATCHES // N_PLAYERS), str(N_GUESTS), str(N_ACCOUNTS)]
         parts = [
             processes.spawn([sys.executable, "-m", "tests.bench.month_part", role, str(file), str(number), *numbers])
             for role, number in [
                 ("keep", 0),
-                *(("play", number) for number in range(1, 1 + PLAYERS)),
-                ("work", 1 + PLAYERS),
+                *(("play", number) for number in range(1, 1 + N_PLAYERS)),
+                ("work", 1 + N_PLAYERS),
             ]
         ]
         begin = time.monotonic()
         while clock[0] < 1:
             time.sleep(0.05)
             # The month's clock waits for the slowest player.
-            played = min(clock[number] for number in range(1, 1 + PLAYERS))
+            played = min(clock[number] for number in range(1, 1 + N_PLAYERS))
             clock[0] = min((time.monotonic() - begin) / SECONDS, played + 0.02, 1.0)
             if clock[0] >= len(sizes) / 3:
-                sizes.append(_size())
+                sizes.append(_database_bytes())
             assert not any(part.poll() for part in parts), "a part of the month failed"
         for number, part in enumerate(parts):
             assert part.wait() == 0, "a part of the month failed"
             yield json.loads(file.with_name(f"{number}.json").read_text())
-    sizes.append(_size())
+    sizes.append(_database_bytes())
 
 
 @contextlib.contextmanager
-def _disk() -> Iterator[list[float]]:
-    """Measure meanwhile the seconds of writing a page and syncing it to disk, as each transaction has to."""
+def _disk_writes() -> Iterator[list[float]]:
+    """During the block, measure the seconds in which a page is written and synced to disk, as in each transaction."""
     stalls: list[float] = []
     is_over = threading.Event()
 
@@ -169,7 +175,7 @@ def _disk() -> Iterator[list[float]]:
         writer.join()
 
 
-def _accounts_make() -> None:
+def _create_accounts() -> None:
     """Create accounts, each with a machine that a schedule trains daily."""
     from django.contrib.auth import get_user_model
 
@@ -179,14 +185,14 @@ def _accounts_make() -> None:
     from learning.services.schedules import Timing, schedule_create
 
     accounts = get_user_model().objects
-    for number in range(ACCOUNTS):
+    for number in range(N_ACCOUNTS):
         user = accounts.create(username=f"month-{number}", password="!")
         machine = machine_make(user=user, game=GAME, side=Side.FIRST, name=f"Machine {number}")
         stages = [Stage("random", 100)]
         schedule_create(user=user, machine=str(machine.pk), stages=stages, timing=Timing(every=24))
 
 
-def _size() -> int:
+def _database_bytes() -> int:
     from django.db import connection
 
     with connection.cursor() as cursor:
@@ -195,7 +201,7 @@ def _size() -> int:
     return int(size)
 
 
-def _audited() -> str:
+def _audit_result() -> str:
     from django.core.management import CommandError, call_command
 
     try:
@@ -210,12 +216,12 @@ def _write_row_sizes() -> None:
     from django.db import connection
 
     with connection.cursor() as cursor:
-        cursor.execute(TABLES)
+        cursor.execute(TABLES_QUERY)
         for name, n_indexes in cursor.fetchall():
             cursor.execute(f"SELECT count(*), avg(pg_column_size(one)) FROM {name} AS one")
             n_rows, row = cursor.fetchone()
             if n_rows:
-                bytes_each = row + 4 + OF_INDEX * n_indexes
+                bytes_each = row + 4 + INDEX_ROW_BYTES * n_indexes
                 sys.stderr.write(f"  {name:40} {n_rows:>9,} rows, {n_indexes} indexes, {bytes_each:,.0f} bytes each\n")
 
 

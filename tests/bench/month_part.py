@@ -24,20 +24,17 @@ from typing import Any
 from uuid import UUID
 
 GAME = "noughts-and-crosses"
-DAYS = 30
-ADDRESSES = 100
+N_DAYS = 30
+N_ADDRESSES = 100
 RETENTION_EVERY_H = 12
-"""Simulated hours between two retention passes: a tenth of the usual passes, as an hour lasts under a second."""
+"""Simulated hours between two retention passes. The usual period is too short, as an hour lasts under a second."""
 NEW_CONNECTION_DAYS = 3
-"""Simulated days for which a player keeps its connection.
+"""Simulated days for which a player keeps its database connection.
 
-In an hour of this month few matches would be played, and preparing statements takes time.
+A shorter time would add work: few matches are played in a simulated hour, and a new connection prepares its statements.
 """
-LOOK_EVERY_H = 6
-"""Simulated hours between two checks of schedules, strengths and ledgers. Their work stays the same; that of schedules
-
-comes daily.
-"""
+CHECK_EVERY_H = 6
+"""Simulated hours between two checks of schedules, strengths and ledgers. The amount of work does not depend on it."""
 
 
 class Clock:
@@ -66,14 +63,14 @@ class Clock:
         class Moved(datetime):
             @classmethod
             def now(cls, tz: tzinfo | None = None) -> Any:
-                return datetime.now(tz) + timedelta(days=DAYS * shared[0])
+                return datetime.now(tz) + timedelta(days=N_DAYS * shared[0])
 
         vars(timezone)["datetime"] = Moved
 
 
 @contextlib.contextmanager
-def telling() -> Iterator[None]:
-    """Run an event loop that sends the broadcasts, as in a web process, so that players do not wait for them."""
+def broadcasting() -> Iterator[None]:
+    """During the block, send broadcasts from an event loop, as a web process does, so that players do not wait."""
     from games.transport.broadcaster import broadcaster_close, broadcaster_open
 
     async def opened() -> None:
@@ -98,19 +95,19 @@ def play(clock: Clock, number: int, n_matches: int, n_guests: int, n_accounts: i
     from games.exceptions import PlayError
 
     rng = random.Random(number)
-    # Each person belongs to one playing process: with two, the second would be brought back to the same match.
+    # Each person belongs to one process. If two processes played as the same person, they would share a match.
     people = range(number - 1, n_guests + n_accounts, clock.n_players)
     took: list[list[float]] = [[] for _ in range(10)]
     refused: Counter[str] = Counter()
     day = 0
-    with telling():
+    with broadcasting():
         for done in range(n_matches):
             while clock[0] < 1 and clock[0] < done / n_matches - 0.01:  # ahead of the month
                 time.sleep(0.01)
-            # A web process renews its connection after an hour. A connection as old as the site learnt its costs on
-            # empty tables, so PostgreSQL would plan anew each time: a stored plan would cost more than the average so
-            # far.
-            if day + NEW_CONNECTION_DAYS <= (today := int(DAYS * clock[0])):
+            # A web process renews its connection after an hour. PostgreSQL compares the cost of a stored plan with the
+            # average cost so far. On a connection as old as the site, these costs are from empty tables, so that
+            # PostgreSQL would plan every statement anew.
+            if day + NEW_CONNECTION_DAYS <= (today := int(N_DAYS * clock[0])):
                 day = today
                 connection.close()
             try:
@@ -129,10 +126,10 @@ def _match(rng: random.Random, took: list[float], people: range, n_guests: int) 
     from games.live.rooms import room_create, room_look
     from learning.services.personal_machines import personal_machine_play
 
-    who = rng.choice(people)
-    person = Principal(guest=UUID(int=who + 1), address=f"10.0.0.{who % ADDRESSES}")
-    if who >= n_guests:
-        person = Principal(user_id=_accounts()[who - n_guests])
+    person_number = rng.choice(people)
+    person = Principal(guest=UUID(int=person_number + 1), address=f"10.0.0.{person_number % N_ADDRESSES}")
+    if person_number >= n_guests:
+        person = Principal(user_id=_accounts()[person_number - n_guests])
     kind = rng.random()
     if kind < 0.25:
         code = personal_machine_play(person=person, game=GAME).room.code
@@ -150,15 +147,15 @@ def _match(rng: random.Random, took: list[float], people: range, n_guests: int) 
         took.append(time.perf_counter() - begin)
 
 
-ACCOUNTS: list[int] = []
+ACCOUNT_IDS: list[int] = []
 
 
 def _accounts() -> list[int]:
     from django.contrib.auth import get_user_model
 
-    if not ACCOUNTS:
-        ACCOUNTS.extend(get_user_model().objects.filter(username__startswith="month-").values_list("pk", flat=True))
-    return ACCOUNTS
+    if not ACCOUNT_IDS:
+        ACCOUNT_IDS.extend(get_user_model().objects.filter(username__startswith="month-").values_list("pk", flat=True))
+    return ACCOUNT_IDS
 
 
 def keep(clock: Clock) -> dict[str, Any]:
@@ -171,23 +168,23 @@ def keep(clock: Clock) -> dict[str, Any]:
     from learning.workers.standings import standings_measure
 
     took: list[tuple[str, float]] = []
-    n_passes, next_retention, next_look, is_left = 0, 0.0, 0.0, False
+    n_passes, next_retention, next_check, is_left = 0, 0.0, 0.0, False
     while clock[0] < 1 or TrainingRun.objects.filter(finished_at=None).exists():
-        if clock[0] >= next_look:
-            next_look, is_left = clock[0] + LOOK_EVERY_H / (24 * DAYS), True
+        if clock[0] >= next_check:
+            next_check, is_left = clock[0] + CHECK_EVERY_H / (24 * N_DAYS), True
             if clock[0] < 1:
                 schedules_catch_up()
             standings_measure(TurnEnd(0.5))
         if is_left:
             is_left = ledgers_compact(TurnEnd(0.5))
         if clock[0] >= next_retention:
-            n_passes, next_retention = n_passes + 1, clock[0] + RETENTION_EVERY_H / (24 * DAYS)
+            n_passes, next_retention = n_passes + 1, clock[0] + RETENTION_EVERY_H / (24 * N_DAYS)
             retention_run(TurnEnd(), took=took)
         time.sleep(0.05)
     while ledgers_compact(TurnEnd(5.0)):
         pass
     retention_run(TurnEnd(), took=took)
-    return {"took": took, "sweeps": n_passes + 1}
+    return {"took": took, "n_passes": n_passes + 1}
 
 
 def work(clock: Clock) -> dict[str, Any]:
@@ -218,11 +215,11 @@ def main() -> None:
     number, n_matches, n_guests, n_accounts = map(int, numbers)
     tasks.wake_up = lambda *_: True  # no worker listens for wake-ups
     if role == "play":
-        found = play(clock, number, n_matches, n_guests, n_accounts)
+        results = play(clock, number, n_matches, n_guests, n_accounts)
     else:
-        found = keep(clock) if role == "keep" else work(clock)
-    found["processor"] = time.process_time()
-    Path(file).with_name(f"{number}.json").write_text(json.dumps(found))
+        results = keep(clock) if role == "keep" else work(clock)
+    results["processor"] = time.process_time()
+    Path(file).with_name(f"{number}.json").write_text(json.dumps(results))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""The work of a new site's first minutes, done once for all tests that start a site.
+"""Does the work of a new site's first minutes once for all tests that start a site.
 
-It takes minutes of processor time. ``tests/conftest.py`` names a folder in ``BEADBOX_PREPARED``; benchmarks run by hand
-begin with an empty site.
+The work takes minutes of processor time. ``tests/conftest.py`` sets ``BEADBOX_PREPARED`` to the folder of the result.
+Benchmarks that run by hand begin with an empty site.
 """
 
 import fcntl
@@ -13,7 +13,7 @@ from pathlib import Path
 from menace_site.local import servers
 from tests.environment import of_a_shell
 
-STORED = ("postgres", "static", "secret_key")
+COPIED = ("postgres", "static", "secret_key")
 """Files and folders copied from the prepared site. A new site creates all others itself."""
 
 
@@ -22,19 +22,19 @@ def prepare(var: Path) -> None:
     folder = os.environ.get("BEADBOX_PREPARED")
     if not folder:
         return
-    made, making = Path(folder) / "made", Path(folder) / "making"
-    making.mkdir(parents=True, exist_ok=True)
+    done, begun = Path(folder) / "made", Path(folder) / "making"
+    begun.mkdir(parents=True, exist_ok=True)
     with (Path(folder) / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not made.exists():
-            work_out(making)
-            making.rename(made)
+        if not done.exists():
+            prepare_here(begun)
+            begun.rename(done)
     var.mkdir(parents=True, exist_ok=True)
-    subprocess.run(["cp", "-a", *(made / name for name in STORED), var], check=True)
+    subprocess.run(["cp", "-a", *(done / name for name in COPIED), var], check=True)
 
 
-def work_out(var: Path, **urls: str) -> None:
-    """Run this program for the site in a folder, or for a site behind ``DATABASE_URL`` that is already set up."""
+def prepare_here(var: Path, **urls: str) -> None:
+    """Run this program for the site in the folder ``var``, or for the site of ``DATABASE_URL``, which is set up."""
     env = {**of_a_shell(), **urls, "BEADBOX_VAR": str(var), "BEADBOX_LOCAL": "1"}
     env["DJANGO_SETTINGS_MODULE"] = "menace_site.settings"
     command = [sys.executable, "-m", "tests.bench.prepared"]
@@ -61,7 +61,7 @@ def main() -> None:
         while (tournament := house_tournament_ensure()) is None:
             for number in TrainingRun.objects.filter(finished_at=None).values_list("pk", flat=True):
                 claimed = RUNS.claim(number)
-                assert claimed is not None, "nobody else works here"
+                assert claimed is not None, "no other worker runs here"
                 run_execute(claimed)
         tournament_end(tournament, JobStatus.FINISHED)
         ExperimentRun.objects.update(status=JobStatus.FINISHED, progress=1, result={}, finished_at=timezone.now())

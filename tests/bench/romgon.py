@@ -28,17 +28,17 @@ from tests.sizes import sized
 N_SEARCHES = sized(101, 1)
 N_ROUNDS = sized(7, 1)
 N_EVALUATIONS = sized(200_000, 1_000)
-N_CHECKED = sized(400, 4)
+N_CHECK_GAMES = sized(400, 4)
 FLIPS = Options(flip=True)
-CURVE = sized((0, 100, 200, 400, 1_000), (0, 2))
+CURVE_POINTS = sized((0, 100, 200, 400, 1_000), (0, 2))
 N_CURVE_GAMES = sized(1_000, 4)
-LOT = sized(100, 2)
-PERFT = sized((6, 5), (4, 3))
+BATCH_SIZE = sized(100, 2)
+PERFT_DEPTHS = sized((6, 5), (4, 3))
 FLIP_GAME = Romgon(FLIPS)
 
 
 def engine() -> Iterator[Figure]:
-    """Time searches, move counts and evaluations. Each has run once before the clock starts."""
+    """Time searches, move counts and evaluations. Each runs once before the clock starts."""
     for name, options, depth, target_ms in (
         ("hard (depth 2), flip on", FLIPS, 2, 5),
         ("depth 4, flip off", CORE, 4, 50),
@@ -50,7 +50,7 @@ def engine() -> Iterator[Figure]:
             f"< {target_ms} ms",
             statistics.median(milliseconds) < target_ms,
         )
-    for name, options, depth in (("flip off", CORE, PERFT[0]), ("flip on", FLIPS, PERFT[1])):
+    for name, options, depth in (("flip off", CORE, PERFT_DEPTHS[0]), ("flip on", FLIPS, PERFT_DEPTHS[1])):
         n = perft(START, BLACK, options, depth=depth)
         speeds = [n / s / 1e6 for s in _timed(lambda o=options, d=depth: perft(START, BLACK, o, depth=d), N_ROUNDS)]
         yield Figure(
@@ -69,7 +69,7 @@ def engine() -> Iterator[Figure]:
 
 
 def learner_curve() -> Iterator[Figure]:
-    """Measure the Q-learner with the constants of the law, with flips, before and during training against ``easy``.
+    """Measure the Q-learner with its default constants, with flips, before and during training against ``easy``.
 
     Each point is 1,000 games played with the current ε. Target: the win rate at the end is above the rate at the start,
     and their 95 % intervals do not overlap.
@@ -78,38 +78,40 @@ def learner_curve() -> Iterator[Figure]:
     epsilon, trained, first = rule.epsilon, 0, 0.0
 
     def memory() -> QMemory:
-        # A fresh memory now and then, as in a training run, since a memory keeps every key that it was asked for.
+        # Renewed regularly, as in a training run, because a memory keeps each key that was requested.
         return QMemory.load(FLIP_GAME, rule, epsilon, lambda keys: {key: stored[key] for key in keys if key in stored})
 
-    for n in CURVE:
+    for n in CURVE_POINTS:
         while trained < n:
             learner = memory()
-            learner.train(easy, LOT, rng)
+            learner.train(easy, BATCH_SIZE, rng)
             stored |= {one.key: one.after for one in learner.touched()}
-            epsilon, trained = learner.epsilon, trained + LOT
-        lots = [memory().sample(easy, LOT, RandomSource(lot)) for lot in range(N_CURVE_GAMES // LOT)]
-        wins = round(sum(lot.win for lot in lots) * LOT)
+            epsilon, trained = learner.epsilon, trained + BATCH_SIZE
+        batches = [
+            memory().sample(easy, BATCH_SIZE, RandomSource(batch)) for batch in range(N_CURVE_GAMES // BATCH_SIZE)
+        ]
+        wins = round(sum(batch.win for batch in batches) * BATCH_SIZE)
         low, high = wilson(wins, N_CURVE_GAMES)
         first = first or high
         yield Figure(
             f"Q-learner against easy, with flips, after {n:,} games",
             f"{wins / N_CURVE_GAMES:.3f} won ({low:.3f} to {high:.3f}), ε {epsilon:.3f}",
-            f"> {first:.3f}" if n == CURVE[-1] else "",
-            low > first if n == CURVE[-1] else True,
+            f"> {first:.3f}" if n == CURVE_POINTS[-1] else "",
+            low > first if n == CURVE_POINTS[-1] else True,
         )
 
 
 def q_checks() -> Iterator[Figure]:
-    """Measure the untrained Q-learner with both checks and no exploration against ``easy``: points, a draw is half.
+    """Measure the points of the untrained Q-learner with both checks against ``easy``, without exploration.
 
     Each opening has four random plies and is played from both sides.
     """
     rule = Q_PRESETS["romgon-q-careful"].rule
     for slug, least in (("romgon", 0.90), ("romgon-flip", 0.58)):
         game = game_get(slug)
-        untrained = FrozenValues(rule, 0.0, lambda keys: {})
-        play = meeting(game, untrained, OPPONENTS["easy"])
-        points = Points.of(measured(play, openings(game, N_CHECKED // 2, seed=1), seed=2))
+        player = FrozenValues(rule, 0.0, lambda keys: {})
+        play = meeting(game, player, OPPONENTS["easy"])
+        points = Points.of(measured(play, openings(game, N_CHECK_GAMES // 2, seed=1), seed=2))
         low, high = points.interval
         yield Figure(
             f"{slug}: Q with both checks, untrained, against easy",

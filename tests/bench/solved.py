@@ -20,38 +20,38 @@ from tests.bench.figures import Figure
 from tests.sizes import sized
 
 SLUGS = sized(tuple(GAMES), ("pong-hau-ki", "mu-torere"))
-LARGE = ("wild-noughts-and-crosses", "achi")
-SOLVED_S, LARGE_SOLVED_S = 1, 5
-STRENGTH_MS, WORST_MS = 20, 200
+LARGE_FAMILIES = ("wild-noughts-and-crosses", "achi")
+MAX_SOLVED_S, MAX_LARGE_SOLVED_S = 1, 5
+MAX_STRENGTH_MS, MAX_WORST_MS = 20, 200
 N_CALLS = sized(15, 1)
 N_GAMES = 1_000
-PRESET = {True: PRESETS["michie-refill"], False: PRESETS["apl-notebook"]}
+PRESET_BY_REDUCED = {True: PRESETS["michie-refill"], False: PRESETS["apl-notebook"]}
 """A preset that reduces symmetry, and one that does not."""
 
 
 def each_game() -> Iterator[Figure]:
-    """Report the game with the longest time of each kind, with its time."""
+    """Yield, for each measurement, the game that takes longest and its time."""
     games = [GAMES[slug] for slug in SLUGS if GAMES[slug].listable]
-    large = [game for game in games if game.family in LARGE]
-    usual = [game for game in games if game.family not in LARGE]
-    yield longest("solved from scratch", usual, lambda game: solved_s(game, reduced=True), SOLVED_S, "s")
+    large = [game for game in games if game.family in LARGE_FAMILIES]
+    usual = [game for game in games if game.family not in LARGE_FAMILIES]
+    yield longest("solved from scratch", usual, lambda game: solved_s(game, reduced=True), MAX_SOLVED_S, "s")
     if large:
-        yield longest("solved from scratch", large, lambda game: solved_s(game, reduced=True), LARGE_SOLVED_S, "s")
-    yield longest("solved as it lies", games, lambda game: solved_s(game, reduced=False), LARGE_SOLVED_S, "s")
-    for reduced, boards in ((True, "boards up to symmetry"), (False, "boards as they lie")):
-        memories = {game.slug: trained(game, reduced=reduced) for game in games}
+        yield longest("solved from scratch", large, lambda game: solved_s(game, reduced=True), MAX_LARGE_SOLVED_S, "s")
+    yield longest("solved without symmetry", games, lambda game: solved_s(game, reduced=False), MAX_LARGE_SOLVED_S, "s")
+    for reduced, boards in ((True, "boards up to symmetry"), (False, "boards without symmetry")):
+        memories = {game.slug: trained_memory(game, reduced=reduced) for game in games}
         for slug in ("random", "perfect"):
-            strength = against(memories, slug)
-            yield longest(f"exact strength against {slug}, {boards}", games, strength, STRENGTH_MS, "ms")
-        yield longest(f"best response, {boards}", games, worst(memories), WORST_MS, "ms")
+            strength = against_ms(memories, slug)
+            yield longest(f"exact strength against {slug}, {boards}", games, strength, MAX_STRENGTH_MS, "ms")
+        yield longest(f"best response, {boards}", games, worst_ms(memories), MAX_WORST_MS, "ms")
 
 
-def longest(name: str, games: list[AnyGame], measured: Callable[[AnyGame], float], target: float, unit: str) -> Figure:
-    """Return the figure of the game that takes longest; ``measured`` returns a time in the unit of the target."""
-    times = {game.slug: measured(game) for game in games}
+def longest(name: str, games: list[AnyGame], measure: Callable[[AnyGame], float], target: float, unit: str) -> Figure:
+    """Return the figure of the game that takes longest; ``measure`` returns a time in the unit of the target."""
+    times = {game.slug: measure(game) for game in games}
     slug = max(times, key=times.__getitem__)
-    whole = f"{times[slug]:.2f} {unit}: {slug}, of {len(games)} games"
-    return Figure(f"{name}, longest", whole, f"< {target} {unit}", times[slug] < target)
+    measured = f"{times[slug]:.2f} {unit}: {slug}, of {len(games)} games"
+    return Figure(f"{name}, longest", measured, f"< {target} {unit}", times[slug] < target)
 
 
 def solved_s(game: AnyGame, *, reduced: bool) -> float:
@@ -61,25 +61,25 @@ def solved_s(game: AnyGame, *, reduced: bool) -> float:
     return time.process_time() - begin
 
 
-def trained(game: AnyGame, *, reduced: bool) -> Memory:
+def trained_memory(game: AnyGame, *, reduced: bool) -> Memory:
     """Return a machine of the first side after some games against a random opponent."""
-    memory = Memory.fresh(boxes_compile(game, Side.FIRST, PRESET[reduced].rule))
+    memory = Memory.fresh(boxes_compile(game, Side.FIRST, PRESET_BY_REDUCED[reduced].rule))
     memory.train(UNIFORM["random"], N_GAMES, RandomSource(1))
     return memory
 
 
-def against(memories: dict[str, Memory], opponent: str) -> Callable[[AnyGame], float]:
+def against_ms(memories: dict[str, Memory], opponent: str) -> Callable[[AnyGame], float]:
     """Return a function that measures the exact strength of a game's machine against an opponent."""
     return lambda game: least_ms(lambda: against_opponent(memories[game.slug], UNIFORM[opponent]))
 
 
-def worst(memories: dict[str, Memory]) -> Callable[[AnyGame], float]:
+def worst_ms(memories: dict[str, Memory]) -> Callable[[AnyGame], float]:
     """Return a function that measures the worst case of a game's machine."""
     return lambda game: least_ms(lambda: worst_case(memories[game.slug]))
 
 
 def least_ms(call: Callable[[], object]) -> float:
-    """Return the least processor time of some calls in ms, after one that compiles what is to be compiled."""
+    """Return the least processor time of ``N_CALLS`` calls in ms. A first call, which compiles, is not counted."""
     call()
     times = []
     for _ in range(N_CALLS):

@@ -1,6 +1,6 @@
-"""Benchmarks of the whole site: a run with its boxes, a live move over a socket, the match page over the wire.
+"""Benchmarks of the whole site: a run with its boxes, a live move over a socket, the bytes of the match page.
 
-PostgreSQL and Valkey run as with ``make run``: durable.
+PostgreSQL and Valkey write durably, as with ``make run``.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ def site() -> str:
 
     from menace_site.local import processes, servers
 
-    wanted = {"database": not os.environ.get("DATABASE_URL"), "redis": not os.environ.get("REDIS_URL")}
-    running.enter_context(servers.throwaway_servers(var, **wanted, is_durable=True))
+    missing = {"database": not os.environ.get("DATABASE_URL"), "redis": not os.environ.get("REDIS_URL")}
+    running.enter_context(servers.throwaway_servers(var, **missing, is_durable=True))
 
     import django
     from django.core.management import call_command
@@ -57,12 +57,12 @@ def site() -> str:
     call_command("warm_kernels")
     call_command("pretrain", stdout=open(os.devnull, "w"))  # noqa: SIM115  # closed with the process
 
-    # A process of its own, as in production: client and server in one would contend for the interpreter lock.
+    # A separate process, as in production. In one process, client and server would contend for the interpreter lock.
     with socket.socket() as chosen:
         chosen.bind(("127.0.0.1", 0))
         port = chosen.getsockname()[1]
-    words = f"uvicorn menace_site.asgi:application --port {port} --lifespan on --log-level warning"
-    server = processes.spawn([sys.executable, "-m", *words.split()], env=dict(os.environ))
+    arguments = f"uvicorn menace_site.asgi:application --port {port} --lifespan on --log-level warning"
+    server = processes.spawn([sys.executable, "-m", *arguments.split()], env=dict(os.environ))
     running.callback(processes.stop, {server: signal.SIGTERM})
     address = f"http://localhost:{port}"
     assert wait_until(lambda: _answers(f"{address}/api/health")), "the site does not answer"
@@ -92,7 +92,7 @@ def fifty_thousand_games() -> Iterator[Figure]:
         assert run_execute(claimed).games_done == 50_000
         seconds.append(time.perf_counter() - begin)
     yield Figure(
-        "50,000 games, boxes loaded and stored",
+        "50,000 games, with loading and storing boxes",
         f"{spread(seconds, '{:.3f}')} s",
         "< 0.5 s",
         statistics.median(seconds) < 0.5,
@@ -105,18 +105,18 @@ def api_run() -> Iterator[Figure]:
     from menace_site.celery import app
     from menace_site.local import processes
 
-    words = "-W ignore -m celery --quiet --app menace_site.celery worker --loglevel warning"
-    worker = processes.spawn([sys.executable, *words.split()], env=dict(os.environ))
+    arguments = "-W ignore -m celery --quiet --app menace_site.celery worker --loglevel warning"
+    worker = processes.spawn([sys.executable, *arguments.split()], env=dict(os.environ))
     try:
         assert wait_until(lambda: bool(app.control.ping(timeout=0.5))), "no worker answers"
-        machine, token = _owned()
+        machine, token = _machine_and_token()
         headers = {"Content-Type": "application/json", "Authorization": f"Bearer {token}"}
-        for _ in range(sized(8, 1)):  # until each process of the pool has imported and compiled its code
+        for _ in range(sized(8, 1)):  # each process of the pool imports and compiles its code
             _run_by_api(address, headers, machine, 1000)
         for games, target_s in ((50_000, 0.5), (1_000_000, 1.0)):
             seconds = [_run_by_api(address, headers, machine, games) for _ in range(N_RUNS)]
             yield Figure(
-                f"{games:,} games, from the API call to the last box stored",
+                f"{games:,} games, from the API call to the last stored box",
                 f"{spread(seconds, '{:.3f}')} s",
                 f"< {target_s} s",
                 statistics.median(seconds) < target_s,
@@ -125,7 +125,7 @@ def api_run() -> Iterator[Figure]:
         processes.stop({worker: signal.SIGTERM})
 
 
-def _owned() -> tuple[str, str]:
+def _machine_and_token() -> tuple[str, str]:
     """Create a machine like the built-in MENACE; return its slug and a token of its owner."""
     from django.contrib.auth import get_user_model
 
@@ -136,7 +136,7 @@ def _owned() -> tuple[str, str]:
     house = Machine.objects.get(slug="menace-first")
     # Staff may start more runs an hour.
     owner = get_user_model().objects.create_user(f"bench-{time.time_ns()}", is_staff=True)
-    machine = machine_create(game=house.game, side=house.side, preset=house.preset, name="Of the bench", owner=owner)
+    machine = machine_create(game=house.game, side=house.side, preset=house.preset, name="Benchmark", owner=owner)
     return machine.slug, token_make(user=owner, name="bench", scopes=("train",), lifetime=None)[1]
 
 
@@ -158,7 +158,7 @@ def _run_by_api(address: str, headers: dict[str, str], machine: str, games: int)
 
 
 def storing_boxes() -> Iterator[Figure]:
-    """Time the creation, loading and storing of 10,000 boxes: the boxes, their lesson and the change of each box."""
+    """Time how 10,000 boxes are created, loaded and stored with a lesson and the change of each box."""
     site()
     from django.db import transaction
 
@@ -173,11 +173,11 @@ def storing_boxes() -> Iterator[Figure]:
     from tests.beadbox.race import Race
 
     GAMES.setdefault(Race.slug, Race())
-    laid_out, loaded, stored = list[float](), list[float](), list[float]()
+    created, loaded, stored = list[float](), list[float](), list[float]()
     for _ in range(sized(4, 2)):
         begin = time.perf_counter()
         machine = machine_create(game=Race.slug, side=Side.SECOND, name="Ten thousand")
-        laid_out.append(time.perf_counter() - begin)
+        created.append(time.perf_counter() - begin)
         run = training_run_start(machine=machine.slug, stages=[Stage("random", 1)], seed=1, enqueue=False)
         n_boxes = table_of(machine).n_boxes
         assert n_boxes >= N_BOXES
@@ -195,9 +195,9 @@ def storing_boxes() -> Iterator[Figure]:
             boxes_store(machine, {lesson: touched})
             assert len(touched) == n_boxes
             stored.append(time.perf_counter() - begin)
-    for what, seconds in (("storing", stored), ("laying out", laid_out[1:]), ("loading", loaded)):
+    for action, seconds in (("storing", stored), ("creating", created[1:]), ("loading", loaded)):
         yield Figure(
-            f"{what} {n_boxes:,} boxes",
+            f"{action} {n_boxes:,} boxes",
             f"{spread(seconds, '{:.3f}')} s",
             "< 0.3 s",
             statistics.median(seconds) < 0.3,
@@ -210,7 +210,7 @@ def live_move() -> Iterator[Figure]:
     percentile = statistics.quantiles(milliseconds, n=20)[18]
     median = statistics.median(milliseconds)
     yield Figure(
-        "a live move with MENACE's answer",
+        "live move with MENACE's answer",
         f"{median:.1f} ms (95th percentile {percentile:.1f})",
         "< 15 ms",
         median < 15,
@@ -255,7 +255,7 @@ def page_of_boxes() -> Iterator[Figure]:
         "in order": "limit=50",
         "most changed": "limit=50&ordering=-change",
         "visited, none removed, most drawn": "limit=50&visited=true&removed=false&ordering=-draws",
-        "200 at once, deep": "limit=200&offset=1000",
+        "200 boxes, at offset 1,000": "limit=200&offset=1000",
     }.items():
         path = f"/api/machines/{machine_id}/boxes?{query}"
         milliseconds = []
@@ -267,7 +267,7 @@ def page_of_boxes() -> Iterator[Figure]:
         with CaptureQueriesContext(connection) as queries:
             APIClient().get(path, headers={"Host": "localhost"})
         yield Figure(
-            f"a page of {N_BOXES:,} boxes: {name}",
+            f"page of {N_BOXES:,} boxes: {name}",
             f"{spread(milliseconds, '{:.1f}')} ms, {len(queries)} queries",
             "< 50 ms, 3 queries",
             statistics.median(milliseconds) < 50 and len(queries) == 3,
@@ -277,8 +277,8 @@ def page_of_boxes() -> Iterator[Figure]:
 def _machine_of_many_boxes() -> int:
     """Create a trained machine with every position of its side, padded with box rows to 10,000; return its id.
 
-    No game here has that many boxes yet. The padding is sorted, counted and filtered like other boxes. It comes last
-    and has no readable position, so no requested page shows it.
+    No game of the site has that many boxes. The padding rows are sorted, counted and filtered like other boxes. They
+    come last, so that no requested page has to show their invalid positions.
     """
     from django.db import connection
 
@@ -314,8 +314,8 @@ class _Resources(HTMLParser):
         self.addresses: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        found = dict(attrs)
-        address = found.get("src") or (found.get("href") if tag == "link" else None)
+        values = dict(attrs)
+        address = values.get("src") or (values.get("href") if tag == "link" else None)
         if address:
             self.addresses.append(address)
 
@@ -330,11 +330,11 @@ def match_page() -> Iterator[Figure]:
     page, size = _fetch(f"{address}/rooms/{code}")
     parser = _Resources()
     parser.feed(page)
-    todo = [urljoin(address, found) for found in parser.addresses]
+    to_fetch = [urljoin(address, found) for found in parser.addresses]
     seen: set[str] = set()
     foreign = 0
-    while todo:
-        url = todo.pop()
+    while to_fetch:
+        url = to_fetch.pop()
         if url in seen:
             continue
         seen.add(url)
@@ -344,11 +344,11 @@ def match_page() -> Iterator[Figure]:
         text, weight = _fetch(url)
         size += weight
         if ".js" in url:
-            todo += [urljoin(url, name) for name in _imports(text)]
+            to_fetch += [urljoin(url, name) for name in _imports(text)]
     yield Figure(
-        "the match page over the wire",
-        f"{size / 1000:.0f} kB in {len(seen) + 1} requests, {foreign} to others",
-        "<= 200 kB, 0 to others",
+        "size of the match page as sent",
+        f"{size / 1000:.0f} kB in {len(seen) + 1} requests, {foreign} to other sites",
+        "<= 200 kB, 0 to other sites",
         size <= 200_000 and foreign == 0,
         is_fact=True,
     )
@@ -358,9 +358,9 @@ def _fetch(url: str) -> tuple[str, int]:
     request = urllib.request.Request(url, headers={"Accept-Encoding": "gzip"})  # our own server
     with urllib.request.urlopen(request) as response:
         raw = response.read()
-        packed = response.headers.get("Content-Encoding") == "gzip"
+        is_compressed = response.headers.get("Content-Encoding") == "gzip"
         head = sum(len(name) + len(value) + 4 for name, value in response.headers.items())
-    return (gzip.decompress(raw) if packed else raw).decode(), len(raw) + head
+    return (gzip.decompress(raw) if is_compressed else raw).decode(), len(raw) + head
 
 
 def _imports(module: str) -> list[str]:

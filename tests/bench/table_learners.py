@@ -1,4 +1,4 @@
-"""Strength of value tables: the two tables of docs/learning.md, computed again.
+"""Strength of value tables: computes the two tables of docs/learning.md again.
 
 ``python -m tests.bench.table_learners`` prints the tables. The benchmark compares the page with them, cell by cell.
 """
@@ -29,8 +29,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "learning.md"
 PAGE_MACHINES = 400
 N_MACHINES = sized(PAGE_MACHINES, 4)
 GAMES = (1_000, 10_000)
-TEACHERS = OPPONENTS = ("random", "perfect")
-SEATS = {"first only": Side.FIRST, "second only": Side.SECOND, "both": None}
+TRAINING_OPPONENTS = OPPONENTS = ("random", "perfect")
+TRAINED_SIDES = {"first only": Side.FIRST, "second only": Side.SECOND, "both": None}
 MAX_DEVIATIONS = 5
 ROUNDING = 0.0005
 CELL = re.compile(r"(\d?\.\d{3}) ± (\.\d{3})")
@@ -45,19 +45,21 @@ class Row:
     cells: tuple[tuple[float, float], ...]
 
     @property
-    def head(self) -> str:
+    def row_start(self) -> str:
         """The first two cells, which identify the row on the page."""
         return f"| `{self.preset}` | {self.plays} |"
 
     @property
-    def line(self) -> str:
-        return self.head + "".join(f" {_short(mean)} ± {_short(half)} |" for mean, half in self.cells)
+    def text(self) -> str:
+        return self.row_start + "".join(
+            f" {_three_decimals(mean)} ± {_three_decimals(half)} |" for mean, half in self.cells
+        )
 
 
-def rows(preset: str, teacher: str, n_machines: int) -> Iterator[Row]:
+def rows(preset: str, training_opponent: str, n_machines: int) -> Iterator[Row]:
     """Yield the rows of a preset, one for each way of training, from machines of seeds 0, 1, 2, …"""
-    for plays, side in SEATS.items():
-        points = np.array([_points(preset, teacher, side, seed) for seed in range(n_machines)])
+    for plays, side in TRAINED_SIDES.items():
+        points = np.array([_points(preset, training_opponent, side, seed) for seed in range(n_machines)])
         if side is None:
             yield _row(preset, "both, as first", points[:, Side.FIRST])
             yield _row(preset, "both, as second", points[:, Side.SECOND])
@@ -66,13 +68,13 @@ def rows(preset: str, teacher: str, n_machines: int) -> Iterator[Row]:
             yield _row(preset, plays, points[:, side])
 
 
-def _points(preset: str, teacher: str, side: Side | None, seed: int) -> list[list[float]]:
+def _points(preset: str, training_opponent: str, side: Side | None, seed: int) -> list[list[float]]:
     """Return the exact points of one machine: for each seat, each opponent after each number of games."""
     memory, source = TableMemory.fresh(game_get("noughts-and-crosses"), TABLE_PRESETS[preset].rule), RandomSource(seed)
     found: dict[tuple[Side, str, int], float] = {}
     n_played = 0
     for n_games in GAMES:
-        memory.train(UNIFORM[teacher], n_games - n_played, source, side)
+        memory.train(UNIFORM[training_opponent], n_games - n_played, source, side)
         n_played = n_games
         for seat in Side:
             for opponent in OPPONENTS:
@@ -85,41 +87,43 @@ def _row(preset: str, plays: str, points: np.ndarray) -> Row:
     return Row(preset, plays, tuple((mean, high - mean) for mean, _, high in intervals))
 
 
-def _short(number: float) -> str:
+def _three_decimals(number: float) -> str:
     return f"{number:.3f}".removeprefix("0")
 
 
-def on_the_page(teacher: str) -> list[str]:
+def rows_on_page(training_opponent: str) -> list[str]:
     """Return the rows in the page's table for a training opponent."""
-    return PAGE.read_text().partition(f"| taught by {teacher} |")[2].partition("\n\n")[0].splitlines()
+    return PAGE.read_text().partition(f"| taught by {training_opponent} |")[2].partition("\n\n")[0].splitlines()
 
 
-def differs(row: Row, lines: list[str]) -> bool:
-    """Whether the page differs from the row: at full size in any digit, else by more than chance explains."""
-    line = next((line for line in lines if line.startswith(row.head)), "")
+def is_other_on_page(row: Row, lines: list[str]) -> bool:
+    """Return whether the page has another digit than the row or, below full size, differs by more than chance."""
+    text = next((text for text in lines if text.startswith(row.row_start)), "")
     if N_MACHINES == PAGE_MACHINES:
-        return line != row.line
-    said = [(float(mean), float(half)) for mean, half in CELL.findall(line)]
+        return text != row.text
+    published = [(float(mean), float(half)) for mean, half in CELL.findall(text)]
     wider = MAX_DEVIATIONS / Z * sqrt(PAGE_MACHINES / N_MACHINES)
-    return len(said) != len(row.cells) or any(
+    return len(published) != len(row.cells) or any(
         abs(mean - found) > wider * (half + ROUNDING) + ROUNDING
-        for (mean, half), (found, _) in zip(said, row.cells, strict=True)
+        for (mean, half), (found, _) in zip(published, row.cells, strict=True)
     )
 
 
 def as_the_page_says() -> Iterator[Figure]:
     """Compare each preset and training opponent with the page."""
-    for teacher in TEACHERS:
-        lines = on_the_page(teacher)
+    for training_opponent in TRAINING_OPPONENTS:
+        lines = rows_on_page(training_opponent)
         for preset in TABLE_PRESETS:
-            found = list(rows(preset, teacher, N_MACHINES))
-            wrong = [row.line for row in found if differs(row, lines)]
-            measured = f"other than the page: {wrong[0]}" if wrong else f"{found[-1].line}, {N_MACHINES} machines"
-            yield Figure(f"{preset}, taught by {teacher}", measured, "docs/learning.md", not wrong, is_fact=True)
+            found = list(rows(preset, training_opponent, N_MACHINES))
+            wrong = [row.text for row in found if is_other_on_page(row, lines)]
+            measured = f"differs from the page: {wrong[0]}" if wrong else f"{found[-1].text}, {N_MACHINES} machines"
+            yield Figure(
+                f"{preset}, taught by {training_opponent}", measured, "docs/learning.md", not wrong, is_fact=True
+            )
 
 
 if __name__ == "__main__":
-    for one in TEACHERS:
+    for one in TRAINING_OPPONENTS:
         sys.stdout.write(f"{one}\n")
         for slug in TABLE_PRESETS:
-            sys.stdout.writelines(f"{row.line}\n" for row in rows(slug, one, N_MACHINES))
+            sys.stdout.writelines(f"{row.text}\n" for row in rows(slug, one, N_MACHINES))

@@ -1,4 +1,4 @@
-"""A machine with a million stored values: its moves, its lessons and its training should be as fast as with none."""
+"""A machine with a million stored values: moves, lessons and training should be as fast as with no values."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def a_million_entries() -> Iterator[Figure]:
 
     small, large, first = (machine_create(game="romgon", side=None, name=name) for name in ("Small", "Large", "First"))
     # Kernels compile at their first call, which takes most of a minute.
-    _moves(first)
-    _trained(first, 2)
+    _move_times(first)
+    _games_per_s(first, 2)
     with connection.cursor() as cursor:
-        # Keys are as long as those of a game; after 28,000 games a machine would have as many entries.
+        # Keys are as long as those of a game. A machine would have this many entries after 28,000 games.
         cursor.execute(
             "INSERT INTO learning_value (machine_id, key, start, value, n_visits)"
             " SELECT %s, lpad(to_hex(n * 2654435761 %% 4294967296), 8, '0') || '-' || n || '#' || %s, 0.1, 0.1, 1"
@@ -41,27 +41,27 @@ def a_million_entries() -> Iterator[Figure]:
         cursor.execute("SELECT pg_total_relation_size('learning_value')")
         size_mb = cursor.fetchone()[0] / 1e6
     yield Figure(f"{N_ENTRIES:,} values, with their index", f"{size_mb:,.0f} MB", "", None)
-    moves = {machine.pk: _moves(machine) for machine in (small, large)}
-    yield _compared("a live move that reads its values", moves[small.pk], moves[large.pk], "ms", 1.5)
-    games = {machine.pk: _learnt_games(machine) for machine in (small, large)}
-    yield _compared("a live game learnt and stored", games[small.pk], games[large.pk], "ms", 1.5)
-    runs = [[_trained(machine, N_GAMES) for machine in (small, large)] for _ in range(N_RUNS)]
-    without, among = ([run[at] for run in runs] for at in (0, 1))
+    moves = {machine.pk: _move_times(machine) for machine in (small, large)}
+    yield _compared("live move, with reading its values", moves[small.pk], moves[large.pk], "ms", 1.5)
+    games = {machine.pk: _lesson_times(machine) for machine in (small, large)}
+    yield _compared("live game, learnt and stored", games[small.pk], games[large.pk], "ms", 1.5)
+    runs = [[_games_per_s(machine, N_GAMES) for machine in (small, large)] for _ in range(N_RUNS)]
+    without, with_million = ([run[place] for run in runs] for place in (0, 1))
     yield Figure(
         "training against easy, stored in chunks",
-        f"{spread(without, '{:.0f}')} games/s, with a million values {spread(among, '{:.0f}')}",
+        f"{spread(without, '{:.0f}')} games/s, with a million values {spread(with_million, '{:.0f}')}",
         ">= 200 games/s",
-        min(statistics.median(without), statistics.median(among)) >= 200,
+        min(statistics.median(without), statistics.median(with_million)) >= 200,
     )
 
 
-def _compared(name: str, without: list[float], among: list[float], unit: str, most: float) -> Figure:
-    ratio = statistics.median(among) / statistics.median(without)
-    measured = f"{spread(without)} {unit}, with a million {spread(among)} {unit}"
-    return Figure(name, measured, f"at most {most} times", ratio <= most)
+def _compared(name: str, without: list[float], with_million: list[float], unit: str, max_ratio: float) -> Figure:
+    ratio = statistics.median(with_million) / statistics.median(without)
+    measured = f"{spread(without)} {unit}, with a million {spread(with_million)} {unit}"
+    return Figure(name, measured, f"at most {max_ratio} times", ratio <= max_ratio)
 
 
-def _moves(machine: Any) -> list[float]:
+def _move_times(machine: Any) -> list[float]:
     """Return the milliseconds of each choice in a random game, each by a machine that has read no values yet."""
     from beadbox.kernels.random_source import RandomSource
     from learning.kinds.q_learning.memory import values_learner
@@ -77,7 +77,7 @@ def _moves(machine: Any) -> list[float]:
     return seconds
 
 
-def _learnt_games(machine: Any) -> list[float]:
+def _lesson_times(machine: Any) -> list[float]:
     """Return the milliseconds of each resignation after a few moves: everything that the end of a match stores."""
     from beadbox.rules.outcome import Side
     from games.accounts.principal import Principal
@@ -88,21 +88,21 @@ def _learnt_games(machine: Any) -> list[float]:
 
     seconds = []
     for _ in range(sized(5, 1)):
-        who = Principal(guest=uuid.uuid4())
-        seated = room_create(person=who, game="romgon", opponent="machine", machine=machine.slug, side=Side.FIRST)
+        person = Principal(guest=uuid.uuid4())
+        seated = room_create(person=person, game="romgon", opponent="machine", machine=machine.slug, side=Side.FIRST)
         for _ in range(10):
             state = room_view(room_get(seated.room.code))
             if state["status"] != "playing":
                 break
-            match_play_move(code=seated.room.code, person=who, move=state["legal_moves"][-1])
+            match_play_move(code=seated.room.code, person=person, move=state["legal_moves"][-1])
         if state["status"] == "playing":
             begin = time.perf_counter()
-            match_resign(code=seated.room.code, person=who)
+            match_resign(code=seated.room.code, person=person)
             seconds.append(1000 * (time.perf_counter() - begin))
     return seconds
 
 
-def _trained(machine: Any, n_games: int) -> float:
+def _games_per_s(machine: Any, n_games: int) -> float:
     """Return the games per second of a run, with its two strength samples cut to one game each."""
     from learning.kinds.q_learning.training import QLearningTraining
     from learning.services.runs import Stage, training_run_start

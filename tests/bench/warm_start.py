@@ -1,4 +1,4 @@
-"""Checks that a second start of the program finds its kernels compiled."""
+"""Checks that a second start of the program does not compile its kernels again."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any
 
 from menace_site.local.servers import BASE_DIR
 from tests.bench.live_client import Case
-from tests.bench.live_load import played, set_up_with, totals, wrong_rows
+from tests.bench.live_load import play_during, set_up_with, totals, wrong_rows
 from tests.hosts import docker
 from tests.hosts.docker import Docker
 from tests.hosts.machines import PACKAGES, Machines, postgres_programs
@@ -499,7 +499,7 @@ class Acts:
         )
         assert wait_until(self._is_idle, poll_s=1), "the house does not come to rest"
         before = totals()
-        found = played(case, meanwhile)
+        found = play_during(case, meanwhile)
         assert not found["faults"], found["faults"]
         connection.close()  # opened before a host was away
         wrong = wrong_rows(found["rooms"], before)

@@ -23,7 +23,7 @@ import psycopg
 from menace_site.local import processes
 from menace_site.local.given_servers import redis_answers
 from menace_site.local.servers import BASE_DIR
-from tests.bench.prepared import work_out
+from tests.bench.prepared import prepare_here
 from tests.hosts.compose import Compose
 from tests.hosts.network import ORIGINAL_ENVIRONMENT, OUTSIDE, Host, address, bridge
 from tests.sizes import IS_SMALL
@@ -96,7 +96,7 @@ class Machines:
             self._run_to_end("migrate-1")
             if IS_SMALL:
                 redis = f"redis://{address(FIRST_NUMBERS['redis'])}:{PORTS['redis']}/0"
-                work_out(self.var / "prepared", DATABASE_URL=self.database, REDIS_URL=redis)
+                prepare_here(self.var / "prepared", DATABASE_URL=self.database, REDIS_URL=redis)
             for name in self.hosts:
                 if name not in {"migrate-1", "postgres-1", "redis-1"}:
                     self.start(name)

@@ -1,4 +1,4 @@
-"""The benchmark of advised levels asks the endpoint's questions, and docs/ai.md has its table."""
+"""The benchmark of levels by the API sends the endpoint's requests, and docs/ai.md has its table."""
 
 from __future__ import annotations
 
@@ -19,7 +19,16 @@ from beadbox.strength.snapshots import openings
 from beadbox.tournaments import ladder
 from learning.advice.romgon import RomgonAdviser
 from learning.api import ai
-from tests.bench.asked_ladder import GAME, PAGE, as_answered, asked, cell, head, heeding_history, question
+from tests.bench.asked_ladder import (
+    GAME,
+    PAGE,
+    answered_move,
+    endpoint_answer,
+    move_without_repetition,
+    request_body,
+    row_cell,
+    row_start,
+)
 
 LEVELS = [ladder_entry.level.slug for ladder_entry in ENGINES["romgon"].ladder(game_get(GAME))]
 SEED = 20_260
@@ -42,23 +51,23 @@ def opening_position(seed: int) -> Position:
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_endpoint_repeats_its_answer_for_question_and_seed(
+def test_endpoint_repeats_its_answer_for_request_and_seed(
     level: str, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
     settings.AI_TIME_BUDGET_S = 600  # long enough for any search on a busy computer
     for number in range(4):
         monkeypatch.setattr(ai.secrets, "randbits", lambda _, seed=SEED + number: seed)
         position = opening_position(number)
-        sent = json.dumps(question(position, level))
+        sent = json.dumps(request_body(position, level))
         answer = Client().post("/api/ai/move", sent, content_type="application/json")
         assert answer.status_code == 200, answer.content
-        assert answer.json() == asked(position, level, RandomSource(SEED + number))
+        assert answer.json() == endpoint_answer(position, level, RandomSource(SEED + number))
 
 
 @pytest.mark.parametrize("number", range(8))
-def test_a_question_has_the_board_without_its_history(number: int) -> None:
+def test_a_request_has_the_board_without_its_history(number: int) -> None:
     position = opening_position(number)
-    read = RomgonAdviser().read(Romgon(Options()), question(position, "legend"))
+    read = RomgonAdviser().read(Romgon(Options()), request_body(position, "legend"))
     assert (read.board, read.side, read.options) == (position.board, position.side, romgon().options)
 
 
@@ -67,9 +76,11 @@ def test_a_player_with_history_does_not_lose_by_repetition() -> None:
     position = opening_position(1)
     while (outcome := game.outcome(position)) is None:
         before = position
-        position = game.apply(before, as_answered(game, before, asked(before, "veteran", rng)))
+        position = game.apply(before, answered_move(game, before, endpoint_answer(before, "veteran", rng)))
     assert outcome.termination == THREEFOLD_REPETITION
-    better = game.outcome(game.apply(before, heeding_history(game, before, asked(before, "veteran", rng))))
+    better = game.outcome(
+        game.apply(before, move_without_repetition(game, before, endpoint_answer(before, "veteran", rng)))
+    )
     assert better is None or better.winner is before.side
 
 
@@ -77,4 +88,4 @@ def test_the_page_has_the_published_share_of_each_pair() -> None:
     found = {(pair.strong, pair.weak): pair for pair in ladders_read(FILE)["flips"].pairs}
     page = PAGE.read_text()
     for strong, weak in ladder.neighbours(ENGINES["romgon"], romgon()):
-        assert f"{head(strong, weak)} {cell(found[strong, weak])} |" in page
+        assert f"{row_start(strong, weak)} {row_cell(found[strong, weak])} |" in page

@@ -30,7 +30,7 @@ from learning.services.runs import Stage, training_run_start
 from learning.services.tournaments import tournament_start
 from learning.workers.pairings import tournament_play
 from learning.workers.runs import RUNS, run_execute
-from tests.bench.asked_ladder import question
+from tests.bench.asked_ladder import request_body
 from tests.factories import NC, trained_machine
 
 pytestmark = pytest.mark.django_db
@@ -95,9 +95,9 @@ def walk(game: Game[Any, Any], rng: RandomSource, n: int) -> list[Any]:
 
 
 def body(position: Any, game: Game[Any, Any]) -> dict[str, Any]:
-    """The fields of a question about a position."""
+    """The fields of a request about a position."""
     if isinstance(position, Position):
-        asked = question(position, "easy")
+        asked = request_body(position, "easy")
         return {**asked, "game": game.slug, "flipModeEnabled": game.slug == "romgon-flip"}
     return {"game": game.slug, "board": game.encode(position)}
 

@@ -672,7 +672,7 @@ def tried(site: Site, name: str, acts: Mapping[str, Act]) -> bool:
     moments: dict[str, list[float]] = {}
     try:
         result = play(site, case_of(site), meanwhile=partial(broken, scene, acts, moments))
-        wrong = [*result.found["faults"], *result.wrong, *_mislearnt(scene)]
+        wrong = [*result.found["faults"], *result.differences, *_mislearnt(scene)]
         for bounded in BOUNDS.keys() & acts.keys():
             scene.moments = moments[bounded]
             BOUNDS[bounded](scene, result)
