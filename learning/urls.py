@@ -16,6 +16,7 @@ from learning.kinds.boxes import urls as boxes
 from learning.views import (
     account,
     advice,
+    class_addresses,
     classrooms,
     exchange,
     experiments,
@@ -164,6 +165,9 @@ urlpatterns = [
     path("classes", classrooms.classroom_list, name="classes"),
     path("classes/new", classrooms.classroom_new, name="classroom_new"),
     path("classes/privacy", classrooms.class_privacy, name="class_privacy"),
+    path("classes/help", class_addresses.class_help, name="class_help"),
+    path("classes/plans/<int:minutes>", class_addresses.class_plan, name="class_plan"),
+    path("classes/<int:classroom_id>/try", classrooms.classroom_trial, name="classroom_trial"),
     path("classes/<int:classroom_id>", classrooms.classroom_page, name="classroom"),
     path("classes/<int:classroom_id>/<slug:action>", classrooms.classroom_act, name="classroom_act"),
     path(
@@ -174,6 +178,7 @@ urlpatterns = [
     path("class/play", pupils.class_play, name="class_play"),
     path("class/leave", pupils.class_leave, name="class_leave"),
     path("class/join/<str:secret>", pupils.class_join, name="class_join"),
+    path("class/try/<str:secret>", class_addresses.class_try, name="class_try"),
     path("class/screen/<str:secret>", pupils.class_screen, name="class_screen"),
     # Training in the browser
     re_path(r"^api/learn/?$", api_learn.AddressView.as_view(), name="api-learn"),

@@ -1,14 +1,26 @@
-"""The addresses of the site as pupils reach them: those of a computer at school, or the public one."""
+"""The addresses of the site as pupils reach them, a page to try each of them, and help for what goes wrong."""
 
 from __future__ import annotations
 
 from django.conf import settings
-from django.http import HttpRequest
+from django.core.cache import cache
+from django.http import Http404, HttpRequest, HttpResponse
 from django.http.request import split_domain_port
+from django.shortcuts import render
 from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
 
+from games.transport.error_responses import not_found
+from learning.access import row_id
+from learning.exceptions import ClassNotFoundError
 from learning.models import Classroom
+from learning.selectors.classrooms import classroom_by_secret
 
+TRIED_S = 3600
+"""Seconds for which a teacher sees what a device tried."""
+MAX_TRIED = 20
+PLAN_MINUTES = (10, 45)
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
 
@@ -31,7 +43,7 @@ def addresses_of(request: HttpRequest, classroom: Classroom) -> dict[str, object
     has all origins at which pupils reach the site.
     """
     origins = origins_of(request)
-    here = f"{request.scheme}://{request.get_host()}"
+    here = _origin(request)
     best = next(iter(origins), here)
     return {
         "code_url": best + reverse("class_code"),
@@ -40,3 +52,54 @@ def addresses_of(request: HttpRequest, classroom: Classroom) -> dict[str, object
         "origins": origins,
         "here": here,
     }
+
+
+@require_safe
+def class_plan(request: HttpRequest, minutes: int) -> HttpResponse:
+    """Show a lesson plan."""
+    if minutes not in PLAN_MINUTES:
+        raise Http404
+    return render(request, f"classes/plan_{minutes}.html")
+
+
+@require_safe
+def class_help(request: HttpRequest) -> HttpResponse:
+    """Show help for phones that do not reach the site."""
+    return render(request, "classes/help.html", {"port": split_domain_port(request.get_host())[1] or "80"})
+
+
+def trials_of(request: HttpRequest, classroom: Classroom) -> list[dict[str, object]]:
+    """Return each origin of the site with the address to try there, and what a device found, if one has tried."""
+    tried = cache.get(_tried_key(classroom), {})
+    path = reverse("class_try", args=[classroom.secret])
+    return [{"origin": one, "url": one + path, "found": tried.get(one)} for one in origins_of(request)]
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def class_try(request: HttpRequest, secret: str) -> HttpResponse:
+    """Show a device whether page, socket and round trip work, and remember it for the teacher."""
+    try:
+        classroom = classroom_by_secret(secret)
+    except ClassNotFoundError as error:
+        return not_found(request, error)
+    if request.user.pk != classroom.teacher_id:
+        key, origin = _tried_key(classroom), _origin(request)
+        found = {
+            "has_answered": request.method == "POST",
+            "socket": request.POST.get("socket", ""),
+            "ms": row_id(request.POST.get("ms", "")),
+        }
+        tried = {name: value for name, value in cache.get(key, {}).items() if name != origin}
+        cache.set(key, dict([*tried.items(), (origin, found)][-MAX_TRIED:]), TRIED_S)
+    response = render(request, "classes/try.html", {"classroom": classroom})
+    response["Referrer-Policy"] = "no-referrer"
+    return response
+
+
+def _tried_key(classroom: Classroom) -> str:
+    return f"class:tried:{classroom.pk}"
+
+
+def _origin(request: HttpRequest) -> str:
+    return f"{request.scheme}://{request.get_host()}"

@@ -22,7 +22,7 @@ from learning.forms.classrooms import ClassForm
 from learning.models import ClassStatus
 from learning.selectors.classrooms import classroom_of, classrooms_of, pupils_of
 from learning.services import classrooms as services
-from learning.views.class_addresses import addresses_of
+from learning.views.class_addresses import addresses_of, trials_of
 from learning.views.sharing import link_open
 
 teacher_required = account_required(
@@ -65,6 +65,19 @@ def classroom_page(request: HttpRequest, classroom_id: int) -> HttpResponse:
     link_open(request, classroom.link_id)
     context = {"classroom": classroom, **addresses_of(request, classroom), "pupils": pupils_of(classroom)}
     return render(request, "classes/class.html", context)
+
+
+@teacher_required
+@never_cache
+@require_safe
+def classroom_trial(request: HttpRequest, classroom_id: int) -> HttpResponse:
+    """Show a teacher a QR code for each address of the site, and what devices found there."""
+    try:
+        classroom = classroom_of(request.user, classroom_id)
+    except PlayError as error:
+        return refused(request, error, "classes")
+    context = {"classroom": classroom, **addresses_of(request, classroom), "trials": trials_of(request, classroom)}
+    return render(request, "classes/trial.html", context)
 
 
 @teacher_required

@@ -5,9 +5,13 @@ from typing import Any
 
 import pytest
 from django.http import HttpRequest
-from django.test import RequestFactory
+from django.test import Client, RequestFactory
 
+from beadbox.rules.outcome import Side
+from learning.models import Classroom
+from learning.services.classrooms import ClassPlan, classroom_open
 from learning.views.class_addresses import origins_of
+from tests import factories
 
 HOSTS = ["192.168.1.20", "10.0.0.7"]
 
@@ -39,3 +43,71 @@ def test_only_this_computer_reaches_a_run_without_bind(opened_at: Callable[[str]
 def test_a_public_site_has_one_address(opened_at: Callable[[str], HttpRequest], settings: Any) -> None:
     settings.SITE_URL = "https://beads.example"
     assert origins_of(opened_at("localhost:8000")) == ["https://beads.example"]
+
+
+@pytest.fixture
+def classroom(db: None) -> Classroom:
+    plan = ClassPlan(name="7b", game="hexapawn", side=Side.SECOND, preset="", n_pupils=24, minutes=30)
+    return classroom_open(user=factories.user("teacher"), plan=plan)
+
+
+@pytest.fixture
+def desk(classroom: Classroom) -> Client:
+    client = Client()
+    client.force_login(classroom.teacher)
+    return client
+
+
+def test_a_phone_tries_an_address_and_the_teacher_sees_it(
+    desk: Client, client: Client, classroom: Classroom, settings: Any
+) -> None:
+    settings.LOCAL_HOSTS, settings.ALLOWED_HOSTS = lambda: HOSTS, ["localhost", *HOSTS]
+    trial = f"/classes/{classroom.pk}/try"
+
+    def seen(host: str = "localhost") -> list[bool]:
+        """Whether each address was tried."""
+        page = desk.get(trial, headers={"Host": host}).content.decode()
+        return ["The page came" in part for part in page.split("<section")[1:]]
+
+    page = desk.get(trial, headers={"Host": "localhost"}).content.decode()
+    assert page.count("<svg viewBox") == 2
+    assert "You have opened the site at http://localhost." in page
+    url = f"/class/try/{classroom.secret}"
+    desk.get(url, headers={"Host": HOSTS[1]})
+    assert seen() == [False, False], "the teacher’s own browser proves nothing"
+    assert client.get(url, headers={"Host": HOSTS[1]}).status_code == 200
+    assert seen() == [False, True]
+    assert seen(HOSTS[1]) == [True, False], "the address of the request comes first"
+    client.post(url, {"socket": "yes", "ms": "34"}, headers={"Host": HOSTS[1]})
+    page = desk.get(trial, headers={"Host": "localhost"}).content.decode()
+    assert "after 34 ms" in page
+    assert "The live connection works" in page
+    client.post(url, {"socket": "no", "ms": "-" * 99}, headers={"Host": HOSTS[1]})
+    assert "Pupils can play without it" in desk.get(trial, headers={"Host": "localhost"}).content.decode()
+
+
+def test_only_the_teacher_sees_what_was_tried(client: Client, classroom: Classroom) -> None:
+    assert client.get(f"/classes/{classroom.pk}/try").status_code == 302, "to the log-in"
+    client.force_login(factories.user("other"))
+    assert client.get(f"/classes/{classroom.pk}/try").status_code == 404
+    assert client.get("/class/try/nothing").status_code == 404
+
+
+def test_page_of_a_class_shows_its_addresses(desk: Client, classroom: Classroom, settings: Any) -> None:
+    settings.ALLOWED_HOSTS = ["localhost", *HOSTS]
+    page = desk.get(f"/classes/{classroom.pk}", headers={"Host": "localhost"}).content.decode()
+    assert "Only this computer reaches the site now" in page
+    settings.LOCAL_HOSTS = lambda: HOSTS
+    page = desk.get(f"/classes/{classroom.pk}", headers={"Host": "localhost"}).content.decode()
+    assert f"At <b>http://{HOSTS[0]}/class</b>" in page
+    assert f"http://{HOSTS[0]}/class/join/{classroom.secret}" in page
+    assert "http://localhost/class/join" not in page
+
+
+@pytest.mark.parametrize("path", ["/classes/help", "/classes/plans/10", "/classes/plans/45"])
+def test_plans_and_help_are_open_to_all(client: Client, path: str) -> None:
+    assert client.get(path).status_code == 200
+
+
+def test_there_are_two_plans(client: Client) -> None:
+    assert client.get("/classes/plans/20").status_code == 404

@@ -1,0 +1,14 @@
+/** The teacher's page for the trial before a lesson: shows what devices reached, as it comes. */
+
+import { byId } from "./dom.js";
+
+const POLL_MS = 2_000;
+
+setInterval(async () => {
+  if (document.visibilityState !== "visible") return;
+  const answer = await fetch(location.href).catch(() => null);
+  if (!answer?.ok) return;
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const [old, now] = [byId("tried"), page.getElementById("tried")];
+  if (now && now.innerHTML !== old.innerHTML) old.replaceChildren(...now.childNodes);
+}, POLL_MS);
