@@ -27,7 +27,7 @@ from games.models import ApiToken
 GUEST_KEY = "guest"
 """Session key. The value is the browser's guest number."""
 PUPIL_KEY = "pupil"
-"""Session key of a pupil's browser, whose guest number is the pupil's (``games.accounts.pupils``)."""
+"""Session key of the browser of a pupil (``games.accounts.identity``)."""
 LINKS_KEY = "links"
 """Session key. The value is the list of ids of the secret links that the browser has opened, the latest last."""
 CSRF_NEEDS = (

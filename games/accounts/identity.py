@@ -1,5 +1,7 @@
 """The identity of a client: the principal behind a request or a socket, and the client's address.
 
+The browser of a pupil in a class acts under the guest number of the pupil, and keeps its own number for later.
+
 A page's request reads its principal once. A socket reads its principal again and again, because the session or the
 token may end while the socket is open.
 """
@@ -7,12 +9,13 @@ token may end while the socket is open.
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypedDict
 from urllib.parse import parse_qs
 from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.contrib.auth.middleware import AuthenticationMiddleware
+from django.contrib.sessions.backends.base import SessionBase
 from django.core.cache import cache
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
@@ -188,3 +191,58 @@ def request_of_scope(scope: dict[str, Any]) -> HttpRequest:
     if forwarded:
         request.META["HTTP_X_FORWARDED_FOR"] = ",".join(forwarded)
     return request
+
+
+class PupilFacts(TypedDict):
+    """The pupil of a browser, as its session holds it and each page shows it."""
+
+    participant: int
+    classroom: int
+    name: str
+    code: str
+    before: str
+    """The guest number of the browser outside the class; empty without one."""
+
+
+def pupil_enter(session: SessionBase, guest: UUID, *, participant: int, classroom: int, name: str, code: str) -> None:
+    """Make a browser the browser of a pupil with this guest number; it may have been another pupil's."""
+    facts: PupilFacts = {
+        "participant": participant,
+        "classroom": classroom,
+        "name": name,
+        "code": code,
+        "before": own_guest_of(session),
+    }
+    session[PUPIL_KEY] = facts
+    session[GUEST_KEY] = guest.hex
+
+
+def pupil_leave(session: SessionBase) -> None:
+    """Give a browser its own guest number back."""
+    before = own_guest_of(session)
+    session.pop(PUPIL_KEY, None)
+    own_guest_set(session, before)
+
+
+def pupil_of(session: SessionBase) -> PupilFacts | None:
+    """Return the pupil of a browser; ``None`` outside a class."""
+    facts: PupilFacts | None = session.get(PUPIL_KEY)
+    return facts
+
+
+def own_guest_of(session: SessionBase) -> str:
+    """Return the guest number of a browser outside a class, in hexadecimal; empty without one."""
+    pupil = pupil_of(session)
+    number: str = session.get(GUEST_KEY, "") if pupil is None else pupil["before"]
+    return number
+
+
+def own_guest_set(session: SessionBase, number: str) -> None:
+    """Change the guest number of a browser outside a class; an empty number removes it."""
+    pupil = pupil_of(session)
+    if pupil is not None:
+        session[PUPIL_KEY] = {**pupil, "before": number}
+    elif number:
+        session[GUEST_KEY] = number
+    else:
+        session.pop(GUEST_KEY, None)

@@ -42,7 +42,7 @@ from games.accounts.authentication import GUEST_KEY, PUPIL_KEY
 from games.accounts.claims import WAITING_KEY, Claimed, ClaimSeats, codes_waiting_of
 from games.accounts.emails import send_password_changed
 from games.accounts.forms import LogInForm, TokenForm, refusal_add
-from games.accounts.pupils import own_guest_of, own_guest_set
+from games.accounts.identity import own_guest_of, own_guest_set
 from games.accounts.throttles import AddressThrottle
 from games.accounts.tokens import token_list_of, token_make, token_revoke
 from games.exceptions import (

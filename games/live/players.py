@@ -24,6 +24,7 @@ from games import exceptions
 from games.accounts import principal
 from games.accounts.claims import Claimed
 from games.accounts.principal import AnyUser, Principal
+from games.exceptions import PlayError
 from games.live.states import Insight, MachineBrief, RatingShape, SeatMachine
 from games.models import HUMAN, Match, Ply, Room, Seat
 
@@ -260,9 +261,17 @@ class SeatPlayer(ABC):
 
     Matches with the same learners that end at the same moment are stored together.
     """
+    pause: PlayError | None = None
+    """The refusal of a move that the player would answer; ``None`` if the player plays."""
 
     def is_slow(self, live: LiveMatch) -> bool:
-        """Whether the player may think for seconds. :meth:`choose` is then called outside of any transaction."""
+        """Whether the player may think for seconds. :meth:`choose` is then called outside of any transaction.
+
+        Raises:
+            PlayError: the player is paused.
+        """
+        if self.pause is not None:
+            raise self.pause
         return False
 
     @abstractmethod

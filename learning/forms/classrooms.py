@@ -88,7 +88,7 @@ class ClassForm(forms.Form):
         return ClassPlan(side=None if side == HALVES else Side(int(side)), **data)
 
 
-class CodeForm(forms.Form):
+class ClassCodeForm(forms.Form):
     """The code of a class, or the return code of a pupil. The look-up reads it as people write it."""
 
     code = forms.CharField(

@@ -57,6 +57,7 @@ class KindLive(SeatPlayer):
         self.machine = machine
         self.draws = draws
         self.audience = machine.audience
+        self.pause = ClassPausedError() if machine.is_paused else None
         # A room's own copy learns in its room alone.
         self.learner_id = machine.pk if machine.learns and machine.room_id is None else None
 
@@ -66,16 +67,6 @@ class KindLive(SeatPlayer):
 
         The caller has locked the machine and read its row since.
         """
-
-    def is_slow(self, live: LiveMatch) -> bool:
-        """Return false. A machine of a paused class refuses the move that it should answer.
-
-        Raises:
-            ClassPausedError: the class is paused or finished.
-        """
-        if self.machine.is_paused:
-            raise ClassPausedError
-        return False
 
     def describe(self) -> SeatMachine:
         machine = self.machine

@@ -2,7 +2,7 @@ import django.db.models.deletion
 import django.utils.timezone
 from django.db import migrations, models
 
-import learning.models.machines
+import learning.models.sharing
 from games.transport.migration_operations import BRIEFLY
 
 
@@ -20,7 +20,7 @@ class Migration(migrations.Migration):
                 (
                     "secret",
                     models.CharField(
-                        default=learning.models.machines.link_secret, editable=False, max_length=43, unique=True
+                        default=learning.models.sharing.link_secret, editable=False, max_length=43, unique=True
                     ),
                 ),
                 ("created_at", models.DateTimeField(default=django.utils.timezone.now, editable=False)),

@@ -8,7 +8,7 @@ from django.db import migrations, models
 
 import games.models
 import games.validators
-import learning.models.machines
+import learning.models.sharing
 from games.transport.migration_operations import BRIEFLY
 
 
@@ -72,7 +72,7 @@ class Migration(migrations.Migration):
                 (
                     "secret",
                     models.CharField(
-                        default=learning.models.machines.link_secret, editable=False, max_length=43, unique=True
+                        default=learning.models.sharing.link_secret, editable=False, max_length=43, unique=True
                     ),
                 ),
                 ("game", models.SlugField(db_index=False, max_length=40)),

@@ -9,19 +9,15 @@ from learning.models.live import Decision, Draw, MachineSeat, Thought
 from learning.models.machines import (
     MACHINE_SIDES,
     SIDES,
-    AccessList,
     AnyBox,
     Box,
     HeldBox,
     Machine,
-    MovedGuest,
-    SharedLink,
-    link_mark,
     machine_slug,
-    pupil_mark,
 )
 from learning.models.runs import SECOND_MACHINE, CurvePoint, RunStage, TrainingRun
 from learning.models.schedules import Schedule
+from learning.models.sharing import AccessList, MovedGuest, SharedLink, link_mark, pupil_mark
 from learning.models.snapshots import Measurement, Snapshot
 from learning.models.standings import Standing
 from learning.models.tournaments import Pairing, Tournament, TournamentEntry, TournamentFormat

@@ -1,4 +1,4 @@
-"""Classes: pupils without accounts, each of whom teaches a machine of the class."""
+"""Classes, and their pupils: each pupil teaches a machine and needs no account."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from django.utils import timezone
 from beadbox.rules.outcome import Side
 from games.models import new_code
 from games.validators import name_validate
-from learning.models.machines import Machine, OfGame, SharedLink, link_secret
+from learning.models.machines import Machine, OfGame
+from learning.models.sharing import SharedLink, link_secret
 
 NAME_LENGTH = 24
 """Maximum number of characters of a pupil's name: what a line of the projector holds."""
@@ -82,7 +83,7 @@ class Classroom(OfGame):
 
     @property
     def is_open(self) -> bool:
-        """Whether pupils can play now."""
+        """Whether pupils can play and learn, as the class is neither paused nor finished."""
         return self.status == ClassStatus.OPEN
 
 

@@ -8,8 +8,8 @@ from django.conf import settings
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
+from games.accounts.identity import PupilFacts
 from games.accounts.principal import AnyUser, Principal
-from games.accounts.pupils import PupilFacts
 from games.codes import parse_code
 from games.exceptions import NotACodeError
 from learning.exceptions import ClassNotFoundError, NoPupilError, NotYourClassError, PupilRemovedError

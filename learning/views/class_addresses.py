@@ -56,7 +56,7 @@ def addresses_of(request: HttpRequest, classroom: Classroom) -> dict[str, object
 
 @require_safe
 def class_plan(request: HttpRequest, minutes: int) -> HttpResponse:
-    """Show a lesson plan."""
+    """Show the lesson plan for a number of minutes."""
     if minutes not in PLAN_MINUTES:
         raise Http404
     return render(request, f"classes/plan_{minutes}.html")

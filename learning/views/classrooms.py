@@ -22,6 +22,7 @@ from learning.forms.classrooms import ClassForm
 from learning.models import ClassStatus
 from learning.selectors.classrooms import classroom_of, classrooms_of, pupils_of
 from learning.services import classrooms as services
+from learning.services import participants as services_participants
 from learning.views.class_addresses import addresses_of, trials_of
 from learning.views.sharing import link_open
 
@@ -150,34 +151,34 @@ def pupil_act(request: HttpRequest, classroom_id: int, participant_id: int, acti
 
 
 def _remove(request: HttpRequest, participant_id: int) -> str:
-    services.participant_remove(user=request.user, participant_id=participant_id)
+    services_participants.participant_remove(user=request.user, participant_id=participant_id)
     return "The pupil is out of the class."
 
 
 def _move(request: HttpRequest, participant_id: int) -> str:
-    participant = services.participant_move(user=request.user, participant_id=participant_id)
+    participant = services_participants.participant_move(user=request.user, participant_id=participant_id)
     return f"Type this return code at the other device: {participant.code}."
 
 
 def _rename(request: HttpRequest, participant_id: int) -> str:
     name = request.POST.get("name", "")
-    services.participant_rename(user=request.user, participant_id=participant_id, name=name)
+    services_participants.participant_rename(user=request.user, participant_id=participant_id, name=name)
     return "The name is changed."
 
 
 def _hide(request: HttpRequest, participant_id: int) -> str:
-    services.participant_hide(user=request.user, participant_id=participant_id, is_hidden=True)
+    services_participants.participant_hide(user=request.user, participant_id=participant_id, is_hidden=True)
     return "The table shows a number for this name."
 
 
 def _show(request: HttpRequest, participant_id: int) -> str:
-    services.participant_hide(user=request.user, participant_id=participant_id, is_hidden=False)
+    services_participants.participant_hide(user=request.user, participant_id=participant_id, is_hidden=False)
     return "The table shows this name."
 
 
 def _merge(request: HttpRequest, participant_id: int) -> str:
     into_id = _id_of(request.POST, "into")
-    into = services.participant_merge(user=request.user, participant_id=participant_id, into_id=into_id)
+    into = services_participants.participant_merge(user=request.user, participant_id=participant_id, into_id=into_id)
     return f"Both browsers now teach the machine of {into}."
 
 
@@ -200,7 +201,7 @@ _PUPIL_ACTIONS: Mapping[str, Callable[[HttpRequest, int], str]] = {
 
 @require_safe
 def class_privacy(request: HttpRequest) -> HttpResponse:
-    """Say what a class stores, where, for how long, and who is responsible."""
+    """Show what a class stores, where, for how long, and the name of the operator."""
     context = {
         "operator": settings.OPERATOR,
         "contact": settings.OPERATOR_CONTACT,

@@ -12,13 +12,13 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from games.accounts.authentication import GUEST_KEY
 from games.accounts.forms import refusal_add
-from games.accounts.pupils import pupil_enter, pupil_leave, pupil_of
+from games.accounts.identity import pupil_enter, pupil_leave, pupil_of
 from games.accounts.throttles import Guesses
 from games.exceptions import PlayError, TooManyGuessesError
 from games.transport.error_responses import form_only, not_found, refused, sent_back, too_many
 from games.transport.metrics import REFUSALS
 from learning.exceptions import ClassNotFoundError, NoPupilError, PupilRemovedError
-from learning.forms.classrooms import NAME_HELP, CodeForm, JoinForm
+from learning.forms.classrooms import NAME_HELP, ClassCodeForm, JoinForm
 from learning.models import Classroom, ClassStatus, Participant
 from learning.selectors.classrooms import (
     classroom_by_secret,
@@ -27,7 +27,7 @@ from learning.selectors.classrooms import (
     participant_now,
     pupil_name,
 )
-from learning.services import classrooms as services
+from learning.services import participants as services
 from learning.views.class_addresses import addresses_of
 from learning.views.sharing import link_open
 
@@ -39,7 +39,7 @@ N_NAMES = 3
 @require_http_methods(["GET", "HEAD", "POST"])
 def class_code(request: HttpRequest) -> HttpResponse:
     """Show the field for a code. The code of a class leads to its page, a return code to the pupil's machine."""
-    form, status = CodeForm(request.POST or None), 200
+    form, status = ClassCodeForm(request.POST or None), 200
     if request.method == "POST" and form.is_valid():
         try:
             with Guesses(request, request.user.pk).counted(wrong=ClassNotFoundError):

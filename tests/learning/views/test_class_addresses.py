@@ -52,38 +52,38 @@ def classroom(db: None) -> Classroom:
 
 
 @pytest.fixture
-def desk(classroom: Classroom) -> Client:
+def teacher_browser(classroom: Classroom) -> Client:
     client = Client()
     client.force_login(classroom.teacher)
     return client
 
 
 def test_a_phone_tries_an_address_and_the_teacher_sees_it(
-    desk: Client, client: Client, classroom: Classroom, settings: Any
+    teacher_browser: Client, client: Client, classroom: Classroom, settings: Any
 ) -> None:
     settings.LOCAL_HOSTS, settings.ALLOWED_HOSTS = lambda: HOSTS, ["localhost", *HOSTS]
     trial = f"/classes/{classroom.pk}/try"
 
     def seen(host: str = "localhost") -> list[bool]:
         """Whether each address was tried."""
-        page = desk.get(trial, headers={"Host": host}).content.decode()
+        page = teacher_browser.get(trial, headers={"Host": host}).content.decode()
         return ["The page came" in part for part in page.split("<section")[1:]]
 
-    page = desk.get(trial, headers={"Host": "localhost"}).content.decode()
+    page = teacher_browser.get(trial, headers={"Host": "localhost"}).content.decode()
     assert page.count("<svg viewBox") == 2
     assert "You have opened the site at http://localhost." in page
     url = f"/class/try/{classroom.secret}"
-    desk.get(url, headers={"Host": HOSTS[1]})
+    teacher_browser.get(url, headers={"Host": HOSTS[1]})
     assert seen() == [False, False], "the teacher’s own browser proves nothing"
     assert client.get(url, headers={"Host": HOSTS[1]}).status_code == 200
     assert seen() == [False, True]
     assert seen(HOSTS[1]) == [True, False], "the address of the request comes first"
     client.post(url, {"socket": "yes", "ms": "34"}, headers={"Host": HOSTS[1]})
-    page = desk.get(trial, headers={"Host": "localhost"}).content.decode()
+    page = teacher_browser.get(trial, headers={"Host": "localhost"}).content.decode()
     assert "after 34 ms" in page
     assert "The live connection works" in page
     client.post(url, {"socket": "no", "ms": "-" * 99}, headers={"Host": HOSTS[1]})
-    assert "Pupils can play without it" in desk.get(trial, headers={"Host": "localhost"}).content.decode()
+    assert "Pupils can play without it" in teacher_browser.get(trial, headers={"Host": "localhost"}).content.decode()
 
 
 def test_only_the_teacher_sees_what_was_tried(client: Client, classroom: Classroom) -> None:
@@ -93,12 +93,12 @@ def test_only_the_teacher_sees_what_was_tried(client: Client, classroom: Classro
     assert client.get("/class/try/nothing").status_code == 404
 
 
-def test_page_of_a_class_shows_its_addresses(desk: Client, classroom: Classroom, settings: Any) -> None:
+def test_page_of_a_class_shows_its_addresses(teacher_browser: Client, classroom: Classroom, settings: Any) -> None:
     settings.ALLOWED_HOSTS = ["localhost", *HOSTS]
-    page = desk.get(f"/classes/{classroom.pk}", headers={"Host": "localhost"}).content.decode()
+    page = teacher_browser.get(f"/classes/{classroom.pk}", headers={"Host": "localhost"}).content.decode()
     assert "Only this computer reaches the site now" in page
     settings.LOCAL_HOSTS = lambda: HOSTS
-    page = desk.get(f"/classes/{classroom.pk}", headers={"Host": "localhost"}).content.decode()
+    page = teacher_browser.get(f"/classes/{classroom.pk}", headers={"Host": "localhost"}).content.decode()
     assert f"At <b>http://{HOSTS[0]}/class</b>" in page
     assert f"http://{HOSTS[0]}/class/join/{classroom.secret}" in page
     assert "http://localhost/class/join" not in page

@@ -20,7 +20,8 @@ from learning.exceptions import ClassFullError, ClassRefusedError
 from learning.models import Classroom, ClassStatus, Lesson, Machine, Participant, SharedLink
 from learning.services import classrooms as services
 from learning.services.accounts import account_close
-from learning.services.classrooms import ClassPlan, participant_join, person_of
+from learning.services.classrooms import ClassPlan
+from learning.services.participants import participant_join, person_of
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -34,15 +35,15 @@ def teacher() -> User:
 
 
 @pytest.fixture
-def desk(teacher: User) -> Client:
+def teacher_browser(teacher: User) -> Client:
     client = Client()
     client.force_login(teacher)
     return client
 
 
 @pytest.fixture
-def classroom(desk: Client) -> Classroom:
-    answer = desk.post("/classes/new", PLAN)
+def classroom(teacher_browser: Client) -> Classroom:
+    answer = teacher_browser.post("/classes/new", PLAN)
     assert answer.status_code == 302
     return Classroom.objects.get()
 
@@ -83,14 +84,14 @@ def test_pupil_joins_by_code_and_plays_against_an_own_machine(classroom: Classro
     assert Room.objects.get(code=code).opened_from == pupil(browser).guest.hex
 
 
-def test_only_the_class_sees_a_machine(classroom: Classroom, desk: Client, client: Client) -> None:
+def test_only_the_class_sees_a_machine(classroom: Classroom, teacher_browser: Client, client: Client) -> None:
     browser, other = join(classroom), join(classroom, "1-1")
     url = f"/machines/{pupil(browser).machine_id}"
     assert browser.get(url).status_code == 200
     assert other.get(url).status_code == 404
     assert client.get(url).status_code == 404
-    desk.get(f"/classes/{classroom.pk}")
-    assert desk.get(url).status_code == 200
+    teacher_browser.get(f"/classes/{classroom.pk}")
+    assert teacher_browser.get(url).status_code == 200
     client.get(f"/class/screen/{classroom.link.secret}")
     assert client.get(url).status_code == 200
     for change in ("reset", "share", "delete", "edit"):
@@ -99,8 +100,8 @@ def test_only_the_class_sees_a_machine(classroom: Classroom, desk: Client, clien
     assert machine.share_id == classroom.link_id
 
 
-def test_pause_stops_play_and_finishing_removes_typed_names(desk: Client, teacher: User) -> None:
-    desk.post("/classes/new", {**PLAN, "allows_names": "on"})
+def test_pause_stops_play_and_finishing_removes_typed_names(teacher_browser: Client, teacher: User) -> None:
+    teacher_browser.post("/classes/new", {**PLAN, "allows_names": "on"})
     classroom = Classroom.objects.get()
     browser = join(classroom, typed_name=" Ada ")
     assert (pupil(browser).name, pupil(browser).is_typed) == ("Ada", True)
@@ -108,13 +109,13 @@ def test_pause_stops_play_and_finishing_removes_typed_names(desk: Client, teache
     assert machine is not None
     assert "Ada" not in machine.name
     code = browser.post("/class/play").headers["Location"].rpartition("/")[2]
-    desk.post(f"/classes/{classroom.pk}/pause")
+    teacher_browser.post(f"/classes/{classroom.pk}/pause")
     token = browser.get(f"/rooms/{code}").wsgi_request.META["CSRF_COOKIE"]
     answer = browser.post(
         f"/api/rooms/{code}/move", {"move": "a1a2"}, content_type="application/json", headers={"X-CSRFToken": token}
     )
     assert (answer.status_code, answer.json()["code"]) == (409, "class_paused")
-    desk.post(f"/classes/{classroom.pk}/finish")
+    teacher_browser.post(f"/classes/{classroom.pk}/finish")
     assert pupil(browser).name == ""
     assert Classroom.objects.get().status == ClassStatus.FINISHED
     assert "take your machine home" in browser.get("/class/me").content.decode()
@@ -130,22 +131,22 @@ def test_log_in_leaves_the_machine_in_the_class(classroom: Classroom) -> None:
     assert Machine.objects.get(pk=machine_id).owner is None
 
 
-def test_return_code_brings_the_machine_to_another_device(classroom: Classroom, desk: Client) -> None:
+def test_return_code_brings_the_machine_to_another_device(classroom: Classroom, teacher_browser: Client) -> None:
     browser, tablet = join(classroom), Client()
     one = pupil(browser)
     assert tablet.post("/class", {"code": one.code}).headers["Location"] == "/class/me"
     assert tablet.get(f"/machines/{one.machine_id}").status_code == 200
-    desk.post(f"/classes/{classroom.pk}/pupils/{one.pk}/move")
+    teacher_browser.post(f"/classes/{classroom.pk}/pupils/{one.pk}/move")
     assert browser.get("/class/me").headers["Location"] == "/class"
     one.refresh_from_db()
     assert Client().post("/class", {"code": one.code}).headers["Location"] == "/class/me"
 
 
-def test_removed_and_merged_pupils_are_told(classroom: Classroom, desk: Client) -> None:
+def test_removed_and_merged_pupils_see_what_happened(classroom: Classroom, teacher_browser: Client) -> None:
     first, second, third = join(classroom), join(classroom, "1-1"), join(classroom, "2-2")
     kept, merged, removed = pupil(first), pupil(second), pupil(third)
-    desk.post(f"/classes/{classroom.pk}/pupils/{merged.pk}/merge", {"into": kept.pk})
-    desk.post(f"/classes/{classroom.pk}/pupils/{removed.pk}/remove")
+    teacher_browser.post(f"/classes/{classroom.pk}/pupils/{merged.pk}/merge", {"into": kept.pk})
+    teacher_browser.post(f"/classes/{classroom.pk}/pupils/{removed.pk}/remove")
     assert second.get("/class/me").status_code == 200
     assert pupil(second) == kept
     answer = third.get("/class/me", follow=True)
@@ -172,8 +173,8 @@ def test_other_teachers_change_nothing(classroom: Classroom) -> None:
         ("ADA", "Another pupil has this name."),
     ],
 )
-def test_typed_names_are_refused_with_the_reason(desk: Client, typed: str, said: str) -> None:
-    desk.post("/classes/new", {**PLAN, "allows_names": "on"})
+def test_typed_names_are_refused_with_the_reason(teacher_browser: Client, typed: str, said: str) -> None:
+    teacher_browser.post("/classes/new", {**PLAN, "allows_names": "on"})
     classroom = Classroom.objects.get()
     join(classroom, typed_name="Ada")
     form = {"guest": uuid4().hex, "words": "0-0", "typed_name": typed}
@@ -182,8 +183,8 @@ def test_typed_names_are_refused_with_the_reason(desk: Client, typed: str, said:
     assert Participant.objects.count() == 1
 
 
-def test_name_of_blanks_gets_a_generated_name(desk: Client) -> None:
-    desk.post("/classes/new", {**PLAN, "allows_names": "on"})
+def test_name_of_blanks_gets_a_generated_name(teacher_browser: Client) -> None:
+    teacher_browser.post("/classes/new", {**PLAN, "allows_names": "on"})
     browser = join(Classroom.objects.get(), typed_name="    ")
     assert (pupil(browser).name, pupil(browser).is_typed) == ("Brave Badger", False)
 
@@ -210,9 +211,9 @@ def test_same_name_is_given_once(classroom: Classroom) -> None:
 
 
 @pytest.mark.parametrize(("action", "said"), [("lock", "takes no new pupils"), ("finish", "This class is over.")])
-def test_closed_class_takes_no_pupils(classroom: Classroom, desk: Client, action: str, said: str) -> None:
+def test_closed_class_takes_no_pupils(classroom: Classroom, teacher_browser: Client, action: str, said: str) -> None:
     browser = join(classroom)
-    desk.post(f"/classes/{classroom.pk}/{action}")
+    teacher_browser.post(f"/classes/{classroom.pk}/{action}")
     answer = Client().post(f"/class/join/{classroom.secret}", {"guest": uuid4().hex, "words": "1-1"})
     assert (answer.status_code, said in answer.content.decode()) == (409, True)
     assert browser.get("/class/me").status_code == 200
@@ -220,8 +221,8 @@ def test_closed_class_takes_no_pupils(classroom: Classroom, desk: Client, action
     assert again.headers["Location"] == "/class/me", "a return code still works"
 
 
-def test_61st_pupil_is_refused_and_halves_are_equal(desk: Client) -> None:
-    desk.post("/classes/new", {**PLAN, "side": "half"})
+def test_61st_pupil_is_refused_and_halves_are_equal(teacher_browser: Client) -> None:
+    teacher_browser.post("/classes/new", {**PLAN, "side": "half"})
     classroom = Classroom.objects.get()
     for number in range(60):
         participant_join(classroom_id=classroom.pk, guest=uuid4(), words=(number, number))
@@ -245,17 +246,17 @@ def test_codes_are_limited_by_wrong_ones_and_links_are_not(
     assert client.get(f"/class/join/{classroom.secret}").status_code == 200
 
 
-def test_quota_of_classes(desk: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_quota_of_classes(teacher_browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(3):
-        assert desk.post("/classes/new", PLAN).status_code == 302
-    answer = desk.post("/classes/new", PLAN)
+        assert teacher_browser.post("/classes/new", PLAN).status_code == 302
+    answer = teacher_browser.post("/classes/new", PLAN)
     assert (answer.status_code, "You may have 3 open classes." in answer.content.decode()) == (409, True)
     first = Classroom.objects.order_by("pk")[0]
-    desk.post(f"/classes/{first.pk}/finish")
+    teacher_browser.post(f"/classes/{first.pk}/finish")
     monkeypatch.setattr(services, "MAX_KEPT", 3)
-    assert "You may keep 3 classes." in desk.post("/classes/new", PLAN).content.decode()
+    assert "You may keep 3 classes." in teacher_browser.post("/classes/new", PLAN).content.decode()
     monkeypatch.setattr(services, "MAX_OPEN", 2)
-    answer = desk.post(f"/classes/{first.pk}/resume", follow=True)
+    answer = teacher_browser.post(f"/classes/{first.pk}/resume", follow=True)
     assert "You may have 2 open classes." in answer.content.decode()
 
 
@@ -301,7 +302,7 @@ def test_closing_the_account_deletes_its_classes(classroom: Classroom, teacher: 
     assert "You are in no class with this browser." in answer.content.decode()
 
 
-def test_class_machines_count_for_nobody(classroom: Classroom, desk: Client, teacher: User) -> None:
+def test_class_machines_count_for_nobody(classroom: Classroom, teacher_browser: Client, teacher: User) -> None:
     browser = join(classroom)
     assert not machines_visible(teacher).exists()
     assert "Brave Badger’s HER" not in browser.get("/machines").content.decode()
@@ -331,22 +332,22 @@ def test_browser_has_its_own_guest_number_back_after_the_class(classroom: Classr
     assert browser.session["guest"] == own
 
 
-def test_class_is_deleted_with_its_machines(classroom: Classroom, desk: Client) -> None:
+def test_class_is_deleted_with_its_machines(classroom: Classroom, teacher_browser: Client) -> None:
     browser = join(classroom)
     browser.post("/class/play")
-    desk.post(f"/classes/{classroom.pk}/reset")
-    assert desk.post(f"/classes/{classroom.pk}/delete").headers["Location"] == "/classes"
+    teacher_browser.post(f"/classes/{classroom.pk}/reset")
+    assert teacher_browser.post(f"/classes/{classroom.pk}/delete").headers["Location"] == "/classes"
     assert not Machine.objects.filter(classroom__isnull=False).exists()
     assert not Participant.objects.exists()
     assert browser.get("/class/me").headers["Location"] == "/class"
 
 
-def test_the_form_says_what_will_happen_and_opens_nothing(desk: Client) -> None:
-    answer = desk.post("/classes/new", {**PLAN, "propose": "1"})
+def test_the_form_says_what_will_happen_and_opens_nothing(teacher_browser: Client) -> None:
+    answer = teacher_browser.post("/classes/new", {**PLAN, "propose": "1"})
     assert answer.status_code == 200
     assert "24 pupils, 30 minutes: HER, about 34 games each." in answer.content.decode()
     assert 'value="7b"' in answer.content.decode(), "the form keeps what was typed"
-    refused = desk.post("/classes/new", {**PLAN, "preset": "circles", "propose": "1"})
+    refused = teacher_browser.post("/classes/new", {**PLAN, "preset": "circles", "propose": "1"})
     assert refused.status_code == 400
     assert "No machine with boxes learns Hexapawn by the rule" in refused.content.decode()
     assert not Classroom.objects.exists()

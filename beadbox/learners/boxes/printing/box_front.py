@@ -29,8 +29,8 @@ SMALLEST_RADIUS = LETTER_MM * MM / (LETTER_SIZE * CAPITAL)
 SHRINKINGS = (1.0, 0.9, 0.8, 0.7, 0.62)
 """Sizes of beads that are tried until no two lie on each other."""
 ALONG = (1.0, 0.85, 0.74, 0.66, 0.58, 0.5, 0.42)
-BESIDE = (0.0, 0.13, -0.13, 0.22, -0.22)
-"""Places of a bead whose usual place is taken: shares of its move, and distances from its line in cells."""
+SHIFTS = (0.0, 0.13, -0.13, 0.22, -0.22)
+"""Other places of a bead, if its usual place is taken: shares of its move, and distances from its line in cells."""
 MAX_TRIES = 4_000
 DIGIT_SIZE = 0.85
 """The size of the number at a bead, in radii of the bead."""
@@ -293,8 +293,8 @@ def _places(face: Face, spot: Spot) -> Iterator[Spot]:
     length = math.hypot(across, down)
     if not length:
         yield spot
-    for beside, along in product(BESIDE, ALONG) if length else ():
-        off = beside * face.scale / length
+    for shift, along in product(SHIFTS, ALONG) if length else ():
+        off = shift * face.scale / length
         yield spot._replace(x=x + along * across - off * down, y=y + along * down + off * across)
 
 
