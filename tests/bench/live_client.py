@@ -242,6 +242,9 @@ class Player(Socket):
         return own == [*self.matches[self.number], data["move"]] and state["ply"] - data["ply"] in {2 - is_over, 2}
 
     def _handle_state(self, state: dict[str, Any]) -> None:
+        """Handle news. After a break, the state with which a socket began can come again; pages ignore it too."""
+        if self.pending is None and state["version"] <= self.state["version"]:
+            return
         if self.pending is None:
             self.load_test.add_fault(self, f"state {state['version']} without a request")
         elif not self._is_answer(state):
