@@ -93,7 +93,7 @@ def class_try(request: HttpRequest, secret: str) -> HttpResponse:
         tried = {name: value for name, value in cache.get(key, {}).items() if name != origin}
         cache.set(key, dict([*tried.items(), (origin, found)][-MAX_TRIED:]), TRIED_S)
     response = render(request, "classes/try.html", {"classroom": classroom})
-    response["Referrer-Policy"] = "no-referrer"
+    response["Referrer-Policy"] = "same-origin"
     return response
 
 

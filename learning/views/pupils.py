@@ -96,7 +96,8 @@ def class_join(request: HttpRequest, secret: str) -> HttpResponse:
         "is_closed": classroom.is_locked or classroom.status == ClassStatus.FINISHED,
     }
     response = render(request, "classes/join.html", context, status=status)
-    response["Referrer-Policy"] = "no-referrer"
+    # With "no-referrer" browsers send no origin with the form, and the site refuses it.
+    response["Referrer-Policy"] = "same-origin"
     return response
 
 
