@@ -142,6 +142,8 @@ def pupil_required(request: HttpRequest) -> Participant:
 @require_safe
 def class_me(request: HttpRequest) -> HttpResponse:
     """Show a pupil their machine and the table of the class."""
+    if pupil_of(request.session) is None:
+        return redirect("class_code")
     try:
         participant = pupil_required(request)
     except PlayError as error:
