@@ -42,13 +42,13 @@ FONTCONFIG = {"FONTCONFIG_FILE": str(settings.BASE_DIR / "tests" / "data" / "fon
 class LiveSite:
     """The site on a port of its own, which stays the same after a restart."""
 
-    def __init__(self) -> None:
-        self.port = 0
+    def __init__(self, bind: str = "127.0.0.1", host: str = "localhost") -> None:
+        self.bind, self.host, self.port = bind, host, 0
         self.start()
 
     @property
     def url(self) -> str:
-        return f"http://localhost:{self.port}"
+        return f"http://{self.host}:{self.port}"
 
     def start(self) -> None:
         from menace_site.asgi import application
@@ -56,7 +56,7 @@ class LiveSite:
         # Bound before the server starts, so that no other program takes the port.
         self.socket = socket.socket()
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        self.socket.bind(("127.0.0.1", self.port))
+        self.socket.bind((self.bind, self.port))
         self.port = self.socket.getsockname()[1]
         config = uvicorn.Config(
             application, **{**OPTIONS, "lifespan": "off", "log_level": "warning", "timeout_graceful_shutdown": 1}

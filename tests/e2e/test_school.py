@@ -1,0 +1,55 @@
+"""A class at a computer that is reached by its address over http, where browsers refuse what needs https."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from menace_site.local.addresses import own_addresses
+from tests.conftest import CannotTry
+from tests.e2e.axe import violations
+from tests.e2e.conftest import LiveSite, Visitor, Watch
+from tests.e2e.everywhere import options
+from tests.e2e.layout import layout_faults
+from tests.e2e.school import hold_lesson, join_and_play
+from tests.e2e.test_filtered import NO_SOCKETS
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.e2e
+
+HOSTS = [str(address) for address in own_addresses() if address.version == 4]
+
+
+@pytest.fixture(autouse=True)
+def school(settings: Any, watch: Watch) -> Iterator[LiveSite]:
+    """Serve the site a second time, at all addresses of this computer, until every browser is closed."""
+    settings.ALLOWED_HOSTS, settings.LOCAL_HOSTS = [*settings.ALLOWED_HOSTS, *HOSTS], lambda: HOSTS
+    site = LiveSite("0.0.0.0", HOSTS[0] if HOSTS else "127.0.0.1")
+    watch.origin = site.url
+    # Chromium says so on every page without https. The header does no harm there.
+    watch.allow("Cross-Origin-Opener-Policy header has been ignored")
+    yield site
+    assert wait_until(site.is_idle)
+    site.stop()
+
+
+def test_class_by_address_without_https(page: Page, visitor: Visitor, school: LiveSite, cannot_try: CannotTry) -> None:
+    if not HOSTS:
+        cannot_try("a class at the computer’s own address (it has no network)")
+        return
+    hold_lesson(page, visitor(**options(360, 740)), school.url)
+    code = page.locator(".class-code").inner_text()
+    filtered = visitor(**options(360, 740))
+    filtered.add_init_script(NO_SOCKETS)
+    join_and_play(filtered, school.url, code)
+    page.reload()
+    expect(page.locator("#pupils-title")).to_have_text("Pupils (2)")
+
+
+@pytest.mark.parametrize("path", ["/classes/help", "/classes/plans/10", "/classes/plans/45"])
+def test_pages_for_teachers_fit_every_screen(path: str, visitor: Visitor, school: LiveSite) -> None:
+    for width in (360, 1280):
+        page = visitor(**options(width, 800))
+        page.goto(school.url + path)
+        assert violations(page) == layout_faults(page) == []
