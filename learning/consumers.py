@@ -41,8 +41,8 @@ class WatchConsumer(FrameConsumer, ABC):
     Subclasses say which object, what its state is, and how two pieces of news are merged.
     """
 
-    group_of: Callable[[int], str]
-    """The name of the channel-layer group of an object."""
+    group_of: Callable[[int], str | None]
+    """The name of the channel-layer group of an object; ``None`` if news comes without a group."""
     number: int
     """Primary key of the watched object."""
     viewer: Principal
@@ -83,6 +83,8 @@ class WatchConsumer(FrameConsumer, ABC):
         """Send the pending news; after an error, close the socket, so that its page reconnects and gets the state."""
         try:
             await self._tell_in_time(kind)
+        except OSError:  # the client has gone
+            pass
         except Exception:  # no code awaits this task, so an error would go unnoticed
             logger.exception("could not tell %s of %s", kind, self.group)
             await self.give_up()

@@ -321,3 +321,54 @@ class PrivateEntry(TypedDict):
 
     entry: int
     audience: list[int | str] | None
+
+
+class CostlyBox(TypedDict):
+    """The box of a machine whose initial beads, put back, would cost most points; ``cost`` is from 0 to 1."""
+
+    position: str
+    board: list[str | None]
+    move_number: int
+    cost: float
+
+
+class PupilRow(TypedDict):
+    """A pupil's line in the table of a class. Only the teacher gets ``url`` and ``stuck``.
+
+    ``place`` counts within the pupils whose machines play the same side. ``points`` are the exact points against random
+    play, from 0 to 1. ``curve`` has the points of an SVG polyline. ``stuck`` is ``gone`` for a pupil without a socket,
+    ``waiting`` for a pupil without a move for a minute, or empty.
+    """
+
+    number: int
+    name: str
+    side: int
+    side_name: str
+    place: int
+    games: int
+    wins: int
+    draws: int
+    losses: int
+    points: float | None
+    curve: str
+    url: str | None
+    stuck: str
+
+
+class Leader(TypedDict):
+    """The pupil with the best machine of a side, and the box that matters most, if there is one."""
+
+    number: int
+    name: str
+    side: int
+    box: CostlyBox | None
+
+
+class ClassTable(TypedDict):
+    """The table of a class: the pupils in order of side and place, and the best pupil of each side."""
+
+    status: str
+    locked: bool
+    pupils: int
+    rows: list[PupilRow]
+    leaders: list[Leader]

@@ -3,6 +3,7 @@
 from django.urls import path, re_path
 
 from learning.api import ai as api_ai
+from learning.api import classrooms as api_classrooms
 from learning.api import exchange as api_exchange
 from learning.api import experiments as api_experiments
 from learning.api import learn as api_learn
@@ -91,6 +92,7 @@ urlpatterns = [
     re_path(
         r"^api/machines/(?P<ref>[-\w]+)/export/?$", api_exchange.MachineExportView.as_view(), name="api-machine-export"
     ),
+    re_path(r"^api/classes/(?P<classroom_id>\d{1,18})/table/?$", api_classrooms.ClassTableView.as_view()),
     # The API of machines and training runs
     re_path(r"^api/machines/?$", api_machines.MachineListView.as_view(), name="api-machines"),
     re_path(r"^api/machines/(?P<ref>[-\w]+)/?$", api_machines.MachineView.as_view(), name="api-machine"),

@@ -79,12 +79,17 @@ def classroom_seen(viewer: Principal, classroom_id: int) -> Classroom:
     return classroom
 
 
+def pupil_seen(viewer: Principal, classroom: Classroom) -> Participant | None:
+    """Return the viewer as a pupil of a class; ``None`` for its teacher and for projectors."""
+    if viewer.guest is None:
+        return None
+    return classroom.participants.filter(guest=viewer.guest, machine__isnull=False).first()
+
+
 def _sees(viewer: Principal, classroom: Classroom) -> bool:
     if viewer.user_id == classroom.teacher_id or classroom.link_id in viewer.links:
         return True
-    if viewer.guest is None:
-        return False
-    return classroom.participants.filter(guest=viewer.guest, machine__isnull=False).exists()
+    return pupil_seen(viewer, classroom) is not None
 
 
 def classroom_by_secret(secret: str) -> Classroom:

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from games.accounts.forms import refusal_add
 from games.accounts.views import account_required
 from games.exceptions import MalformedError, PlayError
+from games.live.game_view import game_view
 from games.transport.error_responses import form_only, refused
 from learning.access import row_id
 from learning.forms.class_proposals import proposal_of
@@ -64,7 +65,12 @@ def classroom_page(request: HttpRequest, classroom_id: int) -> HttpResponse:
     except PlayError as error:
         return refused(request, error, "classes")
     link_open(request, classroom.link_id)
-    context = {"classroom": classroom, **addresses_of(request, classroom), "pupils": pupils_of(classroom)}
+    context = {
+        "classroom": classroom,
+        **addresses_of(request, classroom),
+        "pupils": pupils_of(classroom),
+        "game": {"layout": game_view(classroom.game_rules)["layout"]},
+    }
     return render(request, "classes/class.html", context)
 
 

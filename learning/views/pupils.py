@@ -15,6 +15,7 @@ from games.accounts.forms import refusal_add
 from games.accounts.identity import pupil_enter, pupil_leave, pupil_of
 from games.accounts.throttles import Guesses
 from games.exceptions import PlayError, TooManyGuessesError
+from games.live.game_view import game_view
 from games.transport.error_responses import form_only, not_found, refused, sent_back, too_many
 from games.transport.metrics import REFUSALS
 from learning.exceptions import ClassNotFoundError, NoPupilError, PupilRemovedError
@@ -151,6 +152,7 @@ def class_me(request: HttpRequest) -> HttpResponse:
     context = {
         "participant": participant,
         "classroom": participant.classroom,
+        "game": {"layout": game_view(participant.classroom.game_rules)["layout"]},
         "machine": participant.machine,
         "is_over": participant.classroom.status == ClassStatus.FINISHED,
     }
@@ -188,7 +190,11 @@ def class_screen(request: HttpRequest, secret: str) -> HttpResponse:
     except ClassNotFoundError as error:
         return not_found(request, error)
     link_open(request, classroom.link_id)
-    context = {"classroom": classroom, **addresses_of(request, classroom)}
+    context = {
+        "classroom": classroom,
+        **addresses_of(request, classroom),
+        "game": {"layout": game_view(classroom.game_rules)["layout"]},
+    }
     response = render(request, "classes/screen.html", context)
     response["Referrer-Policy"] = "no-referrer"
     response["X-Robots-Tag"] = "noindex, nofollow"

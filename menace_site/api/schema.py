@@ -32,6 +32,7 @@ GROUPS = {
     "Look into a machine": "Boxes, beads, values and strength of a machine.",
     "Train a machine": "Training runs, started at once or by a schedule, and their snapshots.",
     "Hold a tournament": "Tournaments of machines and fixed opponents: standings, results and ratings.",
+    "Follow a class": "The table of a class of pupils, each of whom teaches a machine.",
     "Run an experiment": "Repeat published experiments, with a seed.",
     "Watch a machine learn": "The data of the page Watch it learn.",
 }
@@ -45,6 +46,7 @@ GROUP_OF = [
     (r"/api/machines", "Make and keep machines"),
     (r"/api/(training-runs|schedules)", "Train a machine"),
     (r"/api/tournaments", "Hold a tournament"),
+    (r"/api/classes", "Follow a class"),
     (r"/api/experiment", "Run an experiment"),
     (r"/api/learn", "Watch a machine learn"),
 ]

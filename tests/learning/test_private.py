@@ -95,6 +95,7 @@ TABLE: dict[str, list[Ask]] = {
     # A private machine belongs to no class; tests/learning/views/test_classrooms.py asks for machines of classes
     "classes": [Ask("/classes")],
     "classes/new": both("/classes/new"),
+    r"^api/classes/(?P<classroom_id>\d{1,18})/table/?$": [Ask("/api/classes/1/table")],
     "classes/privacy": [Ask("/classes/privacy")],
     "classes/help": [Ask("/classes/help")],
     "classes/plans/<int:minutes>": [Ask("/classes/plans/10")],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,6 +17,9 @@ from beadbox.policies.opponent import Opponent
 from beadbox.policies.table import opponent_policy
 from beadbox.strength.exact import Floats, Strength, at_worst, expected, joined, readable_policy
 from beadbox.strength.graph import graph_compile
+
+MIN_COST = 1e-9
+"""Points that count as more than a rounding error."""
 
 
 def machine_policy(memory: Memory, *, greedy: bool = False) -> Floats:
@@ -85,6 +90,30 @@ def expected_visits(memory: Memory, opponent: Opponent) -> Floats:
     table, graph = memory.table, memory.table.graph
     visits = play_plies(graph.indptr, graph.successor, _both(memory, opponent), graph.limit)[:, 0]
     return visits[table.node_box >= 0]
+
+
+def costliest_box(memory: Memory, opponent: Opponent, within_s: float) -> tuple[int, float] | None:
+    """Return the box whose initial beads, put back, would cost most exact points, and these points.
+
+    Boxes are tried in order of their visit chance against the opponent, until ``within_s`` seconds are over. The result
+    is ``None`` if no box costs points.
+    """
+    table, graph, end = memory.table, memory.table.graph, time.monotonic() + within_s
+    theirs = opponent_policy(table.cabinet.game, opponent, reduced=graph.reduced)
+    points = expected(graph, table.cabinet.side, machine_policy(memory), theirs).score
+    visits = visit_probability(memory, opponent)
+    changed = np.unique(table.slot_box[memory.beads != table.initial])
+    worst: tuple[int, float] | None = None
+    for box in changed[np.argsort(-visits[changed], kind="stable")].tolist():
+        if visits[box] == 0 or time.monotonic() >= end:
+            break
+        trial, slots = memory.copy(), memory.slots(box)
+        trial.beads[slots] = table.initial[slots]
+        trial.totals[box] = table.initial[slots].sum()
+        cost = points - expected(graph, table.cabinet.side, machine_policy(trial), theirs).score
+        if cost > (worst[1] if worst else MIN_COST):
+            worst = box, cost
+    return worst
 
 
 def _both(memory: Memory, opponent: Opponent) -> Floats:

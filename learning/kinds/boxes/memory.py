@@ -40,6 +40,15 @@ def table_load(machine: Machine) -> Memory:
     return Memory.load(table_of(machine), _rows(machine).iterator(chunk_size=5000), machine.n_removed)
 
 
+def tables_load(machines: Sequence[Machine]) -> dict[int, Memory]:
+    """Return :func:`table_load` of several machines by their ids; one query."""
+    rows: dict[int, list[tuple[str, list[int], list[int]]]] = {machine.pk: [] for machine in machines}
+    boxes = HeldBox.objects.filter(machine__in=rows).values_list("machine", "position", "beads", "visits")
+    for pk, position, beads, visits in boxes.iterator(chunk_size=5000) if rows else ():
+        rows[pk].append((position, beads, visits))
+    return {one.pk: Memory.load(table_of(one), rows[one.pk], one.n_removed) for one in machines}
+
+
 def _open_load(machine: Machine) -> OpenMemory:
     rows = _rows(machine)
     if rows.count() > FETCHED_AT_ONCE:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from time import monotonic
 from typing import NamedTuple
 
 from django.core.cache import cache
@@ -14,7 +15,13 @@ from beadbox.learners.boxes.frozen import FrozenBoxes
 from beadbox.learners.boxes.memory import Memory
 from beadbox.learners.boxes.open_memory import OpenMemory
 from beadbox.learners.boxes.rule import BoxRule
-from beadbox.learners.boxes.strength import expected_visits, machine_policy, visit_probability
+from beadbox.learners.boxes.strength import (
+    against_opponent,
+    costliest_box,
+    expected_visits,
+    machine_policy,
+    visit_probability,
+)
 from beadbox.learners.boxes.table import boxes_compile
 from beadbox.names import did_you_mean
 from beadbox.policies.registry import UNIFORM
@@ -23,7 +30,7 @@ from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
 from games.exceptions import MalformedError
 from learning.exceptions import TrainingRefusedError
-from learning.kinds.boxes.memory import MEMORY, table_load
+from learning.kinds.boxes.memory import MEMORY, table_load, tables_load
 from learning.kinds.training import KindTraining, Sampling
 from learning.models import Machine, TournamentEntry
 from learning.selectors.strength import (
@@ -35,9 +42,12 @@ from learning.selectors.strength import (
     policy_strength,
     strength_kept,
 )
+from learning.states import CostlyBox
 
 SAMPLE_GAMES = 100
 """Number of games of a sampled strength against each opponent. The 95 % interval is about ± 0.1."""
+MAX_S = 0.3
+"""Seconds for the points of a class, and for the search for the box that matters most."""
 
 
 def strength_exact(memory: Memory) -> Strength:
@@ -91,6 +101,55 @@ def visits_of_box(machine: Machine, position: str) -> list[tuple[str, Visits]]:
     """Return how a game against each opponent of the strength opens a box, by slug; none if it cannot be computed."""
     found = [(slug, box_visits(machine, slug)) for slug in STRENGTH_OPPONENTS]
     return [(slug, visits[position]) for slug, visits in found if visits is not None]
+
+
+def _key(figure: str, machine: Machine) -> str:
+    return f"{figure}:{machine.pk}:{machine.created_at.timestamp()}:{machine.n_lessons}"
+
+
+def _costliest(machine: Machine) -> CostlyBox | dict[str, object]:
+    """Return the box that matters most; empty without one, because the cache does not keep ``None``."""
+    memory = table_load(machine)
+    found = costliest_box(memory, UNIFORM["random"], MAX_S)
+    if found is None:
+        return {}
+    box, cost = found
+    key, game = memory.table.keys[box], machine.game_rules
+    return {
+        "position": key,
+        "board": list(game.pieces(game.decode(key))),
+        "move_number": int(memory.table.move_number[box]) + 1,
+        "cost": cost,
+    }
+
+
+def class_points(machines: Sequence[Machine]) -> dict[int, float]:
+    """Return the exact points of machines against random play, by id, in at most one query.
+
+    Machines are left out whose points are not exact, or would take too long now.
+    """
+    keys = {_key("points", one): one for one in machines if one.game_rules.listable}
+    known: dict[str, float] = cache.get_many(keys)
+    end = monotonic() + MAX_S
+    new = dict[str, float]()
+    for pk, memory in tables_load([one for key, one in keys.items() if key not in known]).items():
+        if monotonic() >= end:
+            break
+        key = next(key for key, one in keys.items() if one.pk == pk)
+        new[key] = against_opponent(memory, UNIFORM["random"]).score
+    if new:
+        cache.set_many(new, STRENGTH_CACHE_S)
+    return {keys[key].pk: points for key, points in (known | new).items()}
+
+
+def costliest(machine: Machine) -> CostlyBox | None:
+    """Return the box that matters most for :func:`class_points`, in at most one query, if there is one."""
+    if not machine.game_rules.listable:
+        return None
+    found: CostlyBox | None = cache.get_or_set(
+        _key("costliest", machine), lambda: _costliest(machine), STRENGTH_CACHE_S
+    )
+    return found or None
 
 
 class BoxesTraining(KindTraining):

@@ -23,7 +23,7 @@ from tests.factories import api_with, guest, machine, play_out, room, trained_ma
 from tests.schema import differences
 
 pytestmark = pytest.mark.django_db
-COMPARED_ELSEWHERE = ("/api/ai", "/api/experiment", "/api/games", "/api/rooms")
+COMPARED_ELSEWHERE = ("/api/classes", "/api/ai", "/api/experiment", "/api/games", "/api/rooms")
 
 
 @pytest.fixture

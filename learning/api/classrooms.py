@@ -1,0 +1,31 @@
+"""The table of a class, for pages whose socket is blocked."""
+
+from __future__ import annotations
+
+from drf_spectacular.utils import OpenApiResponse, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from games.accounts.principal import Principal
+from games.live.api import NewsView
+from games.live.serializers import refusals
+from learning.exceptions import NotYourClassError
+from learning.kinds.boxes.class_table import classroom_table, pupil_note, table_redacted
+from learning.selectors.classrooms import classroom_seen, pupil_seen
+from learning.states import ClassTable
+
+
+class ClassTableView(NewsView):
+    """The table of a class, for its teacher, its pupils, and browsers that have opened its page for the projector."""
+
+    @extend_schema(
+        operation_id="classes_table",
+        responses={200: OpenApiResponse(ClassTable, "As the frame `table`."), **refusals(NotYourClassError)},
+    )
+    def get(self, request: Request, classroom_id: int) -> Response:
+        """Return the pupils of the class in order of points, at most a second old."""
+        viewer = Principal.of(request.user)
+        classroom = classroom_seen(viewer, int(classroom_id))
+        if (pupil := pupil_seen(viewer, classroom)) is not None:
+            pupil_note(pupil.pk, "rest")
+        return Response(table_redacted(classroom_table(classroom), is_teacher=viewer.user_id == classroom.teacher_id))

@@ -1,0 +1,196 @@
+/**
+ * The class of a pupil, a teacher or a projector: it fills the table, tells of pauses, and turns the projector's pages.
+ *
+ * A page without a table only needs to know whether the class is paused. Nothing here needs https.
+ */
+
+import { boardPicture } from "./diagram.js";
+import { byId, pageData } from "./dom.js";
+import { heads, html, nothing, render } from "./lit.js";
+import { Socket, trouble } from "./socket.js";
+import { figure, perHundred } from "./words.js";
+
+/** @typedef {{position: string, board: Pieces, move_number: number, cost: number}} CostlyBox */
+/** @typedef {{number: number, name: string, side: number, box: CostlyBox|null}} Leader */
+/** @typedef {Record<"number"|"side"|"place"|"games"|"wins"|"draws"|"losses", number>} Counts */
+/** @typedef {{name: string, side_name: string, points: number|null, curve: string, url: string|null, stuck: string}} Facts */
+/** @typedef {Counts & Facts} Row */
+/** @typedef {{status: string, locked: boolean, rows: Row[], leaders: Leader[]}} ClassTable */
+
+/** Rows of one column of the projector, and of a page. */
+const ROWS_OF_COLUMN = 20;
+const ROWS_OF_PAGE = 2 * ROWS_OF_COLUMN;
+const FEW_ROWS = 10;
+const PAGE_MS = 8_000;
+/** @type {Record<string, string>} */
+const STUCK_WORDS = { gone: "page closed", waiting: "no move for a minute" };
+/** @type {Record<string, string>} */
+const CLOSED_WORDS = {
+  paused: "Your teacher has paused the class. Look up.",
+  finished: "The class is over. You can take your machine home.",
+};
+
+const place = document.getElementById("class-table");
+const screen = document.querySelector("[data-screen]");
+const bar = document.querySelector("[data-class-bar]");
+const pause = document.getElementById("class-pause");
+const classroom = (place ?? bar)?.dataset.class;
+const own = Number(place?.dataset.number);
+const game = pageData("class-game");
+/** @type {ClassTable|null} */
+let latest = null;
+let page = 0;
+
+/** Handles a frame of the socket. */
+function receive(/** @type {Frame} */ { type, data }) {
+  if (type === "error") say(data.detail);
+  if (type !== "joined" && type !== "table") return;
+  showPause(data.status);
+  if (place && data.rows) {
+    latest = data;
+    draw();
+  }
+}
+
+/** Covers the board while the class is paused, on the pages of a pupil. */
+function showPause(/** @type {string} */ status) {
+  if (!pause) return;
+  const words = CLOSED_WORDS[status] ?? "";
+  pause.hidden = !words;
+  if (pause.textContent !== words) pause.textContent = words;
+  const board = document.querySelector("[data-room] #board");
+  pause.classList.toggle("is-over-board", Boolean(board));
+  board?.toggleAttribute("inert", Boolean(words));
+}
+
+function draw() {
+  if (!latest || !place) return;
+  place.querySelector(".until-scripts")?.remove();
+  if (screen) drawScreen(latest, place);
+  else drawTable(latest, place);
+}
+
+const numbers = (/** @type {Row} */ row) =>
+  [row.games, row.wins, row.draws, row.losses].map((n) => html`<td class="figure">${figure(n)}</td>`);
+const points = (/** @type {number|null} */ value) => (value === null ? "–" : (100 * value).toFixed(1));
+
+function curve(/** @type {string} */ line) {
+  return html`<td class="class-curve"><svg viewBox="0 -1 100 32" aria-hidden="true"><polyline points=${line} /></svg></td>`;
+}
+
+function drawTable(/** @type {ClassTable} */ table, /** @type {HTMLElement} */ at) {
+  const isTeacher = table.rows.some(({ url }) => url);
+  const columns = [
+    html`<span class="visually-hidden">Place</span>`,
+    "Machine of",
+    "Games",
+    "Won",
+    "Drawn",
+    "Lost",
+    "Points",
+    "Curve",
+  ];
+  render(
+    [
+      table.leaders.map((leader) => html`<p class="class-leader">${why(leader, table)}</p>`),
+      table.rows.length
+        ? html`<div class="scroll" tabindex="0" role="region" aria-label="Table of the class"><table class="class-rows">
+            ${heads(isTeacher ? [...columns, "Stuck"] : columns, 2)}
+            <tbody>${table.rows.map((row) => tableRow(row, table, isTeacher))}</tbody>
+          </table></div>
+          <p class="small soft">Points of 100 are exact: they count many games against random play. A draw is half a win.</p>`
+        : html`<p class="soft">No pupil has joined yet.</p>`,
+    ],
+    at,
+  );
+}
+
+function tableRow(/** @type {Row} */ row, /** @type {ClassTable} */ table, /** @type {boolean} */ isTeacher) {
+  const name = row.url ? html`<a href=${row.url}>${row.name}</a>` : row.name;
+  const side = hasTwoSides(table) ? html`<small class="soft"> ${row.side_name}</small>` : nothing;
+  return html`<tr class=${row.number === own ? "is-own" : nothing}>
+    <td class="figure">${row.games ? `${row.place}.` : "–"}</td>
+    <th scope="row">${name}${row.number === own ? html` <b>(you)</b>` : nothing}${side}</th>
+    <td class="figure"><b>${points(row.points)}</b></td>${numbers(row)}${curve(row.curve)}
+    ${isTeacher ? html`<td>${row.stuck ? html`<b class="class-stuck">! ${STUCK_WORDS[row.stuck]}</b>` : nothing}</td>` : nothing}
+  </tr>`;
+}
+
+const hasTwoSides = (/** @type {ClassTable} */ { rows }) => rows.some(({ side }) => side !== rows[0].side);
+
+/** Says who is ahead, and why. */
+function why(/** @type {Leader} */ { name, side, box }, /** @type {ClassTable} */ table) {
+  const among = hasTwoSides(table) ? ` of those that play ${["first", "second"][side]}` : "";
+  const lead = `${name} is ahead${among}.`;
+  if (!box) return lead;
+  const cost = `This box is worth ${perHundred(Number(box.cost.toPrecision(2)))} points of 100 to it.`;
+  return html`${game ? boardPicture(game.layout, box.board, { size: 90 }) : nothing}<span>${lead} ${cost}</span>`;
+}
+
+function drawScreen(/** @type {ClassTable} */ table, /** @type {HTMLElement} */ at) {
+  const pages = Math.max(1, Math.ceil(table.rows.length / ROWS_OF_PAGE));
+  page %= pages;
+  const rows = table.rows.slice(page * ROWS_OF_PAGE, (page + 1) * ROWS_OF_PAGE);
+  const isSmall = table.rows.length > 2 * FEW_ROWS;
+  const size = isSmall ? ROWS_OF_COLUMN : FEW_ROWS;
+  const columns = [rows.slice(0, size), rows.slice(size)].filter((column) => column.length);
+  at.className = `screen-tables ${isSmall ? "has-many" : "has-few"}`;
+  render(
+    columns.map((column) => screenColumn(column, table)),
+    at,
+  );
+  const closed = { paused: "The class is paused.", finished: "The class is over." }[table.status];
+  const leader = table.leaders[Math.floor(Date.now() / PAGE_MS) % (table.leaders.length || 1)];
+  const words = closed ?? (leader ? why(leader, table) : `${figure(table.rows.length)} have joined.`);
+  render(words, byId("screen-why"));
+  byId("screen-page").textContent = pages > 1 ? `page ${page + 1} of ${pages}` : "";
+}
+
+function screenColumn(/** @type {Row[]} */ rows, /** @type {ClassTable} */ table) {
+  const titles = ["Games played", "Won", "Drawn", "Lost", "Exact points of 100 against random play"];
+  const letters = ["P", "W", "D", "L", "Pts"];
+  const mark = (/** @type {Row} */ row) => (hasTwoSides(table) ? ["① ", "② "][row.side] : "");
+  return html`<table class="screen-rows"><thead><tr>
+      <th></th><th scope="col">Machine of</th>
+      ${letters.map((letter, n) => html`<th scope="col" class="figure"><abbr title=${titles[n]}>${letter}</abbr></th>`)}
+      <th></th></tr></thead>
+    <tbody>${rows.map(
+      (row) => html`<tr><td class="figure">${row.games ? row.place : ""}</td>
+        <th scope="row"><span>${mark(row)}${row.name}</span></th>${numbers(row)}
+        <td class="figure"><b>${points(row.points)}</b></td>${curve(row.curve)}</tr>`,
+    )}</tbody></table>`;
+}
+
+function say(/** @type {string} */ words) {
+  const problem = document.getElementById("class-trouble") ?? byId("site-trouble");
+  problem.hidden = !words;
+  problem.textContent = words;
+}
+
+function showConnection(/** @type {SocketStatus} */ status) {
+  // The page of a match has a socket of its own, which reports.
+  if (!document.querySelector("[data-room]")) say(trouble(status, "The connection is lost. The page tries again."));
+}
+
+if (screen) {
+  setInterval(() => {
+    page += 1;
+    draw();
+  }, PAGE_MS);
+  const code = byId("screen-qr");
+  const show = (/** @type {boolean} */ isShown) => {
+    code.hidden = !isShown;
+    (isShown ? code : byId("show-qr")).focus();
+  };
+  byId("show-qr").addEventListener("click", () => show(true));
+  code.addEventListener("click", () => show(false));
+  document.addEventListener("keydown", ({ key }) => key === "Escape" && !code.hidden && show(false));
+}
+if (classroom) {
+  const query = place ? "" : "?only=status";
+  const api = `/api/classes/${classroom}`;
+  new Socket(`${api}/ws${query}`, receive, showConnection, {
+    news: `${api}/table`,
+    frame: (data) => ({ type: "joined", data }),
+  });
+}

@@ -1,0 +1,260 @@
+"""The table of a class: rows, queries, access and socket."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from channels.db import database_sync_to_async
+from django.core.cache import cache
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from beadbox.learners.boxes.memory import Memory
+from beadbox.learners.boxes.strength import against_opponent, costliest_box
+from beadbox.policies.registry import UNIFORM
+from games.live.play import match_play_move
+from games.live.store import room_get
+from games.models import Ply
+from learning import class_consumers
+from learning.class_consumers import ClassTicker
+from learning.kinds.boxes.class_table import classroom_table, pupil_note
+from learning.kinds.boxes.memory import table_load
+from learning.models import Classroom, ClassStatus, Machine, Participant
+from learning.services.classrooms import (
+    ClassPlan,
+    classroom_delete,
+    classroom_open,
+    classroom_set_status,
+    classroom_update,
+)
+from learning.services.participants import participant_join, participant_play, participant_remove, person_of
+from tests.factories import play_out, room_view, user
+from tests.sockets import RunSocket
+
+pytestmark = pytest.mark.django_db
+in_db = database_sync_to_async
+
+
+@pytest.fixture(autouse=True)
+def _fresh_cache() -> None:
+    cache.clear()
+
+
+def a_class(n_pupils: int = 2, side: int | None = 1, game: str = "hexapawn") -> tuple[Classroom, list[Participant]]:
+    plan = ClassPlan(
+        name="7b", game=game, side=side, preset="", n_pupils=24, minutes=30, opponent="perfect", allows_names=False
+    )
+    classroom = classroom_open(user=user("teacher"), plan=plan)
+    join = [participant_join(classroom_id=classroom.pk, guest=uuid4(), words=(n, n)) for n in range(n_pupils)]
+    return classroom, join
+
+
+def fresh_table(classroom: Classroom) -> Any:
+    """Return the table of the class, computed again without the cache."""
+    cache.delete(f"class-table:{classroom.pk}")
+    classroom.refresh_from_db()
+    return classroom_table(classroom)
+
+
+def play(pupil: Participant) -> None:
+    play_out(participant_play(pupil).room.code, person_of(pupil))
+
+
+def test_table_has_exact_points_and_the_box_that_matters_most() -> None:
+    classroom, (_, second) = a_class()
+    empty = fresh_table(classroom)
+    assert (empty["status"], empty["locked"], empty["pupils"], empty["leaders"]) == ("open", False, 2, [])
+    for _ in range(8):
+        play(second)
+    table = fresh_table(classroom)
+    rows = {row["number"]: row for row in table["rows"]}
+    assert second.machine_id is not None
+    machine = Machine.objects.get(pk=second.machine_id)
+    memory = table_load(machine)
+    assert rows[2]["points"] == pytest.approx(against_opponent(memory, UNIFORM["random"]).score)
+    assert (rows[2]["games"], rows[2]["name"]) == (8, second.name)
+    assert rows[2]["wins"] + rows[2]["draws"] + rows[2]["losses"] == 8
+    assert [row["place"] for row in table["rows"]] == [1, 2]
+    assert table["rows"] == sorted(table["rows"], key=lambda row: -row["points"])
+    assert rows[2]["curve"].count(",") >= 1
+    best = next((leader for leader in table["leaders"]), None)
+    found = costliest_box(memory, UNIFORM["random"], 5)
+    if rows[2]["place"] == 1:
+        assert best is not None
+        assert (best["box"] is None) == (found is None)
+        if found is not None:
+            assert best["box"]["position"] == memory.table.keys[found[0]]
+            assert best["box"]["cost"] == pytest.approx(found[1])
+
+
+def test_costliest_box_is_that_of_the_definition() -> None:
+    classroom, (pupil,) = a_class(1)
+    machine = pupil.machine
+    assert machine is not None
+    memory = Memory.fresh(table_load(machine).table)
+    assert costliest_box(memory, UNIFORM["random"], 5) is None
+    for box in range(memory.table.n_boxes):
+        slots = memory.slots(box)
+        memory.beads[slots.start] += 5 + box
+    memory.__post_init__()
+    points = against_opponent(memory, UNIFORM["random"]).score
+    costs = []
+    for box in range(memory.table.n_boxes):
+        trial, slots = memory.copy(), memory.slots(box)
+        trial.beads[slots] = memory.table.initial[slots]
+        trial.__post_init__()
+        costs.append(points - against_opponent(trial, UNIFORM["random"]).score)
+    found = costliest_box(memory, UNIFORM["random"], 60)
+    assert found is not None
+    assert found[1] == pytest.approx(max(costs))
+    assert costs[found[0]] == pytest.approx(max(costs))
+    assert classroom.is_open
+
+
+def test_half_and_half_ranks_each_side_alone() -> None:
+    classroom, pupils = a_class(4, side=None)
+    for pupil in pupils:
+        play(pupil)
+    table = fresh_table(classroom)
+    assert [(row["side"], row["place"]) for row in table["rows"]] == [(0, 1), (0, 2), (1, 1), (1, 2)]
+    assert [leader["side"] for leader in table["leaders"]] == [0, 1]
+
+
+def test_hidden_names_are_numbers() -> None:
+    classroom, (first, _) = a_class()
+    classroom_update(user=classroom.teacher, classroom_id=classroom.pk, hides_names=True)
+    table = fresh_table(classroom)
+    assert {row["name"] for row in table["rows"]} == {"Pupil 1", "Pupil 2"}
+    assert first.name not in str(table)
+
+
+def test_teacher_sees_which_pupil_is_stuck() -> None:
+    classroom, (gone, waiting) = a_class()
+    room = participant_play(waiting).room
+    pupil_note(waiting.pk, "page")
+    stuck = {row["number"]: row["stuck"] for row in fresh_table(classroom)["rows"]}
+    assert stuck == {1: "gone", 2: ""}
+    match_play_move(code=room.code, person=person_of(waiting), move=legal_move(room.code))
+    Ply.objects.update(played_at=timezone.now() - timedelta(seconds=61))
+    assert {row["number"]: row["stuck"] for row in fresh_table(classroom)["rows"]}[2] == "waiting"
+    classroom_set_status(user=classroom.teacher, classroom_id=classroom.pk, status=ClassStatus.PAUSED)
+    assert {row["stuck"] for row in fresh_table(classroom)["rows"]} == {""}
+    assert gone.machine_id
+
+
+def legal_move(code: str) -> str:
+    return str(room_view(room_get(code))["legal_moves"][0])
+
+
+def queries(call: Callable[[], object]) -> int:
+    with CaptureQueriesContext(
+        connection,
+    ) as captured:
+        call()
+    return len(captured)
+
+
+def test_table_needs_at_most_six_queries_however_large_the_class() -> None:
+    classroom, pupils = a_class(12, side=None)
+    for pupil in pupils:
+        play(pupil)
+    assert queries(lambda: fresh_table(classroom)) <= 6 + 1  # one reads the class again
+    n_kept = queries(lambda: fresh_table(classroom))
+    assert n_kept <= 3 + 1, "no lesson since then: no boxes are read"
+    assert queries(lambda: [classroom_table(classroom) for _ in range(30)]) <= n_kept, "once a second for all viewers"
+
+
+def browser_of(pupil: Participant) -> Client:
+    browser = Client()
+    browser.post("/class", {"code": pupil.code})
+    return browser
+
+
+def test_only_the_class_sees_the_table() -> None:
+    classroom, (pupil, removed) = a_class()
+    url = f"/api/classes/{classroom.pk}/table"
+    child, out = browser_of(pupil), browser_of(removed)
+    teacher, other_teacher, projector, guest = Client(), Client(), Client(), Client()
+    teacher.force_login(classroom.teacher)
+    other_teacher.force_login(user("other"))
+    projector.get(f"/class/screen/{classroom.link.secret}")
+    participant_remove(user=classroom.teacher, participant_id=removed.pk)
+    elsewhere = classroom_open(
+        user=user("third"),
+        plan=ClassPlan(
+            name="8a", game="hexapawn", side=1, preset="", n_pupils=2, minutes=9, opponent="perfect", allows_names=False
+        ),
+    )
+    stranger = browser_of(participant_join(classroom_id=elsewhere.pk, guest=uuid4(), words=(1, 1)))
+    for client in (other_teacher, guest, out, stranger):
+        assert client.get(url).json()["code"] == "not_your_class"
+        assert client.get(url).status_code == 404
+    for client in (child, projector):
+        row = client.get(url).json()["rows"][0]
+        assert (row["url"], row["stuck"]) == (None, "")
+    row = teacher.get(url).json()["rows"][0]
+    assert row["url"].startswith("/machines/")
+    assert cache.get(f"class-here:{pupil.pk}") == "rest"
+
+
+# The socket
+
+
+def path(classroom: Classroom, query: str = "") -> str:
+    return f"/api/classes/{classroom.pk}/ws{query}"
+
+
+def class_for_sockets() -> tuple[Classroom, Participant, str, str]:
+    """A class, a pupil, and the sessions of the pupil and of the teacher."""
+    classroom, (pupil,) = a_class(1)
+    teacher = Client()
+    teacher.force_login(classroom.teacher)
+    return classroom, pupil, browser_of(pupil).session.session_key or "", teacher.session.session_key or ""
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_socket_sends_the_table_when_it_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(class_consumers, "TABLE_EVERY_S", 0.05)
+    classroom, pupil, child, teacher = await in_db(class_for_sockets)()
+    async with (
+        RunSocket(path(classroom), session=child) as page,
+        RunSocket(path(classroom, "?only=status"), session=child) as bar,
+        RunSocket(path(classroom), session=teacher) as teacher_page,
+        RunSocket(path(classroom)) as guest,
+    ):
+        assert (await guest.expect("error"))["code"] == "not_your_class"
+        assert (await page.expect("joined"))["rows"][0]["stuck"] == ""
+        assert await bar.expect("joined") == {"status": "open", "locked": False}
+        assert (await teacher_page.expect("joined"))["rows"][0]["url"]
+        assert len(ClassTicker.tickers) == 1
+        await in_db(classroom_set_status)(user=classroom.teacher, classroom_id=classroom.pk, status=ClassStatus.PAUSED)
+        assert (await page.expect("table"))["status"] == "paused"
+        assert await bar.expect("table") == {"status": "paused", "locked": False}
+        await in_db(participant_remove)(user=classroom.teacher, participant_id=pupil.pk)
+        for socket in (page, bar):
+            assert (await socket.expect("error"))["code"] == "not_your_class"
+            assert (await socket.receive_output())["code"] == 4404
+    assert not ClassTicker.tickers, "the ticker ends with its last socket"
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_sockets_of_a_deleted_class_are_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(class_consumers, "TABLE_EVERY_S", 0.05)
+    classroom, _, _, teacher = await in_db(class_for_sockets)()
+    async with RunSocket(path(classroom), session=teacher) as teacher_page:
+        await teacher_page.expect("joined")
+        await in_db(classroom_delete)(user=classroom.teacher, classroom_id=classroom.pk)
+        assert (await teacher_page.expect("error"))["code"] == "not_your_class"
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_pupil_is_gone_when_the_last_page_closes() -> None:
+    classroom, pupil, child, _ = await in_db(class_for_sockets)()
+    async with RunSocket(path(classroom), session=child) as page:
+        await page.expect("joined")
+        assert cache.get(f"class-here:{pupil.pk}")
+    assert cache.get(f"class-here:{pupil.pk}") is None
