@@ -157,7 +157,7 @@ def play_out(code: str, person: Principal) -> dict[str, Any]:
 
 
 def stranger() -> Principal:
-    """Return a new guest who is not in any room."""
+    """Return a new guest without a room."""
     return Principal(guest=uuid4())
 
 

@@ -1,4 +1,4 @@
-"""The table of a class, for pages whose socket is blocked."""
+"""The table of a class, for pages on networks that block sockets."""
 
 from __future__ import annotations
 
