@@ -164,9 +164,6 @@ class Browser:
 class Match:
     """The page of a match, on which a pupil plays. Subclasses send and receive by polling or by a socket."""
 
-    starts_again = False
-    """Whether this pupil starts the next match whatever their side."""
-
     def __init__(self, browser: Browser, page: Answer) -> None:
         self.browser, self.lesson = browser, browser.lesson
         self.state, self.roles = page.data("state"), page.data("roles")
@@ -199,8 +196,7 @@ class Match:
                     if seat["machine"]:
                         await self.look_at(seat["machine"]["id"])
                 await asyncio.sleep(random.uniform(*self.lesson.quick_s))
-                is_over = self.state["number"] == shown_number and self.state["status"] == "finished"
-                if is_over and (self.starts_again or "X" in self.roles):
+                if self.state["number"] == shown_number and self.state["status"] == "finished" and "X" in self.roles:
                     await self.send("reset", {"swap": False})
             else:
                 self.has_changed.clear()

@@ -15,7 +15,7 @@ import threading
 import time
 import urllib.request
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -48,8 +48,6 @@ class Site:
     port: int
     host: str
     database: str
-    restart: Callable[[], None] = lambda: None
-    """Stops the whole site, starts it again, and waits until it answers."""
 
     def log_statements(self, is_on: bool) -> None:
         """Turn the log of statements, with their durations, on or off in the server."""
@@ -77,27 +75,15 @@ def running_site(**settings: str) -> Iterator[Site]:
     var = Path(tempfile.mkdtemp(prefix="beadbox-bench-"))
     prepare(var)
     env = {**of_a_shell(), **settings, "BEADBOX_VAR": str(var), "BEADBOX_LOCAL": "1", "PORT": str(port)}
-    running = []
     with (var / "supervisor.log").open("wb") as log:
-
-        def start() -> None:
-            command = [sys.executable, "-m", "menace_site.local.supervisor"]
-            running.append(processes.spawn(command, death_signal=signal.SIGTERM, env=env, output=log))
-            assert wait_until(lambda: answers_at("localhost", port)), (var / "supervisor.log").read_text()
-
-        def stop() -> None:
-            processes.stop(dict.fromkeys(running, signal.SIGTERM), timeout_s=HANG_S)
-            running.clear()
-
-        def restart() -> None:
-            stop()
-            start()
-
+        site = processes.spawn(
+            [sys.executable, "-m", "menace_site.local.supervisor"], death_signal=signal.SIGTERM, env=env, output=log
+        )
         try:
-            start()
-            yield Site(var, port, "127.0.0.1", f"host={servers.socket_dir(var)} user=app dbname=app", restart)
+            assert wait_until(lambda: answers_at("localhost", port)), (var / "supervisor.log").read_text()
+            yield Site(var, port, "127.0.0.1", f"host={servers.socket_dir(var)} user=app dbname=app")
         finally:
-            stop()
+            processes.stop({site: signal.SIGTERM}, timeout_s=HANG_S)
             shutil.rmtree(var, ignore_errors=True)
 
 
