@@ -13,7 +13,7 @@ from games.accounts.principal import Principal
 from games.exceptions import PlayError
 from games.live.consumers import ASK_AGAIN_S, in_thread
 from learning.consumers import WatchConsumer
-from learning.kinds.boxes.class_table import classroom_table, pupil_gone, pupil_note, table_redacted
+from learning.kinds.class_table import classroom_table, pupil_gone, pupil_note, table_redacted
 from learning.models import Classroom, Participant
 from learning.selectors.classrooms import classroom_seen, pupil_seen
 from learning.states import ClassTable

@@ -10,12 +10,14 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from posixpath import dirname, normpath
+from typing import Any
 from urllib.parse import quote
 
 from django import template
 from django.contrib.staticfiles import finders
+from django.core.serializers.json import DjangoJSONEncoder
 from django.templatetags.static import static
-from django.utils.html import format_html, format_html_join
+from django.utils.html import format_html, format_html_join, json_script
 from django.utils.safestring import SafeString, mark_safe
 
 register = template.Library()
@@ -58,6 +60,19 @@ def inline(path: str) -> SafeString:
     """Return the text of a static file for use within a page. Pictures of a style sheet are embedded."""
     text = PICTURE.sub(lambda match: f"url(data:image/svg+xml,{quote(_text(match[1]))})", _text(path))
     return mark_safe(NOT_RUN.sub("", text).replace("</script", r"<\/script"))  # noqa: S308  # our own files
+
+
+class CompactJson(DjangoJSONEncoder):
+    """JSON without blanks."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{**options, "separators": (",", ":")})
+
+
+@register.filter
+def compact_json(value: object, block: str) -> SafeString:
+    """Return the HTML of a JSON block without blanks, for saved pages."""
+    return json_script(value, block, CompactJson)
 
 
 @register.simple_tag

@@ -10,7 +10,7 @@ from games.accounts.principal import Principal
 from games.live.api import NewsView
 from games.live.serializers import refusals
 from learning.exceptions import NotYourClassError
-from learning.kinds.boxes.class_table import classroom_table, pupil_note, table_redacted
+from learning.kinds.class_table import classroom_table, pupil_note, table_redacted
 from learning.selectors.classrooms import classroom_seen, pupil_seen
 from learning.states import ClassTable
 

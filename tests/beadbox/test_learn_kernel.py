@@ -183,9 +183,9 @@ def test_browser_training_equals_the_readable_machine(slug: str, half: int) -> N
         assert found["beads"] == one.beads(), plan
         assert found["tally"] == [one.tally.wins, one.tally.draws, one.tally.losses, one.machine.n_removed], plan
         assert_same_game(plan, one, found["game"], found["keys"])
-        memory = Memory.fresh(plan.table)
+        memory = Memory.fresh(boxes_compile(plan.game, plan.side, plan.rule))
         memory.beads[:] = found["beads"][: len(memory.beads)]
-        memory = Memory(plan.table, memory.beads, memory.visits)
+        memory = Memory(memory.table, memory.beads, memory.visits)
         exact = [against_opponent(memory, UNIFORM[name]).score for name in MEASURES[:-1]] + [worst_case(memory).score]
         assert [one["score"] for one in found["strengths"]] == pytest.approx(exact, abs=1e-12), plan
         limits = [None] * len(MEASURES) if game.always_ends else pytest.approx(chances_of_limit(memory), abs=1e-12)

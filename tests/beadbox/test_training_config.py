@@ -10,6 +10,7 @@ from beadbox.learners.boxes.band import N_MACHINES, band_marks, band_measure
 from beadbox.learners.boxes.memory import Memory
 from beadbox.learners.boxes.presets import DEFAULT_PRESETS, PRESETS
 from beadbox.learners.boxes.strength import against_opponent
+from beadbox.learners.boxes.table import boxes_compile
 from beadbox.learners.boxes.training_address import USUAL_TEACHER
 from beadbox.learners.boxes.training_config import (
     MEASURES,
@@ -33,10 +34,12 @@ def config(teacher="random", *, game=GAME, side=Side.FIRST, preset="michie-1961"
 
 def train_plainly(plan: TrainingConfig, n_games: int) -> Memory:
     """The machine after plain training."""
-    memory, rng = Memory.fresh(plan.table), RandomSource(plan.seed)
+    memory, rng = Memory.fresh(boxes_compile(plan.game, plan.side, plan.rule)), RandomSource(plan.seed)
     if plan.teacher == "machine":
         partner = config(game=plan.game, side=plan.side.other)
-        memory.train_against(Memory.fresh(partner.table), n_games, rng, opponent_learns=True)
+        memory.train_against(
+            Memory.fresh(boxes_compile(partner.game, partner.side, partner.rule)), n_games, rng, opponent_learns=True
+        )
     else:
         memory.train(UNIFORM[plan.teacher], n_games, rng)
     return memory

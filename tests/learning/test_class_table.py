@@ -21,8 +21,8 @@ from games.live.store import room_get
 from games.models import Ply
 from learning import class_consumers
 from learning.class_consumers import ClassTicker
-from learning.kinds.boxes.class_table import classroom_table, pupil_note
 from learning.kinds.boxes.memory import table_load
+from learning.kinds.class_table import classroom_table, pupil_note
 from learning.models import Classroom, ClassStatus, Machine, Participant
 from learning.services.classrooms import (
     ClassPlan,

@@ -429,6 +429,7 @@ def test_every_socket_is_tested_here() -> None:
         "^api/site/ws$",  # the same for every client, without data of others
         r"^api/machines/(?P<machine_id>\d{1,18})/ws$",
         r"^api/training-runs/(?P<run_id>\d{1,18})/ws$",
+        r"^api/classes/(?P<classroom_id>\d{1,18})/ws$",  # tests/learning/test_class_table.py
         r"^api/tournaments/(?P<tournament_id>\d{1,18})/ws$",
     }
 

@@ -325,7 +325,7 @@ def test_rules_and_dashboard_use_existing_metrics() -> None:
         name for one in there for name in (one.name, f"{one.name}_total", f"{one.name}_bucket", f"{one.name}_count")
     }
     assert names <= existing
-    assert len(rules) == 11
+    assert len(rules) == 12
     page = (BASE_DIR / "docs" / "operating.md").read_text()
     for rule in rules:
         assert {"summary", "reason", "action"} <= set(rule["annotations"])

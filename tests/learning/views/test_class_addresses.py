@@ -99,7 +99,7 @@ def test_page_of_a_class_shows_its_addresses(teacher_browser: Client, classroom:
     assert "Only this computer reaches the site now" in page
     settings.LOCAL_HOSTS = lambda: HOSTS
     page = teacher_browser.get(f"/classes/{classroom.pk}", headers={"Host": "localhost"}).content.decode()
-    assert f"At <b>http://{HOSTS[0]}/class</b>" in page
+    assert f'At <b class="class-url">http://{HOSTS[0]}/class</b>' in page
     assert f"http://{HOSTS[0]}/class/join/{classroom.secret}" in page
     assert "http://localhost/class/join" not in page
 
