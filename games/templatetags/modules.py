@@ -63,7 +63,7 @@ def inline(path: str) -> SafeString:
 
 
 class CompactJson(DjangoJSONEncoder):
-    """JSON without blanks."""
+    """Encoder of JSON that writes no blanks between values."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{**options, "separators": (",", ":")})
