@@ -1,4 +1,4 @@
-"""What machines with boxes learn in one lesson, from a simulation of many machines with a simulated pupil."""
+"""A forecast of one lesson: many machines with boxes learn from a simulated pupil."""
 
 from __future__ import annotations
 

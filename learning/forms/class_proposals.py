@@ -13,6 +13,7 @@ from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get
 from learning.forms.classrooms import MAX_MINUTES, SMALL
 from learning.forms.games import n_boxes, usual_games
+from learning.models import class_sides
 from learning.selectors.game_facts import PLY_S
 from learning.services.classrooms import ClassPlan, plan_check
 from learning.services.machines import preset_usual
@@ -43,7 +44,7 @@ def proposal_of(plan: ClassPlan) -> Proposal:
         ClassRefusedError: no class can play this game by this rule.
     """
     game = plan_check(plan)
-    sides = _sides(plan)
+    sides = class_sides(plan.side)
     forecasts = [_forecast(plan, side) for side in sides]
     name = personal_machine_name(game, sides[0]) if len(sides) == 1 else game.name
     n_games = forecasts[0].n_games
@@ -65,10 +66,6 @@ def proposal_of(plan: ClassPlan) -> Proposal:
     )
 
 
-def _sides(plan: ClassPlan) -> tuple[Side, ...]:
-    return tuple(Side) if plan.side is None else (plan.side,)
-
-
 def _game_s(game: AnyGame) -> int:
     return round(_n_plies(game) * PLY_S) + BETWEEN_S
 
@@ -84,7 +81,7 @@ def _forecast(plan: ClassPlan, side: Side) -> LessonForecast:
 
 
 def _results(plan: ClassPlan) -> list[str]:
-    sides = _sides(plan)
+    sides = class_sides(plan.side)
     return [
         _result(_forecast(plan, side), f" that play {SIDE_WORDS[side]}" if len(sides) > 1 else "") for side in sides
     ]
@@ -130,10 +127,10 @@ def _advice(plan: ClassPlan) -> Iterator[str]:
         for game in usual_games()
         if game.takes_boxes and n_boxes(game) <= SMALL and game.slug != plan.game
     ]
-    best = max(smaller, key=lambda one: _forecast(one, _sides(one)[0]).gain)
+    best = max(smaller, key=lambda one: _forecast(one, class_sides(one.side)[0]).gain)
     if _learns(best):
         game = game_get(best.game)
-        side = _sides(best)[0]
+        side = class_sides(best.side)[0]
         yield (
             f"Choose {game.name} with {n_boxes(game)} boxes, and let all machines play {SIDE_WORDS[side]}. "
             f"{_results(best)[0]}"
@@ -141,4 +138,4 @@ def _advice(plan: ClassPlan) -> Iterator[str]:
 
 
 def _learns(plan: ClassPlan) -> bool:
-    return all(_forecast(plan, side).gain >= MIN_GAIN for side in _sides(plan))
+    return all(_forecast(plan, side).gain >= MIN_GAIN for side in class_sides(plan.side))

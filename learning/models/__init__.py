@@ -1,7 +1,7 @@
 """The tables of learning, one module for each subject; other packages import them from here."""
 
 from learning.models.checks import NoneNegative, SameLength
-from learning.models.classrooms import NAME_LENGTH, Classroom, ClassStatus, Participant
+from learning.models.classrooms import NAME_LENGTH, Classroom, ClassStatus, Participant, class_sides
 from learning.models.experiments import ExperimentPart, ExperimentRun
 from learning.models.jobs import Job, JobStatus, Turn
 from learning.models.ledger import Change, Lesson, LessonKind, ValueChange
@@ -67,6 +67,7 @@ __all__ = [
     "Value",
     "ValueChange",
     "Weights",
+    "class_sides",
     "link_mark",
     "machine_slug",
     "pupil_mark",

@@ -20,6 +20,11 @@ NAME_LENGTH = 24
 """Maximum number of characters of a pupil's name: what a line of the projector holds."""
 
 
+def class_sides(side: int | None) -> tuple[Side, ...]:
+    """Return the sides that machines of a class play: the one side, or both if it is ``None``."""
+    return tuple(Side) if side is None else (Side(side),)
+
+
 class ClassStatus(models.TextChoices):
     OPEN = "open", "open"
     PAUSED = "paused", "paused"
@@ -75,11 +80,6 @@ class Classroom(OfGame):
 
     def get_absolute_url(self) -> str:
         return reverse("classroom", args=[self.pk])
-
-    @property
-    def sides(self) -> tuple[Side, ...]:
-        """The sides that machines of the class play."""
-        return tuple(Side) if self.side is None else (Side(self.side),)
 
     @property
     def is_open(self) -> bool:

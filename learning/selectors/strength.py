@@ -66,9 +66,14 @@ def strength_of(game: AnyGame, exact: Mapping[str, ExactStrength]) -> Strength:
     return shares
 
 
+def figure_key(figure: str, machine: Machine) -> str:
+    """Return the key of a figure of a machine in the cache, which changes with each lesson."""
+    return f"{figure}:{machine.pk}:{machine.created_at.timestamp()}:{machine.n_lessons}"
+
+
 def strength_kept(machine: Machine, work_out: Callable[[], Strength]) -> Strength:
     """Return the strength of a machine from the cache, or computed by ``work_out``: once for each last lesson."""
-    key = f"strength:{machine.pk}:{machine.created_at.timestamp()}:{machine.n_lessons}"
+    key = figure_key("strength", machine)
     strength: Strength | None = cache.get(key)
     if strength is None:
         strength = work_out()

@@ -22,7 +22,7 @@ from learning.exceptions import (
     ClassRefusedError,
     NotYourClassError,
 )
-from learning.models import Classroom, ClassStatus, Machine, SharedLink
+from learning.models import Classroom, ClassStatus, Machine, SharedLink, class_sides
 from learning.services.machines import machine_clear, machine_create, machine_remove, preset_usual
 from learning.services.personal_machines import personal_machine_name
 from learning.storage.locks import deletion_lock, machine_lock_with_key
@@ -86,7 +86,7 @@ def classroom_open(*, user: AnyUser, plan: ClassPlan) -> Classroom:
     _quota_require(user)
     link = SharedLink.objects.create()
     classroom = Classroom.objects.create(teacher=teacher, link=link, **asdict(plan))
-    for side in classroom.sides:
+    for side in class_sides(classroom.side):
         machine_create(
             game=game.slug,
             side=side,

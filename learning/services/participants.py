@@ -27,7 +27,7 @@ from learning.exceptions import (
     PupilNameError,
     PupilRemovedError,
 )
-from learning.models import NAME_LENGTH, Classroom, ClassStatus, Machine, Participant
+from learning.models import NAME_LENGTH, Classroom, ClassStatus, Machine, Participant, class_sides
 from learning.selectors.classrooms import pupil_name
 from learning.services.classrooms import MAX_PUPILS, class_machine_remove, classroom_locked
 from learning.services.copies import machine_clone
@@ -73,7 +73,7 @@ def participant_join(*, classroom_id: int, guest: UUID, words: tuple[int, int], 
 def _machine_new(participant: Participant) -> Machine:
     """Create a pupil's machine: of the side that fewer machines of the class have."""
     classroom = participant.classroom
-    counts = dict.fromkeys(classroom.sides, 0)
+    counts = dict.fromkeys(class_sides(classroom.side), 0)
     for side in Machine.objects.filter(classroom=classroom, pupil__isnull=False).values_list("side", flat=True):
         counts[Side(side or 0)] += 1
     side = min(counts, key=lambda one: counts[one])

@@ -92,9 +92,7 @@ def class_try(request: HttpRequest, secret: str) -> HttpResponse:
         }
         tried = {name: value for name, value in cache.get(key, {}).items() if name != origin}
         cache.set(key, dict([*tried.items(), (origin, found)][-MAX_TRIED:]), TRIED_S)
-    response = render(request, "classes/try.html", {"classroom": classroom})
-    response["Referrer-Policy"] = "same-origin"
-    return response
+    return render(request, "classes/try.html", {"classroom": classroom})
 
 
 def _tried_key(classroom: Classroom) -> str:

@@ -39,6 +39,7 @@ from learning.selectors.strength import (
     STRENGTH_OPPONENTS,
     Strength,
     exact_opponents,
+    figure_key,
     policy_strength,
     strength_kept,
 )
@@ -84,7 +85,7 @@ def box_visits(machine: Machine, opponent: str = "random") -> dict[str, Visits] 
     """
     if opponent not in UNIFORM:
         raise MalformedError(f"opponent: there is no opponent {opponent!r}. {did_you_mean(opponent, UNIFORM)}")
-    key = f"box-visits:{machine.pk}:{machine.created_at.timestamp()}:{machine.n_lessons}:{opponent}"
+    key = f"{figure_key('box-visits', machine)}:{opponent}"
     found: list[tuple[str, float, float]] | None = cache.get(key)
     if found is None:
         if not machine.game_rules.listable:
@@ -101,10 +102,6 @@ def visits_of_box(machine: Machine, position: str) -> list[tuple[str, Visits]]:
     """Return how a game against each opponent of the strength opens a box, by slug; none if it cannot be computed."""
     found = [(slug, box_visits(machine, slug)) for slug in STRENGTH_OPPONENTS]
     return [(slug, visits[position]) for slug, visits in found if visits is not None]
-
-
-def _key(figure: str, machine: Machine) -> str:
-    return f"{figure}:{machine.pk}:{machine.created_at.timestamp()}:{machine.n_lessons}"
 
 
 def _costliest(machine: Machine) -> CostlyBox | dict[str, object]:
@@ -128,18 +125,18 @@ def class_points(machines: Sequence[Machine]) -> dict[int, float]:
 
     Machines are left out whose points are not exact, or would take too long now.
     """
-    keys = {_key("points", one): one for one in machines if one.game_rules.listable}
-    known: dict[str, float] = cache.get_many(keys)
+    keys = {one.pk: figure_key("points", one) for one in machines if one.game_rules.listable}
+    cached: dict[str, float] = cache.get_many(keys.values())
+    known = {pk: cached[key] for pk, key in keys.items() if key in cached}
     end = monotonic() + MAX_S
-    new = dict[str, float]()
-    for pk, memory in tables_load([one for key, one in keys.items() if key not in known]).items():
+    new = dict[int, float]()
+    for pk, memory in tables_load([one for one in machines if one.pk in keys and one.pk not in known]).items():
         if monotonic() >= end:
             break
-        key = next(key for key, one in keys.items() if one.pk == pk)
-        new[key] = against_opponent(memory, UNIFORM["random"]).score
+        new[pk] = against_opponent(memory, UNIFORM["random"]).score
     if new:
-        cache.set_many(new, STRENGTH_CACHE_S)
-    return {keys[key].pk: points for key, points in (known | new).items()}
+        cache.set_many({keys[pk]: points for pk, points in new.items()}, STRENGTH_CACHE_S)
+    return known | new
 
 
 def costliest(machine: Machine) -> CostlyBox | None:
@@ -147,7 +144,7 @@ def costliest(machine: Machine) -> CostlyBox | None:
     if not machine.game_rules.listable:
         return None
     found: CostlyBox | None = cache.get_or_set(
-        _key("costliest", machine), lambda: _costliest(machine), STRENGTH_CACHE_S
+        figure_key("costliest", machine), lambda: _costliest(machine), STRENGTH_CACHE_S
     )
     return found or None
 
