@@ -44,32 +44,6 @@ unix_socket_directories = '{place}'
 archive_mode = on
 archive_command = 'pgbackrest --config={place}/pgbackrest.conf --stanza=beadbox archive-push %p'
 """
-SITE = """
-import json, sys
-import django
-django.setup()
-from django.core.management import call_command
-from django.db import connection
-from games.live.play import match_resign
-from games.live.rooms import room_create
-from games.models import Match
-from beadbox.rules.outcome import Side
-from learning.models import Lesson
-from tests.factories import NC, guest, house
-does = sys.argv[1]
-if does == "begin":
-    call_command("migrate", verbosity=0)
-    house()
-if does != "count":
-    for _ in range(20):
-        room = room_create(person=guest(), game=NC, opponent="menace", side=Side.FIRST).room
-        match_resign(code=room.code, person=guest())
-call_command("audit", stdout=sys.stderr)
-with connection.cursor() as cursor:
-    cursor.execute("SELECT now()")
-    now = cursor.fetchone()[0].isoformat(" ", "milliseconds")
-print(json.dumps([Match.objects.count(), Lesson.objects.count(), now]))
-"""
 
 
 class ArchivedServer:
@@ -110,7 +84,7 @@ class ArchivedServer:
 
     def run_step(self, does: str, database: str = "app") -> tuple[int, int, str]:
         """Run a step of the site and audit it; return the numbers of matches and lessons, and the server's time."""
-        matches, lessons, now = json.loads(self.run_python("-c", SITE, does, database=database))
+        matches, lessons, now = json.loads(self.run_python("-m", "tests.archived_site", does, database=database))
         return matches, lessons, now
 
     def run_python(self, *command: str | Path, database: str = "app") -> bytes:
