@@ -78,7 +78,7 @@ def test_a_host_with_a_scheme_or_a_port_is_refused_by_name(entry: str) -> None:
     assert repr(entry) in str(refusal.value)
 
 
-def test_this_computer_has_the_addresses_of_its_interfaces() -> None:
+def test_own_addresses_come_from_the_interfaces() -> None:
     found = dict(addresses._interface_addresses())
     assert ip_address("127.0.0.1") in found
     assert not any(address.is_loopback for address in own_addresses())
@@ -95,7 +95,7 @@ def test_tunnels_come_last_and_inactive_interfaces_are_omitted(monkeypatch: pyte
 
 
 @pytest.mark.parametrize("bind", ["", "127.0.0.1", " ", "[::1]"])
-def test_a_site_that_listens_here_answers_to_this_computer_alone(bind: str, computer: None) -> None:
+def test_loopback_bind_allows_loopback_hosts_only(bind: str, computer: None) -> None:
     assert default_hosts(bind) == addresses.LOOPBACK_HOSTS
 
 
@@ -156,7 +156,7 @@ def test_printed_addresses_are_allowed_and_reachable(
         (ONE, "localhost", "other computers reach it at 192.168.1.20"),
     ],
 )
-def test_a_list_of_hosts_that_excludes_everybody_is_reported(
+def test_hosts_that_exclude_every_address_are_reported(
     place: Listening, allowed: str, warning: str, computer: None
 ) -> None:
     said = place.warning(allowed)
@@ -242,7 +242,7 @@ def site() -> Iterator[http.server.HTTPServer]:
 
 
 @pytest.mark.parametrize("allowed", ["", "192.168.1.20", ".example.org", "*", "[fd00::1]", "localhost"])
-def test_the_probe_passes_with_any_list_and_asks_no_proxy(
+def test_readiness_probe_passes_for_any_list_without_proxy(
     allowed: str, computer: None, site: http.server.HTTPServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{free_port()}")
@@ -253,7 +253,7 @@ def test_the_probe_passes_with_any_list_and_asks_no_proxy(
     assert supervisor._not_ready(ALL_V4, "elsewhere.example") == "400 Bad Request"
 
 
-def test_addresses_now_are_those_that_others_reach(computer: None) -> None:
+def test_current_hosts_are_reachable_from_other_computers(computer: None) -> None:
     assert hosts_now("", ["*"]) == hosts_now("127.0.0.1", ["*"]) == []
     assert hosts_now("0.0.0.0", default_hosts("0.0.0.0")) == ["192.168.1.20", "10.0.0.7"]
     assert hosts_now("0.0.0.0", ["10.0.0.7"]) == ["10.0.0.7"]

@@ -215,7 +215,7 @@ def test_failing_restore_logs_out_and_names_the_next_step(
     assert Session.objects.exists() is not is_revoked
 
 
-def test_more_sessions_end_than_a_statement_has_parameters() -> None:
+def test_log_out_ends_more_sessions_than_sql_parameters() -> None:
     visitor = SessionStore()
     visitor["guest"] = "1"
     visitor.save()
@@ -227,7 +227,7 @@ def test_more_sessions_end_than_a_statement_has_parameters() -> None:
     assert list(Session.objects.values_list("pk", flat=True)) == [visitor.session_key]
 
 
-def test_tables_of_extensions_are_no_data(empty: None) -> None:
+def test_tables_of_extensions_do_not_count_as_data(empty: None) -> None:
     with connection.cursor() as cursor:
         cursor.execute("CREATE EXTENSION pg_stat_statements")
         assert backups._tables() == 0
@@ -235,7 +235,7 @@ def test_tables_of_extensions_are_no_data(empty: None) -> None:
     assert backups._tables() == 1
 
 
-def test_a_site_that_has_data_keeps_them(file: Path) -> None:
+def test_restore_refuses_a_site_with_data(file: Path) -> None:
     with pytest.raises(BackupError, match="not empty"):
         backup_restore(file)
     assert Machine.objects.count() == 2
@@ -305,6 +305,6 @@ def test_daily_backups_are_made_and_seven_are_kept(tmp_path: Path) -> None:
     assert backup_daily(tmp_path, most=7) is None
 
 
-def test_two_are_not_made_at_once(tmp_path: Path) -> None:
+def test_second_concurrent_backup_is_refused(tmp_path: Path) -> None:
     with backups._alone(tmp_path), pytest.raises(BackupError, match="Another back-up"):
         backup_make(tmp_path)

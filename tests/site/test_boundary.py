@@ -117,18 +117,18 @@ async def test_a_sockets_origin_is_that_of_the_site(
     assert (await socket.connect())[0] is is_let_in
 
 
-async def test_a_claim_of_tls_counts_only_behind_a_proxy() -> None:
+async def test_forwarded_tls_header_is_ignored_without_a_proxy() -> None:
     headers = [(b"host", b"localhost"), (b"x-forwarded-proto", b"https"), (b"origin", b"https://localhost")]
     socket = WebsocketCommunicator(bounded(accept), "/api/rooms/abc/ws", headers=headers)
     assert not (await socket.connect())[0]
 
 
-def test_an_unreadable_cookie_is_no_program() -> None:
+def test_unreadable_cookie_raises_no_error() -> None:
     headers = [(b"cookie", b"\xff=;;=,"), (b"authorization", b"Bearer t")]
     assert is_program({"headers": headers, "query_string": b""}) in {True, False}
 
 
-async def test_a_socket_to_nowhere_is_closed() -> None:
+async def test_socket_to_an_unknown_path_is_closed() -> None:
     from menace_site.asgi import application
 
     socket = WebsocketCommunicator(application, "/nowhere", headers=PAGE)
@@ -224,7 +224,7 @@ async def test_open_sockets_of_an_address_have_a_limit(settings: Any) -> None:
         (1, "somewhere", "127.0.0.1"),
     ],
 )
-def test_an_address_is_believed_only_as_far_as_our_proxies_reach(
+def test_forwarded_addresses_count_for_known_proxies_only(
     n_proxies: int, forwarded: str, address: str, settings: Any, rf: RequestFactory
 ) -> None:
     settings.NUM_PROXIES = n_proxies
@@ -271,7 +271,7 @@ def api() -> Iterator[APIRequestFactory]:
         (Http404(), 404, {"detail": "Not found.", "code": "not_found"}),
     ],
 )
-def test_every_refusal_has_a_sentence_and_a_code(
+def test_refusals_have_a_sentence_and_a_code(
     error: Exception, status: int, body: dict[str, str], api: APIRequestFactory
 ) -> None:
     response = Refusing.as_view(error=error)(api.post("/", {}))
@@ -351,7 +351,7 @@ FILE_PART = b'--x\r\nContent-Disposition: form-data; name="a"; filename="a"\r\n\
 @pytest.mark.parametrize("charset", ["undefined", "hex", "idna", "zlib", "utf-16", "no-such", "latin-1"])
 @pytest.mark.parametrize("path", ["/login", "/api/rooms", "/api/machines/import"])
 @pytest.mark.parametrize("kind", ["multipart/form-data; boundary=x", "application/x-www-form-urlencoded"])
-def test_text_that_is_not_utf_8_is_refused_before_parsing(client: Client, path: str, kind: str, charset: str) -> None:
+def test_invalid_utf_8_is_refused_before_parsing(client: Client, path: str, kind: str, charset: str) -> None:
     client.raise_request_exception = False
     answer = client.generic("POST", path, FILE_PART, content_type=f"{kind}; charset={charset}")
     assert answer.status_code == 400
@@ -361,7 +361,7 @@ def test_text_that_is_not_utf_8_is_refused_before_parsing(client: Client, path: 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("charset", ["utf-8", "UTF8", '"utf-8"', "us-ascii"])
-def test_utf_8_may_be_said_in_any_way(client: Client, charset: str) -> None:
+def test_every_spelling_of_utf_8_is_accepted(client: Client, charset: str) -> None:
     answer = client.generic("POST", "/api/rooms", b'{"opponent": "perfect"}', f"application/json; charset={charset}")
     assert answer.status_code == 201
 
@@ -387,7 +387,7 @@ def test_lone_surrogate_is_malformed_and_breaks_no_answer(admin_client: Client) 
     assert admin_client.post("/api/machines", whole, content_type="application/json").status_code == 201
 
 
-def test_the_page_of_the_api_refuses_what_it_does_not_do(client: Client) -> None:
+def test_api_docs_page_refuses_other_methods(client: Client) -> None:
     client.raise_request_exception = False
     assert client.options("/api/docs").status_code == 405
 
@@ -469,7 +469,7 @@ def n_refused() -> float:
     return REGISTRY.get_sample_value("beadbox_refusals_total", {"where": "boundary", "code": "handshake"}) or 0
 
 
-async def test_a_socket_that_was_let_in_is_closed_with_its_code() -> None:
+async def test_accepted_socket_is_closed_with_its_code() -> None:
     async def closing(scope: Any, receive: Any, send: Any) -> None:
         await accept(scope, receive, send)
         await send({"type": "websocket.close", "code": 4404})

@@ -81,7 +81,7 @@ def away(
         one.close()
 
 
-def test_the_whole_interface_is_in_the_table() -> None:
+def test_answers_cover_every_cache_method() -> None:
     methods = {name for name, _ in inspect.getmembers(BaseCache, inspect.isfunction) if not name.startswith("_")}
     twins = {f"a{name}" for name in ANSWERS if not name.startswith("_")}
     assert methods | {"__contains__"} == set(ANSWERS) | twins | PURE
@@ -90,7 +90,9 @@ def test_the_whole_interface_is_in_the_table() -> None:
 
 
 @pytest.mark.parametrize("name", [*ANSWERS, *OUR_ANSWERS])
-def test_a_method_gives_up_after_one_wait(name: str, away: ForgivingRedisCache, n_connections: list[int]) -> None:
+def test_cache_method_gives_up_after_one_connection(
+    name: str, away: ForgivingRedisCache, n_connections: list[int]
+) -> None:
     args, answer = (ANSWERS | OUR_ANSWERS)[name]
     for _ in range(3):
         assert getattr(away, name)(*args) == answer
@@ -98,7 +100,9 @@ def test_a_method_gives_up_after_one_wait(name: str, away: ForgivingRedisCache, 
 
 
 @pytest.mark.parametrize("name", [name for name in ANSWERS if name != "__contains__"])
-async def test_so_does_its_asynchronous_twin(name: str, away: ForgivingRedisCache, n_connections: list[int]) -> None:
+async def test_async_cache_method_gives_up_after_one_connection(
+    name: str, away: ForgivingRedisCache, n_connections: list[int]
+) -> None:
     args, answer = ANSWERS[name]
     for _ in range(3):
         assert await getattr(away, f"a{name}")(*args) == answer
@@ -106,13 +110,13 @@ async def test_so_does_its_asynchronous_twin(name: str, away: ForgivingRedisCach
 
 
 @pytest.mark.django_db
-def test_the_progress_of_a_machine_needs_no_cache(away: ForgivingRedisCache, client: Client) -> None:
+def test_progress_of_a_machine_works_without_the_cache(away: ForgivingRedisCache, client: Client) -> None:
     response = client.get(f"/api/machines/{machine().pk}/progress")
     assert response.status_code == 200
     assert response.json()["games"] == 0
 
 
-async def test_a_server_that_is_there_is_asked_as_django_says() -> None:
+async def test_cache_behaves_like_djangos_with_a_server() -> None:
     cache = caches["default"]
     cache.clear()
     assert cache.set_many({"bead": 1, "box": 2}) == []

@@ -31,7 +31,7 @@ from tests.waiting import HANG_S, wait_until
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_worker_listens_to_every_queue_and_another_takes_over(start_worker: StartWorker, tmp_path: Path) -> None:
+def test_worker_serves_every_queue_and_has_a_successor(start_worker: StartWorker, tmp_path: Path) -> None:
     log = tmp_path / "log"
     with log.open("wb") as output:
         first = start_worker(output, METRICS_PORT=str(port := free_port()), METRICS_ADDRESSES="127.0.0.1")
@@ -83,7 +83,7 @@ def test_a_queue_without_workers_is_limited(monkeypatch: pytest.MonkeyPatch) -> 
         app.control.purge()
 
 
-def test_a_broker_that_hangs_is_knocked_at_as_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wake_ups_are_sent_while_the_cache_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
     sent: list[str] = []
     monkeypatch.setattr(Celery, "send_task", lambda self, name, *args, **options: sent.append(name))
     monkeypatch.setattr(ForgivingRedisCache, "asked_again_at", {cache.server: math.inf})  # type: ignore[attr-defined]

@@ -22,7 +22,7 @@ GUESSES = 600
 """The default of ``THROTTLE_GUESS`` per hour."""
 
 
-def test_a_class_at_one_address_meets_no_rate() -> None:
+def test_class_at_one_address_meets_no_rate_limit() -> None:
     with running_site() as site:
         for name, (blocked, sockets, seconds) in CLASSES.items():
             lesson = Lesson(site.port, seconds)

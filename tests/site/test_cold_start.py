@@ -157,7 +157,7 @@ def python_of(tmp_path: Path) -> Callable[[str], str | None]:
     return find
 
 
-def test_no_python_that_the_site_is_made_for_is_left_out() -> None:
+def test_oldest_supported_python_is_tested() -> None:
     project = tomllib.loads((servers.BASE_DIR / "pyproject.toml").read_text())["project"]
     assert project["requires-python"] == f">={PYTHONS[0]}"
 

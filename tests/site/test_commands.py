@@ -15,7 +15,7 @@ def test_every_command_prints_its_help(name: str) -> None:
     assert command.help in " ".join(command.create_parser("manage.py", name).format_help().split())
 
 
-def test_so_does_every_experiment(capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_experiment_prints_its_help(capsys: pytest.CaptureFixture[str]) -> None:
     parser = load_command_class("learning", "experiment").create_parser("manage.py", "experiment")
     for slug in EXPERIMENTS:
         with pytest.raises(SystemExit) as ended:

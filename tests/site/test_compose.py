@@ -33,7 +33,7 @@ N_THREADS = {"web": 40 + 8 + MAX_THREADS, "worker": 8 + MAX_THREADS}
 OF_SITE = {"migrate", "web", "worker", "clerk", "beat"}
 
 
-def test_all_services_are_there_and_tell_their_health() -> None:
+def test_services_are_complete_and_have_health_checks() -> None:
     assert set(SERVICES) == {"postgres", "redis", "migrate", "web", "worker", "clerk", "beat", "proxy", "proxy-owner"}
     assert {name for name, service in SERVICES.items() if "healthcheck" not in service} == ENDING
 

@@ -65,7 +65,7 @@ async def unread(server: uvicorn.Server, sent: bytes) -> AsyncIterator[asyncio.S
     await asyncio.sleep(0)
 
 
-async def test_a_client_that_reads_nothing_of_an_answer_is_closed(server: uvicorn.Server) -> None:
+async def test_unread_response_is_dropped_with_its_connection(server: uvicorn.Server) -> None:
     async with unread(server, ASKS_FOR_MUCH), asyncio.timeout(HANG_S):
         assert server.server_state.connections
         while server.server_state.connections:

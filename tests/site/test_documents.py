@@ -17,7 +17,7 @@ LIBRARY = ROOT / "docs" / "library"
 
 
 @pytest.mark.parametrize(("document", "n_examples"), [(LIBRARY / "tutorial.md", 10), (ROOT / "beadbox/README.md", 4)])
-def test_examples_of_documents(document: Path, n_examples: int) -> None:
+def test_examples_in_documents_pass(document: Path, n_examples: int) -> None:
     found = doctest.testfile(str(document), module_relative=False)
     assert found.attempted > n_examples
     assert found.failed == 0
@@ -32,7 +32,7 @@ def test_reference_has_every_public_name() -> None:
 
 
 @pytest.mark.soak
-def test_site_of_documents(tmp_path: Path) -> None:
+def test_documentation_site_builds_without_warnings(tmp_path: Path) -> None:
     sphinx = [sys.executable, "-m", "sphinx", "--fail-on-warning", "--keep-going", "--quiet", "-b", "html"]
     built = subprocess.run([*sphinx, "docs", str(tmp_path)], cwd=ROOT, capture_output=True, text=True, check=False)
     assert (built.returncode, built.stderr) == (0, "")

@@ -10,14 +10,14 @@ from tests.waiting import HANG_S
 
 
 @pytest.mark.django_db
-def test_health_is_ok_when_both_answer(client: Client) -> None:
+def test_health_is_ok_when_database_and_broker_answer(client: Client) -> None:
     response = client.get("/api/health")
     assert response.status_code == 200
     assert response.json() == {"status": "ok", "database": "ok", "broker": "ok", "version": __version__}
 
 
 @pytest.mark.django_db
-def test_health_names_the_part_that_is_silent(client: Client, settings) -> None:  # type: ignore[no-untyped-def]
+def test_health_names_the_dependency_that_does_not_answer(client: Client, settings) -> None:  # type: ignore[no-untyped-def]
     settings.REDIS_URL = "unix:///nowhere/valkey.sock"
     response = client.get("/api/health/")
     assert response.status_code == 503
@@ -26,7 +26,7 @@ def test_health_names_the_part_that_is_silent(client: Client, settings) -> None:
     assert "broker" in response.json()["detail"]
 
 
-def test_alive_needs_no_dependency(client: Client, settings) -> None:  # type: ignore[no-untyped-def]
+def test_alive_answers_without_database_and_broker(client: Client, settings) -> None:  # type: ignore[no-untyped-def]
     settings.REDIS_URL = "unix:///nowhere/valkey.sock"
     response = client.get("/api/health/live")  # without a database, which this test may not use
     assert (response.status_code, response.json()) == (200, {"status": "alive"})

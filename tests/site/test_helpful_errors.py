@@ -23,7 +23,7 @@ PERHAPS = "There is no page at this address. Check the address."
 SECRET = "keeps its owner's secret"
 
 
-def test_the_api_lists_its_roots(client: Client) -> None:
+def test_api_root_lists_its_collections(client: Client) -> None:
     for address in ("/api", "/api/"):
         listed = client.get(address)
         assert listed.status_code == 200
@@ -61,12 +61,12 @@ def test_a_missing_page_suggests_the_nearest(client: Client, address: str, near:
     assert ("Did you mean" in page) is bool(near)
 
 
-def test_the_addresses_that_are_suggested_are_there(client: Client) -> None:
+def test_suggested_addresses_exist(client: Client) -> None:
     for page in PAGES:
         assert client.get(page).status_code in (200, 302), page
 
 
-def test_known_answers_replace_suggestions(client: Client) -> None:
+def test_missing_rows_get_an_explanation(client: Client) -> None:
     private = machine(owner=user("owner"), is_public=False)
     hidden = client.get(f"/machines/{private.pk}").content.decode()
     missing = client.get("/machines/987654").content.decode()

@@ -64,7 +64,7 @@ def test_failed_log_ins_are_shown_after_a_log_in(client: Client) -> None:
     assert client.get("/admin/axes/accessfailurelog/?q=berta").context["cl"].result_count == 0
 
 
-def test_the_staff_ends_a_lock_and_changes_nothing_of_the_log(client: Client) -> None:
+def test_staff_can_end_a_lock_but_not_edit_the_log(client: Client) -> None:
     factories.user("ada")
     for _ in range(10):
         client.post("/login", WRONG)
@@ -77,7 +77,7 @@ def test_the_staff_ends_a_lock_and_changes_nothing_of_the_log(client: Client) ->
     assert client.post("/login", RIGHT).status_code == 302
 
 
-def test_a_locked_out_visitor_gets_advice_that_helps_here(client: Client, settings: Any) -> None:
+def test_locked_out_visitor_gets_advice_that_applies(client: Client, settings: Any) -> None:
     factories.user("ada")
     for sends_letters, words in ((True, b"by letter"), (False, b"Ask the operator of this site")):
         settings.SENDS_LETTERS = sends_letters
@@ -106,7 +106,7 @@ def test_only_the_newest_failures_of_a_name_are_kept(client: Client, monkeypatch
     assert oldest > first + 1, "the oldest failure of this name is still there"
 
 
-def test_failures_go_by_age_and_by_number(settings: Any) -> None:
+def test_failures_are_deleted_by_age_and_number(settings: Any) -> None:
     settings.LOG_IN_FAILURES_KEPT = 2
     for name, days in {"ann": 0, "bob": 0, "old": 31, "new": 0}.items():
         failed(name, timezone.now() - timedelta(days=days))

@@ -73,7 +73,7 @@ def read() -> dict[str, float]:
     return {sample.name: sample.value for sample in samples if sample.name in ("kept_total", "now", "took_count")}
 
 
-def test_counts_of_processes_add_up_after_their_end(counting: Callable[[], list[int]]) -> None:
+def test_counts_include_processes_that_have_ended(counting: Callable[[], list[int]]) -> None:
     parent, forked = counting()
     counting()
     assert read() == {"kept_total": 12, "now": 20, "took_count": 4}
@@ -84,7 +84,7 @@ def test_counts_of_processes_add_up_after_their_end(counting: Callable[[], list[
     assert read() == {"kept_total": 12, "now": 10, "took_count": 4}
 
 
-def test_figures_are_in_private_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_metrics_are_stored_in_a_private_folder_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A full disk kills a process that writes mapped files."""
     monkeypatch.setenv("METRICS_DIR", str(tmp_path / "chosen"))
     assert servers.metrics_dir(tmp_path) == tmp_path / "chosen"
@@ -100,7 +100,7 @@ def test_figures_are_in_private_memory(tmp_path: Path, monkeypatch: pytest.Monke
     assert servers.metrics_dir(tmp_path / "var") == tmp_path / "var" / "metrics"
 
 
-async def test_a_process_is_watched_whatever_its_figures_are(
+async def test_process_monitor_survives_errors(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(metrics, "_say_how_it_is", lambda: 1 / 0)
@@ -137,7 +137,7 @@ async def test_a_process_is_watched_whatever_its_figures_are(
     ],
 )
 @pytest.mark.parametrize("n_proxies", [0, 1, 2])
-def test_figures_go_out_where_every_address_on_the_way_is_ours(
+def test_metrics_need_every_address_of_the_path_allowed(
     peer: str, forwarded: list[str], is_allowed: bool, n_proxies: int, settings: Any
 ) -> None:
     settings.NUM_PROXIES = n_proxies
@@ -271,9 +271,7 @@ async def test_queues_and_sizes_are_counted_from_rows(settings: Any, monkeypatch
     assert not [key for key in found if key[0].startswith(("beadbox_jobs_waiting", "beadbox_queue"))]
 
 
-def test_the_latest_back_up_has_an_age_where_any_are_kept(
-    settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_age_of_the_latest_backup_is_a_metric(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def ages() -> list[float]:
         return [sample.value for family in Copies().collect() for sample in family.samples]
 

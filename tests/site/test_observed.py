@@ -153,7 +153,7 @@ async def test_early_refusal_has_exactly_one_line(path: str, sent: dict[str, str
     assert not [word for word in ("abcdef", "secret", ADDRESS) if word in json.dumps(found)]
 
 
-async def test_a_handshake_that_is_refused_is_no_fault_of_the_server(lines: Lines) -> None:
+async def test_refused_handshake_is_not_logged_as_a_fault(lines: Lines) -> None:
     options = {**OPTIONS, "port": 0, "lifespan": "off"}
     server = uvicorn.Server(uvicorn.Config(application, **options))
     serving = asyncio.create_task(server.serve())
@@ -260,7 +260,7 @@ async def test_too_fast_frames_have_one_line(lines: Lines, monkeypatch: pytest.M
         ("websocket", None),
     ],
 )
-async def test_an_exception_is_a_fault_even_after_an_answer(kind: str, first: dict[str, Any] | None) -> None:
+async def test_exception_after_a_response_is_logged_as_a_fault(kind: str, first: dict[str, Any] | None) -> None:
     def counted() -> float:
         return REGISTRY.get_sample_value("beadbox_faults_total") or 0
 
@@ -300,7 +300,7 @@ def test_broken_task_is_a_fault_and_absent_database_is_not() -> None:
 
 
 @pytest.mark.parametrize("formatter", ["line", "json"])
-def test_no_line_quotes_a_row(formatter: str) -> None:
+def test_log_lines_never_quote_a_row(formatter: str) -> None:
     written = io.StringIO()
     console = {**LOGGING["handlers"]["console"], "formatter": formatter, "stream": written}
     configure_logging("logging.config.dictConfig", {**LOGGING, "handlers": {**LOGGING["handlers"], "console": console}})
@@ -320,7 +320,7 @@ def test_no_line_quotes_a_row(formatter: str) -> None:
     assert "secret" not in found
 
 
-def test_a_fault_has_its_route_and_traceback(lines: Lines, rf: Any) -> None:
+def test_fault_is_logged_with_route_and_traceback(lines: Lines, rf: Any) -> None:
     request = rf.get("/password/reset/abc/very-secret", {"seat_token": "very-secret"})
     try:
         raise RuntimeError("broken")

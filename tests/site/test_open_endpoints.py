@@ -71,14 +71,14 @@ def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
         queue.thread.shutdown()
 
 
-async def test_other_addresses_go_on_and_warm_the_engine_once(site: Site) -> None:
+async def test_other_paths_are_passed_on_and_warm_the_engine_once(site: Site) -> None:
     for _ in range(2):
         assert (await site.ask(path="/elsewhere"))[0] == 418
     site.endpoints.queues["slow"].thread.shutdown()
     assert site.warmed == ["slow_0"]
 
 
-async def test_one_request_too_many_is_refused_at_once(site: Site) -> None:
+async def test_request_over_the_queue_limit_is_refused_at_once(site: Site) -> None:
     site.endpoints.queues["quick"].most = 3
     waiting = [asyncio.create_task(site.ask(b"mine")) for _ in range(3)]
     await site.busy(site.endpoints.queues["quick"], 3)
@@ -95,7 +95,7 @@ async def test_one_request_too_many_is_refused_at_once(site: Site) -> None:
     assert (await site.ask())[0] == 200
 
 
-async def test_a_page_of_another_site_can_read_that_it_is_too_busy(site: Site, settings: Any) -> None:
+async def test_busy_refusal_is_readable_from_other_sites(site: Site, settings: Any) -> None:
     settings.AI_CORS_ORIGINS = ["*"]
     site.endpoints.queues["quick"].most = 0
     status, _, headers = await site.ask(origin=b"https://a.example")
@@ -103,7 +103,7 @@ async def test_a_page_of_another_site_can_read_that_it_is_too_busy(site: Site, s
     assert headers[b"access-control-expose-headers"] == b"Retry-After"
 
 
-async def test_slow_questions_never_stand_before_quick_ones(site: Site) -> None:
+async def test_slow_questions_never_delay_quick_ones(site: Site) -> None:
     slow = [asyncio.create_task(site.ask(b"deep")) for _ in range(4)]
     await site.busy(site.endpoints.queues["slow"], 4)
     assert (await site.ask(b"deep"))[0] == 503
@@ -116,9 +116,9 @@ async def test_slow_questions_never_stand_before_quick_ones(site: Site) -> None:
     assert {body for _, body, _ in await asyncio.gather(*slow)} == {b"deep"}
 
 
-async def test_an_address_that_is_no_text_is_a_bad_request(site: Site) -> None:
+async def test_query_that_is_not_utf_8_is_a_bad_request(site: Site) -> None:
     assert (await site.ask(query=b"\xff"))[0] == 400
 
 
-async def test_a_fault_is_an_answer(site: Site) -> None:
+async def test_exception_is_answered_with_status_500(site: Site) -> None:
     assert (await site.ask(path="/fail"))[0] == 500

@@ -68,7 +68,7 @@ def pages(patterns: list[Any], before: str = "/") -> Iterator[str]:
             yield re.sub(r"<(\w+:)?\w+>", "1", route)
 
 
-def test_every_page_there_is_counts_what_is_sent_to_it(rates: Rates) -> None:
+def test_posts_to_every_page_are_rate_limited(rates: Rates) -> None:
     rates(write="0/min")
     addresses = list(pages(get_resolver().url_patterns))
     assert len(addresses) > 50
@@ -86,7 +86,7 @@ def test_every_page_there_is_counts_what_is_sent_to_it(rates: Rates) -> None:
     assert visitor().post("/admin/login/", {}).status_code == 200
 
 
-def test_rate_follows_the_account_over_its_browsers(rates: Rates) -> None:
+def test_browsers_of_an_account_share_its_rate(rates: Rates) -> None:
     """Another account beside it has a rate of its own."""
     rates(write="2/min")
     ada, berta = user("ada"), user("berta")
@@ -100,14 +100,14 @@ def test_rate_follows_the_account_over_its_browsers(rates: Rates) -> None:
     assert Room.objects.count() == 3
 
 
-def test_a_form_of_another_site_counts_for_nobody(rates: Rates) -> None:
+def test_cross_site_forms_do_not_count_towards_the_rate(rates: Rates) -> None:
     rates(write="1/min")
     browser = Client(enforce_csrf_checks=True, REMOTE_ADDR=str(IPv6Address(uuid4().int)))
     assert [browser.post("/rooms").status_code for _ in range(2)] == [403, 403]
 
 
 @pytest.mark.parametrize("address", STARTING)
-def test_what_begins_something_counts_by_page_and_api_together(address: str, rates: Rates) -> None:
+def test_page_and_api_share_the_rate_of_new_objects(address: str, rates: Rates) -> None:
     rates(write="1/min")
     owner = user("ada")
     learner = machine(owner=owner)

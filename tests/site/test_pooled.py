@@ -49,11 +49,11 @@ def backend_of(wrapper: DatabaseWrapper) -> int:
     return pid
 
 
-def test_connections_are_lent_again(pooled: DatabaseWrapper) -> None:
+def test_connections_are_reused(pooled: DatabaseWrapper) -> None:
     assert len({backend_of(pooled) for _ in range(10)}) <= 2
 
 
-def test_one_that_its_server_has_ended_is_not_lent(pooled: DatabaseWrapper) -> None:
+def test_connection_ended_by_the_server_is_not_reused(pooled: DatabaseWrapper) -> None:
     before = {backend_of(pooled) for _ in range(10)}
     with connection.cursor() as cursor:
         for pid in before:
@@ -63,7 +63,7 @@ def test_one_that_its_server_has_ended_is_not_lent(pooled: DatabaseWrapper) -> N
     assert not after & before
 
 
-def test_a_pool_finds_its_server_within_a_quarter_of_a_second(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pool_reconnects_within_a_quarter_of_a_second(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """However long it was away: the pool's own attempts are a second apart, then two, then four."""
     pauses: list[float] = []
     schedule = ConnectionPool.schedule_task
@@ -80,7 +80,7 @@ def test_a_pool_finds_its_server_within_a_quarter_of_a_second(tmp_path: Path, mo
     assert max(pauses) <= 0.25
 
 
-def test_a_wait_for_a_server_that_is_away_ends_in_an_error(tmp_path: Path) -> None:
+def test_wait_for_an_absent_server_ends_in_an_error(tmp_path: Path) -> None:
     pool = {"min_size": 1, "max_size": 1, **RECONNECTS, "timeout": 0.1}
     with pool_of(pool, host=str(tmp_path)) as away, pytest.raises(OperationalError) as error:
         backend_of(away)

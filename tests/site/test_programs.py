@@ -31,7 +31,7 @@ def run(*words: str, cwd: Path = BASE_DIR, **environment: str) -> subprocess.Com
     )
 
 
-def test_every_act_of_the_hosts(cannot_try: CannotTry) -> None:
+def test_host_programs_pass(cannot_try: CannotTry) -> None:
     """One after the other: their networks have the same names."""
     of_root(cannot_try, "-m", "tests.hosts")
     of_root(cannot_try, "-m", "tests.bench.hosts")
@@ -42,7 +42,7 @@ def test_every_act_of_the_hosts(cannot_try: CannotTry) -> None:
     [tuple(name for name in KNOWN if name not in ALONE), *((name,) for name in ALONE)],
     ids=lambda names: names[0] if len(names) == 1 else "together",
 )
-def test_every_benchmark_runs(names: tuple[str, ...]) -> None:
+def test_benchmark_program_passes(names: tuple[str, ...]) -> None:
     done = run("-m", "tests.bench", *names, BEADBOX_LOCAL="1")
     assert done.returncode == 0, done.stdout + done.stderr
     assert all(f"{name}...\n" in done.stderr for name in names)
@@ -76,7 +76,7 @@ def test_failed_benchmark_is_printed_and_the_others_still_run() -> None:
     assert "exact strength of a MENACE" in done.stdout
 
 
-def test_every_fault_loses_and_doubles_nothing(cannot_try: CannotTry) -> None:
+def test_faults_neither_lose_nor_double_moves(cannot_try: CannotTry) -> None:
     done = run("-m", "tests.site.faults")
     assert done.returncode == 0, done.stdout + done.stderr
     if not IS_ROOT:
@@ -84,11 +84,11 @@ def test_every_fault_loses_and_doubles_nothing(cannot_try: CannotTry) -> None:
         cannot_try("the faults of link, disk and clock, as only root may")
 
 
-def test_a_site_is_archived_and_goes_back_in_time(cannot_try: CannotTry) -> None:
+def test_archiving_program_passes(cannot_try: CannotTry) -> None:
     of_root(cannot_try, "-m", "tests.archiving")
 
 
-def test_alerts_fire(cannot_try: CannotTry) -> None:
+def test_alert_program_passes(cannot_try: CannotTry) -> None:
     """The rules are read, and one alert of a process and one of a request fire; ``make alerts`` tries all of them."""
     if shutil.which("prometheus") is None or shutil.which("promtool") is None:
         cannot_try("the alert rules, as there is no Prometheus")
@@ -97,7 +97,7 @@ def test_alerts_fire(cannot_try: CannotTry) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_a_minimal_debian_takes_a_command_and_the_library(cannot_try: CannotTry) -> None:
+def test_minimal_debian_installs_a_command_and_the_library(cannot_try: CannotTry) -> None:
     done = subprocess.run(
         ["tests/bare.sh"],
         cwd=BASE_DIR,
@@ -116,7 +116,7 @@ def test_a_minimal_debian_takes_a_command_and_the_library(cannot_try: CannotTry)
 
 
 @pytest.mark.parametrize("program", ["tests.site.faults", "tests.hosts", "tests.bench.hosts", "tests.archiving"])
-def test_without_root_each_says_so_in_its_last_line(program: str) -> None:
+def test_programs_for_root_say_so_in_their_last_line(program: str) -> None:
     code = f"import os, runpy; os.geteuid = lambda: 1000; runpy.run_module({program!r}, run_name='__main__')"
     done = run("-c", code, SMALL="", BEADBOX_VAR="/nowhere", DJANGO_SETTINGS_MODULE="tests.settings")
     assert done.returncode == 1, done.stderr

@@ -138,12 +138,12 @@ async def proxy(folder: Path, upstream: int) -> AsyncIterator[int]:
         await asyncio.to_thread(processes.stop, {caddy: signal.SIGTERM})
 
 
-async def test_a_browser_that_has_rested_uses_its_connection_again(port: int) -> None:
+async def test_idle_browser_reuses_its_connection(port: int) -> None:
     first, second = await asked_twice(port)
     assert first == second
 
 
-async def test_so_does_the_proxy(outside: int | None) -> None:
+async def test_idle_browser_reuses_its_connection_to_the_proxy(outside: int | None) -> None:
     if outside is not None:
         first, second = await asked_twice(outside)
         assert first == second
@@ -174,7 +174,7 @@ def was_served(answer: bytes) -> bool:
     ],
     ids=["nothing", "half a line", "half a head", "half a body", "no last chunk"],
 )
-async def test_a_request_that_does_not_come_is_given_up(outside: int | None, sent: bytes) -> None:
+async def test_unfinished_request_head_is_dropped(outside: int | None, sent: bytes) -> None:
     if outside is not None:
         async with connection(outside) as (reader, writer):
             writer.write(sent)
@@ -182,7 +182,7 @@ async def test_a_request_that_does_not_come_is_given_up(outside: int | None, sen
                 assert not was_served(await reader.read())
 
 
-async def test_a_body_that_drips_is_given_up_too(outside: int | None) -> None:
+async def test_slow_body_is_dropped(outside: int | None) -> None:
     if outside is not None:
         async with connection(outside) as (reader, writer):
             writer.write(HEAD + b"Content-Length: 1000000\r\n\r\n")
@@ -203,7 +203,7 @@ async def test_a_body_that_drips_is_given_up_too(outside: int | None) -> None:
     ],
     ids=["announced", "much", "in chunks"],
 )
-async def test_a_body_that_is_too_large_is_refused_in_a_sentence(outside: int | None, sent: bytes, body: bytes) -> None:
+async def test_too_large_body_is_refused_in_a_sentence(outside: int | None, sent: bytes, body: bytes) -> None:
     if outside is not None:
         async with connection(outside) as (reader, writer):
             writer.write(HEAD + sent + b"\r\n\r\n" + body)
@@ -215,21 +215,21 @@ async def test_a_body_that_is_too_large_is_refused_in_a_sentence(outside: int | 
             assert answer == {"detail": TOO_LARGE, "code": "too_large"}
 
 
-async def test_the_largest_body_passes(outside: int | None) -> None:
+async def test_largest_allowed_body_is_accepted(outside: int | None) -> None:
     if outside is not None:
         async with connection(outside) as (reader, writer):
             writer.write(HEAD + b"Content-Length: 3999999\r\n\r\n" + bytes(3_999_999))
             assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200 ")
 
 
-async def test_a_head_that_is_too_large_is_refused(outside: int | None) -> None:
+async def test_too_large_request_head_is_refused(outside: int | None) -> None:
     if outside is not None:
         async with connection(outside) as (reader, writer):
             writer.write(HEAD + b"X-Large: " + b"x" * 80_000 + b"\r\n\r\n")
             assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 431 ")
 
 
-async def test_an_answer_that_is_not_read_is_cut(outside: int | None, server: uvicorn.Server) -> None:
+async def test_unread_response_is_cut_off(outside: int | None, server: uvicorn.Server) -> None:
     if outside is not None:
         async with connection(outside) as (reader, writer):
             writer.write(b"GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -239,7 +239,7 @@ async def test_an_answer_that_is_not_read_is_cut(outside: int | None, server: uv
                 await asyncio.sleep(LIMIT_S / 10)
 
 
-async def test_a_websocket_outlives_every_limit(outside: int | None) -> None:
+async def test_websocket_outlives_the_time_limits_of_requests(outside: int | None) -> None:
     if outside is not None:
         async with connect(f"ws://localhost:{outside}/") as room:
             for number in range(6):
@@ -248,9 +248,7 @@ async def test_a_websocket_outlives_every_limit(outside: int | None) -> None:
                 await asyncio.sleep(LIMIT_S / 3)
 
 
-async def test_a_websocket_that_reads_nothing_is_closed_by_the_site(
-    outside: int | None, server: uvicorn.Server
-) -> None:
+async def test_unread_websocket_is_closed_by_the_site(outside: int | None, server: uvicorn.Server) -> None:
     if outside is not None:
         async with connection(outside) as (reader, writer):
             writer.write(SOCKET)

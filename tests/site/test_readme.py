@@ -100,7 +100,7 @@ def var(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_readme_tells_a_class_how_to_get_in() -> None:
+def test_readme_shows_how_a_class_connects() -> None:
     assert LINES[0] == "make run"
     assert sum("BIND=" in line for line in LINES) >= 2
 

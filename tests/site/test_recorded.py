@@ -86,29 +86,29 @@ def routes(patterns: list[Any], before: str = "") -> Iterator[str]:
             yield f"{route}  {pattern.name or ''}".rstrip()
 
 
-def test_addresses() -> None:
+def test_addresses_equal_the_recording() -> None:
     compare_with_recording("addresses.txt", "\n".join(routes(get_resolver().url_patterns)) + "\n")
 
 
-def test_names_and_refusals() -> None:
+def test_names_and_refusals_equal_the_recording() -> None:
     output = subprocess.run([sys.executable, "-m", "tests.recording"], capture_output=True, check=True, text=True)
     for name, names in json.loads(output.stdout).items():
         compare_with_recording(f"names/{name}.json", names)
 
 
 @pytest.mark.django_db
-def test_figures_of_the_site() -> None:
+def test_metrics_equal_the_recording() -> None:
     lines = metrics_text(Copies(), Site()).decode().splitlines()
     compare_with_recording("figures.txt", "\n".join(line for line in lines if line.startswith("#")) + "\n")
 
 
 @pytest.mark.django_db
-def test_schema() -> None:
+def test_schema_equals_the_recording() -> None:
     compare_with_recording("schema.yaml", api_with(None).get("/api/schema").content.decode())
 
 
 @on_sockets
-async def test_frames_of_a_match() -> None:
+async def test_frames_of_a_match_equal_the_recording() -> None:
     def begin() -> Seated:
         first_ids()
         house_machines()
@@ -146,7 +146,7 @@ async def test_frames_of_a_match() -> None:
 
 
 @on_sockets
-async def test_frames_of_a_training() -> None:
+async def test_frames_of_a_training_run_equal_the_recording() -> None:
     def begin() -> TrainingRun:
         first_ids()
         stages = [Stage("random", 60), Stage("perfect", 30)]
@@ -174,7 +174,7 @@ async def test_frames_of_a_training() -> None:
 
 
 @on_sockets
-async def test_frames_of_a_tournament() -> None:
+async def test_frames_of_a_tournament_equal_the_recording() -> None:
     def begin() -> int:
         first_ids()
         learner = machine(Side.FIRST)
@@ -295,7 +295,7 @@ def answered(world: dict[str, Any], method: str, path: str, body: Any = None) ->
     return {"asked": asked if body is None else [asked, body], "status": answer.status_code, "answer": data}
 
 
-def test_answers(world: dict[str, Any]) -> None:
+def test_get_responses_equal_the_recording(world: dict[str, Any]) -> None:
     found = [answered(world, "GET", path) for path in GETS.split()]
     (newest, *_) = next(one for one in found if one["asked"].endswith("weights/snapshots"))["answer"]
     found.append(answered(world, "GET", f"/api/machines/weights/snapshots/{newest['id']}/weights"))
@@ -304,11 +304,11 @@ def test_answers(world: dict[str, Any]) -> None:
     forms = {path: re.sub(r"{\w+}", "[^/]+", path) for path, one in schema["paths"].items() if "get" in one}
     asked = [one["asked"].removeprefix("GET ").partition("?")[0] for one in found]
     left_out = {path for path, form in forms.items() if not any(re.fullmatch(form, one) for one in asked)}
-    # test_files covers the first, and tests/learning/test_class_table.py the second
+    # test_files_equal_the_recording covers the first, and tests/learning/test_class_table.py the second
     assert left_out == {"/api/machines/{ref}/export", "/api/classes/{classroom_id}/table"}
 
 
-def test_answers_to_what_changes_something(world: dict[str, Any]) -> None:
+def test_write_responses_equal_the_recording(world: dict[str, Any]) -> None:
     found = []
     for method, path, body in WRITES:
         found.append(answered(world, method, path, body))
@@ -338,7 +338,7 @@ HELD_ALREADY = ("/api/machines/boxes", "/api/machines/values", *ALSO_AT)
 """Files covered by ``tests/data/exports`` or by an API response: only their headers are recorded here."""
 
 
-def test_files(world: dict[str, Any]) -> None:
+def test_files_equal_the_recording(world: dict[str, Any]) -> None:
     headers = {}
     for path in (*EXPORTED, *DOWNLOADS.split(), *ALSO_AT, SHEETS):
         answer = world["api"].get(path)
@@ -380,7 +380,7 @@ CHANGING = re.compile(
 """Parts of a page that differ by day or process."""
 
 
-def test_pages(world: dict[str, Any]) -> None:
+def test_pages_equal_the_recording(world: dict[str, Any]) -> None:
     browser, statuses = Client(), {}
     for account, paths in ((world["owner"], PAGES), (user("staff", is_staff=True, is_superuser=True), ADMIN)):
         browser.force_login(account)

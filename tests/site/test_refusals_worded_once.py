@@ -163,7 +163,7 @@ ACTS: dict[str, Callable[[], set[str]]] = {
 
 
 @pytest.mark.parametrize("act", ACTS)
-def test_an_act_is_refused_in_the_same_words_on_every_road(act: str) -> None:
+def test_form_api_and_frame_refuse_an_act_in_the_same_words(act: str) -> None:
     (words,) = ACTS[act]()
     assert re.fullmatch(r"\w+: [A-Z“].*\.", words), "the field, and a whole sentence"
 
@@ -183,7 +183,7 @@ def refusals() -> Iterator[tuple[str, str]]:
                     )
 
 
-def test_a_rule_and_a_file_are_refused_in_whole_short_sentences() -> None:
+def test_rules_and_files_are_refused_in_short_sentences() -> None:
     read = list(refusals())
     assert len(read) > 60
     for file, text in read:
@@ -194,7 +194,7 @@ def test_a_rule_and_a_file_are_refused_in_whole_short_sentences() -> None:
             assert len(sentence.split()) <= MOST_WORDS, (file, sentence)
 
 
-def test_what_is_asked_for_more_often_has_one_sentence() -> None:
+def test_repeated_fields_share_one_sentence() -> None:
     stage = {"opponent": "random", "games": 10, "learns": True}
     single = {"machine": "m", "opponent": "random", "games": 10, "opponent_learns": True}
     assert (
@@ -212,7 +212,7 @@ def test_what_is_asked_for_more_often_has_one_sentence() -> None:
     assert ImportForm({}, {}).errors["file"] == ["Please choose a file."]
 
 
-def test_a_page_says_the_sentence_of_the_server() -> None:
+def test_scripts_do_not_reword_refusals_of_the_server() -> None:
     def below(error: type[PlayError]) -> list[type[PlayError]]:
         return [error, *(one for child in error.__subclasses__() for one in below(child))]
 
@@ -222,13 +222,13 @@ def test_a_page_says_the_sentence_of_the_server() -> None:
         assert worded.findall(script.read_text()) == [], script.name
 
 
-def test_a_move_that_is_not_allowed_is_refused_by_its_text() -> None:
+def test_illegal_move_is_refused_by_its_text() -> None:
     error = MoveRefusedError(IllegalMoveError("'5' is not a legal move in '....X....'"), "5")
     assert (str(error), error.code) == ("You cannot play 5 here. Choose another move.", "illegal_move")
 
 
 @pytest.mark.django_db
-def test_refusals_by_the_rules_are_whole_sentences(client: Client) -> None:
+def test_refusals_by_game_rules_are_whole_sentences(client: Client) -> None:
     learner = house_machines()[Side.FIRST]
     room = client.post("/api/rooms", {"opponent": "random"}, content_type="application/json").json()
     move = {"move": "0", "ply": 0, "seat_token": room["seat_token"]}
@@ -243,6 +243,6 @@ def test_refusals_by_the_rules_are_whole_sentences(client: Client) -> None:
         assert answer.json()["detail"].endswith("."), answer.json()
 
 
-def test_a_refusal_says_its_field_apart() -> None:
+def test_refusal_splits_into_field_and_sentence() -> None:
     assert PlayError("games: Please give at least 1.").parts == ("games", "Please give at least 1.")
     assert PlayError("The site is full: try later.").parts == ("", "The site is full: try later.")

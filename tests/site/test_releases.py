@@ -146,11 +146,11 @@ def ours() -> list[Any]:
     ]
 
 
-def test_yesterdays_code_can_go_on_with_every_migration() -> None:
+def test_every_migration_allows_the_previous_release_to_run() -> None:
     assert [wrong for migration in ours() for wrong in wrongs(migration)] == []
 
 
-def test_the_rule_is_for_every_app_of_ours_that_has_tables() -> None:
+def test_rule_covers_every_own_app_with_tables() -> None:
     migrated = {app for app, _ in LOADER.disk_migrations} & LOCAL
     assert migrated == set(BEFORE_THE_RULE)
     assert {model._meta.app_label for model in apps.get_models()} & LOCAL <= migrated
@@ -192,7 +192,7 @@ MAKES = migrations.CreateModel("New", [("id", models.BigAutoField(primary_key=Tr
         MAKES,
     ],
 )
-def test_what_expands_passes(operation: Operation) -> None:
+def test_expanding_operations_are_allowed(operation: Operation) -> None:
     assert expands(operation) == []
 
 
@@ -229,22 +229,22 @@ HOLDING_UP = [
 
 
 @pytest.mark.parametrize("operation", [*TAKING_AWAY, *HOLDING_UP])
-def test_what_breaks_yesterdays_code_or_holds_it_up_is_refused(operation: Operation) -> None:
+def test_breaking_or_blocking_operations_are_refused(operation: Operation) -> None:
     assert len(expands(operation)) == 1
 
 
 @pytest.mark.parametrize("operation", TAKING_AWAY)
-def test_a_contraction_may_take_away(operation: Operation) -> None:
+def test_contraction_may_remove_columns_and_tables(operation: Operation) -> None:
     assert expands(operation, name=CONTRACTION) == []
 
 
 @pytest.mark.parametrize("operation", HOLDING_UP)
-def test_a_contraction_may_not_hold_up(operation: Operation) -> None:
+def test_contraction_may_not_block_queries(operation: Operation) -> None:
     assert len(expands(operation, name=CONTRACTION)) == 1
 
 
 @pytest.mark.parametrize("operation", [one for one in HOLDING_UP if not isinstance(one, migrations.RunPython)])
-def test_in_no_transaction_it_holds_up_as_much(operation: Operation) -> None:
+def test_operations_block_queries_outside_a_transaction_too(operation: Operation) -> None:
     assert len(expands(operation, atomic=False)) == 1
 
 
@@ -255,7 +255,7 @@ def test_indexes_of_fields_are_made_and_dropped_concurrently(words: str) -> None
 
 
 @pytest.mark.parametrize("operation", [migrations.AddField("machine", "n_left", NULLABLE), TAKING_AWAY[0]])
-def test_what_takes_a_table_does_not_wait_for_it_for_long(operation: Operation) -> None:
+def test_operations_that_lock_a_table_need_a_lock_timeout(operation: Operation) -> None:
     for operations, atomic in (([operation, BRIEFLY], True), ([BRIEFLY, operation], False), ([operation], True)):
         (wrong,) = wrongs(SimpleNamespace(name=CONTRACTION, operations=operations, atomic=atomic))
         assert "BRIEFLY" in wrong
@@ -263,7 +263,7 @@ def test_what_takes_a_table_does_not_wait_for_it_for_long(operation: Operation) 
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("n_tries", [2, 3, 4])
-def test_a_table_that_is_in_use_is_asked_for_again(n_tries: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_migration_retries_while_a_table_is_locked(n_tries: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(set_up, "TRIES", 3)
     monkeypatch.setattr(set_up, "PAUSE_S", 0.0)
     reader, tried = connection.copy(), []
@@ -288,7 +288,7 @@ def test_a_table_that_is_in_use_is_asked_for_again(n_tries: int, monkeypatch: py
 
 
 @pytest.mark.django_db(transaction=True)
-def test_what_is_wrong_otherwise_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_migration_does_not_retry_other_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     def migrate(*_: Any, **__: Any) -> None:
         connection.cursor().execute("SELECT pg_terminate_backend(pg_backend_pid())")
 
@@ -299,7 +299,7 @@ def test_what_is_wrong_otherwise_is_not_tried_again(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.django_db(transaction=True)
-def test_an_index_of_which_half_is_there_is_built_again() -> None:
+def test_half_built_index_is_built_again() -> None:
     state = LOADER.project_state()
     (index,) = (one for one in Machine._meta.indexes if one.name == "machine_folding")
     for _ in range(2):
@@ -308,12 +308,12 @@ def test_an_index_of_which_half_is_there_is_built_again() -> None:
                 operation.database_forwards("learning", editor, state, state)
 
 
-def test_of_a_table_that_is_made_with_it_nobody_knows() -> None:
+def test_index_on_a_new_table_is_allowed() -> None:
     index: Any = migrations.AddIndex("new", models.Index(fields=["id"], name="new_id"))
     assert expands(MAKES, index) == []
 
 
-def test_rows_are_changed_alone_and_in_small_transactions() -> None:
+def test_row_changes_are_separate_and_in_small_transactions() -> None:
     assert expands(migrations.RunPython(nothing), atomic=False) == []
     index = AddIndexConcurrently("machine", INDEX)
     assert len(expands(migrations.RunPython(nothing), index, atomic=False)) == 1

@@ -45,13 +45,13 @@ def test_sessions_of_accounts_survive_and_end_with_the_fallback(settings: Any) -
     assert knows(kept), "it was signed anew"
 
 
-def test_without_the_fallback_a_session_ends(settings: Any) -> None:
+def test_session_ends_without_the_fallback_key(settings: Any) -> None:
     browser = logged_in()
     rotate(settings)
     assert not knows(browser)
 
 
-def test_a_guest_is_the_same_guest(settings: Any) -> None:
+def test_guest_keeps_identity_after_rotation(settings: Any) -> None:
     browser = Client()
     code = browser.post("/rooms", {"game": "noughts-and-crosses", "opponent": "random", "side": "X"}).url
     guest = browser.session["guest"]
@@ -71,7 +71,7 @@ def test_socket_keeps_the_session_of_its_browser(settings: Any) -> None:
     assert knows(browser)
 
 
-def test_a_letter_with_a_new_password_works_on(settings: Any) -> None:
+def test_password_reset_link_survives_rotation(settings: Any) -> None:
     user("ada", email="ada@example.org")
     browser = Client()
     browser.post("/password/reset", {"email": "ada@example.org"})
@@ -81,6 +81,6 @@ def test_a_letter_with_a_new_password_works_on(settings: Any) -> None:
     assert browser.get(link[1], follow=True).context["validlink"]
 
 
-def test_the_keys_of_before_come_from_the_environment() -> None:
+def test_fallback_keys_come_from_the_environment() -> None:
     found = setting("SECRET_KEY_FALLBACKS", **SAFE, SECRET_KEY_FALLBACKS="one,two")
     assert json.dumps(found["SECRET_KEY_FALLBACKS"]) == '["one", "two"]'

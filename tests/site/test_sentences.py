@@ -79,7 +79,7 @@ def test_sentences_are_short_and_begin_with_their_subject() -> None:
     assert bad == [], "\n".join(bad)
 
 
-def test_labels_of_experiments_use_no_such_turn() -> None:
+def test_labels_of_experiments_are_easy_to_read() -> None:
     """They are no sentences, so that nothing above reads them."""
     for path in (ROOT / "beadbox" / "experiments").glob("*.py"):
         nodes = list(ast.walk(ast.parse(path.read_text())))
@@ -101,11 +101,11 @@ def test_labels_of_experiments_use_no_such_turn() -> None:
         ("Anyone with this link can watch.", 0),
     ],
 )
-def test_what_is_looked_for_is_found(text: str, wrong: int) -> None:
+def test_faults_of_example_sentences_are_counted(text: str, wrong: int) -> None:
     assert len(faults(Sentence("here", text))) == wrong
 
 
-def test_a_template_is_read_as_a_reader_sees_it() -> None:
+def test_template_text_is_split_into_sentences() -> None:
     source = (
         "<p>A <b>box</b> of {{ name }} opens. {% if it %}One{% else %}The other{% endif %} bead rolls.</p><p>So.</p>"
     )

@@ -82,7 +82,7 @@ def test_recovery_after_a_crash_syncs_by_one_kernel_call(tmp_path: Path) -> None
     assert "-crecovery_init_sync_method=syncfs" in compose
 
 
-def test_a_server_that_is_still_stopping_is_waited_for(prepared: Path) -> None:
+def test_start_waits_for_a_server_that_is_still_stopping(prepared: Path) -> None:
     data = prepared / "postgres"
     old = subprocess.Popen([sys.executable, "-c", "input()"], cwd=data, stdin=subprocess.PIPE)
     (data / "postmaster.pid").write_text(f"{old.pid}\n{data}\n")
@@ -108,7 +108,7 @@ def test_an_interrupted_initdb_begins_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["long" * 30, "a path with spaces, ümlauts & 100%"])
-def test_a_path_that_no_socket_could_have_gets_a_short_one(name: str, tmp_path: Path) -> None:
+def test_too_long_path_gets_a_short_socket_folder(name: str, tmp_path: Path) -> None:
     var = tmp_path / name
     socket = servers.socket_dir(var) / servers.POSTGRES_SOCKET
     assert var not in socket.parents
@@ -151,7 +151,7 @@ def nameless(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("way", servers.WAYS, ids=["namespace", "setpriv with paths", "setpriv"])
-def test_postgresql_runs_in_each_way_that_the_machine_allows(
+def test_postgresql_runs_in_each_way_this_machine_allows(
     way: servers.Unprivileged, nameless: None, cannot_try: CannotTry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(servers, "WAYS", (way,))
@@ -173,7 +173,7 @@ def test_postgresql_runs_in_each_way_that_the_machine_allows(
         assert (place / "var" / "postgres" / "PG_VERSION").stat().st_uid == (way.owner or os.geteuid())
 
 
-def test_a_way_that_does_not_reach_postgresql_is_not_taken(
+def test_way_that_cannot_reach_postgresql_is_rejected(
     nameless: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tmp_path.chmod(0o700)
@@ -185,7 +185,7 @@ def test_a_way_that_does_not_reach_postgresql_is_not_taken(
 
 
 @pytest.mark.parametrize("n_refused", range(len(servers.WAYS) + 1))
-def test_a_refused_way_is_followed_by_the_next(
+def test_next_way_is_tried_after_a_refused_one(
     n_refused: int, nameless: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With stand-ins that refuse the first ways and allow the others, so whatever this machine allows."""
@@ -214,7 +214,7 @@ def test_other_users_run_the_servers_as_themselves(monkeypatch: pytest.MonkeyPat
     assert servers.unprivileged() == servers.Unprivileged()
 
 
-def test_data_changes_hands_when_the_way_changes(
+def test_data_changes_owner_when_the_way_changes(
     nameless: None, cannot_try: CannotTry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Data has our user after a user namespace, or an unprivileged user: each allowed way accepts both."""
@@ -232,7 +232,7 @@ def test_data_changes_hands_when_the_way_changes(
             assert {path.stat().st_uid for path in (tmp_path / "postgres").rglob("*")} == {way.owner or 0}
 
 
-def test_without_any_binary_the_errors_name_the_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_binaries_are_reported_with_the_variables(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(servers, "find_spec", lambda name: None)
     monkeypatch.setattr(servers.shutil, "which", lambda name: None)
     monkeypatch.setattr(servers, "_newest", lambda paths: None)
@@ -241,7 +241,7 @@ def test_without_any_binary_the_errors_name_the_variables(monkeypatch: pytest.Mo
             find()
 
 
-def test_without_wheels_the_newest_of_the_machine_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_newest_installed_server_is_used_without_wheels(monkeypatch: pytest.MonkeyPatch) -> None:
     paths = [Path(f"/usr/lib/postgresql/{version}/bin/postgres") for version in (9, 15, 11)]
     assert servers._newest(iter(paths)) == paths[1]
     monkeypatch.setattr(servers, "find_spec", lambda name: None)
@@ -250,14 +250,14 @@ def test_without_wheels_the_newest_of_the_machine_is_taken(monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize("url", ["mysql://app:secret@db.example/app", "sqlite:///db.sqlite3", "app:secret@db.example"])
-def test_a_database_of_another_kind_is_refused_with_a_sentence(url: str) -> None:
+def test_url_of_another_database_is_refused_in_a_sentence(url: str) -> None:
     with pytest.raises(ServerError, match=r"^DATABASE_URL .*postgres://") as refusal:
         check_given_database(url)
     assert "secret" not in str(refusal.value)
 
 
 @pytest.mark.parametrize("url", ["memcached://:secret@cache.example", "localhost:6379"])
-def test_a_broker_of_another_kind_is_refused_with_a_sentence(url: str) -> None:
+def test_url_of_another_broker_is_refused_in_a_sentence(url: str) -> None:
     with pytest.raises(ServerError, match=r"^REDIS_URL .*redis://") as refusal:
         check_given_redis(url)
     assert "secret" not in str(refusal.value)

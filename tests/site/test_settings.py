@@ -87,7 +87,7 @@ print(json.dumps({{name: getattr(settings, name) for name in {names!r}}}, defaul
     return values
 
 
-def test_a_safe_site_passes_every_check_for_deployment() -> None:
+def test_safe_settings_pass_every_deployment_check() -> None:
     done = deploy_check(**SAFE)
     assert done.returncode == 0, done.stderr
     assert "no issues" in done.stdout
@@ -140,7 +140,7 @@ def test_an_unsafe_setting_is_an_error_that_names_it(unsafe: dict[str, str], che
     assert next(iter(unsafe)) in fault
 
 
-def test_an_error_stops_what_checks_a_deployment() -> None:
+def test_error_fails_the_deployment_check() -> None:
     done = deploy_check(**{**SAFE, "SECRET_KEY": "short"})
     assert done.returncode != 0
     assert "beadbox.E001" in done.stderr
@@ -156,7 +156,7 @@ def test_an_error_stops_what_checks_a_deployment() -> None:
         {"EMAIL_URL": "smtp://relay:25", "EMAIL_WITHOUT_TLS": "1"},
     ],
 )
-def test_letters_need_tls_this_computer_or_an_explicit_choice(way: dict[str, str]) -> None:
+def test_mail_server_needs_tls_loopback_or_an_explicit_choice(way: dict[str, str]) -> None:
     assert faults(**SAFE, **way) == []
 
 
@@ -170,23 +170,23 @@ def test_letters_need_tls_this_computer_or_an_explicit_choice(way: dict[str, str
         ({"METRICS_ADDRESSES": "prometheus.local"}, False),
     ],
 )
-def test_a_local_run_that_sends_letters_says_where_it_is_too(
+def test_local_run_that_sends_mail_needs_its_site_url(
     environment: dict[str, str], is_fine: bool, tmp_path: Path
 ) -> None:
     assert (faults(BEADBOX_LOCAL="1", BEADBOX_VAR=str(tmp_path), **environment) == []) == is_fine
 
 
-def test_forms_are_taken_from_where_the_site_is() -> None:
+def test_trusted_origin_of_forms_is_the_site_url() -> None:
     assert setting("CSRF_TRUSTED_ORIGINS", **SAFE) == {"CSRF_TRUSTED_ORIGINS": ["https://beads.example"]}
     assert setting("CSRF_TRUSTED_ORIGINS", **SAFE | {"SITE_URL": ""}) == {"CSRF_TRUSTED_ORIGINS": []}
 
 
-def test_figures_go_out_to_named_addresses_only(tmp_path: Path) -> None:
+def test_metrics_are_refused_by_default(tmp_path: Path) -> None:
     for environment in (SAFE, {"BEADBOX_LOCAL": "1", "BEADBOX_VAR": str(tmp_path)}):
         assert setting("METRICS_ADDRESSES", **environment) == {"METRICS_ADDRESSES": []}
 
 
-def test_no_letter_is_sent_or_shown_until_it_is_said_by_whom(tmp_path: Path) -> None:
+def test_mail_is_not_sent_before_a_mail_server_is_set(tmp_path: Path) -> None:
     assert setting("EMAIL_BACKEND", **SAFE) == {"EMAIL_BACKEND": "django.core.mail.backends.dummy.EmailBackend"}
     local = {"BEADBOX_LOCAL": "1", "BEADBOX_VAR": str(tmp_path)}
     assert setting("EMAIL_BACKEND", **local) == {"EMAIL_BACKEND": "django.core.mail.backends.console.EmailBackend"}
@@ -205,7 +205,7 @@ def test_production_is_secure_and_a_local_run_is_plain_http(tmp_path: Path) -> N
     assert setting(*names, **local) == dict.fromkeys(names, False)
 
 
-def test_a_local_run_keeps_the_secret_key_it_made(tmp_path: Path) -> None:
+def test_local_run_keeps_its_generated_secret_key(tmp_path: Path) -> None:
     local = {"BEADBOX_LOCAL": "1", "BEADBOX_VAR": str(tmp_path)}
     first = setting("SECRET_KEY", **local)
     assert setting("SECRET_KEY", **local) == first
@@ -229,7 +229,7 @@ def test_urls_locate_data_and_only_web_processes_pool() -> None:
     assert pooled["CONN_MAX_AGE"] == 0
 
 
-def test_unix_sockets_are_spelt_as_each_client_wants_them() -> None:
+def test_unix_socket_urls_are_spelt_for_each_client() -> None:
     values = setting("CELERY_BROKER_URL", "REDIS_URL", **{**SAFE, "REDIS_URL": "unix:///run/valkey.sock?db=3"})
     assert values["CELERY_BROKER_URL"] == "redis+socket:///run/valkey.sock?virtual_host=3"
     assert setting("CELERY_BROKER_URL", **SAFE)["CELERY_BROKER_URL"] == SAFE["REDIS_URL"]
@@ -243,13 +243,13 @@ def test_lists_of_the_environment_have_no_blanks_or_empties() -> None:
     assert setting(*LISTS, **{**SAFE, **given}) == {name: ["one", "two.example"] for name in LISTS}
 
 
-def test_a_host_that_could_never_be_asked_for_is_refused_by_name() -> None:
+def test_impossible_allowed_host_is_refused_by_name() -> None:
     done = deploy_check(**{**SAFE, "ALLOWED_HOSTS": "beadbox.example, https://beadbox.example"})
     assert done.returncode != 0
     assert "ImproperlyConfigured: ALLOWED_HOSTS has 'https://beadbox.example'" in done.stderr
 
 
-def test_own_computer_answers_to_its_addresses_if_bind_is_open(tmp_path: Path) -> None:
+def test_open_bind_allows_the_addresses_of_this_computer(tmp_path: Path) -> None:
     local = {"BEADBOX_LOCAL": "1", "BEADBOX_VAR": str(tmp_path)}
     assert setting("ALLOWED_HOSTS", **local) == {"ALLOWED_HOSTS": ["localhost", "127.0.0.1", "[::1]"]}
     assert setting("ALLOWED_HOSTS", **local, BIND="0.0.0.0") == {"ALLOWED_HOSTS": default_hosts("0.0.0.0")}
@@ -264,6 +264,6 @@ def test_own_computer_answers_to_its_addresses_if_bind_is_open(tmp_path: Path) -
         ({"HSTS_INCLUDE_SUBDOMAINS": "true", "HSTS_PRELOAD": "true"}, [True, True]),
     ],
 )
-def test_what_strict_transport_binds_can_be_chosen(environment: dict[str, str], expected: list[bool]) -> None:
+def test_scope_of_strict_transport_security_is_a_setting(environment: dict[str, str], expected: list[bool]) -> None:
     names = ("SECURE_HSTS_INCLUDE_SUBDOMAINS", "SECURE_HSTS_PRELOAD")
     assert list(setting(*names, **SAFE, **environment).values()) == expected

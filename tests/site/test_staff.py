@@ -89,7 +89,7 @@ def admin_addresses() -> list[str]:
     return addresses
 
 
-def test_a_password_leads_to_the_second_factor_and_nowhere_else(staff: Any) -> None:
+def test_password_alone_opens_only_the_second_factor_page(staff: Any) -> None:
     client = Client()
     answer = client.post(LOGIN, {"username": "staff", "password": PASSWORD, "next": USAGE}, follow=True)
     assert answer.redirect_chain[-1][0] == f"{PAGE}?next=/admin/usage/%3Fwithin%3Dhour"
@@ -103,7 +103,7 @@ def test_a_password_leads_to_the_second_factor_and_nowhere_else(staff: Any) -> N
             assert answer["Location"].startswith(LOGIN), address
 
 
-def test_a_device_is_set_up_once_and_lets_in(staff: Any) -> None:
+def test_device_setup_opens_the_admin_and_shows_its_key_once(staff: Any) -> None:
     client = logged_in(staff)
     response = client.get(f"{PAGE}?next={USAGE}")
     assert "no-store" in response["Cache-Control"]
@@ -125,7 +125,7 @@ def test_a_device_is_set_up_once_and_lets_in(staff: Any) -> None:
     assert client.get(f"{PAGE}?next={USAGE}")["Location"] == USAGE
 
 
-def test_a_qr_code_says_what_apps_read(staff: Any) -> None:
+def test_qr_code_has_finder_patterns_and_a_valid_size(staff: Any) -> None:
     """The code has finder patterns in three corners, and the size of a version that can contain the text."""
     client = logged_in(staff)
     page = client.get(PAGE).content.decode()
@@ -141,7 +141,7 @@ def test_a_qr_code_says_what_apps_read(staff: Any) -> None:
     assert TOTPDevice.objects.get().config_url.startswith("otpauth://totp/Beadbox%3Astaff?secret=")
 
 
-def test_another_session_gives_a_code_and_each_code_counts_once(staff: Any) -> None:
+def test_new_session_needs_a_code_that_counts_once(staff: Any) -> None:
     set_up(staff)
     client = logged_in(staff)
     assert client.get(INDEX).status_code == 302
@@ -165,7 +165,7 @@ def test_a_recovery_code_counts_once(staff: Any) -> None:
     assert later.get(INDEX).status_code == 302
 
 
-def test_codes_cannot_be_tried_one_after_the_other(staff: Any) -> None:
+def test_wrong_codes_delay_the_next_attempt(staff: Any) -> None:
     set_up(staff)
     client, device = logged_in(staff), another_step(staff)
     right = code_of(device)
@@ -189,7 +189,7 @@ def test_invalid_codes_are_refused_with_a_sentence(staff: Any, code: str) -> Non
     assert answer.context["form"].errors["code"]
 
 
-def test_of_another_account_nothing_counts(staff: Any) -> None:
+def test_codes_and_devices_of_another_account_are_refused(staff: Any) -> None:
     _, codes = set_up(staff)
     other = user("other", is_staff=True)
     client = logged_in(other)
@@ -223,14 +223,14 @@ def test_redirects_stay_on_the_site(staff: Any, wanted: str) -> None:
     assert client.get(PAGE, {"next": wanted})["Location"] == INDEX
 
 
-def test_a_name_that_is_longer_than_any_is_no_attempt() -> None:
+def test_invalid_name_is_not_recorded_as_an_attempt() -> None:
     for name in ("n" * 300, "nu\0l"):
         answer = Client().post(LOGIN, {"username": name, "password": PASSWORD})
         assert (answer.status_code, bool(answer.context["form"].errors["username"])) == (200, True)
     assert not AccessAttempt.objects.exists()
 
 
-def test_other_accounts_get_no_information() -> None:
+def test_second_factor_page_redirects_other_accounts() -> None:
     for client in (Client(), logged_in(user())):
         answer = client.get(PAGE)
         assert answer.status_code == 302
@@ -259,7 +259,7 @@ def test_a_key_shown_to_another_account_is_not_used(staff: Any) -> None:
     assert thief.get(INDEX).status_code == 302
 
 
-def test_devices_that_were_begun_and_never_used_do_not_gather(staff: Any) -> None:
+def test_unfinished_devices_are_replaced(staff: Any) -> None:
     for _ in range(3):
         logged_in(staff).get(PAGE)
         TOTPDevice.objects.update(created_at=timezone.now() - timedelta(hours=2))
@@ -276,7 +276,7 @@ def test_one_of_two_concurrent_setups_succeeds(staff: Any) -> None:
     assert (TOTPDevice.objects.count(), StaticToken.objects.count()) == (1, 10)
 
 
-def test_a_slower_setup_adds_no_device(staff: Any, rf: Any) -> None:
+def test_slower_of_two_setups_adds_no_device(staff: Any, rf: Any) -> None:
     """The code of the faster session has deleted the device that the slower session had begun to set up."""
     set_up(staff)
     request = rf.post(PAGE, {"code": "123456"})
@@ -296,7 +296,7 @@ def test_the_second_factor_expires_after_half_a_day(staff: Any, monkeypatch: pyt
         assert client.get(PAGE).context["title"] == "Your second factor"
 
 
-def test_setting_up_a_new_device_starts_again(staff: Any) -> None:
+def test_new_device_replaces_key_and_recovery_codes(staff: Any) -> None:
     client, codes = set_up(staff)
     page = client.get(PAGE)
     assert page.context["left"] == 10
@@ -348,7 +348,7 @@ def test_an_account_closed_during_setup_gets_no_device(staff: Any, monkeypatch: 
     assert not TOTPDevice.objects.exists()
 
 
-def test_devices_can_be_taken_away_in_the_admin_and_not_made(staff: Any) -> None:
+def test_admin_can_remove_devices_but_not_add_them(staff: Any) -> None:
     set_up(staff)
     helper = user("helper", is_staff=True)
     device_permissions = Permission.objects.filter(content_type__app_label__in=["otp_totp", "otp_static"])

@@ -5,7 +5,7 @@ import socket
 from menace_site.local.fallback_responder import _Refusal
 
 
-def test_a_client_that_has_gone_is_no_error() -> None:
+def test_refusal_to_a_vanished_client_raises_no_error() -> None:
     client, served = socket.socketpair()
     with client, served:
         client.sendall(b"GET / HTTP/1.1\r\n\r\n")

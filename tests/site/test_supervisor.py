@@ -133,7 +133,7 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Run]]:
 
 
 @pytest.mark.soak
-def test_what_is_killed_comes_back_and_forgets_nothing(start: Callable[..., Run]) -> None:
+def test_killed_programs_restart_and_lose_no_data(start: Callable[..., Run]) -> None:
     run = start()
     run.wait_until_serving()
     with run.database() as database, run.valkey() as valkey:
@@ -182,7 +182,7 @@ def test_what_is_killed_comes_back_and_forgets_nothing(start: Callable[..., Run]
     assert not list(servers.socket_dir(again.var).glob(".s.PGSQL*"))
 
 
-def test_stopping_during_the_start_leaves_nothing(start: Callable[..., Run]) -> None:
+def test_stop_during_startup_leaves_no_process(start: Callable[..., Run]) -> None:
     run = start()
     assert wait_until(lambda: "postgres" in run.children())
     run.process.terminate()
@@ -191,7 +191,7 @@ def test_stopping_during_the_start_leaves_nothing(start: Callable[..., Run]) -> 
     assert output.endswith("Beadbox has stopped.\n")
 
 
-def test_a_stop_whose_exception_is_lost_stops_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stop_request_holds_when_its_exception_is_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Exceptions are lost in the hooks of a fork, where Python prints them and continues."""
     monkeypatch.setattr(supervisor, "stop_requested", threading.Event())
     with contextlib.suppress(supervisor.StopRequested):
@@ -201,7 +201,7 @@ def test_a_stop_whose_exception_is_lost_stops_all_the_same(tmp_path: Path, monke
             waits()
 
 
-def test_where_nothing_can_be_written_the_site_goes_on() -> None:
+def test_supervisor_continues_when_output_cannot_be_written() -> None:
     words = "import os; from menace_site.local.supervisor import say; say('web stopped'); say('and again'); os._exit(7)"
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run([sys.executable, "-c", words], cwd=servers.BASE_DIR, stdout=full, check=False)
@@ -222,7 +222,7 @@ def slow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> supervisor.Supervis
 PLACE = Listening(ip_address("127.0.0.1"), 8000, is_given=False)
 
 
-def test_a_slow_start_is_waited_for_and_says_what_for(
+def test_slow_start_prints_reminders_with_the_reason(
     slow: supervisor.Supervisor, capsys: pytest.CaptureFixture[str]
 ) -> None:
     slow._start_site(PLACE, "localhost")
@@ -231,7 +231,7 @@ def test_a_slow_start_is_waited_for_and_says_what_for(
     assert len(said.splitlines()) < 20, "reminders come more often than after doubled waits"
 
 
-def test_a_web_server_that_stops_again_and_again_ends_the_start(
+def test_startup_ends_when_the_web_server_keeps_stopping(
     slow: supervisor.Supervisor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def watch(self: supervisor.Supervisor) -> None:
@@ -242,12 +242,12 @@ def test_a_web_server_that_stops_again_and_again_ends_the_start(
         slow._start_site(PLACE, "localhost")
 
 
-def test_what_ended_a_set_up_is_named() -> None:
+def test_failed_setup_names_the_reason_or_signal() -> None:
     assert supervisor._reason(1) == "the reason stands above."
     assert "SIGKILL" in supervisor._reason(-9)
 
 
-def test_a_log_is_bounded_while_its_program_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_log_size_is_bounded_while_its_program_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(supervisor, "LOG_MAX_BYTES", 2_000)
     log, site = tmp_path / "it.log", supervisor.Supervisor(tmp_path)
     words = "import itertools\nfor n in itertools.count(1): print(f'{n:099}', flush=True)"
@@ -267,7 +267,7 @@ def test_a_log_is_bounded_while_its_program_writes(tmp_path: Path, monkeypatch: 
     assert b"\0" not in log.read_bytes(), "the program writes at the old position of the truncated file"
 
 
-def test_what_ends_by_itself_is_started_again_until_it_ends_well(
+def test_finite_child_restarts_until_it_succeeds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(supervisor, "BACK_OFF_S", 0)
@@ -308,7 +308,7 @@ def test_each_failure_of_a_finite_child_doubles_its_back_off(tmp_path: Path) -> 
     assert waits[1] == pytest.approx(2 * waits[0])
 
 
-def test_a_port_in_use_is_a_sentence(start: Callable[..., Run]) -> None:
+def test_port_in_use_is_reported_in_one_sentence(start: Callable[..., Run]) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -320,7 +320,7 @@ def test_a_port_in_use_is_a_sentence(start: Callable[..., Run]) -> None:
 
 
 @pytest.mark.parametrize("port", ["nonsense", "0", "70000"])
-def test_a_wrong_port_is_a_sentence(port: str, start: Callable[..., Run], tmp_path: Path) -> None:
+def test_invalid_port_is_reported_in_one_sentence(port: str, start: Callable[..., Run], tmp_path: Path) -> None:
     process = subprocess.run(
         [sys.executable, "-m", "menace_site.local.supervisor"],
         cwd=servers.BASE_DIR,
@@ -333,7 +333,7 @@ def test_a_wrong_port_is_a_sentence(port: str, start: Callable[..., Run], tmp_pa
     assert process.stdout == f"PORT is {port!r}: give a number from 1 to 65535.\n"
 
 
-def test_a_wrong_bind_is_a_sentence_and_so_is_a_host_with_a_port(start: Callable[..., Run]) -> None:
+def test_invalid_bind_or_allowed_host_is_named(start: Callable[..., Run]) -> None:
     for wrong in ({"BIND": "198.51.100.9"}, {"BIND": "0.0.0.0", "ALLOWED_HOSTS": "192.168.1.20:8000"}):
         status, output = start(**wrong).wait_for_end()
         assert status == 1
@@ -342,7 +342,7 @@ def test_a_wrong_bind_is_a_sentence_and_so_is_a_host_with_a_port(start: Callable
         assert repr(value) in output
 
 
-def test_a_silent_redis_url_fails_at_once_with_a_sentence(start: Callable[..., Run]) -> None:
+def test_unreachable_redis_url_fails_at_once_with_a_sentence(start: Callable[..., Run]) -> None:
     status, output = start(REDIS_URL=f"redis://:secret@127.0.0.1:{free_port()}/0").wait_for_end()
     assert status == 1
     assert output.startswith("REDIS_URL is set, but nothing answers at 127.0.0.1:")
@@ -350,7 +350,7 @@ def test_a_silent_redis_url_fails_at_once_with_a_sentence(start: Callable[..., R
     assert len(output.splitlines()) == 1
 
 
-def test_a_silent_database_url_fails_at_once_with_a_sentence(start: Callable[..., Run]) -> None:
+def test_unreachable_database_url_fails_at_once_with_a_sentence(start: Callable[..., Run]) -> None:
     status, output = start(DATABASE_URL=f"postgres://app:secret@127.0.0.1:{free_port()}/app").wait_for_end()
     assert status == 1
     assert output.startswith("DATABASE_URL is set, but does not work")

@@ -32,29 +32,29 @@ from tests.sbom import FONTS, asked_for, completed, fonts, images, vendored
         ("GNU Affero General Public License v3", False),
     ],
 )
-def test_one_offer_has_to_be_on_the_list_with_all_its_parts(licence: str, allowed: bool) -> None:
+def test_licence_is_allowed_if_one_alternative_is_listed(licence: str, allowed: bool) -> None:
     assert is_allowed(licence) is allowed
     assert (refused({"thing": licence}) == []) is allowed
 
 
-def test_a_package_that_belongs_here_and_is_not_there_is_missed() -> None:
+def test_locked_package_that_is_not_installed_is_reported() -> None:
     lock = "Thing.One==1.0 \\\n    --hash=sha256:0\n"
     lock += "thing-two==2 ; sys_platform == 'nowhere' \\\nthree==3 ; python_version > '3' \\\n"
     assert missing(lock, []) == ["thing-one", "three"]
     assert missing(lock, ["thing_one", "Three"]) == []
 
 
-def test_the_tool_that_reads_licences_is_read_too() -> None:
+def test_packages_of_the_licence_tool_are_read_too() -> None:
     assert {"pip-licenses", "prettytable", "wcwidth"} <= set(python_licences())
 
 
-def test_packages_of_npm_may_be_used() -> None:
+def test_npm_packages_have_allowed_licences() -> None:
     licences = npm_licences()
     assert {"uplot", "axe-core", "typescript"} <= set(licences)
     assert refused(licences) == []
 
 
-def test_the_bill_says_licences_and_what_needs_what() -> None:
+def test_sbom_has_licences_and_dependencies() -> None:
     def component(ref: str, name: str, **more: Any) -> dict[str, Any]:
         return {"bom-ref": ref, "name": name, "purl": f"pkg:pypi/{name}@1", **more}
 
@@ -83,12 +83,12 @@ def test_the_bill_says_licences_and_what_needs_what() -> None:
     ]
 
 
-def test_the_site_asks_for_packages_of_its_lock() -> None:
+def test_direct_requirements_are_in_the_lock() -> None:
     names = {name for name, _ in PACKAGE.findall((ROOT / "requirements.txt").read_text())}
     assert {"django", "numba", "numpy", "celery"} <= asked_for() <= names
 
 
-def test_images_of_the_compose_file_stand_in_the_bill() -> None:
+def test_sbom_lists_images_of_the_compose_file() -> None:
     assert [one["purl"].partition("@")[0] for one in images()] == [
         f"pkg:docker/{name}" for name in ("caddy", "postgres", "python", "valkey/valkey")
     ]

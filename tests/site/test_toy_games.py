@@ -91,7 +91,7 @@ def pages_from(client: Client, no_page: re.Pattern[str], *addresses: str) -> Ite
 
 @pytest.mark.django_db
 @every_toy
-def test_the_lobby_offers_it_and_a_click_begins_a_match(client: Client, game: Game[Any, Any]) -> None:
+def test_lobby_offers_toy_games_and_starts_matches(client: Client, game: Game[Any, Any]) -> None:
     for side in Side:
         shown = next(one for one in client.get("/play").context["games"] if one["slug"] == game.slug)
         assert (shown["teach"] is not None, shown["rival"] is not None) == (game.takes_boxes, not game.takes_boxes)
@@ -107,7 +107,7 @@ def test_the_lobby_offers_it_and_a_click_begins_a_match(client: Client, game: Ga
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("no_page", [NOT_OF_TOYS, pytest.param(NO_PAGE, marks=pytest.mark.soak)], ids=["toys", "all"])
-def test_every_page_that_links_lead_to_can_be_read(client: Client, staff: Any, no_page: re.Pattern[str]) -> None:
+def test_every_linked_page_of_toy_games_loads(client: Client, staff: Any, no_page: re.Pattern[str]) -> None:
     client.force_login(staff)
     addresses = ["/", "/ai", "/machines", "/account"]
     for game in TOYS:
@@ -134,7 +134,7 @@ def test_every_page_that_links_lead_to_can_be_read(client: Client, staff: Any, n
 
 @pytest.mark.django_db(transaction=True)
 @every_toy
-async def test_a_match_is_played_through_a_socket_to_its_end(game: Game[Any, Any]) -> None:
+async def test_match_of_a_toy_game_is_played_over_a_socket(game: Game[Any, Any]) -> None:
     seated = await in_db(room_create)(person=guest(), game=game.slug, opponent="random", side=Side.FIRST)
     async with Socket(seated.room.code, seated.token) as socket:
         state = (await socket.expect("joined"))["state"]
@@ -150,7 +150,7 @@ async def test_a_match_is_played_through_a_socket_to_its_end(game: Game[Any, Any
 @pytest.mark.django_db
 @with_boxes
 @pytest.mark.sampled(1)
-def test_machines_of_both_sides_learn_from_match_and_training(staff: Any, game: Game[Any, Any]) -> None:
+def test_machines_learn_toy_games_in_matches_and_training(staff: Any, game: Game[Any, Any]) -> None:
     machines = made(game, staff)
     first, second = (machine.slug for machine in machines)
     watched = room_create(person=guest(), game=game.slug, first=first, second=second)
@@ -169,7 +169,7 @@ def test_machines_of_both_sides_learn_from_match_and_training(staff: Any, game: 
 
 @pytest.mark.django_db
 @every_toy
-def test_the_api_tells_of_it_and_plays_it(game: Game[Any, Any]) -> None:
+def test_api_describes_and_plays_toy_games(game: Game[Any, Any]) -> None:
     api = APIClient()
     assert game.slug in [one["slug"] for one in api.get("/api/games").json()["results"]]
     view = api.get(f"/api/games/{game.slug}").json()
@@ -188,7 +188,7 @@ def test_the_api_tells_of_it_and_plays_it(game: Game[Any, Any]) -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(("endless_winner", "role"), [(None, None), (Side.SECOND, "E")])
-def test_match_that_goes_round_in_circles_ends_at_the_ply_limit(
+def test_repeating_match_ends_at_the_ply_limit(
     monkeypatch: pytest.MonkeyPatch, endless_winner: Side | None, role: str | None
 ) -> None:
     monkeypatch.setattr(Tug, "ply_limit", 6)
@@ -206,7 +206,7 @@ def test_match_that_goes_round_in_circles_ends_at_the_ply_limit(
 
 @pytest.mark.django_db
 @every_toy
-def test_advice_can_be_asked_for_on_a_board_of_it(staff: Any, game: Game[Any, Any]) -> None:
+def test_ai_api_gives_advice_on_toy_games(staff: Any, game: Game[Any, Any]) -> None:
     api = api_with(staff, "play")
     start = game.initial_position()
     body = {"game": game.slug, "board": game.encode(start)}
@@ -235,7 +235,7 @@ def test_game_without_machines_refuses_one_with_a_sentence(client: Client, staff
 
 @pytest.mark.django_db
 @every_toy
-def test_a_tournament_is_played_or_refused_with_a_sentence(staff: Any, game: Game[Any, Any]) -> None:
+def test_tournament_of_toy_games_is_played_or_refused(staff: Any, game: Game[Any, Any]) -> None:
     machines = made(game, staff)
     entries = [machine.slug for machine in machines] or ["random", "easy"]
     body = {"game": game.slug, "entries": entries, "games": 10}
@@ -251,7 +251,7 @@ def test_a_tournament_is_played_or_refused_with_a_sentence(staff: Any, game: Gam
 
 
 @pytest.mark.django_db
-def test_the_staff_see_them(client: Client, staff: Any) -> None:
+def test_admin_shows_rows_of_toy_games(client: Client, staff: Any) -> None:
     client.force_login(staff)
     for game in TOYS:
         machines = made(game, staff)

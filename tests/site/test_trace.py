@@ -57,7 +57,7 @@ def hold(name: str, found: tuple[int, ...], limits: tuple[int, ...]) -> None:
     assert all(one <= limit for one, limit in zip(found, limits, strict=True))
 
 
-async def test_a_live_move(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_trace_of_a_live_move_stays_within_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     # Messages of the previous move are always still in the broadcaster, whatever the speed of the machine.
     monkeypatch.setattr(broadcaster, "GATHER_S", HANG_S)
     await in_db(house_machines)()
@@ -98,7 +98,7 @@ def trace_of(journey: Callable[[], Any]) -> list[Trace]:
     return traces
 
 
-def test_an_ai_move_of_a_machine() -> None:
+def test_trace_of_an_ai_move_stays_within_limits() -> None:
     asked = json.dumps({"game": NC, "board": ".........", "machine": machine(Side.FIRST).slug})
 
     def journey() -> None:
@@ -107,7 +107,7 @@ def test_an_ai_move_of_a_machine() -> None:
     hold("AI move of a machine", figures(trace_of(journey))[:2], (90, 28))
 
 
-def test_a_training_run(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_trace_of_a_training_run_stays_within_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     # Progress is always told between two slices, whatever the speed of the machine.
     monkeypatch.setattr(workers_runs, "TELL_EVERY_S", 0)
     owner, client = user(), Client()
@@ -143,7 +143,7 @@ def test_recorder_covers_every_thread_until_it_stops() -> None:
     assert trace.without_library().calls == ()
 
 
-def test_a_module_is_entered_again_when_a_call_comes_back_to_it() -> None:
+def test_return_to_a_module_counts_as_another_entry() -> None:
     calls = [("games/a.py", "one"), ("games/a.py", "two"), ("beadbox/rules/b.py", "three"), ("games/a.py", "one")]
     trace = Trace(tuple(calls))
     assert figures([trace]) == (3, 2, 1, 2, 1)

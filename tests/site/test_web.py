@@ -120,7 +120,7 @@ def asked(server: Server, method: str, accept: str, body: bytes | None = None) -
         return answer, answer.read().decode()
 
 
-def test_the_stand_in_answers_until_a_process_serves(importing: Server) -> None:
+def test_fallback_answers_until_a_process_serves(importing: Server) -> None:
     page, text = asked(importing, "GET", "text/html")
     assert (page.status, page.getheader("Retry-After")) == (503, "2")
     assert 'http-equiv="refresh"' in text
@@ -173,7 +173,7 @@ def test_no_process_answers_before_the_site_is_ready(server: Server) -> None:
 
 
 @pytest.mark.soak
-def test_a_process_that_hangs_is_replaced(server: Server) -> None:
+def test_hanging_process_is_replaced(server: Server) -> None:
     (server.folder / "start").touch()
     assert wait_until(lambda: server.status() == 200)
     hung = server.starting()[0]
@@ -184,7 +184,7 @@ def test_a_process_that_hangs_is_replaced(server: Server) -> None:
 
 
 @pytest.mark.parametrize("application", ["no_site", "broken_site"])
-def test_what_cannot_start_ends_and_is_not_tried_again(tmp_path: Path, application: str) -> None:
+def test_server_that_cannot_start_ends_without_a_retry(tmp_path: Path, application: str) -> None:
     with serving(Server(tmp_path, application=application)) as server:
         assert server.process.wait(PAGE_HANG_S) != 0
 
