@@ -12,6 +12,7 @@ import random
 import re
 import time
 from collections import Counter
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from html import unescape
@@ -156,6 +157,12 @@ class Browser:
             self.streams = None
         return Answer(int(head[0].split()[1]), headers, body)
 
+    def connected(self, path: str) -> connect:
+        """Return the connection of a socket with the cookies of this browser."""
+        url, origin = f"ws://localhost:{self.lesson.port}{path}", f"http://localhost:{self.lesson.port}"
+        headers = {"Cookie": self.cookie}
+        return connect(url, origin=origin, additional_headers=headers, ping_interval=None)  # type: ignore[arg-type]
+
     def close(self) -> None:
         if self.streams is not None:
             self.streams[1].close()
@@ -173,6 +180,12 @@ class Match:
     @property
     def is_mine(self) -> bool:
         return self.state["status"] == "playing" and self.state["turn"] in self.roles
+
+    @property
+    def begins_next(self) -> bool:
+        """Whether this pupil, and not the other one at the board, begins the next match."""
+        first = next(seat for seat in self.state["seats"] if seat["kind"] == "human")
+        return first["role"] in self.roles
 
     def store_if_newer(self, state: Any) -> None:
         """Store a state of the match if it is newer than the last one."""
@@ -195,9 +208,10 @@ class Match:
                 for seat in self.state["seats"]:
                     if seat["machine"]:
                         await self.look_at(seat["machine"]["id"])
+            elif self.state["status"] == "finished" and self.begins_next:
                 await asyncio.sleep(random.uniform(*self.lesson.quick_s))
-                if self.state["number"] == shown_number and self.state["status"] == "finished" and "X" in self.roles:
-                    await self.send("reset", {"swap": False})
+                if self.state["number"] == shown_number and self.state["status"] == "finished":
+                    await self.send("reset", {"swap": False})  # once more if the site was away
             else:
                 self.has_changed.clear()
                 with suppress(TimeoutError):
@@ -260,6 +274,18 @@ BUSY = 1013
 """The code with which a busy site closes sockets."""
 
 
+async def frames(socket: ClientConnection) -> AsyncIterator[Any]:
+    """Yield the frames of a socket, and ping after each silence, like ``static/js/socket.js``."""
+    while True:
+        try:
+            async with asyncio.timeout(PING_S):
+                frame = json.loads(await socket.recv())
+        except TimeoutError:
+            await socket.send(json.dumps({"type": "ping"}))
+        else:
+            yield frame
+
+
 class SocketMatch(Match):
     """A match page that uses a socket."""
 
@@ -277,20 +303,15 @@ class SocketMatch(Match):
                         await self.has_changed.wait()
                     return
 
-    def connected(self, path: str) -> connect:
-        url, origin = f"ws://localhost:{self.lesson.port}{path}", f"http://localhost:{self.lesson.port}"
-        headers = {"Cookie": self.browser.cookie}
-        return connect(url, origin=origin, additional_headers=headers, ping_interval=None)  # type: ignore[arg-type]
-
     async def look_at(self, machine: int) -> None:
         """Open the page of a machine, and the socket that reports the machine's games."""
         await super().look_at(machine)
-        async with self.connected(f"/api/machines/{machine}/ws") as page:
+        async with self.browser.connected(f"/api/machines/{machine}/ws") as page:
             await page.ping()
 
     async def receive(self) -> None:
         """Receive frames until cancelled, and connect again if a busy site closes the socket."""
-        async for socket in self.connected(f"{self.path}/ws"):
+        async for socket in self.browser.connected(f"{self.path}/ws"):
             self.socket = socket
             try:
                 await self._listen(socket)
@@ -300,13 +321,7 @@ class SocketMatch(Match):
                 self.lesson.refused["busy closed a socket"] += 1
 
     async def _listen(self, socket: ClientConnection) -> None:
-        while True:
-            try:
-                async with asyncio.timeout(PING_S):
-                    frame = json.loads(await socket.recv())
-            except TimeoutError:
-                await socket.send(json.dumps({"type": "ping"}))
-                continue
+        async for frame in frames(socket):
             if frame["type"] == "joined":
                 self.store_if_newer(frame["data"]["state"])
             elif frame["type"] == "state":

@@ -27,6 +27,7 @@ from tests.bench import (
     asked_ladder,
     backup,
     circles,
+    class_lesson,
     exact_strength,
     first_seconds,
     ladder,
@@ -63,6 +64,7 @@ BENCHMARKS: dict[str, Callable[[], Iterator[Figure]]] = {
     "live-move": stored.live_move,
     "first-seconds": first_seconds.first_seconds,
     "live-few": live_load.live_few,
+    "class-lesson": class_lesson.class_lesson,
     "match-page": stored.match_page,
     "page-of-boxes": stored.page_of_boxes,
     "romgon-engine": romgon.engine,
@@ -86,7 +88,7 @@ LONG: dict[str, Callable[[], Iterator[Figure]]] = {
 """Benchmarks that run only when named: each takes many minutes."""
 KNOWN = BENCHMARKS | LONG
 
-ALONE = ("first-seconds", "live-few", "advice", "live-load", "month", "admin", "backup")
+ALONE = ("first-seconds", "live-few", "class-lesson", "advice", "live-load", "month", "admin", "backup")
 """Benchmarks with a process and a site of their own. The others share one process and the site of ``stored.py``."""
 
 

@@ -109,7 +109,7 @@ def first_seconds() -> Iterator[Figure]:
         )
         yield Figure("front page, layout shift", spread(shifted, "{:.3f}"), "<= 0.02", max(shifted) <= 0.02)
         for address in MAIN_PAGES:
-            page, sent = _new_visitor(browser, site)
+            page, sent = new_visitor(browser, site)
             page.goto(address, wait_until="networkidle")
             yield Figure(f"{address}, kB sent", f"{sum(sent) / 1000:.0f}", "<= 250", sum(sent) <= 250_000, is_fact=True)
             page.context.close()
@@ -125,7 +125,7 @@ def _minimum_figure(name: str, found: list[float], least: float, form: str) -> F
 
 def _play_times(browser: Browser, site: Site) -> tuple[float, float, float, float]:
     """Return the seconds to the largest paint, the layout shift, and the seconds from a click to board and move."""
-    page, _ = _new_visitor(browser, site)
+    page, _ = new_visitor(browser, site)
     page.goto("/", wait_until="networkidle")
     painted, shifted = page.evaluate("[window.painted / 1000, window.shifted]")
     since = page.evaluate("performance.timeOrigin + performance.now()")
@@ -142,7 +142,7 @@ def _learn_figures(browser: Browser, site: Site) -> tuple[float, float, float, f
     The seconds count from a click. Frames and games per second are at full speed; the games are a share of Node's. The
     band's time, measured in Node, is a share of the time of as many games of one machine.
     """
-    page, _ = _new_visitor(browser, site)
+    page, _ = new_visitor(browser, site)
     page.add_init_script(RECORD_MESSAGES)
     page.goto("/", wait_until="networkidle")
     since = page.evaluate("performance.timeOrigin + performance.now()")
@@ -162,7 +162,7 @@ def _node_figures(sent: dict[str, Any]) -> dict[str, float]:
     return figures
 
 
-def _new_visitor(browser: Browser, site: Site) -> tuple[Page, list[float]]:
+def new_visitor(browser: Browser, site: Site) -> tuple[Page, list[float]]:
     """Open a page in a browser with an empty cache on a slow line; return it with the list of sizes received."""
     page = browser.new_context(base_url=f"http://localhost:{site.port}").new_page()
     page.add_init_script(RECORD_PAINTS)

@@ -168,6 +168,14 @@ def kill_in_turn(groups: Sequence[str], seconds: float) -> None:
                 os.kill(random.choice(found), signal.SIGKILL)
 
 
+def kill_at_once(groups: Sequence[str]) -> None:
+    """Kill all processes of some groups at the same moment, as when the computer fails."""
+    for one in our_processes():
+        if one.group in groups:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(one.pid, signal.SIGKILL)
+
+
 def _lineage(pid: int, parents: dict[int, int]) -> Iterator[int]:
     """Yield a process, its parent, and so on."""
     while pid in parents:
