@@ -40,7 +40,7 @@ LESSON_S = sized(300.0, 6.0)
 THINK_S, HURRY_S = sized((2.0, 6.0), (0.2, 0.4)), (0.2, 1.0)
 """Minimum and maximum seconds for which a pupil thinks about a move, and the same after the servers died."""
 N_RESTING, REST_S = sized(30, 3), sized(60.0, 2.0)
-"""Pupils of a class in which nobody moves, and the seconds for which its queries are counted."""
+"""Number of pupils of a class without a move, and the seconds for which its queries are counted."""
 AGAIN_S = (0.5, 2.0)
 """Minimum and maximum seconds after which a page opens a lost socket again, about as ``static/js/socket.js``."""
 LIMITS = re.compile(rf"throttled|quota|full|many|busy|429|{BUSY}")
@@ -67,7 +67,7 @@ class ClassLesson(Lesson):
     """A lesson of a class, with what its pages received."""
 
     is_resting: bool = False
-    """Whether no pupil moves."""
+    """Whether the pupils sit at their boards without a move, so that only the open pages cost something."""
     is_ended: bool = False
     seated_s: list[float] = field(default_factory=list)
     """Seconds from the first request of each pupil to the first frame at the board."""
@@ -224,7 +224,7 @@ async def rest(site: Site, lesson: ClassLesson, pages: ClassPages) -> float:
 
 
 async def hold(site: Site, lesson: ClassLesson, pages: ClassPages) -> float:
-    """Hold the lesson, kill all servers in its middle, and return the seconds from their return to everybody's move."""
+    """Hold the lesson, kill all servers in its middle, return the seconds from their return until all have moved."""
     async with class_present(lesson, pages, N_PUPILS) as tasks:
         await asyncio.sleep(LESSON_S / 2 - JOIN_S)
         kill_at_once(KILLED)
