@@ -17,6 +17,16 @@ OURS = {
 }
 """Variables that make a program use the settings and servers of the tests, or make ``make`` print its folder."""
 
+CHROMIUM_ARGS = [
+    "--no-sandbox",  # root has no sandbox
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",  # the tests need no network, which may be closed
+    "--disable-component-update",
+    "--disable-sync",
+]
+
 
 def of_a_shell() -> dict[str, str]:
     """Return the environment of a program that is started from a shell, and not by a test."""

@@ -20,21 +20,12 @@ from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request, R
 from games.live import background_moves
 from menace_site.web import OPTIONS
 from tests.e2e.lab import sign_in
-from tests.environment import chromium
+from tests.environment import CHROMIUM_ARGS, chromium
 from tests.factories import user
 from tests.waiting import HANG_S, PAGE_HANG_S, wait_until
 
 expect.set_options(timeout=PAGE_HANG_S * 1000)
 
-CHROMIUM_ARGS = [
-    "--no-sandbox",  # root has no sandbox
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",  # the tests need no network, which may be closed
-    "--disable-component-update",
-    "--disable-sync",
-]
 # The browser uses the tests' fonts and no others, so that text looks the same on every machine.
 FONTCONFIG = {"FONTCONFIG_FILE": str(settings.BASE_DIR / "tests" / "data" / "fonts" / "fonts.conf")}
 

@@ -1,12 +1,16 @@
 """Actions of a player on the match page, with the waits that they need."""
 
+from __future__ import annotations
+
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from playwright.sync_api import Locator, Page, WebSocket, expect
 
-from games.models import Match
 from tests.waiting import wait_until
+
+if TYPE_CHECKING:
+    from games.models import Match
 
 
 def cell(page: Page, name: str | int) -> Locator:
@@ -99,6 +103,8 @@ def code_of(page: Page) -> str:
 
 
 def match_of(page: Page) -> Match:
+    from games.models import Match  # a lesson at a site elsewhere needs no Django
+
     return Match.objects.filter(room__code=code_of(page)).latest("number")
 
 

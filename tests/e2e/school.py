@@ -13,7 +13,7 @@ from PIL import Image
 from playwright.sync_api import Locator, Page, expect, sync_playwright
 
 from tests.e2e.playing import cell, expect_plies, is_over, n_plies
-from tests.environment import chromium
+from tests.environment import CHROMIUM_ARGS, chromium
 from tests.waiting import PAGE_HANG_S
 
 SECURE_ONLY = """() => [isSecureContext, typeof navigator.clipboard, typeof navigator.wakeLock, typeof navigator.share,
@@ -86,18 +86,18 @@ def play_out(page: Page) -> None:
 
 
 def hold_lesson(teacher: Page, phone: Page, url: str) -> None:
-    """Open a class, try the site, join, play, and see the pupil on the teacher's page."""
+    """Open a class, try the site, join, play, and see the pupil in the table of both."""
     code = open_class(teacher, url)
     page_of_class = teacher.url
     try_before(teacher, phone, url)
     join_and_play(phone, url, code)
     teacher.goto(page_of_class)
     expect(teacher.locator("#pupils-title")).to_have_text("Pupils (1)")
+    for page in (teacher, phone):
+        expect(page.locator("#class-table tbody tr td").first).to_have_text("1.")
 
 
 def main() -> None:
-    from tests.e2e.conftest import CHROMIUM_ARGS
-
     expect.set_options(timeout=PAGE_HANG_S * 1000)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=CHROMIUM_ARGS)

@@ -35,6 +35,7 @@ def test_host_programs_pass(cannot_try: CannotTry) -> None:
     """One after the other: their networks have the same names."""
     of_root(cannot_try, "-m", "tests.hosts")
     of_root(cannot_try, "-m", "tests.bench.hosts")
+    of_root(cannot_try, "-m", "tests.hosts.school")
 
 
 @pytest.mark.parametrize(
@@ -115,7 +116,9 @@ def test_minimal_debian_installs_a_command_and_the_library(cannot_try: CannotTry
     assert done.stdout.endswith("make bare: the library passed.\n")
 
 
-@pytest.mark.parametrize("program", ["tests.site.faults", "tests.hosts", "tests.bench.hosts", "tests.archiving"])
+@pytest.mark.parametrize(
+    "program", ["tests.site.faults", "tests.hosts", "tests.hosts.school", "tests.bench.hosts", "tests.archiving"]
+)
 def test_programs_for_root_say_so_in_their_last_line(program: str) -> None:
     code = f"import os, runpy; os.geteuid = lambda: 1000; runpy.run_module({program!r}, run_name='__main__')"
     done = run("-c", code, SMALL="", BEADBOX_VAR="/nowhere", DJANGO_SETTINGS_MODULE="tests.settings")
