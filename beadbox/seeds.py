@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from operator import index
 
 from beadbox import field_text
 from beadbox.errors import BeadboxError
@@ -17,18 +18,20 @@ class SeedError(BeadboxError):
 
 
 def seed_checked(seed: int) -> int:
-    """Return the seed unchanged if it is a whole number from 0 to :data:`MAX_SEED`.
+    """Return the seed as Python's ``int`` if it is a whole number from 0 to :data:`MAX_SEED`, also of NumPy's types.
 
     Raises:
         SeedError: the seed is no such number.
     """
-    if not isinstance(seed, int):
-        raise SeedError(f"seed: {field_text.WHOLE_NUMBER}")
-    if seed < 0:
+    try:
+        found = index(seed)
+    except TypeError:
+        raise SeedError(f"seed: {field_text.WHOLE_NUMBER}") from None
+    if found < 0:
         raise SeedError(f"seed: {field_text.at_least(0)}")
-    if seed > MAX_SEED:
+    if found > MAX_SEED:
         raise SeedError(f"seed: {field_text.at_most(MAX_SEED)}")
-    return seed
+    return found
 
 
 def seed_to_json(seed: int) -> int | str:

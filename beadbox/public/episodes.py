@@ -17,6 +17,8 @@ from beadbox.seeds import seed_checked
 class Episode:
     """A game that is over: its moves from the start, and how it ended.
 
+    A game that the players left, such as by resignation, needs its outcome.
+
     >>> import beadbox as bb
     >>> bb.Episode("noughts-and-crosses", ("1", "4", "2", "5", "3")).outcome.winner
     <Side.FIRST: 0>
@@ -32,6 +34,8 @@ class Episode:
     outcome: Outcome = None  # type: ignore[assignment]  # set from the moves
 
     def __post_init__(self) -> None:
+        if not isinstance(self.outcome, Outcome | None):
+            raise UnsupportedError(f"{self.outcome!r} is no outcome. Give an Outcome, such as Outcome(None, 'agreed').")
         found = games[self.game].outcome(games[self.game].play(games[self.game].start, *self.moves))
         if found is None and self.outcome is None:
             raise UnsupportedError("The game is not over after these moves. Give its outcome.")

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
-from beadbox.errors import FileError, UnsupportedError
+from beadbox.errors import BeadboxError, FileError, UnsupportedError
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.exchange.document import Document, Wanted
 from beadbox.learners.formats import machine_read
 from beadbox.learners.preset import Preset
 from beadbox.learners.presets import ALL_PRESETS, presets_of
-from beadbox.learners.registry import rule_read, state_class
-from beadbox.learners.rule import Rule, UnsuitedRuleError
+from beadbox.learners.registry import RULES, rule_read, state_class
+from beadbox.learners.rule import Rule, RuleError, UnsuitedRuleError
 from beadbox.learners.state import LearnerState
+from beadbox.public.counts import count_checked
 from beadbox.public.episodes import Episode
 from beadbox.public.games import Game, game_of, position_of, side_of
 from beadbox.public.names import Names
@@ -80,7 +81,7 @@ class Machine(Learner):
 
     @property
     def tally(self) -> Tally:
-        """Wins, draws and losses of all games that the machine has learnt from; from both seats if it met itself."""
+        """The ``wins``, ``draws``, ``losses`` and ``games`` learnt from; games against itself count for both sides."""
         return self._now.tally + Tally()
 
     @property
@@ -99,37 +100,48 @@ class Machine(Learner):
     ) -> Machine:
         """Play ``games`` games and learn from each; return the machine itself.
 
-        Two trainings of 500 games leave the same beads as one of 1,000. An interruption leaves whole games.
+        Two trainings of 500 games leave the same beads as one of 1,000. An interruption leaves whole games. If a
+        policy is refused, the machine stays as it was.
 
         Args:
             games: the number of games.
             against: an opponent's name, a policy, or a machine of the same kind; the machine itself, for self-play.
             seed: begins with this seed; without it the machine's random state goes on.
             both_learn: whether a machine as opponent learns too.
-            on_progress: called with the games done and all games, after every chunk of games.
+            on_progress: called with the games done and all games: after 1, 2, 5, 10, 20, 50, … games, about four times
+                a second, and at the end. The machine has then learnt from these games.
 
         Raises:
             UnknownNameError: there is no such opponent.
-            UnsupportedError: the two cannot play each other, or the number of games is negative.
+            UnsupportedError: the two cannot play each other, or the number of games is negative or not whole.
             PolicyError, IllegalMoveError: the policy gave no distribution over the legal moves.
 
         >>> import beadbox as bb
         >>> bb.her(seed=3).train(50, against="random").history.games
         50
         """
-        if isinstance(games, bool) or not isinstance(games, int) or games < 0:
-            raise UnsupportedError(f"Please train a number of games from 0 up, not {games!r}.")
+        games = count_checked(games, "games", least=0)
         game_among((self, against), None)
         if against is not self:
             seats(self, against, self._game, None)
-        play = self._against(against, both_learn)
+        play, before = self._against(against, both_learn), (self._now, self._history)
         if seed is not None:
-            self._now = Learnt(self._now.state, RandomSource(seed_checked(seed)), self._now.tally)
-        words = against if isinstance(against, str) else type(against).__name__
-        done, chunk, tally = 0, FIRST_CHUNK, Tally()
+            seed = seed_checked(seed)
+            self._now = Learnt(self._now.state, RandomSource(seed), self._now.tally)
+        try:
+            words = against if isinstance(against, str) else type(against).__name__
+            self._play(play, games, TrainingResult(words, seed), on_progress)
+        except BeadboxError:
+            self._now, self._history = before
+            raise
+        return self
+
+    def _play(self, play: Callable[[int], Tally], games: int, begun: TrainingResult, progress: Progress | None) -> None:
+        """Play chunks of games until all are played, and record their results."""
+        self._history = begun
         tallies: list[tuple[int, int, int]] = []
         marks = marks_of(games)
-        mark = next(marks)
+        done, chunk, tally, mark = 0, FIRST_CHUNK, Tally(), next(marks)
         while done < games:
             n_games = min(chunk, mark - done)
             began_at = time.perf_counter()
@@ -141,12 +153,9 @@ class Machine(Learner):
             if done == mark:
                 tallies.append((tally.wins, tally.draws, tally.losses))
                 mark = next(marks, games)
-            self._history = TrainingResult(words, seed, with_last(tallies, tally))
-            if on_progress is not None:
-                on_progress(done, games)
-        if games == 0:
-            self._history = TrainingResult(words, seed)
-        return self
+            self._history = replace(begun, tallies=with_last(tallies, tally))
+            if progress is not None:
+                progress(done, games)
 
     def learn(self, episode: Episode) -> Machine:
         """Learn from a game that was played elsewhere, as if the machine had made its side's moves; return the machine.
@@ -156,6 +165,8 @@ class Machine(Learner):
         Raises:
             UnsupportedError: the episode is of another game.
         """
+        if not isinstance(episode, Episode):
+            raise UnsupportedError(f"{episode!r} is no episode. Give one that play() returned, or an Episode.")
         if episode.game != self._game.slug:
             raise UnsupportedError(f"A machine that plays {self._game.name} cannot learn from {episode.game!r}.")
         played, after = episode.played(), self._now.copy()
@@ -313,7 +324,7 @@ def machine(
 
     Args:
         game: the game.
-        side: the side that it plays; a learner of both sides ignores it.
+        side: "first", "second", a name of ``Game.side_names``, or a ``Side``; ignored by a learner of both sides.
         rule: a preset's name, a rule, or its fields as in files; by default the game's first preset.
         seed: the seed of its random state.
 
@@ -346,6 +357,8 @@ def _rule(game: Game, rule: Rule | Mapping[str, object] | str | None) -> tuple[s
         rule = next(iter(fitting))
     if isinstance(rule, str):
         return rule, presets[rule].rule
+    if not isinstance(rule, (Mapping, *RULES.values())):
+        raise RuleError("rule", "Please give the name of a preset, a rule, or a dictionary of its fields.")
     return "", rule_read(rule) if isinstance(rule, Mapping) else rule
 
 

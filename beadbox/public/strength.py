@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -11,11 +11,13 @@ from beadbox.errors import UnsupportedError
 from beadbox.kernels.random_source import RandomSource
 from beadbox.policies.opponent import Opponent as FixedOpponent
 from beadbox.policies.table import TablePlayer
+from beadbox.public.counts import count_checked
 from beadbox.public.games import Game, position_of
 from beadbox.public.players import Player, game_among, player_of, seats
 from beadbox.rules.errors import InvalidPositionError
 from beadbox.rules.outcome import Side
 from beadbox.rules.play import game_recorded
+from beadbox.seeds import seed_checked
 from beadbox.strength.exact import Floats, Strength, expected, expected_of, with_best_response
 from beadbox.strength.graph import Graph, graph_compile
 from beadbox.tournaments.contest import is_reduced, policy_on
@@ -34,9 +36,9 @@ class BestResponse:
 
     strength: Strength
     side: Side
-    _game: Game
-    _graph: Graph
-    _played: Floats
+    _game: Game = field(repr=False)
+    _graph: Graph = field(repr=False)
+    _played: Floats = field(repr=False)
     """The probability of each edge of the graph, of both sides."""
 
     def probabilities(self, position: str) -> dict[str, float]:
@@ -77,7 +79,8 @@ def evaluate(
         player: a machine, a policy, or the name of an opponent.
         against: the other player.
         game: the game; needed only if neither player is a machine.
-        side: the side of ``player``. Without it, a player of both sides gets the mean of the two.
+        side: the side of ``player``: "first", "second", a name of ``Game.side_names``, or a ``Side``. Without it, a
+            player of both sides gets the mean of the two.
         games: the number of games to play, for games that have too many positions for an exact result.
         seed: the seed of these games.
 
@@ -178,11 +181,10 @@ def _mean(found: Sequence[Strength]) -> Strength:
 
 def _played(game: Game, player: Player, against: Player, side: Side | None, n_games: int, seed: int) -> Strength:
     """Return the shares of games that are played, each side in turn if the player plays either."""
-    if n_games < 1:
-        raise UnsupportedError(f"Please play at least 1 game, not {n_games}.")
+    n_games = count_checked(n_games, "games")
     rules = game.rules
     ours, theirs = (player_of(one, game).played for one in (player, against))
-    rng, counts = RandomSource(seed), [0, 0, 0]
+    rng, counts = RandomSource(seed_checked(seed)), [0, 0, 0]
     for number in range(n_games):
         seat = Side(number % 2) if side is None else side
         played = game_recorded(rules, {seat: ours.mover(rules), seat.other: theirs.mover(rules)}, rng)

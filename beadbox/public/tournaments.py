@@ -8,6 +8,7 @@ from importlib.util import find_spec
 
 from beadbox.errors import UnsupportedError
 from beadbox.kernels.random_source import RandomSource
+from beadbox.public.counts import count_checked
 from beadbox.public.games import Game
 from beadbox.public.players import Player, game_among, player_of, side_played
 from beadbox.rules.outcome import Side
@@ -24,7 +25,10 @@ class Standings:
 
     Attributes:
         names: the names of the players, in the order of their entry.
-        results: each meeting, with the numbers of its two players.
+        sides: the side that each player always plays; ``None`` for a player of both sides.
+        results: each meeting. ``first`` and ``second`` are the numbers of its players in ``names``; ``n_games``,
+            ``first_wins``, ``draws`` and ``second_wins`` count its games; ``expected`` are the exact chances of a win
+            of the first, a draw, and a win of the second.
     """
 
     names: tuple[str, ...]
@@ -34,8 +38,9 @@ class Standings:
     def rows(self) -> list[dict[str, object]]:
         """Return a dictionary for each player, best first: players of both sides, then the first side, then the second.
 
-        Each of these three groups has places of its own, because players of one side never meet.
-        ``expected`` are the exact points, where they are known.
+        Each of these three groups has places of its own, because players of one side never meet. The keys are
+        ``place``, ``name``, ``side``, ``games``, ``wins``, ``draws``, ``losses``, ``points`` and ``expected``. The last
+        one has the exact points where they are known.
         """
         return [self._row(row) for row in table(range(len(self.names)), self.results, dict(enumerate(self.sides)))]
 
@@ -119,11 +124,10 @@ def swiss(
     n_rounds = swiss_rounds_usual(len(players)) if rounds is None else rounds
     if find_spec("networkx") is None:
         raise UnsupportedError("A Swiss tournament needs the package networkx: pip install 'beadbox[tournament]'.")
-    if n_rounds < 1:
-        raise UnsupportedError(f"Please play at least 1 round, not {n_rounds}.")
+    n_rounds = count_checked(n_rounds, "rounds")
     held = _Tournament(players, games, game, seed)
     for number in range(1, n_rounds + 1):
-        for meeting in swiss_meetings(held.entrants, held.results, seed, number):
+        for meeting in swiss_meetings(held.entrants, held.results, held.seed, number):
             held.play(meeting)
         if on_progress is not None:
             on_progress(number, n_rounds)
@@ -138,11 +142,12 @@ class _Tournament:
             raise UnsupportedError("Please give the players by name, such as {'mine': m, 'perfect': 'perfect'}.")
         if len(players) < 2:
             raise UnsupportedError(f"A tournament needs at least 2 players, not {len(players)}.")
-        if games < 1:
-            raise UnsupportedError(f"Please play at least 1 game, not {games}.")
-        self._names, self._games, self._seed = tuple(players), games, seed_checked(seed)
+        self._names, self.seed = tuple(players), seed_checked(seed)
+        self._games = count_checked(games, "games")
         self._game = game_among(tuple(players.values()), game)
         self._sides = tuple(side_played(player) for player in players.values())
+        if None not in self._sides and len(set(self._sides)) == 1:
+            raise UnsupportedError("No two of these players can meet: all of them always play the same side.")
         self._seats = [{side: player_of(player, self._game, side) for side in Side} for player in players.values()]
         self.results: list[Result] = []
         self.entrants = [
@@ -152,7 +157,7 @@ class _Tournament:
 
     def play(self, meeting: Meeting) -> None:
         first, second = self._seats[meeting.first][Side.FIRST], self._seats[meeting.second][Side.SECOND]
-        rng, games, rules = RandomSource(self._seed, len(self.results)), self._games, self._game.rules
+        rng, games, rules = RandomSource(self.seed, len(self.results)), self._games, self._game.rules
         if first.table is not None and second.table is not None:
             score = contest(rules, first.table, second.table, games, rng)
         else:

@@ -14,6 +14,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import beadbox as bb
@@ -68,6 +69,14 @@ class Counted(Uniform):
     def probabilities(self, position: str) -> dict[str, float]:
         self.asked.append(position)
         return super().probabilities(position)
+
+
+class WrongLater(Counted):
+    """Random play whose probabilities no longer sum to 1 after some hundreds of moves."""
+
+    def probabilities(self, position: str) -> dict[str, float]:
+        found = super().probabilities(position)
+        return found if len(self.asked) < 400 else {}
 
 
 def contents(machine: bb.Machine, path: Path) -> str:
@@ -288,6 +297,15 @@ NAMED: list[tuple[type[Exception], str, Any]] = [
     (bb.PolicyError, "Give a number", lambda: bb.menace().train(1, Fixed(m1="all"))),
     (bb.IllegalMoveError, "The policy gives '0'", lambda: bb.menace().train(1, Fixed(m0=1.0))),
     (bb.BeadboxError, "seed", lambda: bb.menace(seed=-1)),
+    (bb.BeadboxError, "seed: Please give at", lambda: bb.evaluate("random", "random", game=NC, games=1, seed=-1)),
+    (bb.UnsupportedError, "not 1000.0", lambda: bb.menace().train(1e3)),  # type: ignore[arg-type]
+    (bb.UnsupportedError, "from 1 up, not 10.0", lambda: bb.evaluate(bb.her(), "random", games=1e1)),  # type: ignore[arg-type]
+    (bb.UnsupportedError, "rounds from 1 up", lambda: bb.swiss({"a": bb.her(), "b": "random"}, rounds=1.5)),  # type: ignore[arg-type]
+    (bb.UnsupportedError, "games from 1 up", lambda: bb.round_robin({"a": bb.her(), "b": "random"}, games=0)),
+    (bb.UnsupportedError, "the same side", lambda: bb.round_robin({"a": bb.her(), "b": bb.her()})),
+    (bb.UnsupportedError, "no episode", lambda: bb.her().learn("a1a2")),  # type: ignore[arg-type]
+    (bb.UnsupportedError, "no outcome", lambda: bb.Episode(NC, ("1",), "draw")),  # type: ignore[arg-type]
+    (bb.RuleError, "the name of a preset", lambda: bb.machine(NC, rule=5)),  # type: ignore[arg-type]
 ]
 
 
@@ -304,7 +322,18 @@ def test_refused_training_changes_nothing(tmp_path: Path) -> None:
     for against in (Fixed(m0=1.0), bb.her(), "nobody"):
         with pytest.raises(bb.BeadboxError):
             machine.train(5, against)
+    history = machine.history
+    with pytest.raises(bb.PolicyError):
+        machine.train(1_000, WrongLater(NC), seed=9)
     assert contents(machine, tmp_path / "after") == before
+    assert machine.history == history
+
+
+def test_numbers_of_numpy() -> None:
+    machine = bb.menace(seed=np.int64(3))  # type: ignore[arg-type]
+    for games in np.array([1, 10, 100]):
+        machine.train(games)
+    assert machine.tally == bb.menace(seed=3).train(111).tally
 
 
 @pytest.mark.parametrize(
