@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from io import TextIOWrapper
 from pathlib import Path
 
 import beadbox as bb
 from beadbox.kernels.random_source import RandomSource
+from beadbox.names import did_you_mean
 from beadbox.public.board import board_text
 from beadbox.public.games import side_of
-from beadbox.public.players import Player, player_of, seats
+from beadbox.public.players import Player, game_among, player_of, seats
 from beadbox.public.progress_bar import ProgressBar
 from beadbox.rules.outcome import RESIGNATION
 from beadbox.seeds import seed_checked
@@ -29,8 +32,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     # Texts for a person stand beside the result, if that is JSON.
     options.people = sys.stderr if options.json else sys.stdout
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")  # names of games have letters that some encodings lack
     try:
         options.run(options)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader of the pipe has all that it wants, such as `head`; Python must not write the rest at its exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (bb.BeadboxError, OSError) as error:
         sys.stderr.write(f"beadbox: {error}\n")
         return ERROR
@@ -55,34 +65,42 @@ def _parser() -> argparse.ArgumentParser:
     one = command("play", _play, "Play a game in the terminal: type a move, or 'resign'.")
     one.add_argument("game", nargs="?", help="the game; a machine's file knows its own")
     one.add_argument("--against", default="random", help=f"{player}; random without it")
-    one.add_argument("--side", default=None, help="your side: first or second")
-    one.add_argument("--seed", type=int, default=0, help="the seed of the opponent's moves")
+    one.add_argument("--side", default=None, help="your side: first or second; without it the side that is free")
+    one.add_argument("--seed", type=int, default=0, help="the seed of the opponent's moves; 0 without it")
     one = command("train", _train, "Train a machine and write it to a file.")
     one.add_argument("file", type=Path, help="the machine's file; it is made if --game is given")
     one.add_argument("--game", help="make a new machine for this game")
-    one.add_argument("--side", default="first", help="its side: first or second")
-    one.add_argument("--rule", help="its rule: the name of a preset")
-    one.add_argument("--games", type=int, default=1000, help="the number of games")
-    one.add_argument("--against", default="random", help=player)
+    one.add_argument("--side", default="first", help="its side: first or second; first without it")
+    one.add_argument("--rule", help="its rule: the name of a preset; without it the usual preset of the game")
+    one.add_argument("--games", type=int, default=1000, help="the number of games; 1000 without it")
+    one.add_argument("--against", default="random", help=f"{player}; random without it")
     one.add_argument("--seed", type=int, help="begin with this seed; without it the machine's random state goes on")
     one = command("strength", _strength, "Print the exact strength of a player against others.")
     one.add_argument("player", help=player)
-    one.add_argument("--game", help="the game of an opponent")
-    one.add_argument("--side", help="the side of the player: first or second")
-    one.add_argument("--against", action="append", help=f"{player}; may be given several times")
+    one.add_argument("--game", help="the game, if no player is a machine")
+    one.add_argument("--side", help="the side of the player: first or second; without it the mean of both")
+    one.add_argument(
+        "--against",
+        action="append",
+        help=f"{player}; may be given several times; without it random, win-block and perfect",
+    )
     one.add_argument("--games", type=int, help="play so many games instead, in a game with too many positions")
     one = command("solve", _solve, "Say who wins a game or a position if neither side makes a mistake.")
-    one.add_argument("game")
-    one.add_argument("position", nargs="?")
+    one.add_argument("game", help="the name of a game")
+    one.add_argument("position", nargs="?", help="a position; without it the start")
     one = command("show", _show, "Show the games, one game, a machine, or one of its boxes.")
-    one.add_argument("what", nargs="?", help="the name of a game, or the file of a machine")
-    one.add_argument("position", nargs="?")
+    one.add_argument("what", nargs="?", help="the name of a game, or the file of a machine; without it all games")
+    one.add_argument("position", nargs="?", help="a position of the game, or of the machine's box")
     return parser
 
 
 def _player(name: str) -> Player:
     """Return the machine in a file of this name, or the name of an opponent."""
-    return bb.load(name) if name not in bb.opponents and Path(name).exists() else name
+    if name in bb.opponents:
+        return name
+    if not Path(name).exists():
+        raise bb.UnknownNameError(f"{name!r} is no file and no opponent. {did_you_mean(name, bb.opponents)}")
+    return bb.load(name)
 
 
 def _say(options: argparse.Namespace, result: object, text: str) -> None:
@@ -145,11 +163,15 @@ def _train(options: argparse.Namespace) -> None:
         machine = bb.machine(options.game, options.side, options.rule, seed=options.seed or 0)
     else:
         machine = bb.load(options.file)
+    if not options.file.parent.is_dir():
+        raise bb.FileError(f"There is no folder {options.file.parent}.")
     bar = ProgressBar(sys.stderr, "games")
     try:
         machine.train(options.games, _player(options.against), seed=options.seed, on_progress=bar.show)
-    finally:
+    except KeyboardInterrupt:
         machine.save(options.file)
+        raise
+    machine.save(options.file)
     result = machine.history
     assert result is not None, "it was trained"
     rows = {"games": result.games, "wins": result.wins, "draws": result.draws, "losses": result.losses}
@@ -159,10 +181,13 @@ def _train(options: argparse.Namespace) -> None:
 
 def _strength(options: argparse.Namespace) -> None:
     player = _player(options.player)
-    names = options.against or ["random", "win-block", "perfect"]
+    others = {name: _player(name) for name in options.against or ["random", "win-block", "perfect"]}
+    game = _game_of(options.game, player, *others.values())
+    if options.games is None and not game.is_listable:
+        raise bb.UnsupportedError(f"{game.name} has too many positions for an exact result. Add --games 1000.")
+    names = options.against or [name for name in others if bb.opponents[name].plays(game)]
     found = {
-        name: bb.evaluate(player, _player(name), game=options.game, side=options.side, games=options.games)
-        for name in names
+        name: bb.evaluate(player, others[name], game=game, side=options.side, games=options.games) for name in names
     }
     width = max(map(len, names))
     lines = [f"{'against':<{width}}    win   draw   loss  endless  points"]
@@ -191,6 +216,10 @@ def _show(options: argparse.Namespace) -> None:
     elif options.what in bb.games:
         _show_game(options, bb.games[options.what])
     else:
+        if not Path(options.what).exists():
+            raise bb.UnknownNameError(
+                f"{options.what!r} is no file and no game. {did_you_mean(options.what, bb.games)}"
+            )
         _show_machine(options, bb.load(options.what))
 
 
@@ -215,9 +244,7 @@ def _show_machine(options: argparse.Namespace, machine: bb.Machine) -> None:
     _say(options, asdict(box), f"{board_text(machine.game, box.position)}\n\n{beads}")
 
 
-def _game_of(name: str | None, player: Player) -> bb.Game:
-    if isinstance(player, bb.Machine):
-        return player.game
-    if name is None:
-        raise bb.UnsupportedError("Say which game to play, such as: beadbox play hexapawn")
-    return bb.games[name]
+def _game_of(name: str | None, *players: Player) -> bb.Game:
+    if name is None and not any(isinstance(player, bb.Machine) for player in players):
+        raise bb.UnsupportedError("Say which game: beadbox play hexapawn, or beadbox strength perfect --game hexapawn.")
+    return game_among(players, name)

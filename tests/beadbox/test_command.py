@@ -85,8 +85,33 @@ def test_errors_have_exit_codes(tmp_path: Path) -> None:
     assert (wrong.returncode, wrong.stdout) == (1, "")
     assert wrong.stderr == "beadbox: 'hexapwan' is no game. Did you mean 'hexapawn'?\n"
     assert run("train", str(tmp_path / "none.json")).returncode == 1
+    made = tmp_path / "made.json"
+    refused = run("train", str(made), "--game", "hexapawn", "--against", "perfct")
+    assert (refused.returncode, made.exists()) == (1, False)
+    assert refused.stderr == "beadbox: 'perfct' is no file and no opponent. Did you mean perfect?\n"
+    assert "There is no folder" in run("train", str(tmp_path / "no" / "one.json"), "--game", "hexapawn").stderr
+    assert "no file and no game. Did you mean hexapawn?" in run("show", "hexapwan").stderr
+    assert "--game hexapawn" in run("strength", "perfect").stderr
+    assert "--games 1000" in run("strength", "random", "--game", "romgon").stderr
     assert run("jump").returncode == 2
     assert run("--version").stdout == f"beadbox {bb.__version__}\n"
+
+
+def test_pipes_that_close_and_encodings_without_all_letters() -> None:
+    command = f"{sys.executable} -m beadbox show --json"
+    closed = subprocess.run(["bash", "-o", "pipefail", "-c", f"{command} | head -c 9"], capture_output=True, check=True)
+    assert (closed.stdout, closed.stderr) == (b'["noughts', b"")
+    environment = os.environ | {"PYTHONIOENCODING": "ascii"}
+    shown = subprocess.run([sys.executable, "-m", "beadbox", "show"], env=environment, capture_output=True, check=True)
+    assert b"M? t?rere" in shown.stdout
+
+
+def test_a_machine_plays_only_its_game(tmp_path: Path) -> None:
+    bb.her().save(tmp_path / "her.json")
+    assert (
+        "cannot play Noughts and crosses"
+        in run("play", "noughts-and-crosses", "--against", str(tmp_path / "her.json")).stderr
+    )
 
 
 def test_training_in_a_terminal(tmp_path: Path) -> None:
