@@ -37,7 +37,13 @@ class UnsuitedRuleError(RuleError):
 class Rule(Protocol):
     """How a machine of any kind learns: a frozen dataclass with a default for every field.
 
-    Two rules are equal when all their fields are. ``kind`` names the kind of machine on the wire and in files.
+    Two rules are equal when all their fields are. ``kind`` names the kind of machine on the wire and in files. A preset
+    has a rule, and ``dataclasses.replace`` changes some of its fields.
+
+    >>> from dataclasses import replace
+    >>> import beadbox as bb
+    >>> bb.machine("hexapawn", "second", replace(bb.presets["gardner-her"].rule, win=1))
+    <Machine hexapawn, black pawns, boxes, 0 games>
     """
 
     kind: ClassVar[str]

@@ -15,10 +15,14 @@ _experiments = Names("experiment", EXPERIMENTS)
 def experiment(
     name: str, *, seed: int | None = None, on_progress: Callable[[int, int], None] | None = None, **parameters: int
 ) -> Result:
-    """Repeat a published experiment, and return its figures, charts, tables and findings.
+    """Repeat a published experiment, and return its ``figures``, ``charts``, ``tables`` and ``findings``.
+
+    The result's ``to_json()`` returns all of them as dictionaries and lists. The page on experiments says what each
+    one finds out. An unknown parameter raises an error that lists the parameters.
 
     Args:
-        name: the experiment, such as "gardner".
+        name: "gardner", "michie-tournament", "hexapawn-rewards", "hexapawn-resigns", "menace-and-after" or
+            "romgon-page".
         seed: the seed of all random numbers; by default the experiment's own.
         on_progress: called with the parts done and all parts.
         **parameters: numbers of the experiment; those left out have their defaults.

@@ -39,6 +39,9 @@ class Solution:
 class Game:
     """A game, or one of its variants. ``beadbox.games`` has all of them.
 
+    Positions and moves are text. ``start`` and ``legal_moves`` show their form, and the page on the game's rules
+    describes it.
+
     >>> import beadbox as bb
     >>> game = bb.games["noughts-and-crosses"]
     >>> game.legal_moves("XOXO.X.O.")

@@ -12,11 +12,15 @@ ValueT = TypeVar("ValueT")
 
 
 class Names(dict[str, ValueT]):
-    """A table by name. An unknown name raises an error that suggests the most similar one.
+    """A dictionary by name. An unknown name raises an error that suggests the most similar one.
 
     Args:
         noun: the kind of name, for the message, such as "game".
         values: the values by name.
+
+    >>> import beadbox as bb
+    >>> [name for name, opponent in bb.opponents.items() if opponent.plays("hexapawn")]
+    ['random', 'win-block', 'perfect', 'perfect-fast']
     """
 
     def __init__(self, noun: str, values: Mapping[str, ValueT]) -> None:

@@ -43,7 +43,10 @@ class TrainingResult:
         return self.tallies[-1][2] if self.tallies else 0
 
     def rows(self) -> list[dict[str, int]]:
-        """Return the results so far after each recorded number of games, one dictionary each, as a data frame takes."""
+        """Return a dictionary for each recorded number of games, as a data frame takes.
+
+        The keys are ``games``, ``wins``, ``draws`` and ``losses``, counted from the start of the training.
+        """
         names = ("wins", "draws", "losses")
         return [{"games": sum(tally), **dict(zip(names, tally, strict=True))} for tally in self.tallies]
 

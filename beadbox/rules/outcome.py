@@ -7,7 +7,7 @@ from enum import IntEnum
 
 
 class Side(IntEnum):
-    """The side of the first or the second player. Colours and names belong to the layout."""
+    """The side of the first or the second player. Each game has names of its own for its two sides."""
 
     FIRST = 0
     SECOND = 1
@@ -20,7 +20,11 @@ class Side(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The end of a game: the winner (``None`` for a draw) and, separately, the reason."""
+    """The end of a game: the winner (``None`` for a draw) and, separately, the reason.
+
+    The page on the rules of each game has its reasons, such as "far_row". All games have "resignation", "agreed" (a
+    draw) and "move_limit".
+    """
 
     winner: Side | None
     termination: str
