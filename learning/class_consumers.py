@@ -15,7 +15,7 @@ from games.live.consumers import ASK_AGAIN_S, in_thread
 from learning.consumers import WatchConsumer
 from learning.kinds.class_table import classroom_table, pupil_gone, pupil_note, table_redacted
 from learning.models import Classroom, Participant
-from learning.selectors.classrooms import classroom_seen, pupil_seen
+from learning.selectors.classrooms import classroom_seen
 from learning.states import ClassTable
 
 logger = logging.getLogger("learning.consumers")
@@ -79,9 +79,8 @@ class ClassConsumer(WatchConsumer):
 
     def found(self) -> Classroom:
         viewer = Principal.of(self.user_now())
-        classroom = classroom_seen(viewer, self.number)
+        classroom, self.pupil = classroom_seen(viewer, self.number)
         self.is_teacher = viewer.user_id == classroom.teacher_id
-        self.pupil = pupil_seen(viewer, classroom)
         return classroom
 
     def joined(self) -> Mapping[str, object]:

@@ -83,8 +83,8 @@ class WatchConsumer(FrameConsumer, ABC):
         """Send the pending news; after an error, close the socket, so that its page reconnects and gets the state."""
         try:
             await self._tell_in_time(kind)
-        except OSError:  # the client has gone
-            pass
+        except OSError:  # the client has gone, perhaps during ``connect``, and then no disconnection follows
+            await self.leave()
         except Exception:  # no code awaits this task, so an error would go unnoticed
             logger.exception("could not tell %s of %s", kind, self.group)
             await self.give_up()

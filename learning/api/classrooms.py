@@ -11,7 +11,7 @@ from games.live.api import NewsView
 from games.live.serializers import refusals
 from learning.exceptions import NotYourClassError
 from learning.kinds.class_table import classroom_table, pupil_note, table_redacted
-from learning.selectors.classrooms import classroom_seen, pupil_seen
+from learning.selectors.classrooms import classroom_seen
 from learning.states import ClassTable
 
 
@@ -25,7 +25,7 @@ class ClassTableView(NewsView):
     def get(self, request: Request, classroom_id: int) -> Response:
         """Return the pupils of the class in order of points, at most a second old."""
         viewer = Principal.of(request.user)
-        classroom = classroom_seen(viewer, int(classroom_id))
-        if (pupil := pupil_seen(viewer, classroom)) is not None:
+        classroom, pupil = classroom_seen(viewer, int(classroom_id))
+        if pupil is not None:
             pupil_note(pupil.pk, "rest")
         return Response(table_redacted(classroom_table(classroom), is_teacher=viewer.user_id == classroom.teacher_id))

@@ -67,29 +67,23 @@ def pupils_of(classroom: Classroom) -> list[Participant]:
     return list(classroom.participants.select_related("machine").filter(machine__isnull=False).order_by("number"))
 
 
-def classroom_seen(viewer: Principal, classroom_id: int) -> Classroom:
-    """Return a class for its teacher, its pupils, and browsers that have opened its link.
+def classroom_seen(viewer: Principal, classroom_id: int) -> tuple[Classroom, Participant | None]:
+    """Return a class for its teacher, its pupils, and browsers that have opened its link; and the viewer as a pupil.
+
+    Open pages of a class ask often, so a pupil costs one query.
 
     Raises:
         NotYourClassError.
     """
+    if viewer.guest is not None:
+        pupils = Participant.objects.select_related("classroom").filter(guest=viewer.guest, machine__isnull=False)
+        pupil = pupils.filter(classroom=classroom_id).first()
+        if pupil is not None:
+            return pupil.classroom, pupil
     classroom = Classroom.objects.filter(pk=classroom_id).first()
-    if classroom is None or not _sees(viewer, classroom):
+    if classroom is None or not (viewer.user_id == classroom.teacher_id or classroom.link_id in viewer.links):
         raise NotYourClassError
-    return classroom
-
-
-def pupil_seen(viewer: Principal, classroom: Classroom) -> Participant | None:
-    """Return the viewer as a pupil of a class; ``None`` for its teacher and for projectors."""
-    if viewer.guest is None:
-        return None
-    return classroom.participants.filter(guest=viewer.guest, machine__isnull=False).first()
-
-
-def _sees(viewer: Principal, classroom: Classroom) -> bool:
-    if viewer.user_id == classroom.teacher_id or classroom.link_id in viewer.links:
-        return True
-    return pupil_seen(viewer, classroom) is not None
+    return classroom, None
 
 
 def classroom_by_secret(secret: str) -> Classroom:

@@ -1,5 +1,6 @@
 """The table of a class: rows, queries, access and socket."""
 
+import asyncio
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -20,7 +21,7 @@ from games.live.play import match_play_move
 from games.live.store import room_get
 from games.models import Ply
 from learning import class_consumers
-from learning.class_consumers import ClassTicker
+from learning.class_consumers import ClassConsumer, ClassTicker
 from learning.kinds.boxes.memory import table_load
 from learning.kinds.class_table import classroom_table, pupil_note
 from learning.models import Classroom, ClassStatus, Machine, Participant
@@ -34,6 +35,7 @@ from learning.services.classrooms import (
 from learning.services.participants import participant_join, participant_play, participant_remove, person_of
 from tests.factories import play_out, room_view, user
 from tests.sockets import RunSocket
+from tests.waiting import HANG_S, POLL_S
 
 pytestmark = pytest.mark.django_db
 in_db = database_sync_to_async
@@ -249,6 +251,28 @@ async def test_sockets_of_a_deleted_class_are_closed(monkeypatch: pytest.MonkeyP
         await teacher_page.expect("joined")
         await in_db(classroom_delete)(user=classroom.teacher, classroom_id=classroom.pk)
         assert (await teacher_page.expect("error"))["code"] == "not_your_class"
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_page_that_went_unnoticed_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page that closes while it connects is never disconnected: the next frame to it fails."""
+    monkeypatch.setattr(class_consumers, "TABLE_EVERY_S", 0.05)
+    send_frame = ClassConsumer.send_frame
+
+    async def send_joined_alone(socket: ClassConsumer, kind: str, data: object) -> None:
+        if kind != "joined":
+            raise OSError
+        await send_frame(socket, kind, data)
+
+    monkeypatch.setattr(ClassConsumer, "send_frame", send_joined_alone)
+    classroom, pupil, child, _ = await in_db(class_for_sockets)()
+    async with RunSocket(path(classroom), session=child) as page:
+        await page.expect("joined")
+        await in_db(classroom_set_status)(user=classroom.teacher, classroom_id=classroom.pk, status=ClassStatus.PAUSED)
+        async with asyncio.timeout(HANG_S):
+            while ClassTicker.tickers:
+                await asyncio.sleep(POLL_S)
+        assert cache.get(f"class-here:{pupil.pk}") is None
 
 
 @pytest.mark.django_db(transaction=True)
