@@ -31,7 +31,7 @@ FONTCONFIG = {"FONTCONFIG_FILE": str(settings.BASE_DIR / "tests" / "data" / "fon
 
 
 class LiveSite:
-    """The site on a port of its own, which stays the same after a restart."""
+    """The site on its own port, which stays the same after a restart."""
 
     def __init__(self, bind: str = "127.0.0.1", host: str = "localhost") -> None:
         self.bind, self.host, self.port = bind, host, 0
@@ -63,7 +63,7 @@ class LiveSite:
         self.socket.close()
 
     def is_idle(self) -> bool:
-        """Whether no request, socket, background move or database query is in progress."""
+        """Return whether no request, socket, background move or database query is in progress."""
         if self.server.server_state.tasks or not background_moves.is_idle():
             return False
         with connection.cursor() as cursor:

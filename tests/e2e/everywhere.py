@@ -1,4 +1,7 @@
-"""Every page and state of the site, for tests of properties that all pages have. The data are created once."""
+"""Visits to every page and state of the site, for tests of properties that all pages have.
+
+:func:`world` creates the data once.
+"""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -39,7 +42,7 @@ class World:
 
     @property
     def box(self) -> Box:
-        """The box of a second move with the most visits."""
+        """The most visited of the boxes at the second move."""
         return max(Box.objects.filter(machine=self.machine, move_number=2), key=lambda box: sum(box.visits))
 
 
@@ -60,14 +63,14 @@ def _world(site: LiveSite, watch: Watch) -> World:
     machines = house_machines()
     for machine, opponent in ((machines[Side.FIRST], "random"), (machines[Side.SECOND], "perfect")):
         trained_machine(machine, 50_000, opponent=opponent)
-    made = World(machines, site, watch)
+    world = World(machines, site, watch)
     # A finished match, a match in progress, a waiting room, and below a copy that has lost beads.
     over = room("menace", guest(1), Side.SECOND)
     play_out(over.room.code, guest(1))
     going_on = room("menace", guest(2))
     play(going_on, guest(2), "5")
     waiting = room("human", Principal(guest=guest(3).guest, name="Ada"))
-    made.rooms = {"over": over.room.code, "going on": going_on.room.code, "waiting": waiting.room.code}
+    world.rooms = {"over": over.room.code, "going on": going_on.room.code, "waiting": waiting.room.code}
     ada = user("ada", email="ada@example.com")
     user(STAFF, is_staff=True, is_superuser=True)
     for _ in range(3):
@@ -77,7 +80,7 @@ def _world(site: LiveSite, watch: Watch) -> World:
     machine_create(game="hexapawn", side=Side.SECOND, name="Her", preset="gardner-her", slug="her-drawn")
     large = machine_create(game="hexapawn-5x4", side=Side.FIRST, name="Large", preset="hexapawn-rl", slug="large")
     trained_machine(large, games=30)
-    return made
+    return world
 
 
 def log_in(page: Page, name: str) -> None:
@@ -89,7 +92,7 @@ def log_in(page: Page, name: str) -> None:
 
 
 def play_mid(page: Page, _: World) -> None:
-    """A match in progress, with the box open."""
+    """Play to the middle of a match, with the box open."""
     page.goto(NOUGHTS_PAGE)
     page.locator("#play-first").click()
     expect_turn(page)
@@ -98,7 +101,7 @@ def play_mid(page: Page, _: World) -> None:
 
 
 def play_romgon(page: Page, _: World) -> None:
-    """A match on hexagons with a chosen piece, flips and turns on offer, and the engine's view."""
+    """Play Romgon until a piece is chosen, flips and turns are on offer, and the engine's view is open."""
     start_romgon_room(page, "medium", "flip", "turn")
     cell(page, "1-6").click()
     page.locator("#offers").get_by_role("button", name="Flip").click()
@@ -117,7 +120,7 @@ def play_finished(page: Page, world: World) -> None:
 
 
 def play_past(page: Page, world: World) -> None:
-    """A finished match, shown after its first move."""
+    """Finish a match and show its board after the first move."""
     play_finished(page, world)
     page.locator("#moves button").nth(0).click()
     expect(page.locator("#replay-words")).to_have_text("After move 1 of 2.")
@@ -159,7 +162,7 @@ def play_keys(page: Page, world: World) -> None:
 
 
 def exhibition(page: Page, _: World) -> None:
-    """Two built-in machines after three moves, with both boxes open and the beads on the board."""
+    """Watch three moves of two built-in machines, with both boxes open and the beads on the board."""
     page.goto("/play/noughts-and-crosses")
     page.locator("#watch-them").click()
     expect(page.locator("#show-tools")).to_be_visible()
@@ -170,7 +173,7 @@ def exhibition(page: Page, _: World) -> None:
 
 
 def seat_taken_over(page: Page, _: World) -> None:
-    """A copy of a built-in machine, with a piece chosen for its second move."""
+    """Play for a copy of a built-in machine, and choose a piece for its second move."""
     page.goto("/play/hexapawn")
     page.locator("#take-seat").click()
     expect_turn(page)
@@ -179,7 +182,7 @@ def seat_taken_over(page: Page, _: World) -> None:
 
 
 def play_empty(page: Page, _: World) -> None:
-    """A machine with an empty box at its second move."""
+    """Play against a machine with an empty box at its second move."""
     for box in Box.objects.filter(machine__slug="menace-first", move_number=2):
         box.beads = [0] * len(box.beads)
         box.save()
@@ -200,7 +203,7 @@ def visit_room(kind: str) -> Callable[[Page, World], None]:
 
 
 def visit_learn_page(address: str) -> Callable[[Page, World], None]:
-    """*Watch it learn*, paused, with its curve and the band behind it."""
+    """Visit *Watch it learn*, paused, with its curve and the percentile band."""
 
     def visit(page: Page, world: World) -> None:
         page.goto(address)
@@ -239,7 +242,7 @@ def drawings(page: Page, world: World) -> None:
 
 
 def machine_large(page: Page, world: World) -> None:
-    """The page of a machine with a sampled strength."""
+    """Visit the page of a machine with a sampled strength."""
     page.goto(Machine.objects.get(slug="large").get_absolute_url())
     page.get_by_text("How certain this is").click()
     expect(page.locator("#sampled")).to_be_visible()

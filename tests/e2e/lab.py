@@ -1,4 +1,7 @@
-"""Every page and state of the lab, as ``everywhere`` has them for the rest of the site. The data are created once."""
+"""Visits to every page and state of the lab; :mod:`tests.e2e.everywhere` has the rest of the site.
+
+:func:`lab` creates the data once.
+"""
 
 from __future__ import annotations
 
@@ -31,14 +34,14 @@ T = TypeVar("T")
 def run_in_thread(make: Callable[[], T]) -> T:
     """Run a function that uses the database in another thread, because Playwright's event loop runs in this thread."""
 
-    def made() -> T:
+    def call_and_close() -> T:
         try:
             return make()
         finally:
             connection.close()
 
     with ThreadPoolExecutor(1) as thread:
-        return thread.submit(made).result()
+        return thread.submit(call_and_close).result()
 
 
 def sign_in(context: BrowserContext, site: LiveSite, account: Any) -> None:
@@ -303,7 +306,7 @@ def import_refused(page: Page, lab: Lab) -> None:
     expect(page.locator("#id_file_error")).to_be_visible()
 
 
-def token_made(page: Page, lab: Lab) -> None:
+def token_created(page: Page, lab: Lab) -> None:
     page.goto("/account/tokens")
     page.locator("#id_name").fill("My notebook")
     page.locator("main form [type=checkbox]").first.check()
@@ -387,7 +390,7 @@ LAB: dict[str, Visit] = {
     "import": visit_with_details_open("/machines/import"),
     "import-refused": import_refused,
     "tokens": visit_address("/account/tokens"),
-    "token-made": token_made,
+    "token-made": token_created,
     "not-yours": not_yours,
     "api-docs": api_docs,
 }

@@ -1,4 +1,4 @@
-"""Pictures of every page and state, to be looked at: three widths, light and dark, in ``var/screenshots``.
+"""Pictures of every page and state for people: three widths, light and dark, in ``var/screenshots``.
 
 ``make pictures`` draws them, or ``SCREENSHOTS=FOLDER make pictures``; for one width alone run ``pytest -m e2e
 tests/e2e/pictures.py -k 1280``. They check nothing: ``test_pages_hold.py`` checks every page.
@@ -25,7 +25,7 @@ from tests.waiting import wait_until
 
 pytestmark = pytest.mark.e2e
 
-PLACE = Path(os.environ.get("SCREENSHOTS") or settings.BASE_DIR / "var" / "screenshots")
+FOLDER = Path(os.environ.get("SCREENSHOTS") or settings.BASE_DIR / "var" / "screenshots")
 THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 IN_WINDOW = {"match-sheet", "match-keys", "machine-peek"}
 HEIGHTS = {360: 740, 768: 1024, 1280: 800}
@@ -33,20 +33,20 @@ HEIGHTS = {360: 740, 768: 1024, 1280: 800}
 
 @pytest.mark.parametrize("width", HEIGHTS)
 def test_pictures_of_every_page(visitor: Visitor, live_site: LiveSite, watch: Watch, width: int) -> None:
-    made = world(live_site, watch)
-    look = options(width, HEIGHTS[width])
+    data = world(live_site, watch)
+    context_options = options(width, HEIGHTS[width])
     for name, visit in STATES.items():
-        page = visitor(**look)
-        visit(page, made)
+        page = visitor(**context_options)
+        visit(page, data)
         take(page, width, name)
         page.context.close()
-    page = visitor(**look)
-    play_mid(page, made)
-    with without_network(page, made):
+    page = visitor(**context_options)
+    play_mid(page, data)
+    with without_network(page, data):
         take(page, width, "match-reconnecting")
     expect(page.locator("#connection")).to_be_hidden()
     for theme in THEMES:
-        assert len(list((PLACE / f"{width}-{theme}").glob("*.png"))) > len(STATES)
+        assert len(list((FOLDER / f"{width}-{theme}").glob("*.png"))) > len(STATES)
 
 
 def test_pictures_of_the_lab(new_context: Callable[..., BrowserContext], live_site: LiveSite, watch: Watch) -> None:
@@ -58,17 +58,17 @@ def test_pictures_of_the_lab(new_context: Callable[..., BrowserContext], live_si
     for name, address in EMPTY.items():
         page.goto(address)
         take_all(page, f"lab-empty-{name}")
-    made = lab(watch, account)
+    data = lab(watch, account)
     for name, visit in LAB.items():
-        visit(page, made)
+        visit(page, data)
         take_all(page, f"lab-{name}")
     for width in HEIGHTS:
         for theme in THEMES:
-            assert len(list((PLACE / f"{width}-{theme}").glob("lab-*.png"))) == len(LAB) + len(EMPTY)
+            assert len(list((FOLDER / f"{width}-{theme}").glob("lab-*.png"))) == len(LAB) + len(EMPTY)
 
 
 def take_all(page: Page, name: str) -> None:
-    """Take the page at every width, then restore its width."""
+    """Draw the page at every width, then restore its width."""
     for width, height in HEIGHTS.items():
         page.set_viewport_size({"width": width, "height": height})
         # A chart adapts a moment later.
@@ -77,15 +77,15 @@ def take_all(page: Page, name: str) -> None:
 
 
 def take(page: Page, width: int, name: str) -> None:
-    """Take the page in both themes: the window if a sheet, dialogue or peek is open, else the whole page."""
+    """Draw the page in both themes: the window if a sheet, dialogue or peek is open, else the whole page."""
     in_window = name in IN_WINDOW or (width < 700 and name.startswith("match"))
     for theme in THEMES:
         page.emulate_media(color_scheme=theme)
-        place = PLACE / f"{width}-{theme}"
-        place.mkdir(parents=True, exist_ok=True)
-        page.screenshot(path=place / f"{name}.png", full_page=not in_window)
+        folder = FOLDER / f"{width}-{theme}"
+        folder.mkdir(parents=True, exist_ok=True)
+        page.screenshot(path=folder / f"{name}.png", full_page=not in_window)
         if in_window and name not in IN_WINDOW:
-            page.screenshot(path=place / f"{name}-whole.png", full_page=True)
+            page.screenshot(path=folder / f"{name}-whole.png", full_page=True)
 
 
 def _young_machine() -> None:
@@ -100,7 +100,7 @@ def test_the_picture_of_the_readme(visitor: Visitor) -> None:
     """A match in the middle: the box open, the bead drawn. ``docs/match-page.png`` is such a picture."""
     with ThreadPoolExecutor(1) as thread:
         thread.submit(_young_machine).result()
-    PLACE.mkdir(parents=True, exist_ok=True)
+    FOLDER.mkdir(parents=True, exist_ok=True)
     page = visitor(**options(1280, 860))
     page.goto(NOUGHTS_PAGE)
     page.locator("#play-second").click()
@@ -109,4 +109,4 @@ def test_the_picture_of_the_readme(visitor: Visitor) -> None:
     play_mouse(page, "5" if opening != "5" else "3")
     expect_plies(page, 3)
     expect(page.locator("#matchbox .is-drawn")).to_be_visible()
-    page.screenshot(path=PLACE / "match-page.png")
+    page.screenshot(path=FOLDER / "match-page.png")

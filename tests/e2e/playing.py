@@ -40,8 +40,8 @@ def expect_turn(page: Page) -> None:
 
 def expect_plies(page: Page, number: int) -> None:
     """Wait until the page shows ``number`` moves, or the match is over."""
-    done = page.locator(f"#moves:has(> li:nth-child({number})), #status[data-status=finished]")
-    expect(done.first).to_be_attached()
+    shown_or_over = page.locator(f"#moves:has(> li:nth-child({number})), #status[data-status=finished]")
+    expect(shown_or_over.first).to_be_attached()
 
 
 def play_mouse(page: Page, square: str | None = None, *, answers: int = 1) -> str:
@@ -83,19 +83,19 @@ def start_other(page: Page, opponent: str, side: str = "first") -> None:
 
 def goto_and_join(page: Page, address: str) -> None:
     """Visit a page and wait for its socket's first frame; from then on the page receives every state."""
-    heard: list[str | bytes] = []
+    frames: list[str | bytes] = []
 
     def listen(socket: WebSocket) -> None:
         # Playwright accepts no method of a built-in type as a listener.
-        def hear(frame: str | bytes) -> None:
-            heard.append(frame)
+        def record_frame(frame: str | bytes) -> None:
+            frames.append(frame)
 
-        socket.on("framereceived", hear)
+        socket.on("framereceived", record_frame)
 
     page.on("websocket", listen)
     page.goto(address)
     # Playwright delivers events during calls to the browser.
-    assert wait_until(lambda: bool(page.title() and heard))
+    assert wait_until(lambda: bool(page.title() and frames))
 
 
 def code_of(page: Page) -> str:

@@ -57,7 +57,7 @@ def test_a_guest_signs_up_and_keeps_the_match(page: Page) -> None:
     page.get_by_role("link", name="Look").click()
     expect(page).to_have_url(f"{room}/matches/1")
     page.goto(room)
-    # They can go on with the machine.
+    # The new account can continue with the machine.
     page.locator("#again").click()
     expect_turn(page)
 
@@ -115,18 +115,18 @@ def test_a_password_can_be_shown_while_typing(page: Page) -> None:
     page.goto("/signup")
     field = page.get_by_label("Password", exact=True)
     field.fill(NEW_PASSWORD)
-    lies = field.bounding_box()
-    show = page.get_by_role("button", name="Show Password", exact=True)
-    expect(show).to_have_attribute("aria-pressed", "false")
+    box_before = field.bounding_box()
+    show_button = page.get_by_role("button", name="Show Password", exact=True)
+    expect(show_button).to_have_attribute("aria-pressed", "false")
     field.press("Tab")
-    expect(show).to_be_focused()
-    show.press("Space")
+    expect(show_button).to_be_focused()
+    show_button.press("Space")
     expect(field).to_have_attribute("type", "text")
-    expect(show).to_have_attribute("aria-pressed", "true")
-    assert field.bounding_box() == lies
+    expect(show_button).to_have_attribute("aria-pressed", "true")
+    assert field.bounding_box() == box_before
     assert violations(page) == []
     expect(page.get_by_label("Password again")).to_have_attribute("type", "password")
-    show.press("Enter")
+    show_button.press("Enter")
     expect(field).to_have_attribute("type", "password")
     expect(field).to_have_value(NEW_PASSWORD)
 
@@ -170,9 +170,9 @@ def test_a_password_is_changed(page: Page, visitor: Visitor) -> None:
     page.get_by_label("New password again").fill(NEW_PASSWORD)
     page.get_by_role("button", name="Change password").click()
     expect(page.get_by_role("heading", name="Password changed")).to_be_visible()
-    elsewhere = visitor()
-    log_in(elsewhere, password=NEW_PASSWORD)
-    expect_logged_in(elsewhere)
+    other_browser = visitor()
+    log_in(other_browser, password=NEW_PASSWORD)
+    expect_logged_in(other_browser)
 
 
 def test_a_forgotten_password_is_reset_by_e_mail(page: Page) -> None:

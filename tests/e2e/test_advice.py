@@ -48,24 +48,24 @@ def test_a_board_is_set_up_and_the_advised_move_is_shown(page: Page, watch: Watc
 
 
 def test_an_answer_about_an_earlier_board_is_not_shown(page: Page) -> None:
-    nothing = "Nothing has been asked about this board yet."
-    held: list[Route] = []
+    no_answer_text = "Nothing has been asked about this board yet."
+    pending_routes: list[Route] = []
     page.goto("/ai")
     page.get_by_role("button", name="Ask for a move").click()
     expect(page.locator("#candidates li")).to_have_count(9)
     page.locator("#level").select_option("easy")
-    expect(page.locator("#answer")).to_have_text(nothing)
+    expect(page.locator("#answer")).to_have_text(no_answer_text)
     expect(page.locator("#candidates li")).to_have_count(0)
-    page.route("**/api/ai/move", lambda route: held.append(route))  # noqa: PLW0108 -- the tool marks what it calls, which no built-in allows
+    page.route("**/api/ai/move", lambda route: pending_routes.append(route))  # noqa: PLW0108 -- the tool marks what it calls, which no built-in allows
     page.get_by_role("button", name="Ask for a move").click()
     expect(page.locator("#answer")).to_have_text("Thinking…")
     page.get_by_role("radio", name="O", exact=True).first.check()  # the chosen piece is not part of the request
     expect(page.locator("#answer")).to_have_text("Thinking…")
     page.locator("#level").select_option("hard")
-    expect(page.locator("#answer")).to_have_text(nothing)
+    expect(page.locator("#answer")).to_have_text(no_answer_text)
     with page.expect_response("**/api/ai/move"):
-        held[0].continue_()
-    expect(page.locator("#answer")).to_have_text(nothing)
+        pending_routes[0].continue_()
+    expect(page.locator("#answer")).to_have_text(no_answer_text)
 
 
 def test_romgon_board_with_flipped_and_turned_piece_by_keyboard(page: Page) -> None:

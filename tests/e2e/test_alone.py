@@ -1,4 +1,4 @@
-"""A browser that would take both seats of its own room is asked first, and may play both sides."""
+"""One browser in both seats of its room: the page asks first, and then both sides can be played."""
 
 import pytest
 from playwright.sync_api import Page, expect

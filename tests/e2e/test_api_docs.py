@@ -34,8 +34,8 @@ def test_the_examples_run_unchanged(page: Page, tmp_path: Path) -> None:
     first = page.locator("#first pre").inner_text()
     by_requests, by_socket = page.locator("#match pre").all_inner_texts()
     header, body, url = re.fullmatch(r'curl -H "(.+)" \\\n +-d \'(.+)\' \\\n +(\S+)\n?', first).groups()  # type: ignore[union-attr]
-    asked = urllib.request.Request(url, body.encode(), dict([header.split(": ")]))
-    with urllib.request.urlopen(asked, timeout=HANG_S) as response:  # our own site
+    request = urllib.request.Request(url, body.encode(), dict([header.split(": ")]))
+    with urllib.request.urlopen(request, timeout=HANG_S) as response:  # our own site
         answer = json.load(response)
     assert len(answer["candidateMoves"]) == 7
     for number, text in enumerate((by_requests, by_socket)):
@@ -47,8 +47,8 @@ def test_the_examples_run_unchanged(page: Page, tmp_path: Path) -> None:
     house_machines()
     against = page.locator("#account pre").last.inner_text()
     body = json.loads(re.search(r"-d '(.+)'", against)[1])  # type: ignore[index]
-    made = page.request.post("/api/rooms", data=body)
-    assert made.ok, made.text()
+    response = page.request.post("/api/rooms", data=body)
+    assert response.ok, response.text()
 
 
 @pytest.mark.sampled(1)

@@ -37,7 +37,7 @@ from tests.waiting import wait_until
 
 pytestmark = pytest.mark.e2e
 
-AWAY = "The site cannot reach its memory now. Nothing is lost, and it goes on by itself."
+OUTAGE_TEXT = "The site cannot reach its memory now. Nothing is lost, and it goes on by itself."
 NO_SERVER = (r"WebSocket connection to .* failed", r"ERR_CONNECTION_REFUSED", r"ERR_INTERNET_DISCONNECTED")
 
 
@@ -126,11 +126,11 @@ def test_a_match_continues_after_a_server_restart(page: Page, live_site: LiveSit
 @contextlib.contextmanager
 def dependencies_watched(site: LiveSite) -> Iterator[None]:
     """Run the site's dependency monitor for the block, as a web process does."""
-    keeping = asyncio.run_coroutine_threadsafe(DEPENDENCIES.keep(), site.server.servers[0].get_loop())
+    monitoring = asyncio.run_coroutine_threadsafe(DEPENDENCIES.keep(), site.server.servers[0].get_loop())
     try:
         yield
     finally:
-        keeping.cancel()
+        monitoring.cancel()
         assert wait_until(lambda: DEPENDENCIES.connection is None or DEPENDENCIES.connection.closed)
         DEPENDENCIES.database = DEPENDENCIES.broker = True
 
@@ -148,16 +148,16 @@ def test_pages_show_an_outage_and_its_end(outage: Outage, page: Page, live_site:
     with dependencies_watched(live_site):
         try:
             pause(*postgres)
-            for said in (match, learn):
-                expect(said).to_have_text(AWAY)
+            for notice in (match, learn):
+                expect(notice).to_have_text(OUTAGE_TEXT)
             expect_board_stays(page)
             # Learning needs no database and goes on.
             before = str(learning.locator("#games").text_content())
             expect(learning.locator("#games")).not_to_have_text(before)
             resume(*postgres)
             expect(learn).to_have_text("Everything works again.")
-            for said in (match, learn):
-                expect(said).to_be_hidden()
+            for notice in (match, learn):
+                expect(notice).to_be_hidden()
 
             pause(outage.valkey.pid)
             expect(match).to_have_text("Watchers may see your moves a little late.")
@@ -178,23 +178,23 @@ def test_pages_without_their_own_socket_show_an_outage(
     addresses = ("/", "/machines", f"/machines/{machine.pk}/print", "/lab", "/account", "/machines/new", "/experiments")
     sockets: list[str] = []
 
-    def opened(address: str) -> Page:
+    def open_page(address: str) -> Page:
         one = page.context.new_page()
         one.set_viewport_size({"width": 360, "height": 740})
         one.on("websocket", lambda socket: sockets.append(socket.url.partition("/api")[2]))
         one.goto(address)
         return one
 
-    own = opened(f"/machines/{machine.pk}")
-    pages = [opened(address) for address in addresses]
+    own = open_page(f"/machines/{machine.pk}")
+    pages = [open_page(address) for address in addresses]
     postgres = postgres_processes(outage)
     with dependencies_watched(live_site):
         try:
             pause(*postgres)
             for one in pages:
-                expect(one.locator("#site-trouble")).to_have_text(AWAY)
+                expect(one.locator("#site-trouble")).to_have_text(OUTAGE_TEXT)
                 expect(one.locator("#site-trouble")).to_be_in_viewport(ratio=1)
-            expect(own.locator("#live")).to_have_text(AWAY)
+            expect(own.locator("#live")).to_have_text(OUTAGE_TEXT)
             expect(own.locator("#site-trouble")).to_be_hidden()
             assert sorted(sockets) == sorted(["/site/ws"] * len(pages) + [f"/machines/{machine.pk}/ws"])
             # The page has one more line at its end, and nothing beneath it.
@@ -224,43 +224,43 @@ def test_a_match_continues_after_a_network_outage(page: Page, watch: Watch) -> N
 def test_a_move_in_an_outdated_tab_is_refused(page: Page) -> None:
     """The refusal has a plain sentence, and the board is updated."""
     start_and_play_a_move(page)
-    late = page.context.new_page()
-    is_deaf = True
-    joined: list[str | bytes] = []
+    outdated_tab = page.context.new_page()
+    is_outdated = True
+    joined_frames: list[str | bytes] = []
 
-    def between(route: WebSocketRoute) -> None:
+    def intercept_socket(route: WebSocketRoute) -> None:
         server = route.connect_to_server()
 
-        def down(message: str | bytes) -> None:
+        def forward(message: str | bytes) -> None:
             kind = json.loads(message)["type"]
-            if not (is_deaf and kind == "state"):
+            if not (is_outdated and kind == "state"):
                 route.send(message)
             if kind == "joined":
-                joined.append(message)
+                joined_frames.append(message)
 
-        server.on_message(down)
+        server.on_message(forward)
 
-    late.route_web_socket(re.compile("/ws"), between)
-    late.goto(page.url)
-    expect_turn(late)
+    outdated_tab.route_web_socket(re.compile("/ws"), intercept_socket)
+    outdated_tab.goto(page.url)
+    expect_turn(outdated_tab)
     # A page receives the current state when it joins, so the move must come later.
-    assert wait_until(lambda: bool(late.title() and joined))
+    assert wait_until(lambda: bool(outdated_tab.title() and joined_frames))
     # The two tabs play different squares, which are both free on the outdated board.
-    mine, other = free_cells(page)[0], free_cells(page)[-1]
-    play_mouse(page, mine)
+    square, other_square = free_cells(page)[0], free_cells(page)[-1]
+    play_mouse(page, square)
     stored = match_of(page).n_plies
-    cell(late, other).click()
-    expect(late.locator("#error")).to_have_text(StalePlyError.message)
-    expect(cell(late, mine)).to_have_attribute("aria-label", re.compile(", X"))
-    expect(late.locator("#error")).to_be_visible()
+    cell(outdated_tab, other_square).click()
+    expect(outdated_tab.locator("#error")).to_have_text(StalePlyError.message)
+    expect(cell(outdated_tab, square)).to_have_attribute("aria-label", re.compile(", X"))
+    expect(outdated_tab.locator("#error")).to_be_visible()
     assert match_of(page).n_plies == stored
 
-    is_deaf = False
+    is_outdated = False
     if match_of(page).status == "playing":
-        expect_turn(late)
-        play_mouse(late)
-        expect(late.locator("#error")).to_be_hidden()
-    late.close()
+        expect_turn(outdated_tab)
+        play_mouse(outdated_tab)
+        expect(outdated_tab.locator("#error")).to_be_hidden()
+    outdated_tab.close()
 
 
 def test_two_tabs_show_the_same_match(page: Page) -> None:

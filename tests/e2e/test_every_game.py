@@ -1,4 +1,4 @@
-"""A match in a browser in each family of games, a pass by its button, and a draw that ends a game of circles."""
+"""A match in a browser in each family of games, a pass by its button, and a draw that ends a repetitive game."""
 
 import re
 from random import Random
@@ -36,8 +36,8 @@ def play(page: Page, move: str, *, answers: int = 1) -> None:
     """Play a move by mouse: its cells, and its button if there is one."""
     expect_turn(page)
     before, state = n_plies(page), room_view(room_get(code_of(page)))
-    for touched in state["paths"][move]:
-        cell(page, touched).click()
+    for cell_id in state["paths"][move]:
+        cell(page, cell_id).click()
     if page.locator(f'#offers [data-move="{move}"]').count():
         page.locator(f'#offers [data-move="{move}"]').click()
     expect_plies(page, before + 1 + answers)
@@ -66,8 +66,8 @@ def test_a_pass_is_played_by_a_button(page: Page) -> None:
     start(page, "achi-pass", "human")
     code = code_of(page)
     room_join(code=code, person=guest(2))
-    for mine, answer in zip(ACHI_STUCK[::2], ACHI_STUCK[1::2], strict=True):
-        play(page, mine, answers=0)
+    for move, answer in zip(ACHI_STUCK[::2], ACHI_STUCK[1::2], strict=True):
+        play(page, move, answers=0)
         match_play_move(code=code, person=guest(2), move=answer)
     expect_plies(page, len(ACHI_STUCK))
     page.get_by_role("button", name="Pass").click()

@@ -25,13 +25,13 @@ def test_a_machine_is_printed(page: Page) -> None:
     page.goto(learner.get_absolute_url())
     expect(page.locator(".wall-box").last).to_be_attached()
     page.emulate_media(media="print", color_scheme="dark")
-    on_paper = """(box) => {
+    print_styles = """(box) => {
       const label = getComputedStyle(box, "::before");
       return [label.printColorAdjust, label.backgroundColor, getComputedStyle(box.parentElement).position];
     }"""
     # The wall may have been redrawn: a box that has left the page has no styles.
-    drawn = page.wait_for_function(f"found = ({on_paper})(document.querySelector('.wall-box')); found[0] && found")
-    adjust, colour, position = drawn.json_value()
+    styles = page.wait_for_function(f"found = ({print_styles})(document.querySelector('.wall-box')); found[0] && found")
+    adjust, colour, position = styles.json_value()
     assert (adjust, position) == ("exact", "static")
     assert colour not in ("rgba(0, 0, 0, 0)", "rgb(255, 255, 255)")
     assert page.evaluate("getComputedStyle(document.documentElement).backgroundColor") == "rgb(255, 255, 255)"

@@ -42,8 +42,8 @@ def keep_socket_silent(route: WebSocketRoute) -> None:
     """Accept a socket and send nothing."""
 
 
-def block(page: Page, how: Callable[[WebSocketRoute], None] = close_socket) -> Page:
-    page.route_web_socket(re.compile("/ws"), how)
+def block(page: Page, handler: Callable[[WebSocketRoute], None] = close_socket) -> Page:
+    page.route_web_socket(re.compile("/ws"), handler)
     return page
 
 
@@ -104,18 +104,18 @@ def test_a_move_on_an_outdated_board_is_refused(page: Page, watch: Watch) -> Non
     house_machines()
     block(page)
     start_first(page)
-    late = block(page.context.new_page())
-    late.goto(page.url)
-    expect(late.locator("#connection")).to_have_text(BLOCKED)
+    outdated_tab = block(page.context.new_page())
+    outdated_tab.goto(page.url)
+    expect(outdated_tab.locator("#connection")).to_have_text(BLOCKED)
     # The response says that nothing is new, although there is a new state.
-    late.route(re.compile("/joined$"), lambda route: route.fulfill(status=304))
-    mine, other = free_cells(page)[0], free_cells(page)[-1]
-    play_mouse(page, mine)
+    outdated_tab.route(re.compile("/joined$"), lambda route: route.fulfill(status=304))
+    square, other = free_cells(page)[0], free_cells(page)[-1]
+    play_mouse(page, square)
     watch.allow("409")
-    cell(late, other).click()
-    expect(late.locator("#error")).to_have_text(StalePlyError.message)
-    late.unroute(re.compile("/joined$"))
-    expect(cell(late, mine)).to_have_attribute("aria-label", re.compile(", X"))
+    cell(outdated_tab, other).click()
+    expect(outdated_tab.locator("#error")).to_have_text(StalePlyError.message)
+    outdated_tab.unroute(re.compile("/joined$"))
+    expect(cell(outdated_tab, square)).to_have_attribute("aria-label", re.compile(", X"))
 
 
 @pytest.mark.soak

@@ -24,7 +24,7 @@ from tests.waiting import wait_until
 
 pytestmark = pytest.mark.e2e
 
-AT_THE_END = """() => {
+SCROLL_TO_THE_END = """() => {
     scrollTo(0, document.documentElement.scrollHeight);
     const last = [...document.querySelectorAll(".wall-box")].at(-1).getBoundingClientRect();
     return last.bottom > 0 && last.top < innerHeight;
@@ -48,8 +48,8 @@ def test_a_training_run_is_watched_and_cancelled(page: Page, owner: Any, start_w
     page.locator('.preset:has([value="scroggs"])').click()
     page.locator("#make").click()
     expect(page.locator("h1")).to_have_text("Mendel")
-    made = Machine.objects.get()
-    assert (made.owner, made.preset) == (owner, "scroggs")
+    created = Machine.objects.get()
+    assert (created.owner, created.preset) == (owner, "scroggs")
 
     page.locator("#train").click()
     page.get_by_label("Number of games").fill("400000000")
@@ -63,11 +63,11 @@ def test_a_training_run_is_watched_and_cancelled(page: Page, owner: Any, start_w
     before = rows_shown(page)
     page.wait_for_function("n => document.querySelectorAll('#points tbody tr').length > n", arg=len(before) + 1)
     assert page.evaluate("window.isTheSamePage") is True
-    done = games_shown(page)
+    n_games = games_shown(page)
 
     # The run goes on without the page, and a page that comes back shows all of it.
     page.reload()
-    assert games_shown(page) >= done
+    assert games_shown(page) >= n_games
     page.get_by_text("The same as a table").click()
     after = rows_shown(page)
     assert after[: len(before)] == before
@@ -82,8 +82,8 @@ def test_a_training_run_is_watched_and_cancelled(page: Page, owner: Any, start_w
     assert games_shown(page) == run.games_done
     page.get_by_text("The same as a table").click()
     assert rows_shown(page) == [point["games"] for point in run_curve(run)]
-    made.refresh_from_db()
-    assert made.n_games == run.games_done
+    created.refresh_from_db()
+    assert created.n_games == run.games_done
     assert ledger_errors() == []
 
 
@@ -229,9 +229,9 @@ def test_the_presets_and_the_fields_follow_the_game(page: Page, owner: Any) -> N
     page.get_by_label("Speed of learning", exact=True).fill("0.5")
     page.locator("#make").click()
     expect(page.locator("h1")).to_have_text("Quentin")
-    made = Machine.objects.get()
-    assert (made.game, made.preset, made.side) == ("romgon-flip", "", None)
-    assert made.rule == QRule(learning_rate=0.5, epsilon=1.0)
+    created = Machine.objects.get()
+    assert (created.game, created.preset, created.side) == ("romgon-flip", "", None)
+    assert created.rule == QRule(learning_rate=0.5, epsilon=1.0)
 
 
 def test_the_owners_buttons_on_a_machines_page(page: Page, owner: Any) -> None:
@@ -281,8 +281,8 @@ def test_the_gallery_of_boxes_has_filters(page: Page) -> None:
         assert shown(page) == positions
     page.locator("#only").select_option("drawn")
     expect(page.locator(".wall-box")).to_have_count(60)
-    most = sorted(boxes.values(), key=lambda box: -sum(box.visits))
-    expect(page.locator(".wall-box").first).to_have_attribute("data-position", most[0].position)
+    by_visits = sorted(boxes.values(), key=lambda box: -sum(box.visits))
+    expect(page.locator(".wall-box").first).to_have_attribute("data-position", by_visits[0].position)
     page.locator("#move").select_option("2")
     expect(page.locator(".wall-box")).to_have_count(sum(any(b.visits) for b in boxes.values() if b.move_number == 2))
     page.reload()
@@ -296,13 +296,13 @@ def test_the_gallery_shows_boxes_at_earlier_times(page: Page) -> None:
         trained_machine(learner, 200, seed=seed)
     opening = learner.boxes.get(move_number=1)
     # A run stores lessons after 1, 100 and 200 games.
-    then = opening.changes.filter(lesson__number__lte=5).order_by("-lesson__number")[0].after
+    earlier_beads = opening.changes.filter(lesson__number__lte=5).order_by("-lesson__number")[0].after
     page.goto(f"/machines/{learner.pk}/boxes")
     label = page.locator(f'.wall-box[data-position="{opening.position}"]')
     expect(label).to_have_attribute("aria-label", re.compile(rf": {sum(opening.beads):,} beads"))
     page.locator("#time-back").click()
     expect(page.locator("#time-words")).to_contain_text("After 300 games: step 5 of 6. Trained")
-    expect(label).to_have_attribute("aria-label", re.compile(rf": {sum(then):,} beads"))
+    expect(label).to_have_attribute("aria-label", re.compile(rf": {sum(earlier_beads):,} beads"))
     page.locator("#time").focus()
     page.keyboard.press("Home")
     expect(page.locator("#time-words")).to_contain_text("At the start")
@@ -320,8 +320,9 @@ def test_the_why_page_takes_a_board_by_click_and_by_text(page: Page) -> None:
     page.locator('[data-cell="2"]').click()
     expect(page.locator("#position")).to_have_value("XO.......")
     expect(page.locator("#odds tbody tr")).to_have_count(7)
-    chances = [float(str(cell.get_attribute("title")).split()[1]) for cell in page.locator("#odds td[title]").all()]
-    assert sum(chances) == pytest.approx(1)
+    cells = page.locator("#odds td[title]").all()
+    probabilities = [float(str(cell.get_attribute("title")).split()[1]) for cell in cells]
+    assert sum(probabilities) == pytest.approx(1)
     box = learner.boxes.get(
         position=learner.game_rules.encode(learner.game_rules.canonical(learner.game_rules.decode("XO.......")))
     )
@@ -346,7 +347,7 @@ def test_thousands_of_boxes_are_scrolled_and_reached_by_keys(page: Page) -> None
     for _ in range(5):
         page.mouse.wheel(0, 3000)
     # The wheel's scrolling may come after the script's.
-    assert wait_until(lambda: page.evaluate(AT_THE_END))
+    assert wait_until(lambda: page.evaluate(SCROLL_TO_THE_END))
     expect(page.locator('.wall-box[data-at="0"]')).to_have_count(0)
     assert boxes.count() < 700  # only boxes near the screen are in the page
     # Boxes not yet in the page are not blank: their place on the shelf is drawn.
@@ -371,20 +372,20 @@ def test_thousands_of_boxes_are_scrolled_and_reached_by_keys(page: Page) -> None
 def test_boxes_show_how_often_they_are_opened(page: Page) -> None:
     learner = trained_machine(machine(Side.FIRST), 2000)
     visits = {position: found.chance for position, found in box_visits(learner).items()}
-    likely = sorted(visits, key=lambda position: -visits[position])
+    positions_by_visits = sorted(visits, key=lambda position: -visits[position])
     page.goto(f"/machines/{learner.pk}/boxes?only=visited")
     boxes = page.locator(".wall-box")
     expect(boxes).to_have_count(60)
     assert [visits[str(box.get_attribute("data-position"))] for box in boxes.all()] == sorted(
-        (visits[position] for position in likely[:60]), reverse=True
+        (visits[position] for position in positions_by_visits[:60]), reverse=True
     )
     expect(boxes.nth(1)).to_have_attribute("aria-label", re.compile("A game against random play leads here with"))
     boxes.nth(1).click()
     page.get_by_text("How likely it is to be opened").click()
     random = page.locator(".visits tr", has_text="Random").locator("td")
-    assert float(random.get_attribute("title") or "") == visits[likely[1]]
+    assert float(random.get_attribute("title") or "") == visits[positions_by_visits[1]]
     page.get_by_role("link", name="Play on from here").click()
-    expect(page.locator("#turned span")).to_have_attribute("title", f"probability {visits[likely[1]]}")
+    expect(page.locator("#turned span")).to_have_attribute("title", f"probability {visits[positions_by_visits[1]]}")
 
 
 @pytest.mark.soak
@@ -428,9 +429,9 @@ def test_a_machine_is_made_and_trained_without_a_mouse(page: Page, owner: Any) -
     keys.type("-2")
     keys.press("Enter")
     expect(page.locator("h1")).to_have_text("Typed")
-    made = Machine.objects.get()
-    assert (made.box_rule.loss, made.box_rule.when_empty, made.description) == (-2, "refill", "By hand")
-    assert made.game == "hexapawn-4x3"
+    created = Machine.objects.get()
+    assert (created.box_rule.loss, created.box_rule.when_empty, created.description) == (-2, "refill", "By hand")
+    assert created.game == "hexapawn-4x3"
     while page.evaluate("document.activeElement.id") != "train":
         keys.press("Tab")
     keys.press("Enter")

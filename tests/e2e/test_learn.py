@@ -25,19 +25,19 @@ HIDE_PAGE = """() => {
   window.show = () => hide(false);
   hide(true);
 }"""
-# Whether nothing changes for half a second.
-IS_STILL = """async () => {
+# Returns whether the number of games stays the same for half a second.
+IS_UNCHANGED = """async () => {
   const seen = document.getElementById("games").textContent;
   await new Promise((done) => setTimeout(done, 500));
   return seen === document.getElementById("games").textContent;
 }"""
 
 
-def games(page: Page) -> Any:
+def games_text(page: Page) -> Any:
     return page.locator("#games")
 
 
-def speed(page: Page, name: str) -> None:
+def set_speed(page: Page, name: str) -> None:
     page.get_by_role("radio", name=name, exact=True).check()
 
 
@@ -55,7 +55,7 @@ OPEN_ALL_BOXES = """() => Object.fromEntries([...document.querySelectorAll('.wal
 }))"""
 
 
-def beads(page: Page) -> dict[str, list[int]]:
+def beads_by_box(page: Page) -> dict[str, list[int]]:
     """Return the beads of each box on the wall."""
     expect(page.locator(".wall-box")).to_have_count(304)
     found: dict[str, str] = page.evaluate(OPEN_ALL_BOXES)
@@ -67,32 +67,32 @@ def test_learn_page_starts_by_itself_at_every_speed(page: Page, visitor: Visitor
     """The history leads back to any game played so far."""
     page.goto("/")
     page.get_by_role("navigation", name="Site").get_by_role("link", name="Watch it learn").click()
-    expect(games(page)).to_have_text(re.compile("After (?!no )"))
+    expect(games_text(page)).to_have_text(re.compile("After (?!no )"))
     expect(page.locator(".wall-last")).to_have_count(1)
     expect(page.locator("#matchbox svg")).to_be_visible()
 
-    speed(page, "10 a second")
-    expect(games(page)).to_have_text(re.compile(r"After \d\d games"))
-    speed(page, "1,000 a second")
-    expect(games(page)).to_have_text(re.compile(r"After \d,\d{3} games"))
-    speed(page, "full speed")
+    set_speed(page, "10 a second")
+    expect(games_text(page)).to_have_text(re.compile(r"After \d\d games"))
+    set_speed(page, "1,000 a second")
+    expect(games_text(page)).to_have_text(re.compile(r"After \d,\d{3} games"))
+    set_speed(page, "full speed")
     page.wait_for_function("() => /[0-9]{3},[0-9]{3} games/.test(document.getElementById('games').textContent)")
     page.get_by_role("button", name="Pause").click()
     expect(page.locator("#told")).to_contain_text("Stopped after")
     expect(page).to_have_url(re.compile(r"/learn/noughts-and-crosses\?games=\d{6}"))
 
-    # Back to game N, along the curve or by the slider's keys: its earlier state is there again.
-    over = page.locator(".u-over").bounding_box()
-    assert over is not None
-    page.mouse.move(over["x"] + over["width"] * 0.9, over["y"] + 20)
+    # A drag along the curve and the keys of the slider lead back to earlier games.
+    chart = page.locator(".u-over").bounding_box()
+    assert chart is not None
+    page.mouse.move(chart["x"] + chart["width"] * 0.9, chart["y"] + 20)
     page.mouse.down()
-    page.mouse.move(over["x"] + over["width"] * 0.3, over["y"] + 20)
+    page.mouse.move(chart["x"] + chart["width"] * 0.3, chart["y"] + 20)
     page.mouse.up()
-    expect(games(page)).to_have_text(re.compile(r"After (\w+|\d{1,3}) games"))
+    expect(games_text(page)).to_have_text(re.compile(r"After (\w+|\d{1,3}) games"))
     page.get_by_role("button", name="Back to the start").click()
-    expect(games(page)).to_have_text("After no games")
+    expect(games_text(page)).to_have_text("After no games")
     slider = page.get_by_role("slider")
-    # In another theme the picture is redrawn, and the slider still lies under it.
+    # In another theme the chart is drawn again, and the slider keeps its place.
     place, picture = slider.bounding_box(), page.locator(".u-over").element_handle()
     page.emulate_media(color_scheme="dark")
     page.wait_for_function("(picture) => !picture.isConnected", arg=picture)
@@ -100,28 +100,28 @@ def test_learn_page_starts_by_itself_at_every_speed(page: Page, visitor: Visitor
     slider.focus()
     for number in ("ten", "100", "1,000"):
         page.keyboard.press("PageUp")
-        expect(games(page)).to_have_text(f"After {number} games")
+        expect(games_text(page)).to_have_text(f"After {number} games")
     before, tally, link = boxes(page), page.locator("#tally").text_content(), page.evaluate("location.href")
     page.keyboard.press("Home")
-    expect(games(page)).to_have_text("After no games")
+    expect(games_text(page)).to_have_text("After no games")
     assert boxes(page) != before
     for number in ("one game", "two games"):
         page.get_by_role("button", name="One game").click()
-        expect(games(page)).to_have_text(f"After {number}")
+        expect(games_text(page)).to_have_text(f"After {number}")
     # Another visitor with the link sees the same beads.
     other = visitor(**options(1280, 800))
     other.goto(link)
-    expect(games(other)).to_have_text("After 1,000 games")
+    expect(games_text(other)).to_have_text("After 1,000 games")
     assert boxes(other) == before
     assert other.locator("#tally").text_content() == tally
 
-    # They keep the machine without an account.
-    seen = beads(other)
+    # The visitor keeps the machine without an account.
+    shown_beads = beads_by_box(other)
     other.get_by_role("button", name="Keep this machine").click()
     expect(other.locator('[data-total="games"]')).to_have_text("1,000")
-    kept = {box.position: list(box.beads) for box in Machine.objects.get(n_games=1000).boxes.all()}
-    assert {key: found if any(found) else [0] for key, found in kept.items()} == seen
-    assert sum(map(sum, kept.values())) == int(
+    stored = {box.position: list(box.beads) for box in Machine.objects.get(n_games=1000).boxes.all()}
+    assert {key: found if any(found) else [0] for key, found in stored.items()} == shown_beads
+    assert sum(map(sum, stored.values())) == int(
         str(other.locator('[data-total="beads"]').text_content()).replace(",", "")
     )
 
@@ -136,16 +136,16 @@ def test_options_show_effects_and_bad_addresses_show_errors(visitor: Visitor) ->
     expect(page.get_by_label("After a win")).to_have_attribute("aria-invalid", "true")
     expect(page.get_by_label("After a loss")).to_have_value("-2")
     expect(page.get_by_label("Its teacher")).to_have_value("perfect")
-    expect(games(page)).to_have_text("After 40 games")
+    expect(games_text(page)).to_have_text("After 40 games")
     line = page.locator(".curve-legend li b").first
     expect(page.locator(".curve-legend li")).to_have_count(3)
 
     page.goto("/learn?games=300")
-    expect(games(page)).to_have_text("After 300 games")
+    expect(games_text(page)).to_have_text("After 300 games")
     expect(page.locator(".curve-legend li")).to_have_count(3)
-    before, was = boxes(page), line.text_content()
+    before, text_before = boxes(page), line.text_content()
     page.get_by_label("After a win").fill("9")
-    expect(line).not_to_have_text(str(was))
+    expect(line).not_to_have_text(str(text_before))
     assert boxes(page) != before
     expect(page).to_have_url(re.compile(r"\?win=9&games=300$"))
     page.get_by_label("Its teacher").select_option("machine")
@@ -164,77 +164,77 @@ def test_options_show_effects_and_bad_addresses_show_errors(visitor: Visitor) ->
     expect(problems).to_contain_text("win")
     page.goto("/learn?game=chess")
     expect(problems).to_contain_text("game: Please choose one of these")
-    expect(games(page)).to_have_text("After no games")
+    expect(games_text(page)).to_have_text("After no games")
 
 
 def test_learning_sends_no_requests_and_needs_no_network(page: Page, watch: Watch) -> None:
     page.goto("/learn?seed=7")
-    expect(games(page)).to_have_text(re.compile("After (?!no )"))
+    expect(games_text(page)).to_have_text(re.compile("After (?!no )"))
     expect(page.locator(".curve-legend li")).to_have_count(3)
     page.wait_for_load_state("networkidle")
     watch.allow("ERR_INTERNET_DISCONNECTED", "WebSocket", "/health/ready", "/api/learn")
 
-    def asked() -> list[str]:
+    def requests_sent() -> list[str]:
         """Return the requests so far, without the icon, which each new address requests, and readiness checks."""
         paths = [request.url for request in watch.requests]
         return [path for path in paths if not path.endswith(("/static/img/icon.svg", "/health/ready"))]
 
-    before = len(asked())
-    speed(page, "10 a second")
-    expect(games(page)).to_have_text(re.compile(r"After \d\d games"))
+    before = len(requests_sent())
+    set_speed(page, "10 a second")
+    expect(games_text(page)).to_have_text(re.compile(r"After \d\d games"))
     page.context.set_offline(True)
     for name, words in (
         ("a move", r"After (?!no )"),
         ("1,000 a second", r"After \d,\d{3} games"),
         ("full speed", r"After \d{3},\d{3} games"),
     ):
-        speed(page, name)
-        expect(games(page)).to_have_text(re.compile(words))
-    # A hidden page does no work.
+        set_speed(page, name)
+        expect(games_text(page)).to_have_text(re.compile(words))
+    # A hidden page plays no games.
     page.evaluate(HIDE_PAGE)
-    page.wait_for_function(IS_STILL)
+    page.wait_for_function(IS_UNCHANGED)
     page.evaluate("window.show()")
     page.wait_for_function(
-        "(was) => document.getElementById('games').textContent !== was", arg=games(page).inner_text()
+        "(was) => document.getElementById('games').textContent !== was", arg=games_text(page).inner_text()
     )
     page.get_by_role("button", name="Back to the start").click()
     page.get_by_role("button", name="One game").click()
-    expect(games(page)).to_have_text(re.compile("After (?!no )"))
-    assert asked()[before:] == []
+    expect(games_text(page)).to_have_text(re.compile("After (?!no )"))
+    assert requests_sent()[before:] == []
     page.get_by_label("After a win").fill("9")
     expect(page.locator("#trouble")).to_contain_text("The connection is lost")
     page.context.set_offline(False)
     page.get_by_label("After a win").fill("8")
     expect(page).to_have_url(re.compile("win=8"))
     expect(page.locator("#trouble")).to_be_hidden()
-    assert len(asked()) == before + 2, "one that failed, and one that reads the rule"
+    assert len(requests_sent()) == before + 2, "one request failed, and one reads the rule"
     page.get_by_text("Side and second rule").click()
     page.get_by_label("It plays").select_option("second")
     expect(page.locator(".wall-box")).to_have_count(289)
-    assert len(asked()) == before + 3
+    assert len(requests_sent()) == before + 3
     page.locator("#id_merge_symmetric_moves").uncheck()
     expect(page).to_have_url(re.compile("merge_symmetric_moves=false"))
     page.locator("#id_reduce_symmetry").uncheck()
     expect(page.locator(".wall-row-title").first).to_contain_text("nine boxes")
-    assert len(asked()) == before + 6, "the last of them the graph of boards as they lie"
+    assert len(requests_sent()) == before + 6, "the last request reads the graph of boards without symmetries"
 
 
 def test_a_saved_page_runs_from_a_file(page: Page, tmp_path: Path, watch: Watch) -> None:
     watch.allow(r"file://.*/saved\.html")
     page.goto("/learn?games=300&seed=5&win=4")
-    expect(games(page)).to_have_text("After 300 games")
+    expect(games_text(page)).to_have_text("After 300 games")
     page.get_by_role("button", name="Pause").click()
     page.get_by_role("button", name="Back to the start").click()
-    expect(games(page)).to_have_text("After no games")
+    expect(games_text(page)).to_have_text("After no games")
     page.get_by_role("slider").focus()
     for number in ("ten", "100", "1,000"):
         page.keyboard.press("PageUp")
-        expect(games(page)).to_have_text(f"After {number} games")
+        expect(games_text(page)).to_have_text(f"After {number} games")
     before = boxes(page)
-    with page.expect_download() as waiting:
+    with page.expect_download() as download:
         page.get_by_role("link", name="Save this page").click()
     file = tmp_path / "saved.html"
-    waiting.value.save_as(file)
+    download.value.save_as(file)
     assert file.stat().st_size <= 500_000
     page.context.set_offline(True)
     page.goto(file.as_uri())
@@ -244,7 +244,7 @@ def test_a_saved_page_runs_from_a_file(page: Page, tmp_path: Path, watch: Watch)
     page.get_by_role("slider").focus()
     for number in ("ten", "100", "1,000"):
         page.keyboard.press("PageUp")
-        expect(games(page)).to_have_text(f"After {number} games")
+        expect(games_text(page)).to_have_text(f"After {number} games")
     assert boxes(page) == before
     expect(page.get_by_role("button", name="Keep this machine")).to_be_disabled()
     expect(page.get_by_label("After a win")).to_be_disabled()
@@ -252,15 +252,15 @@ def test_a_saved_page_runs_from_a_file(page: Page, tmp_path: Path, watch: Watch)
         "Keeping the machine, changing its rule and other games need the site."
     )
     page.get_by_label("Random seed").fill("6")
-    expect(games(page)).to_have_text("After 1,000 games")
+    expect(games_text(page)).to_have_text("After 1,000 games")
     page.wait_for_function("(before) => before !== document.getElementById('tally').textContent", arg="")
-    speed(page, "full speed")
+    set_speed(page, "full speed")
     page.get_by_role("button", name="Go on").click()
-    expect(games(page)).to_have_text(re.compile(r"After \d{3},\d{3} games"))
+    expect(games_text(page)).to_have_text(re.compile(r"After \d{3},\d{3} games"))
 
     text = file.read_text()
-    for cut in (len(text) // 2, len(text) - 200):
-        file.write_text(text[:cut])
+    for n_characters in (len(text) // 2, len(text) - 200):
+        file.write_text(text[:n_characters])
         page.goto(file.as_uri())
         expect(page.get_by_role("alert").first).to_have_text(re.compile("This saved page is cut off"))
 
@@ -273,26 +273,26 @@ def test_a_browser_without_workers_gets_a_message(page: Page) -> None:
 
 def test_a_machine_with_many_games_is_trained_by_a_run(page: Page) -> None:
     page.goto("/learn?games=500001")
-    expect(games(page)).to_have_text("After 500,001 games")
+    expect(games_text(page)).to_have_text("After 500,001 games")
     page.get_by_role("button", name="Keep this machine").click()
     expect(page).to_have_url(re.compile(r"/runs/\d+$"))
     assert TrainingRun.objects.get().n_games == 500_001
 
 
 def test_the_learn_page_works_by_keyboard(visitor: Visitor) -> None:
-    """At a desk; on a phone the page is one of those of ``test_pages_hold``."""
+    """The window is as wide as a desktop's; ``test_pages_hold`` visits the page on a phone."""
     page = visitor(**options(1280, 800))
     page.goto("/learn?games=30")
-    expect(games(page)).to_have_text("After 30 games")
-    # With reduced motion the visitor starts it, or goes on game by game.
+    expect(games_text(page)).to_have_text("After 30 games")
+    # With reduced motion, games begin only when the visitor starts them.
     page.get_by_role("button", name="One game").focus()
     page.keyboard.press("Enter")
-    expect(games(page)).to_have_text("After 31 games")
+    expect(games_text(page)).to_have_text("After 31 games")
     page.get_by_role("radio", name="a game", exact=True).focus()
     page.keyboard.press("ArrowRight")
     page.get_by_role("button", name="Go on").focus()
     page.keyboard.press("Enter")
-    expect(games(page)).to_have_text(re.compile(r"After [4-9]\d games"))
+    expect(games_text(page)).to_have_text(re.compile(r"After [4-9]\d games"))
     page.keyboard.press("Enter")
     expect(page.get_by_role("button", name="Go on")).to_be_visible()
     page.locator(".wall-box").nth(2).focus()

@@ -197,10 +197,10 @@ def test_the_history_of_a_box(page: Page) -> None:
     match = page.url
     page.locator("#box-link").click()
     expect(page.locator("h1")).to_have_text("Box ....X....")
-    life = page.locator(".life li").first
-    expect(life.get_by_role("link", name="Won a match.")).to_have_attribute("href", re.compile("/rooms/"))
-    expect(life.locator(".life-delta")).to_have_text("+3")
-    life.get_by_role("link").click()
+    entry = page.locator(".life li").first
+    expect(entry.get_by_role("link", name="Won a match.")).to_have_attribute("href", re.compile("/rooms/"))
+    expect(entry.locator(".life-delta")).to_have_text("+3")
+    entry.get_by_role("link").click()
     expect(page).to_have_url(f"{match}/matches/1")
 
 
@@ -222,12 +222,12 @@ def test_a_page_shows_lessons_from_before_its_socket(page: Page) -> None:
     """The lessons come after the page was rendered and before its socket opens, so that no frame reports them."""
     learner = house_machines()[Side.SECOND]
 
-    def taught_meanwhile(route: Route) -> None:
+    def train_before_script(route: Route) -> None:
         play_out(room("menace").room.code, guest())
         connection.close()  # Playwright calls this in another context, which has its own connection
         route.continue_()
 
-    page.route("**/machine*.js", taught_meanwhile, times=1)
+    page.route("**/machine*.js", train_before_script, times=1)
     goto_and_join(page, learner.get_absolute_url())
     expect(page.locator('[data-total="games"]')).to_have_text("1")
     for draw in Draw.objects.filter(machine=learner):

@@ -199,7 +199,7 @@ def test_each_event_is_announced_once(page: Page) -> None:
 
 
 def expect_focus_on_board(page: Page) -> None:
-    """Check that a square has the focus, visibly."""
+    """Check that a square has the focus, and shows it."""
     here = page.locator("#board .cell:focus-visible")
     expect(here).to_have_count(1)
     expect(here.locator(".cell-focus")).not_to_have_css("stroke", "none")

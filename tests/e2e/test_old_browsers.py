@@ -24,7 +24,7 @@ from tests.factories import finished_experiment, house_machines, trained_machine
 
 pytestmark = pytest.mark.e2e
 
-NOT_RUN = "This script did not run."
+NOT_RUN_TEXT = "This script did not run."
 BROWSERS_TEXT = "Beadbox works in Safari 15.4, Chrome 100, Edge 100 and Firefox 100, and in newer ones."
 MAX_REPORT_MS = 5_000
 OUR_MODULES = re.compile(r"/static/js/(?!theme|started|site|socket)\w+\.js")
@@ -32,7 +32,7 @@ OUR_MODULES = re.compile(r"/static/js/(?!theme|started|site|socket)\w+\.js")
 
 def script_report(page: Page) -> Locator:
     """Return the page's message about its scripts, as a screen reader finds it."""
-    return page.get_by_role("alert").filter(has_text=NOT_RUN)
+    return page.get_by_role("alert").filter(has_text=NOT_RUN_TEXT)
 
 
 def respond_not_found(route: Route) -> None:
@@ -52,16 +52,16 @@ def respond_rejection(route: Route) -> None:
 
 
 @pytest.mark.sampled(1)
-@pytest.mark.parametrize("answer", [respond_not_found, respond_syntax_error, respond_exception, respond_rejection])
+@pytest.mark.parametrize("respond", [respond_not_found, respond_syntax_error, respond_exception, respond_rejection])
 def test_a_match_reports_broken_scripts_at_once(
-    page: Page, visitor: Visitor, watch: Watch, answer: Callable[[Route], None]
+    page: Page, visitor: Visitor, watch: Watch, respond: Callable[[Route], None]
 ) -> None:
     watch.allow("404", "exception: ", "SyntaxError", "TypeError")
     house_machines()
     start_first(page)
-    for stillness in ("reduce", "no-preference"):
-        other = visitor(reduced_motion=stillness)
-        other.route(OUR_MODULES, answer)
+    for motion in ("reduce", "no-preference"):
+        other = visitor(reduced_motion=motion)
+        other.route(OUR_MODULES, respond)
         other.goto(page.url)
         expect(script_report(other)).to_be_visible()
         expect(script_report(other)).to_contain_text(BROWSERS_TEXT)
@@ -96,22 +96,22 @@ def without_modules(route: Route) -> None:
 
 
 @pytest.mark.sampled(1)
-@pytest.mark.parametrize("stillness", ["reduce", "no-preference"])
-@pytest.mark.parametrize("silent", [OUR_MODULES, re.compile(r"/static/js/(?!theme)\w+\.js")])
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+@pytest.mark.parametrize("blocked", [OUR_MODULES, re.compile(r"/static/js/(?!theme)\w+\.js")])
 def test_match_reports_hanging_scripts_within_five_seconds(
-    page: Page, visitor: Visitor, silent: re.Pattern[str], stillness: str
+    page: Page, visitor: Visitor, blocked: re.Pattern[str], motion: str
 ) -> None:
     """If the script that reports this hangs too, a style sheet shows the report."""
     house_machines()
     start_first(page)
-    other = visitor(reduced_motion=stillness)
-    other.route(silent, lambda _: None)
+    other = visitor(reduced_motion=motion)
+    other.route(blocked, lambda _: None)
     other.goto(page.url, wait_until="commit")
     expect(other.get_by_text("Setting up the board…")).to_be_visible()
     expect(script_report(other)).to_be_hidden()
-    waits = other.evaluate("document.getAnimations().map(({ effect }) => effect.getComputedTiming().endTime)")
-    assert waits
-    assert max(waits) <= MAX_REPORT_MS
+    durations_ms = other.evaluate("document.getAnimations().map(({ effect }) => effect.getComputedTiming().endTime)")
+    assert durations_ms
+    assert max(durations_ms) <= MAX_REPORT_MS
     other.evaluate("document.getAnimations().forEach((one) => one.finish())")
     expect(script_report(other)).to_be_visible()
     expect(other.get_by_text("Setting up the board…")).to_be_hidden()
@@ -121,17 +121,17 @@ def test_the_report_disappears_when_late_scripts_run(page: Page, visitor: Visito
     house_machines()
     start_first(page)
     other = visitor()
-    held: list[Route] = []
+    held_routes: list[Route] = []
 
-    def hold(route: Route) -> None:  # Playwright accepts no method of a built-in type
-        held.append(route)
+    def hold_route(route: Route) -> None:  # Playwright accepts no method of a built-in type
+        held_routes.append(route)
 
-    other.route(re.compile(r"/static/js/dom\.js"), hold)
+    other.route(re.compile(r"/static/js/dom\.js"), hold_route)
     other.goto(page.url, wait_until="commit")
     expect(other.get_by_text("Setting up the board…")).to_be_visible()
     other.evaluate("document.getAnimations().forEach((one) => one.finish())")
     expect(script_report(other)).to_be_visible()
-    for route in held:
+    for route in held_routes:
         route.continue_()
     expect(script_report(other)).to_be_hidden()
     expect(other.locator("#board .cell").first).to_be_visible()
@@ -142,7 +142,7 @@ def test_screen_readers_get_no_report_from_a_running_page(page: Page) -> None:
     start_first(page)
     expect(page.locator(".no-scripts")).to_have_count(1)
     expect(script_report(page)).to_have_count(0)
-    assert NOT_RUN not in page.locator("body").aria_snapshot()
+    assert NOT_RUN_TEXT not in page.locator("body").aria_snapshot()
 
 
 def test_every_page_with_scripts_reports_that_none_ran(visitor: Visitor, watch: Watch) -> None:
@@ -162,16 +162,18 @@ def test_every_page_with_scripts_reports_that_none_ran(visitor: Visitor, watch: 
         ),
         *("/learn", "/learn/hexapawn", "/ai", "/api/docs", "/learnt/romgon"),
     ]
-    quiet = visitor(java_script_enabled=False)
-    stuck = visitor()
-    stuck.route(re.compile(r"/static/(js/(?!theme|started|site|socket)\w+|.*swagger.*)\.js"), respond_not_found)
+    without_scripts = visitor(java_script_enabled=False)
+    broken_scripts = visitor()
+    broken_scripts.route(
+        re.compile(r"/static/(js/(?!theme|started|site|socket)\w+|.*swagger.*)\.js"), respond_not_found
+    )
     watch.allow("404", "failed: csp", "SwaggerUIBundle")
     wrong = []
     for address in pages:
-        for one in (quiet, stuck):
-            one.goto(address)
-            if not script_report(one).first.is_visible():
-                wrong.append(f"{address} {'without' if one is quiet else 'with broken'} scripts")
+        for page in (without_scripts, broken_scripts):
+            page.goto(address)
+            if not script_report(page).first.is_visible():
+                wrong.append(f"{address} {'without' if page is without_scripts else 'with broken'} scripts")
     assert wrong == []
 
 
@@ -180,7 +182,7 @@ def test_every_lab_page_with_scripts_reports_that_none_ran(visitor: Visitor, liv
     page = visitor()
     account = user("grace")
     sign_in(page.context, live_site, account)
-    made = lab(watch, account)
+    data = lab(watch, account)
     page.route(OUR_MODULES, respond_not_found)
     watch.allow("404")
     run_in_thread(lambda: finished_experiment("gardner", machines=10))
@@ -188,16 +190,16 @@ def test_every_lab_page_with_scripts_reports_that_none_ran(visitor: Visitor, liv
         lambda: machine_create(game="noughts-and-crosses", side=None, name="Table", preset="td-boards")
     )
     addresses = [
-        *(f"/runs/{run.pk}" for run in made.runs.values()),
-        *(f"/tournaments/{one.pk}" for one in made.tournaments.values()),
-        *(f"/machines/{one.pk}" for one in made.machines.values()),
+        *(f"/runs/{run.pk}" for run in data.runs.values()),
+        *(f"/tournaments/{one.pk}" for one in data.tournaments.values()),
+        *(f"/machines/{one.pk}" for one in data.machines.values()),
         *("/experiments/gardner", f"/machines/{tables.pk}/values"),
     ]
-    silent = []
+    without_report = []
     for address in addresses:
         page.goto(address)
-        silent += [] if script_report(page).first.is_visible() else [address]
-    assert silent == []
+        without_report += [] if script_report(page).first.is_visible() else [address]
+    assert without_report == []
 
 
 @cache
@@ -213,11 +215,11 @@ def reduced_style_sheets() -> dict[str, str]:
 def use_reduced_style_sheets(page: Page) -> Page:
     """Replace the page's style sheets by those that the oldest browsers read."""
 
-    def answer(route: Route) -> None:
+    def respond_reduced(route: Route) -> None:
         name = route.request.url.rpartition("/")[2].partition(".")[0]
         route.fulfill(body=reduced_style_sheets()[name], content_type="text/css")
 
-    page.route(re.compile(r"/static/css/[\w.]+\.css"), answer)
+    page.route(re.compile(r"/static/css/[\w.]+\.css"), respond_reduced)
     return page
 
 
@@ -237,9 +239,9 @@ def test_an_old_browser_shows_the_main_pages(visitor: Visitor, width: int) -> No
     for address in ("/", own, f"{own}/why", "/ai", "/machines", "/about", "/play/romgon-flip-turn", "/login"):
         page.goto(address)
         found[address] = low_contrasts(page)
-    void: Any = None  # these visits need no world
+    no_world: Any = None  # these visits do not use the data
     for visit in (play_mid, play_finished, play_romgon):
-        visit(page, void)
+        visit(page, no_world)
         found[visit.__name__] = low_contrasts(page)
     assert {name: wrong for name, wrong in found.items() if wrong} == {}
 
@@ -262,11 +264,11 @@ def test_an_old_browser_follows_the_chosen_theme(visitor: Visitor) -> None:
 
 @pytest.mark.soak
 def test_an_old_browser_shows_every_page(visitor: Visitor, live_site: LiveSite, watch: Watch) -> None:
-    made = world(live_site, watch)
+    data = world(live_site, watch)
     found = {}
     for name, visit in STATES.items():
         page = use_reduced_style_sheets(visitor(**options(1280, 800)))
-        visit(page, made)
+        visit(page, data)
         wrong = low_contrasts(page)
         if name == "match-sheet":
             wrong += page.evaluate(LOW_BEAD_CONTRASTS)
@@ -284,10 +286,10 @@ def test_an_old_browser_shows_every_page_of_the_lab(visitor: Visitor, live_site:
     for name, address in EMPTY.items():
         page.goto(address)
         found[f"empty {name}"] = low_contrasts(page)
-    made = lab(watch, account)
+    data = lab(watch, account)
     for name, visit in LAB.items():
         if name == "api-docs":  # another project's page
             continue
-        visit(page, made)
+        visit(page, data)
         found[name] = low_contrasts(page)
     assert {name: wrong for name, wrong in found.items() if wrong} == {}

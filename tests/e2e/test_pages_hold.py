@@ -55,21 +55,21 @@ SMALL_TARGETS = """(least) => {
 
 
 # The window widths and text styles for each page: none may need more than 320 pixels (WCAG 1.4.10).
-PHONE_PX = 360  # here touch targets are checked
+PHONE_PX = 360  # the only width with a check of touch targets
 Layouts = Mapping[int, tuple[TextStyle, ...]]
 LAYOUTS: Layouts = {320: (WIDE,), PHONE_PX: (NARROW, WIDE, LARGE), 768: (WIDE,), 1280: (NARROW, LARGE)}
-EVERY = pytest.param(LAYOUTS, marks=pytest.mark.soak, id="every window")
+EVERY_LAYOUT = pytest.param(LAYOUTS, marks=pytest.mark.soak, id="every window")
 
 
-@pytest.mark.parametrize("layouts", [pytest.param({PHONE_PX: (NARROW,)}, id="a phone"), EVERY])
+@pytest.mark.parametrize("layouts", [pytest.param({PHONE_PX: (NARROW,)}, id="a phone"), EVERY_LAYOUT])
 def test_controls_on_a_phone_have_names_sizes_and_contrast(
     layouts: Layouts, visitor: Visitor, live_site: LiveSite, watch: Watch
 ) -> None:
-    made = world(live_site, watch)
+    data = world(live_site, watch)
     found: dict[str, list[str]] = {}
     for name, visit in SITE.items():
         page = visitor(**options(360, 740))
-        visit(page, made)
+        visit(page, data)
         page.evaluate(OPEN_ALL)
         wrong = controls_without_name(page) + (violations(page) if layouts is LAYOUTS else [])
         for theme in THEMES:
@@ -87,7 +87,7 @@ OPEN_ALL = "document.querySelectorAll('details').forEach((one) => { one.open = t
 
 
 def layout_and_target_faults(page: Page, layouts: Layouts = LAYOUTS) -> list[str]:
-    """Return faults of the page's layout in any of those windows, and targets too small for a phone."""
+    """Return the faults of the page's layout in these windows, and the targets that are too small for a phone."""
     wrong = []
     for width, styles in layouts.items():
         page.set_viewport_size({"width": width, "height": 800})
@@ -123,7 +123,7 @@ REACHED = """() => {
 
 @pytest.mark.soak
 def test_the_lab_fits_every_width_and_works_by_keyboard(visitor: Visitor, live_site: LiveSite, watch: Watch) -> None:
-    """Every state of the lab: names, sizes, contrast in both themes, layout, and access to all controls by Tab."""
+    """Every state has names, sizes, contrast in both themes, a layout without faults, and controls that Tab reaches."""
     page = visitor(**options(360, 740))
     account = user("grace")
     sign_in(page.context, live_site, account)
@@ -132,12 +132,12 @@ def test_the_lab_fits_every_width_and_works_by_keyboard(visitor: Visitor, live_s
         page.goto(address)
         wrong = controls_without_name(page) + violations(page) + layout_and_target_faults(page)
         found |= {f"empty {name}": wrong} if wrong else {}
-    made = lab(watch, account)
+    data = lab(watch, account)
     for name, visit in LAB.items():
         if name == "api-docs":  # another project's page
             continue
         page.set_viewport_size({"width": 360, "height": 740})
-        visit(page, made)
+        visit(page, data)
         page.evaluate(OPEN_ALL)
         wrong = controls_without_name(page) + violations(page)
         for theme in THEMES:
@@ -151,25 +151,25 @@ def test_the_lab_fits_every_width_and_works_by_keyboard(visitor: Visitor, live_s
 def unreachable_controls(page: Page) -> list[str]:
     """Return the controls that Tab does not reach, or reaches without a visible focus."""
     page.evaluate(WAIT_UNTIL_DRAWN)
-    wanted = dict(enumerate(page.evaluate(REACHABLE)))
+    unreached = dict(enumerate(page.evaluate(REACHABLE)))
     page.evaluate("document.activeElement.blur(); document.querySelector('.skip').focus()")
-    dull = []
-    for _ in range(len(wanted) + 20):
+    faults = []
+    for _ in range(len(unreached) + 20):
         page.keyboard.press("Tab")
-        reached = page.evaluate(REACHED)
-        if reached:
-            one = wanted.pop(reached[0], None)
-            if one and not reached[1]:
-                dull.append(f"focus not seen: {one}")
-        if not wanted:
+        focused = page.evaluate(REACHED)
+        if focused:
+            one = unreached.pop(focused[0], None)
+            if one and not focused[1]:
+                faults.append(f"focus not seen: {one}")
+        if not unreached:
             break
-    return dull + [f"not reached: {one}" for one in wanted.values()]
+    return faults + [f"not reached: {one}" for one in unreached.values()]
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("style", [NARROW, WIDE, LARGE], ids=["narrow", "wide", "large"])
 def test_the_browser_uses_only_the_fonts_of_the_tests(page: Page, style: TextStyle) -> None:
-    """In every shape and for every sign that the site uses, whatever fonts this machine has."""
+    """This holds for every style and character of the site, on a machine with any other fonts."""
     page.goto("/about")
     page.evaluate(
         """(signs) => {
@@ -190,13 +190,13 @@ def test_the_browser_uses_only_the_fonts_of_the_tests(page: Page, style: TextSty
     root = browser.send("DOM.getDocument")["root"]["nodeId"]
     nodes = browser.send("DOM.querySelectorAll", {"nodeId": root, "selector": "body *"})["nodeIds"]
 
-    def used() -> set[str]:
+    def fonts_used() -> set[str]:
         answers = (browser.send("CSS.getPlatformFontsForNode", {"nodeId": node})["fonts"] for node in nodes)
         return {font["familyName"] for fonts in answers for font in fonts}
 
     # A busy browser may render some lines once more before it applies the other font.
-    assert wait_until(lambda: (NARROW.font in used()) == (style == NARROW)), used()
-    assert {style.font, "DejaVu Sans Mono"} <= used() <= {"Carlito", "Bitstream Vera Sans", "DejaVu Sans Mono"}
+    assert wait_until(lambda: (NARROW.font in fonts_used()) == (style == NARROW)), fonts_used()
+    assert {style.font, "DejaVu Sans Mono"} <= fonts_used() <= {"Carlito", "Bitstream Vera Sans", "DejaVu Sans Mono"}
     size = "[getComputedStyle(document.documentElement).fontSize, matchMedia('(max-width: 30rem)').matches]"
     page.set_viewport_size({"width": 800, "height": 800})
     assert page.evaluate(size) == [f"{style.size}px", style == LARGE]
@@ -204,15 +204,15 @@ def test_the_browser_uses_only_the_fonts_of_the_tests(page: Page, style: TextSty
 
 @pytest.mark.soak
 def test_no_admin_page_has_browser_errors(visitor: Visitor, live_site: LiveSite, watch: Watch) -> None:
-    made = world(live_site, watch)
+    data = world(live_site, watch)
     found: dict[str, list[str]] = {}
-    STATES["experiment-waiting"](visitor(), made)  # makes a queue
+    STATES["experiment-waiting"](visitor(), data)  # queues an experiment
     for name, visit in STATES.items():
         if name.startswith("admin"):
             page = visitor()
-            visit(page, made)
+            visit(page, data)
             expect(page.locator("#content h1")).to_be_visible()
-            wrong = violations(page, ignored=OF_DJANGO)
+            wrong = violations(page, ignored=FAULTS_OF_DJANGO)
             page.set_viewport_size({"width": 360, "height": 740})
             if (width := page.evaluate("document.documentElement.scrollWidth")) > 360:
                 wrong.append(f"the page is {width} wide in a window of 360")
@@ -223,7 +223,7 @@ def test_no_admin_page_has_browser_errors(visitor: Visitor, live_site: LiveSite,
 
 # Faults of Django's own templates: for inline rows, columns of buttons without a name and a scrolling frame; in the
 # search field for rows, the inner text, which is read with the field.
-OF_DJANGO = ["empty-table-header", "scrollable-region-focusable", "aria-input-field-name"]
+FAULTS_OF_DJANGO = ["empty-table-header", "scrollable-region-focusable", "aria-input-field-name"]
 
 
 def test_board_and_box_are_visible_in_forced_colours(visitor: Visitor) -> None:
@@ -232,23 +232,23 @@ def test_board_and_box_are_visible_in_forced_colours(visitor: Visitor) -> None:
     start_first(page)
     play_mouse(page, "5")
     expect_turn(page)
-    ink = "(selector) => getComputedStyle(document.querySelector(selector)).stroke"
-    paper = page.evaluate("getComputedStyle(document.querySelector('.cell-floor')).fill")
+    stroke_of = "(selector) => getComputedStyle(document.querySelector(selector)).stroke"
+    background = page.evaluate("getComputedStyle(document.querySelector('.cell-floor')).fill")
     for part in (".board .ruling", ".board .piece-0", ".board .piece-1"):
-        assert page.evaluate(ink, part) != paper, part
+        assert page.evaluate(stroke_of, part) != background, part
     expect(page.locator("#matchbox .bead.is-drawn")).to_be_visible()
     cell(page, "1").focus()
     page.keyboard.press("ArrowRight")
-    assert page.evaluate(ink, ".cell:focus-visible > .cell-focus") not in ("none", paper)
+    assert page.evaluate(stroke_of, ".cell:focus-visible > .cell-focus") not in ("none", background)
 
 
-MOVING = "document.getAnimations().map((one) => one.animationName ?? one.transitionProperty ?? 'script')"
+RUNNING_ANIMATIONS = "document.getAnimations().map((one) => one.animationName ?? one.transitionProperty ?? 'script')"
 
 
 def test_reduced_motion_stops_all_animations(visitor: Visitor) -> None:
     machine = house_machines()[Side.SECOND]
     page, wall = visitor(reduced_motion="reduce"), visitor(reduced_motion="reduce")
-    noted = """
+    record_animations = """
       const animate = Element.prototype.animate;
       window.moved = [];
       Element.prototype.animate = function (...how) {
@@ -256,8 +256,8 @@ def test_reduced_motion_stops_all_animations(visitor: Visitor) -> None:
         return animate.apply(this, how);
       };
     """
-    page.add_init_script(noted)
-    wall.add_init_script(noted)
+    page.add_init_script(record_animations)
+    wall.add_init_script(record_animations)
     wall.goto(machine.get_absolute_url())
     expect(wall.locator(".wall-box").first).to_be_visible()
     start_first(page)
@@ -265,7 +265,7 @@ def test_reduced_motion_stops_all_animations(visitor: Visitor) -> None:
     expect(wall.locator(".wall-last")).to_have_count(1)
     for one in (page, wall):
         assert one.evaluate("window.moved") == []
-        assert one.evaluate(MOVING) == []
+        assert one.evaluate(RUNNING_ANIMATIONS) == []
 
 
 def test_animations_are_short_and_can_be_skipped(page: Page) -> None:
@@ -289,7 +289,7 @@ def test_animations_are_short_and_can_be_skipped(page: Page) -> None:
 
 
 def test_the_match_page_is_small_and_loads_only_from_the_site(page: Page, watch: Watch) -> None:
-    """Less than 200 kB in all, and no script but its own and lit-html; files here are neither packed nor cached."""
+    """All files have less than 200 kB uncompressed, and all scripts are the site's own or lit-html."""
     house_machines()
     page.goto(NOUGHTS_PAGE)
     room = page.locator("#play-first")
@@ -299,12 +299,12 @@ def test_the_match_page_is_small_and_loads_only_from_the_site(page: Page, watch:
     page.locator("#play-first").click()
     expect_turn(page)
     address = page.url
-    held = page.context.cookies()
-    fresh = page.context.browser
-    assert fresh is not None
-    # A browser with an empty cache that holds the seat.
-    context = watch.observe(fresh.new_context(base_url=watch.origin))
-    context.add_cookies(held)  # type: ignore[arg-type]  # what one call returns the other takes
+    cookies = page.context.cookies()
+    browser = page.context.browser
+    assert browser is not None
+    # This browser has an empty cache, and the cookies of the seat.
+    context = watch.observe(browser.new_context(base_url=watch.origin))
+    context.add_cookies(cookies)  # type: ignore[arg-type]  # the types differ, the values do not
     watch.requests.clear()
     first = context.new_page()
     first.goto(address)
@@ -320,13 +320,13 @@ def test_the_match_page_is_small_and_loads_only_from_the_site(page: Page, watch:
         sizes[request.url] = size["responseBodySize"] + size["responseHeadersSize"]
     print(f"match page: {sum(sizes.values()):,} bytes in {len(sizes)} requests")  # noqa: T201  # a figure to be read
     assert sum(sizes.values()) <= MATCH_PAGE_MAX_BYTES
-    assert len(sizes) == len(requests), "nothing is asked for twice"
+    assert len(sizes) == len(requests), "a file was requested twice"
     assert all(url.startswith(f"{watch.origin}/") for url in sizes)
 
     scripts = [url for url in sizes if url.endswith(".js")]
     assert scripts
-    ours = (f"{watch.origin}/static/js/", f"{watch.origin}/static/vendor/lit-html-")
-    assert all(url.startswith(ours) for url in scripts)
+    own_scripts = (f"{watch.origin}/static/js/", f"{watch.origin}/static/vendor/lit-html-")
+    assert all(url.startswith(own_scripts) for url in scripts)
     inline = "[...document.scripts].filter((one) => !one.src && one.type !== 'application/json').length"
     assert first.evaluate(inline) == 0
     context.close()
@@ -345,20 +345,20 @@ def test_the_board_needs_only_the_modules_of_the_page(page: Page) -> None:
 
 def test_the_chosen_theme_is_stored(page: Page) -> None:
     page.goto("/")
-    paper = "getComputedStyle(document.documentElement).backgroundColor"
-    before = page.evaluate(paper)
+    background = "getComputedStyle(document.documentElement).backgroundColor"
+    before = page.evaluate(background)
     page.locator("#theme").click()
-    assert page.evaluate(paper) != before
-    chosen = page.evaluate(paper)
+    assert page.evaluate(background) != before
+    chosen = page.evaluate(background)
     page.goto("/about")
-    assert page.evaluate(paper) == chosen
+    assert page.evaluate(background) == chosen
     expect(page.locator("#theme")).to_have_attribute("aria-label", "Use the light theme")
 
 
 def test_the_sheet_is_dragged_open_and_closed(visitor: Visitor, live_site: LiveSite, watch: Watch) -> None:
     page = visitor(**options(360, 740))
-    made = world(live_site, watch)
-    play_mid(page, made)
+    data = world(live_site, watch)
+    play_mid(page, data)
     handle = page.locator("#box-handle")
     expect(handle).to_have_attribute("aria-expanded", "false")
     expect(page.locator("#odds")).to_be_hidden()

@@ -36,10 +36,10 @@ def test_two_people_play_by_link(page: Page, visitor: Visitor) -> None:
     expect(page.locator("#status")).to_have_text("Your turn: place a cross.")
     expect(friend.locator("#status")).to_have_text("Guest (crosses) to move.")
 
-    for here, there, square in zip([page, friend] * 3, [friend, page] * 3, "514729", strict=True):
-        expect_turn(here)
-        expect(there.locator("#board .is-playable")).to_have_count(0)
-        play_mouse(here, square, answers=0)
+    for mover, waiting, square in zip([page, friend] * 3, [friend, page] * 3, "514729", strict=True):
+        expect_turn(mover)
+        expect(waiting.locator("#board .is-playable")).to_have_count(0)
+        play_mouse(mover, square, answers=0)
     expect_turn(page)
     play_mouse(page, "6", answers=0)  # 4, 5, 6
     expect(page.locator("#status")).to_have_text("You won: three in a row.")

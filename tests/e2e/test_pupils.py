@@ -14,8 +14,8 @@ from tests.e2e.playing import expect_turn, match_of, play_mouse, play_out_mouse,
 
 pytestmark = pytest.mark.e2e
 
-TEACH = 'form[action="/teach"]:has([value="noughts-and-crosses"]) button'
-WORDS = "#progress-words > p"
+TEACH_BUTTON = 'form[action="/teach"]:has([value="noughts-and-crosses"]) button'
+PROGRESS_TEXT = "#progress-words > p"
 
 
 def personal_machine_of(page: Page) -> Machine:
@@ -24,18 +24,18 @@ def personal_machine_of(page: Page) -> Machine:
 
 def test_one_click_starts_a_personal_machine(page: Page, visitor: Visitor, watch: Watch) -> None:
     page.goto("/")
-    page.locator(TEACH).first.click()
+    page.locator(TEACH_BUTTON).first.click()
     expect_turn(page)
-    expect(page.locator(WORDS)).to_contain_text(
+    expect(page.locator(PROGRESS_TEXT)).to_contain_text(
         "It has not finished a game yet. At the start it draws each kind of bead equally often."
     )
-    mine = personal_machine_of(page)
+    own_machine = personal_machine_of(page)
     play_out_mouse(page)
-    expect(page.locator(WORDS)).to_contain_text("It has played 1 game. It ")
-    rising, perfect = page.locator("#progress-words .progress-curve").all()
-    expect(rising).to_contain_text(re.compile("Against random play .* before its first game"))
-    expect(perfect).to_contain_text(re.compile("Against a perfect player .* before its first game"))
-    expect(rising.locator("svg")).to_have_attribute("aria-label", re.compile("^Curve: Against random play"))
+    expect(page.locator(PROGRESS_TEXT)).to_contain_text("It has played 1 game. It ")
+    against_random, against_perfect = page.locator("#progress-words .progress-curve").all()
+    expect(against_random).to_contain_text(re.compile("Against random play .* before its first game"))
+    expect(against_perfect).to_contain_text(re.compile("Against a perfect player .* before its first game"))
+    expect(against_random.locator("svg")).to_have_attribute("aria-label", re.compile("^Curve: Against random play"))
     expect(page.locator("#progress-words .result-dots svg")).to_have_count(1)
     first_box = page.locator("#progress-words .bead-row .visually-hidden")
     expect(first_box).to_have_count(2)
@@ -47,12 +47,12 @@ def test_one_click_starts_a_personal_machine(page: Page, visitor: Visitor, watch
     assert before != after
     assert violations(page) == []
 
-    # The machine stays theirs from match to match. On its page the owner's menu opens by keyboard.
+    # The visitor keeps the machine from match to match. On its page the owner's menu opens by keyboard.
     page.locator("#again").click()
     expect_turn(page)
     play_out_mouse(page)
-    expect(page.locator(WORDS)).to_contain_text("It has played 2 games. It ")
-    page.goto(f"/machines/{mine.pk}")
+    expect(page.locator(PROGRESS_TEXT)).to_contain_text("It has played 2 games. It ")
+    page.goto(f"/machines/{own_machine.pk}")
     expect(page.locator("#progress")).to_contain_text("It has played 2 games. It ")
     expect(page.locator("#progress .progress-curve svg").first).to_be_visible()
     expect(page.locator("#progress")).not_to_contain_text("Counting its beads")
@@ -61,38 +61,38 @@ def test_one_click_starts_a_personal_machine(page: Page, visitor: Visitor, watch
     page.keyboard.press("Enter")
     expect(page.locator("#owner-menu")).to_have_attribute("open", "")
     assert violations(page) == []
-    tab_to(page, f'#owner-menu a[href="/machines/{mine.pk}/reset"]')
+    tab_to(page, f'#owner-menu a[href="/machines/{own_machine.pk}/reset"]')
     page.keyboard.press("Enter")  # makes it forget everything
     page.locator("#confirm").click()
     expect(page.locator("#progress")).to_contain_text("It has not finished a game yet")
 
     stranger = visitor()
     watch.allow("404")
-    stranger.goto(f"/machines/{mine.pk}")
-    expect(stranger.locator("main")).not_to_contain_text(mine.name)
+    stranger.goto(f"/machines/{own_machine.pk}")
+    expect(stranger.locator("main")).not_to_contain_text(own_machine.name)
     stranger.goto("/")
-    stranger.locator(TEACH).first.click()
+    stranger.locator(TEACH_BUTTON).first.click()
     expect_turn(stranger)
-    assert personal_machine_of(stranger) != mine
+    assert personal_machine_of(stranger) != own_machine
 
 
 def test_a_personal_machine_by_keyboard_moves_to_an_account(visitor: Visitor) -> None:
     phone = visitor(**options(360, 740, dark=True))
     phone.goto("/")
-    tab_to(phone, TEACH)
+    tab_to(phone, TEACH_BUTTON)
     phone.keyboard.press("Enter")
     expect_turn(phone)
-    mine = personal_machine_of(phone)
+    own_machine = personal_machine_of(phone)
     tab_to(phone, "#board [data-cell]")
     play_mouse(phone)
-    expect(phone.locator(WORDS)).to_be_visible()
+    expect(phone.locator(PROGRESS_TEXT)).to_be_visible()
     assert layout_faults(phone) == []
     phone.goto("/signup")
     phone.get_by_label("Username").fill("ann")
     phone.locator('[name="password1"]').fill("a good password")
     phone.locator('[name="password2"]').fill("a good password")
     phone.get_by_role("button", name="Make my account").click()
-    expect(phone.locator("main")).to_contain_text(mine.name)
-    phone.goto(f"/machines/{mine.pk}")
+    expect(phone.locator("main")).to_contain_text(own_machine.name)
+    phone.goto(f"/machines/{own_machine.pk}")
     expect(phone.locator("#train")).to_be_visible()
     assert layout_faults(phone) == []

@@ -11,8 +11,8 @@ from tests.e2e.test_romgon import play_any
 
 pytestmark = pytest.mark.e2e
 
-KEEP = "kept = document.activeElement"
-IS_KEPT = "document.activeElement === kept && kept !== document.body"
+REMEMBER_FOCUS = "kept = document.activeElement"
+FOCUS_IS_KEPT = "document.activeElement === kept && kept !== document.body"
 
 
 def test_the_focus_stays_on_a_move_during_new_moves(page: Page, visitor: Visitor) -> None:
@@ -26,12 +26,12 @@ def test_the_focus_stays_on_a_move_during_new_moves(page: Page, visitor: Visitor
         expect_plies(page, ply)
     page.locator("#log").locator("xpath=..").locator("summary").click()
     page.locator("#moves button").nth(1).focus()
-    page.evaluate(KEEP)
+    page.evaluate(REMEMBER_FOCUS)
     expect_turn(friend)
     cell(friend, "3").click()
     expect(page.locator("#moves button")).to_have_count(4)
     expect(page.locator("#log li").last).to_contain_text("top right")
-    assert page.evaluate(IS_KEPT)
+    assert page.evaluate(FOCUS_IS_KEPT)
     expect(page.locator("#log")).to_be_visible()
 
 

@@ -40,10 +40,10 @@ def test_earlier_boards_are_shown_during_the_match(page: Page, visitor: Visitor)
     expect(page.locator("#replay")).to_be_hidden()
     play_in_turn(page, [page, friend, page], "5", "1", "9")
     expect_turn(friend)
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url) if "/positions" in request.url else None)
+    requests: list[str] = []
+    page.on("request", lambda request: requests.append(request.url) if "/positions" in request.url else None)
 
-    # With the mouse: a move of the list, and a live move that leaves the reader in the past.
+    # A click in the list shows an earlier board, which a new move does not replace.
     page.locator("#moves button").nth(1).click()
     expect_board(page, "O...X....", "After move 2 of 3.")
     expect(page.locator("#moves button[aria-current=step]")).to_have_attribute("data-ply", "1")
@@ -56,17 +56,17 @@ def test_earlier_boards_are_shown_during_the_match(page: Page, visitor: Visitor)
     expect(page.locator("#board .is-playable")).to_have_count(0)
     press_replay_buttons(page, "Forward one move", "Forward one move")
     expect_board(page, "O.O.X...X", "Look back at earlier moves.")
-    assert len(asked) == 1
+    assert len(requests) == 1
     expect_turn(page)
 
-    # With the keys, from the list: only the board that came meanwhile is fetched.
+    # The keys work from the list, and the page fetches only the new board.
     play_in_turn(page, [page], "2")
     expect_turn(friend)
     page.locator("#moves button[tabindex='0']").focus()
     page.keyboard.press("ArrowLeft")
     expect_board(page, "O.O.X...X", "After move 4 of 5.")
     expect(page.locator("#moves button[data-ply='3']")).to_be_focused()
-    assert [url.partition("/positions")[2] for url in asked] == ["", "?after=3"]
+    assert [url.partition("/positions")[2] for url in requests] == ["", "?after=3"]
     page.keyboard.press("Home")
     expect_board(page, ".........", "Before the first of five moves.")
     page.keyboard.press("ArrowRight")
@@ -75,7 +75,7 @@ def test_earlier_boards_are_shown_during_the_match(page: Page, visitor: Visitor)
     expect_board(page, "OXO.X...X", "Look back at earlier moves.")
     expect(page.locator("#moves button[data-ply='4']")).to_be_focused()
 
-    # After the end the buttons lead through the match, and the next match begins at its own end.
+    # After the end the buttons lead through the match, and the next match shows its live board.
     page.locator("#resign").click()
     page.locator("#resign-yes").click()
     expect(page.locator("#replay-words")).to_have_text("Step through the match, move by move.")
@@ -108,7 +108,7 @@ def test_without_a_network_the_shown_board_stays(page: Page, watch: Watch) -> No
 
 @pytest.mark.soak
 def test_a_flip_is_marked_on_its_cell(page: Page) -> None:
-    """And what the engine thinks of now is not shown beside an earlier board."""
+    """The engine's view of the live board is hidden beside an earlier board."""
     start_romgon(page, "easy", "flip")
     cell(page, "1-6").click()
     page.locator("#offers button").click()

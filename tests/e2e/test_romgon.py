@@ -36,17 +36,17 @@ def play_any(page: Page, match: Match) -> None:
     match.refresh_from_db()
     game = rules_of(match)
     position = game.decode(match.position)
-    plain = [move for move in game.legal_moves(position) if game.look.kind(move) == "move"]
-    if not plain:
+    plain_moves = [move for move in game.legal_moves(position) if game.look.kind(move) == "move"]
+    if not plain_moves:
         cell(page, game.look.layout.cells[game.legal_moves(position)[0].origin].id).click()
         offers(page).first.click()
         return
-    move = max(plain, key=lambda one: (position.board[one.target] != 0, hash((match.n_plies, one))))
+    move = max(plain_moves, key=lambda one: (position.board[one.target] != 0, hash((match.n_plies, one))))
     origin, target = (game.look.layout.cells[index].id for index in game.path(move))
     cell(page, origin).click()
     expect(cell(page, origin)).to_have_class(re.compile("is-chosen"))
-    reached = {game.look.layout.cells[one.target].id for one in plain if one.origin == move.origin}
-    assert set(ids(page.locator("#board .is-target"))) == reached
+    targets = {game.look.layout.cells[one.target].id for one in plain_moves if one.origin == move.origin}
+    assert set(ids(page.locator("#board .is-target"))) == targets
     cell(page, target).click()
 
 
@@ -73,10 +73,10 @@ def test_a_match_against_a_level_with_a_flip(page: Page) -> None:
         match.refresh_from_db()
         game = rules_of(match)
         position = game.decode(match.position)
-        lost = [len(one) for one in game.look.captured(position)]
-        expect(page.locator("#captured .piece-picture")).to_have_count(sum(lost))
-        words = [] if match.is_over else game.look.notices(position).values()
-        expect(page.locator("#notice")).to_have_text("".join(f"{one}." for one in words))
+        captured = [len(one) for one in game.look.captured(position)]
+        expect(page.locator("#captured .piece-picture")).to_have_count(sum(captured))
+        notices = [] if match.is_over else game.look.notices(position).values()
+        expect(page.locator("#notice")).to_have_text("".join(f"{one}." for one in notices))
     match.refresh_from_db()
     assert match.is_over
     expect(page.locator("#status")).to_contain_text(rules_of(match).look.reasons[match.termination])
@@ -167,9 +167,9 @@ def test_a_romgon_match_by_touch_on_a_small_phone(visitor: Visitor) -> None:
     assert width >= 44, "the board stands on its end, so that a finger hits"
     assert cell(page, "3-0").bounding_box()["y"] < cell(page, "3-8").bounding_box()["y"]
     cell(page, "3-4").focus()
-    for key, reached in {"ArrowUp": "3-3", "ArrowRight": "2-2", "ArrowDown": "2-3", "ArrowLeft": "3-3"}.items():
+    for key, cell_id in {"ArrowUp": "3-3", "ArrowRight": "2-2", "ArrowDown": "2-3", "ArrowLeft": "3-3"}.items():
         page.keyboard.press(key)
-        expect(cell(page, reached)).to_be_focused()
+        expect(cell(page, cell_id)).to_be_focused()
     cell(page, "4-7").tap()
     offers(page).tap()
     expect_plies(page, 2)
@@ -185,14 +185,14 @@ def test_moves_that_the_engine_advises_are_shown(page: Page, visitor: Visitor) -
     friend.goto(page.url)
     expect(page.locator("#engine-answer")).to_be_hidden()
     page.get_by_role("button", name="Ask the engine").click()
-    liked = page.locator("#engine-moves button")
-    expect(liked).to_have_count(5)
+    engine_moves = page.locator("#engine-moves button")
+    expect(engine_moves).to_have_count(5)
     expect(page.locator("#engine-words")).to_have_text("Black to move. Even.")
     expect(page.locator("#engine-bar")).to_have_attribute("aria-label", "Black 50 %, White 50 %")
-    liked.nth(1).focus()
+    engine_moves.nth(1).focus()
     expect(page.locator("#board .is-lit")).to_have_count(2)
     expect(cell(page, "3-7")).to_have_class(re.compile("is-lit"))
-    liked.nth(0).hover()
+    engine_moves.nth(0).hover()
     expect(cell(page, "4-6")).to_have_class(re.compile("is-lit"))
     expect(friend.locator("#engine-answer")).to_be_hidden()
     cell(page, "4-7").click()

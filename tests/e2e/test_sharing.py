@@ -15,7 +15,7 @@ from tests.factories import house_machines, machine, trained_machine
 pytestmark = pytest.mark.e2e
 
 SIZES = pytest.mark.parametrize(("width", "height"), [(360, 740), (1280, 720)])
-TEACH = 'form[action="/teach"]:has([value="noughts-and-crosses"]) button'
+TEACH_BUTTON = 'form[action="/teach"]:has([value="noughts-and-crosses"]) button'
 
 
 def check_page(page: Page, name: str) -> None:
@@ -33,7 +33,7 @@ def test_a_shared_link_shows_the_machine_until_withdrawn(
 ) -> None:
     child, friend = visitor(**options(width, height)), visitor(**options(width, height))
     child.goto("/")
-    child.locator(TEACH).first.click()
+    child.locator(TEACH_BUTTON).first.click()
     expect_turn(child)
     play_out_mouse(child)
     child.goto("/")
@@ -76,7 +76,7 @@ def test_a_finished_match_keeps_its_address_and_its_replay(
 ) -> None:
     page = visitor(**options(width, height))
     page.goto("/")
-    page.locator(TEACH).first.click()
+    page.locator(TEACH_BUTTON).first.click()
     expect_turn(page)
     play_out_mouse(page)
     code, moves = code_of(page), match_of(page).n_plies
@@ -108,7 +108,7 @@ def test_the_list_of_machines_is_short_with_own_ones_first(visitor: Visitor, wid
         trained_machine(machine(name=f"Machine {k}"), 10)
     page = visitor(**options(width, height))
     page.goto("/")
-    page.locator(TEACH).first.click()
+    page.locator(TEACH_BUTTON).first.click()
     expect_turn(page)
     page.goto("/machines")
     expect(page.locator(".list-board svg .ruling").first).to_be_visible()

@@ -1,4 +1,4 @@
-"""A match in each small game on a phone: what is touched is large enough, and the machine's box opens."""
+"""A match in each small game on a phone: touch targets are large enough, and the machine's box opens."""
 
 from typing import Any
 
@@ -16,21 +16,21 @@ from tests.factories import room_view
 pytestmark = pytest.mark.e2e
 
 MIN_TOUCH_PX = 44
-TOUCHED = {"nim-3-3-3": "4", "wild-noughts-and-crosses": "5", "pong-hau-ki": "1", "mu-torere": "1"}
+FIRST_CELL = {"nim-3-3-3": "4", "wild-noughts-and-crosses": "5", "pong-hau-ki": "1", "mu-torere": "1"}
 """The cell that is touched first in each game."""
 
 
 def play_first(page: Any, slug: str) -> None:
     """Play the first legal move from a cell by touch, with its button if the cell has several moves."""
     state = room_view(room_get(code_of(page)))
-    move = next(move for move in state["legal_moves"] if state["paths"][move][0] == TOUCHED[slug])
-    for touched in state["paths"][move]:
-        cell(page, touched).click()
+    move = next(move for move in state["legal_moves"] if state["paths"][move][0] == FIRST_CELL[slug])
+    for cell_id in state["paths"][move]:
+        cell(page, cell_id).click()
     if move in state["actions"]:
         page.get_by_role("button", name=state["actions"][move]["name"]).click()
 
 
-@pytest.mark.parametrize("slug", TOUCHED)
+@pytest.mark.parametrize("slug", FIRST_CELL)
 def test_a_small_game_is_played_on_a_phone(visitor: Visitor, slug: str) -> None:
     page = visitor(**options(360, 740))
     page.goto(f"/play/{slug}")
@@ -46,7 +46,7 @@ def test_a_small_game_is_played_on_a_phone(visitor: Visitor, slug: str) -> None:
     expect_plies(page, 2)
 
 
-@pytest.mark.parametrize("slug", TOUCHED)
+@pytest.mark.parametrize("slug", FIRST_CELL)
 def test_a_machine_opens_a_box(visitor: Visitor, slug: str) -> None:
     machine = machine_create(game=slug, side=Side.FIRST, name="Small")
     page = visitor(**options(1280, 800))

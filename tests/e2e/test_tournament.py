@@ -43,7 +43,7 @@ def test_a_tournament_is_started_and_its_table_updated_live(
     guest = visitor(**PHONE)
     guest.goto(page.url)
     expect(guest.locator("#cancel")).to_have_count(0)
-    start_worker()  # from here on the tables fill without a reload, for all visitors
+    start_worker()  # now the tables fill without a reload, for all visitors
     Tournament.objects.get()
     for watching in (page, guest):
         expect(watching.locator("#status")).to_have_text("Finished", timeout=HANG_S * 1000)
@@ -123,12 +123,12 @@ def test_a_schedule_is_created_paused_resumed_and_deleted(visitor: Visitor) -> N
     expect(page.locator("h1")).to_have_text("Night owl trains every day at 22:00 Calcutta time")
     expect(page.locator("#next tbody tr")).to_have_count(5)
     expect(page.locator("#next time").first).to_contain_text("22:00")
-    unsure = page.context.new_page()
-    unsure.add_init_script("Intl.DateTimeFormat.prototype.resolvedOptions = () => ({timeZone: 'Etc/Unknown'})")
-    unsure.goto(f"/machines/{learner.pk}/schedule")
-    expect(unsure.locator("#id_timezone")).to_have_value("Asia/Calcutta")
-    expect(unsure.locator("main")).not_to_contain_text("Etc/Unknown")
-    unsure.close()
+    unknown_zone = page.context.new_page()
+    unknown_zone.add_init_script("Intl.DateTimeFormat.prototype.resolvedOptions = () => ({timeZone: 'Etc/Unknown'})")
+    unknown_zone.goto(f"/machines/{learner.pk}/schedule")
+    expect(unknown_zone.locator("#id_timezone")).to_have_value("Asia/Calcutta")
+    expect(unknown_zone.locator("main")).not_to_contain_text("Etc/Unknown")
+    unknown_zone.close()
     assert faults_in_each_style(page, layout_faults) == []
     page.locator("#pause").click()
     expect(page.locator("#is-paused")).to_contain_text("This schedule is paused")

@@ -37,8 +37,8 @@ def test_a_match_is_played_with_the_mouse(page: Page, game: Game[Any, Any]) -> N
     page.locator("#play-other").click()
     expect_turn(page)
     state = room_view(room_get(code_of(page)))
-    for touched in state["paths"][state["legal_moves"][-1]]:
-        cell(page, touched).click()
+    for cell_id in state["paths"][state["legal_moves"][-1]]:
+        cell(page, cell_id).click()
     expect_plies(page, 2)
     for hidden in ("#engine", "#offers", "#error"):
         expect(page.locator(hidden)).to_be_hidden()
