@@ -31,7 +31,7 @@ U = np.uint64
 ZERO, ONE = U(0), U(1)
 
 
-class RuleWords(NamedTuple):
+class BoxRuleNumbers(NamedTuple):
     """A learning rule as whole numbers; flags are 0 or 1."""
 
     win: int
@@ -58,7 +58,7 @@ class LearnerArrays(NamedTuple):
 
     learns: int
     """1 for a machine that learns, 0 for a frozen one."""
-    rule: RuleWords
+    rule: BoxRuleNumbers
     node_box: NDArray[np.int32]
     """``(n_nodes,)``: the box opened at each node, −1 where there is none."""
     slot_indptr: NDArray[np.int32]
@@ -149,7 +149,7 @@ def restock(
     resigned: bool | np.bool_,
     unfinished: bool | np.bool_,
     game: int,
-    met: NDArray[np.int64],
+    last_game: NDArray[np.int64],
     learner: LearnerArrays,
 ) -> int:
     """Learn from the slots played, in order; return the number of slots removed. Formula: ``BoxMachine.restock``.
@@ -176,8 +176,8 @@ def restock(
         count, box = beads[slot], U(slot_box[slot])
         counts = begin <= at < end
         if counts and rule.repeated != EVERY:
-            counts = met[box] != game
-            met[box] = game
+            counts = last_game[box] != game
+            last_game[box] = game
         if counts and (count > 0 or rule.removes == 0):
             changed = min(max(count + delta, rule.floor), rule.cap)
             beads[slot] = changed
@@ -220,7 +220,7 @@ def train_against_opponent(
     start, slot_target, reply_indptr, reply_target, start_plies, slot_plies, reply_plies, limit, endless = compiled
     uniform_when_empty = learner.rule.uniform_when_empty
     n_boxes = len(totals)
-    path, met = np.empty(limit, dtype=np.uint64), np.full(n_boxes, -1, dtype=np.int64)
+    path, last_game = np.empty(limit, dtype=np.uint64), np.full(n_boxes, -1, dtype=np.int64)
     a, b = words[0], words[1]
     for game in range(n_games):
         n_visits = ZERO
@@ -255,7 +255,7 @@ def train_against_opponent(
         unfinished = not resigned and (target >= 0 or n_plies > limit)
         result = LOSS if resigned else endless if unfinished else -1 - target
         tally[U(result)] += 1
-        tally[REMOVED] += restock(path, n_visits, result, resigned, unfinished, game, met, learner)
+        tally[REMOVED] += restock(path, n_visits, result, resigned, unfinished, game, last_game, learner)
     words[0], words[1] = a, b
 
 
@@ -282,11 +282,11 @@ def choose_slot(box: np.uint64, word: np.uint64, learner: LearnerArrays) -> np.i
 
 
 @inlined
-def pair_result(after: np.int64, loser: int) -> int:
+def pair_result(next_node: np.int64, loser: int) -> int:
     """Return the first side's result, from the terminal code of the graph and the side that resigned, −1 for none."""
-    if after == -1 or loser == 1:
+    if next_node == -1 or loser == 1:
         return WIN
-    return LOSS if after == -2 or loser == 0 else DRAW
+    return LOSS if next_node == -2 or loser == 0 else DRAW
 
 
 @kernel
@@ -308,14 +308,17 @@ def train_pair(
     node_box_b, edge_b, tally_b = second_player.node_box, second_player.slot_edge, second_player.tally
     learns_a, learns_b = first_player.learns, second_player.learns
     path_a, path_b = np.empty(limit, dtype=np.uint64), np.empty(limit, dtype=np.uint64)
-    met_a, met_b = np.full(len(first_player.totals), -1, np.int64), np.full(len(second_player.totals), -1, np.int64)
+    last_game_a, last_game_b = (
+        np.full(len(first_player.totals), -1, np.int64),
+        np.full(len(second_player.totals), -1, np.int64),
+    )
     a, b = words[0], words[1]
     for game in range(n_games):
         n_a, n_b = ZERO, ZERO
-        after, n_plies = np.int64(0), 0
+        next_node, n_plies = np.int64(0), 0
         loser = -1
-        while after >= 0 and n_plies < limit:
-            node = U(after)
+        while next_node >= 0 and n_plies < limit:
+            node = U(next_node)
             edge = U(indptr[node])
             if side[node] == 0:
                 box = np.int64(node_box_a[node])
@@ -341,16 +344,18 @@ def train_pair(
                     path_b[n_b] = U(slot)
                     n_b += ONE
                     edge = U(edge_b[U(slot)])
-            after = np.int64(successor[edge])
+            next_node = np.int64(successor[edge])
             n_plies += 1
-        unfinished = after >= 0 and loser < 0
+        unfinished = next_node >= 0 and loser < 0
         if unfinished:
-            after = np.int64(endless)
-        result = pair_result(after, loser)
+            next_node = np.int64(endless)
+        result = pair_result(next_node, loser)
         tally_a[U(result)] += 1
         tally_b[U(LOSS - result)] += 1
         if learns_a != 0:
-            tally_a[REMOVED] += restock(path_a, n_a, result, loser == 0, unfinished, game, met_a, first_player)
+            tally_a[REMOVED] += restock(path_a, n_a, result, loser == 0, unfinished, game, last_game_a, first_player)
         if learns_b != 0:
-            tally_b[REMOVED] += restock(path_b, n_b, LOSS - result, loser == 1, unfinished, game, met_b, second_player)
+            tally_b[REMOVED] += restock(
+                path_b, n_b, LOSS - result, loser == 1, unfinished, game, last_game_b, second_player
+            )
     words[0], words[1] = a, b

@@ -16,7 +16,7 @@ MOST = 512.0
 """A weight is a multiple of ``GRAIN``, from ``-MOST`` to ``MOST``."""
 
 FADING_BITS = 20
-TICKETS = (1 << 32) - 1
+PROBABILITY_UNITS = (1 << 32) - 1
 
 
 @shared

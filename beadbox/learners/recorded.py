@@ -1,4 +1,4 @@
-"""Recorded trainings of the built-in machines, which come with the program so that a new site need not train.
+"""Recorded trainings of the built-in machines. They come with the program, so that a new site need not train.
 
 ``manage.py record_house`` writes the files, one for each built-in machine (``learners/built_in.py``).
 """
@@ -27,9 +27,12 @@ FOLDER = Path(__file__).parent / "trained"
 
 
 class RecordedStep(NamedTuple):
-    """A saved state of a training: the tally of all games until then, and the boxes that have changed.
+    """The state of a machine with boxes after some games of its training, as the difference from the step before.
 
-    ``beads`` are the beads, by position, of the boxes that differ from the step before.
+    Attributes:
+        tally: results of all games so far.
+        n_removed: slots removed so far.
+        beads: the beads of each box that differs from the step before, by position.
     """
 
     tally: Tally
@@ -37,43 +40,43 @@ class RecordedStep(NamedTuple):
     beads: Mapping[str, list[int]]
 
 
-class Steps:
-    """The steps of a training in progress; a memory without boxes has none."""
+class StepRecorder:
+    """Records the steps of a training in progress. It records nothing for a memory without boxes."""
 
     def __init__(self, memory: object) -> None:
         self.memory: Memory | None = memory if isinstance(memory, Memory) else None
-        self.before = None if self.memory is None else self.memory.copy()
-        self.kept: list[RecordedStep] = []
+        self.previous = None if self.memory is None else self.memory.copy()
+        self.steps: list[RecordedStep] = []
 
-    def keep(self, tally: Tally) -> None:
-        """Record the state of the memory after the games of this tally."""
-        if self.memory is not None and self.before is not None:
-            changed = {box.position: box.beads for box in self.memory.since(self.before)}
-            self.kept.append(RecordedStep(tally, self.memory.n_removed, changed))
-            self.before = self.memory.copy()
+    def record(self, tally: Tally) -> None:
+        """Record the state of the memory; ``tally`` has the results of all games so far."""
+        if self.memory is not None and self.previous is not None:
+            changed = {box.position: box.beads for box in self.memory.since(self.previous)}
+            self.steps.append(RecordedStep(tally, self.memory.n_removed, changed))
+            self.previous = self.memory.copy()
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedPart:
-    """A part of a training, from one step to the next, in the form that a lesson stores."""
+    """The games between two steps of a training, in the form that a lesson stores."""
 
     tally: Tally
     n_removed: int
     epsilon: float | None
-    learnt: tuple[TouchedBox, ...] | tuple[TouchedValue, ...]
+    entries: tuple[TouchedBox, ...] | tuple[TouchedValue, ...]
 
     @property
     def n_new(self) -> int:
-        """The number of entries that the part added."""
-        return len(self.learnt)
+        """The number of entries that the games added."""
+        return len(self.entries)
 
     def touched(self) -> tuple[TouchedBox, ...] | tuple[TouchedValue, ...]:
-        """Return the boxes or values that the part changed."""
-        return self.learnt
+        """Return the boxes or values that the games changed."""
+        return self.entries
 
 
 class RecordedPoint(NamedTuple):
-    """A point of the curve: a number of games, their tally, and the strength after them."""
+    """A point of the learning curve: a number of games, their tally, and the strength after them."""
 
     games: int
     tally: Tally
@@ -81,16 +84,18 @@ class RecordedPoint(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
-    """The result of training a new machine, with its memory as far as its kind stores it.
+class RecordedTraining:
+    """The training of a new machine: its inputs, its course and its result.
 
     Attributes:
         recipe: the inputs that determine the training: game, side, preset, opponent, number of games, seed.
-        curve: the points of the curve, ascending.
+        curve: the points of the learning curve, by number of games.
         random_state: the state of the random source after the last game.
-        steps: saved states on the way, ascending; empty for a machine without boxes.
-        boxes: the boxes that were touched; empty for a machine without boxes.
-        values: the entries that were touched; empty for a machine without values.
+        n_removed: slots removed by all games.
+        epsilon: the exploration rate after the last game; ``None`` for a machine with boxes.
+        steps: states during the training, by number of games; empty for a machine without boxes.
+        boxes: the boxes that have changed; empty for a machine without boxes.
+        values: the entries that have changed; empty for a machine without values.
     """
 
     recipe: Mapping[str, Any]
@@ -103,26 +108,30 @@ class Recorded:
     values: tuple[TouchedValue, ...]
 
     def parts(self) -> Iterator[RecordedPart]:
-        """Yield the training part by part. In every part the visits of a box are its total after the last game."""
-        last = self.curve[-1].tally
+        """Yield the training part by part. In every part, the visits of a box are those after the last game."""
+        final_tally = self.curve[-1].tally
         current_beads = {box.position: box.start for box in self.boxes}
-        done, stepped = Tally(), set[str]()
+        tally_so_far, positions_so_far = Tally(), set[str]()
         for step in self.steps:
             boxes = tuple(
                 _box_after_part(box, current_beads, step.beads[box.position])
                 for box in self.boxes
                 if box.position in step.beads
             )
-            yield RecordedPart(step.tally - done, step.n_removed, self.epsilon, boxes)
-            done = step.tally
-            stepped |= step.beads.keys()
-        rest = [box for box in self.boxes if box.beads != current_beads[box.position] or box.position not in stepped]
+            yield RecordedPart(step.tally - tally_so_far, step.n_removed, self.epsilon, boxes)
+            tally_so_far = step.tally
+            positions_so_far |= step.beads.keys()
+        rest = [
+            box
+            for box in self.boxes
+            if box.beads != current_beads[box.position] or box.position not in positions_so_far
+        ]
         boxes = tuple(_box_after_part(box, current_beads, box.beads) for box in rest)
-        yield RecordedPart(last - done, self.n_removed, self.epsilon, boxes or self.values)
+        yield RecordedPart(final_tally - tally_so_far, self.n_removed, self.epsilon, boxes or self.values)
 
     def text(self) -> str:
         """Return the training as the text of its file, a line of JSON."""
-        number = {box.position: at for at, box in enumerate(self.boxes)}
+        index_of = {box.position: index for index, box in enumerate(self.boxes)}
         fields = {
             "recipe": self.recipe,
             "curve": [[point.games, _counts(point.tally), point.strength] for point in self.curve],
@@ -130,7 +139,11 @@ class Recorded:
             "n_removed": self.n_removed,
             "epsilon": self.epsilon,
             "steps": [
-                [_counts(step.tally), step.n_removed, [[number[key], beads] for key, beads in step.beads.items()]]
+                [
+                    _counts(step.tally),
+                    step.n_removed,
+                    [[index_of[position], beads] for position, beads in step.beads.items()],
+                ]
                 for step in self.steps
             ],
             "boxes": [[box.position, box.start, box.beads, box.visits] for box in self.boxes],
@@ -139,15 +152,17 @@ class Recorded:
         return json.dumps(fields, separators=(",", ":")) + "\n"
 
     @classmethod
-    def read(cls, text: str) -> Recorded:
+    def read(cls, text: str) -> RecordedTraining:
         """Return the training that the text of a file describes."""
         fields = json.loads(text)
         boxes = [
-            TouchedBox(position, start, beads, visits, [now - then for now, then in zip(beads, start, strict=True)])
+            TouchedBox(
+                position, start, beads, visits, [after - before for after, before in zip(beads, start, strict=True)]
+            )
             for position, start, beads, visits in fields.pop("boxes")
         ]
         steps = (
-            RecordedStep(Tally(*tally), n_removed, {boxes[at].position: beads for at, beads in changed})
+            RecordedStep(Tally(*tally), n_removed, {boxes[index].position: beads for index, beads in changed})
             for tally, n_removed, changed in fields.pop("steps")
         )
         values = (TouchedValue(*value) for value in fields.pop("values"))
@@ -157,8 +172,8 @@ class Recorded:
 
 def recipe_of(house: HouseMachine) -> dict[str, object]:
     """Return the inputs that determine the training of a built-in machine."""
-    wanted = ("game", "side", "preset", "opponent", "n_games", "seed")
-    return {name: value for name, value in asdict(house).items() if name in wanted}
+    inputs = ("game", "side", "preset", "opponent", "n_games", "seed")
+    return {name: value for name, value in asdict(house).items() if name in inputs}
 
 
 def file_of(house: HouseMachine) -> Path:
@@ -166,33 +181,33 @@ def file_of(house: HouseMachine) -> Path:
     return FOLDER / f"{house.slug}.json.gz"
 
 
-def recorded(house: HouseMachine) -> Recorded | None:
-    """Return the recorded training of a built-in machine; ``None`` without a file of the same recipe."""
+def read_recorded_training(house: HouseMachine) -> RecordedTraining | None:
+    """Return the recorded training of a built-in machine; ``None`` if its file is missing or has another recipe."""
     try:
-        found = Recorded.read(gzip.decompress(file_of(house).read_bytes()).decode())
+        training = RecordedTraining.read(gzip.decompress(file_of(house).read_bytes()).decode())
     except FileNotFoundError:
         return None
-    return found if found.recipe == recipe_of(house) else None
+    return training if training.recipe == recipe_of(house) else None
 
 
 def fresh_memory(game: AnyGame, side: Side | None, rule: Rule) -> Memory | QMemory:
-    """Return the memory of a machine that has learnt nothing; ``side`` is needed for a rule of boxes."""
+    """Return the memory of a machine that has learnt nothing; a rule of boxes needs ``side``."""
     if isinstance(rule, QRule):
         return QMemory.load(game, rule, rule.epsilon, lambda keys: {})
-    assert isinstance(rule, BoxRule), "no built-in machine has another rule"
+    assert isinstance(rule, BoxRule), "built-in machines have boxes or action values"
     assert side is not None, "a machine with boxes plays one side"
     return Memory.fresh(boxes_compile(game, side, rule))
 
 
-def recorded_of(
+def recorded_training(
     house: HouseMachine,
     memory: Memory | QMemory,
     random_state: str,
     curve: Sequence[RecordedPoint],
     steps: Sequence[RecordedStep],
-) -> Recorded:
+) -> RecordedTraining:
     """Return the training of a built-in machine, from its memory after the last game."""
-    return Recorded(
+    return RecordedTraining(
         recipe=recipe_of(house),
         curve=tuple(curve),
         random_state=random_state,
@@ -206,9 +221,13 @@ def recorded_of(
 
 def _box_after_part(box: TouchedBox, current_beads: dict[str, list[int]], beads: list[int]) -> TouchedBox:
     """Return the box after a part, and update ``current_beads``."""
-    before, current_beads[box.position] = current_beads[box.position], beads
+    beads_before, current_beads[box.position] = current_beads[box.position], beads
     return TouchedBox(
-        box.position, before, beads, box.visits, [now - then for now, then in zip(beads, before, strict=True)]
+        box.position,
+        beads_before,
+        beads,
+        box.visits,
+        [after - before for after, before in zip(beads, beads_before, strict=True)],
     )
 
 

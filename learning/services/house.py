@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 
 from beadbox.learners.built_in import HOUSE, HOUSE_TOURNAMENT, HouseMachine
 from beadbox.learners.presets import presets_of
-from beadbox.learners.recorded import recorded
+from beadbox.learners.recorded import read_recorded_training
 from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get
@@ -39,7 +39,7 @@ def house_machine_ensure(house: HouseMachine) -> tuple[Machine, TrainingRun | No
                 description=house.description,
             )
             run = run_store(machine, [Stage(house.opponent, house.n_games)], [None], seed=house.seed)
-            if (recording := recorded(house)) is not None:
+            if (recording := read_recorded_training(house)) is not None:
                 recorded_store(run, recording)
     machine = Machine.objects.get(slug=house.slug)
     first_run = machine.runs.filter(seed=house.seed, n_games=house.n_games).order_by("pk").first()

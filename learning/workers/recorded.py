@@ -11,7 +11,7 @@ from django.utils import timezone
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.built_in import HouseMachine
 from beadbox.learners.presets import ALL_PRESETS
-from beadbox.learners.recorded import Recorded, RecordedPoint, Steps, fresh_memory, recorded_of
+from beadbox.learners.recorded import RecordedPoint, RecordedTraining, StepRecorder, fresh_memory, recorded_training
 from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.outcome import Tally
 from beadbox.strength.snapshots import is_snapshot
@@ -23,7 +23,7 @@ from learning.storage.standings import curve_scores, stats_add, strength_found
 from learning.workers.runs import run_marks
 
 
-def house_record(house: HouseMachine) -> Recorded:
+def house_record(house: HouseMachine) -> RecordedTraining:
     """Train a built-in machine in memory; the result equals that of a worker's run to the last bit."""
     machine = Machine(game=house.game, side=house.side)
     rules = machine.game_rules
@@ -33,7 +33,7 @@ def house_record(house: HouseMachine) -> Recorded:
     machine.rule_json = rule.to_json()
     training, memory, rng = kind_of(machine).training, fresh_memory(rules, house.side, rule), RandomSource(house.seed)
     tally, points = Tally(), list[RecordedPoint]()
-    steps = Steps(memory)
+    recorder = StepRecorder(memory)
     marks = run_marks(TrainingRun(n_games=house.n_games), machine)
     for stop in sorted({*marks, *filter(is_snapshot, range(house.n_games))}):
         if stop > tally.games:
@@ -41,13 +41,13 @@ def house_record(house: HouseMachine) -> Recorded:
         if stop in marks:
             points.append(RecordedPoint(stop, tally, training.measured(memory, RandomSource(house.seed, stop + 1))))
         if is_snapshot(stop) and stop < house.n_games:
-            steps.keep(tally)
-    return recorded_of(house, memory, rng.text, points, steps.kept)
+            recorder.record(tally)
+    return recorded_training(house, memory, rng.text, points, recorder.steps)
 
 
 @transaction.atomic
-def recorded_store(run: TrainingRun, recording: Recorded) -> None:
-    """Finish a new run of a new machine with a recorded training: store its lessons, curve and standing."""
+def recorded_store(run: TrainingRun, recording: RecordedTraining) -> None:
+    """Finish a new run of a new machine with a recorded training: store its lessons, curve and statistics."""
     (machine,) = machine_lock(run.machine_id)
     last = recording.curve[-1]
     run.status, run.games_done, run.random_state = JobStatus.FINISHED, last.games, recording.random_state

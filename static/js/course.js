@@ -11,13 +11,13 @@ const NO_WORKERS = "This browser does not let a page learn in the background. Pl
 const DAMAGED = "This page is damaged: a part of its data is missing. Please save or load it again.";
 
 /** Error: the server cannot answer a request now, but the same request may succeed later. */
-export class Later extends Error {}
+export class RetryLater extends Error {}
 
 /** @type {{[name: string]: Promise<any>}} the requested graphs, by name */
 const graphs = {};
 
 /** A worker with its pending requests. The worker starts with the first request. */
-class Learner {
+class WorkerClient {
   /** @type {Map<number, {resolve: (answer: any) => void, reject: (error: Error) => void}>} requests by id */
   #pending = new Map();
   #lastId = 0;
@@ -70,7 +70,7 @@ class Learner {
 }
 
 /** One worker for machines and one for bands, so that neither waits for the other. */
-const [machineWorker, bandWorker] = [new Learner(), new Learner()];
+const [machineWorker, bandWorker] = [new WorkerClient(), new WorkerClient()];
 
 /** Returns the URL of the worker's script: of a file, or in a saved page of a text that contains kernel and worker. */
 function workerUrl() {
@@ -99,16 +99,16 @@ function graphOf(/** @type {string} */ name) {
 /**
  * The settings of a machine as the server read them from an address.
  *
- * @typedef {{game: string, side: string, teacher: string, rule: any, seed: string, against: string, address: string}} Reading
+ * @typedef {{game: string, side: string, teacher: string, rule: any, seed: string, against: string, address: string}} Settings
  */
 
-/** The training of one machine: its rule, teacher and seed. The same course always leads to the same machine. */
-export class Course {
+/** The training of one machine: its rule, teacher and seed. Equal trainings lead to equal machines. */
+export class Training {
   /**
-   * @param {Reading} reading
-   * @param {any} [rule] replaces the rule of the reading
+   * @param {Settings} settings
+   * @param {any} [rule] replaces the rule of the settings
    */
-  constructor({ game, side, teacher, rule: readRule, seed, against, address }, rule = readRule) {
+  constructor({ game, side, teacher, rule: settingsRule, seed, against, address }, rule = settingsRule) {
     this.address = address;
     this.seed = seed;
     this.against = against;
@@ -118,17 +118,17 @@ export class Course {
     };
   }
 
-  /** A key of the boxes and their initial beads: courses with equal keys begin with equal boxes. */
-  get set() {
+  /** A key of the boxes and their initial beads: trainings with equal keys begin with equal boxes. */
+  get boxesKey() {
     const { initial, initial_by: initialBy, merge_symmetric_moves: merges, box_set: boxSet } = this.plan.rule;
     return JSON.stringify([this.plan.graph, this.plan.side, initial, initialBy, merges, boxSet]);
   }
 
   /**
    * Returns the nearest valid settings for an address, with its problems, as the server reads it. A saved page, which
-   * has no server, changes only the seed and the opponent of the previous reading.
+   * has no server, changes only the seed and the opponent of the previous settings.
    */
-  static async read(/** @type {URLSearchParams} */ query, /** @type {Reading} */ previous) {
+  static async read(/** @type {URLSearchParams} */ query, /** @type {Settings} */ previous) {
     return IS_SAVED ? { ...previous, seed: query.get("seed"), against: query.get("against") } : fetchJson(`?${query}`);
   }
 
@@ -161,10 +161,10 @@ async function fetchJson(/** @type {string} */ pathAndQuery) {
   try {
     response = await fetch(`/api/learn${pathAndQuery}`, { headers: { Accept: "application/json" } });
   } catch {
-    throw new Later("The connection is lost. The page tries again.");
+    throw new RetryLater("The connection is lost. The page tries again.");
   }
   if (response.status === 429 || response.status >= 500)
-    throw new Later("The site has much to do now. This page goes on by itself in a moment.");
+    throw new RetryLater("The site has much to do now. This page goes on by itself in a moment.");
   const content = await response.json();
   if (!response.ok) throw new Error(content.detail ?? String(response.status));
   return content;

@@ -1,45 +1,45 @@
 /**
- * The page "Watch it learn": an untrained machine, its teacher, its boxes and its exact curve (docs/learn.md).
+ * The page "Watch it learn": an untrained machine, its teacher, its boxes and the curve of its exact strength (docs/learn.md).
  *
- * The main loop determines the state of the page (learn_states.js), sends one request to the worker, shows the answer,
- * and repeats. A second loop requests the bands. This module also connects the controls.
+ * The main loop derives the state of the page from its inputs (learn_states.js), sends one request to the worker, shows
+ * the answer, and repeats. A second loop requests the percentile bands. This module also connects the controls.
  */
 
 import { showCode } from "./code.js";
-import { Course, IS_SAVED, Later } from "./course.js";
+import { IS_SAVED, RetryLater, Training } from "./course.js";
 import { Curve, chosenName } from "./curve.js";
 import { byId, html, isStill, pageData } from "./dom.js";
-import { Knobs } from "./learn_knobs.js";
-import { Pupil } from "./learn_pupil.js";
-import { lessonWords, plyWords, Stage } from "./learn_stage.js";
-import { isFast, MOST_GAMES, stateOf, Wishes } from "./learn_states.js";
+import { SettingsForm } from "./learn_knobs.js";
+import { Learner } from "./learn_pupil.js";
+import { GameView, lessonWords, plyWords } from "./learn_stage.js";
+import { Inputs, isFast, MAX_GAMES, stateOf } from "./learn_states.js";
 import { Wall } from "./wall.js";
 import { count, figure, perHundred } from "./words.js";
 
-/** Milliseconds for which a ply and the end of a game are shown, by speed. A ply of 0 ms is not shown at all. */
-const TEMPO = { move: { ply: 1100, end: 1600 }, game: { ply: 90, end: 700 }, ten: { ply: 0, end: 100 } };
-/** A thousand games a second: the games of one request, and the milliseconds between two requests. */
-const THOUSAND = { games: 100, ms: 100 };
+/** Milliseconds for which a ply and the end of a game are shown, at each speed. A ply of 0 ms is not shown at all. */
+const SHOWN_MS = { move: { ply: 1100, end: 1600 }, game: { ply: 90, end: 700 }, ten: { ply: 0, end: 100 } };
+/** Games of one request, and milliseconds between requests, at a thousand games a second. */
+const THOUSAND_A_SECOND = { games: 100, ms: 100 };
 /** Milliseconds between redraws of curve and open box at high speed, and between updates of the address. */
-const DRAWN_MS = 90;
-const WRITTEN_MS = 1_000;
+const REDRAW_EVERY_MS = 90;
+const WRITE_ADDRESS_EVERY_MS = 1_000;
 /** Milliseconds between updates of the machine with the second rule while games are played. */
-const FOLLOW_MS = 300;
+const UPDATE_SECOND_EVERY_MS = 300;
 /** Milliseconds before the next request if the server cannot answer. */
-const RETRY_MS = 2_000;
-/** Number of games at the end of the x axis until the machine has more. */
-const FIRST_END = 10_000;
+const RETRY_AFTER_MS = 2_000;
+/** Number of games at the end of the x axis, until the machine has played more. */
+const MIN_AXIS_END = 10_000;
 
 const page = byId("learn");
 const game = pageData("game");
 /** @type {Layout} */
 const layout = game.layout;
-const TITLE = "Pupil";
+const BOX_TITLE = "Pupil";
 const slider = byId("slider", HTMLInputElement);
 const sliderPlace = byId("slider-place");
 const buttons = { run: byId("run"), step: byId("step"), start: byId("start") };
 const address = byId("keep-address", HTMLInputElement);
-const stage = new Stage({ board: byId("board"), box: byId("matchbox"), words: byId("say") }, layout, TITLE);
+const gameView = new GameView({ board: byId("board"), box: byId("matchbox"), words: byId("say") }, layout, BOX_TITLE);
 const curve = new Curve(byId("curve"), {
   x: "games played",
   y: "points in 100 games",
@@ -53,34 +53,34 @@ const curve = new Curve(byId("curve"), {
   },
 });
 curve.stage.after(sliderPlace);
-const knobs = new Knobs(byId("knobs", HTMLFormElement), reread);
+const settingsForm = new SettingsForm(byId("knobs", HTMLFormElement), applySettings);
 
 /** @returns {import("./learn_states.js").Speed} */
 const chosenSpeed = () => /** @type {any} */ (byId("speeds").querySelector("input:checked")).value;
-const wishes = new Wishes({
-  reading: pageData("reading"),
-  isFresh: true,
-  isFirst: !isStill(),
-  games: null,
-  steps: 0,
+const inputs = new Inputs({
+  settings: pageData("reading"),
+  isChanged: true,
+  isIntroduction: !isStill(),
+  targetGames: null,
+  stepsLeft: 0,
   isRunning: !isStill(),
   speed: chosenSpeed(),
 });
 
-/** @type {Pupil|null} */
-let pupil = null;
+/** @type {Learner|null} */
+let learner = null;
 /** @type {Wall|null} */
 let wall = null;
 /** The index of the box that is shown at high speed. */
 let openBox = 0;
 /** Times, in milliseconds, of the latest update of the second machine, of the curve and of the address. */
-let followedAt = 0;
+let secondUpdatedAt = 0;
 let drawnAt = 0;
 let writtenAt = 0;
 /**
  * The request for the games after `from`. At full speed it is sent before the previous answer is drawn.
  *
- * @type {{pupil: Pupil, from: number, answer: Promise<LearnAnswer>}|null}
+ * @type {{learner: Learner, from: number, answer: Promise<LearnAnswer>}|null}
  */
 let requestedAhead = null;
 /**
@@ -88,7 +88,7 @@ let requestedAhead = null;
  *
  * @type {{answer: LearnAnswer, game: LearnGame, at: number}|null}
  */
-let playing = null;
+let shownGame = null;
 
 const nextFrame = () => new Promise(requestAnimationFrame);
 
@@ -96,208 +96,210 @@ const nextFrame = () => new Promise(requestAnimationFrame);
 async function repeat(action) {
   for (;;) {
     try {
-      if (document.hidden) await wishes.rest();
+      if (document.hidden) await inputs.waitForChange();
       else await action();
     } catch (error) {
-      run(false);
-      if (error instanceof Later) {
-        trouble(error.message);
-        await wishes.rest(RETRY_MS);
+      setRunning(false);
+      if (error instanceof RetryLater) {
+        showTrouble(error.message);
+        await inputs.waitForChange(RETRY_AFTER_MS);
         continue;
       }
-      trouble(`${error.message} Change something, or go back to the start.`);
-      wishes.change({ games: null, steps: 0 });
-      await wishes.rest();
+      showTrouble(`${error.message} Change something, or go back to the start.`);
+      inputs.change({ targetGames: null, stepsLeft: 0 });
+      await inputs.waitForChange();
     }
   }
 }
 
 /** Does the next action of the page's state. */
 async function machineStep() {
-  const wish = wishes.now;
-  if (!pupil || wish.isFresh) return open();
-  // While games are played, the second machine catches up only every `FOLLOW_MS` milliseconds.
-  const isDue = !wish.isRunning || performance.now() - followedAt > FOLLOW_MS;
-  const state = stateOf(wish, { games: pupil.machine.games, isBehind: isDue && pupil.isBehind(wish.reading) });
+  const { isChanged, isRunning, stepsLeft, speed, settings } = inputs.now;
+  if (!learner || isChanged) return openLearner();
+  // While games are played, the second machine is updated only every `UPDATE_SECOND_EVERY_MS` milliseconds.
+  const isDue = !isRunning || performance.now() - secondUpdatedAt > UPDATE_SECOND_EVERY_MS;
+  const state = stateOf(inputs.now, { games: learner.latest.games, isBehind: isDue && learner.isBehind(settings) });
   switch (state) {
     case "jumping":
-      return jump(pupil);
-    case "greeting":
+      return jump(learner);
+    case "introducing":
       // The first game is shown before the machine with the second rule is calculated.
       try {
-        return await oneGame(pupil, TEMPO.game);
+        return await showGame(learner, SHOWN_MS.game);
       } finally {
-        wishes.change({ isFirst: false });
+        inputs.change({ isIntroduction: false });
       }
-    case "following":
-      return follow(pupil);
+    case "comparing":
+      return updateSecond(learner);
     case "stepping":
-      wishes.change({ steps: wish.steps - 1 });
-      return wish.speed === "move" ? move(pupil) : oneGame(pupil, TEMPO.game);
+      inputs.change({ stepsLeft: stepsLeft - 1 });
+      return speed === "move" ? showMove(learner) : showGame(learner, SHOWN_MS.game);
     case "playing":
-      return wish.speed === "move" ? move(pupil) : oneGame(pupil, wish.speed === "ten" ? TEMPO.ten : TEMPO.game);
-    case "rushing":
-      return rush(pupil);
+      return speed === "move" ? showMove(learner) : showGame(learner, speed === "ten" ? SHOWN_MS.ten : SHOWN_MS.game);
+    case "playing-fast":
+      return playFast(learner);
     case "ended":
-      run(false);
-      return say(`This is the end: ${figure(MOST_GAMES)} games are the most.`);
+      setRunning(false);
+      return announce(`This is the end: ${figure(MAX_GAMES)} games are the most.`);
     default:
-      return wishes.rest();
+      return inputs.waitForChange();
   }
 }
 
-/** Requests and shows the next part of a band; waits for a new wish once both bands are complete. */
+/** Requests and shows the next part of a band; waits for the next input once both bands are complete. */
 async function bandStep() {
-  const { isFresh, isFirst, reading } = wishes.now;
-  if (!pupil || isFresh || isFirst || !(await pupil.fetchBand(reading))) return wishes.rest();
-  return wishes.now.isFresh || showCurve(pupil);
+  const { isChanged, isIntroduction, settings } = inputs.now;
+  if (!learner || isChanged || isIntroduction || !(await learner.fetchBand(settings))) return inputs.waitForChange();
+  return inputs.now.isChanged || showCurve(learner);
 }
 
 // Actions of the states
 
 /** Replaces the machine by that of the new settings, after the same number of games. */
-async function open() {
-  const { reading } = wishes.now;
-  const wantedGames = pupil?.machine.games ?? reading.games;
-  const next = await Pupil.open(
-    reading,
-    pupil,
+async function openLearner() {
+  const { settings } = inputs.now;
+  const wantedGames = learner?.latest.games ?? settings.games;
+  const next = await Learner.open(
+    settings,
+    learner,
     layout.cells.map(({ id }) => id),
   );
-  if (next.boxes !== pupil?.boxes) {
+  if (next.boxes !== learner?.boxes) {
     wall?.destroy();
     openBox = 0;
-    wall = new Wall(byId("wall"), layout, next.boxes, null, TITLE, { past: "just now", choose: keepOpen });
+    wall = new Wall(byId("wall"), layout, next.boxes, null, BOX_TITLE, { past: "just now", choose: chooseBox });
   }
-  pupil = next;
-  playing = null;
-  showAll(pupil);
-  trouble("");
-  wishes.change({
-    isFresh: wishes.now.reading !== reading,
-    games: next.machine.done ? wishes.now.games : (wishes.now.games ?? wantedGames),
+  learner = next;
+  shownGame = null;
+  showAll(learner);
+  showTrouble("");
+  inputs.change({
+    isChanged: inputs.now.settings !== settings,
+    targetGames: next.latest.done ? inputs.now.targetGames : (inputs.now.targetGames ?? wantedGames),
   });
 }
 
-/** Lets the machine with the second rule catch up, as far as one request can. @param {Pupil} pupil */
-async function follow(pupil) {
+/** Lets the machine with the second rule play as many games as the first, or as many as one request allows. @param {Learner} learner */
+async function updateSecond(learner) {
   try {
-    await pupil.follow(wishes.now.reading);
-    if (!wishes.now.isFresh) showCurve(pupil);
+    await learner.updateSecond(inputs.now.settings);
+    if (!inputs.now.isChanged) showCurve(learner);
   } finally {
-    // Set after an error too: otherwise the first machine could never play on.
-    followedAt = performance.now();
+    // This is set after an error too: otherwise the first machine would wait for the second for ever.
+    secondUpdatedAt = performance.now();
   }
 }
 
-/** Goes towards the chosen number of games, as far as one request can. @param {Pupil} pupil */
-async function jump(pupil) {
-  const games = /** @type {number} */ (wishes.now.games);
-  playing = null;
-  const answer = await pupil.ask(games, true);
-  if (wishes.now.isFresh) return;
-  if (answer.done && wishes.now.games === games) wishes.change({ games: null });
-  pupil.accept(answer);
-  showAll(pupil);
+/** Goes to the chosen number of games, or as near as one request allows. @param {Learner} learner */
+async function jump(learner) {
+  const games = /** @type {number} */ (inputs.now.targetGames);
+  shownGame = null;
+  const answer = await learner.ask(games, true);
+  if (inputs.now.isChanged) return;
+  if (answer.done && inputs.now.targetGames === games) inputs.change({ targetGames: null });
+  learner.accept(answer);
+  showAll(learner);
 }
 
-/** Plays games without showing each: as fast as possible, or a thousand a second. @param {Pupil} pupil */
-async function rush(pupil) {
+/** Plays games without showing each: as fast as possible, or a thousand a second. @param {Learner} learner */
+async function playFast(learner) {
   const startedAt = performance.now();
-  const isFull = wishes.now.speed === "full";
-  const from = pupil.machine.games;
-  const goal = isFull ? MOST_GAMES : Math.min(MOST_GAMES, from + THOUSAND.games);
-  playing = null;
+  const isFull = inputs.now.speed === "full";
+  const from = learner.latest.games;
+  const goal = isFull ? MAX_GAMES : Math.min(MAX_GAMES, from + THOUSAND_A_SECOND.games);
+  shownGame = null;
   const pending =
-    isFull && requestedAhead?.pupil === pupil && requestedAhead.from === from ? requestedAhead.answer : pupil.ask(goal);
+    isFull && requestedAhead?.learner === learner && requestedAhead.from === from
+      ? requestedAhead.answer
+      : learner.ask(goal);
   requestedAhead = null;
   const answer = await pending;
-  if (wishes.now.isFresh || wishes.now.games !== null) return;
-  const changed = pupil.accept(answer);
-  if (isFull && !answer.done) requestedAhead = { pupil, from: answer.games, answer: pupil.ask(goal) };
+  if (inputs.now.isChanged || inputs.now.targetGames !== null) return;
+  const changed = learner.accept(answer);
+  if (isFull && !answer.done) requestedAhead = { learner, from: answer.games, answer: learner.ask(goal) };
   await nextFrame();
   wall?.retint(changed);
-  if (performance.now() - drawnAt > DRAWN_MS) {
+  if (performance.now() - drawnAt > REDRAW_EVERY_MS) {
     drawnAt = performance.now();
-    showCurve(pupil);
-    stage.box(pupil.boxes[openBox]);
+    showCurve(learner);
+    gameView.box(learner.boxes[openBox]);
   }
-  showCount(pupil);
-  writeAddress(pupil);
-  if (!isFull) await wishes.rest(THOUSAND.ms - (performance.now() - startedAt));
+  showCount(learner);
+  writeAddress(learner);
+  if (!isFull) await inputs.waitForChange(THOUSAND_A_SECOND.ms - (performance.now() - startedAt));
 }
 
 /**
  * Shows the next game, or the rest of the current one: its plies one after the other, then its changes of beads.
  *
- * @param {Pupil} pupil
+ * @param {Learner} learner
  * @param {{ply: number, end: number}} tempo
  */
-async function oneGame(pupil, tempo) {
-  const shown = await currentGame(pupil);
+async function showGame(learner, tempo) {
+  const shown = await currentGame(learner);
   while (shown.at < shown.game.plies.length) {
     if (isAbandoned(shown)) return;
     if (tempo.ply) {
-      showPly(pupil, shown);
-      await wishes.rest(tempo.ply);
+      showPly(learner, shown);
+      await inputs.waitForChange(tempo.ply);
     } else shown.at += 1;
   }
   if (isAbandoned(shown)) return;
-  learn(pupil, shown);
-  await wishes.rest(tempo.end);
+  finishGame(learner, shown);
+  await inputs.waitForChange(tempo.end);
 }
 
-/** Shows the next ply of the current game, or after its last ply the changes of beads. @param {Pupil} pupil */
-async function move(pupil) {
-  const shown = await currentGame(pupil);
+/** Shows the next ply of the current game, or after its last ply the changes of beads. @param {Learner} learner */
+async function showMove(learner) {
+  const shown = await currentGame(learner);
   if (isAbandoned(shown)) return;
   if (shown.at < shown.game.plies.length) {
-    await showPly(pupil, shown, true);
-    await wishes.rest(TEMPO.move.ply);
+    await showPly(learner, shown, true);
+    await inputs.waitForChange(SHOWN_MS.move.ply);
     return;
   }
-  learn(pupil, shown);
-  await wishes.rest(TEMPO.move.end);
+  finishGame(learner, shown);
+  await inputs.waitForChange(SHOWN_MS.move.end);
 }
 
-/** Returns the game that is being shown. If there is none, requests the next game. @param {Pupil} pupil */
-async function currentGame(pupil) {
-  if (playing) return playing;
-  const answer = await pupil.ask(pupil.machine.games + 1, true);
-  playing = { answer, game: /** @type {LearnGame} */ (answer.game), at: 0 };
-  return playing;
+/** Returns the game that is being shown. If there is none, requests the next game. @param {Learner} learner */
+async function currentGame(learner) {
+  if (shownGame) return shownGame;
+  const answer = await learner.ask(learner.latest.games + 1, true);
+  shownGame = { answer, game: /** @type {LearnGame} */ (answer.game), at: 0 };
+  return shownGame;
 }
 
-/** Returns whether a new wish of the reader has ended this game. @param {typeof playing} shown */
-const isAbandoned = (shown) => wishes.now.isFresh || wishes.now.games !== null || playing !== shown;
+/** Returns whether a new input of the reader has ended this game. @param {typeof shownGame} shown */
+const isAbandoned = (shown) => inputs.now.isChanged || inputs.now.targetGames !== null || shownGame !== shown;
 
-/** Shows the next ply of the game. @param {Pupil} pupil @param {NonNullable<typeof playing>} shown */
+/** Shows the next ply of the game. @param {Learner} learner @param {NonNullable<typeof shownGame>} shown */
 async function showPly({ boxes }, shown, rolls = false) {
   const ply = shown.game.plies[shown.at];
   shown.at += 1;
-  stage.board(ply.board, ply.cells);
-  stage.say(plyWords(ply, byId("teacher-name").textContent));
-  if (ply.draw) await stage.draw(boxes[ply.draw.box], ply.draw, rolls);
+  gameView.board(ply.board, ply.cells);
+  gameView.say(plyWords(ply, byId("teacher-name").textContent));
+  if (ply.draw) await gameView.draw(boxes[ply.draw.box], ply.draw, rolls);
 }
 
 /** Ends the game: stores the learnt beads and shows which were added and removed. */
-/** @param {Pupil} pupil @param {NonNullable<typeof playing>} shown */
-function learn(pupil, { answer, game: { plies, changes } }) {
-  playing = null;
+/** @param {Learner} learner @param {NonNullable<typeof shownGame>} shown */
+function finishGame(learner, { answer, game: { plies, changes } }) {
+  shownGame = null;
   showEnd(answer.game);
-  const { boxes } = pupil;
-  const changed = pupil.accept(answer);
+  const { boxes } = learner;
+  const changed = learner.accept(answer);
   const drawn = plies.filter(({ draw }) => draw && draw.slot !== null).at(-1)?.draw ?? null;
   wall?.update(
     changed.map((index) => ({ position: boxes[index].position, beads: boxes[index].beads, draws: null })),
     drawn && { position: boxes[drawn.box].position, slot: drawn.slot },
   );
   const change = changes.find(({ box }) => box === drawn?.box);
-  if (change) stage.box(boxes[change.box], { beads: change.after, deltas: change.deltas });
-  else stage.box(boxes[drawn?.box ?? openBox]);
-  showCurve(pupil);
-  showCount(pupil);
-  writeAddress(pupil);
+  if (change) gameView.box(boxes[change.box], { beads: change.after, deltas: change.deltas });
+  else gameView.box(boxes[drawn?.box ?? openBox]);
+  showCurve(learner);
+  showCount(learner);
+  writeAddress(learner);
 }
 
 // Display
@@ -306,41 +308,41 @@ function learn(pupil, { answer, game: { plies, changes } }) {
 function showEnd(finished) {
   const last = finished?.plies.at(-1);
   if (!finished || !last) return;
-  stage.board(last.board, last.cells);
-  stage.say(lessonWords(finished));
+  gameView.board(last.board, last.cells);
+  gameView.say(lessonWords(finished));
 }
 
-/** @param {Pupil} pupil */
-function showAll(pupil) {
-  const { machine, boxes } = pupil;
+/** @param {Learner} learner */
+function showAll(learner) {
+  const { latest, boxes } = learner;
   wall?.refresh(null);
-  if (machine.game) showEnd(machine.game);
+  if (latest.game) showEnd(latest.game);
   else {
-    stage.board(boxes[0].board.map(() => null));
-    stage.say("It knows nothing yet. Every bead is as likely as any other.");
+    gameView.board(boxes[0].board.map(() => null));
+    gameView.say("It knows nothing yet. Every bead is as likely as any other.");
   }
-  stage.box(boxes[openBox]);
-  showCurve(pupil);
-  showCount(pupil);
-  writeAddress(pupil, true);
+  gameView.box(boxes[openBox]);
+  showCurve(learner);
+  showCount(learner);
+  writeAddress(learner, true);
 }
 
-/** @param {Pupil} pupil */
-function showCurve(pupil) {
-  const { xs, lines } = pupil.lines();
+/** @param {Learner} learner */
+function showCurve(learner) {
+  const { xs, lines } = learner.lines();
   const highest = Math.max(...lines.flatMap(({ values, high }) => [...values, ...(high ?? [])].map(Number)));
   const top = highest <= 0.5 ? 0.5 : 1;
-  const end = 10 ** Math.ceil(Math.log10(Math.max(FIRST_END, pupil.points.games.at(-1) ?? 0)));
+  const end = 10 ** Math.ceil(Math.log10(Math.max(MIN_AXIS_END, learner.points.games.at(-1) ?? 0)));
   if (curve.words.top !== top) {
     curve.words.top = top;
     curve.end = null; // so that `show` builds the plot again, with the new top
   }
   curve.show(xs, lines, end, true);
-  curve.mark(pupil.machine.games);
+  curve.mark(learner.latest.games);
 }
 
-/** Shows the number of games, their results and the chance of the ply limit. @param {Pupil} pupil */
-function showCount({ machine: { games, wins, draws, losses, unfinished } }) {
+/** Shows the number of games, their results and the chance of the ply limit. @param {Learner} learner */
+function showCount({ latest: { games, wins, draws, losses, unfinished } }) {
   const gamesWords = `After ${count(games, "game")}`;
   byId("games").textContent = gamesWords;
   byId("tally").textContent = games
@@ -349,15 +351,15 @@ function showCount({ machine: { games, wins, draws, losses, unfinished } }) {
   if (unfinished !== null) byId("unfinished").textContent = perHundred(unfinished);
   slider.value = String(curve.share(games));
   slider.setAttribute("aria-valuetext", gamesWords);
-  const { code, seed } = wishes.now.reading;
+  const { code, seed } = inputs.now.settings;
   showCode(code, games, seed);
 }
 
-/** Writes settings and number of games into the address, so that it can be shared. @param {Pupil} pupil */
-function writeAddress({ machine: { games } }, isAtOnce = false) {
-  if (!isAtOnce && wishes.now.isRunning && performance.now() - writtenAt < WRITTEN_MS) return;
+/** Writes settings and number of games into the address, so that it can be shared. @param {Learner} learner */
+function writeAddress({ latest: { games } }, isAtOnce = false) {
+  if (!isAtOnce && inputs.now.isRunning && performance.now() - writtenAt < WRITE_ADDRESS_EVERY_MS) return;
   writtenAt = performance.now();
-  const query = new URLSearchParams(wishes.now.reading.address);
+  const query = new URLSearchParams(inputs.now.settings.address);
   query.delete("game");
   query.delete("games");
   if (games) query.set("games", String(games));
@@ -369,12 +371,12 @@ function writeAddress({ machine: { games } }, isAtOnce = false) {
 }
 
 /** @param {string} words */
-function say(words) {
+function announce(words) {
   byId("told").textContent = words;
 }
 
 /** @param {string} words */
-function trouble(words) {
+function showTrouble(words) {
   const place = byId("trouble");
   if (place.textContent === words) return;
   place.textContent = words;
@@ -382,12 +384,12 @@ function trouble(words) {
 }
 
 /** @param {LearnProblem[]} problems */
-function tellProblems(problems) {
+function showProblems(problems) {
   byId("problems").hidden = !problems.length;
   byId("problem-list").replaceChildren(
     ...problems.map(({ field, detail }) => html("li", {}, html("b", {}, field), `: ${detail}`)),
   );
-  knobs.complain(problems);
+  settingsForm.markInvalid(problems);
 }
 
 /** Repeats the chosen teacher and opponent in the texts of the page. */
@@ -403,68 +405,68 @@ function showNames() {
 let latest = null;
 
 /** Sends changed settings to the server, and opens the machine of its answer. @param {URLSearchParams} query */
-async function reread(query) {
+async function applySettings(query) {
   query.set("game", game.slug);
   latest = query;
-  let reading;
+  let settings;
   try {
-    reading = await Course.read(query, wishes.now.reading);
+    settings = await Training.read(query, inputs.now.settings);
   } catch (error) {
-    trouble(error.message);
+    showTrouble(error.message);
     return;
   }
-  trouble("");
+  showTrouble("");
   if (latest !== query) return;
-  tellProblems(reading.problems);
-  knobs.show(reading, reading.address);
+  showProblems(settings.problems);
+  settingsForm.show(settings, settings.address);
   showNames();
-  wishes.change({ reading, isFresh: true });
+  inputs.change({ settings, isChanged: true });
 }
 
 /** Starts or pauses the games. @param {boolean} isRunning */
-function run(isRunning) {
+function setRunning(isRunning) {
   buttons.run.textContent = isRunning ? "Pause" : "Go on";
   page.classList.toggle("is-running", isRunning);
-  wishes.change({ isRunning });
+  inputs.change({ isRunning });
   if (isRunning) {
-    say("");
+    announce("");
     return;
   }
-  if (pupil && wall) {
+  if (learner && wall) {
     wall.refresh(wall.drawn);
-    showCurve(pupil);
-    writeAddress(pupil, true);
+    showCurve(learner);
+    writeAddress(learner, true);
   }
-  say(`Stopped after ${count(pupil?.machine.games ?? 0, "game")}.`);
+  announce(`Stopped after ${count(learner?.latest.games ?? 0, "game")}.`);
 }
 
 /** Lets the machine go to a number of games, which is rounded and limited. @param {number} wantedGames */
 function goTo(wantedGames) {
-  const games = Math.min(MOST_GAMES, Math.max(0, Math.round(wantedGames)));
+  const games = Math.min(MAX_GAMES, Math.max(0, Math.round(wantedGames)));
   slider.value = String(curve.share(games));
-  wishes.change({ games });
+  inputs.change({ targetGames: games });
 }
 
 /** Chooses the box that is shown at high speed. @param {number} index */
-function keepOpen(index) {
+function chooseBox(index) {
   openBox = index;
-  if (pupil) stage.box(pupil.boxes[index]);
-  stage.say("This box stays open while the games go by.");
+  if (learner) gameView.box(learner.boxes[index]);
+  gameView.say("This box stays open while the games go by.");
 }
 
-buttons.run.addEventListener("click", () => run(!wishes.now.isRunning));
+buttons.run.addEventListener("click", () => setRunning(!inputs.now.isRunning));
 buttons.step.addEventListener("click", () => {
-  if (wishes.now.isRunning) run(false);
-  wishes.change({ steps: wishes.now.steps + 1 });
+  if (inputs.now.isRunning) setRunning(false);
+  inputs.change({ stepsLeft: inputs.now.stepsLeft + 1 });
 });
 buttons.start.addEventListener("click", () => {
   goTo(0);
-  say("Back at the start.");
+  announce("Back at the start.");
 });
 slider.addEventListener("input", () => goTo(curve.atShare(Number(slider.value))));
-slider.addEventListener("change", () => wishes.now.isRunning || say(slider.getAttribute("aria-valuetext") ?? ""));
+slider.addEventListener("change", () => inputs.now.isRunning || announce(slider.getAttribute("aria-valuetext") ?? ""));
 slider.addEventListener("keydown", (event) => {
-  const games = wishes.now.games ?? pupil?.machine.games ?? 0;
+  const games = inputs.now.targetGames ?? learner?.latest.games ?? 0;
   const step = Math.max(1, Math.round(games / 10));
   const keys = new Map([
     ["ArrowLeft", games - step],
@@ -474,7 +476,7 @@ slider.addEventListener("keydown", (event) => {
     ["PageDown", Math.floor(games / 10)],
     ["PageUp", Math.max(10, games * 10)],
     ["Home", 0],
-    ["End", curve.end ?? FIRST_END],
+    ["End", curve.end ?? MIN_AXIS_END],
   ]);
   const wantedGames = keys.get(event.key);
   if (wantedGames === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
@@ -484,22 +486,22 @@ slider.addEventListener("keydown", (event) => {
 byId("speeds").addEventListener("change", () => {
   const speed = chosenSpeed();
   buttons.step.textContent = speed === "move" ? "One move" : "One game";
-  if (isFast(speed) && wishes.now.isRunning) wall?.refresh(null);
-  wishes.change({ speed });
+  if (isFast(speed) && inputs.now.isRunning) wall?.refresh(null);
+  inputs.change({ speed });
 });
-document.addEventListener("visibilitychange", () => wishes.wake());
-byId("beside-this").addEventListener("click", () => knobs.putBeside());
+document.addEventListener("visibilitychange", () => inputs.wake());
+byId("beside-this").addEventListener("click", () => settingsForm.copyToSecondRule());
 byId("keep", HTMLFormElement).addEventListener("submit", () => {
-  if (!pupil) return;
-  run(false);
-  address.setAttribute("value", String(pupil.course.at(pupil.machine.games)));
+  if (!learner) return;
+  setRunning(false);
+  address.setAttribute("value", String(learner.training.at(learner.latest.games)));
 });
-byId("reseed").addEventListener("click", () => knobs.reseed());
+byId("reseed").addEventListener("click", () => settingsForm.reseed());
 
-if (IS_SAVED) knobs.keep(["against", "seed", "reseed"]);
-knobs.show(wishes.now.reading, wishes.now.reading.address);
-tellProblems(wishes.now.reading.problems);
+if (IS_SAVED) settingsForm.enableOnly(["against", "seed", "reseed"]);
+settingsForm.show(inputs.now.settings, inputs.now.settings.address);
+showProblems(inputs.now.settings.problems);
 showNames();
-run(wishes.now.isRunning);
+setRunning(inputs.now.isRunning);
 repeat(machineStep);
 repeat(bandStep);

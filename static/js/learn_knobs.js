@@ -5,7 +5,7 @@ import { IS_SAVED } from "./course.js";
 /** Milliseconds after the last typed character at which a field counts as changed. */
 const TYPING_MS = 250;
 
-export class Knobs {
+export class SettingsForm {
   /**
    * @param {HTMLFormElement} form its fields have the names of the address's parameters
    * @param {(query: URLSearchParams) => void} onChange called with the values of all fields after each change
@@ -33,7 +33,7 @@ export class Knobs {
   }
 
   /** Writes the settings from the server into the fields, except the field that has the focus. */
-  /** @param {LearnReading} reading @param {string} address the query that belongs to the settings */
+  /** @param {LearnReading} settings @param {string} address the query that belongs to the settings */
   show({ rule, preset, teacher, seed, side, against, beside }, address) {
     const values = { ...rule, preset, teacher, seed, side, against, beside: beside?.preset ?? "" };
     for (const [name, value] of Object.entries(values)) {
@@ -46,13 +46,13 @@ export class Knobs {
   }
 
   /** Disables all other fields and buttons. @param {string[]} names names of fields, and ids of buttons */
-  keep(names) {
+  enableOnly(names) {
     for (const field of /** @type {any} */ (this.form.elements))
       field.disabled = !names.includes(field.name || field.id);
   }
 
   /** Marks each field that has a problem as invalid. */
-  complain(/** @type {LearnProblem[]} */ problems) {
+  markInvalid(/** @type {LearnProblem[]} */ problems) {
     const invalid = new Set(problems.map(({ field }) => field));
     for (const field of this.form.elements) {
       if (invalid.has(/** @type {string} */ (field.getAttribute("name")))) field.setAttribute("aria-invalid", "true");
@@ -61,7 +61,7 @@ export class Knobs {
   }
 
   /** Copies the rule in the fields to the second rule, so that later changes can be compared with it. */
-  putBeside() {
+  copyToSecondRule() {
     const query = this.#query();
     for (const name of [...query.keys()]) if (name.startsWith("beside")) query.delete(name);
     query.set("beside", this.#field("preset").value);

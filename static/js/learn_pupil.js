@@ -1,6 +1,6 @@
 /** The data that the page has received about the learning machine: its boxes, its curve and its bands. */
 
-import { Course } from "./course.js";
+import { Training } from "./course.js";
 import { dash } from "./curve.js";
 import { unpack } from "./packed.js";
 
@@ -20,39 +20,40 @@ export function joined(known, { curve: received, games: end }) {
   return { games: replace(known.games, received.games), score: replace(known.score, received.score) };
 }
 
-export class Pupil {
+export class Learner {
   /**
-   * @param {Course} course the machine's rule, teacher and seed
+   * @param {Training} training the machine's rule, teacher and seed
    * @param {MachineBox[]} boxes
-   * @param {LearnAnswer} machine the worker's first answer about the machine
+   * @param {LearnAnswer} answer the worker's first answer about the machine
    */
-  constructor(course, boxes, machine) {
-    this.course = course;
+  constructor(training, boxes, answer) {
+    this.training = training;
     this.boxes = boxes;
-    this.machine = machine;
+    /** The latest answer of the worker about the machine. */
+    this.latest = answer;
     /** @type {LearnPoints} the received points of the exact curve */
     this.points = { games: [], score: [] };
     /** @type {LearnPoints} those of a machine with the second rule, the same teacher and the same seed */
     this.second = { games: [], score: [] };
     /** @type {{band: LearnBand|null, beside: LearnBand|null}} */
     this.bands = { band: null, beside: null };
-    this.accept(machine);
+    this.accept(answer);
   }
 
   /**
    * Returns the machine of new settings, after as many games as the previous one. It reuses the boxes of the previous
    * machine if the new settings lead to the same boxes.
    *
-   * @param {LearnReading} reading
-   * @param {Pupil|null} previous
+   * @param {LearnReading} settings
+   * @param {Learner|null} previous
    * @param {string[]} cells the ids of the cells of the board
    */
-  static async open(reading, previous, cells) {
-    const course = new Course(reading);
-    const games = previous ? previous.machine.games : reading.games;
-    const packed = previous?.course.set === course.set ? null : await course.boxes(cells);
-    const answer = await course.machine(games, -1, games > 0);
-    return new Pupil(course, packed || !previous ? unpack(packed, null) : previous.boxes, answer);
+  static async open(settings, previous, cells) {
+    const training = new Training(settings);
+    const games = previous ? previous.latest.games : settings.games;
+    const packed = previous?.training.boxesKey === training.boxesKey ? null : await training.boxes(cells);
+    const answer = await training.machine(games, -1, games > 0);
+    return new Learner(training, packed || !previous ? unpack(packed, null) : previous.boxes, answer);
   }
 
   /** Stores an answer of the worker; returns the indices of the boxes that have changed. @param {LearnAnswer} answer */
@@ -67,7 +68,7 @@ export class Pupil {
       box.beads = Array.from(answer.beads.slice(start, end));
       changed.push(index);
     });
-    this.machine = answer;
+    this.latest = answer;
     this.points = joined(this.points, answer);
     return changed;
   }
@@ -79,7 +80,7 @@ export class Pupil {
    * @param {number} games
    */
   since(games, known = this.points) {
-    return known.games.filter((point) => point < Math.min(games, this.machine.games)).at(-1) ?? -1;
+    return known.games.filter((point) => point < Math.min(games, this.latest.games)).at(-1) ?? -1;
   }
 
   /**
@@ -90,35 +91,35 @@ export class Pupil {
    * @param {boolean} moves whether the answer contains the last game
    */
   ask(games, moves = false) {
-    return this.course.machine(games, this.since(games), moves);
+    return this.training.machine(games, this.since(games), moves);
   }
 
   /**
    * Returns whether the curve of the second rule lacks a point at the machine's present.
    *
-   * @param {LearnReading} reading
+   * @param {LearnReading} settings
    */
-  isBehind(reading) {
-    return Boolean(reading.beside) && !this.second.games.includes(this.machine.games);
+  isBehind(settings) {
+    return Boolean(settings.beside) && !this.second.games.includes(this.latest.games);
   }
 
   /**
    * Extends the curve of the second rule towards the machine's present, by one request.
    *
-   * @param {LearnReading} reading
+   * @param {LearnReading} settings
    */
-  async follow(reading) {
-    const second = new Course(reading, reading.beside?.rule);
-    const { games } = this.machine;
+  async updateSecond(settings) {
+    const second = new Training(settings, settings.beside?.rule);
+    const { games } = this.latest;
     this.second = joined(this.second, await second.machine(games, this.since(games, this.second)));
   }
 
-  /** Requests the next part of a band; returns false if both bands are complete. @param {LearnReading} reading */
-  async fetchBand(reading) {
+  /** Requests the next part of a band; returns false if both bands are complete. @param {LearnReading} settings */
+  async fetchBand(settings) {
     const { bands } = this;
-    if (!bands.band?.done) bands.band = await this.course.band();
-    else if (reading.beside && !bands.beside?.done)
-      bands.beside = await new Course(reading, reading.beside.rule).band();
+    if (!bands.band?.done) bands.band = await this.training.band();
+    else if (settings.beside && !bands.beside?.done)
+      bands.beside = await new Training(settings, settings.beside.rule).band();
     else return false;
     return true;
   }

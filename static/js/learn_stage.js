@@ -7,7 +7,7 @@ import { count, sentence } from "./words.js";
 
 const RESULTS = { win: "It won", draw: "A draw", loss: "It lost" };
 
-export class Stage {
+export class GameView {
   /**
    * @param {{board: Element, box: Element, words: Element}} parts the elements of the page to draw in
    * @param {Layout} layout

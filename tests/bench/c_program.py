@@ -14,7 +14,7 @@ from beadbox.kernels.box_learning import OpponentArrays
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.boxes.rule import RepeatedVisits, Unfinished, WhenEmpty
 from beadbox.learners.boxes.table import BoxTable
-from beadbox.learners.table_learner.memory import TableMemory, replies_compile, table_words
+from beadbox.learners.table_learner.memory import TableMemory, replies_compile, rule_numbers
 from beadbox.policies.opponent import UniformOpponent
 
 COMMAND = ("-std=c11", "-O3", "-ffp-contract=off")
@@ -88,7 +88,7 @@ def write_box_input(path: Path, table: BoxTable, opponent: OpponentArrays, rng: 
 
 def write_table_input(path: Path, memory: TableMemory, opponent: UniformOpponent, rng: RandomSource) -> None:
     """Write the input of ``table.c``; fractions are in hexadecimal, so that none is rounded."""
-    graph, rule = memory.table.graph, table_words(memory.rule)
+    graph, rule = memory.table.graph, rule_numbers(memory.rule)
     reply_indptr, reply_edge = replies_compile(memory.game, opponent)
     head = (
         *(len(graph.side), len(graph.successor), len(memory.table.keys), len(reply_edge)),

@@ -1,49 +1,49 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { MOST_GAMES, stateOf, Wishes } from "../../static/js/learn_states.js";
+import { Inputs, MAX_GAMES, stateOf } from "../../static/js/learn_states.js";
 
-const HERE = { games: 10, isBehind: false };
-const wish = (more = {}) => ({
-  isFresh: false,
-  games: null,
-  isFirst: false,
-  steps: 0,
+const UP_TO_DATE = { games: 10, isBehind: false };
+const inputs = (more = {}) => ({
+  isChanged: false,
+  targetGames: null,
+  isIntroduction: false,
+  stepsLeft: 0,
   isRunning: true,
   speed: "game",
   ...more,
 });
 
-test("the most urgent wish determines the state", () => {
-  const all = { isFresh: true, games: 5, isFirst: true, steps: 1 };
+test("the most urgent input determines the state", () => {
+  const all = { isChanged: true, targetGames: 5, isIntroduction: true, stepsLeft: 1 };
   const order = [
-    ["opening", { isFresh: false }],
-    ["jumping", { games: null }],
-    ["greeting", { isFirst: false }],
+    ["opening", { isChanged: false }],
+    ["jumping", { targetGames: null }],
+    ["introducing", { isIntroduction: false }],
   ];
   for (const [state, done] of order) {
-    assert.equal(stateOf(wish(all), { games: 10, isBehind: true }), state);
+    assert.equal(stateOf(inputs(all), { games: 10, isBehind: true }), state);
     Object.assign(all, done);
   }
-  assert.equal(stateOf(wish(all), { games: 10, isBehind: true }), "following");
-  assert.equal(stateOf(wish(all), HERE), "stepping");
+  assert.equal(stateOf(inputs(all), { games: 10, isBehind: true }), "comparing");
+  assert.equal(stateOf(inputs(all), UP_TO_DATE), "stepping");
 });
 
 test("games run until the maximum, at each speed", () => {
-  const at = (speed, games = 10) => stateOf(wish({ speed }), { games, isBehind: false });
+  const at = (speed, games = 10) => stateOf(inputs({ speed }), { games, isBehind: false });
   assert.deepEqual(
     ["move", "game", "ten"].map((speed) => at(speed)),
     ["playing", "playing", "playing"],
   );
-  assert.deepEqual([at("thousand"), at("full")], ["rushing", "rushing"]);
-  assert.equal(at("full", MOST_GAMES), "ended");
-  assert.equal(stateOf(wish({ isRunning: false }), { games: MOST_GAMES, isBehind: false }), "paused");
+  assert.deepEqual([at("thousand"), at("full")], ["playing-fast", "playing-fast"]);
+  assert.equal(at("full", MAX_GAMES), "ended");
+  assert.equal(stateOf(inputs({ isRunning: false }), { games: MAX_GAMES, isBehind: false }), "paused");
 });
 
-test("a new wish ends the pause and keeps the other wishes", async () => {
-  const wishes = new Wishes(wish({ steps: 2 }));
-  const rest = wishes.rest();
-  wishes.change({ games: 7 });
-  await rest;
-  assert.deepEqual([wishes.now.games, wishes.now.steps], [7, 2]);
+test("a new input ends the wait and keeps the other inputs", async () => {
+  const changing = new Inputs(inputs({ stepsLeft: 2 }));
+  const wait = changing.waitForChange();
+  changing.change({ targetGames: 7 });
+  await wait;
+  assert.deepEqual([changing.now.targetGames, changing.now.stepsLeft], [7, 2]);
 });

@@ -35,7 +35,7 @@ The others are about the latest game: whether it is over but neither counted nor
 side in it; and its winner.
 """
 
-_TICKETS = (1 << 32) - 1
+_PROBABILITY_UNITS = (1 << 32) - 1
 _OUTLOOK = 100
 _NOBODY = 2
 
@@ -165,7 +165,7 @@ def _chosen(game: GameArrays, n: int, n_legal: int, side: int, who: QPlayer, wor
     With probability ε it is random, else it has the greatest Q + E/100, where E is the evaluation after the action.
     """
     start, scratch, record, trajectory = game
-    explores = drawn(words, _TICKETS) < who.epsilon[0] * _TICKETS
+    explores = drawn(words, _PROBABILITY_UNITS) < who.epsilon[0] * _PROBABILITY_UNITS
     n_left = _candidates(scratch, record, n, n_legal, side, start, who.lessons, trajectory.left)
     if explores:
         return trajectory.left[drawn(words, n_left)]

@@ -16,7 +16,7 @@ from beadbox.engines.romgon.accumulator import score, spread
 from beadbox.engines.romgon.boards import RHOMBI, do, generate_legal, has_legal, in_check, load, undo, wins
 from beadbox.engines.romgon.search import place_key
 from beadbox.engines.romgon.value_search import Scratch, look, scratch_made
-from beadbox.kernels.exact_floats import TICKETS, fading, grained, squash, worth
+from beadbox.kernels.exact_floats import PROBABILITY_UNITS, fading, grained, squash, worth
 from beadbox.kernels.jit import inlined
 from beadbox.kernels.random_source import below, next_word
 from beadbox.rules.outcome import MOVE_LIMIT
@@ -200,10 +200,10 @@ def _is_flip(action: int) -> bool:
 @inlined
 def _chosen(scratch: Scratch, n_legal: int, best: int, lessons: Lessons, words: NDArray[np.uint64]) -> Any:
     """Return the index of the action in self-play: uniformly random, by softmax of the near scores, or the best."""
-    ticket = drawn(words, TICKETS)
-    if ticket < lessons.random_share * TICKETS:
+    ticket = drawn(words, PROBABILITY_UNITS)
+    if ticket < lessons.random_share * PROBABILITY_UNITS:
         return drawn(words, n_legal)
-    if ticket >= (lessons.random_share + lessons.soft_share) * TICKETS:
+    if ticket >= (lessons.random_share + lessons.soft_share) * PROBABILITY_UNITS:
         return best
     greatest = np.max(scratch.near[:n_legal])
     total = 0

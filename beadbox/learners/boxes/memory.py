@@ -13,8 +13,8 @@ from beadbox.kernels.box_learning import (
     EVERY,
     FIRST,
     LAST,
+    BoxRuleNumbers,
     LearnerArrays,
-    RuleWords,
     train_against_opponent,
     train_pair,
 )
@@ -26,9 +26,9 @@ from beadbox.policies.opponent import Opponent
 from beadbox.rules.outcome import Tally
 
 
-def rule_words(rule: BoxRule) -> RuleWords:
+def rule_numbers(rule: BoxRule) -> BoxRuleNumbers:
     """Return the rule as numbers for a kernel."""
-    return RuleWords(
+    return BoxRuleNumbers(
         win=rule.win,
         draw=rule.draw,
         loss=rule.loss,
@@ -178,7 +178,7 @@ def learner_arrays(table: BoxTable, held: BeadArrays, tally: NDArray[np.int64], 
     """Return a machine of this table as arrays for a kernel; arrays of several machines have a row for each."""
     return LearnerArrays(
         learns=int(learns),
-        rule=rule_words(table.cabinet.rule),
+        rule=rule_numbers(table.cabinet.rule),
         node_box=table.node_box,
         slot_indptr=table.slot_indptr,
         slot_box=table.slot_box,

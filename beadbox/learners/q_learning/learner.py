@@ -18,7 +18,7 @@ from beadbox.rules.chance import Random
 from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
 from beadbox.rules.outcome import Result
 
-_TICKETS = (1 << 32) - 1
+_PROBABILITY_UNITS = (1 << 32) - 1
 
 Fetch = Callable[[Sequence[str]], Mapping[str, float]]
 """Reads the values stored for these keys, or for all keys on these boards; keys without a value are left out."""
@@ -126,7 +126,7 @@ class QLearner:
         The move always passes the checks of the rule. Takes one random word, or two if it explores.
         """
         candidates = self.candidates(position)
-        if rng.below(_TICKETS) < self.epsilon * _TICKETS:
+        if rng.below(_PROBABILITY_UNITS) < self.epsilon * _PROBABILITY_UNITS:
             allowed = self._allowed(candidates)
             return Chosen(candidates, allowed[rng.below(len(allowed))], explored=True)
         return self._best(candidates)

@@ -20,7 +20,8 @@ from beadbox.rules.chance import Random
 from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
 from beadbox.rules.outcome import Result
 
-TICKETS = (1 << 32) - 1
+PROBABILITY_UNITS = (1 << 32) - 1
+"""A probability p is p times as many units: a random number below ``PROBABILITY_UNITS`` is smaller with chance p."""
 RETURN_UNITS = 1e8
 """Units in a reward of 1. Every reward with at most eight decimals is a whole number of them."""
 
@@ -83,11 +84,11 @@ class TableLearner:
         """Return the value of an entry, or the start value if it was never learnt."""
         return self.values.get(key, self.rule.start_value)
 
-    def worths(self, position: AnyPosition) -> list[float]:
+    def expected_returns(self, position: AnyPosition) -> list[float]:
         """Return the expected return of each legal move, in order: its value, or ``r + γ V`` of the board after it."""
-        return [self._worth(position, move) for move in self.game.legal_moves(position)]
+        return [self._expected_return(position, move) for move in self.game.legal_moves(position)]
 
-    def _worth(self, position: AnyPosition, move: AnyMove) -> float:
+    def _expected_return(self, position: AnyPosition, move: AnyMove) -> float:
         key = entry_key(self.game, self.rule, position, move)
         if key is not None:
             return self.rule.later_discount * self.value(key) if self.rule.of_boards else self.value(key)
@@ -101,18 +102,18 @@ class TableLearner:
         Takes two random words. This is the ε-greedy policy of section 2.2 with values of moves, and that of section 6.8
         with values of boards.
         """
-        return self.choose_among(self.worths(position), rng)
+        return self.choose_among(self.expected_returns(position), rng)
 
-    def choose_among(self, worths: Sequence[float], rng: Random) -> TableChoice:
+    def choose_among(self, expected_returns: Sequence[float], rng: Random) -> TableChoice:
         """Choose like :meth:`choose`, from the expected returns of the legal moves."""
-        explores = rng.below(TICKETS) < (self.epsilon if self.learns else 0.0) * TICKETS
-        among = range(len(worths)) if explores else _greatest(worths)
+        explores = rng.below(PROBABILITY_UNITS) < (self.epsilon if self.learns else 0.0) * PROBABILITY_UNITS
+        among = range(len(expected_returns)) if explores else _greatest(expected_returns)
         return TableChoice(among[rng.below(len(among))], explores)
 
     def policy(self, position: AnyPosition) -> Mapping[AnyMove, float]:
         """Map each legal move to its probability, without exploration."""
-        worths = self.worths(position)
-        best = _greatest(worths)
+        expected_returns = self.expected_returns(position)
+        best = _greatest(expected_returns)
         return {
             move: 1 / len(best) if index in best else 0.0 for index, move in enumerate(self.game.legal_moves(position))
         }
@@ -149,11 +150,11 @@ class TableLearner:
         gives the return. The mean of returns (``TableRule.is_mean``) is computed from their sum (:func:`mean_of`).
         """
         rule = self.rule
-        ahead = [self.value(decision.key) for decision in decisions]
+        later_values = [self.value(decision.key) for decision in decisions]
         target, steps = rule.reward(result), list[ValueStep]()
         for index in reversed(range(len(decisions))):
             if index < len(decisions) - 1:
-                target = rule.later_discount * ((1.0 - rule.reach) * ahead[index + 1] + rule.reach * target)
+                target = rule.later_discount * ((1.0 - rule.reach) * later_values[index + 1] + rule.reach * target)
             steps.append(self.correct(decisions[index].key, target))
         return steps[::-1]
 
@@ -217,8 +218,8 @@ class SeatLesson:
     def _step(self, keys: Iterable[str]) -> None:
         machine = self.machine
         if machine.learns and self.decisions:
-            ahead = max(machine.value(key) for key in keys)
-            self.steps.append(machine.correct(self.decisions[-1].key, machine.rule.later_discount * ahead))
+            later_value = max(machine.value(key) for key in keys)
+            self.steps.append(machine.correct(self.decisions[-1].key, machine.rule.later_discount * later_value))
 
 
 def mean_of(before: float, n: int, target: float) -> float:
@@ -231,6 +232,6 @@ def mean_of(before: float, n: int, target: float) -> float:
     return total / (n * RETURN_UNITS)
 
 
-def _greatest(worths: Sequence[float]) -> list[int]:
-    most = max(worths)
-    return [index for index, worth in enumerate(worths) if worth == most]
+def _greatest(expected_returns: Sequence[float]) -> list[int]:
+    best = max(expected_returns)
+    return [index for index, value in enumerate(expected_returns) if value == best]

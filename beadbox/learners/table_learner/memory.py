@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from beadbox.kernels.graph_arrays import GraphArrays
 from beadbox.kernels.random_source import RandomSource
 from beadbox.kernels.table_learning import (
-    FROZEN,
-    ITSELF,
-    LEARNS,
-    REPLIES,
+    FIXED_OPPONENT,
+    FROZEN_MACHINE,
+    LEARNING_MACHINE,
+    SELF_PLAY,
     ReplyArrays,
     TableArrays,
-    TableWords,
+    TableRuleNumbers,
     train_tables,
 )
 from beadbox.learners.choice import Decision
@@ -88,9 +88,9 @@ def replies_compile(game: AnyGame, opponent: UniformOpponent) -> ReplyArrays:
     return ReplyArrays(np.array(indptr, np.int32), np.array(edges, np.int32))
 
 
-def table_words(rule: TableRule) -> TableWords:
+def rule_numbers(rule: TableRule) -> TableRuleNumbers:
     """Return the rule as numbers for a kernel."""
-    return TableWords(
+    return TableRuleNumbers(
         off_policy=int(rule.method is Method.Q_LEARNING),
         by_visits=int(rule.step_by_visits),
         reach=float(rule.reach),
@@ -191,7 +191,7 @@ class TableMemory:
         The memory and ``rng`` are updated in place.
         """
         assert isinstance(opponent, UniformOpponent), "an engine plays no game that is small enough for a table"
-        return self._train(None, REPLIES, replies_compile(self.game, opponent), n_games, rng, side)
+        return self._train(None, FIXED_OPPONENT, replies_compile(self.game, opponent), n_games, rng, side)
 
     def train_against(
         self, opponent: TableMemory, n_games: int, rng: RandomSource, side: Side | None = None, *, opponent_learns: bool
@@ -203,13 +203,13 @@ class TableMemory:
         """
         if opponent.table.graph is not self.table.graph:
             raise ValueError(f"a machine that plays {opponent.game.name} cannot play {self.game.name}")
-        who = (ITSELF if opponent is self else LEARNS) if opponent_learns else FROZEN
-        return self._train(opponent, who, _NO_REPLIES, n_games, rng, side)
+        opponent_kind = (SELF_PLAY if opponent is self else LEARNING_MACHINE) if opponent_learns else FROZEN_MACHINE
+        return self._train(opponent, opponent_kind, _NO_REPLIES, n_games, rng, side)
 
     def _train(
         self,
         other: TableMemory | None,
-        who: int,
+        opponent_kind: int,
         replies: ReplyArrays,
         n_games: int,
         rng: RandomSource,
@@ -217,24 +217,24 @@ class TableMemory:
     ) -> Tally:
         graph, words, tally = self.table.graph, rng.to_array(), np.zeros(3, np.int64)
         seat, n_own = -1 if side is None else int(side), len(self.values)
-        theirs = self if other is None else other
-        values, visits, their_entry = self.values, self.visits, theirs.table.edge_entry
-        if theirs is not self:
-            values, visits = np.concatenate((values, theirs.values)), np.concatenate((visits, theirs.visits))
-            their_entry = np.where(their_entry < 0, their_entry, their_entry + np.int32(n_own))
-        epsilon = np.array([self.epsilon, theirs.epsilon if who == LEARNS else 0.0])
-        edge_entry = np.concatenate((self.table.edge_entry, their_entry))
-        rules = table_words(self.rule), table_words(theirs.rule)
+        opponent = self if other is None else other
+        values, visits, opponent_entry = self.values, self.visits, opponent.table.edge_entry
+        if opponent is not self:
+            values, visits = np.concatenate((values, opponent.values)), np.concatenate((visits, opponent.visits))
+            opponent_entry = np.where(opponent_entry < 0, opponent_entry, opponent_entry + np.int32(n_own))
+        epsilon = np.array([self.epsilon, opponent.epsilon if opponent_kind == LEARNING_MACHINE else 0.0])
+        edge_entry = np.concatenate((self.table.edge_entry, opponent_entry))
+        rules = rule_numbers(self.rule), rule_numbers(opponent.rule)
         limit = 0 if self.game.always_ends else graph.limit
-        players = TableArrays(limit, graph.endless, *rules, who, edge_entry, values, visits, epsilon)
+        players = TableArrays(limit, graph.endless, *rules, opponent_kind, edge_entry, values, visits, epsilon)
         arrays = GraphArrays(graph.indptr, graph.successor, graph.side)
         train_tables(n_games, seat, arrays, players, replies, words, tally)
         rng.set_array(words)
         self.epsilon = float(epsilon[0])
-        if theirs is not self:
+        if opponent is not self:
             self.values[:], self.visits[:] = values[:n_own], visits[:n_own]
-        if who == LEARNS:
-            theirs.values[:], theirs.visits[:], theirs.epsilon = values[n_own:], visits[n_own:], float(epsilon[1])
+        if opponent_kind == LEARNING_MACHINE:
+            opponent.values[:], opponent.visits[:], opponent.epsilon = values[n_own:], visits[n_own:], float(epsilon[1])
         return Tally(*map(int, tally))
 
 
@@ -243,17 +243,17 @@ def table_policy(memory: TableMemory) -> Floats:
     table, rule, graph = memory.table, memory.rule, memory.table.graph
     ended = np.where(-1 - graph.successor == graph.edge_side, rule.win_reward, rule.loss_reward)
     ended = np.where(graph.successor == DRAWN, rule.draw_reward, ended)
-    worth = np.where(table.edge_entry < 0, ended, memory.values[table.edge_entry] * table_words(rule).outlook)
+    returns = np.where(table.edge_entry < 0, ended, memory.values[table.edge_entry] * rule_numbers(rule).outlook)
     first = graph.indptr[:-1]
-    best = worth == np.repeat(np.maximum.reduceat(worth, first), np.diff(graph.indptr))
+    best = returns == np.repeat(np.maximum.reduceat(returns, first), np.diff(graph.indptr))
     share: Floats = best / np.repeat(np.add.reduceat(best, first, dtype=np.float64), np.diff(graph.indptr))
     return share
 
 
 def table_against_opponent(memory: TableMemory, side: Side, opponent: Opponent) -> Strength:
     """Return the exact results of a machine on ``side`` against a fixed opponent."""
-    theirs = opponent_policy(memory.game, opponent, reduced=True)
-    return expected(memory.table.graph, side, table_policy(memory), theirs)
+    policy = opponent_policy(memory.game, opponent, reduced=True)
+    return expected(memory.table.graph, side, table_policy(memory), policy)
 
 
 def table_against_table(memory: TableMemory, side: Side, other: TableMemory) -> Strength:

@@ -87,5 +87,5 @@ class TableState(LearnerState):
         return ContestPlayer(frozen, frozen)
 
     def values(self, position: AnyPosition) -> dict[AnyMove, float]:
-        worths = self.memory.readable().worths(position)
-        return dict(zip(self.memory.game.legal_moves(position), worths, strict=True))
+        returns = self.memory.readable().expected_returns(position)
+        return dict(zip(self.memory.game.legal_moves(position), returns, strict=True))

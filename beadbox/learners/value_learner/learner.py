@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from beadbox import field_text
 from beadbox.engines.position_values import Learnt, Look, PartGroup, Valuer
 from beadbox.engines.registry import engine_of
-from beadbox.kernels.exact_floats import MOST, TICKETS, fading, grained, squash, worth
+from beadbox.kernels.exact_floats import MOST, PROBABILITY_UNITS, fading, grained, squash, worth
 from beadbox.learners.value_learner.rule import ValueRule
 from beadbox.rules.chance import Random
 from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
@@ -191,10 +191,10 @@ class ValueLearner:
         """Choose a move while learning. Takes one random word, or two for a random or soft move."""
         rule = self.rule
         found = self.valuer.look(self.game, position, self.training_player)
-        ticket, index = rng.below(TICKETS), found.best
-        if ticket < rule.random_share * TICKETS:
+        ticket, index = rng.below(PROBABILITY_UNITS), found.best
+        if ticket < rule.random_share * PROBABILITY_UNITS:
             index = rng.below(len(found.moves))
-        elif ticket < (rule.random_share + rule.soft_share) * TICKETS:
+        elif ticket < (rule.random_share + rule.soft_share) * PROBABILITY_UNITS:
             index = _drawn(found.near, rule.temperature, rng)
         turn = Turn(position, worth(found.score, rule.value_discount), index == found.best)
         return turn, found.moves[index]

@@ -70,7 +70,9 @@ def _decisions_before(live: LiveMatch, side: Side, learner: TableLearner) -> lis
 
 def candidates(learner: TableLearner, position: AnyPosition) -> tuple[Candidate, ...]:
     """Return every legal move with its expected value; the key of a move that ends the game may be empty."""
-    moves = zip(learner.game.legal_moves(position), learner.keys(position), learner.worths(position), strict=True)
+    moves = zip(
+        learner.game.legal_moves(position), learner.keys(position), learner.expected_returns(position), strict=True
+    )
     return tuple(Candidate(move, key or "", worth, 0.0) for move, key, worth in moves)
 
 

@@ -352,8 +352,10 @@ class TestAdvice:
         assert {view["move"]: view["probability"] for view in answer["candidateMoves"]} == chances
         assert answer["box"] is None
         view = api_with(None).get(f"/api/machines/{one.pk}/values/X...O....").json()
-        worths = dict(zip(map(GAME.format_move, GAME.legal_moves(position)), readable.worths(position), strict=True))
-        assert {move["move"]: move["total"] for move in view["moves"]} == worths
+        returns = dict(
+            zip(map(GAME.format_move, GAME.legal_moves(position)), readable.expected_returns(position), strict=True)
+        )
+        assert {move["move"]: move["total"] for move in view["moves"]} == returns
         assert {move["move"] for move in view["moves"] if move["best"]} == {
             m for m, chance in chances.items() if chance
         }

@@ -11,7 +11,7 @@ from django.test import Client
 
 from beadbox.learners.boxes.training_config import Cohort, TrainingConfig
 from beadbox.learners.built_in import HOUSE, HouseMachine
-from beadbox.learners.recorded import FOLDER, Recorded, file_of, recorded
+from beadbox.learners.recorded import FOLDER, RecordedTraining, file_of, read_recorded_training
 from beadbox.rules.outcome import Side
 from learning.models import Machine, TrainingRun
 from learning.services.house import house_machine_ensure
@@ -37,15 +37,15 @@ def test_the_command_reproduces_the_files(tmp_path: Path) -> None:
 
 @each_house_machine
 def test_each_file_has_the_current_recipe(house: HouseMachine) -> None:
-    found = recorded(house)
+    found = read_recorded_training(house)
     assert found is not None
     assert found.text().encode() == texts(FOLDER)[file_of(house).name]
-    assert Recorded.read(found.text()) == found
-    assert recorded(replace(house, seed=house.seed + 1)) is None, "it follows from something else"
+    assert RecordedTraining.read(found.text()) == found
+    assert read_recorded_training(replace(house, seed=house.seed + 1)) is None, "a file of another seed was read"
 
 
 def rows(machine: Machine) -> list[object]:
-    """All rows of a machine's memory and training, without chunks and times."""
+    """Return all rows of a machine's memory and training, without chunks and times."""
     run = machine.runs.get()
     fields = ("status", "games_done", "n_wins", "n_draws", "n_losses", "n_left_out", "random_state", "error")
     totals = ("n_games", "n_wins", "n_draws", "n_losses", "n_removed", "epsilon", "n_values")
@@ -64,7 +64,7 @@ def rows(machine: Machine) -> list[object]:
 def train_by_worker(house: HouseMachine, monkeypatch: pytest.MonkeyPatch) -> list[object]:
     """The same rows for a machine that a worker trains."""
     with monkeypatch.context() as patched:
-        patched.setattr("learning.services.house.recorded", lambda house: None)
+        patched.setattr("learning.services.house.read_recorded_training", lambda house: None)
         machine, run = house_machine_ensure(house)
         assert run is not None
         claimed = RUNS.claim(run.pk)
