@@ -61,8 +61,8 @@ def python_licences() -> dict[str, str]:
 def missing(lock: str, found: Iterable[str]) -> list[str]:
     """Return the packages of a lock's text that this machine should have and does not have."""
     locked = PACKAGE.findall(lock)
-    wanted = {canonicalize_name(name) for name, marker in locked if not marker or Marker(marker).evaluate()}
-    return sorted(wanted - {canonicalize_name(name) for name in found})
+    required = {canonicalize_name(name) for name, marker in locked if not marker or Marker(marker).evaluate()}
+    return sorted(required - {canonicalize_name(name) for name in found})
 
 
 def npm_licences() -> dict[str, str]:

@@ -167,17 +167,17 @@ class Experiment(ABC, Generic[PartT]):
     parameters: tuple[Parameter, ...]
     default_seed: int = 1
 
-    def settings(self, given: Mapping[str, object]) -> dict[str, int]:
+    def settings(self, values: Mapping[str, object]) -> dict[str, int]:
         """Return all parameters with their given values or their defaults.
 
         Raises:
             ParameterError: a parameter is unknown, no integer, or out of range.
         """
         known = {parameter.name: parameter for parameter in self.parameters}
-        for name in given:
+        for name in values:
             if name not in known:
                 raise ParameterError(str(name), field_text.unknown_field(known))
-        return {name: _checked(parameter, given.get(name, parameter.default)) for name, parameter in known.items()}
+        return {name: _checked(parameter, values.get(name, parameter.default)) for name, parameter in known.items()}
 
     def run(
         self, settings: Mapping[str, int], seed: int, progress: Progress, found: list[PartT] | None = None

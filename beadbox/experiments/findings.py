@@ -47,10 +47,10 @@ def tolerance(unit: str, low: float | None, high: float | None) -> str:
     return f"{' to '.join(edges)} counts as the same"
 
 
-def agreement(figure: Figure, whose: str) -> tuple[str, ...]:
+def agreement(figure: Figure, source: str) -> tuple[str, ...]:
     """Return sentences that compare a figure with the published one; none if they cannot be compared."""
     if figure.published is None or figure.agrees is None:
         return ()
     same = tolerance(figure.unit, figure.published.low, figure.published.high)
     verdict = "agrees: its interval reaches" if figure.agrees else "differs: its interval does not reach"
-    return (f"{whose} is {figure.published.words}{same and '; '}{same}. Our figure {verdict} there.",)
+    return (f"{source} is {figure.published.words}{same and '; '}{same}. Our figure {verdict} there.",)

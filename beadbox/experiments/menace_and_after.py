@@ -39,15 +39,15 @@ LESSONS: tuple[tuple[str, Side, str], ...] = (
 """Game, seat and teacher of each lesson. The first seat of hexapawn is left out: it always loses against good play."""
 SEATS = {Side.FIRST: "Moves first", Side.SECOND: "Moves second"}
 N_GAMES = 1000
-"""Games after which the strength of MENACE is the mark that other learners must reach."""
-N_MARK = 1000
-"""Default number of MENACEs that define the mark by their mean strength."""
+"""Games after which MENACE has the strength that other learners must reach."""
+N_MENACES = 1000
+"""Default number of MENACEs. Other learners must reach their mean strength."""
 POINTS = 30
 """Number of steps on the horizontal axis of a chart."""
 
 HEADLINE = "td-boards"
 """Preset of the method that the figures compare with MENACE."""
-TRIED: Mapping[tuple[str, Side, str], str] = {
+TRIAL_GAMES: Mapping[tuple[str, Side, str], str] = {
     (NOUGHTS, Side.FIRST, "random"): "300",
     (NOUGHTS, Side.SECOND, "random"): "1,000",
     (NOUGHTS, Side.FIRST, "win-block"): "100",
@@ -66,7 +66,8 @@ class Learners:
     """The results of all machines of one preset in one seat with one teacher.
 
     Attributes:
-        points: ``(n_machines, n_marks, 3) float64``, exact points of each machine at each mark against each teacher.
+        points: ``(n_machines, n_marks, 3) float64``, exact points of each machine against each teacher. A mark is a
+            number of games after which machines are measured.
         worst: ``(n_machines,) float64``, exact points against the best response after :data:`N_GAMES` games.
     """
 
@@ -93,8 +94,8 @@ class Lesson:
     """The results of all learners of one game, seat and teacher.
 
     Attributes:
-        menace: ``(n_machines, 4) float64``, exact points of the MENACEs that define the mark, after :data:`N_GAMES`
-            games: against each of the three teachers, and against the best response.
+        menace: ``(n_machines, 4) float64``, exact points of the MENACEs after :data:`N_GAMES` games, against each of
+            the three teachers and against the best response. Other learners must reach the means.
     """
 
     game: str
@@ -111,17 +112,17 @@ class Lesson:
         return f"{seat}, taught by {TEACHERS[self.teacher]}"
 
     @property
-    def by_teacher(self) -> slice:
+    def own_teacher(self) -> slice:
         """The slice of points that selects the lesson's own teacher."""
         index = list(TEACHERS).index(self.teacher)
         return slice(index, index + 1)
 
     @cached_property
-    def wanted(self) -> NDArray[np.float64]:
-        """The marks, ``(3, 3)``: a row for each teacher with MENACE's mean points and the edges of its interval."""
+    def required_points(self) -> NDArray[np.float64]:
+        """``(3, 3)``: for each teacher, MENACE's mean points and the lower and upper edge of their interval."""
         return np.array([mean_interval(column) for column in self.menace[:, : len(TEACHERS)].T.tolist()])
 
-    def then(self, preset: str) -> NDArray[np.float64]:
+    def final_points(self, preset: str) -> NDArray[np.float64]:
         """Return the points of all machines of a preset after :data:`N_GAMES` games: ``(n_machines, 4)``."""
         if preset == MENACE:
             return self.menace
@@ -129,13 +130,14 @@ class Lesson:
         return np.column_stack([learners.points[:, self.marks.index(N_GAMES)], learners.worst])
 
     def games(self, preset: str, against: slice) -> tuple[float | None, float | None, float | None]:
-        """Return the median of games until a machine reaches the marks of all teachers in a slice, with its interval.
+        """Return the median of games until a machine has the required points against the teachers of a slice.
 
-        The lower edge of the interval is that of the median for the lower edges of the marks. The upper edge is that
-        for the upper edges of the marks.
+        It comes with the edges of its interval. The lower edge is computed for the lower edges of the required points,
+        and the upper edge for their upper edges.
         """
         (middle, _, _), (_, low, _), (_, _, high) = (
-            median_interval(self.learners[preset].reached(self.marks, wanted, against)) for wanted in self.wanted.T
+            median_interval(self.learners[preset].reached(self.marks, required_points, against))
+            for required_points in self.required_points.T
         )
         return middle, low, high
 
@@ -188,7 +190,7 @@ class MenaceAndAfter(Experiment[Sequence[object]]):
     parameters: tuple[Parameter, ...] = (
         Parameter("machines", "How many machines of each kind", default=30, low=5, high=100),
         Parameter("games", "Games each of them plays at most", default=3000, low=N_GAMES, high=10_000),
-        Parameter("mark", "How many MENACEs set the mark", default=N_MARK, low=20, high=5000),
+        Parameter("mark", "How many MENACEs set the mark", default=N_MENACES, low=20, high=5000),
     )
 
     def n_parts(self, settings: Mapping[str, int]) -> int:
@@ -219,7 +221,7 @@ class MenaceAndAfter(Experiment[Sequence[object]]):
         return Result(
             figures=tuple(_figure(lesson) for lesson in lessons),
             charts=tuple(_chart(lesson) for lesson in lessons),
-            tables=(_table_taught(lessons), _table_everybody(lessons), _table_then(lessons)),
+            tables=(_table_own_teacher(lessons), _table_all_teachers(lessons), _table_after_n_games(lessons)),
             findings=_findings(lessons),
         )
 
@@ -282,15 +284,15 @@ def _short(preset: str) -> str:
 
 def _figure(lesson: Lesson) -> Figure:
     label = f"{lesson.title}: games until {_name(HEADLINE)} has MENACE’s points against its teacher"
-    return Figure(label, Unit.GAMES, *lesson.games(HEADLINE, lesson.by_teacher))
+    return Figure(label, Unit.GAMES, *lesson.games(HEADLINE, lesson.own_teacher))
 
 
 def _chart(lesson: Lesson) -> Chart:
     lines = []
     for preset, learners in lesson.learners.items():
-        taught = learners.points[:, :, lesson.by_teacher].mean(axis=2)
-        low, high = np.quantile(taught, (0.1, 0.9), axis=0)
-        lines.append(Line(_name(preset), taught.mean(axis=0).tolist(), low.tolist(), high.tolist()))
+        own_teacher_points = learners.points[:, :, lesson.own_teacher].mean(axis=2)
+        low, high = np.quantile(own_teacher_points, (0.1, 0.9), axis=0)
+        lines.append(Line(_name(preset), own_teacher_points.mean(axis=0).tolist(), low.tolist(), high.tolist()))
     return Chart(
         "-".join((*([] if lesson.game == NOUGHTS else [lesson.game]), lesson.teacher, lesson.side.name.lower())),
         f"{lesson.title}: points against the teacher, exact",
@@ -303,42 +305,42 @@ def _chart(lesson: Lesson) -> Chart:
     )
 
 
-def _table_taught(lessons: Sequence[Lesson]) -> Table:
+def _table_own_teacher(lessons: Sequence[Lesson]) -> Table:
     rows = [
         (
             lesson.title,
-            _mean(*lesson.wanted[lesson.by_teacher][0].tolist()),
-            *(_games(lesson, preset, lesson.by_teacher) for preset in LEARNERS),
+            _mean(*lesson.required_points[lesson.own_teacher][0].tolist()),
+            *(_games(lesson, preset, lesson.own_teacher) for preset in LEARNERS),
         )
         for lesson in lessons
     ]
-    heads = ("", f"MENACE’s points after {N_GAMES:,} games", *map(_name, LEARNERS))
-    return Table("Games until it gets as many points against its teacher (median)", heads, rows)
+    headings = ("", f"MENACE’s points after {N_GAMES:,} games", *map(_name, LEARNERS))
+    return Table("Games until it gets as many points against its teacher (median)", headings, rows)
 
 
-def _table_everybody(lessons: Sequence[Lesson]) -> Table:
+def _table_all_teachers(lessons: Sequence[Lesson]) -> Table:
     rows = [
         (
             lesson.title,
             *(_games(lesson, preset, slice(None)) for preset in LEARNERS),
-            TRIED.get((lesson.game, lesson.side, lesson.teacher), "–"),
+            TRIAL_GAMES.get((lesson.game, lesson.side, lesson.teacher), "–"),
         )
         for lesson in lessons
     ]
-    heads = ("", *map(_name, LEARNERS), f"{_name(HEADLINE)} in our first trial")
-    return Table("Games until it gets as many points against all three (median)", heads, rows)
+    headings = ("", *map(_name, LEARNERS), f"{_name(HEADLINE)} in our first trial")
+    return Table("Games until it gets as many points against all three (median)", headings, rows)
 
 
-def _table_then(lessons: Sequence[Lesson]) -> Table:
+def _table_after_n_games(lessons: Sequence[Lesson]) -> Table:
     rows = []
     for lesson in lessons:
         for preset in LEARNERS:
-            cells = (_mean(*mean_interval(column)) for column in lesson.then(preset).T.tolist())
+            cells = (_mean(*mean_interval(column)) for column in lesson.final_points(preset).T.tolist())
             rows.append((f"{lesson.title}: {_name(preset)}", *cells))
-    heads = ("", *(f"against {name}" for name in TEACHERS.values()), "against the opponent that beats it most often")
-    n_menace, n = (len(lessons[0].then(preset)) for preset in (MENACE, HEADLINE))
-    whose = f"the mean of {n_menace:,} MENACEs and of {n:,} machines of each other kind"
-    return Table(f"Points in a game after {N_GAMES:,} games, {whose}", heads, rows)
+    headings = ("", *(f"against {name}" for name in TEACHERS.values()), "against the opponent that beats it most often")
+    n_menace, n = (len(lessons[0].final_points(preset)) for preset in (MENACE, HEADLINE))
+    samples = f"the mean of {n_menace:,} MENACEs and of {n:,} machines of each other kind"
+    return Table(f"Points in a game after {N_GAMES:,} games, {samples}", headings, rows)
 
 
 def _mean(mean: float, low: float, high: float) -> str:
@@ -350,49 +352,49 @@ def _findings(lessons: Sequence[Lesson]) -> tuple[str, ...]:
     sentences, n = [], len(lessons)
     for preset in TABLE_PRESETS:
         name = _short(preset)
-        ahead, behind = _compared(lessons, preset, taught=True)
-        sentences.append(f"{name} needs clearly fewer games than MENACE in {len(ahead)} of {n} lessons.")
-        by_median = sorted(lessons, key=lambda lesson: finite(lesson.games(preset, lesson.by_teacher)[0]))
+        with_fewer, with_more = _compared(lessons, preset, own_teacher_only=True)
+        sentences.append(f"{name} needs clearly fewer games than MENACE in {len(with_fewer)} of {n} lessons.")
+        by_median = sorted(lessons, key=lambda lesson: finite(lesson.games(preset, lesson.own_teacher)[0]))
         for words, lesson in (("Fewest", by_median[0]), ("Most", by_median[-1])):
             sentences.append(f"{words}: {_median(lesson, preset)} ({lesson.title}).")
-        for lesson in behind:
+        for lesson in with_more:
             sentences += [f"{lesson.title}: {_short(slug)}, {_median(lesson, slug)}." for slug in (preset, MENACE)]
-        ahead, behind = _compared(lessons, preset, taught=False)
-        fewer = f"clearly fewer games in {len(ahead)} lessons and clearly more in {len(behind)}"
+        with_fewer, with_more = _compared(lessons, preset, own_teacher_only=False)
+        fewer = f"clearly fewer games in {len(with_fewer)} lessons and clearly more in {len(with_more)}"
         sentences.append(f"Against all three opponents {name} needs {fewer}.")
     for lesson in lessons:
         if lesson.game == HEXAPAWN:
-            n_perfect = sum(bool(lesson.then(preset)[:, -1].min() > 1 - ROUNDING) for preset in LEARNERS)
+            n_perfect = sum(bool(lesson.final_points(preset)[:, -1].min() > 1 - ROUNDING) for preset in LEARNERS)
             claim = f"in {n_perfect} of {len(LEARNERS)} methods no machine makes mistakes after {N_GAMES:,} games"
             sentences.append(f"{lesson.title}: {claim}.")
     return tuple(sentences)
 
 
-def _compared(lessons: Sequence[Lesson], preset: str, *, taught: bool) -> tuple[list[Lesson], list[Lesson]]:
+def _compared(lessons: Sequence[Lesson], preset: str, *, own_teacher_only: bool) -> tuple[list[Lesson], list[Lesson]]:
     """Return the lessons in which a method needs clearly fewer games than MENACE, and those with clearly more.
 
-    If ``taught``, only points against the lesson's teacher count, else those against all three teachers.
+    If ``own_teacher_only``, only points against the lesson's teacher count, else those against all three teachers.
     """
-    ahead, behind = [], []
+    with_fewer, with_more = [], []
     for lesson in lessons:
-        against = lesson.by_teacher if taught else slice(None)
+        against = lesson.own_teacher if own_teacher_only else slice(None)
         (_, low, high), (_, menace_low, menace_high) = (lesson.games(learner, against) for learner in (preset, MENACE))
         if finite(high) < finite(menace_low):
-            ahead.append(lesson)
+            with_fewer.append(lesson)
         elif finite(low) > finite(menace_high):
-            behind.append(lesson)
-    return ahead, behind
+            with_more.append(lesson)
+    return with_fewer, with_more
 
 
 def _median(lesson: Lesson, preset: str) -> str:
     """Return the median of the games that a method needs, with its interval, as text for a sentence."""
-    middle, low, high = lesson.games(preset, lesson.by_teacher)
+    middle, low, high = lesson.games(preset, lesson.own_teacher)
     games = f"over {lesson.marks[-1]:,}" if middle is None else number(middle)
     bounds = f", {interval(low, high)}" if low is not None else ""
     return f"median {games} games{bounds}"
 
 
 def _games(lesson: Lesson, preset: str, against: slice) -> str:
-    never = f"over {lesson.marks[-1]:,}"
-    middle, low, high = (never if number is None else f"{number:,g}" for number in lesson.games(preset, against))
-    return never if low == never else f"{middle} ({low} to {high})"
+    no_median = f"over {lesson.marks[-1]:,}"
+    middle, low, high = (no_median if number is None else f"{number:,g}" for number in lesson.games(preset, against))
+    return no_median if low == no_median else f"{middle} ({low} to {high})"

@@ -100,14 +100,14 @@ def best_response_loops(
             if side[node] == machine_side:
                 continue
             if home[node] < 0:
-                chosen = wanted = indptr[node]
+                chosen = best_edge = indptr[node]
                 for edge in range(indptr[node], indptr[node + 1]):
                     if policy[edge] > 0.0:
                         chosen = edge
-                    if worth[edge] < worth[wanted]:
-                        wanted = edge
-                if worth[wanted] < worth[chosen] - TOLERANCE:
-                    policy[chosen], policy[wanted] = 0.0, 1.0
+                    if worth[edge] < worth[best_edge]:
+                        best_edge = edge
+                if worth[best_edge] < worth[chosen] - TOLERANCE:
+                    policy[chosen], policy[best_edge] = 0.0, 1.0
                     improved = True
                 continue
             for edge in range(indptr[node], indptr[node + 1]):

@@ -48,9 +48,9 @@ def compile_once(kernel: Any, args: tuple[Any, ...]) -> None:
     if folder is None:
         return
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / f"{kernel.py_func.__module__}.lock").open("w") as held:
+    with (folder / f"{kernel.py_func.__module__}.lock").open("w") as lock_file:
         if sys.platform != "win32":
-            fcntl.flock(held, fcntl.LOCK_EX)
+            fcntl.flock(lock_file, fcntl.LOCK_EX)
         kernel.compile(tuple(map(kernel.typeof_pyval, args)))
 
 

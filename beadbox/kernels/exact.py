@@ -57,12 +57,12 @@ def best_reply(
     n_nodes = len(side)
     value = np.zeros((n_nodes, N_RESULTS))
     for node in range(n_nodes - 1, -1, -1):
-        ours = side[node] == machine_side
+        is_own_node = side[node] == machine_side
         worst, reply = 2.0, indptr[node]
         played = False
         for edge in range(indptr[node], indptr[node + 1]):
             after = successor[edge]
-            if ours:
+            if is_own_node:
                 p = probability[edge]
                 played = played or p > 0.0
                 if after < 0:
@@ -77,7 +77,7 @@ def best_reply(
                     score = value[after, machine_side] + 0.5 * value[after, 2]
                 if score < worst:
                     worst, reply = score, edge
-        if not ours:
+        if not is_own_node:
             after = successor[reply]
             if after < 0:
                 value[node, -1 - after] = 1.0

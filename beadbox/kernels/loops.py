@@ -166,7 +166,7 @@ def _iterate(inside: Inside, value: NDArray[np.float64], nodes: NDArray[np.int32
     n, undecided = len(nodes), N_RESULTS
     reached = np.zeros((n, N_RESULTS + 1))
     reached[:, undecided] = 1.0
-    most_before = 1.0
+    previous_max = 1.0
     for iteration in range(MAX_ITERATIONS):
         for at in range(n - 1, -1, -1):
             # Numbers stay in registers; with an array this would take twice as long.
@@ -183,14 +183,16 @@ def _iterate(inside: Inside, value: NDArray[np.float64], nodes: NDArray[np.int32
             reached[at, 2], reached[at, 3] = ends[2] + drawn, ends[3] + endless
             reached[at, undecided] = left
         if iteration % ITERATIONS_PER_CHECK == 0:
-            most = reached[:, undecided].max()
-            if most <= MAX_UNDECIDED:
+            max_undecided = reached[:, undecided].max()
+            if max_undecided <= MAX_UNDECIDED:
                 value[nodes] = reached[:, :N_RESULTS]
                 return True
-            n_checks = np.log(MAX_UNDECIDED / most) / np.log(most / most_before) if most < most_before else np.inf
+            n_checks = np.inf
+            if max_undecided < previous_max:
+                n_checks = np.log(MAX_UNDECIDED / max_undecided) / np.log(max_undecided / previous_max)
             if iteration > 2 * ITERATIONS_PER_CHECK and iteration + n_checks * ITERATIONS_PER_CHECK > MAX_ITERATIONS:
                 return False
-            most_before = most
+            previous_max = max_undecided
     return False
 
 
@@ -259,12 +261,12 @@ def visit_loops(
     n_nodes = len(indptr) - 1
     ever = np.zeros(n_nodes)
     before, after_move = np.zeros(n_nodes), np.zeros(n_nodes)
-    for wanted in range(n_nodes):
+    for target in range(n_nodes):
         before[:] = 0.0
         before[0] = 1.0
         for _ in range(n_plies):
-            ever[wanted] += before[wanted]
-            before[wanted] = 0.0
+            ever[target] += before[target]
+            before[target] = 0.0
             after_move[:] = 0.0
             left = 0.0
             for node in range(n_nodes):

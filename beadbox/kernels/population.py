@@ -27,7 +27,7 @@ class MeasureArrays(NamedTuple):
     """``(n_edges,)``: 1 for a move of the machine that needs no box."""
     when_empty: NDArray[np.int32]
     """``(n_slots,)``: weights that stand for the beads of an empty box of the machine."""
-    theirs: NDArray[np.float64]
+    opponent_policies: NDArray[np.float64]
     """``(n_opponents, n_edges)``: the policy of each opponent."""
     limit: int
     """Plies after which a game stops."""
@@ -88,7 +88,11 @@ def measure(
     ``policy`` is overwritten, except the 1 for each forced move of the machine.
     """
     indptr, successor, side = measures.graph
-    theirs, machine_side, n_opponents = measures.theirs, measures.machine_side, len(measures.theirs)
+    opponent_policies, machine_side, n_opponents = (
+        measures.opponent_policies,
+        measures.machine_side,
+        len(measures.opponent_policies),
+    )
     if n_opponents + measures.worst == 0:
         return
     fill_policy(learner.slot_indptr, learner.slot_edge, measures.when_empty, learner.beads, learner.totals, policy)
@@ -96,7 +100,7 @@ def measure(
         for node in range(len(side)):
             if side[node] != machine_side:
                 for edge in range(indptr[node], indptr[node + 1]):
-                    policy[edge] = theirs[opponent, edge]
+                    policy[edge] = opponent_policies[opponent, edge]
         if measures.loops != 0:
             found[opponent] = evaluate_loops(indptr, successor, side, policy)[0]
         else:

@@ -22,7 +22,7 @@ UNITS = 1e8
 WIN, DRAW, LOSS = 0, 1, 2
 DRAWN = -3
 FIXED_OPPONENT, FROZEN_MACHINE, LEARNING_MACHINE, SELF_PLAY = 0, 1, 2, 3
-"""Kinds of the other player."""
+"""Kinds of the other player in a training game."""
 
 
 class TableRuleNumbers(NamedTuple):

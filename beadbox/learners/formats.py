@@ -10,7 +10,7 @@ from beadbox.learners.boxes.exchange import csv_table, hexapawn_rl, matchbox_ai,
 from beadbox.learners.boxes.exchange.document import MachineData
 from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.exchange import json_text
-from beadbox.learners.exchange.document import FORMAT, Document, Wanted, name_or, name_require
+from beadbox.learners.exchange.document import FORMAT, Document, ImportOptions, name_or, name_require
 from beadbox.learners.exchange.errors import ExchangeError
 from beadbox.learners.exchange.file_text import text_of
 from beadbox.learners.registry import STATES, rule_read
@@ -30,8 +30,8 @@ Arguments: the file, game, rule, head, and whether the file may be larger than t
 outside the library adds its reader when it is registered (``learning/kinds``)."""
 
 
-def native_load(text: str, wanted: Wanted) -> Document:
-    """Return the machine in a native file. The file sets rule, game and side; of ``wanted`` only name and size count.
+def native_load(text: str, options: ImportOptions) -> Document:
+    """Return the machine in a native file. The file sets rule, game and side; of ``options`` only name and size count.
 
     Raises:
         ExchangeError: the file is invalid.
@@ -53,13 +53,13 @@ def native_load(text: str, wanted: Wanted) -> Document:
     except UnsuitedRuleError as error:
         raise ExchangeError(f"rule.{error.field}", error.code, problem=error.problem) from None
     kept: dict[str, Any] = {
-        "name": name_or(head.name, wanted) or f"Imported: {game.name}",
+        "name": name_or(head.name, options) or f"Imported: {game.name}",
         "description": head.description,
         "preset": head.preset,
         "learns": head.learns,
         "random_state": head.random_state,
     }
-    return READERS[rule.kind](fields, game, rule, kept, wanted.any_size)
+    return READERS[rule.kind](fields, game, rule, kept, options.any_size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Format:
     suffix: str
     media_type: str
     dump: Callable[[MachineData], str]
-    load: Callable[[str, Wanted], Document]
+    load: Callable[[str, ImportOptions], Document]
 
 
 FORMATS: dict[str, Format] = {
@@ -131,7 +131,7 @@ def format_get(slug: str) -> Format:
     return FORMATS[slug]
 
 
-def machine_read(content: bytes, wanted: Wanted, slug: str = "") -> Document:
+def machine_read(content: bytes, options: ImportOptions, slug: str = "") -> Document:
     """Return the machine in a file; without a ``slug`` the format follows from the file itself.
 
     Raises:
@@ -139,10 +139,10 @@ def machine_read(content: bytes, wanted: Wanted, slug: str = "") -> Document:
     """
     from beadbox.learners.exchange import schemas  # only when a file is read
 
-    schemas.read(schemas.Named, {"name": wanted.name})
-    name_require(wanted.name)
-    text = text_of(content, any_size=wanted.any_size)
-    return (format_get(slug) if slug else _format_of(text)).load(text, wanted)
+    schemas.read(schemas.Named, {"name": options.name})
+    name_require(options.name)
+    text = text_of(content, any_size=options.any_size)
+    return (format_get(slug) if slug else _format_of(text)).load(text, options)
 
 
 def _format_of(text: str) -> Format:

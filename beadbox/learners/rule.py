@@ -106,25 +106,25 @@ _PLAIN: dict[Any, tuple[Any, str]] = {
 """The JSON type of a field's type, and the sentence that asks for it."""
 
 
-def _field_read(name: str, wanted: Any, value: Any) -> Any:
-    if wanted in _PLAIN:
-        types, words = _PLAIN[wanted]
+def _field_read(name: str, field_type: Any, value: Any) -> Any:
+    if field_type in _PLAIN:
+        types, words = _PLAIN[field_type]
         # bool is an int in Python; a rule with "true" beads is a mistake, not one bead.
-        if not isinstance(value, types) or (isinstance(value, bool) and wanted is not bool):
+        if not isinstance(value, types) or (isinstance(value, bool) and field_type is not bool):
             raise RuleError(name, field_text.rather(words, repr(value)))
-        return _finite(name, value) if wanted is float else value
-    if isinstance(wanted, UnionType):  # a number or none
+        return _finite(name, value) if field_type is float else value
+    if isinstance(field_type, UnionType):  # a number or none
         return None if value is None else _field_read(name, int, value)
-    if get_origin(wanted) is tuple:
+    if get_origin(field_type) is tuple:
         if not isinstance(value, list | tuple):
             raise RuleError(name, field_text.rather(field_text.WHOLE_NUMBERS, repr(value)))
         if len(value) > 64:
             raise RuleError(name, f"Please give at most 64 numbers, not {len(value)}.")
         return tuple(_field_read(name, int, item) for item in value)
     try:
-        return wanted(value)
+        return field_type(value)
     except ValueError:
-        raise RuleError(name, field_text.one_of(wanted)) from None
+        raise RuleError(name, field_text.one_of(field_type)) from None
 
 
 def _finite(name: str, value: float) -> float:

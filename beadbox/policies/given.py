@@ -73,21 +73,23 @@ def checked(policy: Policy, game: AnyGame, position: AnyPosition) -> dict[AnyMov
         PolicyError: the policy gives no dictionary, a probability is no number from 0 to 1, or they do not sum to 1.
     """
     text = game.encode(position)
-    given = policy.probabilities(text)
-    if not isinstance(given, Mapping):
-        raise PolicyError(f"The policy gives {given!r} in {text!r}. Give a dictionary of moves and probabilities.")
+    probabilities = policy.probabilities(text)
+    if not isinstance(probabilities, Mapping):
+        raise PolicyError(
+            f"The policy gives {probabilities!r} in {text!r}. Give a dictionary of moves and probabilities."
+        )
     legal = {game.format_move(move): move for move in game.legal_moves(position)}
-    for name, chance in given.items():
+    for name, chance in probabilities.items():
         if name not in legal:
             raise IllegalMoveError(f"The policy gives {name!r} in {text!r}. The legal moves: {', '.join(legal)}.")
         if isinstance(chance, bool) or not isinstance(chance, int | float | np.floating | np.integer):
             raise PolicyError(f"The policy gives {name!r} the probability {chance!r} in {text!r}. Give a number.")
         if not isfinite(chance) or not 0.0 <= chance <= 1.0 + SUM_TOLERANCE:
             raise PolicyError(f"The policy gives {name!r} the probability {chance} in {text!r}. Give 0 to 1.")
-    total = sum(map(float, given.values()))
+    total = sum(map(float, probabilities.values()))
     if abs(total - 1.0) > SUM_TOLERANCE:
         raise PolicyError(f"The probabilities in {text!r} sum to {total:.12g}. They have to sum to 1.")
-    return {move: float(given.get(name, 0.0)) for name, move in legal.items()}
+    return {move: float(probabilities.get(name, 0.0)) for name, move in legal.items()}
 
 
 @dataclass(frozen=True)

@@ -96,5 +96,5 @@ class PerfectFastOpponent(UniformOpponent):
         distances = {move: distance for move, (value, distance) in values.items() if value == best}
         if best == 0:
             return tuple(distances)
-        wanted = min(distances.values()) if best > 0 else max(distances.values())
-        return tuple(move for move, distance in distances.items() if distance == wanted)
+        best_distance = min(distances.values()) if best > 0 else max(distances.values())
+        return tuple(move for move, distance in distances.items() if distance == best_distance)

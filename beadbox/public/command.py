@@ -114,14 +114,14 @@ def _side_words(game: bb.Game, side: bb.Side | None) -> str:
 def _play(options: argparse.Namespace) -> None:
     against = _player(options.against)
     game = _game_of(options.game, against)
-    wanted = None if options.side is None else side_of(options.side, game).other
-    theirs = seats(against, "random", game, wanted)
-    ours = bb.Side.FIRST if theirs is None else theirs.other
+    opponent_side = None if options.side is None else side_of(options.side, game).other
+    opponent_seat = seats(against, "random", game, opponent_side)
+    own_side = bb.Side.FIRST if opponent_seat is None else opponent_seat.other
     rng = RandomSource(seed_checked(options.seed))
     mover = player_of(against, game).played.mover(game.rules)
     position, moves, resigned = game.start, list[str](), None
     while (outcome := game.outcome(position)) is None and resigned is None:
-        if game.side_to_move(position) is ours:
+        if game.side_to_move(position) is own_side:
             options.people.write(f"\n{board_text(game, position)}\n")
             move = _asked(options, game, position)
         else:

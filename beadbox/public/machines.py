@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from beadbox.errors import BeadboxError, FileError, UnsupportedError
 from beadbox.kernels.random_source import RandomSource
-from beadbox.learners.exchange.document import Document, Wanted
+from beadbox.learners.exchange.document import Document, ImportOptions
 from beadbox.learners.formats import machine_read
 from beadbox.learners.preset import Preset
 from beadbox.learners.presets import ALL_PRESETS, presets_of
@@ -279,18 +279,18 @@ class Machine(Learner):
 
     def _train_against(self, opponent: Machine, n_games: int, both_learn: bool) -> Tally:
         meets_itself = opponent is self
-        theirs = None if meets_itself else opponent._now.copy()
+        opponent_state = None if meets_itself else opponent._now.copy()
 
         def play(state: LearnerState, rng: RandomSource) -> Tally:
-            other = state if theirs is None else theirs.state
+            other = state if opponent_state is None else opponent_state.state
             return state.train_against(other, n_games, rng, other_learns=both_learn)
 
         try:
             tally = self._learn_from(play, n_seats=2 if meets_itself and both_learn else 1)
         except ValueError as error:
             raise UnsupportedError(f"These two cannot train against each other: {error}.") from None
-        if both_learn and theirs is not None:
-            opponent._now = Learnt(theirs.state, theirs.rng, theirs.tally + tally.mirrored())
+        if both_learn and opponent_state is not None:
+            opponent._now = Learnt(opponent_state.state, opponent_state.rng, opponent_state.tally + tally.mirrored())
         return tally
 
     def _board(self, text: str) -> AnyPosition:
@@ -389,7 +389,7 @@ def load(path: str | Path) -> Machine:
         FileError: the file holds no machine.
         OSError: the file cannot be read.
     """
-    document = machine_read(Path(path).read_bytes(), Wanted(any_size=True))
+    document = machine_read(Path(path).read_bytes(), ImportOptions(any_size=True))
     try:
         state = state_class(document.game, document.rule).read(document)
         rng = RandomSource.from_text(document.random_state) if document.random_state else RandomSource(0)

@@ -153,12 +153,12 @@ def seats(first: Player, second: Player, game: Game, side: Side | str | int | No
         UnknownNameError: the game has no such side.
         UnsupportedError: a machine always plays another side.
     """
-    ours, theirs = side_played(first), side_played(second)
-    found = ours if side is None else side_of(side, game)
-    if found is None and theirs is not None:
-        found = theirs.other
-    if found is not None and (ours not in (None, found) or theirs not in (None, found.other)):
+    first_side, second_side = side_played(first), side_played(second)
+    found = first_side if side is None else side_of(side, game)
+    if found is None and second_side is not None:
+        found = second_side.other
+    if found is not None and (first_side not in (None, found) or second_side not in (None, found.other)):
         names = game.side_names
-        wrong = names[found] if ours not in (None, found) else names[found.other]
+        wrong = names[found] if first_side not in (None, found) else names[found.other]
         raise UnsupportedError(f"A machine always plays one side, and this one cannot play {wrong}.")
     return found

@@ -92,10 +92,10 @@ def evaluate(
     0.0
     """
     found = game_among((player, against), game)
-    ours = seats(player, against, found, side)
+    own_side = seats(player, against, found, side)
     if games is not None:
-        return _played(found, player, against, ours, games, seed)
-    return _mean(_exact(found, player, against, list(Side) if ours is None else [ours]))
+        return _played(found, player, against, own_side, games, seed)
+    return _mean(_exact(found, player, against, list(Side) if own_side is None else [own_side]))
 
 
 def best_response(
@@ -116,13 +116,13 @@ def best_response(
     0.125
     """
     found = game_among((player,), game)
-    ours = seats(player, "random", found, side)
-    if ours is None:
+    own_side = seats(player, "random", found, side)
+    if own_side is None:
         raise UnsupportedError("This player plays either side. Say which one, such as side='first'.")
-    table = _table(player, found, ours)
+    table = _table(player, found, own_side)
     graph = graph_compile(found.rules, reduced=is_reduced(table))
-    played = with_best_response(graph, ours, policy_on(graph, table))
-    return BestResponse(expected_of(graph, ours, played), ours.other, found, graph, played)
+    played = with_best_response(graph, own_side, policy_on(graph, table))
+    return BestResponse(expected_of(graph, own_side, played), own_side.other, found, graph, played)
 
 
 def exploitability(player: Player, *, game: Game | str | None = None, side: Side | str | int | None = None) -> float:
@@ -139,8 +139,8 @@ def exploitability(player: Player, *, game: Game | str | None = None, side: Side
     0.0
     """
     found = game_among((player,), game)
-    ours = seats(player, "random", found, side)
-    sides = list(Side) if ours is None else [ours]
+    own_side = seats(player, "random", found, side)
+    sides = list(Side) if own_side is None else [own_side]
     lost = [_value(found, one) - best_response(player, game=found, side=one).strength.score for one in sides]
     return max(0.0, sum(lost) / len(lost))
 
@@ -156,8 +156,8 @@ def _exact(game: Game, player: Player, against: Player, sides: Sequence[Side]) -
     theirs_at = None if ours_at is None else ours_at.other
     tables = [_table(player, game, ours_at), _table(against, game, theirs_at)]
     graph = graph_compile(game.rules, reduced=all(map(is_reduced, tables)))
-    ours, theirs = (policy_on(graph, one) for one in tables)
-    return [expected(graph, side, ours, theirs) for side in sides]
+    own_edges, opponent_edges = (policy_on(graph, one) for one in tables)
+    return [expected(graph, side, own_edges, opponent_edges) for side in sides]
 
 
 def _table(player: Player, game: Game, side: Side | None) -> TablePlayer | FixedOpponent:
@@ -183,10 +183,10 @@ def _played(game: Game, player: Player, against: Player, side: Side | None, n_ga
     """Return the shares of games that are played, each side in turn if the player plays either."""
     n_games = count_checked(n_games, "games")
     rules = game.rules
-    ours, theirs = (player_of(one, game).played for one in (player, against))
+    player_rules, opponent_rules = (player_of(one, game).played for one in (player, against))
     rng, counts = RandomSource(seed_checked(seed)), [0, 0, 0]
     for number in range(n_games):
         seat = Side(number % 2) if side is None else side
-        played = game_recorded(rules, {seat: ours.mover(rules), seat.other: theirs.mover(rules)}, rng)
+        played = game_recorded(rules, {seat: player_rules.mover(rules), seat.other: opponent_rules.mover(rules)}, rng)
         counts[played.result(seat)] += 1
     return Strength(*(count / n_games for count in counts))

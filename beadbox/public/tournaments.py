@@ -82,13 +82,13 @@ def round_robin(
     >>> bb.round_robin({"r": "random", "p": "perfect"}, game="hexapawn", games=10, seed=1).rows()[0]["name"]
     'p'
     """
-    held = _Tournament(players, games, game, seed)
-    meetings = meetings_of(held.entrants)
+    tournament = _Tournament(players, games, game, seed)
+    meetings = meetings_of(tournament.entrants)
     for number, meeting in enumerate(meetings):
-        held.play(meeting)
+        tournament.play(meeting)
         if on_progress is not None:
             on_progress(number + 1, len(meetings))
-    return held.standings()
+    return tournament.standings()
 
 
 def swiss(
@@ -125,13 +125,13 @@ def swiss(
     if find_spec("networkx") is None:
         raise UnsupportedError("A Swiss tournament needs the package networkx: pip install 'beadbox[tournament]'.")
     n_rounds = count_checked(n_rounds, "rounds")
-    held = _Tournament(players, games, game, seed)
+    tournament = _Tournament(players, games, game, seed)
     for number in range(1, n_rounds + 1):
-        for meeting in swiss_meetings(held.entrants, held.results, held.seed, number):
-            held.play(meeting)
+        for meeting in swiss_meetings(tournament.entrants, tournament.results, tournament.seed, number):
+            tournament.play(meeting)
         if on_progress is not None:
             on_progress(number, n_rounds)
-    return held.standings()
+    return tournament.standings()
 
 
 class _Tournament:

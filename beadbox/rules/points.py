@@ -76,7 +76,7 @@ class SlidingGame(ReturningGame):
 
     def fault(self, position: Position) -> str:
         for stone in self.stones:
-            n, most = position.board.count(stone), self.start.count(stone)
-            if n > most:
-                return f"has {n} times {stone!r}, and a side has {most} stones"
+            n, max_stones = position.board.count(stone), self.start.count(stone)
+            if n > max_stones:
+                return f"has {n} times {stone!r}, and a side has {max_stones} stones"
         return ""

@@ -89,9 +89,9 @@ def unfinished(graph: Graph, policy: Floats) -> float:
     return float(play_plies(graph.indptr, graph.successor, policy, graph.game.ply_limit)[:, 1].sum())
 
 
-def expected(graph: Graph, side: Side, ours: Floats, theirs: Floats) -> Strength:
+def expected(graph: Graph, side: Side, own_edges: Floats, opponent_edges: Floats) -> Strength:
     """Return the exact chances of the policy ``ours`` of ``side`` against ``theirs`` (both ``(n_edges,)``)."""
-    return expected_of(graph, side, joined(graph, side, ours, theirs))
+    return expected_of(graph, side, joined(graph, side, own_edges, opponent_edges))
 
 
 def expected_of(graph: Graph, side: Side, policy: Floats) -> Strength:
@@ -113,9 +113,9 @@ def with_best_response(graph: Graph, side: Side, policy: Floats) -> Floats:
     return played
 
 
-def joined(graph: Graph, side: Side, ours: Floats, theirs: Floats) -> Floats:
+def joined(graph: Graph, side: Side, own_edges: Floats, opponent_edges: Floats) -> Floats:
     """Return the policy ``ours`` of ``side`` together with ``theirs`` of the other side, all ``(n_edges,)``."""
-    return np.where(graph.edge_side == side, ours, theirs)
+    return np.where(graph.edge_side == side, own_edges, opponent_edges)
 
 
 def _of_side(graph: Graph, value: Floats, side: Side) -> Strength:

@@ -66,9 +66,9 @@ def pairs_chances(
     )
     of_firsts, of_seconds = ([policy_on(graph, one) for one in both if one is not None] for both in tables)
     is_first = graph.edge_side == Side.FIRST
-    for row, ours in enumerate(of_firsts):
-        for column, theirs in enumerate(of_seconds):
-            value[row, column] = chances(graph, np.where(is_first, ours, theirs))[0]
+    for row, first_edges in enumerate(of_firsts):
+        for column, second_edges in enumerate(of_seconds):
+            value[row, column] = chances(graph, np.where(is_first, first_edges, second_edges))[0]
         on_row(row + 1, len(firsts))
     return value
 

@@ -80,7 +80,7 @@ class Principal:
         return replace(self, links=frozenset())
 
     @property
-    def whose(self) -> RoomsOf | None:
+    def holder(self) -> RoomsOf | None:
         """The owner of the principal's rooms in counts: the account, else the guest; ``None`` without either."""
         if self.user_id is not None:
             return "account", self.user_id

@@ -51,13 +51,13 @@ COUNT_LOCK = f"pg_advisory_xact_lock({COUNTS}, hashtext(%s))"
 """SQL expression that takes the lock of :func:`count_lock`, for use in a longer statement."""
 
 
-def count_lock(whose: str) -> None:
+def count_lock(holder: str) -> None:
     """Lock the counts of an owner without a row, such as a guest or an address, until this transaction ends.
 
     Call inside a transaction, after all its other locks. ``whose`` is a text that names the owner.
     """
     with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {COUNT_LOCK}", [whose])
+        cursor.execute(f"SELECT {COUNT_LOCK}", [holder])
 
 
 SITE_MOST = {
@@ -156,7 +156,7 @@ def site_is_full() -> bool:
     return site_counts.now().get("bytes", 0) >= max_bytes
 
 
-def quota_require(user: User, rows: QuerySet[Model], most: int, refusal: Callable[[int], PlayError]) -> None:
+def quota_require(user: User, rows: QuerySet[Model], maximum: int, refusal: Callable[[int], PlayError]) -> None:
     """Refuse another row of an account if ``rows``, its present rows, are at least ``most``.
 
     Locks the account. Call inside the transaction that inserts the row.
@@ -167,5 +167,5 @@ def quota_require(user: User, rows: QuerySet[Model], most: int, refusal: Callabl
     """
     account_lock(user)
     n_rows = rows.count()
-    if n_rows >= most:
+    if n_rows >= maximum:
         raise refusal(n_rows)

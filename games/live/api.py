@@ -164,11 +164,11 @@ class RoomListView(PublicView):
     )
     def post(self, request: Request) -> Response:
         """Open a room and take a seat in it, by default that of the first side. Or host an exhibition in it."""
-        asked = parse_room(request.data)
-        if asked["takes_over"] and not asked["fresh"]:
+        request_data = parse_room(request.data)
+        if request_data["takes_over"] and not request_data["fresh"]:
             scope_require(request, "train")
         with _newcomer(request) as person:
-            seated = room_create(person=person, **asked)
+            seated = room_create(person=person, **request_data)
         return _seat_response(seated, 201)
 
 

@@ -38,8 +38,8 @@ PlayerAtAddress = tuple[str, Hashable]
 class Questions:
     """Waiting questions, by address and player. Thread-safe."""
 
-    def __init__(self, most: int) -> None:
-        self.most = most
+    def __init__(self, max_waiting: int) -> None:
+        self.max_waiting = max_waiting
         self.n_open = 0
         """Number of questions that wait or are being worked on."""
         self._waiting: dict[PlayerAtAddress, deque[Callable[[], None]]] = {}
@@ -48,15 +48,18 @@ class Questions:
         self._n_turns = 0
         self._changed = threading.Condition()
 
-    def put(self, whose: PlayerAtAddress, question: Callable[[], None]) -> bool:
+    def put(self, player: PlayerAtAddress, question: Callable[[], None]) -> bool:
         """Queue a question. Return false if a question had to be dropped: the newest of the player with the most."""
         with self._changed:
-            self._waiting.setdefault(whose, deque()).append(question)
-            for key in (whose[0], whose):  # a newcomer goes before the holder of the latest turn, and after all others
+            self._waiting.setdefault(player, deque()).append(question)
+            for key in (
+                player[0],
+                player,
+            ):  # a newcomer goes before the holder of the latest turn, and after all others
                 self._turns.setdefault(key, self._n_turns - 1)
             self.n_open += 1
             self._changed.notify()
-            if sum(map(len, self._waiting.values())) <= self.most:
+            if sum(map(len, self._waiting.values())) <= self.max_waiting:
                 return True
             of_address = Counter(address for (address, _), its in self._waiting.items() for _ in its)
             self._pop(max(self._waiting, key=lambda one: (of_address[one[0]], len(self._waiting[one]))), newest=True)
@@ -67,12 +70,12 @@ class Questions:
         """Return the next question. Blocks until there is one."""
         with self._changed:
             self._changed.wait_for(lambda: self._waiting)
-            whose = min(self._waiting, key=lambda one: (self._turns[one[0]], self._turns[one]))
+            player = min(self._waiting, key=lambda one: (self._turns[one[0]], self._turns[one]))
             self._n_turns += 1
-            self._turns[whose[0]] = self._turns[whose] = self._n_turns
-            question = self._pop(whose)
+            self._turns[player[0]] = self._turns[player] = self._n_turns
+            question = self._pop(player)
             waiting = {key for one in self._waiting for key in (one[0], one)}
-            long_ago = self._n_turns - self.most
+            long_ago = self._n_turns - self.max_waiting
             self._turns = {key: turn for key, turn in self._turns.items() if turn > long_ago or key in waiting}
             return question
 
@@ -81,11 +84,11 @@ class Questions:
         with self._changed:
             self.n_open -= 1
 
-    def _pop(self, whose: PlayerAtAddress, *, newest: bool = False) -> Callable[[], None]:
-        its = self._waiting[whose]
+    def _pop(self, player: PlayerAtAddress, *, newest: bool = False) -> Callable[[], None]:
+        its = self._waiting[player]
         question = its.pop() if newest else its.popleft()
         if not its:
-            del self._waiting[whose]
+            del self._waiting[player]
         return question
 
 
@@ -94,7 +97,7 @@ _threads: list[threading.Thread] = []
 _starting = threading.Lock()
 
 
-def think(question: Callable[[], None], whose: PlayerAtAddress) -> None:
+def think(question: Callable[[], None], player: PlayerAtAddress) -> None:
     """Queue a question for a thread of this process. The question stores its own result."""
     with _starting:  # not earlier: a thread does not survive the fork of a process
         while len(_threads) < settings.THINKERS:
@@ -102,7 +105,7 @@ def think(question: Callable[[], None], whose: PlayerAtAddress) -> None:
             _threads.append(threading.Thread(target=_work, name=f"thinker-{len(_threads)}", daemon=True))
             _threads[-1].start()
     # In the caller's context, so that log lines name the request that the move answers.
-    if not _questions.put(whose, partial(copy_context().run, question)):
+    if not _questions.put(player, partial(copy_context().run, question)):
         logger.warning("%d questions are waiting for a thinker, so one more is put off", MAX_WAITING_QUESTIONS)
 
 

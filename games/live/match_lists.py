@@ -123,41 +123,41 @@ GOING_ON = """
     ORDER BY room.changed_at DESC, room.id DESC LIMIT 1"""
 
 
-def rooms_where(whose: RoomsOf) -> tuple[str, list[int | UUID | str]]:
+def rooms_where(holder: RoomsOf) -> tuple[str, list[int | UUID | str]]:
     """Return the condition that a row called ``room`` belongs to an owner, and the condition's values."""
-    kind, who = whose
-    return IS_OF[kind], [who] * IS_OF[kind].count("%s")
+    kind, holder_id = holder
+    return IS_OF[kind], [holder_id] * IS_OF[kind].count("%s")
 
 
-def rooms_open_count(*whose: RoomsOf) -> list[int]:
+def rooms_open_count(*holders: RoomsOf) -> list[int]:
     """Return the number of :func:`rooms_open` of each owner.
 
     One plain statement for all owners, because it runs at the start of every match.
     """
-    if not whose:
+    if not holders:
         return []
-    counts, values = _open_counts(whose)
+    counts, values = _open_counts(holders)
     with connection.cursor() as cursor:
         return list(cursor.execute(f"SELECT {', '.join(counts)}", values).fetchone())
 
 
-def _open_counts(whose: Sequence[RoomsOf]) -> tuple[list[str], list[Any]]:
-    """The columns of a statement that counts :func:`rooms_open` of each owner, and their values."""
+def _open_counts(holders: Sequence[RoomsOf]) -> tuple[list[str], list[Any]]:
+    """Return the columns of a statement that counts :func:`rooms_open` of each owner, and their values."""
     since, counts, values = timezone.now() - OPEN_FOR, list[str](), list[Any]()
-    for one in whose:
-        is_theirs, who = rooms_where(one)
-        counts.append(OPEN_COUNT.format(is_theirs))
-        values += [*who, since]
+    for holder in holders:
+        condition, condition_values = rooms_where(holder)
+        counts.append(OPEN_COUNT.format(condition))
+        values += [*condition_values, since]
     return counts, values
 
 
-def room_going_on(whose: RoomsOf, *, opponent: str, machine: str) -> Room | None:
+def room_going_on(holder: RoomsOf, *, opponent: str, machine: str) -> Room | None:
     """Return the owner's room with a recent match in play against this opponent, the most recently changed one."""
-    is_theirs, who = rooms_where(whose)
+    condition, values = rooms_where(holder)
     with connection.cursor() as cursor:
         cursor.execute(
-            GOING_ON.format(row_array(Room, "room"), is_theirs),
-            [*who, opponent, machine, timezone.now() - OPEN_FOR],
+            GOING_ON.format(row_array(Room, "room"), condition),
+            [*values, opponent, machine, timezone.now() - OPEN_FOR],
         )
         found = cursor.fetchone()
     return None if found is None else row_read(Room, found[0])
@@ -175,9 +175,9 @@ class Opening(NamedTuple):
     """Number of :func:`rooms_open`, by owner."""
 
 
-def opening_read(code: str, *whose: RoomsOf) -> Opening:
+def opening_read(code: str, *holders: RoomsOf) -> Opening:
     """Read the data for a new room with this code, and the open rooms of each owner, by one statement."""
-    counts, values = _open_counts(whose)
+    counts, values = _open_counts(holders)
     columns = [ROOM_ID, NEXT_IDS, CODE_TAKEN, *counts]
     with connection.cursor() as cursor:
         found = cursor.execute(f"SELECT {', '.join(columns)}", [code, *values]).fetchone()
@@ -210,15 +210,15 @@ A count this far below its bound cannot be pushed over it by concurrent requests
 class RoomBound:
     """The maximum number of open rooms of an owner, and the sentence that refuses more."""
 
-    whose: RoomsOf
-    most: int
+    holder: RoomsOf
+    max_rooms: int
     words: str
 
     @property
     def lock(self) -> str:
         """The name of the lock on the count of the owner's rooms (:func:`games.limits.quotas.count_lock`)."""
-        kind, who = self.whose
-        return f"{kind} {who}"
+        kind, holder_id = self.holder
+        return f"{kind} {holder_id}"
 
     def require(self, n_open: int) -> None:
         """Refuse a number of open rooms above the maximum.
@@ -226,10 +226,10 @@ class RoomBound:
         Raises:
             RoomQuotaError.
         """
-        if n_open > self.most:
+        if n_open > self.max_rooms:
             raise exceptions.RoomQuotaError(
-                f"{self.words.format(self.most)} Finish a match or give it up first. A match without a move for an hour"
-                " does not count."
+                f"{self.words.format(self.max_rooms)} Finish a match or give it up first."
+                " A match without a move for an hour does not count."
             )
 
 
@@ -259,9 +259,9 @@ def room_bounds_require(bounds: list[RoomBound]) -> None:
     Raises:
         RoomQuotaError.
     """
-    for bound, n_open in zip(bounds, rooms_open_count(*(one.whose for one in bounds)), strict=True):
+    for bound, n_open in zip(bounds, rooms_open_count(*(one.holder for one in bounds)), strict=True):
         n_counted = n_open
-        if MAX_CONCURRENT_TRANSACTIONS < bound.most < n_open + MAX_CONCURRENT_TRANSACTIONS:
+        if MAX_CONCURRENT_TRANSACTIONS < bound.max_rooms < n_open + MAX_CONCURRENT_TRANSACTIONS:
             count_lock(bound.lock)
-            (n_counted,) = rooms_open_count(bound.whose)
+            (n_counted,) = rooms_open_count(bound.holder)
         bound.require(n_counted)

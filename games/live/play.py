@@ -216,14 +216,14 @@ def seat_held(live: LiveMatch, person: Principal, to_move: Side) -> LiveSeat:
         NotAPlayerError: the person holds no seat.
         MatchFinishedError, MatchWaitingError: the match is not in play.
     """
-    held = [seat for seat in live.seats if person.holds(seat.row)]
-    if not held:
+    own_seats = [seat for seat in live.seats if person.holds(seat.row)]
+    if not own_seats:
         raise exceptions.NotAPlayerError
     if live.match.is_over:
         raise exceptions.MatchFinishedError
     if live.match.status == MatchStatus.WAITING:
         raise exceptions.MatchWaitingError
-    return next((seat for seat in held if seat.row.side == to_move), held[0])
+    return next((seat for seat in own_seats if seat.row.side == to_move), own_seats[0])
 
 
 def play_on(

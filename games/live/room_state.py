@@ -51,12 +51,14 @@ MATCH_REASONS = {
 def swap_allowed(live: LiveMatch) -> bool:
     """Whether a person sits here, and every automated player could play the other side."""
     room = live.room
-    asked = (
+    players_of_seats = (
         PLAYERS.get(room.takes_over if seat.row.takes_over else room.opponent)
         for seat, player in live.automata
         if not player.either_side
     )
-    return not room.is_exhibition and all(player is not None and room.game in player.swaps_in for player in asked)
+    return not room.is_exhibition and all(
+        player is not None and room.game in player.swaps_in for player in players_of_seats
+    )
 
 
 def draw_offer(live: LiveMatch) -> DrawOffer | None:

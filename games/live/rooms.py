@@ -119,7 +119,7 @@ def room_create(
         game_get(game)
     except UnknownGameError as error:
         raise exceptions.MalformedError(f"game: {error}") from None
-    asked: dict[str, Any] = {
+    request: dict[str, Any] = {
         "game": game,
         "opponent": opponent,
         "machine": machine,
@@ -127,33 +127,33 @@ def room_create(
         "fresh": fresh,
     }
     if first or second:
-        return _exhibition_open(person, asked | {"first": first, "second": second})
+        return _exhibition_open(person, request | {"first": first, "second": second})
     if takes_over:
-        only = _side_taken_over(asked)
+        only = _side_taken_over(request)
         side = side if only is None else only
     own_side, token = Side(secrets.randbelow(2)) if side is None else side, _token_new()
-    room = _room_open(person, **asked, human_seats={own_side: _seat_of(person, token)})
+    room = _room_open(person, **request, human_seats={own_side: _seat_of(person, token)})
     return Seated(room, own_side, token)
 
 
-def _exhibition_open(person: Principal, asked: dict[str, Any]) -> Seated:
+def _exhibition_open(person: Principal, request: dict[str, Any]) -> Seated:
     """Open a room in which two automated players meet, hosted by the person."""
-    if asked["opponent"] or asked["machine"] or asked["takes_over"]:
+    if request["opponent"] or request["machine"] or request["takes_over"]:
         raise exceptions.MalformedError(
             "first, second: Two automated players need no opponent and no seat. Leave those fields out."
         )
     token, guest = _token_new(), None if person.user_id is not None else person.guest
     host: dict[str, Any] = {"host_id": person.user_id, "host_guest": guest, "host_token_sha256": token_hash(token)}
-    return Seated(_room_open(person, **asked, **host), None, token)
+    return Seated(_room_open(person, **request, **host), None, token)
 
 
-def _side_taken_over(asked: dict[str, Any]) -> Side | None:
+def _side_taken_over(request: dict[str, Any]) -> Side | None:
     """The only side of the machine in the requested seat; ``None`` if it plays either."""
-    if asked["opponent"] == HUMAN:
+    if request["opponent"] == HUMAN:
         raise exceptions.MalformedError("takes_over: The opponent must be a machine or another automated player.")
-    player, named = player_find("takes_over", asked["takes_over"], game=asked["game"])
+    player, named = player_find("takes_over", request["takes_over"], game=request["game"])
     if not player.learns:
-        raise exceptions.MalformedError(f"takes_over: {asked['takes_over']!r} does not learn. Please name a machine.")
+        raise exceptions.MalformedError(f"takes_over: {request['takes_over']!r} does not learn. Please name a machine.")
     return player.only_side(named)
 
 
@@ -161,14 +161,14 @@ def _token_new() -> str:
     return secrets.token_urlsafe(32)
 
 
-def _room_open(person: Principal, *, human_seats: dict[Side, Seat] | None = None, **asked: Any) -> Room:
+def _room_open(person: Principal, *, human_seats: dict[Side, Seat] | None = None, **request: Any) -> Room:
     """Store a room with the requested players, and start its first match."""
     site_require("games_match")
-    cut = {field: text[:80] if isinstance(text, str) else text for field, text in asked.items()}
+    cut = {field: text[:80] if isinstance(text, str) else text for field, text in request.items()}
     room = Room(opened_from=person.address, links=sorted(person.links), **cut)
     _requested_players(room, human_seats or {})  # before anything is stored: a missing player is refused by name
     bounds = room_bounds(person, person.address)
-    while (opening := opening_read(room.code, *(one.whose for one in bounds))).is_taken:
+    while (opening := opening_read(room.code, *(one.holder for one in bounds))).is_taken:
         room.code = new_code()
     for bound, n_open in zip(bounds, opening.n_open, strict=True):
         bound.require(n_open + 1)
@@ -185,7 +185,7 @@ def _store_new_match(person: Principal, live: LiveMatch) -> RoomState:
         RoomQuotaError, AccountClosedError: or a refusal of a player.
     """
     bounds = room_bounds(person, live.room.opened_from)
-    matches_store(live, locks=[one.lock for one in bounds if one.most <= MAX_CONCURRENT_TRANSACTIONS])
+    matches_store(live, locks=[one.lock for one in bounds if one.max_rooms <= MAX_CONCURRENT_TRANSACTIONS])
     room_bounds_require(bounds)
     if person.user_id is not None:
         account_hold(person.user_id)
@@ -205,9 +205,9 @@ def room_join(*, code: str, person: Principal, both: bool = False) -> Seated:
     """
     live = match_read(code, lock=True, session=person.seen_in)
     free = next((seat.row for seat in live.seats if seat.row.is_free), None)
-    held = next((seat.row for seat in live.seats if person.holds(seat.row)), None)
-    if held is not None and not (both and free is not None):
-        return Seated(live.room, Side(held.side), "")
+    own_seat = next((seat.row for seat in live.seats if person.holds(seat.row)), None)
+    if own_seat is not None and not (both and free is not None):
+        return Seated(live.room, Side(own_seat.side), "")
     if free is None:
         raise exceptions.RoomFullError
     token = _token_new()
@@ -346,14 +346,14 @@ def _requested_players(room: Room, humans: Collection[Side]) -> dict[Side, Reque
     if room.is_exhibition:
         both = {Side.FIRST: room.first, Side.SECOND: room.second}
         return {side: player_find(("first", "second")[side], text, game=room.game) for side, text in both.items()}
-    asked = {}
+    opponents = {}
     opponent = opponent_find(room.opponent, game=room.game, machine=room.machine)
     for side in Side:
         if side in humans and room.takes_over:
-            asked[side] = player_find("takes_over", room.takes_over, game=room.game)
+            opponents[side] = player_find("takes_over", room.takes_over, game=room.game)
         elif side not in humans and opponent is not None:
-            asked[side] = opponent
-    return asked
+            opponents[side] = opponent
+    return opponents
 
 
 def _match_start(
@@ -371,7 +371,7 @@ def _match_start(
         ids: of the match and its seats.
         before: the preceding match.
     """
-    asked = _requested_players(room, human_seats)
+    opponents = _requested_players(room, human_seats)
     game = room.game_rules
     start = game.initial_position()
     waiting = room.opponent == HUMAN and len(human_seats) < 2
@@ -381,7 +381,7 @@ def _match_start(
     live = LiveMatch(room, match, game, seats, [], is_held=True, before=before)
     for side, holder in human_seats.items():
         _seat_person(seats[side].row, holder)
-    automated = [(seats[side], *asked[side]) for side in Side if side in asked]
+    automated = [(seats[side], *opponents[side]) for side in Side if side in opponents]
     for seat, player, _ in automated:
         if seat.row.side not in human_seats:
             seat.row.player = player.slug

@@ -202,7 +202,7 @@ def match_store(live: LiveMatch, locks: Sequence[str] = ()) -> None:
     is_new, new_plies = match._state.adding, live.plies[live.n_stored :]
     room.changed_at = this_minute()
     changed = Statement(HELD, [room.changed_at, room.pk, room.version])
-    held = _room_added(room) if room._state.adding else changed
+    locked_room = _room_added(room) if room._state.adding else changed
     if is_new:
         parts = _match_added(live)
     else:
@@ -217,13 +217,13 @@ def match_store(live: LiveMatch, locks: Sequence[str] = ()) -> None:
     with connection.cursor() as cursor:
         cursor.execute(
             sql.SQL("WITH held AS ({}), {} SELECT {} FROM held").format(
-                held.query,
+                locked_room.query,
                 sql.SQL(", ").join(
                     [sql.SQL(f"part_{number} AS ({{}})").format(one.query) for number, one in enumerate(parts)]
                 ),
                 sql.SQL(", ".join([COUNT_LOCK] * len(locks)) or "true"),
             ),
-            [*held.values, *(value for part in parts for value in part.values), *locks],
+            [*locked_room.values, *(value for part in parts for value in part.values), *locks],
         )
         if cursor.rowcount != 1:
             raise NotHeldError

@@ -107,13 +107,13 @@ class DependencyMonitor:
 
     async def tell(self) -> None:
         """Send all sockets the current state."""
-        telling = {asyncio.create_task(_tell(socket, self.says)) for socket in list(self.sockets)}
-        for task in telling:
+        tasks = {asyncio.create_task(_tell(socket, self.says)) for socket in list(self.sockets)}
+        for task in tasks:
             self.telling.add(task)
             task.add_done_callback(self.telling.discard)
-        if telling:
+        if tasks:
             # A socket that does not read now gets its frame later: its task goes on after the time-out.
-            await asyncio.wait(telling, timeout=PATIENCE_S)
+            await asyncio.wait(tasks, timeout=PATIENCE_S)
 
     async def _ask_database(self) -> None:
         """Query the database on a separate connection, since all connections of the pool may be in use."""

@@ -41,7 +41,7 @@ class SnapshotChooseView(APIView):
         """Let the machine play and learn on from one of its snapshots; later lessons remain in its ledger."""
         machine = machine_for(request.user, ref, to="train")
         data = parsed(SnapshotChooseSerializer, request.data)
-        snapshot_choose(user=request.user, machine_id=machine.pk, wanted=data["snapshot"])
+        snapshot_choose(user=request.user, machine_id=machine.pk, choice=data["snapshot"])
         return Response(snapshots_view(machine))
 
 

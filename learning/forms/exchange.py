@@ -130,7 +130,7 @@ class ImportForm(forms.Form):
         ],
     )
 
-    def wanted(self) -> dict[str, Any]:
+    def options(self) -> dict[str, Any]:
         """Return the arguments of ``machine_import`` from a valid form."""
         data = self.cleaned_data
         return {

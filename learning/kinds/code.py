@@ -88,8 +88,8 @@ def tournament_code(tournament: Tournament, may_export: MayExport) -> Code:
             players[name] = machine_steps(machine, may_export, entry, f"m{entry.number + 1}")
         except NotRepeatedError:
             players[name] = [Loaded(f"m{entry.number + 1}", files[name].name)]
-    most = code.MAX_LINES + code.MAX_LINES_PER_ENTRY * len(files)
-    while code.n_lines(lines := code.tournament_code(tournament, players)) > most:
+    max_lines = code.MAX_LINES + code.MAX_LINES_PER_ENTRY * len(files)
+    while code.n_lines(lines := code.tournament_code(tournament, players)) > max_lines:
         longest = max(files, key=lambda name: len(players[name]))
         if len(players[longest]) == 1:
             break

@@ -184,11 +184,11 @@ def occupants_seat(seats: Sequence[LiveSeat], rows: Sequence[Sequence[Any]] | No
     Each row is (id of the seat, rows of its draws, row of its machine); rows of other seats are ignored. Seats of the
     same machine share its object. The seat of a deleted machine has no row.
     """
-    sits = {seat_id: (draw_rows, row) for seat_id, draw_rows, row in rows or ()}
+    rows_by_seat = {seat_id: (draw_rows, row) for seat_id, draw_rows, row in rows or ()}
     machines: dict[int, Machine] = {}
     for seat in seats:
-        if seat.row.pk in sits:
-            draw_rows, row = sits[seat.row.pk]
+        if seat.row.pk in rows_by_seat:
+            draw_rows, row = rows_by_seat[seat.row.pk]
             machine = row_read(Machine, row)
             machine = machines.setdefault(machine.pk, machine)
             draws = [row_read(Draw, draw) for draw in draw_rows or ()]

@@ -128,7 +128,7 @@ class KindPage(ABC):
     def holds(self, machine: Machine) -> str:
         """Return a phrase on the content of the machine's memory, such as "304 boxes"."""
 
-    def machine_page(self, machine: Machine, strength: Strength, asked: Mapping[str, str]) -> Page:
+    def machine_page(self, machine: Machine, strength: Strength, query: Mapping[str, str]) -> Page:
         """Return the kind's part of a machine's page; ``views.machines.machine_page`` adds the common part.
 
         ``asked`` are the parameters of the URL, unchecked.

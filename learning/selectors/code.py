@@ -139,7 +139,7 @@ def tournament_code(tournament: Tournament, players: Mapping[str, Sequence[Step]
     ``players`` has the steps that make a machine, or the slug of a fixed opponent, by the name of each entry.
     """
     is_swiss = tournament.format == TournamentFormat.SWISS
-    given = {"games": tournament.n_games, "game": tournament.game, "seed": tournament.seed}
+    options = {"games": tournament.n_games, "game": tournament.game, "seed": tournament.seed}
     rounds = {"rounds": tournament.n_rounds} if is_swiss else {}
     function = "swiss" if is_swiss else "round_robin"
     parts = [step_code(step) for player in players.values() if not isinstance(player, str) for step in player]
@@ -149,7 +149,7 @@ def tournament_code(tournament: Tournament, players: Mapping[str, Sequence[Step]
     ]
     parts += [
         _filled("players = {", entries, "}"),
-        f"standings = bb.{function}(players, {', '.join(_named(rounds | given))})",
+        f"standings = bb.{function}(players, {', '.join(_named(rounds | options))})",
         'print(*standings.rows(), sep="\\n")',
     ]
     return program(parts, "beadbox[tournament]" if is_swiss else "beadbox")

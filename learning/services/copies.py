@@ -118,11 +118,11 @@ def room_copy(*, machine_id: int, room: Room, owner: User | None, guest: UUID | 
         account_lock(owner)
     original = _hold_original(machine_id)
     if kind_of(original).memory.copies_rows:
-        most = settings.VALUES_PER_ROOM_COPY
-        if original.n_values > most:
+        max_values = settings.VALUES_PER_ROOM_COPY
+        if original.n_values > max_values:
             raise ValueQuotaError(
-                f"{original.name} has {original.n_values:,} values, and a machine copied for a game may have {most:,}."
-                " Play it itself, or copy it on its page."
+                f"{original.name} has {original.n_values:,} values, and a machine copied for a game may have"
+                f" {max_values:,}. Play it itself, or copy it on its page."
             )
         if owner is not None:
             values_quota_require(owner, original.n_values)

@@ -35,24 +35,26 @@ def machine_quota_require(user: AnyUser) -> None:
     """
     if isinstance(user, Visitor):
         site_require("learning_machine")
-        most = settings.MACHINES_PER_GUEST
+        max_machines = settings.MACHINES_PER_GUEST
         guest_lock(user.guest)
         if user.guest is not None and MovedGuest.objects.filter(guest=user.guest).exists():
             raise GuestMovedError
         n_machines = Machine.objects.filter(guest=user.guest).count()
-        if n_machines >= most:
+        if n_machines >= max_machines:
             raise MachineQuotaError(
-                f"A browser may keep {most} machines, and yours has {n_machines}. Delete one first."
+                f"A browser may keep {max_machines} machines, and yours has {n_machines}. Delete one first."
             )
         _address_quota_require(user.address)
         return
     site_require("learning_machine")
-    most, account = settings.MACHINES_PER_ACCOUNT, cast("User", user)
+    max_machines, account = settings.MACHINES_PER_ACCOUNT, cast("User", user)
     quota_require(
         account,
         Machine.objects.filter(owner=account, room__isnull=True),
-        most,
-        lambda n: MachineQuotaError(f"An account may have {most} machines, and you have {n}. Delete one first."),
+        max_machines,
+        lambda n: MachineQuotaError(
+            f"An account may have {max_machines} machines, and you have {n}. Delete one first."
+        ),
     )
 
 
@@ -62,15 +64,15 @@ def _address_quota_require(address: str) -> None:
     Raises:
         MachineQuotaError: the quota is used up.
     """
-    most = settings.MACHINES_PER_ADDRESS
+    max_machines = settings.MACHINES_PER_ADDRESS
     address_machines = Machine.objects.filter(made_from=address)
     n_machines = address_machines.count() if address else 0
-    if address and n_machines + MAX_CONCURRENT_TRANSACTIONS > most:
+    if address and n_machines + MAX_CONCURRENT_TRANSACTIONS > max_machines:
         count_lock(f"machines of address {address}")
         n_machines = address_machines.count()
-    if n_machines >= most:
+    if n_machines >= max_machines:
         raise MachineQuotaError(
-            f"Visitors where you are keep {most:,} machines, as many as may be. Make an account or log in, and"
+            f"Visitors where you are keep {max_machines:,} machines, as many as may be. Make an account or log in, and"
             " you have machines of your own."
         )
 
@@ -83,12 +85,12 @@ def values_quota_require(user: User, n_more: int) -> None:
     Raises:
         ValueQuotaError: the limit would be exceeded.
     """
-    most = settings.VALUES_PER_ACCOUNT
-    left = values_left(user.pk)
-    if n_more > left:
+    max_values = settings.VALUES_PER_ACCOUNT
+    n_left = values_left(user.pk)
+    if n_more > n_left:
         raise ValueQuotaError(
-            f"The machines of an account may have {most:,} values together. There is room for {left:,}, this one has"
-            f" {n_more:,}. Delete or reset one first, or wait for a training to end."
+            f"The machines of an account may have {max_values:,} values together. There is room for {n_left:,},"
+            f" this one has {n_more:,}. Delete or reset one first, or wait for a training to end."
         )
 
 
@@ -113,7 +115,7 @@ def guests_values_require(guest: UUID | None, address: str, n_more: int | None =
         ValueQuotaError: the limit would be exceeded.
     """
     guest_rooms, address_rooms = rooms_of(user_id=None, guest=guest), _rooms_at(address)
-    for name, rooms, most, description in (
+    for name, rooms, max_values, description in (
         (f"values of address {address}", address_rooms, settings.VALUES_PER_ADDRESS, "played where you are"),
         (f"values of guest {guest}", guest_rooms, settings.VALUES_PER_GUEST, "that a guest plays"),
     ):
@@ -121,8 +123,8 @@ def guests_values_require(guest: UUID | None, address: str, n_more: int | None =
             count_lock(name)
         in_use = _guests_copies(rooms_open(rooms))
         n_values = in_use.aggregate(n=Sum("n_values", default=0))["n"]
-        if n_values + (n_more or 0) > most:
+        if n_values + (n_more or 0) > max_values:
             raise ValueQuotaError(
-                f"The copies {description} may have {most:,} values together, and with this game they would have more."
-                " Finish a game or give one up first, or play the machine itself."
+                f"The copies {description} may have {max_values:,} values together, and with this game they would have"
+                " more. Finish a game or give one up first, or play the machine itself."
             )

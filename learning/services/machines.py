@@ -8,7 +8,7 @@ from typing import Any, cast
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from beadbox.learners.exchange.document import Document, Wanted
+from beadbox.learners.exchange.document import Document, ImportOptions
 from beadbox.learners.exchange.errors import ExchangeError
 from beadbox.learners.formats import RULES_TO_CHOOSE, machine_read
 from beadbox.learners.presets import ALL_PRESETS, presets_of
@@ -194,7 +194,7 @@ def machine_import(
     try:
         if preset and preset not in RULES_TO_CHOOSE:
             raise ExchangeError("preset", "choice", choices=", ".join(RULES_TO_CHOOSE))
-        wanted = Wanted(
+        options = ImportOptions(
             game=game_get(game) if game else None,
             side=side,
             rule=RULES_TO_CHOOSE[preset].rule if preset else None,
@@ -202,7 +202,7 @@ def machine_import(
             name=name.strip(),
             any_size=any_size,
         )
-        data = machine_read(content, wanted, form)
+        data = machine_read(content, options, form)
         rule_require(data.game, data.rule)
     except (ExchangeError, GameTooLargeError, RuleRefusedError, UnknownGameError) as error:
         raise MachineFileError(str(error)) from None

@@ -78,10 +78,10 @@ def _machine_new(participant: Participant) -> Machine:
         counts[Side(side or 0)] += 1
     side = min(counts, key=lambda one: counts[one])
     untaught = Machine.objects.get(classroom=classroom, pupil=None, side=side)
-    whose = f"Pupil {participant.number}" if participant.is_typed else participant.name
+    name = f"Pupil {participant.number}" if participant.is_typed else participant.name
     return machine_clone(
         machine_id=untaught.pk,
-        name=f"{whose}’s {personal_machine_name(classroom.game_rules, side)}"[:80],
+        name=f"{name}’s {personal_machine_name(classroom.game_rules, side)}"[:80],
         classroom=classroom,
         pupil=participant.guest,
         share=classroom.link,

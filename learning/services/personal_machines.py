@@ -100,7 +100,7 @@ def _seat_learner(person: Principal, game: str, side: Side | None) -> Seated:
     side = personal_machine_side(rules) if side is None else side
     machine = personal_machine_ensure(user=owner_of(person), game=game, side=side)
     player_side, machine_ref = Side(machine.cabinet.side).other, str(machine.pk)
-    open_room = None if person.whose is None else room_going_on(person.whose, opponent=MACHINE, machine=machine_ref)
+    open_room = None if person.holder is None else room_going_on(person.holder, opponent=MACHINE, machine=machine_ref)
     if open_room is not None:
         return Seated(open_room, player_side, "")
     return room_create(person=person, game=game, opponent=MACHINE, machine=machine_ref, side=player_side)

@@ -167,12 +167,12 @@ def _run_quota_require(user: AnyUser) -> None:
         if TrainingRun.objects.filter(machine__guest=user.guest, finished_at__isnull=True).exists():
             raise RunQuotaError("A training of yours goes on. Wait for it to end, or make an account to have more.")
         return
-    most, account = settings.OPEN_RUNS_PER_ACCOUNT, cast("User", user)
+    max_runs, account = settings.OPEN_RUNS_PER_ACCOUNT, cast("User", user)
     open_runs = TrainingRun.objects.filter(started_by=account, finished_at__isnull=True)
     quota_require(
         account,
         open_runs,
-        most,
+        max_runs,
         lambda n: RunQuotaError(
             f"You have {n} open trainings, the most you can have. Wait for one to end, or cancel one."
         ),

@@ -13,11 +13,11 @@ from learning.selectors.runs import runs_teaching
 from learning.storage.locks import machine_lock
 
 NEWEST = "newest"
-"""Value of ``wanted`` for the newest snapshot: the machine continues from the end of its last training."""
+"""Value of ``choice`` for the newest snapshot: the machine continues from the end of its last training."""
 
 
 @transaction.atomic
-def snapshot_choose(*, user: AnyUser, machine_id: int, wanted: str) -> Machine:
+def snapshot_choose(*, user: AnyUser, machine_id: int, choice: str) -> Machine:
     """Restore one of a machine's snapshots: the machine plays and learns on from it.
 
     Later lessons remain in the ledger.
@@ -25,7 +25,7 @@ def snapshot_choose(*, user: AnyUser, machine_id: int, wanted: str) -> Machine:
     Args:
         user: the requesting account; the machine's owner, or staff that may change machines.
         machine_id: id of the machine.
-        wanted: the id of the snapshot, or :data:`NEWEST`.
+        choice: the id of the snapshot, or :data:`NEWEST`.
 
     Raises:
         MachineNotFoundError, NotYourMachineError.
@@ -35,9 +35,9 @@ def snapshot_choose(*, user: AnyUser, machine_id: int, wanted: str) -> Machine:
     """
     (machine,) = machine_lock(machine_id)
     machine_require(user, machine, to="train")
-    is_id = wanted.isascii() and wanted.isdigit() and len(wanted) < 19
-    snapshots = machine.snapshots.filter(pk=wanted) if is_id else machine.snapshots.order_by("-pk")
-    snapshot = snapshots.first() if is_id or wanted == NEWEST else None
+    is_id = choice.isascii() and choice.isdigit() and len(choice) < 19
+    snapshots = machine.snapshots.filter(pk=choice) if is_id else machine.snapshots.order_by("-pk")
+    snapshot = snapshots.first() if is_id or choice == NEWEST else None
     if snapshot is None:
         raise SnapshotNotFoundError
     if runs_teaching(machine).exists():

@@ -74,7 +74,7 @@ def import_page(request: HttpRequest) -> HttpResponse:
     form = ImportForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
         try:
-            imported = services.machine_import(user=request.user, **form.wanted())
+            imported = services.machine_import(user=request.user, **form.options())
         except PlayError as error:
             form.add_error("file", str(error))
         else:

@@ -140,7 +140,7 @@ def machine_set(request: HttpRequest, machine_id: int) -> HttpResponse:
 def machine_snapshot(request: HttpRequest, machine_id: int) -> HttpResponse:
     """Let a machine play and learn on from one of its snapshots."""
     try:
-        machine = snapshot_choose(user=request.user, machine_id=machine_id, wanted=request.POST.get("snapshot", ""))
+        machine = snapshot_choose(user=request.user, machine_id=machine_id, choice=request.POST.get("snapshot", ""))
     except PlayError as error:
         return refused(request, error, reverse("machine", args=[machine_id]))
     messages.success(request, f"{machine.name} is back at the snapshot. It continues to learn from there.")

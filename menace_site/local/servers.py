@@ -258,11 +258,11 @@ def prepare_postgres(var: Path) -> None:
     data = var / "postgres"
     version_file = data / "PG_VERSION"
     if version_file.exists():
-        theirs, ours = version_file.read_text().strip(), _major_version()
-        if theirs != ours:
+        stored_version, own_version = version_file.read_text().strip(), _major_version()
+        if stored_version != own_version:
             raise ServerError(
-                f"{data} was written by PostgreSQL {theirs}, and this is PostgreSQL {ours}. Start it with version "
-                f"{theirs} and pg_dump it, or move the directory away to begin with empty data."
+                f"{data} was written by PostgreSQL {stored_version}, and this is PostgreSQL {own_version}. Start it "
+                f"with version {stored_version} and pg_dump it, or move the directory away to begin with empty data."
             )
     _give(data, runner.owner)
     _give(socket_dir(var), runner.owner)

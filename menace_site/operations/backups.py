@@ -212,8 +212,8 @@ def migrations_unknown(applied: frozenset[Migration]) -> list[str]:
 
     Such migrations come from a newer release.
     """
-    ours = MigrationLoader(None).disk_migrations
-    known = set(ours) | {old for migration in ours.values() for old in migration.replaces}
+    disk_migrations = MigrationLoader(None).disk_migrations
+    known = set(disk_migrations) | {old for migration in disk_migrations.values() for old in migration.replaces}
     return sorted(".".join(migration) for migration in applied - known)
 
 

@@ -244,8 +244,8 @@ def test_compiled_boxes_equal_the_boxes_of_the_cabinet():
         for side in Side:
             table = boxes_compile(GAME, side, preset.rule)
             cabinet = Cabinet(GAME, side, preset.rule)
-            wanted = {GAME.encode(cabinet.box_position(p)) for p in playable_positions() if cabinet.has_box(p)}
-            assert set(table.keys) == wanted, slug
+            expected = {GAME.encode(cabinet.box_position(p)) for p in playable_positions() if cabinet.has_box(p)}
+            assert set(table.keys) == expected, slug
             assert [table.box_id[key] for key in table.keys] == list(range(table.n_boxes))
             for box, key in enumerate(table.keys):
                 slots = slice(table.slot_indptr[box], table.slot_indptr[box + 1])

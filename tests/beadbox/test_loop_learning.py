@@ -112,8 +112,8 @@ def test_a_population_is_measured_as_single_machines_are():
         alone = Memory.fresh(table)
         alone.train(UNIFORM["random"], 50, RandomSource(row))
         assert np.array_equal(memory.beads, alone.beads)
-        wanted = [against_opponent(alone, UNIFORM[slug]) for slug in ("random", "perfect")] + [worst_case(alone)]
-        for found, one in zip(marked.strength[row, 1], wanted, strict=True):
+        points = [against_opponent(alone, UNIFORM[slug]) for slug in ("random", "perfect")] + [worst_case(alone)]
+        for found, one in zip(marked.strength[row, 1], points, strict=True):
             assert found == pytest.approx([one.win, one.draw, one.loss, one.endless], abs=1e-15)
             assert found.sum() == pytest.approx(1, abs=1e-15)
 
@@ -122,7 +122,7 @@ SLOTS = (0, 1, 0, 1)
 
 
 @pytest.mark.parametrize(
-    ("rule", "wanted"),
+    ("rule", "n_beads"),
     [
         (USUAL_RULE, [6, 6]),
         (replace(USUAL_RULE, repeated_visits=RepeatedVisits.FIRST), [5, 4]),
@@ -131,27 +131,27 @@ SLOTS = (0, 1, 0, 1)
         (replace(USUAL_RULE, only_last=True, repeated_visits=RepeatedVisits.FIRST), [4, 5]),
     ],
 )
-def test_repeated_visits_select_the_visits_to_restock(rule, wanted):
+def test_repeated_visits_select_the_visits_to_restock(rule, n_beads):
     game = Tug()
     machine = BoxMachine(game, Side.FIRST, replace(rule, win=1))
     key = game.encode(Position(2, Side.FIRST))
     machine.open_box(Position(2, Side.FIRST))
     draws = [BeadDraw(key, tuple(machine.boxes[key]), slot) for slot in SLOTS]
     changes = machine.restock(draws, Result.WIN)
-    assert machine.boxes[key] == wanted
+    assert machine.boxes[key] == n_beads
     assert len(changes) == len(draws)
-    assert [4 + sum(change.deltas[slot] for change in changes) for slot in range(2)] == wanted
+    assert [4 + sum(change.deltas[slot] for change in changes) for slot in range(2)] == n_beads
 
 
 def test_unfinished_game_teaches_its_result_or_nothing():
     game = Tug()
-    for rule, wanted in ((USUAL_RULE, 4 + USUAL_RULE.draw), (replace(USUAL_RULE, unfinished=Unfinished.NONE), 4)):
+    for rule, n_beads in ((USUAL_RULE, 4 + USUAL_RULE.draw), (replace(USUAL_RULE, unfinished=Unfinished.NONE), 4)):
         machine = BoxMachine(game, Side.FIRST, rule)
         beads = machine.open_box(Position(2, Side.FIRST))
         draw = BeadDraw(game.encode(Position(2, Side.FIRST)), tuple(beads), 0)
         (change,) = machine.restock([draw], Result.DRAW, unfinished=True)
-        assert beads[0] == wanted
-        assert change.deltas[0] == wanted - 4
+        assert beads[0] == n_beads
+        assert change.deltas[0] == n_beads - 4
 
 
 def test_contest_agrees_with_its_exact_chances_and_the_ply_limit():

@@ -70,8 +70,8 @@ def test_exact_strength_of_simple_policies(name, row):
     graph = GAMES[name]
     chances = joined_policies(graph, named_policy(graph, row["first"]), named_policy(graph, row["second"]))
     found = evaluate_loops(*graph, chances)[0]
-    wanted = [row[result] for result in ("win", "loss", "draw", "endless")]
-    assert found == pytest.approx(np.array(wanted), abs=1e-12)
+    expected = [row[result] for result in ("win", "loss", "draw", "endless")]
+    assert found == pytest.approx(np.array(expected), abs=1e-12)
     assert found.sum() == pytest.approx(1, abs=1e-12)
 
 

@@ -18,7 +18,7 @@ from beadbox.learners.boxes.machine import BoxMachine
 from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.rule import BoxRule
 from beadbox.learners.boxes.table import boxes_compile
-from beadbox.learners.exchange.document import Wanted
+from beadbox.learners.exchange.document import ImportOptions
 from beadbox.learners.exchange.errors import ExchangeError
 from beadbox.learners.formats import FORMATS, machine_read
 from beadbox.rules.outcome import Side
@@ -162,8 +162,8 @@ def file_entries(name: str) -> Any:
     return json.loads((DATA_FOLDER / f"{name}.json").read_text())
 
 
-def read_machine(entries: Any, **wanted: Any) -> Any:
-    return machine_read(json.dumps(entries).encode(), Wanted(**wanted))
+def read_machine(entries: Any, **options: Any) -> Any:
+    return machine_read(json.dumps(entries).encode(), ImportOptions(**options))
 
 
 class TestImport:

@@ -226,8 +226,8 @@ def test_perfect_fast_takes_shortest_win_and_longest_loss(positions):
         if best == 0:
             assert set(replies) == set(lengths)
         else:
-            wanted = min(lengths.values()) if best > 0 else max(lengths.values())
-            assert set(replies) == {move for move, length in lengths.items() if length == wanted}
+            expected = min(lengths.values()) if best > 0 else max(lengths.values())
+            assert set(replies) == {move for move, length in lengths.items() if length == expected}
 
 
 def test_perfect_fast_prefers_a_loss_without_a_number_of_plies():

@@ -104,8 +104,8 @@ def test_first_player_begins_with_the_beads_of_its_preset(slug, beads):
         set(table.initial[table.move_number[table.slot_box] == n]) for n in range(int(table.move_number.max()) + 1)
     ]
     by_ply = PRESETS[slug].rule.initial_by is InitialBy.PLY
-    wanted = [PRESETS[slug].rule.initial[2 * n] for n in range(len(found))] if by_ply else beads[: len(found)]
-    assert found == [{n} for n in wanted]
+    expected = [PRESETS[slug].rule.initial[2 * n] for n in range(len(found))] if by_ply else beads[: len(found)]
+    assert found == [{n} for n in expected]
 
 
 def test_the_go_server_prefers_corners():

@@ -19,7 +19,7 @@ import pytest
 
 from beadbox.engines.romgon.entry_keys import entry_key
 from beadbox.learners.boxes.exchange import recorded_games
-from beadbox.learners.exchange.document import Wanted
+from beadbox.learners.exchange.document import ImportOptions
 from beadbox.learners.exchange.errors import SENTENCES, ExchangeError
 from beadbox.learners.exchange.file_text import MAX_BYTES
 from beadbox.learners.exchange.values import MAX_VALUES, ValueData, ValuesData, dump_values
@@ -65,7 +65,7 @@ def refusal(file: Any, form: str = "") -> ExchangeError:
     text = file if isinstance(file, str | bytes) else json.dumps(file)
     content = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
     with pytest.raises(ExchangeError) as refused:
-        read_hexapawn_games(content.decode()) if form == "games" else machine_read(content, Wanted(), form)
+        read_hexapawn_games(content.decode()) if form == "games" else machine_read(content, ImportOptions(), form)
     error = refused.value
     assert error.reason == SENTENCES[error.code].format(**error.parameters)
     assert str(error) == (f"{error.where}: {error.reason}" if error.where else error.reason)
@@ -540,10 +540,10 @@ def test_file_checks_are_imported_on_first_use() -> None:
         "import django, sys; django.setup();"
         "from django.urls import get_resolver; get_resolver().url_patterns;"
         "import menace_site.asgi, learning.tasks, beadbox.learners.formats as formats;"
-        "from beadbox.learners.exchange.document import Wanted;"
+        "from beadbox.learners.exchange.document import ImportOptions;"
         "assert 'pydantic' not in sys.modules;"
         "from contextlib import suppress\n"
-        "with suppress(ValueError): formats.machine_read(b'[]', Wanted())\n"
+        "with suppress(ValueError): formats.machine_read(b'[]', ImportOptions())\n"
         "assert 'pydantic' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", program], check=True)

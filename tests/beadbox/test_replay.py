@@ -11,7 +11,7 @@ from beadbox.learners.boxes.exchange.recorded_games import load, machine_of
 from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.replay import replay, trainees_fresh
 from beadbox.learners.boxes.rule import OpenBoxes
-from beadbox.learners.exchange.document import Wanted
+from beadbox.learners.exchange.document import ImportOptions
 from beadbox.learners.formats import FORMATS, machine_read
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
@@ -50,15 +50,15 @@ def test_memory_after_40_games_equals_the_saved_one(side):
     for recorded in load(FILE.read_text(), GAME):
         replay(both, recorded)
     trainee, saved = both[side], RECORD[f"player{side + 1}"]
-    wanted = memory_up_to_mirror_image(saved, side)
+    expected = memory_up_to_mirror_image(saved, side)
     found = {
         key: {move: n for move, n in zip(GAME.legal_moves(GAME.decode(key)), beads, strict=True) if n}
         for key, beads in trainee.machine.boxes.items()
     }
     # In a position that is its own mirror image, HexapawnRL keeps equivalent moves apart.
-    assert found == wanted
+    assert found == expected
     out = json.loads(FORMATS["hexapawn-rl"].dump(machine_of(trainee, name=saved["name"], preset=RULE)))
-    assert memory_up_to_mirror_image(out, side) == wanted
+    assert memory_up_to_mirror_image(out, side) == expected
     assert {k: v for k, v in out.items() if k != "memory"} == {k: v for k, v in saved.items() if k != "memory"}
 
 
@@ -96,7 +96,7 @@ def test_replay_command_writes_machines_and_prints_results(tmp_path):
     assert lines[40].split() == ["40", "0", "2", "(resignation)", "20", "23"]
     assert lines[41] == "40 games: 7 won by the first player, 0 drawn, 33 won by the second; levels 20 and 23"
     for name, side, wins in (("first", Side.FIRST, 7), ("second", Side.SECOND, 33)):
-        data = machine_read((tmp_path / "new" / f"{name}.json").read_bytes(), Wanted())
+        data = machine_read((tmp_path / "new" / f"{name}.json").read_bytes(), ImportOptions())
         assert (data.game, data.side, data.preset, data.rule) == (GAME, side, RULE, PRESETS[RULE].rule)
         assert (data.wins, data.losses, data.removed + 1) == (wins, 40 - wins, RECORD[f"player{side + 1}"]["level"])
         assert sum(map(sum, (box.visits for box in data.boxes))) == sum(
@@ -113,7 +113,7 @@ def test_a_draw_and_boxes_that_are_laid_out_in_advance(tmp_path):
     arguments = ["--game", "noughts-and-crosses", "--first", preset, "--second", preset, "--out", str(tmp_path)]
     call_command("replay", str(file), *arguments, stdout=out)
     assert "2 games: 1 won by the first player, 1 drawn, 0 won" in out.getvalue()
-    first = machine_read((tmp_path / "first.json").read_bytes(), Wanted())
+    first = machine_read((tmp_path / "first.json").read_bytes(), ImportOptions())
     assert len(first.boxes) == 304
     assert (first.wins, first.draws, first.losses) == (1, 1, 0)
     opening = next(box for box in first.boxes if box.position == ".........")
@@ -126,7 +126,9 @@ def test_large_games_keep_only_the_boxes_met(preset, tmp_path):
     file.write_text(json.dumps({"games": [{"moves": ["b1b2", "b4b3"], "winner": 2}, {"moves": [], "winner": 2}]}))
     arguments = ["--game", "hexapawn-5x4", "--first", preset, "--second", preset, "--out", str(tmp_path)]
     call_command("replay", str(file), *arguments, stdout=StringIO())
-    first, second = (machine_read((tmp_path / f"{name}.json").read_bytes(), Wanted()) for name in ("first", "second"))
+    first, second = (
+        machine_read((tmp_path / f"{name}.json").read_bytes(), ImportOptions()) for name in ("first", "second")
+    )
     assert (len(first.boxes), len(second.boxes)) == (2, 1)
     assert (first.preset, first.rule.open_boxes) == (preset, OpenBoxes.WHEN_MET)
 

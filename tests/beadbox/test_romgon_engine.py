@@ -136,12 +136,12 @@ class TestGoldenPositions:
     def test_search(self, entry):
         board, side, options = board_read(entry), SIDES[entry["toMove"]], options_read(entry)
         assert set(entry["search"]) <= set(SEARCHES)
-        for level, wanted in entry["search"].items():
+        for level, expected in entry["search"].items():
             depth, looks_plainly = SEARCHES[level]
             best, finished = ranking(board, side, options, depth=depth, plain=looks_plainly)
             assert finished == depth
             written = [action_object(board, found.move) | {"evaluation": found.value} for found in best]
-            assert written == [{k: v for k, v in action.items() if k != "notation"} for action in wanted]
+            assert written == [{k: v for k, v in action.items() if k != "notation"} for action in expected]
 
     @positions
     def test_the_readable_search_agrees(self, entry):
@@ -205,8 +205,8 @@ class TestAlphaBetaEqualsMinimax:
     @pytest.mark.sampled(2)
     def test_on_500_random_positions(self, options, depth):
         for board, side in sampled_positions(options, 500, seed=depth):
-            wanted = minimax_ranking(board, side, options, depth)
-            assert list(ranking(board, side, options, depth=depth)[0]) == wanted[:N_CANDIDATES]
+            expected = minimax_ranking(board, side, options, depth)
+            assert list(ranking(board, side, options, depth=depth)[0]) == expected[:N_CANDIDATES]
 
     @pytest.mark.parametrize("depth", [1, 2, 3])
     def test_with_every_option_and_impossible_boards(self, depth):
@@ -215,9 +215,9 @@ class TestAlphaBetaEqualsMinimax:
             found = sampled_positions(options, 1, seed=depth)
             found += [(random_board(rng, flips=options.flip, n_pieces=n), rng.choice(list(Side))) for n in (2, 5, 9)]
             for board, side in found:
-                wanted = minimax_ranking(board, side, options, depth)
-                assert list(ranking(board, side, options, depth=depth, n_best=MAX_ACTIONS)[0]) == wanted
-                assert list(ranking(board, side, options, depth=depth, n_best=2)[0]) == wanted[:2]
+                expected = minimax_ranking(board, side, options, depth)
+                assert list(ranking(board, side, options, depth=depth, n_best=MAX_ACTIONS)[0]) == expected
+                assert list(ranking(board, side, options, depth=depth, n_best=2)[0]) == expected[:2]
 
     def test_at_the_greatest_depth(self):
         for options in (CORE, FLIPS):

@@ -92,18 +92,18 @@ def test_played_games_agree_with_exact_strength(game: AnyGame, kind: str) -> Non
     graph = graph_compile(game, reduced=True)
     played = joined(graph, policy(game, kind, 0), policy(game, "mixed", SEED))
     value = chances(graph, played)
-    wanted = value[0, :3].copy()
+    results = value[0, :3].copy()
     if not game.always_ends:  # a game that the ply limit stops counts as endless play, whatever its end would be
         stopped = play_plies(graph.indptr, graph.successor, played, game.ply_limit)[:, 1]
         assert unfinished(graph, played) == pytest.approx(stopped.sum())
-        wanted -= stopped @ value[:, :3]
-        wanted[-1 - graph.endless] += stopped.sum()
+        results -= stopped @ value[:, :3]
+        results[-1 - graph.endless] += stopped.sum()
     words, tally = RandomSource(SEED).to_array(), np.zeros(3, np.int64)
     play_policies(N_GAMES, graph.arrays, played, graph.limit, graph.endless, words, tally)
-    wanted = np.clip(wanted, 0, 1)  # the difference of two equal chances is a rounding error
-    error = np.sqrt(wanted * (1 - wanted) / N_GAMES)
+    results = np.clip(results, 0, 1)  # the difference of two equal chances is a rounding error
+    error = np.sqrt(results * (1 - results) / N_GAMES)
     # The normal distribution fits no result that is expected less than once, so one game more is allowed.
-    assert (abs(tally / N_GAMES - wanted) <= N_ERRORS * error + 1 / N_GAMES).all(), (tally, wanted)
+    assert (abs(tally / N_GAMES - results) <= N_ERRORS * error + 1 / N_GAMES).all(), (tally, results)
 
 
 @each(RETURNING)

@@ -7,7 +7,7 @@ from django.core.management import call_command
 
 from beadbox.engines.romgon.answers import LEVELS
 from beadbox.engines.romgon.shipped import FOLDER, shipped, shipped_name
-from beadbox.learners.exchange.document import Wanted
+from beadbox.learners.exchange.document import ImportOptions
 from beadbox.learners.formats import machine_read
 from beadbox.learners.shipped import RECIPES
 from beadbox.learners.value_learner.document import WeightsData
@@ -29,7 +29,7 @@ def test_the_command_reproduces_the_files(tmp_path: Path) -> None:
 
 @each_recipe
 def test_shipped_file_matches_the_machine_that_plays(recipe) -> None:
-    read = machine_read((FOLDER / f"{recipe.name}.json").read_bytes(), Wanted())
+    read = machine_read((FOLDER / f"{recipe.name}.json").read_bytes(), ImportOptions())
     assert isinstance(read, WeightsData)
     assert (read.game.slug, read.preset, read.n_learnt) == (recipe.game, recipe.preset, recipe.n_games)
     played = shipped(recipe.name)

@@ -7,7 +7,7 @@ import pytest
 
 from beadbox.learners.boxes.exchange.document import BoxData, MachineData
 from beadbox.learners.boxes.presets import PRESETS
-from beadbox.learners.exchange.document import Wanted
+from beadbox.learners.exchange.document import ImportOptions
 from beadbox.learners.formats import FORMATS, machine_read
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
@@ -42,7 +42,7 @@ def rows_with_notation(column: int, text: str) -> list[list[str]]:
 
 
 def boxes_read(content: str | bytes) -> dict[str, tuple[tuple[int, ...], tuple[int, ...]]]:
-    data = machine_read(content if isinstance(content, bytes) else content.encode(), Wanted())
+    data = machine_read(content if isinstance(content, bytes) else content.encode(), ImportOptions())
     assert isinstance(data, MachineData)
     return {box.position: (box.beads, box.visits) for box in data.boxes}
 

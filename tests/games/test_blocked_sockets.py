@@ -23,8 +23,8 @@ Rates = Callable[..., None]
 
 @pytest.fixture
 def rates(monkeypatch: pytest.MonkeyPatch) -> Rates:
-    def set_rates(**wanted: str) -> None:
-        monkeypatch.setattr(SimpleRateThrottle, "THROTTLE_RATES", {**dict.fromkeys(SCOPES), **wanted})
+    def set_rates(**rates: str) -> None:
+        monkeypatch.setattr(SimpleRateThrottle, "THROTTLE_RATES", {**dict.fromkeys(SCOPES), **rates})
 
     return set_rates
 

@@ -108,8 +108,8 @@ def test_the_latest_open_room_of_a_visitor_is_found(settings: Any) -> None:
     account, visitor = person(user()), guest()
 
     def open_room_of(who: Principal) -> Room | None:
-        assert who.whose is not None
-        return room_going_on(who.whose, opponent="perfect", machine="")
+        assert who.holder is not None
+        return room_going_on(who.holder, opponent="perfect", machine="")
 
     open_rooms(account, 1, opponent="human")
     open_rooms(guest(2), 1)

@@ -37,8 +37,8 @@ wrong_codes = (f"{code:06d}".translate(str.maketrans("0123456789", "abcdefghjk")
 def rates(monkeypatch: pytest.MonkeyPatch) -> Rates:
     """Return a function that sets these rates alone. The hour begins now, so that no count spans two hours."""
 
-    def set_rates(**wanted: str) -> None:
-        monkeypatch.setattr(SimpleRateThrottle, "THROTTLE_RATES", {**dict.fromkeys(SCOPES), **wanted})
+    def set_rates(**rates: str) -> None:
+        monkeypatch.setattr(SimpleRateThrottle, "THROTTLE_RATES", {**dict.fromkeys(SCOPES), **rates})
 
     monkeypatch.setattr(AddressThrottle, "timer", lambda self: 1_800_000_000.0 + 600)
     return set_rates
@@ -376,11 +376,11 @@ async def test_matches_begun_at_a_socket_count(address: str, rates: Rates) -> No
     socket.scope["client"] = [address, 5000]
     async with socket:
         await socket.expect("joined")
-        for wanted in ("state", "error"):
+        for frame_type in ("state", "error"):
             await socket.frame("resign")
             await socket.expect("state")
             await socket.frame("reset")
-            error = await socket.expect(wanted)
+            error = await socket.expect(frame_type)
     assert (error["code"], error["retry_after_s"]) == ("throttled", int(UNTIL_TOMORROW))
 
 

@@ -71,7 +71,15 @@ class Machines:
         self.code = code
         self.secrets = {"SITE": self.site, "SECRET_KEY": os.urandom(40).hex(), "POSTGRES_PASSWORD": "beads"}
         self.compose = Compose(self.secrets, code)
-        self.wanted = {"postgres": 1, "redis": 1, "web": n_webs, "worker": n_workers, "clerk": 1, "beat": 1, "proxy": 1}
+        self.n_containers = {
+            "postgres": 1,
+            "redis": 1,
+            "web": n_webs,
+            "worker": n_workers,
+            "clerk": 1,
+            "beat": 1,
+            "proxy": 1,
+        }
         self.stack = contextlib.ExitStack()
         self.hosts: dict[str, Host] = {}
         self.running: dict[str, subprocess.Popen[bytes]] = {}
@@ -87,8 +95,8 @@ class Machines:
                 shutil.copytree(COMPILED, KERNELS, ignore=shutil.ignore_patterns("*.tmp.*"), dirs_exist_ok=True)
             stack.enter_context(bridge())
             stack.callback(self._stop_all)
-            for service in ("migrate", *self.wanted):
-                for number in range(self.wanted.get(service, 1)):
+            for service in ("migrate", *self.n_containers):
+                for number in range(self.n_containers.get(service, 1)):
                     stack.enter_context(self._host(service, number + 1))
             self._name_hosts()
             self._image()

@@ -193,22 +193,22 @@ def check_numbers(most: int = 3000) -> list[int]:
     return sorted({N_GAMES, *(math.ceil(most * (step / 30) ** 3) for step in range(31))})
 
 
-def lessons_until(lesson: Callable[[], object], worth: Callable[[], float], wanted: float) -> float:
-    """Return the lessons until the first check with the wanted points; infinite if that never happens."""
+def lessons_until(lesson: Callable[[], object], worth: Callable[[], float], required: float) -> float:
+    """Return the lessons until the first check with the required points; infinite if that never happens."""
     done = 0
     for check in check_numbers():
         for _ in range(check - done):
             lesson()
         done = check
-        if worth() >= wanted:
+        if worth() >= required:
             return check
     return math.inf
 
 
-def menace_needs(seed: int, replies: Replies, wanted: float) -> float:
-    """Return the games that one MENACE needs for the wanted points against its teacher."""
+def menace_needs(seed: int, replies: Replies, required: float) -> float:
+    """Return the games that one MENACE needs for the required points against its teacher."""
     rng, boxes = random.Random(seed), Boxes()
-    return lessons_until(lambda: game(boxes, uniform_teacher(replies), rng), lambda: points(boxes, replies), wanted)
+    return lessons_until(lambda: game(boxes, uniform_teacher(replies), rng), lambda: points(boxes, replies), required)
 
 
 def habit_figures(n_tournaments: int) -> tuple[float, list[float]]:
@@ -226,6 +226,6 @@ if __name__ == "__main__":
     sys.stdout.write(
         f"MENACE's points against win or block after 1,000 games: {statistics.fmean(marks):.4f} ± {error:.4f}\n"
     )
-    wanted = statistics.fmean(points_after_1000_games(seed, good_moves) for seed in range(1000))
-    middle = statistics.median(menace_needs(seed, good_moves, wanted) for seed in range(100))
-    sys.stdout.write(f"Against perfect play: {wanted:.4f}; another MENACE has as many after {middle:g} games\n")
+    required = statistics.fmean(points_after_1000_games(seed, good_moves) for seed in range(1000))
+    middle = statistics.median(menace_needs(seed, good_moves, required) for seed in range(100))
+    sys.stdout.write(f"Against perfect play: {required:.4f}; another MENACE has as many after {middle:g} games\n")

@@ -90,10 +90,10 @@ def points(values: Values, seat: str, replies: Replies) -> float:
     return of(EMPTY)
 
 
-def q_needs(seed: int, seat: str, replies: Replies, wanted: float) -> float:
-    """Return the games that one machine in a seat needs for the wanted points against its teacher."""
+def q_needs(seed: int, seat: str, replies: Replies, required: float) -> float:
+    """Return the games that one machine in a seat needs for the required points against its teacher."""
     rng, values = random.Random(seed), Values()
-    return lessons_until(lambda: game(values, seat, replies, rng), lambda: points(values, seat, replies), wanted)
+    return lessons_until(lambda: game(values, seat, replies, rng), lambda: points(values, seat, replies), required)
 
 
 def train_both_seats(seed: int, replies: Replies, n_games: int) -> Values:
@@ -105,6 +105,6 @@ def train_both_seats(seed: int, replies: Replies, n_games: int) -> Values:
 
 
 if __name__ == "__main__":
-    wanted = statistics.fmean(points_after_1000_games(seed, good_moves) for seed in range(1000))
-    middle = statistics.median(q_needs(seed, "X", good_moves, wanted) for seed in range(100))
-    sys.stdout.write(f"Moves first, taught by perfect play: {wanted:.4f} points after {middle:g} games\n")
+    required = statistics.fmean(points_after_1000_games(seed, good_moves) for seed in range(1000))
+    middle = statistics.median(q_needs(seed, "X", good_moves, required) for seed in range(100))
+    sys.stdout.write(f"Moves first, taught by perfect play: {required:.4f} points after {middle:g} games\n")

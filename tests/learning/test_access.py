@@ -114,9 +114,9 @@ def test_lists_show_public_and_own_machines(people: dict[str, Any], machines: di
         "guest": {"public", "house"},
     }
     for who, names in expected.items():
-        wanted = {machines[name].pk for name in names}
-        assert {m.pk for m in machines_visible(people[who])} == wanted
-        assert {run.machine_id for run in runs_visible(people[who])} == wanted
+        visible = {machines[name].pk for name in names}
+        assert {m.pk for m in machines_visible(people[who])} == visible
+        assert {run.machine_id for run in runs_visible(people[who])} == visible
 
 
 def test_only_the_owner_plays_a_hidden_machine(people: dict[str, Any]) -> None:

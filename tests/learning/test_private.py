@@ -523,8 +523,8 @@ def test_every_method_of_an_operation_is_in_the_table() -> None:
         kind = getattr(view, "cls", None)
         if kind is None or route.startswith("admin/"):
             continue
-        wanted = {method for method in ("get", "post", "put", "patch", "delete") if hasattr(kind, method)}
-        missing += [(route, method) for method in wanted - {ask.method for ask in TABLE[route]}]
+        expected = {method for method in ("get", "post", "put", "patch", "delete") if hasattr(kind, method)}
+        missing += [(route, method) for method in expected - {ask.method for ask in TABLE[route]}]
     assert sorted(missing) == [("^api/experiment-runs/?$", "post")], "it names no machine, and no machine it"
 
 

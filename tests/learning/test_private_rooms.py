@@ -457,14 +457,14 @@ def test_older_copies_have_the_visibility_of_their_originals() -> None:
     migration = import_module("learning.migrations.0010_copies_as_public").Migration
     owner, hidden, _ = secret_room()
     known = machine(owner=owner)
-    wanted = {}
+    is_public_by_pk = {}
     for original in (known, hidden):
         copy = machine(room=room().room, copied_from=original)
-        wanted[copy.pk] = original.is_public
+        is_public_by_pk[copy.pk] = original.is_public
     orphan = machine(room=room().room)
     own = machine_clone(machine_id=known.pk, name="own")
-    Machine.objects.filter(pk__in=[*wanted, orphan.pk, own.pk]).update(is_public=False)
+    Machine.objects.filter(pk__in=[*is_public_by_pk, orphan.pk, own.pk]).update(is_public=False)
     with connection.cursor() as cursor:
         cursor.execute(migration.operations[0].sql)
-    wanted |= {known.pk: True, hidden.pk: False, orphan.pk: False, own.pk: False}
-    assert dict(Machine.objects.values_list("pk", "is_public")) == wanted
+    is_public_by_pk |= {known.pk: True, hidden.pk: False, orphan.pk: False, own.pk: False}
+    assert dict(Machine.objects.values_list("pk", "is_public")) == is_public_by_pk

@@ -180,10 +180,10 @@ def test_the_database_has_connections_for_all_processes() -> None:
     site = setting("DATABASES", **SAFE, BEADBOX_DB_POOL="1")["DATABASES"]
     pool: int = site["default"]["OPTIONS"]["pool"]["max_size"]  # type: ignore[index]
     others = 8  # of the maintenance worker, the scheduler, a back-up and a release
-    wanted = scale["web"] * web * (pool + 1) + scale["worker"] * (worker + 1) + others
+    n_connections = scale["web"] * web * (pool + 1) + scale["worker"] * (worker + 1) + others
     words = dict(word.removeprefix("-c").split("=") for word in SERVICES["postgres"]["command"][1:])
     reserved = 3  # superuser_reserved_connections
-    assert 2 * wanted < int(words["max_connections"]) - reserved, "and for twice as many containers"
+    assert 2 * n_connections < int(words["max_connections"]) - reserved, "and for twice as many containers"
 
 
 def test_image_backs_up_with_programs_of_the_database_version() -> None:

@@ -47,8 +47,8 @@ STARTING = [
 def rates(monkeypatch: pytest.MonkeyPatch) -> Rates:
     """Set these rates and no others."""
 
-    def set_them(**wanted: str) -> None:
-        monkeypatch.setattr(SimpleRateThrottle, "THROTTLE_RATES", {**dict.fromkeys(SCOPES), **wanted})
+    def set_them(**rates: str) -> None:
+        monkeypatch.setattr(SimpleRateThrottle, "THROTTLE_RATES", {**dict.fromkeys(SCOPES), **rates})
 
     return set_them
 

@@ -217,10 +217,10 @@ def test_a_removed_device_gives_no_access(staff: Any) -> None:
     assert by_code.post(PAGE, {"code": codes[1]}).context["form"].errors
 
 
-@pytest.mark.parametrize("wanted", ["https://elsewhere.example/", "//elsewhere.example", "javascript:alert(1)", ""])
-def test_redirects_stay_on_the_site(staff: Any, wanted: str) -> None:
+@pytest.mark.parametrize("target", ["https://elsewhere.example/", "//elsewhere.example", "javascript:alert(1)", ""])
+def test_redirects_stay_on_the_site(staff: Any, target: str) -> None:
     client, _ = set_up(staff)
-    assert client.get(PAGE, {"next": wanted})["Location"] == INDEX
+    assert client.get(PAGE, {"next": target})["Location"] == INDEX
 
 
 def test_invalid_name_is_not_recorded_as_an_attempt() -> None:

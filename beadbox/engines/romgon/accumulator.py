@@ -195,12 +195,12 @@ def see(accumulator: Accumulator, me: int, n_weights: int) -> int:
         owner = 0 if sets[me] >> np.uint64(cell) & _ONE else 1
         n = _see(SQUARES + _slot(owner, cells[cell]) * _N_FOLDED + _FOLDED_CELL[me, cell], 1.0, accumulator, n)
     if n_weights > MOBILITY:
-        n, mine = _strike(accumulator, me, 0, n)
-        n, theirs = _strike(accumulator, 1 - me, 1, n)
-        n = _hang(accumulator, 0, mine, theirs, n)
-        n = _hang(accumulator, 1, theirs, mine, n)
-        my_distance, my_free = _race(accumulator, me, theirs)
-        their_distance, their_free = _race(accumulator, 1 - me, mine)
+        n, own_attacks = _strike(accumulator, me, 0, n)
+        n, other_attacks = _strike(accumulator, 1 - me, 1, n)
+        n = _hang(accumulator, 0, own_attacks, other_attacks, n)
+        n = _hang(accumulator, 1, other_attacks, own_attacks, n)
+        my_distance, my_free = _race(accumulator, me, other_attacks)
+        their_distance, their_free = _race(accumulator, 1 - me, own_attacks)
         n = _see(RACE + my_distance * (FAR + 1) + their_distance, 1.0, accumulator, n)
         n = _see(FREEDOM + my_free, 1.0, accumulator, n)
         n = _see(FREEDOM + FREE + 1 + their_free, 1.0, accumulator, n)

@@ -335,17 +335,17 @@ def weigh(
             while captures != _NONE:
                 threats += sign * VALUE[cells[first_of(captures)]]
                 captures &= captures - _ONE
-    mine = sets[me]
+    own_pieces = sets[me]
     advancement = 0
-    rhombus = mine & sets[RHOMBI]
+    rhombus = own_pieces & sets[RHOMBI]
     if rhombus != _NONE:
         advancement = 5 * int(WAY[me, first_of(rhombus)])
     flip = 0
     if options & FLIP and not options & PLAIN:
-        n_flipped = count_of(mine & sets[FLIPPED])
-        n_others = count_of(mine) - n_flipped
+        n_flipped = count_of(own_pieces & sets[FLIPPED])
+        n_others = count_of(own_pieces) - n_flipped
         flip = 10 * n_flipped
-        dead = mine & DEAD
+        dead = own_pieces & DEAD
         flip += 15 * count_of(dead & (sets[RHOMBI] | sets[CIRCLES]) & sets[FLIPPED])
         flip += 80 * count_of(dead & sets[RHOMBI] & ~sets[FLIPPED])
         flip += 30 * count_of(dead & sets[CIRCLES] & ~sets[FLIPPED])
@@ -353,7 +353,7 @@ def weigh(
             flip -= 20
     center = 0
     if not options & PLAIN:
-        center = 3 * (count_of(mine & CENTER) - count_of(sets[1 - me] & CENTER))
+        center = 3 * (count_of(own_pieces & CENTER) - count_of(sets[1 - me] & CENTER))
     return 2 * material, 2 * advancement, 2 * flip, 4 * mobility, threats, 2 * center
 
 

@@ -225,22 +225,22 @@ def feature_read(index: int) -> Feature:
 def feature_text(index: int) -> str:
     """Return the name of the feature with this index, for a page."""
     feature = feature_read(index)
-    whose, other = ("its own", "the other's") if feature.own else ("the other's", "its own")
+    owner, opponent = ("its own", "the other's") if feature.own else ("the other's", "its own")
     piece, flipped = TYPE_NAMES[feature.kind], "flipped " if feature.flipped else ""
     if feature.group == "squares":
-        return f"{whose} {flipped}{piece} on {IDS[feature.cell]}, as White sees it, or on its mirror"
+        return f"{owner} {flipped}{piece} on {IDS[feature.cell]}, as White sees it, or on its mirror"
     if feature.group == "mobility":
-        return f"eight moves of {whose} {flipped}{piece}s"
+        return f"eight moves of {owner} {flipped}{piece}s"
     if feature.group == "attacks":
-        return f"{whose} {piece} attacks {other} {TYPE_NAMES[feature.victim]}"
+        return f"{owner} {piece} attacks {opponent} {TYPE_NAMES[feature.victim]}"
     if feature.group == "hanging":
-        return f"{whose} {piece} is attacked, and {'defended' if feature.defended else 'nothing defends it'}"
+        return f"{owner} {piece} is attacked, and {'defended' if feature.defended else 'nothing defends it'}"
     if feature.group == "race":
         own, others = (f"{far} or more" if far == FAR else str(far) for far in feature.distances)
         return f"moves to the goal: {own} of its own, {others} of the other's"
     if feature.group == "freedom":
         return (
-            f"{whose} rhombus has "
+            f"{owner} rhombus has "
             f"{f'{feature.free} or more' if feature.free == FREE else feature.free or 'no'} safe moves"
         )
     return "any board, for whoever has just moved"

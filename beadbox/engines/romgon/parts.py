@@ -76,9 +76,9 @@ def _group_name(feature: Feature, name: str) -> str:
 
 
 def _part_name(feature: Feature, amount: float, me: Side, places: Sequence[str]) -> str:
-    mine, other = ROLES[me], ROLES[me.other]
-    whose, others = (mine, other) if feature.own else (other, mine)
-    owned = f"{whose} {'flipped ' if feature.flipped else ''}"
+    own_role, other_role = ROLES[me], ROLES[me.other]
+    owner, opponent = (own_role, other_role) if feature.own else (other_role, own_role)
+    owned = f"{owner} {'flipped ' if feature.flipped else ''}"
     piece = f"{owned}{TYPE_NAMES[feature.kind]}"
     if feature.group == "squares":
         return f"{piece} on {' and '.join(places)}"
@@ -86,15 +86,15 @@ def _part_name(feature: Feature, amount: float, me: Side, places: Sequence[str])
         return f"moves of {owned}{_several(feature.kind)}: {amount * 8:.0f}"
     times = f", {amount:.0f} times" if amount > 1 else ""
     if feature.group == "attacks":
-        return f"{piece} attacks {others} {TYPE_NAMES[feature.victim]}{times}"
+        return f"{piece} attacks {opponent} {TYPE_NAMES[feature.victim]}{times}"
     if feature.group == "hanging":
         return f"{piece} {'is attacked, but defended' if feature.defended else 'hangs'}{times}"
     if feature.group == "race":
         near, far = (f"{way} or more" if way == FAR else str(way) for way in feature.distances)
-        return f"moves to the goal: {mine} {near}, {other} {far}"
+        return f"moves to the goal: {own_role} {near}, {other_role} {far}"
     if feature.group == "freedom":
         return f"{piece} has {_safe(feature.free)} safe moves"
-    return f"{mine} has just moved"
+    return f"{own_role} has just moved"
 
 
 def _several(kind: int) -> str:
@@ -168,7 +168,7 @@ def _tables(*, flips: bool) -> Iterator[WeightTable]:
     yield WeightTable(
         "Hanging pieces",
         "A piece that is attacked, and nothing could take back; or something could.",
-        tuple(f"{whose}, {how}" for whose in _WHOSE for how in ("hanging", "defended")),
+        tuple(f"{owner_text}, {how}" for owner_text in _WHOSE for how in ("hanging", "defended")),
         tuple(
             (
                 TYPE_NAMES[kind],
@@ -188,8 +188,8 @@ def _tables(*, flips: bool) -> Iterator[WeightTable]:
         "How many it has.",
         (*map(str, range(FREE)), f"{FREE} or more"),
         tuple(
-            (whose, tuple(FREEDOM + owner * (FREE + 1) + free for free in range(FREE + 1)))
-            for owner, whose in enumerate(_WHOSE)
+            (owner_text, tuple(FREEDOM + owner * (FREE + 1) + free for free in range(FREE + 1)))
+            for owner, owner_text in enumerate(_WHOSE)
         ),
     )
     yield WeightTable(
@@ -198,10 +198,10 @@ def _tables(*, flips: bool) -> Iterator[WeightTable]:
         tuple(kinds),
         tuple(
             (
-                f"{whose} {TYPE_NAMES[kind]}",
+                f"{owner_text} {TYPE_NAMES[kind]}",
                 tuple(ATTACKS + (owner * N_KINDS + kind - 1) * N_KINDS + victim for victim in range(N_KINDS)),
             )
-            for owner, whose in enumerate(_WHOSE)
+            for owner, owner_text in enumerate(_WHOSE)
             for kind in _KINDS
         ),
     )

@@ -159,14 +159,14 @@ def _candidates(
 
 
 @kernel
-def _chosen(game: GameArrays, n: int, n_legal: int, side: int, who: QPlayer, words: NDArray[np.uint64]) -> Any:
+def _chosen(game: GameArrays, n: int, n_legal: int, side: int, player: QPlayer, words: NDArray[np.uint64]) -> Any:
     """Return the index of the action that a player with a table chooses among the candidates.
 
     With probability ε it is random, else it has the greatest Q + E/100, where E is the evaluation after the action.
     """
     start, scratch, record, trajectory = game
-    explores = drawn(words, _PROBABILITY_UNITS) < who.epsilon[0] * _PROBABILITY_UNITS
-    n_left = _candidates(scratch, record, n, n_legal, side, start, who.lessons, trajectory.left)
+    explores = drawn(words, _PROBABILITY_UNITS) < player.epsilon[0] * _PROBABILITY_UNITS
+    n_left = _candidates(scratch, record, n, n_legal, side, start, player.lessons, trajectory.left)
     if explores:
         return trajectory.left[drawn(words, n_left)]
     cells, sets, board = scratch.accumulator.cells, scratch.accumulator.sets, trajectory.boards[n]
@@ -178,25 +178,25 @@ def _chosen(game: GameArrays, n: int, n_legal: int, side: int, who: QPlayer, wor
         captured = do(cells, sets, side, action)
         total = evaluate(cells, sets, side, start.options) / 2.0 / _OUTLOOK
         undo(cells, sets, action, code, captured, before)
-        entry = entry_at(who.table, board, action) if board >= 0 else np.int64(-1)
+        entry = entry_at(player.table, board, action) if board >= 0 else np.int64(-1)
         if entry >= 0:
-            total = who.table.values[entry] + total
+            total = player.table.values[entry] + total
         if best < 0 or total > greatest:
             best, greatest = trajectory.left[candidate], total
     return best
 
 
 @kernel
-def _index(game: GameArrays, n: int, n_legal: int, side: int, who: QPlayer, words: NDArray[np.uint64]) -> Any:
+def _index(game: GameArrays, n: int, n_legal: int, side: int, player: QPlayer, words: NDArray[np.uint64]) -> Any:
     """Return the index of a player's action among the legal actions."""
     start, scratch, record, trajectory = game
     trajectory.boards[n] = UNASKED
-    if who.plays_by == UNIFORM:
+    if player.plays_by == UNIFORM:
         return drawn(words, n_legal)
-    if who.plays_by == TABLE:
-        trajectory.boards[n] = board_at(who.table, record.keys[n], scratch.accumulator.cells)
-        return _chosen(game, n, n_legal, side, who, words)
-    action = action_of(scratch, record, n, side, start, who.level, words)
+    if player.plays_by == TABLE:
+        trajectory.boards[n] = board_at(player.table, record.keys[n], scratch.accumulator.cells)
+        return _chosen(game, n, n_legal, side, player, words)
+    action = action_of(scratch, record, n, side, start, player.level, words)
     index = np.int64(0)
     while scratch.actions[0, index] != action:
         index += 1
@@ -205,7 +205,7 @@ def _index(game: GameArrays, n: int, n_legal: int, side: int, who: QPlayer, word
 
 @kernel
 def _play(
-    game: GameArrays, ours: int, n_random: int, players: tuple[QPlayer, QPlayer], words: NDArray[np.uint64]
+    game: GameArrays, own_side: int, n_random: int, players: tuple[QPlayer, QPlayer], words: NDArray[np.uint64]
 ) -> tuple[int, int, bool]:
     """Play a game to its end without learning; return its plies, its winner, and whether a table lacked a board.
 
@@ -219,12 +219,12 @@ def _play(
             scratch.accumulator.cells, scratch.accumulator.sets, side, start.options, scratch.actions[0]
         )
         trajectory.n_legal[n] = n_legal
-        who = players[0] if side == ours else players[1]
+        player = players[0] if side == own_side else players[1]
         if n < n_random:
             trajectory.boards[n] = UNASKED
             index = drawn(words, n_legal)
         else:
-            index = _index(game, n, n_legal, side, who, words)
+            index = _index(game, n, n_legal, side, player, words)
         is_missed |= trajectory.boards[n] == UNKNOWN
         ending = act(scratch, record, n, side, scratch.actions[0, index], start)
         n, side = n + 1, 1 - side
@@ -249,9 +249,9 @@ def _greatest_value(record: Record, trajectory: Trajectory, ply: int, table: Tab
 
 
 @kernel
-def _learn(record: Record, trajectory: Trajectory, first: int, side: int, n: int, won_by: int, who: QPlayer) -> None:
+def _learn(record: Record, trajectory: Trajectory, first: int, side: int, n: int, won_by: int, player: QPlayer) -> None:
     """Learn from the plies of ``side`` in a game of ``n`` plies, in which the side ``first`` began."""
-    table, lessons = who.table, who.lessons
+    table, lessons = player.table, player.lessons
     end = 0.0 if won_by == _NOBODY else 1.0 if won_by == side else -1.0
     for ply in range(0 if side == first else 1, n, 2):
         if trajectory.boards[ply] == UNASKED:
@@ -259,7 +259,7 @@ def _learn(record: Record, trajectory: Trajectory, first: int, side: int, n: int
         board = board_at(table, record.keys[ply], record.boards[ply])
         entry = entry_at(table, board, record.actions[ply])
         if entry < 0:
-            if table.counts[N_NEW] >= who.max_new_entries[0]:
+            if table.counts[N_NEW] >= player.max_new_entries[0]:
                 table.counts[N_LEFT_OUT] += 1
                 continue
             entry = entry_add(table, board, record.actions[ply], 0.0, True)
@@ -270,7 +270,7 @@ def _learn(record: Record, trajectory: Trajectory, first: int, side: int, n: int
         reward = end if is_last else lessons.step_reward
         table.values[entry] = before + lessons.learning_rate * (reward + lessons.discount * ahead - before)
         table.visits[entry] += 1
-    who.epsilon[0] = max(lessons.epsilon_floor, lessons.epsilon_decay * who.epsilon[0])
+    player.epsilon[0] = max(lessons.epsilon_floor, lessons.epsilon_decay * player.epsilon[0])
 
 
 @kernel
@@ -286,13 +286,13 @@ def play_on(game: GameArrays, meeting: Meeting, progress: Progress) -> None:
     random_state, random_state_before, state, tally = progress
     while True:
         if state[HAS_UNCOUNTED_GAME]:
-            n, ours, won_by = state[N_PLIES], state[OUR_SIDE], state[WINNER]
+            n, own_side, won_by = state[N_PLIES], state[OUR_SIDE], state[WINNER]
             for index in range(2):
-                who = players[index]
-                if who.plays_by == TABLE and who.lessons.learns:
-                    side = ours if index == 0 else 1 - ours
-                    _learn(game.record, game.trajectory, game.start.side, side, n, won_by, who)
-            tally[1 if won_by == _NOBODY else 2 if won_by == ours else 0] += 1
+                player = players[index]
+                if player.plays_by == TABLE and player.lessons.learns:
+                    side = own_side if index == 0 else 1 - own_side
+                    _learn(game.record, game.trajectory, game.start.side, side, n, won_by, player)
+            tally[1 if won_by == _NOBODY else 2 if won_by == own_side else 0] += 1
             state[N_DONE] += 1
             state[HAS_UNCOUNTED_GAME] = 0
         for index in range(2):
@@ -300,8 +300,8 @@ def play_on(game: GameArrays, meeting: Meeting, progress: Progress) -> None:
             if state[N_DONE] >= n_games or table.counts[N_ENTRIES] + SPARE > len(table.nexts):
                 return
         random_state_before[:] = random_state
-        ours = state[N_DONE] % 2 if in_turn else drawn(random_state, 2)
-        n, won_by, is_missed = _play(game, ours, n_random, players, random_state)
-        state[HAS_UNCOUNTED_GAME], state[N_PLIES], state[OUR_SIDE], state[WINNER] = 1, n, ours, won_by
+        own_side = state[N_DONE] % 2 if in_turn else drawn(random_state, 2)
+        n, won_by, is_missed = _play(game, own_side, n_random, players, random_state)
+        state[HAS_UNCOUNTED_GAME], state[N_PLIES], state[OUR_SIDE], state[WINNER] = 1, n, own_side, won_by
         if is_missed:
             return

@@ -121,8 +121,8 @@ class RomgonTrainer(FastTrainer[Romgon]):
         in_turn: bool = False,
         n_random: int = 0,
     ) -> tuple[int, int, int]:
-        ours = _Seat(game, trainee)
-        seats = (ours, ours if other is trainee else _Seat(game, other))
+        own_seat = _Seat(game, trainee)
+        seats = (own_seat, own_seat if other is trainee else _Seat(game, other))
         position, options = game.initial_position(), game.options
         start = Start(
             board_array(position.board), int(position.side), position.ply, option_flags(options), options.shuttle

@@ -29,9 +29,9 @@ PATTERN = np.zeros(256, np.uint8)
 for _code, _going in _GOINGS.items():
     PATTERN[_code] = _PATTERNS.index(_going)
 
-TAKES = np.array([[takes for takes, _ in going] for going in _PATTERNS], np.uint64)
+TAKES = np.array([[takes for takes, _ in pattern] for pattern in _PATTERNS], np.uint64)
 """``(n_patterns, 51)``: cells to which a piece may move or on which it may capture, without the ring of a circle."""
-QUIET = np.array([[quiet for _, quiet in going] for going in _PATTERNS], np.uint64)
+QUIET = np.array([[quiet for _, quiet in pattern] for pattern in _PATTERNS], np.uint64)
 """``(n_patterns, 51)``: cells to which a piece may move, but on which it may not capture."""
 
 _ring_next = np.full((2, N_CELLS), -1, np.int64)

@@ -94,7 +94,7 @@ def action_of(
     n: int,
     side: int,
     start: Start,
-    who: Contestant,
+    player: Contestant,
     words: NDArray[np.uint64],
 ) -> Any:
     """Return a contestant's action after ``n`` actions of a game. Write the legal ones to ``scratch.actions[0]``."""
@@ -102,9 +102,9 @@ def action_of(
         scratch.accumulator.cells, scratch.accumulator.sets, side, start.options, scratch.actions[0]
     )
     bar(scratch, record, n, n_legal, side, start.shuttle)
-    if len(who.weights):
-        if who.random_tenths and drawn(words, 10) < who.random_tenths:
+    if len(player.weights):
+        if player.random_tenths and drawn(words, 10) < player.random_tenths:
             return scratch.actions[0, drawn(words, n_legal)]
-        charge(scratch, record, n, n_legal, start.shuttle, who.restlessness)
-        return scratch.actions[0, look(scratch, n_legal, side, start.options, who.depth, False, who.weights)]
-    return _level_action(scratch, n_legal, side, start.options, who, words)
+        charge(scratch, record, n, n_legal, start.shuttle, player.restlessness)
+        return scratch.actions[0, look(scratch, n_legal, side, start.options, player.depth, False, player.weights)]
+    return _level_action(scratch, n_legal, side, start.options, player, words)

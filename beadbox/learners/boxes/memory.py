@@ -174,7 +174,9 @@ class BeadArrays(Protocol):
         """``(n_boxes,)``: beads by box."""
 
 
-def learner_arrays(table: BoxTable, held: BeadArrays, tally: NDArray[np.int64], *, learns: bool) -> LearnerArrays:
+def learner_arrays(
+    table: BoxTable, bead_arrays: BeadArrays, tally: NDArray[np.int64], *, learns: bool
+) -> LearnerArrays:
     """Return a machine of this table as arrays for a kernel; arrays of several machines have a row for each."""
     return LearnerArrays(
         learns=int(learns),
@@ -186,8 +188,8 @@ def learner_arrays(table: BoxTable, held: BeadArrays, tally: NDArray[np.int64], 
         slot_size=table.slot_size,
         refills=table.refills,
         initial=table.initial,
-        beads=held.beads,
-        visits=held.visits,
-        totals=held.totals,
+        beads=bead_arrays.beads,
+        visits=bead_arrays.visits,
+        totals=bead_arrays.totals,
         tally=tally,
     )

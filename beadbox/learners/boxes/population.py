@@ -168,7 +168,7 @@ class Population:
         """Run a kernel on every slice; return the measurements from our side."""
         graph, cabinet, first_box = self.table.graph, self.table.cabinet, int(self.table.node_box[0])
         n_slots = 0 if first_box < 0 else int(np.diff(self.table.slot_indptr)[first_box])
-        theirs = [opponent_policy(cabinet.game, opponent, reduced=graph.reduced) for opponent in measures]
+        opponent_policies = [opponent_policy(cabinet.game, opponent, reduced=graph.reduced) for opponent in measures]
         looks = len(self), len(marks)
         measured = np.zeros((*looks, len(measures) + worst, N_RESULTS))
         tallies, openings = np.zeros((*looks, 4), np.int64), np.zeros((*looks, n_slots, 2), np.int64)
@@ -180,7 +180,7 @@ class Population:
                 int(cabinet.side),
                 forced_policy(self.table),
                 self.table.when_empty,
-                np.array(theirs).reshape(len(measures), len(graph.successor)),
+                np.array(opponent_policies).reshape(len(measures), len(graph.successor)),
                 graph.limit,
                 graph.endless,
                 int(not cabinet.game.always_ends),
@@ -196,8 +196,8 @@ class Population:
             with ThreadPoolExecutor(N_CORES) as threads:
                 for work in [threads.submit(kernel, first, end, *arguments) for first, end in pairwise(edges)]:
                     work.result()
-        ours = [int(cabinet.side), 2, int(cabinet.side.other), 3]
-        return TrainingMeasurements(measured[..., ours], tallies, openings)
+        codes = [int(cabinet.side), 2, int(cabinet.side.other), 3]
+        return TrainingMeasurements(measured[..., codes], tallies, openings)
 
 
 def population_fresh(game: AnyGame, side: Side, preset: str, sources: Sequence[RandomSource]) -> Population:

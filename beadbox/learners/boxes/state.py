@@ -156,11 +156,11 @@ class OpenBoxState(LearnerState):
         return tally
 
     def train_against(self, other: OpenBoxState, n_games: int, rng: RandomSource, *, other_learns: bool) -> Tally:
-        boxes, theirs = self._open(), other._open()
-        tally = boxes.train_against(theirs, n_games, rng, opponent_learns=other_learns)
+        boxes, other_boxes = self._open(), other._open()
+        tally = boxes.train_against(other_boxes, n_games, rng, opponent_learns=other_learns)
         self._take(boxes)
         if other_learns:
-            other._take(theirs)
+            other._take(other_boxes)
         return tally
 
     def learn(self, played: PlayedGame, side: Side) -> None:
@@ -218,6 +218,6 @@ def _document(cabinet: Cabinet, rows: Rows, n_removed: int, head: Mapping[str, A
 def _learn(boxes: OpenMemory, played: PlayedGame) -> None:
     """Let a machine learn from a game as if it had drawn the beads of its side's moves."""
     machine = boxes.machine
-    ours = [turn for turn in played.turns if machine.game.side_to_move(turn[0]) is machine.side]
-    draws = [draw for position, move in ours if (draw := machine.follow(position, move)) is not None]
+    own_turns = [turn for turn in played.turns if machine.game.side_to_move(turn[0]) is machine.side]
+    draws = [draw for position, move in own_turns if (draw := machine.follow(position, move)) is not None]
     boxes.learn(Episode.of(played, machine.side, draws))

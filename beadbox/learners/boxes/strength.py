@@ -47,16 +47,16 @@ def forced_policy(table: BoxTable) -> Floats:
 
 def _fullest(table: BoxTable, beads: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Return one bead for each fullest slot of a box, none for other and empty slots; and the sum of each box."""
-    most = np.maximum.reduceat(beads, table.slot_indptr[:-1])
-    one = ((beads == most[table.slot_box]) & (beads > 0)).astype(np.int32)
+    max_beads = np.maximum.reduceat(beads, table.slot_indptr[:-1])
+    one = ((beads == max_beads[table.slot_box]) & (beads > 0)).astype(np.int32)
     return one, np.add.reduceat(one, table.slot_indptr[:-1], dtype=np.int64)
 
 
 def against_opponent(memory: Memory, opponent: Opponent, *, greedy: bool = False) -> Strength:
     """Return the machine's exact results against a fixed opponent."""
     cabinet, graph = memory.table.cabinet, memory.table.graph
-    theirs = opponent_policy(cabinet.game, opponent, reduced=graph.reduced)
-    return expected(graph, cabinet.side, machine_policy(memory, greedy=greedy), theirs)
+    opponent_edges = opponent_policy(cabinet.game, opponent, reduced=graph.reduced)
+    return expected(graph, cabinet.side, machine_policy(memory, greedy=greedy), opponent_edges)
 
 
 def against_machine(memory: Memory, other: Memory) -> Strength:
@@ -65,8 +65,8 @@ def against_machine(memory: Memory, other: Memory) -> Strength:
     if other.table.graph is graph:
         return expected(graph, cabinet.side, machine_policy(memory), machine_policy(other))
     raw = graph_compile(cabinet.game, reduced=False)
-    ours, theirs = (readable_policy(raw, readable_machine(m)) for m in (memory, other))
-    return expected(raw, cabinet.side, ours, theirs)
+    own_edges, opponent_edges = (readable_policy(raw, readable_machine(m)) for m in (memory, other))
+    return expected(raw, cabinet.side, own_edges, opponent_edges)
 
 
 def worst_case(memory: Memory, *, greedy: bool = False) -> Strength:
@@ -99,8 +99,8 @@ def costliest_box(memory: Memory, opponent: Opponent, within_s: float) -> tuple[
     is ``None`` if no box costs points.
     """
     table, graph, end = memory.table, memory.table.graph, time.monotonic() + within_s
-    theirs = opponent_policy(table.cabinet.game, opponent, reduced=graph.reduced)
-    points = expected(graph, table.cabinet.side, machine_policy(memory), theirs).score
+    opponent_edges = opponent_policy(table.cabinet.game, opponent, reduced=graph.reduced)
+    points = expected(graph, table.cabinet.side, machine_policy(memory), opponent_edges).score
     visits = visit_probability(memory, opponent)
     changed = np.unique(table.slot_box[memory.beads != table.initial])
     worst: tuple[int, float] | None = None
@@ -110,7 +110,7 @@ def costliest_box(memory: Memory, opponent: Opponent, within_s: float) -> tuple[
         trial, slots = memory.copy(), memory.slots(box)
         trial.beads[slots] = table.initial[slots]
         trial.totals[box] = table.initial[slots].sum()
-        cost = points - expected(graph, table.cabinet.side, machine_policy(trial), theirs).score
+        cost = points - expected(graph, table.cabinet.side, machine_policy(trial), opponent_edges).score
         if cost > (worst[1] if worst else MIN_COST):
             worst = box, cost
     return worst
@@ -119,8 +119,8 @@ def costliest_box(memory: Memory, opponent: Opponent, within_s: float) -> tuple[
 def _both(memory: Memory, opponent: Opponent) -> Floats:
     """Return the policies of the machine and of an opponent, ``(n_edges,)``."""
     table, graph = memory.table, memory.table.graph
-    theirs = opponent_policy(table.cabinet.game, opponent, reduced=graph.reduced)
-    return joined(graph, table.cabinet.side, machine_policy(memory), theirs)
+    opponent_edges = opponent_policy(table.cabinet.game, opponent, reduced=graph.reduced)
+    return joined(graph, table.cabinet.side, machine_policy(memory), opponent_edges)
 
 
 def readable_machine(memory: Memory) -> BoxMachine:

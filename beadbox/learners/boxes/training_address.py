@@ -152,8 +152,8 @@ def rule_value(value: object) -> str:
 
 def _differences(preset: str, rule: BoxRule) -> dict[str, str]:
     """Return the fields in which a rule differs from its preset, as texts."""
-    ours, theirs = rule.to_json(), PRESETS[preset].rule.to_json()
-    return {name: rule_value(value) for name, value in ours.items() if value != theirs[name]}
+    values, preset_values = rule.to_json(), PRESETS[preset].rule.to_json()
+    return {name: rule_value(value) for name, value in values.items() if value != preset_values[name]}
 
 
 class _Reader:
@@ -209,33 +209,33 @@ class _Reader:
         self._report(name, field_text.one_of(choices))
         return usual
 
-    def _number(self, name: str, most: int, usual: int) -> int:
+    def _number(self, name: str, maximum: int, usual: int) -> int:
         text = self._text(name)
         if text is None:
             return usual
         number = _parse_whole_number(text)
-        if number is not None and 0 <= number <= most:
+        if number is not None and 0 <= number <= maximum:
             return number
-        self._report(name, field_text.rather(f"Please give a whole number from 0 to {most:,}.", _quotation(text)))
-        return usual if number is None else min(max(number, 0), most)
+        self._report(name, field_text.rather(f"Please give a whole number from 0 to {maximum:,}.", _quotation(text)))
+        return usual if number is None else min(max(number, 0), maximum)
 
     def _rule(self, preset_name: str, prefix: str, game: AnyGame, usual: str) -> Named:
         """Return the preset with its changed fields; a field that the rule refuses keeps the preset's value."""
         preset = self._one_of(preset_name, presets_for(game), usual)
-        given = PRESETS[preset].rule.to_json()
-        own = dict(given)
+        preset_values = PRESETS[preset].rule.to_json()
+        own = dict(preset_values)
         for name in RULE_FIELDS:
             text = self._text(f"{prefix}{name}")
-            if text is not None and (value := self._value(f"{prefix}{name}", text, given[name])) is not _UNREAD:
+            if text is not None and (value := self._value(f"{prefix}{name}", text, preset_values[name])) is not _UNREAD:
                 own[name] = value
         while True:
             try:
                 return Named(preset, BoxRule.from_json(own))
             except RuleError as error:
                 self._report(f"{prefix}{error.field}", str(error).removeprefix(f"{error.field}: "))
-                if own[error.field] == given[error.field]:  # a changed field contradicts it: drop all changes
-                    own = dict(given)
-                own[error.field] = given[error.field]
+                if own[error.field] == preset_values[error.field]:  # a changed field contradicts it: drop all changes
+                    own = dict(preset_values)
+                own[error.field] = preset_values[error.field]
 
     def _value(self, name: str, text: str, like: object) -> object:
         """Return the text as JSON of the field's type; :data:`_UNREAD` if it has another type."""
@@ -255,8 +255,8 @@ class _Reader:
             return text
         if None in numbers:
             listed = "Please give whole numbers with commas between them."
-            wanted = listed if isinstance(like, list) else field_text.WHOLE_NUMBER
-            self._report(name, field_text.rather(wanted, _quotation(text)))
+            description = listed if isinstance(like, list) else field_text.WHOLE_NUMBER
+            self._report(name, field_text.rather(description, _quotation(text)))
             return _UNREAD
         return numbers if isinstance(like, list) else numbers[0]
 

@@ -49,7 +49,7 @@ class Document(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ImportOptions:
     """The choices of an import; the file decides where a choice is missing."""
 
     game: AnyGame | None = None
@@ -61,15 +61,15 @@ class Wanted:
     """Whether the file may have any size, like the operator's own files."""
 
 
-def name_or(own: str, wanted: Wanted) -> str:
+def name_or(name_in_file: str, options: ImportOptions) -> str:
     """Return the name that was asked for, else the name in the file; empty if there is neither.
 
     Raises:
         ExchangeError: the name in the file cannot be shown.
     """
-    if not wanted.name:
-        name_require(own.strip())
-    return wanted.name or own.strip()
+    if not options.name:
+        name_require(name_in_file.strip())
+    return options.name or name_in_file.strip()
 
 
 def name_require(name: str) -> None:

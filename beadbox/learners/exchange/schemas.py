@@ -188,11 +188,11 @@ def read(shape: type[ShapeT], value: object, where: str = "") -> ShapeT:
         return shape.model_validate(value)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-    given = first["input"]
-    length = len(given) if isinstance(given, str) else 0
-    parameters = {"value": shown(given), "length": length} | first.get("ctx", {})
+    value = first["input"]
+    length = len(value) if isinstance(value, str) else 0
+    parameters = {"value": shown(value), "length": length} | first.get("ctx", {})
     code = CODES.get(first["type"], first["type"])
-    if code == "number" and type(given) is int:  # of hundreds of digits
+    if code == "number" and type(value) is int:  # of hundreds of digits
         code = "finite"
     raise ExchangeError(_place(where, first["loc"]), code, **parameters)
 

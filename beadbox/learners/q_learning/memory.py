@@ -110,23 +110,23 @@ class QMemory:
         n_random: int = 0,
     ) -> Tally:
         game, engine = self.machine.game, self.machine.engine
-        own = self.trainee()
-        theirs: Trainee | Level | None = None
+        trainee = self.trainee()
+        opponent: Trainee | Level | None = None
         match other:
             case QMemory():
-                theirs = own if other is self else other.trainee()
+                opponent = trainee if other is self else other.trainee()
             case EngineOpponent():
-                theirs = other.level(game)
+                opponent = other.level(game)
             case RandomOpponent():
                 pass
             case _:
                 return play_games(self.machine, other, n_games, rng, in_turn=in_turn, n_random=n_random)
         found = engine.trainer.play(
-            game, own, theirs, n_games, rng, other_learns=other_learns, in_turn=in_turn, n_random=n_random
+            game, trainee, opponent, n_games, rng, other_learns=other_learns, in_turn=in_turn, n_random=n_random
         )
-        self.take(own)
-        if isinstance(other, QMemory) and isinstance(theirs, Trainee) and other is not self:
-            other.take(theirs)
+        self.take(trainee)
+        if isinstance(other, QMemory) and isinstance(opponent, Trainee) and other is not self:
+            other.take(opponent)
         return Tally(*found)
 
     def trainee(self) -> Trainee:
@@ -204,16 +204,21 @@ def play_games(
         return move
 
     for number in range(n_games):
-        side, own, others = Side(number % 2 if in_turn else rng.below(2)), list[Decision](), list[Decision]()
-        theirs = _recording_mover(other, others) if isinstance(other, QLearner) else other.mover(game)
+        side = Side(number % 2 if in_turn else rng.below(2))
+        own_decisions, opponent_decisions = list[Decision](), list[Decision]()
+        if isinstance(other, QLearner):
+            opponent_mover = _recording_mover(other, opponent_decisions)
+        else:
+            opponent_mover = other.mover(game)
+        mover = _recording_mover(learner, own_decisions)
         results = game_played(
             game,
-            {side: with_random_opening(_recording_mover(learner, own)), side.other: with_random_opening(theirs)},
+            {side: with_random_opening(mover), side.other: with_random_opening(opponent_mover)},
             rng,
         )
-        learner.learn(own, results[side])
+        learner.learn(own_decisions, results[side])
         if isinstance(other, QLearner) and other_learns:
-            other.learn(others, results[side.other])
+            other.learn(opponent_decisions, results[side.other])
         tally.add(results[side])
     return tally
 

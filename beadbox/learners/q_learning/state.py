@@ -56,18 +56,18 @@ class QState(LearnerState):
 
     def train_against(self, other: QState, n_games: int, rng: RandomSource, *, other_learns: bool) -> Tally:
         memory = self._memory()
-        theirs = memory if other is self else other._memory()
-        tally = memory.train_against(theirs, n_games, rng, opponent_learns=other_learns)
+        other_memory = memory if other is self else other._memory()
+        tally = memory.train_against(other_memory, n_games, rng, opponent_learns=other_learns)
         self._take(memory)
         if other_learns and other is not self:
-            other._take(theirs)
+            other._take(other_memory)
         return tally
 
     def learn(self, played: PlayedGame, side: Side) -> None:
         memory = self._memory()
-        ours = [turn for turn in played.turns if self.game.side_to_move(turn[0]) is side]
+        own_turns = [turn for turn in played.turns if self.game.side_to_move(turn[0]) is side]
         memory.machine.learn(
-            [memory.machine.follow(position, move).decision for position, move in ours], played.result(side)
+            [memory.machine.follow(position, move).decision for position, move in own_turns], played.result(side)
         )
         self._take(memory)
 

@@ -66,8 +66,8 @@ class TableState(LearnerState):
 
     def learn(self, played: PlayedGame, side: Side) -> None:
         game, learner = self.memory.game, self.memory.readable()
-        ours = (turn for turn in played.turns if game.side_to_move(turn[0]) is side)
-        found = (learner.decision(position, game.legal_moves(position).index(move)) for position, move in ours)
+        own_turns = (turn for turn in played.turns if game.side_to_move(turn[0]) is side)
+        found = (learner.decision(position, game.legal_moves(position).index(move)) for position, move in own_turns)
         learner.learn([decision for decision in found if decision is not None], played.result(side))
         self._take(learner)
 

@@ -93,9 +93,9 @@ def weights_read(game: AnyGame, rule: ValueRule, numbers: Sequence[object]) -> W
     Raises:
         WeightsError: there are too many or too few, or one is not a finite number, too large or too fine.
     """
-    wanted = len(weights_none(game, rule))
-    if len(numbers) != wanted:
-        raise WeightsError(f"Please give {wanted} weights, not {len(numbers)}.")
+    n_features = len(weights_none(game, rule))
+    if len(numbers) != n_features:
+        raise WeightsError(f"Please give {n_features} weights, not {len(numbers)}.")
     for index, number in enumerate(numbers):
         if isinstance(number, bool) or not isinstance(number, int | float) or not abs(number) <= MOST:
             raise WeightsError(f"Weight {index} is {ascii(number)[:40]}. Please give a number from -512 to 512.")

@@ -300,13 +300,13 @@ def least_plies(columns: int, rows: int, position: Position) -> int | None:
     for side in Side:
         on_board = [cell // columns for cell, pawn in enumerate(board) if pawn == PAWNS[side]]
         advanced = sum(rows - 1 - row if side is Side.FIRST else row for row in on_board)
-        taken = columns - len(on_board)
-        unmoved = 1 if crossers and side is to_move and taken else 0
-        least.append(advanced + taken - unmoved)
-        most.append(advanced + taken * (rows - 2))
-    ahead = 1 if to_move is Side.SECOND else 0
-    second = max(least[1], least[0] - ahead)
-    return 2 * second + ahead if second <= most[1] and second + ahead <= most[0] else None
+        n_taken = columns - len(on_board)
+        unmoved = 1 if crossers and side is to_move and n_taken else 0
+        least.append(advanced + n_taken - unmoved)
+        most.append(advanced + n_taken * (rows - 2))
+    n_advanced = 1 if to_move is Side.SECOND else 0
+    second = max(least[1], least[0] - n_advanced)
+    return 2 * second + n_advanced if second <= most[1] and second + n_advanced <= most[0] else None
 
 
 HEXAPAWNS = (

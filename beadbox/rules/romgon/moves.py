@@ -257,9 +257,9 @@ def format_action(move: Move) -> str:
     """Return an action as text: ``3-0>3-2``, a flip ``3-4~``, a turn ``3-4@2``, a move with a turn ``3-0>3-1@2``."""
     if move.is_flip:
         return f"{IDS[move.origin]}~"
-    going = f">{IDS[move.target]}" if move.target != move.origin else ""
+    target_text = f">{IDS[move.target]}" if move.target != move.origin else ""
     turning = f"@{move.turn}" if move.turn != KEPT else ""
-    return f"{IDS[move.origin]}{going}{turning}"
+    return f"{IDS[move.origin]}{target_text}{turning}"
 
 
 def notation(board: Board, move: Move) -> str:

@@ -81,7 +81,7 @@ class BoxesPage(KindPage):
     def holds(self, machine: Machine) -> str:
         return f"{machine.boxes.count():,} boxes"
 
-    def machine_page(self, machine: Machine, strength: Strength, asked: Mapping[str, str]) -> Page:
+    def machine_page(self, machine: Machine, strength: Strength, query: Mapping[str, str]) -> Page:
         game, rule = machine.game_rules, machine.box_rule
         # Where only an endless game is a draw, a rule that learns nothing from it never learns from a draw.
         learns_draws = game.has_draws or (game.is_endless_drawn and rule.unfinished is Unfinished.RESULT)

@@ -44,8 +44,8 @@ class QLearningPage(KeyedPage):
     def usual_name(self, game: AnyGame, side: Side | None, preset: str) -> str:
         return f"{game.name} Q"
 
-    def machine_page(self, machine: Machine, strength: Strength, asked: Mapping[str, str]) -> Page:
-        page = super().machine_page(machine, strength, asked)
+    def machine_page(self, machine: Machine, strength: Strength, query: Mapping[str, str]) -> Page:
+        page = super().machine_page(machine, strength, query)
         full = values_full(machine) if machine.learns else ""
         facts = page.context["machine"] | {"n_values": machine.n_values, "full": full}
         added = {"machine": facts, "most_in_file": MAX_VALUES, "tries": percent(machine.epsilon or 0.0)}

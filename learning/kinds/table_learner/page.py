@@ -24,8 +24,8 @@ class TableLearnerPage(KeyedPage):
     rule_sentences = staticmethod(sentences)
     explainer = EXPLAINER
 
-    def machine_page(self, machine: Machine, strength: Strength, asked: Mapping[str, str]) -> Page:
-        page, by_seat = super().machine_page(machine, strength, asked), strength_by_seat(machine)
+    def machine_page(self, machine: Machine, strength: Strength, query: Mapping[str, str]) -> Page:
+        page, by_seat = super().machine_page(machine, strength, query), strength_by_seat(machine)
         layout = machine.game_rules.look.layout
         seats = [
             {

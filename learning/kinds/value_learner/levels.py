@@ -13,7 +13,7 @@ from pathlib import Path
 from django.urls import reverse
 
 from beadbox.engines.registry import engine_of
-from beadbox.learners.exchange.document import Wanted
+from beadbox.learners.exchange.document import ImportOptions
 from beadbox.learners.formats import machine_read
 from beadbox.learners.value_learner.document import WeightsData
 from beadbox.learners.value_learner.learner import Thought as Scores
@@ -38,7 +38,7 @@ def learnt(game: AnyGame, depth: int = 1) -> ValueLearner | None:
 
 @cache
 def _read(file: Path) -> WeightsData:
-    data = machine_read(file.read_bytes(), Wanted())
+    data = machine_read(file.read_bytes(), ImportOptions())
     assert isinstance(data, WeightsData), "what levels play by is a learnt value"
     return data
 

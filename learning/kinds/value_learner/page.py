@@ -63,15 +63,15 @@ class ValueLearnerPage(KindPage):
         memory = MEMORY.load(machine)
         return f"{len(memory.machine.weights):,} weights, learnt from {memory.machine.n_learnt:,} games"
 
-    def machine_page(self, machine: Machine, strength: Strength, asked: Mapping[str, str]) -> Page:
+    def machine_page(self, machine: Machine, strength: Strength, query: Mapping[str, str]) -> Page:
         """Return the page. The URL's ``after`` selects a snapshot by games, ``lesson`` the changes of a lesson."""
         learner = weights_learner(machine)
         snapshots = sorted(set(machine.snapshots.values_list("n_trained", "n_left")))
         present = Shown(learner.played, f"its weights as it plays now, after {_games_text(learner.n_learnt)}")
         shown, error_text = present, ""
         for field, find in (("after", _snapshot), ("lesson", _change)):
-            if asked.get(field, "") and not error_text:
-                selected = find(machine, asked[field])
+            if query.get(field, "") and not error_text:
+                selected = find(machine, query[field])
                 absent = (
                     history_compacted_text(machine.n_folded)
                     if field == "lesson" and machine.n_folded
@@ -88,7 +88,7 @@ class ValueLearnerPage(KindPage):
             "n_lessons": machine.n_lessons,
             "n_changed": int(np.count_nonzero(shown.weights)),
         }
-        context = super().machine_page(machine, strength, asked).context | weights_context
+        context = super().machine_page(machine, strength, query).context | weights_context
         return Page("learning/machine_weights.html", context, status=404 if error_text else 200)
 
     def position_page(self, machine: Machine, text: str) -> Page:

@@ -64,12 +64,12 @@ class Command(BaseCommand):
             self.stdout.write(note)
 
 
-def _content(path: str, most: int | None) -> bytes:
+def _content(path: str, max_bytes: int | None) -> bytes:
     """Return the content of the file, at most ``most`` bytes (``None``: all)."""
     if path == "-":
-        return sys.stdin.buffer.read(-1 if most is None else most)
+        return sys.stdin.buffer.read(-1 if max_bytes is None else max_bytes)
     try:
         with Path(path).open("rb") as file:
-            return file.read(-1 if most is None else most)
+            return file.read(-1 if max_bytes is None else max_bytes)
     except OSError as error:
         raise CommandError(f"{path}: {error.strerror}") from None

@@ -73,20 +73,20 @@ def boxes_of(slug: str, n_ways) -> list[int]:
 @pytest.mark.parametrize("slug", GAMES_WITH_COUNTS)
 class TestCounts:
     def test_positions_and_classes(self, slug):
-        wanted = COUNTS[GAMES_WITH_COUNTS[slug]]
-        assert list(counts_of(slug)) == [wanted["states"], wanted.get("classes", wanted["states"])]
+        expected = COUNTS[GAMES_WITH_COUNTS[slug]]
+        assert list(counts_of(slug)) == [expected["states"], expected.get("classes", expected["states"])]
 
     def test_boxes_of_both_sides(self, slug):
-        wanted = COUNTS[GAMES_WITH_COUNTS[slug]]
-        assert boxes_of(slug, lambda game, position: len(game.legal_moves(position))) == wanted["boxes"]
+        expected = COUNTS[GAMES_WITH_COUNTS[slug]]
+        assert boxes_of(slug, lambda game, position: len(game.legal_moves(position))) == expected["boxes"]
         kinds = boxes_of(slug, lambda game, position: len(game.distinct_moves(position)))
-        assert kinds == wanted.get("boxes_with_several_kinds_of_move", wanted["boxes"])
+        assert kinds == expected.get("boxes_with_several_kinds_of_move", expected["boxes"])
 
     def test_value_of_the_start(self, slug):
-        wanted = COUNTS[GAMES_WITH_COUNTS[slug]]
-        result = {"first": FIRST_WINS, "hounds": FIRST_WINS, "second": SECOND_WINS, "draw": ENDLESS}[wanted["value"]]
+        expected = COUNTS[GAMES_WITH_COUNTS[slug]]
+        result = {"first": FIRST_WINS, "hounds": FIRST_WINS, "second": SECOND_WINS, "draw": ENDLESS}[expected["value"]]
         found = solution(slug)
-        assert (found.result[0], found.plies[0]) == (result, wanted.get("plies", NO_PLIES))
+        assert (found.result[0], found.plies[0]) == (result, expected.get("plies", NO_PLIES))
 
 
 @pytest.mark.parametrize("slug", [game.slug for game in MORRISES if game.is_barred])
@@ -141,8 +141,8 @@ def test_exact_strength(slug, row):
     one = graph(slug)
     first_moves = np.repeat(one.side, np.diff(one.indptr)) == 0
     chances = np.where(first_moves, policy(slug, row["first"]), policy(slug, row["second"]))
-    wanted = [row[result] for result in ("win", "loss", "draw", "endless")]
-    assert evaluate_loops(*one, chances)[0] == pytest.approx(np.array(wanted), abs=1e-12)
+    expected = [row[result] for result in ("win", "loss", "draw", "endless")]
+    assert evaluate_loops(*one, chances)[0] == pytest.approx(np.array(expected), abs=1e-12)
 
 
 @pytest.mark.parametrize("best", STRENGTH["three-mens-morris-8-lines"]["best_responses"], ids=str)

@@ -148,10 +148,10 @@ class TestTargetsOfPieces:
         ],
     )
     def test_targets_of_each_rotation(self, table, side, kind):
-        for rotation, wanted in enumerate(TABLES["emptyBoardTargets"][table]):
+        for rotation, expected in enumerate(TABLES["emptyBoardTargets"][table]):
             code = Piece(side, kind, rotation=rotation).code
             for cell in range(N_CELLS):
-                assert sorted(IDS[end] for end in REACH[code][cell].takes) == wanted[IDS[cell]]
+                assert sorted(IDS[end] for end in REACH[code][cell].takes) == expected[IDS[cell]]
 
     def test_rotations_are_counted_modulo_a_full_turn(self):
         for rotation in range(-12, 12):
@@ -164,8 +164,8 @@ class TestTargetsOfPieces:
         for kind in (SQUARE, TRIANGLE, RHOMBUS, CIRCLE, HEXGON):
             for cell, reach in enumerate(REACH[Piece(BLACK, kind, flipped=True).code]):
                 barred = kind == CIRCLE and geometry.ZONES[cell] != geometry.DEAD
-                wanted = [n for n in geometry.NEIGHBOURS[cell] if not (barred and geometry.ZONES[n] == geometry.DEAD)]
-                assert (list(reach.takes), reach.quiet, reach.runs) == (wanted, (), ())
+                expected = [n for n in geometry.NEIGHBOURS[cell] if not (barred and geometry.ZONES[n] == geometry.DEAD)]
+                assert (list(reach.takes), reach.quiet, reach.runs) == (expected, (), ())
 
 
 class TestGoldenPositions:
@@ -456,8 +456,13 @@ class TestText:
         board = board_of(
             {CELL["3-0"]: Piece(WHITE, RHOMBUS), CELL["5-6"]: Piece(BLACK, TRIANGLE), CELL["5-5"]: Piece(WHITE, SQUARE)}
         )
-        for text, wanted in (("3-0>3-2", "R3-0>3-2"), ("5-6>5-5", "t5-6>5-5x"), ("5-5~", "S5-5~"), ("5-6@2", "t5-6@2")):
-            assert notation(board, GAME.parse_move(text)) == wanted
+        for text, expected in (
+            ("3-0>3-2", "R3-0>3-2"),
+            ("5-6>5-5", "t5-6>5-5x"),
+            ("5-5~", "S5-5~"),
+            ("5-6@2", "t5-6@2"),
+        ):
+            assert notation(board, GAME.parse_move(text)) == expected
 
 
 class TestDisplay:

@@ -98,8 +98,8 @@ def test_exact_strength(slug, row):
     graph = graph_compile(game_get(slug), reduced=False)
     first, second = (policy_named(graph, row[side]) for side in ("first", "second"))
     found = expected(graph, Side.FIRST, first, second)
-    wanted = [row[result] for result in ("win", "draw", "loss", "endless")]
-    assert (found.win, found.draw, found.loss, found.endless) == pytest.approx(wanted, abs=1e-12)
+    results = [row[result] for result in ("win", "draw", "loss", "endless")]
+    assert (found.win, found.draw, found.loss, found.endless) == pytest.approx(results, abs=1e-12)
     both = np.where(graph.edge_side == Side.FIRST, first, second)
     assert unfinished(graph, both) == pytest.approx(row["not_over_after_200"], rel=1e-11)
 

@@ -312,22 +312,22 @@ class TestChoice:
         scripted_scores.update({100: 1.0})
         machine = measured_run(learner(owner=owner), n_measured=20)
         then = {one.games_done: (one, state_after_lessons(machine, one.n_lessons)) for one in machine.snapshots.all()}
-        for wanted, games in ((str(then[1][0].pk), 1), (NEWEST, N_GAMES), (str(then[0][0].pk), 0)):
-            machine = snapshot_choose(user=owner, machine_id=machine.pk, wanted=wanted)
+        for choice, games in ((str(then[1][0].pk), 1), (NEWEST, N_GAMES), (str(then[0][0].pk), 0)):
+            machine = snapshot_choose(user=owner, machine_id=machine.pk, choice=choice)
             assert stored_state(machine) == then[games][1]
             playing = machine.snapshots.get(plays_since__isnull=False)
             assert (playing.games_done, playing.is_by_hand, playing.plays_since) == (games, True, machine.n_lessons)
         n_lessons = machine.n_lessons
-        again = snapshot_choose(user=owner, machine_id=machine.pk, wanted=wanted)
+        again = snapshot_choose(user=owner, machine_id=machine.pk, choice=choice)
         assert stored_state(again) == then[0][1]
         assert again.n_lessons == n_lessons + 1, "the ledger knows of every time"
         assert state_after_lessons(machine, then[100][0].n_lessons) == then[100][1], "and goes on knowing the others"
-        snapshot_choose(user=owner, machine_id=machine.pk, wanted=str(then[1][0].pk))
+        snapshot_choose(user=owner, machine_id=machine.pk, choice=str(then[1][0].pk))
         for n_games, left in ((2, 119), (3, 119)):  # 120 games in all, of which the snapshot knew one; then new games
             measured_run(machine, games=n_games, n_measured=0)
             latest = machine.snapshots.latest("pk")
             assert (latest.n_left, state_after_lessons(machine, latest.n_lessons)[2]) == (left, latest.n_trained - left)
-        snapshot_choose(user=owner, machine_id=machine.pk, wanted=str(then[0][0].pk))
+        snapshot_choose(user=owner, machine_id=machine.pk, choice=str(then[0][0].pk))
         again = Machine.objects.get(pk=machine.pk)
         text = json.loads(machine_export(again).text)
         assert (text["learnt"], set(text["weights"])) == (0, {0.0}), "a file holds what plays"
@@ -339,17 +339,17 @@ class TestChoice:
         theirs = measured_run(machine, games=1).snapshots.first()
         assert theirs is not None
         before = stored_state(mine), Lesson.objects.count()
-        for who, wanted, error in (
+        for who, choice, error in (
             (owner, str(theirs.pk), SnapshotNotFoundError),
             (owner, "latest", SnapshotNotFoundError),
             (owner, "9" * 18, SnapshotNotFoundError),
             (user("other"), NEWEST, NotYourMachineError),
         ):
             with pytest.raises(error):
-                snapshot_choose(user=who, machine_id=mine.pk, wanted=wanted)
+                snapshot_choose(user=who, machine_id=mine.pk, choice=choice)
         start_run(mine, games=1)
         with pytest.raises(MachineBusyError):
-            snapshot_choose(user=owner, machine_id=mine.pk, wanted=NEWEST)
+            snapshot_choose(user=owner, machine_id=mine.pk, choice=NEWEST)
         assert (stored_state(mine), Lesson.objects.count()) == before
 
     def test_copies_have_the_chosen_snapshot_and_reset_none(self, scripted_scores: dict[int, float]) -> None:
@@ -436,7 +436,7 @@ class TestValues:
         assert self.table(machine) == then
         assert machine.epsilon == epsilon
         assert {one.level for one in Measurement.objects.all()} == {"random", "medium"}
-        newest = snapshot_choose(user=owner, machine_id=machine.pk, wanted=NEWEST)
+        newest = snapshot_choose(user=owner, machine_id=machine.pk, choice=NEWEST)
         assert self.table(newest).keys() > then.keys()
         assert newest.epsilon is not None
         assert epsilon is not None
@@ -456,7 +456,7 @@ class TestValues:
         before = self.table(machine), machine.epsilon, machine.n_lessons
         first = machine.snapshots.get(games_done=0)
         with pytest.raises(SnapshotFarError):
-            snapshot_choose(user=owner, machine_id=machine.pk, wanted=str(first.pk))
+            snapshot_choose(user=owner, machine_id=machine.pk, choice=str(first.pk))
         machine = Machine.objects.get(pk=machine.pk)
         assert (self.table(machine), machine.epsilon, machine.n_lessons) == before
         assert not Lesson.objects.filter(kind=LessonKind.CHOICE).exists()
@@ -494,13 +494,13 @@ class TestPage:
         first = machine.snapshots.earliest("pk")
         client.post(f"/machines/{machine.pk}/snapshot", {"snapshot": first.pk})
         measured_run(machine, games=1, n_measured=0)
-        snapshot_choose(user=owner, machine_id=machine.pk, wanted=NEWEST)
+        snapshot_choose(user=owner, machine_id=machine.pk, choice=NEWEST)
         address = machine.get_absolute_url()
         page = client.get(address).content.decode()
         assert "after 5 games of training, 4 of which had been left behind.</b>" in page
         assert client.get(address, {"after": 5}).context["shown"].title.endswith("of training, 4 of them left behind")
         monkeypatch.setattr(shown, "SHOWN_MOST", 1)
-        snapshot_choose(user=owner, machine_id=machine.pk, wanted=str(first.pk))
+        snapshot_choose(user=owner, machine_id=machine.pk, choice=str(first.pk))
         page = client.get(address).content.decode()
         assert "plays by what it knew after 0 games of training.</b>" in page, "though it is not among the latest"
         client.force_login(user("staff", is_staff=True, is_superuser=True))

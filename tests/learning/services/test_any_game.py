@@ -15,7 +15,7 @@ from beadbox.learners.boxes.machine import BoxMachine
 from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.printing.sheets import sheets_pdf
 from beadbox.learners.boxes.table import boxes_compile
-from beadbox.learners.exchange.document import Wanted
+from beadbox.learners.exchange.document import ImportOptions
 from beadbox.learners.exchange.errors import ExchangeError
 from beadbox.learners.formats import FORMATS, machine_read
 from beadbox.printing.options import PrintOptions
@@ -176,7 +176,7 @@ def test_formats_with_moves_as_text_hold_every_box(form: str, side: Side) -> Non
         boxes.append(BoxData(key, beads, (0,) * len(beads)))
     boxes.sort(key=lambda box: (PAWNS.ply(PAWNS.decode(box.position)), box.position))
     data = MachineData(PAWNS, side, rule, "Pawns", tuple(boxes), preset="michie-1961")
-    read = machine_read(FORMATS[form].dump(data).encode(), Wanted(rule=rule, preset="michie-1961", name="Pawns"))
+    read = machine_read(FORMATS[form].dump(data).encode(), ImportOptions(rule=rule, preset="michie-1961", name="Pawns"))
     assert read == data
 
 
@@ -185,7 +185,7 @@ def test_formats_with_squares_refuse_such_games() -> None:
     with pytest.raises(ExchangeError, match="more than one square"):
         FORMATS["matchbox-ai"].dump(data)
     with pytest.raises(ExchangeError, match="a move is more than a square"):
-        machine_read(json.dumps([{"state": "ooo---OOO", "beads": [1] * 9}]).encode(), Wanted())
+        machine_read(json.dumps([{"state": "ooo---OOO", "beads": [1] * 9}]).encode(), ImportOptions())
 
 
 @pytest.mark.django_db
@@ -219,7 +219,7 @@ def save_file_of_4x4(side: Side) -> dict[str, Any]:
 
 @pytest.mark.parametrize("side", Side)
 def test_missing_side_of_a_save_file_follows_from_positions(side: Side) -> None:
-    read = machine_read(json.dumps(save_file_of_4x4(side)).encode(), Wanted())
+    read = machine_read(json.dumps(save_file_of_4x4(side)).encode(), ImportOptions())
     assert (read.game, read.side, len(read.boxes)) == (WIDE, side, 40)
 
 
@@ -248,9 +248,9 @@ def test_refusal_of_a_wrong_save_file_names_the_place(change: dict[str, Any], pr
     if "score" in change:
         entry["confidenceScores"][0] = change["score"]
     text = json.dumps(saved, indent=1)[: change.get("cut")]
-    wanted = {name: change[name] for name in ("game", "side") if name in change}
+    options = {name: change[name] for name in ("game", "side") if name in change}
     preset = {"preset": "hexapawn-rl"} if change.get("score") == 101 else {}
     with pytest.raises(MachineFileError, match=problem):
-        machine_import(user=None, content=text.encode(), **wanted, **preset)
+        machine_import(user=None, content=text.encode(), **options, **preset)
     assert not Machine.objects.exists()
     assert not Box.objects.exists()

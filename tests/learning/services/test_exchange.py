@@ -15,7 +15,7 @@ from beadbox.learners.boxes.cabinet import Cabinet
 from beadbox.learners.boxes.exchange.document import BoxData, MachineData
 from beadbox.learners.boxes.machine import BoxMachine
 from beadbox.learners.boxes.presets import PRESETS
-from beadbox.learners.exchange.document import Wanted
+from beadbox.learners.exchange.document import ImportOptions
 from beadbox.learners.formats import FORMATS, machine_read
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
@@ -139,13 +139,13 @@ def test_any_rule_and_any_beads_survive_a_round_trip(rule: Any, side: Side, data
     boxes.sort(key=lambda box: (game.ply(game.decode(box.position)), box.position))
     machine_data = MachineData(game, side, rule, "Any", tuple(boxes), wins=3, losses=2, removed=1)
     text = FORMATS["native"].dump(machine_data)
-    assert machine_read(text.encode(), Wanted()) == machine_data
+    assert machine_read(text.encode(), ImportOptions()) == machine_data
     # Foreign formats hold beads and some of the totals; with the rule given, the beads are equal.
     for form in FOREIGN_FORMATS:
         if form == "matchbox-ai" and (slug != "noughts-and-crosses" or not rule.reduce_symmetry):
             continue  # the format's beads lie on squares of symmetric boards only
         text = FORMATS[form].dump(machine_data)
-        read = machine_read(text.encode(), Wanted(game=game, side=side, rule=rule), form)
+        read = machine_read(text.encode(), ImportOptions(game=game, side=side, rule=rule), form)
         assert [(box.position, box.beads) for box in read.boxes] == [(box.position, box.beads) for box in boxes]
 
 

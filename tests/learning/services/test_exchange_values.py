@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from beadbox.engines.romgon.entry_keys import entry_key, entry_problem, entry_read
 from beadbox.kernels.random_source import RandomSource
-from beadbox.learners.exchange.document import Wanted
+from beadbox.learners.exchange.document import ImportOptions
 from beadbox.learners.exchange.file_text import MAX_BYTES
 from beadbox.learners.exchange.values import MAX_VALUES, ValueData, ValuesData, dump_values
 from beadbox.learners.formats import FORMATS, machine_read
@@ -71,7 +71,7 @@ def document(**changed: Any) -> dict[str, Any]:
 
 
 def read(fields: Any) -> Any:
-    return machine_read(json.dumps(fields).encode(), Wanted())
+    return machine_read(json.dumps(fields).encode(), ImportOptions())
 
 
 def entry(**changed: Any) -> dict[str, Any]:

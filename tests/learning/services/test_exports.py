@@ -14,8 +14,8 @@ pytestmark = pytest.mark.django_db
 DATA_FOLDER = Path(__file__).parents[2] / "data" / "exports"
 
 
-def import_file(name: str, **wanted: object) -> Machine:
-    return machine_import(user=None, content=(DATA_FOLDER / name).read_bytes(), **wanted).machine
+def import_file(name: str, **options: object) -> Machine:
+    return machine_import(user=None, content=(DATA_FOLDER / name).read_bytes(), **options).machine
 
 
 @pytest.mark.parametrize("name", ["boxes.json", "hexapawn.json", "values.json"])
@@ -25,8 +25,8 @@ def test_native_files_survive_a_round_trip_to_the_byte(name: str) -> None:
 
 @pytest.mark.parametrize(("name", "form"), [("boxes.csv", "csv"), ("hexapawn.hexapawn-rl.json", "hexapawn-rl")])
 def test_tables_and_save_files_survive_a_round_trip(name: str, form: str) -> None:
-    wanted = {"boxes.csv": {"preset": "scroggs"}}.get(name, {})
-    assert machine_export(import_file(name, **wanted), form).text == (DATA_FOLDER / name).read_text()
+    options = {"boxes.csv": {"preset": "scroggs"}}.get(name, {})
+    assert machine_export(import_file(name, **options), form).text == (DATA_FOLDER / name).read_text()
 
 
 def test_a_file_for_matchbox_ai_holds_the_same_beads() -> None:

@@ -752,8 +752,12 @@ def main(words: list[str]) -> int:
                 "the clock moved": partial(clock_moved, clock=clock),
             }
         site = stack.enter_context(idle_site(**settings))
-        wanted = {name: faults[name] for name in options.only or faults}
-        crowds = {"all in one crowd": wanted} if IS_SMALL else {name: {name: act} for name, act in wanted.items()}
+        chosen_faults = {name: faults[name] for name in options.only or faults}
+        crowds = (
+            {"all in one crowd": chosen_faults}
+            if IS_SMALL
+            else {name: {name: act} for name, act in chosen_faults.items()}
+        )
         n_wrong = sum(not tried(site, name, acts) for name, acts in crowds.items())
     if said:
         say(f"Not tried: {', '.join(OF_ROOT)}. {' '.join(said)}")

@@ -15,7 +15,7 @@ from dataclasses import replace
 from beadbox.learners.boxes.exchange.document import BLANKS, Entry, MachineData, machine_from
 from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.rule import BoxRule
-from beadbox.learners.exchange.document import Wanted
+from beadbox.learners.exchange.document import ImportOptions
 from beadbox.learners.exchange.errors import ExchangeError, shown
 from beadbox.rules.errors import InvalidPositionError
 from beadbox.rules.game import Game
@@ -56,17 +56,17 @@ def dump(data: MachineData) -> str:
     return out.getvalue()
 
 
-def load(text: str, wanted: Wanted) -> MachineData:
-    """Return the machine in a table; without a wanted rule, the rows decide whether symmetric moves share a slot.
+def load(text: str, options: ImportOptions) -> MachineData:
+    """Return the machine in a table. If no rule is chosen, the rows decide whether symmetric moves share a slot.
 
     Raises:
         ExchangeError: the table is invalid.
     """
     entries = list(_entries(text))
-    merged = machine_from(entries, wanted, preset=PRESET)
-    if wanted.rule is None and not _is_merged(merged.game, merged.rule, entries):
+    merged = machine_from(entries, options, preset=PRESET)
+    if options.rule is None and not _is_merged(merged.game, merged.rule, entries):
         usual = replace(PRESETS[PRESET].rule, merge_symmetric_moves=False)
-        return machine_from(entries, wanted, preset=PRESET, usual=usual)
+        return machine_from(entries, options, preset=PRESET, usual=usual)
     return merged
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from beadbox.learners.boxes.cabinet import Cabinet
 from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.rule import BoxRule, BoxSet
-from beadbox.learners.exchange.document import MAX_TEXT, Wanted
+from beadbox.learners.exchange.document import MAX_TEXT, ImportOptions
 from beadbox.learners.exchange.errors import ExchangeError, shown
 from beadbox.rules.errors import InvalidMoveError, InvalidPositionError
 from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
@@ -92,7 +92,7 @@ class Entry:
 
 def machine_from(
     entries: Sequence[Entry],
-    wanted: Wanted,
+    options: ImportOptions,
     *,
     preset: str,
     usual: BoxRule | None = None,
@@ -104,7 +104,7 @@ def machine_from(
 
     Args:
         entries: its boxes.
-        wanted: the choices of the import; a missing game or side follows from the positions.
+        options: the choices of the import; a missing game or side follows from the positions.
         preset: slug of that program's usual rule, used if the user chose none. The rule is changed to have boxes for
             forced moves, or a higher cap, if the file needs it.
         usual: the rule to start from instead of the preset's, if the file needs other changes.
@@ -117,27 +117,27 @@ def machine_from(
     """
     if not entries:
         raise ExchangeError("", "no_box")
-    game, positions = _game_of(entries, wanted)
-    side = _side_of(game, entries, positions, wanted.side)
-    ours = [(e, p) for e, p in zip(entries, positions, strict=True) if game.side_to_move(p) == side]
-    if not ours:
+    game, positions = _game_of(entries, options)
+    side = _side_of(game, entries, positions, options.side)
+    own_entries = [(e, p) for e, p in zip(entries, positions, strict=True) if game.side_to_move(p) == side]
+    if not own_entries:
         raise ExchangeError("", "no_box_of_side", role=game.look.layout.role_names[side])
-    rule, slug, stretched = wanted.rule, wanted.preset, ""
-    assert rule is None or isinstance(rule, BoxRule), "only rules of boxes can be wanted"
+    rule, slug, stretched = options.rule, options.preset, ""
+    assert rule is None or isinstance(rule, BoxRule), "the files of this format have boxes"
     if rule is None:
-        rule = _adapted_rule(usual or PRESETS[preset].rule, game, ours)
+        rule = _adapted_rule(usual or PRESETS[preset].rule, game, own_entries)
         slug, stretched = (preset, "") if rule == PRESETS[preset].rule else ("", preset)
     cabinet = Cabinet(game, side, rule)
-    boxes = _without_duplicates(cabinet, ours)
+    boxes = _without_duplicates(cabinet, own_entries)
     set_aside = [entry.set_aside for entry, _ in boxes if entry.set_aside]
     return MachineData(
         game=game,
         side=side,
         rule=rule,
         preset=slug,
-        name=wanted.name or name or f"Imported: {game.name}",
+        name=options.name or name or f"Imported: {game.name}",
         reading=Reading(
-            is_chosen=wanted.rule is not None,
+            is_chosen=options.rule is not None,
             stretched=stretched,
             beads_set_aside=sum(set_aside),
             boxes_set_aside=len(set_aside),
@@ -201,20 +201,20 @@ def box_checked(
     return BoxData(text, tuple(beads), tuple(visits))
 
 
-def _game_of(entries: Sequence[Entry], wanted: Wanted) -> tuple[AnyGame, list[AnyPosition]]:
+def _game_of(entries: Sequence[Entry], options: ImportOptions) -> tuple[AnyGame, list[AnyPosition]]:
     """Return the game of the entries and their positions: the game asked for, or one that can read them all.
 
     A text without the side to move may be read for either side. If several readings succeed, the one with the
     most entries of only legal moves is returned; on a tie, the first.
     """
-    if wanted.game is not None and not BoxRule.fits(wanted.game):
-        raise ExchangeError("game", "game_keeps_values", game=wanted.game.name)
+    if options.game is not None and not BoxRule.fits(options.game):
+        raise ExchangeError("game", "game_keeps_values", game=options.game.name)
     furthest: ExchangeError | None = None
     n_read = -1
     by_cell = any(isinstance(key, int) for entry in entries for key in entry.beads)
     readings: list[tuple[AnyGame, list[AnyPosition]]] = []
-    for game in (wanted.game,) if wanted.game is not None else filter(BoxRule.fits, GAMES.values()):
-        for side in Side if wanted.side is None else (wanted.side,):
+    for game in (options.game,) if options.game is not None else filter(BoxRule.fits, GAMES.values()):
+        for side in Side if options.side is None else (options.side,):
             positions: list[AnyPosition] = []
             try:
                 for entry in entries:
@@ -227,7 +227,7 @@ def _game_of(entries: Sequence[Entry], wanted: Wanted) -> tuple[AnyGame, list[An
                     readings.append((game, positions))
     if not readings:
         assert furthest is not None, "there is a game"
-        if n_read == 0 and wanted.game is None:
+        if n_read == 0 and options.game is None:
             first = entries[0]
             raise ExchangeError(first.where, "no_game", position=shown(first.text))
         raise furthest
@@ -264,9 +264,11 @@ def _decode_entry(game: AnyGame, entry: Entry, side: Side) -> AnyPosition:
         raise ExchangeError(entry.where, "position", problem=error.sentence) from None
 
 
-def _side_of(game: AnyGame, entries: Sequence[Entry], positions: Sequence[AnyPosition], wanted: Side | None) -> Side:
-    if wanted is not None:
-        return wanted
+def _side_of(
+    game: AnyGame, entries: Sequence[Entry], positions: Sequence[AnyPosition], requested_side: Side | None
+) -> Side:
+    if requested_side is not None:
+        return requested_side
     side = game.side_to_move(positions[0])
     for entry, position in zip(entries, positions, strict=True):
         if game.side_to_move(position) is not side:
@@ -281,9 +283,9 @@ def _adapted_rule(usual: BoxRule, game: AnyGame, entries: Sequence[tuple[Entry, 
     rule = usual
     if any(len(game.legal_moves(position)) == 1 for _, position in entries):
         rule = replace(rule, box_set=BoxSet.ALL)
-    most = max((count for entry, _ in entries for count in entry.beads.values()), default=0)
-    if rule.cap is not None and most > rule.cap:
-        rule = replace(rule, cap=most)
+    max_beads = max((count for entry, _ in entries for count in entry.beads.values()), default=0)
+    if rule.cap is not None and max_beads > rule.cap:
+        rule = replace(rule, cap=max_beads)
     return rule
 
 
@@ -296,8 +298,8 @@ def _box_of(cabinet: Cabinet, entry: Entry, position: AnyPosition) -> BoxData:
     to_canonical = game.inverses[placement]
     n_slots = len(cabinet.slots(canonical))
     numbers = ([0] * n_slots, [0] * n_slots)
-    for counts, given in zip(numbers, (entry.beads, entry.visits), strict=True):
-        for key, count in given.items():
+    for counts, counts_by_slot in zip(numbers, (entry.beads, entry.visits), strict=True):
+        for key, count in counts_by_slot.items():
             move = _move_of(game, position, key, entry.where)
             if move is not None:
                 counts[cabinet.slot_of(canonical, game.transform_move(move, to_canonical))] += count

@@ -13,7 +13,7 @@ from typing import Any
 from beadbox.learners.boxes.exchange.document import Entry, MachineData, machine_from
 from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.exchange import json_text
-from beadbox.learners.exchange.document import Wanted, name_or
+from beadbox.learners.exchange.document import ImportOptions, name_or
 from beadbox.learners.exchange.errors import ExchangeError, shown
 
 PRESET = "hexapawn-rl-as-shipped"
@@ -48,7 +48,7 @@ def dump(data: MachineData) -> str:
     return json.dumps(fields, indent=1, ensure_ascii=False) + "\n"
 
 
-def load(text: str, wanted: Wanted) -> MachineData:
+def load(text: str, options: ImportOptions) -> MachineData:
     """Return the machine in a file.
 
     Raises:
@@ -61,16 +61,16 @@ def load(text: str, wanted: Wanted) -> MachineData:
     entries = [_entry(item, position, f"memory[{shown(position)}]") for position, item in file.memory.items()]
     data = machine_from(
         entries,
-        wanted,
+        options,
         preset=PRESET,
-        name=name_or(file.name, wanted),
+        name=name_or(file.name, options),
         learns=file.isLearning,
         removed=max(file.level - 1, 0),
         wins=file.wins,
         draws=file.draws,
         losses=file.losses,
     )
-    if wanted.rule is None and data.game.family == FAMILY:
+    if options.rule is None and data.game.family == FAMILY:
         _scores_require(entries)
     return data
 
@@ -79,9 +79,9 @@ def _scores_require(entries: Iterable[Entry]) -> None:
     """Refuse a score above the cap of that program."""
     assert RULE.cap is not None
     for entry in entries:
-        most = max(entry.beads.values(), default=0)
-        if most > RULE.cap:
-            raise ExchangeError(f"{entry.where}.confidenceScores", "cap_of_hexapawn_rl", cap=RULE.cap, count=most)
+        max_beads = max(entry.beads.values(), default=0)
+        if max_beads > RULE.cap:
+            raise ExchangeError(f"{entry.where}.confidenceScores", "cap_of_hexapawn_rl", cap=RULE.cap, count=max_beads)
 
 
 def _entry(item: Any, position: str, where: str) -> Entry:

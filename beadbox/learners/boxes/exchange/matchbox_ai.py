@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from beadbox.learners.boxes.exchange.document import BLANKS, Entry, MachineData, machine_from
 from beadbox.learners.exchange import json_text
-from beadbox.learners.exchange.document import Wanted
+from beadbox.learners.exchange.document import ImportOptions
 from beadbox.learners.exchange.errors import ExchangeError, shown
 from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
 
@@ -58,7 +58,7 @@ def dump(data: MachineData) -> str:
     return "[\n" + ",\n".join(lines) + "\n]\n"
 
 
-def load(text: str, wanted: Wanted) -> MachineData:
+def load(text: str, options: ImportOptions) -> MachineData:
     """Return the machine in a file.
 
     Raises:
@@ -69,7 +69,7 @@ def load(text: str, wanted: Wanted) -> MachineData:
 
     states = schemas.read(shapes.StatesFile, json_text.parse(text)).root
     entries = [_entry(fields, f"[{index}]") for index, fields in enumerate(states)]
-    return machine_from(entries, wanted, preset=PRESET, why_set_aside=MISCOUNTED)
+    return machine_from(entries, options, preset=PRESET, why_set_aside=MISCOUNTED)
 
 
 def _key(game: AnyGame, position: AnyPosition) -> str:

@@ -131,11 +131,13 @@ class Face:
         scale_above = min(across / layout.columns, (room - 0.15 * edge) / layout.rows)
         scale = max(scale_at_side, scale_above)
         # In cells, the largest radius at which beads keep clear of pieces, of each other and of numbers.
-        most = {(False, False): 0.49, (False, True): 0.36, (True, False): 0.385, (True, True): 0.315}[leaps, counts]
+        max_share = {(False, False): 0.49, (False, True): 0.36, (True, False): 0.385, (True, True): 0.315}[
+            leaps, counts
+        ]
         if shared:
-            most = 0.24 if counts else 0.287
-        _require_letters(scale * most, width, height, counts=counts)
-        radius = max(SMALLEST_RADIUS, scale * (min(most, 0.28) if shared else 0.26 if leaps else 0.35))
+            max_share = 0.24 if counts else 0.287
+        _require_letters(scale * max_share, width, height, counts=counts)
+        radius = max(SMALLEST_RADIUS, scale * (min(max_share, 0.28) if shared else 0.26 if leaps else 0.35))
         # A bead between four pieces touches only their edges.
         piece = min(0.85, (0.55 - radius / scale) / 0.26) if leaps else 1
         board = scale * layout.columns, scale * layout.rows
@@ -168,11 +170,11 @@ class Face:
 def _require_letters(radius: float, width: float, height: float, *, counts: bool) -> None:
     """Refuse beads that are too small for their letters, and name a sufficient size of the boxes."""
     if radius < SMALLEST_RADIUS:
-        wanted = [math.ceil(side / MM * SMALLEST_RADIUS / radius) for side in (width, height)]
+        min_size_mm = [math.ceil(side / MM * SMALLEST_RADIUS / radius) for side in (width, height)]
         numbered = ", with a number beside each bead" if counts else ""
         raise PrintingError(
             f"Letters of {LETTER_MM} mm do not fit on boxes of this size{numbered}. "
-            f"Make the boxes {wanted[0]} × {wanted[1]} mm or larger."
+            f"Make the boxes {min_size_mm[0]} × {min_size_mm[1]} mm or larger."
         )
 
 

@@ -211,13 +211,13 @@ def _shopping_page(
     side = game.look.layout.role_names[cabinet.side]
     beads = sum(totals.values())
     boxes = _count(len(fronts), "matchbox", "matchboxes")
-    held = "These are the beads it holds now." if options.beads_now else "These are the beads at the beginning."
+    beads_note = "These are the beads it holds now." if options.beads_now else "These are the beads at the beginning."
     lines = (
         *title.notes,
         f"This machine of matchboxes plays {game.name.lower()}. It plays {side}.",
         *(["Its boxes are the ones that Martin Gardner drew in 1962."] if options.gardner else []),
         f"You need {boxes} of {options.width_mm:g} × {options.height_mm:g} mm and {_count(beads, 'bead', 'beads')}.",
-        held,
+        beads_note,
         "The label of a box shows the board. Each bead on it stands for a move.",
     )
     for line in lines:
