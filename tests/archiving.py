@@ -142,21 +142,21 @@ def main() -> int:
         one.archive("check")
         before = one.run_step("begin")
         one.archive("--type=full", "backup")
-        then = one.run_step("play")
+        between = one.run_step("play")
         after = one.run_step("play")
-        assert before[:2] < then[:2] < after[:2], (before, then, after)
+        assert before[:2] < between[:2] < after[:2], (before, between, after)
         one.query("SELECT pg_switch_wal()")
         one.archive("check")
         one.stop()
-        one.archive("--delta", "--type=time", f"--target={then[2]}", "--target-action=promote", "restore")
+        one.archive("--delta", "--type=time", f"--target={between[2]}", "--target-action=promote", "restore")
         one.start()
         found = one.run_step("count")
         copied = one.restore_dump()
     sys.stdout.write(
-        f"{before[:2]} in the back-up, {then[:2]} then, {after[:2]} when all was lost; {found[:2]} came back, "
+        f"{before[:2]} in the back-up, {between[:2]} then, {after[:2]} when all was lost; {found[:2]} came back, "
         f"{copied[:2]} by a file\n"
     )
-    return 0 if found[:2] == copied[:2] == then[:2] else 1
+    return 0 if found[:2] == copied[:2] == between[:2] else 1
 
 
 if __name__ == "__main__":

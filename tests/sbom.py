@@ -90,17 +90,19 @@ def asked_for() -> set[str]:
     return {canonicalize_name(Requirement(one).name) for one in group}
 
 
-def completed(bill: dict[str, Any], here: dict[str, Any], licences: dict[str, str], asked: set[str]) -> None:
+def completed(bill: dict[str, Any], installed: dict[str, Any], licences: dict[str, str], direct: set[str]) -> None:
     """Add licences and dependencies of the installed packages to the bill of a lock, which has neither.
 
     If cyclonedx-bom finds no licence, ``licences`` supplies it by the name of the package. The site itself needs the
-    packages with the names in ``asked``.
+    packages with the names in ``direct``.
     """
     names = {canonicalize_name(name): [{"license": {"name": licence}}] for name, licence in licences.items()}
-    known = {one["purl"]: one for one in here["components"]}
-    purls = {one["bom-ref"]: one["purl"] for one in here["components"]}
-    needs = {purls.get(one["ref"], one["ref"]): one.get("dependsOn", []) for one in here["dependencies"]}
-    needs["root-component"] = [one["bom-ref"] for one in here["components"] if canonicalize_name(one["name"]) in asked]
+    known = {one["purl"]: one for one in installed["components"]}
+    purls = {one["bom-ref"]: one["purl"] for one in installed["components"]}
+    needs = {purls.get(one["ref"], one["ref"]): one.get("dependsOn", []) for one in installed["dependencies"]}
+    needs["root-component"] = [
+        one["bom-ref"] for one in installed["components"] if canonicalize_name(one["name"]) in direct
+    ]
     for component in bill["components"]:
         component["bom-ref"] = component["purl"]  # before, a line number
         found = known.get(component["purl"], {}).get("licenses") or names.get(canonicalize_name(component["name"]))

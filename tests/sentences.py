@@ -55,9 +55,9 @@ def text_of_template(source: str) -> str:
     source = BRANCH.sub("<hr>", UNREAD.sub("<hr>", source))
     source = re.sub(r"\{\{.*?\}\}", "x", source)
     source = re.sub(r"\{%.*?%\}", "", source)
-    said = [re.sub(r"<[^>]*>", "", one) for one in SAID_IN_TAGS.findall(source)]
+    texts = [re.sub(r"<[^>]*>", "", one) for one in SAID_IN_TAGS.findall(source)]
     text = re.sub(r"<[^>]*>", BREAK, INLINE.sub("", " ".join(source.split())))
-    return BREAK.join([text, *said])
+    return BREAK.join([text, *texts])
 
 
 def _of_templates() -> Iterator[Sentence]:

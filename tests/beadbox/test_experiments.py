@@ -132,21 +132,21 @@ def test_later_learners_need_fewer_games_than_menace() -> None:
     hexapawn = result.figures[-2:]
     assert all((figure.value or 1000) < 60 for figure in hexapawn)
     assert (first_random.value or 0) < 30, "it sees a win at hand before it has learnt anything"
-    taught, everybody, then = result.tables
+    taught, all_teachers, after_n_games = result.tables
     assert [float(row[1].split()[0]) for row in taught.rows] == pytest.approx(
         [0.85, 0.70, 0.80, 0.45, 0.50, 0.38, 0.99, 1.0], abs=0.06
     )
-    assert [row[-1] for row in everybody.rows] == ["300", "1,000", "100", "1,000", "–", "–", "30", "30"]
+    assert [row[-1] for row in all_teachers.rows] == ["300", "1,000", "100", "1,000", "–", "–", "30", "30"]
     for at, row in enumerate(taught.rows):
-        by_menace = then.rows[at * 5]
+        by_menace = after_n_games.rows[at * 5]
         assert by_menace[0] == f"{row[0]}: MENACE"
         assert row[1] in by_menace, "the machines of both tables are those that set the mark"
-    assert then.title.endswith("the mean of 50 MENACEs and of 10 machines of each other kind")
-    points = {row[0]: float(row[1].split()[0]) for row in then.rows}
+    assert after_n_games.title.endswith("the mean of 50 MENACEs and of 10 machines of each other kind")
+    points = {row[0]: float(row[1].split()[0]) for row in after_n_games.rows}
     for side in ("first", "second"):
         own = f"Moves {side}, taught by random play"
         assert points[f"{own}: MENACE"] < points[f"{own}: Sarsa"] < points[f"{own}: TD(λ) of boards"]
-    worst = {row[0]: row[-1] for row in then.rows if row[0].startswith("Hexapawn")}
+    worst = {row[0]: row[-1] for row in after_n_games.rows if row[0].startswith("Hexapawn")}
     assert [words for name, words in worst.items() if name.endswith(": TD(λ) of boards")] == [
         "1.000 (1.000 to 1.000)"
     ] * 2
@@ -448,8 +448,8 @@ def test_every_experiment_has_its_current_result_in_documents() -> None:
     assert sorted(settings["flips"] for settings in written["romgon-page"]) == [0, 1]
     makefile = (root / "Makefile").read_text()
     for slug, runs in written.items():
-        asked = re.findall(rf'"([a-z-]+) {slug}((?: --[a-z]+ \d+)*)"', makefile)
-        chosen = [EXPERIMENTS[slug].settings(dict(_settings_of(words))) for _, words in asked]
+        small_runs = re.findall(rf'"([a-z-]+) {slug}((?: --[a-z]+ \d+)*)"', makefile)
+        chosen = [EXPERIMENTS[slug].settings(dict(_settings_of(words))) for _, words in small_runs]
         assert sorted(map(str, chosen)) == sorted(map(str, runs)), slug
 
 

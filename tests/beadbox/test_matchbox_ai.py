@@ -205,9 +205,11 @@ class TestImport:
         entries = file_entries("o_500_games")
         free = [sum(n for n, mark in zip(one["beads"], one["state"], strict=True) if mark == "_") for one in entries]
         number = next(n for n, one in enumerate(entries) if free[n] < one["totalBeads"])
-        kept, said = free[number], entries[number]["totalBeads"]
+        kept, stated = free[number], entries[number]["totalBeads"]
         entries[number]["totalBeads"] = kept
-        with pytest.raises(ExchangeError, match=rf"^\[{number}\]\.totalBeads: The beads add up to {said}, not {kept}"):
+        with pytest.raises(
+            ExchangeError, match=rf"^\[{number}\]\.totalBeads: The beads add up to {stated}, not {kept}"
+        ):
             read_machine(entries)
 
     def test_a_box_with_beads_on_taken_squares_only_is_empty(self) -> None:

@@ -135,16 +135,18 @@ class TestChoice:
         assert len({one.index for one in chosen if not one.explored}) == 1
 
     def test_a_choice_reads_the_entries_of_its_actions_only(self) -> None:
-        asked: list[str] = []
+        keys_requested: list[str] = []
 
         def fetch(keys):
-            asked.extend(keys)
+            keys_requested.extend(keys)
             return {}
 
         q = QLearner(GAME, QRule(), Values(fetch))
         for _ in range(2):
             q.choose(GAME.initial_position(), RandomSource(1))
-        assert asked == [entry_key(GAME.initial_position().board, m) for m in GAME.legal_moves(GAME.initial_position())]
+        assert keys_requested == [
+            entry_key(GAME.initial_position().board, m) for m in GAME.legal_moves(GAME.initial_position())
+        ]
         assert q.values.touched == {}
 
 
@@ -163,8 +165,8 @@ class TestChecks:
         game = GAMES[slug]
         for position in [*met(game, 60), *shuttle_game(game)]:
             if game.outcome(position) is None:
-                said = {one.move: one.ends for one in QLearner(game, QRule(), Values()).candidates(position)}
-                assert said == {move: result_at_once(game, position, move) for move in game.legal_moves(position)}
+                found_ends = {one.move: one.ends for one in QLearner(game, QRule(), Values()).candidates(position)}
+                assert found_ends == {move: result_at_once(game, position, move) for move in game.legal_moves(position)}
 
     def test_the_shuttle_game_ends_one_move_before_a_loss(self) -> None:
         assert [one.ends for one in learner().candidates(shuttle_game(GAME)[-1])].count(-1) == 1

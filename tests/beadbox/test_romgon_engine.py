@@ -195,8 +195,8 @@ class TestCompiledEqualsReadable:
         for n_pieces in range(2, 40):
             board = random_board(rng, flips=True, n_pieces=n_pieces)
             for me in Side:
-                here, across = terms(board, me, FLIPS), terms(half_turned(board), me.other, FLIPS)
-                assert across._replace(center=0, advancement=0) == here._replace(center=0, advancement=0)
+                own_terms, turned_terms = terms(board, me, FLIPS), terms(half_turned(board), me.other, FLIPS)
+                assert turned_terms._replace(center=0, advancement=0) == own_terms._replace(center=0, advancement=0)
 
 
 class TestAlphaBetaEqualsMinimax:

@@ -173,9 +173,9 @@ def test_search_out_of_time_equals_the_last_finished_depth(slug: str) -> None:
     game, player = romgon(slug), Learnt(random_weights(2), 4, 0.1)
     for position in positions(slug, 5):
         for whole in (False, True):
-            asked = partial(COMPILED.look, game, position, whole=whole)
-            assert asked(player, time_limit_s=0) == asked(player._replace(depth=2))
-            assert asked(player, time_limit_s=HANG_S) == asked(player)
+            look = partial(COMPILED.look, game, position, whole=whole)
+            assert look(player, time_limit_s=0) == look(player._replace(depth=2))
+            assert look(player, time_limit_s=HANG_S) == look(player)
         assert COMPILED.look(game, position, player._replace(depth=1), time_limit_s=0).depth == 1
 
 

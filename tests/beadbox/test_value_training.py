@@ -32,7 +32,7 @@ def memory(slug: str = "romgon", rule: ValueRule = RULE) -> ValueMemory:
     return ValueMemory.load(romgon(slug), rule, weights_none(romgon(slug), rule))
 
 
-def said(memory: ValueMemory) -> tuple[list[float], int, dict[int, list[float]]]:
+def state_of(memory: ValueMemory) -> tuple[list[float], int, dict[int, list[float]]]:
     kept = {n: weights.tolist() for n, weights in memory.snapshots.items()}
     kept[-1] = memory.machine.average.tolist()
     return memory.machine.weights.tolist(), memory.machine.n_learnt, kept
@@ -58,7 +58,7 @@ class TestSnapshots:
         tally = whole.train_against(whole, 120, rngs[0], opponent_learns=True)
         parts = [(n, cut.train_against(cut, n, rngs[1], opponent_learns=True)) for n in (1, 98, 1, 20)]
         assert sum((part for _, part in parts[1:]), parts[0][1]) == tally
-        assert said(cut) == said(whole)
+        assert state_of(cut) == state_of(whole)
         assert rngs[0].text == rngs[1].text
         assert list(whole.snapshots) == [1, 100]
 
@@ -72,7 +72,7 @@ class TestSnapshots:
             machine.game, machine.rule, machine.weights, machine.n_learnt, first.snapshots, machine.average
         )
         again.train_against(again, 41, RandomSource.from_text(rngs[1].text), opponent_learns=True)
-        assert said(again) == said(whole)
+        assert state_of(again) == state_of(whole)
         assert machine.n_learnt == 60
 
 
@@ -81,7 +81,7 @@ class TestOthers:
         runs = [memory(), memory()]
         tallies = [run.train(OPPONENTS["easy"], 2, RandomSource(3)) for run in runs]
         assert tallies[0] == tallies[1]
-        assert said(runs[0]) == said(runs[1])
+        assert state_of(runs[0]) == state_of(runs[1])
         assert runs[0].machine.n_learnt == 2
         assert runs[0].machine.weights.any()
         assert list(runs[0].snapshots) == [1]

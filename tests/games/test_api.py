@@ -328,8 +328,8 @@ class TestGuestWithCookies:
         open_room(browser)
         refused = browser.post("/api/rooms", {"opponent": "perfect"})
         assert (refused.status_code, refused.json()["code"]) == (403, "permission_denied")
-        for said in ("X-CSRFToken", "cookie csrftoken", "Referer", "send no cookies"):
-            assert said in refused.json()["detail"]
+        for words in ("X-CSRFToken", "cookie csrftoken", "Referer", "send no cookies"):
+            assert words in refused.json()["detail"]
         assert browser.post("/api/rooms", {"opponent": "perfect"}, headers=self.csrf(browser)).status_code == 201
         by_tls = browser.post("/api/rooms", {"opponent": "perfect"}, headers=self.csrf(browser), secure=True)
         assert "Referer" in by_tls.json()["detail"]

@@ -59,9 +59,9 @@ class TestPolling:
 
     def test_a_changed_role_changes_the_answer(self, address: str) -> None:
         player, path = open_room(address)
-        asked = Client(REMOTE_ADDR=address).get(f"{path}/joined")
-        assert asked.json()["role"] is None
-        assert player.get(f"{path}/joined", headers={"If-None-Match": asked["ETag"]}).json()["role"] == "X"
+        response = Client(REMOTE_ADDR=address).get(f"{path}/joined")
+        assert response.json()["role"] is None
+        assert player.get(f"{path}/joined", headers={"If-None-Match": response["ETag"]}).json()["role"] == "X"
 
     def test_the_state_has_an_etag_as_well(self, address: str) -> None:
         player, path = open_room(address)

@@ -117,8 +117,8 @@ async def test_block_refuses_pages_and_closes_open_sockets() -> None:
         await send({"type": "http.response.body", "body": b"welcome"})
 
     async def status(address: str) -> int:
-        asked = ApplicationCommunicator(BlockedAddresses(page), scope_of(address))
-        return int((await asked.receive_output())["status"])
+        communicator = ApplicationCommunicator(BlockedAddresses(page), scope_of(address))
+        return int((await communicator.receive_output())["status"])
 
     Listener.heard.clear()
     socket = socket_of_stranger()

@@ -159,10 +159,10 @@ async def test_broadcaster_ends_with_its_loop(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The broadcaster ends even if the broker's client swallows the cancellation."""
-    asked = asyncio.Event()
+    was_asked = asyncio.Event()
 
     async def swallow_cancellation(*_: Any) -> dict[str, int]:
-        asked.set()
+        was_asked.set()
         with contextlib.suppress(asyncio.CancelledError):
             await asyncio.Event().wait()
         return {}
@@ -172,7 +172,7 @@ async def test_broadcaster_ends_with_its_loop(
     here, Broadcaster.here = Broadcaster.here, None
     assert here is not None
     here.put("heard", Broadcast(numbered_message(1)))
-    await asked.wait()
+    await was_asked.wait()
     here.task.cancel()
     await asyncio.wait([here.task])
 

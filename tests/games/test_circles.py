@@ -83,7 +83,7 @@ def test_exhibition_and_advice_leave_no_reference_cycles() -> None:
         watched = room_create(person=guest(), game=NC, first="menace", second="random").room.code
         while match_step(code=watched, person=guest(), max_plies=2)["status"] == "playing":
             room_watch(code=watched)
-    asked = room_create(person=guest(), game="romgon", opponent="random", side=Side.FIRST).room.code
-    room_advice(asked)
+    code = room_create(person=guest(), game="romgon", opponent="random", side=Side.FIRST).room.code
+    room_advice(code)
     with assert_all_freed():
-        room_advice(asked)
+        room_advice(code)

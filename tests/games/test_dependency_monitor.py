@@ -108,8 +108,8 @@ async def test_dependency_socket_needs_no_database_or_broker(monkeypatch: pytest
         monkeypatch.setattr(DEPENDENCIES, "database", True)
         await DEPENDENCIES.tell()
         assert await before.expect("site") == {"database": "ok", "spectators": "ok"}
-        for said, code in (('{"type": "move"}', "unknown_frame"), ("{" * 20_000, "frame_too_large")):
-            await before.send_to(text_data=said)
+        for frame, code in (('{"type": "move"}', "unknown_frame"), ("{" * 20_000, "frame_too_large")):
+            await before.send_to(text_data=frame)
             assert (await before.expect("error"))["code"] == code
         await before.send_json_to({"type": "ping"})
         assert await before.expect("pong") == {}

@@ -50,8 +50,8 @@ def test_match_continues_after_its_engine_process_is_killed() -> None:
     with transaction.atomic():
         Room.objects.select_for_update(no_key=True).get()  # the lock prevents the engine process from storing its move
         process = processes.spawn([sys.executable, "-W", "ignore", "-c", COMPUTE_MOVE, code], env=environment())
-        asked = Match.objects.filter(answer_by=match.answer_by)
-        assert wait_until(lambda: not asked.exists()), "it has taken the question on"
+        matches = Match.objects.filter(answer_by=match.answer_by)
+        assert wait_until(lambda: not matches.exists()), "it has taken the question on"
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
     state = room_look(code=code)

@@ -88,9 +88,11 @@ def test_the_page_hides_a_private_machine() -> None:
     own = Machine.objects.get(guest=guest_of(owner).guest)
     code = guest_of(owner) and owner.post("/teach", {"game": "noughts-and-crosses"}).url.rsplit("/", 1)[-1]  # type: ignore[attr-defined]
     play_out(code, guest_of(owner))
-    mine, theirs = (one.get(f"/rooms/{code}/matches/1").context["state"]["seats"][0] for one in (owner, Client()))
-    assert (mine["machine"]["id"], mine["hidden"]) == (own.pk, False)
-    assert (theirs["machine"], theirs["hidden"]) == (None, True)
+    own_seat, other_seat = (
+        one.get(f"/rooms/{code}/matches/1").context["state"]["seats"][0] for one in (owner, Client())
+    )
+    assert (own_seat["machine"]["id"], own_seat["hidden"]) == (own.pk, False)
+    assert (other_seat["machine"], other_seat["hidden"]) == (None, True)
 
 
 def test_page_and_room_take_equally_many_queries(client: Client, django_assert_max_num_queries: Any) -> None:

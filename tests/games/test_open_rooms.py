@@ -92,15 +92,15 @@ def test_the_fast_count_equals_the_number_of_open_rooms(settings: Any) -> None:
     over, left = open_rooms(host, 1)[0], open_rooms(guest(2), 1)[0]
     match_resign(code=over.room.code, person=host)
     Room.objects.filter(pk=left.room.pk).update(changed_at=timezone.now() - timedelta(hours=1, seconds=1))
-    whose = [("account", account.user_id), ("guest", host.guest), ("guest", guest(2).guest), ("address", "somewhere")]
-    assert rooms_open_count(*whose) == [3, 2, 0, 1]
-    mine = [rooms_of(user_id=account.user_id, guest=None)]
-    mine += [rooms_of(user_id=None, guest=one.guest) for one in (host, guest(2))]
-    assert [rooms_open(rooms).count() for rooms in mine] == [3, 2, 0]
+    holders = [("account", account.user_id), ("guest", host.guest), ("guest", guest(2).guest), ("address", "somewhere")]
+    assert rooms_open_count(*holders) == [3, 2, 0, 1]
+    own_rooms = [rooms_of(user_id=account.user_id, guest=None)]
+    own_rooms += [rooms_of(user_id=None, guest=one.guest) for one in (host, guest(2))]
+    assert [rooms_open(rooms).count() for rooms in own_rooms] == [3, 2, 0]
     room_reset(code=over.room.code, person=host)
-    assert rooms_open_count(*whose) == [3, 3, 0, 2], "playing again opens it"
+    assert rooms_open_count(*holders) == [3, 3, 0, 2], "playing again opens it"
     seats_claim(user_id=account.user_id, name=account.name, guest=host.guest)
-    assert rooms_open_count(*whose) == [5, 0, 0, 2], "a room in which both seats are theirs is one"
+    assert rooms_open_count(*holders) == [5, 0, 0, 2], "a room in which both seats are theirs is one"
 
 
 def test_the_latest_open_room_of_a_visitor_is_found(settings: Any) -> None:
@@ -222,8 +222,8 @@ def test_a_hash_of_the_address_is_kept_for_a_day() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_concurrent_requests_do_not_exceed_the_limit() -> None:
-    for whose in (guest(), Principal(address="somewhere")):
-        failed = at_once(*[lambda whose=whose: room(person=whose) for _ in range(8)])
+    for holders in (guest(), Principal(address="somewhere")):
+        failed = at_once(*[lambda holders=holders: room(person=holders) for _ in range(8)])
         assert {type(error) for error in failed} == {RoomQuotaError}
     assert Room.objects.filter(opened_from="").count() == 2
     assert Room.objects.filter(opened_from="somewhere").count() == 5

@@ -104,8 +104,8 @@ def test_hanging_server_is_named_and_absent_one_gets_a_page(outage: Outage, sett
 
     def health_report() -> tuple[int, str, str]:
         response = browser.get("/api/health")
-        said = response.json()
-        return response.status_code, said["database"], said["broker"]
+        data = response.json()
+        return response.status_code, data["database"], data["broker"]
 
     # Neither the health check nor the wake-up of a worker waits for the server that hangs.
     postgres = postgres_processes(outage)
@@ -182,9 +182,9 @@ async def test_sockets_answer_without_the_broker(
         outage.start_broker()
     async with Socket(seated.room.code, seated.token) as mover:
         await mover.expect("joined")
-    said = [record for record in caplog.records if record.name == "games.outbox"]
-    assert ["away" in said[0].getMessage(), "back" in said[1].getMessage(), len(said)] == [True, True, 2]
-    assert not any(record.exc_info for record in said)
+    records = [record for record in caplog.records if record.name == "games.outbox"]
+    assert ["away" in records[0].getMessage(), "back" in records[1].getMessage(), len(records)] == [True, True, 2]
+    assert not any(record.exc_info for record in records)
 
 
 @pytest.mark.soak

@@ -319,9 +319,9 @@ class TestPlayAgainstYourself:
     def test_a_guest_confirms_and_then_plays_both_sides(self, client: Client) -> None:
         open_room(client, opponent="human")
         code = Room.objects.get().code
-        asked = client.post("/rooms/join", {"code": code.upper()})
-        assert asked.status_code == 200
-        assert b"You would play against yourself" in asked.content
+        response = client.post("/rooms/join", {"code": code.upper()})
+        assert response.status_code == 200
+        assert b"You would play against yourself" in response.content
         assert Match.objects.get().status == "waiting", "asking takes no seat"
         assert client.post("/rooms/join", {"code": code, "both": "1"}).url == f"/rooms/{code}"
         assert page_json(client.get(f"/rooms/{code}"), "roles") == ["X", "O"]
@@ -340,8 +340,8 @@ class TestPlayAgainstYourself:
         code = Room.objects.get().code
         assert client.post("/rooms/join", {"code": code}).status_code == 200
         client.post("/logout")
-        asked = client.post("/rooms/join", {"code": code})
-        assert b"You would play against yourself" in asked.content
+        response = client.post("/rooms/join", {"code": code})
+        assert b"You would play against yourself" in response.content
         client.post("/rooms/join", {"code": code, "both": "1"})
         assert Match.objects.get().status == "playing"
         assert page_json(client.get(f"/rooms/{code}"), "roles") == ["O"], "the other seat stays the account's"

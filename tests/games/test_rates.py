@@ -315,17 +315,17 @@ async def test_wrong_codes_at_a_socket_count(address: str, rates: Rates) -> None
         socket = Socket(code)
         socket.scope["client"] = [host, 5000]
         async with socket:
-            said = await socket.receive_json_from()
-            closed = await socket.receive_output() if said["type"] == "error" else {}
-        return said, closed.get("code", 0)
+            frame = await socket.receive_json_from()
+            closed = await socket.receive_output() if frame["type"] == "error" else {}
+        return frame, closed.get("code", 0)
 
     for _ in range(2):
         assert (await first_frame(room.code))[0]["type"] == "joined"
-        said, closed = await first_frame(next(wrong_codes))
-        assert (said["data"]["code"], closed) == ("room_not_found", 4404)
+        frame, closed = await first_frame(next(wrong_codes))
+        assert (frame["data"]["code"], closed) == ("room_not_found", 4404)
     for code in (next(wrong_codes), room.code):
-        said, closed = await first_frame(code)
-        assert (said["data"]["code"], closed) == ("throttled", 4429)
+        frame, closed = await first_frame(code)
+        assert (frame["data"]["code"], closed) == ("throttled", 4429)
     assert (await first_frame(room.code, new_address()))[0]["type"] == "joined"
     page = await database_sync_to_async(give_code_to_page)(Client(REMOTE_ADDR=address), room.code)
     assert page.status_code == 429

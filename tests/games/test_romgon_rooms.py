@@ -275,12 +275,12 @@ def test_the_front_page_opens_romgon_with_one_click(client: Client) -> None:
     assert (game["rival"]["opponent"], game["rival"]["side"]) == ("novice", "0")
     rivals = client.get("/play/romgon").context["game"]["rivals"]
     assert [(one["opponent"], one["side"]) for one in rivals] == [("novice", "0"), ("novice", "1")]
-    there = client.post("/rooms", {"game": "romgon", "opponent": "novice", "side": "1"}, follow=True)
-    assert there.context["role"] == "White"
+    page = client.post("/rooms", {"game": "romgon", "opponent": "novice", "side": "1"}, follow=True)
+    assert page.context["role"] == "White"
     assert Seat.objects.get(side=WHITE).guest is not None
     listed = {game["slug"]: game for game in client.get("/api/games").json()["results"]}
-    said = {slug: game["notation"]["position"] for slug, game in listed.items()}
-    assert all(said.values()), "each game says how it writes a position"
-    assert ["one character a cell" in said[slug] for slug in (NC, "hexapawn", "romgon")] == [True, True, False]
+    notations = {slug: game["notation"]["position"] for slug, game in listed.items()}
+    assert all(notations.values()), "each game says how it writes a position"
+    assert ["one character a cell" in notations[slug] for slug in (NC, "hexapawn", "romgon")] == [True, True, False]
     assert [one["slug"] for one in listed["romgon"]["additions"]] == ["flip", "turn", "shape", "shuttle"]
     assert client.get("/rooms/" + Room.objects.get().code).status_code == 200

@@ -55,8 +55,8 @@ def change_guest(key: str) -> None:
 
 def seated_guest() -> tuple[str, str]:
     browser = Client()
-    asked = {"game": NC, "opponent": "perfect", "side": "X"}
-    opened = browser.post("/api/rooms", asked, content_type="application/json")
+    form = {"game": NC, "opponent": "perfect", "side": "X"}
+    opened = browser.post("/api/rooms", form, content_type="application/json")
     return opened.json()["code"], browser.cookies["sessionid"].value
 
 
@@ -91,9 +91,9 @@ def socket_scope(**headers: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize(("take_seat", "n_statements"), [(seated_guest, 1), (seated_account, 2)])
 def test_the_principal_is_read_in_few_statements(take_seat: Callable[[], tuple[str, str]], n_statements: int) -> None:
-    asked = socket_scope(cookie=f"other=1; sessionid={take_seat()[1]}")
+    scope = socket_scope(cookie=f"other=1; sessionid={take_seat()[1]}")
     with CaptureQueriesContext(connection) as seen:
-        who = principal_of_scope(asked, "play")
+        who = principal_of_scope(scope, "play")
     assert len(seen) == n_statements
     assert (who.guest is None) == (who.user_id is not None)
 

@@ -38,9 +38,9 @@ def open_exhibition(
     first: Machine | str, second: Machine | str, who: Principal | None = None, **options: Any
 ) -> Seated:
     names = {"first": first, "second": second}
-    asked = {side: str(one.pk) if isinstance(one, Machine) else one for side, one in names.items()}
+    seats = {side: str(one.pk) if isinstance(one, Machine) else one for side, one in names.items()}
     game = next((one.game for one in names.values() if isinstance(one, Machine)), NC)
-    return room_create(person=who or guest(), game=game, **asked, **options)
+    return room_create(person=who or guest(), game=game, **seats, **options)
 
 
 def make_steps(seated: Seated, n: int, who: Principal | None = None) -> dict[str, Any]:
@@ -254,11 +254,11 @@ class TestTakingOver:
 
     def test_only_staff_takes_over_house_machines(self) -> None:
         house_machines()
-        asked: dict[str, Any] = {"game": NC, "opponent": "random", "takes_over": "menace", "side": Side.FIRST}
+        options: dict[str, Any] = {"game": NC, "opponent": "random", "takes_over": "menace", "side": Side.FIRST}
         with pytest.raises(NotYourMachineError), transaction.atomic():
-            room_create(person=guest(), **asked)
+            room_create(person=guest(), **options)
         staff = person(user("staff", is_staff=True))
-        assert room_create(person=staff, **asked).side is Side.FIRST
+        assert room_create(person=staff, **options).side is Side.FIRST
 
 
 class TestExhibition:
@@ -410,21 +410,21 @@ CONTRADICTIONS: dict[str, tuple[dict[str, Any], str]] = {
 @pytest.mark.parametrize("case", CONTRADICTIONS)
 def test_contradictory_request_is_refused_by_field(case: str) -> None:
     house_machines()
-    asked, field = CONTRADICTIONS[case]
+    options, field = CONTRADICTIONS[case]
     with pytest.raises(exceptions.MalformedError, match=f"^{field}:"), transaction.atomic():
-        room_create(person=guest(), game=NC, **asked)
+        room_create(person=guest(), game=NC, **options)
     assert not Room.objects.exists()
 
 
 def test_unknown_machines_and_wrong_sides_are_refused() -> None:
     first = machine(Side.FIRST)
-    for asked, error in (
+    for options, error in (
         ({"first": "no-such", "second": "random"}, MachineNotFoundError),
         ({"first": "random", "second": str(first.pk)}, MachineWrongSideError),
         ({"opponent": "random", "takes_over": "no-such"}, MachineNotFoundError),
     ):
         with pytest.raises(error), transaction.atomic():
-            room_create(person=guest(), game=NC, **asked)
+            room_create(person=guest(), game=NC, **options)
     assert not Room.objects.exists()
 
 

@@ -127,11 +127,11 @@ def targets(board: Board, origin: Hex, flips: bool) -> set[Hex]:
     """Return the targets of a piece, even those that leave its own rhombus in check."""
     piece, found = board[origin], set()
     for one, captures in reachable_hexes(board, origin):
-        there = board.get(one)
-        if there is None:
+        target_piece = board.get(one)
+        if target_piece is None:
             found.add(one)
-        elif captures and there.colour != piece.colour and not (piece.kind == there.kind == "rhombus"):
-            found |= {one} if not flips or piece.is_flipped == there.is_flipped else set()
+        elif captures and target_piece.colour != piece.colour and not (piece.kind == target_piece.kind == "rhombus"):
+            found |= {one} if not flips or piece.is_flipped == target_piece.is_flipped else set()
     return found
 
 
@@ -144,7 +144,7 @@ def is_in_check(board: Board, colour: str, flips: bool) -> bool:
 
 def after(board: Board, action: Action) -> Board:
     piece = board[action.origin]
-    left = {one: there for one, there in board.items() if one != action.origin}
+    left = {one: target_piece for one, target_piece in board.items() if one != action.origin}
     flipped = action.origin == action.target
     return {**left, action.target: piece._replace(is_flipped=not piece.is_flipped) if flipped else piece}
 

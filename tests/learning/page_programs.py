@@ -35,11 +35,11 @@ def programs(draw: Random) -> Iterator[str]:
         )
         assert found is not None
         yield found
-    held = Tournament(
+    tournament = Tournament(
         game="hexapawn", format=TournamentFormat.ROUND_ROBIN, n_games=20, n_rounds=1, seed=draw.getrandbits(40)
     )
     machines = {f"A {side.name} machine": _trained(draw, f"m{side:d}", side) for side in Side}
-    yield tournament_code(held, {"random": "random", "perfect": "perfect", **machines})
+    yield tournament_code(tournament, {"random": "random", "perfect": "perfect", **machines})
 
 
 def _trained(draw: Random, name: str, side: Side) -> list[Step]:

@@ -203,7 +203,7 @@ def drawn_tournament(draw: Random, folder: Path) -> Case:
     for one in machines[1:]:
         trained_machine(one, draw.randrange(1, 100), draw.getrandbits(50))
     copy = machine_clone(machine_id=machines[-1].pk, name='A "copy"\n'.strip())
-    held = tournament_start(
+    tournament = tournament_start(
         user=None,
         entries=["random", "perfect", *(str(one.pk) for one in [*machines, copy])],
         games=draw.randrange(1, 50),
@@ -212,10 +212,10 @@ def drawn_tournament(draw: Random, folder: Path) -> Case:
         seed=draw.getrandbits(40),
         enqueue=False,
     )
-    tournament_play(held.pk)
+    tournament_play(tournament.pk)
     trained_machine(machines[0], 5)  # later games do not count
-    held.refresh_from_db()
-    code = tournament_code(held, everybody)
+    tournament.refresh_from_db()
+    code = tournament_code(tournament, everybody)
     folder.mkdir()
     for file in code.files:
         response = Client().get(file.url)
@@ -226,13 +226,13 @@ def drawn_tournament(draw: Random, folder: Path) -> Case:
         [
             x.first.number,
             x.second.number,
-            held.n_games,
+            tournament.n_games,
             x.n_first_wins,
             x.n_draws,
             x.n_second_wins,
             x.expected and pytest.approx(x.expected, rel=0, abs=1e-12),
         ]
-        for x in held.pairings.order_by("number").select_related("first", "second")
+        for x in tournament.pairings.order_by("number").select_related("first", "second")
     ]
     return f"import os; os.chdir('{folder}')\n{code.lines}{RESULTS}", expected
 
@@ -341,28 +341,28 @@ def test_machine_in_training_and_one_with_a_long_history() -> None:
 def test_file_of_an_entry_is_for_its_viewers(client: Client) -> None:
     owner = user()
     one = machine_create(game=NC, side=None, name="Q", preset="q-table", owner=owner)
-    held = tournament_start(user=None, entries=[str(one.pk), "random"], games=2, seed=1, enqueue=False)
+    tournament = tournament_start(user=None, entries=[str(one.pk), "random"], games=2, seed=1, enqueue=False)
     trained_machine(one, 10)
-    url = f"/tournaments/{held.pk}/entries/0.json"
+    url = f"/tournaments/{tournament.pk}/entries/0.json"
     assert not any(entry["value"] for entry in client.get(url).json()["values"])
-    assert client.get(f"/tournaments/{held.pk}/entries/1.json").status_code == 404
+    assert client.get(f"/tournaments/{tournament.pk}/entries/1.json").status_code == 404
     Machine.objects.filter(pk=one.pk).update(is_public=False)
     assert client.get(url).status_code == 404
-    assert tournament_code(held, lambda machine: False).lines == ""
-    tournament_cancel(user=user("staff", is_staff=True), tournament_id=held.pk)
-    held.refresh_from_db()
-    assert tournament_code(held, everybody).note == STOPPED
+    assert tournament_code(tournament, lambda machine: False).lines == ""
+    tournament_cancel(user=user("staff", is_staff=True), tournament_id=tournament.pk)
+    tournament.refresh_from_db()
+    assert tournament_code(tournament, everybody).note == STOPPED
 
 
 def test_pages_show_their_code(client: Client) -> None:
     one = trained_machine(machine(), 20, seed=1_234)
     run = finished_experiment("gardner", machines=10)
-    held = tournament_start(user=None, entries=[str(one.pk), "random"], games=2, seed=1, enqueue=False)
+    tournament = tournament_start(user=None, entries=[str(one.pk), "random"], games=2, seed=1, enqueue=False)
     pages = {
         "/learn/hexapawn?seed=1234": "games, seed = 0, 1_234",
         one.get_absolute_url(): "m.train(20, against=&quot;random&quot;, seed=1_234)",
         run.get_absolute_url(): "bb.experiment(&quot;gardner&quot;, seed=1, machines=10)",
-        held.get_absolute_url(): "bb.round_robin(players, games=2, ",
+        tournament.get_absolute_url(): "bb.round_robin(players, games=2, ",
     }
     for address, words in pages.items():
         assert words in client.get(address).content.decode()

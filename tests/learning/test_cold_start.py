@@ -199,7 +199,7 @@ class TestTrainings:
         assert run in RUNS.going_on
 
     def test_long_tournaments_and_experiments_wait(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        held = [
+        tournaments = [
             tournament_start(
                 user=None,
                 entries=["random", "perfect"] if game == NC else ["random", "easy"],
@@ -214,10 +214,10 @@ class TestTrainings:
         ]
         ExperimentRun.objects.create(experiment="gardner", edition=1, seed=1, parameters={})
         set_readiness(monkeypatch, Readiness.COMPILING)
-        assert {pairing.tournament_id for pairing in PAIRINGS.going_on} == {held[0].pk}
+        assert {pairing.tournament_id for pairing in PAIRINGS.going_on} == {tournaments[0].pk}
         assert not EXPERIMENT_RUNS.going_on.exists()
         jobs_work("pairings", 0)
-        assert not held[0].pairings.exclude(status=JobStatus.FINISHED).exists()
+        assert not tournaments[0].pairings.exclude(status=JobStatus.FINISHED).exists()
 
     def test_strength_by_the_engine_is_measured_later(self, compiling: None) -> None:
         boxes, values = machine(), romgon_q()

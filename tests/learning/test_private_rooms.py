@@ -230,10 +230,10 @@ def test_machines_with_values_are_hidden_likewise() -> None:
         view = room_look(code=code)
         assert has_secret(whole)
         assert not has_secret(view)
-        values, mine = whole["learning"]["values"], view["learning"]["values"]
+        values, own_values = whole["learning"]["values"], view["learning"]["values"]
         role = view["seats"][0]["role"]
-        assert mine["plies"] == [one for one in values["plies"] if one["role"] == role]
-        assert mine["thought"] == (values["thought"] if values["thought"]["role"] == role else None)
+        assert own_values["plies"] == [one for one in values["plies"] if one["role"] == role]
+        assert own_values["thought"] == (values["thought"] if values["thought"]["role"] == role else None)
         assert (view["learning"]["machine"]["name"], view["learning"]["role"]) == ("Open", role)
     code = room_create(person=person(owner), game="romgon", first="qxz", second="qxz").room.code
     match_step(code=code, person=person(owner), max_plies=2)

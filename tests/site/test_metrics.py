@@ -317,10 +317,10 @@ def test_rules_and_dashboard_use_existing_metrics() -> None:
     panels = json.loads((monitoring / "dashboard.json").read_text())["panels"]
     asked = [rule["expr"] for rule in rules] + [one["expr"] for panel in panels for one in panel["targets"]]
     names = {name for text in asked for name in re.findall(r"beadbox_\w+", text)}
-    there = [*REGISTRY.collect(), *Copies().collect(), *Site().collect()]
+    families = [*REGISTRY.collect(), *Copies().collect(), *Site().collect()]
     # Queries name a histogram's buckets or count; a metric with labels has no sample before the first event.
     existing = {
-        name for one in there for name in (one.name, f"{one.name}_total", f"{one.name}_bucket", f"{one.name}_count")
+        name for one in families for name in (one.name, f"{one.name}_total", f"{one.name}_bucket", f"{one.name}_count")
     }
     assert names <= existing
     assert len(rules) == 12

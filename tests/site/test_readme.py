@@ -116,8 +116,8 @@ OTHERS = [
 def test_each_line_of_the_readme_starts_a_reachable_site(line: str, var: Path, cannot_try: CannotTry) -> None:
     if reason := lacking():
         cannot_try(f"the lines of the README from a second host ({reason})")
-        here = re.sub(r"\b(BIND|ALLOWED_HOSTS)=('[^']*'|\S+)", lambda match: f"{match[1]}=127.0.0.2", line)
-        with started(here, var, []) as urls:
+        local_line = re.sub(r"\b(BIND|ALLOWED_HOSTS)=('[^']*'|\S+)", lambda match: f"{match[1]}=127.0.0.2", line)
+        with started(local_line, var, []) as urls:
             assert not visited(urls[0], [])
         return
     with two_hosts() as (site, other), started(line, var, site) as urls:

@@ -117,7 +117,7 @@ async def test_frames_of_a_match_equal_the_recording() -> None:
     seated = await in_db(begin)()
     frames: list[Any] = []
 
-    async def heard(who: str, socket: Any) -> Any:
+    async def record_frame(who: str, socket: Any) -> Any:
         frames.append({who: await socket.receive_json_from()})
         return frames[-1][who]["data"]
 
@@ -126,22 +126,22 @@ async def test_frames_of_a_match_equal_the_recording() -> None:
         Socket(seated.room.code) as spectator,
         RunSocket("/api/machines/2/ws") as page,
     ):
-        state = (await heard("player", player))["state"]
-        await heard("spectator", spectator)
-        await heard("machine's page", page)
+        state = (await record_frame("player", player))["state"]
+        await record_frame("spectator", spectator)
+        await record_frame("machine's page", page)
         for kind, data in (("ping", None), ("castle", None), ("move", {"move": "10"}), ("move", {})):
             await player.frame(kind, data)
-            await heard("player", player)
+            await record_frame("player", player)
         await spectator.frame("move", {"move": "1"})
-        await heard("spectator", spectator)
+        await record_frame("spectator", spectator)
         while state["status"] == "playing":
             await player.frame("move", {"move": state["legal_moves"][0], "ply": state["ply"]})
-            state = await heard("player", player)
-            await heard("spectator", spectator)
-            await heard("machine's page", page)
+            state = await record_frame("player", player)
+            await record_frame("spectator", spectator)
+            await record_frame("machine's page", page)
         await player.frame("reset", {"swap": False})
-        await heard("player", player)
-        await heard("spectator", spectator)
+        await record_frame("player", player)
+        await record_frame("spectator", spectator)
     compare_with_recording("frames/match.json", frames)
 
 

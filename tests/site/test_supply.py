@@ -60,7 +60,7 @@ def test_sbom_has_licences_and_dependencies() -> None:
 
     licences = [{"license": {"id": "MIT"}}]
     bill = {"components": [component("requirements-L1", "a"), component("requirements-L9", "b")]}
-    here = {
+    installed = {
         "components": [component(f"{name}==1", name, licenses=licences) for name in ("a", "b", "a-tool")],
         "dependencies": [
             {"ref": "root-component", "dependsOn": ["b==1"]},
@@ -69,7 +69,7 @@ def test_sbom_has_licences_and_dependencies() -> None:
         ],
     }
     bill["components"].append(component("requirements-L12", "c"))
-    completed(bill, here, {"c": "BSD License", "a": "another"}, {"a", "a-tool"})
+    completed(bill, installed, {"c": "BSD License", "a": "another"}, {"a", "a-tool"})
     assert [one["licenses"] for one in bill["components"]] == [
         licences,
         licences,

@@ -287,9 +287,9 @@ class TestTerminations:
         assert GAME.outcome(Position(board, BLACK, 4, (board,) * 3, ())) is None
 
     def test_a_flip_changes_the_position(self):
-        there, back = ("3-8~", "3-0~"), ("3-8~", "3-0~")
-        assert FLIPS.outcome(position_after(FLIPS, *there, *back, *there)) is None
-        assert FLIPS.outcome(position_after(FLIPS, *there, *back, *there, *back)) == Outcome(
+        forth, back = ("3-8~", "3-0~"), ("3-8~", "3-0~")
+        assert FLIPS.outcome(position_after(FLIPS, *forth, *back, *forth)) is None
+        assert FLIPS.outcome(position_after(FLIPS, *forth, *back, *forth, *back)) == Outcome(
             BLACK, "threefold_repetition"
         )
 

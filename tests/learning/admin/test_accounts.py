@@ -72,25 +72,25 @@ def test_only_superusers_give_permissions(hostile_browser: Client, manager: Any,
     assert (plain.is_staff, plain.is_superuser, plain.groups.count()) == (True, True, 1)
 
 
-@pytest.mark.parametrize("whose", ["clerk", "peer", "boss", "retired"])
+@pytest.mark.parametrize("username", ["clerk", "peer", "boss", "retired"])
 def test_only_superusers_change_staff_accounts(
-    hostile_browser: Client, manager: Any, client: Client, whose: str
+    hostile_browser: Client, manager: Any, client: Client, username: str
 ) -> None:
     others = {
         "peer": {"is_staff": True},
         "boss": {"is_staff": True, "is_superuser": True},
         "retired": {"is_superuser": True, "is_active": False},
     }
-    account = manager if whose == "clerk" else user(whose, **others[whose])
+    account = manager if username == "clerk" else user(username, **others[username])
     before = stored_fields(account)
     assert hostile_browser.get(page_of(account)).status_code == 200, "it is looked at"
-    powers = all_permissions(whose) | {"email": "mine@example.org"}
+    powers = all_permissions(username) | {"email": "mine@example.org"}
     powers.pop("is_active")
     refused = [
         hostile_browser.post(page_of(account), powers),
         hostile_browser.post(page_of(account, "password"), PASSWORDS),
         hostile_browser.get(page_of(account, "close")),
-        hostile_browser.post(page_of(account, "close"), {"machines": "house", "name": whose}),
+        hostile_browser.post(page_of(account, "close"), {"machines": "house", "name": username}),
         hostile_browser.post(page_of(account, "delete"), {"post": "yes"}),
     ]
     assert [answer.status_code for answer in refused] == [403] * 5
@@ -136,14 +136,14 @@ def test_closing_ignores_rows_deleted_meanwhile(client: Client, monkeypatch: pyt
     gone = [tournament_start(user=owner, entries=[learner.slug, "random"], games=5, enqueue=False) for _ in range(2)]
     deleted, cancelled = accounts.schedule_delete, accounts.tournament_cancel
 
-    def faster_schedule(**asked: Any) -> None:
-        if asked["schedule_id"] == two[0].pk:
+    def faster_schedule(**arguments: Any) -> None:
+        if arguments["schedule_id"] == two[0].pk:
             schedule_delete(user=owner, schedule_id=two[0].pk)
-        deleted(**asked)
+        deleted(**arguments)
 
-    def faster_tournament(**asked: Any) -> None:
+    def faster_tournament(**arguments: Any) -> None:
         Tournament.objects.filter(pk=gone[0].pk).delete()
-        cancelled(**asked)
+        cancelled(**arguments)
 
     monkeypatch.setattr(accounts, "schedule_delete", faster_schedule)
     monkeypatch.setattr(accounts, "tournament_cancel", faster_tournament)

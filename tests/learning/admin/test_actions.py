@@ -115,8 +115,8 @@ def test_the_list_of_machines_shows_their_owners(staff: Any) -> None:
 def test_deletion_of_machines_is_confirmed(staff: Any) -> None:
     gone, stays = trained_machine(machine(name="Gone"), games=30), machine(name="Stays")
     chosen = {"action": "erase", "_selected_action": [gone.pk]}
-    asked = staff.post("/admin/learning/machine/", chosen)
-    page = asked.content.decode()
+    confirmation = staff.post("/admin/learning/machine/", chosen)
+    page = confirmation.content.decode()
     assert "Each machine is deleted with everything that it has learnt." in page
     assert "Gone" in page
     assert "Stays" not in page

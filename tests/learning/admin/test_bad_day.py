@@ -73,7 +73,7 @@ def busy_account(name: str = "busy") -> Any:
 
 def test_the_queue_shows_jobs_and_releases_them(staff: Any) -> None:
     learner = machine(name="Fritz")
-    asked = [
+    requests = [
         training_run_request(user=user(f"u{n}"), machine=title_of_public_machine(n), stages=[Stage("random", 99)])
         for n in (1, 2)
     ]
@@ -104,7 +104,7 @@ def test_the_queue_shows_jobs_and_releases_them(staff: Any) -> None:
     assert staff.post(f"/admin/queue/nothing/{run.pk}/hand-back/").status_code == 404
     assert staff.post(f"/admin/queue/runs/{10**9}/hand-back/").status_code == 404
     assert staff.get(f"/admin/queue/runs/{run.pk}/hand-back/").url == "/admin/queue/"
-    assert len(asked) == 2
+    assert len(requests) == 2
 
 
 def title_of_public_machine(number: int) -> str:
@@ -136,9 +136,9 @@ def test_a_lost_lease_differs_from_a_waiting_job(staff: Any) -> None:
 
 def test_number_of_queries_does_not_depend_on_the_load(staff: Any) -> None:
     def n_queries(address: str) -> int:
-        with CaptureQueriesContext(connection) as asked:
+        with CaptureQueriesContext(connection) as queries:
             assert staff.get(address).status_code == 200
-        return len(asked)
+        return len(queries)
 
     busy_account("one")
     staff.get(USAGE)
@@ -152,8 +152,8 @@ def test_number_of_queries_does_not_depend_on_the_load(staff: Any) -> None:
 def test_the_usage_page_links_to_ways_to_end_heavy_use(staff: Any) -> None:
     owner = busy_account()
     Machine.objects.filter(owner=owner).update(n_values=7_000)
-    here = guest(7)
-    Room.objects.filter(pk=room("machine", here, machine=machine().slug).room.pk).update(opened_from="ab" * 16)
+    visitor = guest(7)
+    Room.objects.filter(pk=room("machine", visitor, machine=machine().slug).room.pk).update(opened_from="ab" * 16)
     for within in ("", "?within=hour", "?within=never"):
         page = staff.get(USAGE + within).content.decode()
         assert f"/admin/auth/user/{owner.pk}/change/" in page

@@ -50,10 +50,10 @@ def rows_of_every_table() -> None:
 
 def rows_of_packages() -> None:
     """Rows of all tables in the admin that belong to packages."""
-    whose: dict[str, Any] = {"username": uuid4().hex, "ip_address": "203.0.113.7", "path_info": "/login"}
-    AccessAttempt.objects.create(**whose, failures_since_start=1)
+    fields: dict[str, Any] = {"username": uuid4().hex, "ip_address": "203.0.113.7", "path_info": "/login"}
+    AccessAttempt.objects.create(**fields, failures_since_start=1)
     for model in (AccessLog, AccessFailureLog):
-        model.objects.create(**whose)
+        model.objects.create(**fields)
     at = CrontabSchedule.objects.create(minute=str(CrontabSchedule.objects.count()))
     PeriodicTask.objects.create(name=uuid4().hex, task="nothing", crontab=at)
     IntervalSchedule.objects.create(every=IntervalSchedule.objects.count() + 1, period="days")
@@ -66,15 +66,15 @@ def test_each_list_takes_a_fixed_number_of_queries(staff: Any) -> None:
     n_few = {}
     for address in admin_options():
         staff.get(address)
-        with CaptureQueriesContext(connection) as asked:
+        with CaptureQueriesContext(connection) as queries:
             assert staff.get(address).status_code == 200
-        n_few[address] = len(asked)
+        n_few[address] = len(queries)
     rows_of_every_table()
     for address, n in n_few.items():
-        with CaptureQueriesContext(connection) as asked:
+        with CaptureQueriesContext(connection) as queries:
             staff.get(address)
         # Links from lessons to their causes need no further query.
-        assert len(asked) == n <= MAX_QUERIES, address
+        assert len(queries) == n <= MAX_QUERIES, address
 
 
 def test_no_list_counts_to_the_end_or_scans_for_its_filters() -> None:

@@ -247,11 +247,11 @@ async def test_other_origins_are_allowed_by_a_setting(
     origins: list[str], origin: str, allowed: str | None, settings: Any
 ) -> None:
     settings.AI_CORS_ORIGINS = origins
-    asked = await over_asgi(json.dumps(QUESTION).encode(), origin=origin)
-    assert asked.status == 200
-    assert asked.headers.get("access-control-allow-origin") == allowed
-    assert asked.headers.get("vary") == ("Origin" if origins else None)
-    assert "access-control-allow-credentials" not in asked.headers
+    response = await over_asgi(json.dumps(QUESTION).encode(), origin=origin)
+    assert response.status == 200
+    assert response.headers.get("access-control-allow-origin") == allowed
+    assert response.headers.get("vary") == ("Origin" if origins else None)
+    assert "access-control-allow-credentials" not in response.headers
     before = await over_asgi(method="OPTIONS", origin=origin, access_control_request_method="POST")
     assert before.status == 204
     assert before.headers.get("access-control-allow-origin") == allowed
@@ -275,7 +275,7 @@ def test_the_schema_has_the_three_endpoints_with_examples(client: Client) -> Non
     }
     assert "Invalid board" in refusals
     assert len(refusals) == 6
-    asked = schema["paths"][MOVE]["post"]["requestBody"]["content"]["application/json"]["examples"]
+    examples = schema["paths"][MOVE]["post"]["requestBody"]["content"]["application/json"]["examples"]
     answered = content["200"]["content"]["application/json"]["examples"]
-    assert asked["Romgon,FromTheStart"]["value"]["difficulty"] == "hard"
+    assert examples["Romgon,FromTheStart"]["value"]["difficulty"] == "hard"
     assert answered["Romgon,FromTheStart"]["value"]["evaluation"] == 0

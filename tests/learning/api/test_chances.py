@@ -97,8 +97,8 @@ def walk(game: Game[Any, Any], rng: RandomSource, n: int) -> list[Any]:
 def body(position: Any, game: Game[Any, Any]) -> dict[str, Any]:
     """The fields of a request about a position."""
     if isinstance(position, Position):
-        asked = request_body(position, "easy")
-        return {**asked, "game": game.slug, "flipModeEnabled": game.slug == "romgon-flip"}
+        body = request_body(position, "easy")
+        return {**body, "game": game.slug, "flipModeEnabled": game.slug == "romgon-flip"}
     return {"game": game.slug, "board": game.encode(position)}
 
 
@@ -156,8 +156,8 @@ def test_no_chance_of_a_training_or_a_match_is_above_one(kind: Any) -> None:
     api = APIClient()
     check_chances(api.get(f"/api/training-runs/{run.pk}"))
     check_chances(api.get(f"/api/machines/{machine.pk}/snapshots"), at_least=0)
-    asked = {"game": slug, "opponent": "machine", "machine": machine.pk}
-    room = api.post("/api/rooms", asked, format="json").json()
+    options = {"game": slug, "opponent": "machine", "machine": machine.pk}
+    room = api.post("/api/rooms", options, format="json").json()
     address, token = f"/api/rooms/{room['code']}", room["seat_token"]
     state = api.get(address).json()
     state = api.post(f"{address}/move", {"move": state["legal_moves"][0], "seat_token": token}, format="json")
@@ -173,9 +173,9 @@ def test_no_chance_in_a_tournament_is_above_one() -> None:
             trained_machine(machine, 20)
             scatter_beads(machine, seed=side or 0)
             entries.append(machine.slug)
-    held = tournament_start(user=None, entries=entries, games=10, game=NC, seed=1, enqueue=False)
-    tournament_play(held.pk)
-    tournament = APIClient().get(f"/api/tournaments/{held.pk}").json()
+    tournament = tournament_start(user=None, entries=entries, games=10, game=NC, seed=1, enqueue=False)
+    tournament_play(tournament.pk)
+    tournament = APIClient().get(f"/api/tournaments/{tournament.pk}").json()
     expected = [pairing["expected"] for pairing in tournament["pairings"]]
     assert len(expected) > len(entries)
     assert all(0 <= one <= 1 for three in expected for one in three)

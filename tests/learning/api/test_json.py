@@ -38,9 +38,9 @@ def test_every_endpoint_reads_a_byte_order_mark() -> None:
     api = api_with(owner, "read", "play", "train")
     learner = machine(owner=owner)
     known = {"ref": learner.slug, "code": room("random", guest()).room.code}
-    asked = bodies(yaml.safe_load(api.get("/api/schema").content))
-    assert len(asked) > 15
-    for method, path in asked:
+    bodies_by_operation = bodies(yaml.safe_load(api.get("/api/schema").content))
+    assert len(bodies_by_operation) > 15
+    for method, path in bodies_by_operation:
         address = path
         for name in [part[1:-1] for part in path.split("/") if part.startswith("{")]:
             address = address.replace(f"{{{name}}}", str(known.get(name, 1)))

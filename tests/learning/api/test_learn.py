@@ -37,13 +37,13 @@ def test_addresses_survive_a_round_trip(preset):
     game = "game=pong-hau-ki&" if preset == "circles" else ""
     changed = f"cap=100&games=12&win=7&seed={MAX_SEED}&preset={preset}&side=second"
     query = f"{game}against=worst&beside={preset}&beside.win=9&{changed}"
-    asked = read(query)
-    again = read(asked.address)
-    assert (asked, asked.problems) == (again, ())
-    assert asked.config.rule.win == 7
-    assert asked.second.rule == BoxRule.from_json(PRESETS[preset].rule.to_json() | {"win": 9})
-    comparison = read(asked.second_address)
-    assert comparison.config.rule == asked.second.rule
+    settings_read = read(query)
+    again = read(settings_read.address)
+    assert (settings_read, settings_read.problems) == (again, ())
+    assert settings_read.config.rule.win == 7
+    assert settings_read.second.rule == BoxRule.from_json(PRESETS[preset].rule.to_json() | {"win": 9})
+    comparison = read(settings_read.second_address)
+    assert comparison.config.rule == settings_read.second.rule
     assert comparison.config.seed == MAX_SEED
 
 

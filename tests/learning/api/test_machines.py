@@ -435,8 +435,8 @@ def test_a_page_of_boxes_takes_three_queries(people: People, learner: Machine, l
 def test_a_box_has_the_orientation_of_the_request(people: People) -> None:
     learner = trained_machine(machine(Side.SECOND), 50)
     answers = {
-        asked: people["guest"].get(f"/api/machines/{learner.pk}/boxes/{asked}").json()
-        for asked in ("X........", "........X")
+        position: people["guest"].get(f"/api/machines/{learner.pk}/boxes/{position}").json()
+        for position in ("X........", "........X")
     }
     one, turned = answers.values()
     assert one["box"] == turned["box"]

@@ -297,8 +297,8 @@ def test_a_page_uses_the_time_zone_of_the_owner(browser: Client, learner: Machin
 
 def test_page_says_where_its_crontab_differs_from_cron(browser: Client, learner: Machine) -> None:
     """Only crontabs with both day of month and day of week get the notice."""
-    said = {"0 8 13 * 5": True, "0 8 L * mon-fri": True, "0 8 13 * *": False, "0 8 * * 5": False}
-    for crontab, is_said in said.items():
+    is_daily = {"0 8 13 * 5": True, "0 8 L * mon-fri": True, "0 8 13 * *": False, "0 8 * * 5": False}
+    for crontab, is_said in is_daily.items():
         browser.post(f"/machines/{learner.pk}/schedule", form(kind="crontab", crontab=crontab))
         page = browser.get(Schedule.objects.latest("pk").get_absolute_url()).content.decode()
         assert ('id="both-days"' in page) is is_said, crontab

@@ -242,22 +242,22 @@ def start_tournament_of_two(owner: Any) -> Tournament:
 
 @pytest.mark.django_db(transaction=True)
 async def test_no_message_is_built_without_listeners(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[int] = []
+    numbers: list[int] = []
 
     def note_view(tournament: Tournament) -> Any:
-        asked.append(tournament.version)
+        numbers.append(tournament.version)
         return tournament_whole(tournament)
 
     monkeypatch.setattr(referee, "tournament_whole", note_view)
     monkeypatch.setattr(referee, "TELL_EVERY_S", 0)
     tournament = await in_db(start_tournament)(None, await in_db(machine)())
     await in_db(tournament_tell)(tournament)
-    assert asked == []
+    assert numbers == []
     async with socket(tournament) as watching:
         await watching.expect("joined")
         await in_db(tournament_play)(tournament.pk)
         await watching.expect("state")
-    assert asked
+    assert numbers
 
 
 @pytest.mark.django_db(transaction=True)

@@ -93,8 +93,8 @@ class TestCreation:
         made = api.post("/api/machines", {"game": NC, "preset": "last-won"}, format="json").json()
         assert (made["side"], made["name"]) == (None, "Noughts and crosses, last won")
         rule = {"kind": "last-won", "forgives": True}
-        again = api.post("/api/machines", {"game": NC, "rule": rule, "name": "Mine"}, format="json").json()
-        assert (again["rule"], again["values"]) == (rule, 0)
+        copy_read = api.post("/api/machines", {"game": NC, "rule": rule, "name": "Mine"}, format="json").json()
+        assert (copy_read["rule"], copy_read["values"]) == (rule, 0)
         refused = api.post("/api/machines", {"game": "romgon", "preset": "last-won"}, format="json")
         assert refused.status_code == 400
 
@@ -124,9 +124,9 @@ class TestTraining:
         assert learner.n_games == 300
         assert learner.n_wins > learner.n_losses
         assert learner.runs.get().curve.count() == 13
-        alone = LastWon(game_get(NC), LastWonRule(), Values())
-        alone.train(OPPONENTS["random"], 300, RandomSource(1))
-        assert dict(learner.values.values_list("key", "value")) == {one.key: one.after for one in alone.touched()}
+        reference = LastWon(game_get(NC), LastWonRule(), Values())
+        reference.train(OPPONENTS["random"], 300, RandomSource(1))
+        assert dict(learner.values.values_list("key", "value")) == {one.key: one.after for one in reference.touched()}
 
     def test_machine_trains_with_its_own_kind_only(self) -> None:
         learner, other = last_won(), machine()
@@ -159,18 +159,18 @@ class TestLiveMatches:
         (change,) = ValueChange.objects.all()
         assert (change.lesson, change.ply, change.before, change.after) == (lesson, 1, 0, 1)
         assert change.entry.key.startswith(f"{state['moves'][1]['move']}#")
-        again = play(room("machine", machine=str(learner.pk)), guest(), "5")
-        assert again["moves"][1]["move"] == state["moves"][1]["move"], "what last won"
+        copy_read = play(room("machine", machine=str(learner.pk)), guest(), "5")
+        assert copy_read["moves"][1]["move"] == state["moves"][1]["move"], "what last won"
 
     def test_matches_respect_the_limit_of_values(self, settings: Any) -> None:
         learner = last_won()
-        for most in (0, 1):
-            settings.VALUES_PER_MACHINE = most
+        for max_values in (0, 1):
+            settings.VALUES_PER_MACHINE = max_values
             seated = room("machine", machine=str(learner.pk))
             play(seated, guest(), "5")
             match_resign(code=seated.room.code, person=guest())
             assert_ledger_explains(learner)
-            assert learner.n_values == most
+            assert learner.n_values == max_values
 
     def test_seat_can_be_taken_over(self) -> None:
         owner = user()
@@ -194,9 +194,12 @@ class TestLiveMatches:
         seated = room_create(person=guest(), game=NC, first=str(learner.pk), second=str(menace.pk))
         state = match_step(code=seated.room.code, person=guest(), max_plies=9)
         assert state["status"] == "finished"
-        sits = [seat["machine"] or {} for seat in state["seats"]]
-        assert [(one["tells"], one["see"]) for one in sits] == [("", "See the machine"), ("boxes", "See all its boxes")]
-        assert [one["see_named"] for one in sits] == ["See Toy", "All boxes of MENACE"]
+        machines_seated = [seat["machine"] or {} for seat in state["seats"]]
+        assert [(one["tells"], one["see"]) for one in machines_seated] == [
+            ("", "See the machine"),
+            ("boxes", "See all its boxes"),
+        ]
+        assert [one["see_named"] for one in machines_seated] == ["See Toy", "All boxes of MENACE"]
         assert_ledger_explains(learner, menace)
         assert (learner.n_games, menace.n_games) == (1, 1)
         assert ledger_errors() == []
@@ -206,10 +209,10 @@ class TestFilesAndCopies:
     def test_a_file_brings_back_the_same_machine(self) -> None:
         learner = trained_machine(last_won(), 200)
         text = machine_export(learner).text
-        again = machine_import(user=None, content=text.encode()).machine
-        assert_ledger_explains(again)
-        assert machine_export(again).text == text
-        assert again.n_values == learner.n_values
+        copy_read = machine_import(user=None, content=text.encode()).machine
+        assert_ledger_explains(copy_read)
+        assert machine_export(copy_read).text == text
+        assert copy_read.n_values == learner.n_values
 
     def test_refusal_of_a_wrong_file_names_the_place(self) -> None:
         file = json.loads(machine_export(trained_machine(last_won(), 100)).text)
@@ -232,10 +235,10 @@ class TestFilesAndCopies:
         assert dict(copy.values.values_list("key", "value")) == dict(learner.values.values_list("key", "value"))
         reset = machine_reset(user=owner, machine_id=copy.pk)
         assert (reset.values.count(), reset.n_values, reset.n_games) == (0, 0, 0)
-        at_first = {"epsilon": 0.25, "n_removed": 2, "description": "as good as new"}
-        monkeypatch.setattr(LastWonMemory, "fields_new", lambda kind, rule: at_first)
+        initial_fields = {"epsilon": 0.25, "n_removed": 2, "description": "as good as new"}
+        monkeypatch.setattr(LastWonMemory, "fields_new", lambda kind, rule: initial_fields)
         machine_reset(user=owner, machine_id=copy.pk)
-        assert Machine.objects.filter(pk=copy.pk).values(*at_first).get() == at_first
+        assert Machine.objects.filter(pk=copy.pk).values(*initial_fields).get() == initial_fields
         machine_delete(user=owner, machine_id=learner.pk)
         assert not Machine.objects.filter(pk=learner.pk).exists()
 
@@ -284,9 +287,9 @@ class TestTournament:
             movers = {Side.FIRST: player.mover(game), Side.SECOND: OPPONENTS["random"].mover(game)}
             return [game_played(game, movers, RandomSource(seed)) for seed in range(20)]
 
-        then = stored_games()
+        games_before = stored_games()
         trained_machine(learner, 300, seed=2)
-        assert stored_games() == then
+        assert stored_games() == games_before
         machine_reset(user=user(is_staff=True), machine_id=learner.pk)
         with pytest.raises(EntryGoneError):
             entry_player(entry, game)
@@ -318,13 +321,13 @@ class TestPages:
 
     def test_no_page_mentions_beads_or_sides(self, client: Client, owner: Any) -> None:
         learner, other = trained_machine(last_won(owner=owner), 100), last_won(owner=owner)
-        here = learner.get_absolute_url()
+        address = learner.get_absolute_url()
         tournament = tournament_start(user=owner, entries=[learner.slug, "random"], games=1, seed=1, enqueue=False)
-        pages = [f"/runs/{learner.runs.get().pk}", f"{here}/edit", f"{here}/train", "/tournaments"]
+        pages = [f"/runs/{learner.runs.get().pk}", f"{address}/edit", f"{address}/train", "/tournaments"]
         texts = {page: client.get(page).content.decode() for page in [*pages, tournament.get_absolute_url()]}
         for page, text in texts.items():
             assert not re.search("too large|the beads|every bead|of the other side", text), page
-        assert other.name in texts[f"{here}/train"]
+        assert other.name in texts[f"{address}/train"]
         assert "There are no exact values here" in texts[pages[0]]
         assert "Here a machine plays either side" in client.get(f"/tournaments/new?game={NC}").content.decode()
         menaces = machine(Side.FIRST, owner=owner), machine(Side.SECOND, owner=owner)

@@ -127,15 +127,15 @@ def test_two_levels_both_explain_but_a_machine_comes_first() -> None:
         assert [one["role"] for one in state["learning"]["values"]["plies"]] == ["Black" if first is other else "White"]
         assert state["learning"]["machine"]["id"] == second.pk
     owner = user()
-    mine = machine_create(game="romgon", side=None, name="Mine", rule=QUICK, owner=owner)
-    seats = {"opponent": "machine", "machine": str(other.pk), "takes_over": str(mine.pk), "side": Side.SECOND}
+    own_machine = machine_create(game="romgon", side=None, name="Mine", rule=QUICK, owner=owner)
+    seats = {"opponent": "machine", "machine": str(other.pk), "takes_over": str(own_machine.pk), "side": Side.SECOND}
     code = room_create(person=person(owner), game="romgon", **seats).room.code
     for _ in range(2):
         state = room_view(room_get(code))
         match_play_move(code=code, person=person(owner), move=state["legal_moves"][0])
     match_resign(code=code, person=person(owner))
     over = room_view(room_get(code))["learning"]
-    assert [one["machine"]["id"] for one in over["lessons"]] == [other.pk, mine.pk]
+    assert [one["machine"]["id"] for one in over["lessons"]] == [other.pk, own_machine.pk]
     assert over["parts"]["changes"]
     assert over["values"]["changes"]
     assert over["lesson"]["sentence"] == next(one["sentence"] for one in over["lessons"] if one["role"] == over["role"])

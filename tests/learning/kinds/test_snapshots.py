@@ -128,14 +128,14 @@ class TestMeasurement:
         assert sorted(snapshots) == SNAPSHOT_GAMES
         engine = engine_of(GAME)
         assert engine is not None
-        alone = fresh_memory()
-        alone.train_against(alone, N_GAMES, RandomSource(7), opponent_learns=True)
+        reference = fresh_memory()
+        reference.train_against(reference, N_GAMES, RandomSource(7), opponent_learns=True)
         curve: dict[int, dict[str, Points]] = {}
         for games, snapshot in snapshots.items():
             weights, average, n_learnt = state_after_lessons(machine, snapshot.n_lessons)
             assert n_learnt == games
-            if games in alone.snapshots:
-                assert average == alone.snapshots[games].tolist()
+            if games in reference.snapshots:
+                assert average == reference.snapshots[games].tolist()
             memory = ValueMemory.load(GAME, QUICK_RULE, np.array(weights), average=np.array(average))
             for level in ("medium", "hard"):
                 meet = value_meeting(GAME, memory.machine.player, engine.levels[level])
@@ -311,23 +311,25 @@ class TestChoice:
         owner = user()
         scripted_scores.update({100: 1.0})
         machine = measured_run(learner(owner=owner), n_measured=20)
-        then = {one.games_done: (one, state_after_lessons(machine, one.n_lessons)) for one in machine.snapshots.all()}
-        for choice, games in ((str(then[1][0].pk), 1), (NEWEST, N_GAMES), (str(then[0][0].pk), 0)):
+        earlier = {
+            one.games_done: (one, state_after_lessons(machine, one.n_lessons)) for one in machine.snapshots.all()
+        }
+        for choice, games in ((str(earlier[1][0].pk), 1), (NEWEST, N_GAMES), (str(earlier[0][0].pk), 0)):
             machine = snapshot_choose(user=owner, machine_id=machine.pk, choice=choice)
-            assert stored_state(machine) == then[games][1]
+            assert stored_state(machine) == earlier[games][1]
             playing = machine.snapshots.get(plays_since__isnull=False)
             assert (playing.games_done, playing.is_by_hand, playing.plays_since) == (games, True, machine.n_lessons)
         n_lessons = machine.n_lessons
         again = snapshot_choose(user=owner, machine_id=machine.pk, choice=choice)
-        assert stored_state(again) == then[0][1]
+        assert stored_state(again) == earlier[0][1]
         assert again.n_lessons == n_lessons + 1, "the ledger knows of every time"
-        assert state_after_lessons(machine, then[100][0].n_lessons) == then[100][1], "and goes on knowing the others"
-        snapshot_choose(user=owner, machine_id=machine.pk, choice=str(then[1][0].pk))
+        assert state_after_lessons(machine, earlier[100][0].n_lessons) == earlier[100][1], "another snapshot is kept"
+        snapshot_choose(user=owner, machine_id=machine.pk, choice=str(earlier[1][0].pk))
         for n_games, left in ((2, 119), (3, 119)):  # 120 games in all, of which the snapshot knew one; then new games
             measured_run(machine, games=n_games, n_measured=0)
             latest = machine.snapshots.latest("pk")
             assert (latest.n_left, state_after_lessons(machine, latest.n_lessons)[2]) == (left, latest.n_trained - left)
-        snapshot_choose(user=owner, machine_id=machine.pk, choice=str(then[0][0].pk))
+        snapshot_choose(user=owner, machine_id=machine.pk, choice=str(earlier[0][0].pk))
         again = Machine.objects.get(pk=machine.pk)
         text = json.loads(machine_export(again).text)
         assert (text["learnt"], set(text["weights"])) == (0, {0.0}), "a file holds what plays"
@@ -335,10 +337,10 @@ class TestChoice:
     def test_snapshot_is_chosen_by_the_owner_outside_training(self) -> None:
         """A snapshot of another machine is not found."""
         owner, machine = user(), learner()
-        mine = measured_run(learner(owner=owner), games=1)
+        own_machine = measured_run(learner(owner=owner), games=1)
         theirs = measured_run(machine, games=1).snapshots.first()
         assert theirs is not None
-        before = stored_state(mine), Lesson.objects.count()
+        before = stored_state(own_machine), Lesson.objects.count()
         for who, choice, error in (
             (owner, str(theirs.pk), SnapshotNotFoundError),
             (owner, "latest", SnapshotNotFoundError),
@@ -346,11 +348,11 @@ class TestChoice:
             (user("other"), NEWEST, NotYourMachineError),
         ):
             with pytest.raises(error):
-                snapshot_choose(user=who, machine_id=mine.pk, choice=choice)
-        start_run(mine, games=1)
+                snapshot_choose(user=who, machine_id=own_machine.pk, choice=choice)
+        start_run(own_machine, games=1)
         with pytest.raises(MachineBusyError):
-            snapshot_choose(user=owner, machine_id=mine.pk, choice=NEWEST)
-        assert (stored_state(mine), Lesson.objects.count()) == before
+            snapshot_choose(user=owner, machine_id=own_machine.pk, choice=NEWEST)
+        assert (stored_state(own_machine), Lesson.objects.count()) == before
 
     def test_copies_have_the_chosen_snapshot_and_reset_none(self, scripted_scores: dict[int, float]) -> None:
         owner = user()
@@ -430,14 +432,14 @@ class TestValues:
         run = start_run(machine, games=2, opponent="easy", n_measured=2)
         while run.games_done < 1:
             run = run_chunk(run, Pace(n_games=1))
-        then, epsilon = self.table(machine), Machine.objects.get(pk=machine.pk).epsilon
+        earlier, epsilon = self.table(machine), Machine.objects.get(pk=machine.pk).epsilon
         assert run_execute(run).status == JobStatus.FINISHED
         machine = Machine.objects.get(pk=machine.pk)
-        assert self.table(machine) == then
+        assert self.table(machine) == earlier
         assert machine.epsilon == epsilon
         assert {one.level for one in Measurement.objects.all()} == {"random", "medium"}
         newest = snapshot_choose(user=owner, machine_id=machine.pk, choice=NEWEST)
-        assert self.table(newest).keys() > then.keys()
+        assert self.table(newest).keys() > earlier.keys()
         assert newest.epsilon is not None
         assert epsilon is not None
         assert newest.epsilon < epsilon

@@ -492,12 +492,12 @@ class TestTournament:
 
     def test_entrant_plays_with_its_values_at_the_start(self) -> None:
         one = trained_machine(learner(), 100)
-        then = MEMORY.load(one).readable().values
+        values_before = MEMORY.load(one).readable().values
         entry = TournamentEntry(machine=one, rule=one.rule_json, **TableLearnerTraining().entry_fields(one))
         trained_machine(one, 300, seed=2)
         player = entry_player(entry, GAME)
-        assert all(then.get(key, 0.5) == value for key, value in player.table.memory.readable().values.items())
-        assert then.keys() < player.table.memory.readable().values.keys()
+        assert all(values_before.get(key, 0.5) == value for key, value in player.table.memory.readable().values.items())
+        assert values_before.keys() < player.table.memory.readable().values.keys()
         mover = player.played.mover(GAME)
         best = player.table.memory.readable().policy(GAME.initial_position())
         assert best[mover(GAME.initial_position(), RandomSource(1))] > 0
@@ -518,20 +518,20 @@ class TestPages:
         owner = user()
         client.force_login(owner)
         one = trained_machine(learner_of_preset("td-boards", owner=owner), 300)
-        here = one.get_absolute_url()
-        page = unescape(client.get(here).content.decode())
+        address = one.get_absolute_url()
+        page = unescape(client.get(address).content.decode())
         for words in ("for every board or move", "as noughts", "as crosses", "from every value in its table", "Sutton"):
             assert words in page, words
         assert "bead in every box" not in page
         run = one.runs.get()
         pages = ["/", "/machines", "/account", f"/play/{NC}?machine={one.pk}", f"/runs/{run.pk}"]
-        pages += [f"/machines/compare?machine={one.pk}", f"{here}/values?position=X...O...."]
-        pages += [f"{here}/{part}" for part in ("edit", "train", "reset", "delete", "schedule", "values")]
+        pages += [f"/machines/compare?machine={one.pk}", f"{address}/values?position=X...O...."]
+        pages += [f"{address}/{part}" for part in ("edit", "train", "reset", "delete", "schedule", "values")]
         texts = {address: client.get(address) for address in pages}
         assert {address: answer.status_code for address, answer in texts.items()} == dict.fromkeys(pages, 200)
         assert "Exact against" in texts[f"/runs/{run.pk}"].content.decode()
-        assert "Outlook" not in texts[f"{here}/values"].content.decode()
-        assert client.get(f"{here}/why").headers["Location"] == f"{here}/values"
+        assert "Outlook" not in texts[f"{address}/values"].content.decode()
+        assert client.get(f"{address}/why").headers["Location"] == f"{address}/values"
 
     @pytest.mark.parametrize("page", ["", "/values"])
     def test_number_of_queries_does_not_depend_on_the_values(self, client: Client, page: str) -> None:

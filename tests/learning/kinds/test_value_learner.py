@@ -267,10 +267,10 @@ class TestLiveMatches:
         own = [(position, move) for position, move in moves if position.side is side.other]
         assert own
         assert [before.machine.choose(position) for position, _ in own] == [move for _, move in own]
-        then = before.machine.weights.copy()
+        weights_before = before.machine.weights.copy()
         before.learn_match(moves, match.outcome)
         assert stored_state(machine) == state_in_memory(before)
-        change = before.machine.weights - then
+        change = before.machine.weights - weights_before
         learning = room_view(room_get(seated.room.code))["learning"]
         assert learning is not None
         (shown_lesson,) = learning["lessons"]
@@ -325,7 +325,7 @@ class TestLiveMatches:
     def test_an_explanation_is_shown_and_stays_the_same(self, depth: int) -> None:
         machine = train_against_itself(learner(replace(QUICK_RULE, features="full-1", play_depth=depth)))
         seated = romgon_room("machine", machine=str(machine.pk), side=Side.FIRST)
-        code, then = seated.room.code, MEMORY.load(machine).machine
+        code, machine_before = seated.room.code, MEMORY.load(machine).machine
         assert room_view(room_get(code))["learning"] is None
         state = match_play_move(code=code, person=guest(), move=room_view(room_get(code))["legal_moves"][0])
         (thought,) = parts_of(state)["thoughts"]
@@ -334,8 +334,8 @@ class TestLiveMatches:
         assert (thought["ply"], thought["role"], thought["depth"]) == (1, "White", depth)
         assert thought["sum"] == sum(group["value"] for group in thought["groups"])
         assert thought["value"] == squash(thought["sum"])
-        assert [group["value"] for group in thought["groups"]] == [one.value for one in then.parts(after)]
-        whole = then.look(position, whole=True)
+        assert [group["value"] for group in thought["groups"]] == [one.value for one in machine_before.parts(after)]
+        whole = machine_before.look(position, whole=True)
         assert thought["sum"] == whole.near[whole.best]
         assert thought["n_moves"] == len(whole.moves)
         (played,) = (one for one in thought["moves"] if one["chosen"])
@@ -502,10 +502,10 @@ class TestTournament:
         machine, training = train_against_itself(learner()), ValueLearnerTraining()
         entry = TournamentEntry(machine=machine, rule=machine.rule_json, **training.entry_fields(machine))
         began = TournamentEntry(machine=machine, rule=machine.rule_json, epsilon=0.0, n_lessons=0)
-        then = stored_state(machine)
+        state_before = stored_state(machine)
         train_against_itself(machine, 5)
         played: Any = entry_player(entry, GAME).played
-        assert (played.machine.weights.tolist(), played.machine.average.tolist()) == then[:2]
+        assert (played.machine.weights.tolist(), played.machine.average.tolist()) == state_before[:2]
         first: Any = entry_player(began, GAME).played
         assert not np.any(first.machine.weights)
         machine_reset(user=user(is_staff=True), machine_id=machine.pk)
@@ -521,8 +521,8 @@ class TestPages:
         page = client.get(machine.get_absolute_url()).content.decode()
         assert "601 weights, learnt from 20 games" in page
         weights = stored_state(machine)[1]
-        most = max(range(601), key=lambda index: abs(weights[index]))
-        assert feature_text(most) in unescape(page)
+        largest = max(range(601), key=lambda index: abs(weights[index]))
+        assert feature_text(largest) in unescape(page)
         assert "every weight is 0" in client.get(learner(owner=owner).get_absolute_url()).content.decode()
         pages = [
             "/",
@@ -583,12 +583,12 @@ class TestPages:
 
     def test_every_position_is_shown_with_parts_and_moves(self, client: Client) -> None:
         machine = train_against_itself(learner(replace(QUICK_RULE, features="full-1", play_depth=3)))
-        then, api = MEMORY.load(machine).machine, api_with(None)
+        machine_before, api = MEMORY.load(machine).machine, api_with(None)
         start = GAME.initial_position()
         position = GAME.apply(start, GAME.legal_moves(start)[3])
         for asked, where in ((start, ""), (position, f"?position={quote(GAME.encode(position))}")):
             found = api.get(f"/api/machines/{machine.pk}/values/{quote(GAME.encode(asked))}").json()
-            look = then.look(asked, whole=True)
+            look = machine_before.look(asked, whole=True)
             assert [one["found"] for one in found["moves"]] == sorted(map(squash, look.deep), reverse=True)
             (best,) = (one for one in found["moves"] if one["best"])
             assert (best, best["move"]) == (found["moves"][0], GAME.format_move(look.moves[look.best]))
@@ -597,7 +597,7 @@ class TestPages:
             page = client.get(f"{machine.get_absolute_url()}/values{where}")
             assert page_json(page, "parts-choice") == found["choice"]
             assert page_json(page, "parts-here") == found["here"]
-        assert found["here"]["sum"] == sum(one.value for one in then.parts(position))
+        assert found["here"]["sum"] == sum(one.value for one in machine_before.parts(position))
         assert (found["role"], found["moved"]) == ("White", "Black")
         for wrong in ("x", "w", quote("🙂"), "9" * 800):
             assert client.get(f"{machine.get_absolute_url()}/values?position={wrong}").status_code == 404

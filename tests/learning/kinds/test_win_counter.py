@@ -68,9 +68,9 @@ def test_run_in_chunks_equals_training_in_one_go(capsys: pytest.CaptureFixture[s
     assert (made["side"], made["name"]) == (None, "Noughts and crosses, counted")
     learner = trained_machine(counter(), 60)
     assert (learner.n_games, learner.runs.get().curve.count() > 3) == (60, True)
-    alone = WinCounter(game_get(NC), WinCounterRule(), {})
-    alone.train(OPPONENTS["random"], 60, RandomSource(1))
-    assert counts(learner) == {key: list(held) for key, held in alone.counts.items()}
+    reference = WinCounter(game_get(NC), WinCounterRule(), {})
+    reference.train(OPPONENTS["random"], 60, RandomSource(1))
+    assert counts(learner) == {key: list(numbers) for key, numbers in reference.counts.items()}
     assert machine_strength(learner)["random"]["games"] == 10
     assert f", and {WinCount.objects.count():,} counts of wins" in audit_report(capsys)
 
@@ -137,10 +137,10 @@ def test_entrant_plays_with_its_counts_at_the_start() -> None:
         user=owner, entries=[learner.slug, menace.slug, "random"], games=2, seed=1, enqueue=False
     )
     entry = TournamentEntry.objects.get(machine=learner)
-    then = counts(learner)
+    counts_before = counts(learner)
     trained_machine(learner, 40, seed=2)
     player: Any = entry_player(entry, game_get(NC)).played
-    assert player.counts == {key: tuple(held) for key, held in then.items()}
+    assert player.counts == {key: tuple(numbers) for key, numbers in counts_before.items()}
     tournament_play(tournament.pk)
     tournament.refresh_from_db()
     assert tournament.status == JobStatus.FINISHED
@@ -151,10 +151,10 @@ def test_entrant_plays_with_its_counts_at_the_start() -> None:
 
 def test_ledger_is_compacted_and_audited(capsys: pytest.CaptureFixture[str]) -> None:
     learner = trained_machine(counter(), 110)
-    n_changes, held = WinCountChange.objects.count(), counts(learner)
+    n_changes, numbers = WinCountChange.objects.count(), counts(learner)
     assert compacted(learner).n_folded == learner.n_lessons
     assert WinCountChange.objects.count() < n_changes
-    assert counts(learner) == held
+    assert counts(learner) == numbers
     audit_report(capsys)
     row = WinCount.objects.filter(machine=learner)[0]
     row.held = [row.held[0] + 1, row.held[1]]

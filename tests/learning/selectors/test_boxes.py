@@ -148,9 +148,9 @@ class TestVisits:
                     replies = OPPONENTS[opponent].replies(game, position)
                     policy = dict.fromkeys(replies, 1 / len(replies))
                 for move, q in policy.items():
-                    then = game.apply(position, move)
-                    if q and not game.is_terminal(then):
-                        after[then] = after.get(then, 0.0) + p * q
+                    next_position = game.apply(position, move)
+                    if q and not game.is_terminal(next_position):
+                        after[next_position] = after.get(next_position, 0.0) + p * q
             chance = after
         found = box_visits(learner, opponent)
         assert {position: one.chance for position, one in found.items()} == pytest.approx(visits, abs=1e-12)

@@ -47,13 +47,13 @@ def which_exist(*copies: Machine) -> list[bool]:
     return [copy.pk in ids for copy in copies]
 
 
-@pytest.mark.parametrize(("who", "most"), [("guest", 2), ("account", 3)])
-def test_the_latest_copies_are_kept(who: str, most: int) -> None:
+@pytest.mark.parametrize(("who", "n_kept"), [("guest", 2), ("account", 3)])
+def test_the_latest_copies_are_kept(who: str, n_kept: int) -> None:
     learner, other = machine(), guest(2)
-    whose = guest() if who == "guest" else person(user())
+    player = guest() if who == "guest" else person(user())
     others = copy_of(learner, other)
-    copies = [copy_of(learner, whose) for _ in range(most + 2)]
-    assert which_exist(others, *copies) == [True, False, False] + [True] * most
+    copies = [copy_of(learner, player) for _ in range(n_kept + 2)]
+    assert which_exist(others, *copies) == [True, False, False] + [True] * n_kept
     assert ledger_errors() == []
     state = room_view(room_get(Room.objects.order_by("pk")[1].code))
     assert [seat["machine"] for seat in state["seats"]] == [None, None], "its room stays, without it"

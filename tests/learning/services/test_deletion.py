@@ -165,8 +165,8 @@ def test_finished_run_keeps_the_name_of_a_deleted_opponent() -> None:
     machine_delete(user=superuser(), machine_id=opponent.pk)
     run.refresh_from_db()
     assert (run.status, run.games_done) == (JobStatus.FINISHED, 15)
-    said = [stage_sentence(stage) for stage in run.stages.all()]
-    assert said == ["10 games against Old friend", "5 games against random"]
+    sentences = [stage_sentence(stage) for stage in run.stages.all()]
+    assert sentences == ["10 games against Old friend", "5 games against random"]
     assert ledger_errors() == []
 
 

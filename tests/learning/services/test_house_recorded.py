@@ -133,9 +133,9 @@ def test_a_recorded_training_can_be_stepped_through(client: Client) -> None:
     plan = TrainingConfig(machine.game_rules, Side(house.side or 0), machine.box_rule, house.opponent, house.seed)
     cohort = Cohort.fresh(plan, [plan.seed])
     cohort.train(plan.teacher, [300], [])
-    alone = cohort.learners.memory(0)
-    slots = {key: alone.slots(alone.table.box_id[key]) for key in answers[3]["beads"]}
-    assert answers[3]["beads"] == {key: alone.beads[at].tolist() for key, at in slots.items()}
+    reference = cohort.learners.memory(0)
+    slots = {key: reference.slots(reference.table.box_id[key]) for key in answers[3]["beads"]}
+    assert answers[3]["beads"] == {key: reference.beads[at].tolist() for key, at in slots.items()}
     page = client.get(f"/machines/{machine.pk}/boxes").content.decode()
     assert 'data-last="8"' in page
     assert 'data-games="50000"' in page

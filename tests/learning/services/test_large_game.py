@@ -121,11 +121,11 @@ class TestTraining:
         run = start_run(machine, 60)
         while run.status == JobStatus.RUNNING:
             run = run_chunk(run, Pace(n_games=5))
-        alone = BoxMachine(GAME, Side.FIRST, machine.box_rule)
-        tally = train_episodes(alone, OPPONENTS["random"], 60, RandomSource(7))
+        reference = BoxMachine(GAME, Side.FIRST, machine.box_rule)
+        tally = train_episodes(reference, OPPONENTS["random"], 60, RandomSource(7))
         machine.refresh_from_db()
-        assert stored_beads(machine) == alone.boxes
-        assert (machine.n_wins, machine.n_losses, machine.n_removed) == (tally.wins, tally.losses, alone.n_removed)
+        assert stored_beads(machine) == reference.boxes
+        assert (machine.n_wins, machine.n_losses, machine.n_removed) == (tally.wins, tally.losses, reference.n_removed)
         assert ledger_errors() == []
         # Chunks of 5 games, shortened at each of the 12 points of the curve.
         assert Lesson.objects.filter(machine=machine).count() == 18
@@ -140,9 +140,9 @@ class TestTraining:
     def test_two_learning_machines_equal_readable_ones(self) -> None:
         first, second = learner(), learner(Side.SECOND, "gardner-her")
         run_execute(start_run(first, 40, second.slug, learns=True))
-        alone = [BoxMachine(GAME, m.cabinet.side, m.box_rule) for m in (first, second)]
-        train_episodes(alone[0], alone[1], 40, RandomSource(7))
-        assert [stored_beads(first), stored_beads(second)] == [menace.boxes for menace in alone]
+        reference = [BoxMachine(GAME, m.cabinet.side, m.box_rule) for m in (first, second)]
+        train_episodes(reference[0], reference[1], 40, RandomSource(7))
+        assert [stored_beads(first), stored_beads(second)] == [menace.boxes for menace in reference]
         assert ledger_errors() == []
 
     def test_a_frozen_opponent_does_not_change(self) -> None:

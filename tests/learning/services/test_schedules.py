@@ -421,13 +421,13 @@ def test_a_curriculum_with_a_machine_that_learns(owner: Any, learner: Machine) -
 
 
 def test_schedules_of_impossible_runs_are_refused(owner: Any, learner: Machine) -> None:
-    for stages, refused, said in (
+    for stages, refused, message in (
         ([], TrainingRefusedError, "opponents: Please give a number from 1 to"),
         ([Stage("random", 0)], TrainingRefusedError, "games: Please give at least 1."),
         ([Stage("nobody", 5)], TrainingRefusedError, "nobody"),
         ([Stage(machine(owner=owner).slug, 5)], MachineWrongSideError, "plays the same side"),
     ):
-        with pytest.raises(refused, match=said):
+        with pytest.raises(refused, match=message):
             make_schedule(owner, learner, stages=stages)
     assert not TrainingRun.objects.exists(), "the run that was tried is taken back"
 

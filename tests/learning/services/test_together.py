@@ -129,14 +129,14 @@ def test_lessons_follow_each_other_in_the_order_of_the_ledger(learner: Machine, 
     """For each box, a change begins with the beads left by the change before."""
     with waiting_for_the_machine(learner, *(resign_call(seated, number) for number, seated in enumerate(rooms))):
         pass
-    held: dict[str, list[int]] = {}
+    beads_by_position: dict[str, list[int]] = {}
     for lesson in Lesson.objects.filter(machine=learner).order_by("number"):
         for change in lesson.changes.select_related("box"):
-            before = held.get(change.box.position, change.box.start)
+            before = beads_by_position.get(change.box.position, change.box.start)
             assert change.after == [n + delta for n, delta in zip(before, change.deltas, strict=True)]
-            held[change.box.position] = change.after
-    assert held
-    assert all(learner.boxes.get(position=position).beads == beads for position, beads in held.items())
+            beads_by_position[change.box.position] = change.after
+    assert beads_by_position
+    assert all(learner.boxes.get(position=position).beads == beads for position, beads in beads_by_position.items())
 
 
 def test_a_match_with_a_changed_room_is_tried_again(learner: Machine, rooms: list[Seated]) -> None:

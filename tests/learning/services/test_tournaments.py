@@ -90,13 +90,13 @@ def test_pairing_depends_on_its_number_alone() -> None:
     tournament = play_tournament(entrant_slugs())
     pairing = pairing_of(tournament, "Machine 2", "Machine 1")
     first, second = (FrozenBoxes(MEMORY.load(Machine.objects.get(slug=slug))) for slug in ("m2", "m1"))
-    alone = contest(tournament.game_rules, first, second, 200, RandomSource(8, pairing.number))
+    reference = contest(tournament.game_rules, first, second, 200, RandomSource(8, pairing.number))
     assert (pairing.n_first_wins, pairing.n_draws, pairing.n_second_wins) == (
-        alone.first_wins,
-        alone.draws,
-        alone.second_wins,
+        reference.first_wins,
+        reference.draws,
+        reference.second_wins,
     )
-    assert tuple(pairing.expected or ()) == alone.expected
+    assert tuple(pairing.expected or ()) == reference.expected
     assert pairing_of(tournament, "Perfect", "Random").expected == pytest.approx([0.967811, 0.032189, 0], abs=1e-6)
 
 

@@ -97,8 +97,8 @@ class TestResults:
         assert (pairing.first.name, pairing.second.name) == ("Medium engine", "One")
         values, rule = values_of(one), QRule()
         frozen = FrozenValues(rule, one.epsilon or 0, lambda keys: {key: values[key] for key in keys if key in values})
-        alone = contest_played(GAME, OPPONENTS["medium"], frozen, 3, RandomSource(8, 1))
-        assert alone == Contest(pairing.n_first_wins, pairing.n_draws, pairing.n_second_wins, None)
+        reference = contest_played(GAME, OPPONENTS["medium"], frozen, 3, RandomSource(8, 1))
+        assert reference == Contest(pairing.n_first_wins, pairing.n_draws, pairing.n_second_wins, None)
 
     def test_games_equal_those_of_the_readable_machine(self) -> None:
         """The games are compared one by one, with one random source for both seats."""
@@ -114,9 +114,9 @@ class TestResults:
                 position = GAME.apply(position, move)
             n_first += over.winner is Side.FIRST
         frozen = FrozenValues(QRule(), 0.5, lambda keys: {})
-        alone = contest_played(GAME, frozen, OPPONENTS["easy"], 2, RandomSource(5))
-        assert alone is not None
-        assert alone.first_wins == n_first
+        reference = contest_played(GAME, frozen, OPPONENTS["easy"], 2, RandomSource(5))
+        assert reference is not None
+        assert reference.first_wins == n_first
 
     def test_swiss_by_the_command(self, capsys: pytest.CaptureFixture[str]) -> None:
         learner("One")
@@ -222,19 +222,19 @@ class TestLongGames:
         tournament = start_tournament("easy", "medium", game="romgon", games=MAX_LONG_GAMES, user=owner)
         pairing = PAIRINGS.claim(claimable(tournament.pk)[0])
         assert pairing is not None
-        said = 0
+        n_messages = 0
         say = referee._say
 
         def count_game(*args: Any) -> None:
-            nonlocal said
-            said += 1
-            if said == 2:
+            nonlocal n_messages
+            n_messages += 1
+            if n_messages == 2:
                 tournament_cancel(user=owner, tournament_id=tournament.pk)
             say(*args)
 
         monkeypatch.setattr(referee, "_say", count_game)
         assert pairing_play(pairing) == []
-        assert said == 2
+        assert n_messages == 2
         pairing.refresh_from_db()
         assert (pairing.status, pairing.n_first_wins + pairing.n_draws + pairing.n_second_wins) == ("cancelled", 1)
 

@@ -108,11 +108,11 @@ class TestTraining:
             # Each chunk starts from the stored row alone, as after the death of a worker.
             run = run_chunk(TrainingRun.objects.get(pk=run.pk), Pace(n_games=1 + n_chunks % 2))
             n_chunks += 1
-        alone, rng = QMemory.load(GAME, QRule(), 0.2, lambda keys: {}), RandomSource(7)
-        tally = alone.train(OPPONENTS["easy"], 4, rng) + alone.train(OPPONENTS["medium"], 4, rng)
+        reference, rng = QMemory.load(GAME, QRule(), 0.2, lambda keys: {}), RandomSource(7)
+        tally = reference.train(OPPONENTS["easy"], 4, rng) + reference.train(OPPONENTS["medium"], 4, rng)
         machine.refresh_from_db()
-        assert stored(machine) == {one.key: (one.after, one.visits) for one in alone.touched()}
-        assert machine.epsilon == alone.epsilon
+        assert stored(machine) == {one.key: (one.after, one.visits) for one in reference.touched()}
+        assert machine.epsilon == reference.epsilon
         assert (machine.n_wins, machine.n_draws, machine.n_losses) == (tally.wins, tally.draws, tally.losses)
         assert run.random_state == "{:016x}:{:016x}".format(*rng.words)
         # The last point of the curve takes a turn of its own.
@@ -134,12 +134,12 @@ class TestTraining:
             runner._sampled_point(run)  # a worker that dies before it stores the point
             run = run_chunk(TrainingRun.objects.get(pk=run.pk), Pace(n_games=1))
         assert run_curve(run) == run_curve(whole)
-        alone, rng = QMemory.load(GAME, QRule(), 0.2, lambda keys: {}), RandomSource(7)
+        reference, rng = QMemory.load(GAME, QRule(), 0.2, lambda keys: {}), RandomSource(7)
         before = 0
         for point in run_curve(whole):
-            alone.train(OPPONENTS["easy"], point["games"] - before, rng)
+            reference.train(OPPONENTS["easy"], point["games"] - before, rng)
             before = point["games"]
-            assert point["strength"] == json_of(QLearningTraining().measured(alone, RandomSource(7, before + 1)))
+            assert point["strength"] == json_of(QLearningTraining().measured(reference, RandomSource(7, before + 1)))
 
     def test_an_interrupted_run_still_gets_its_last_point(self) -> None:
         """The opponent of the last stage has been deleted meanwhile."""

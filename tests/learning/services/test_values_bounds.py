@@ -134,28 +134,28 @@ class TestRuns:
     def test_other_machines_of_the_account_do_not_change_a_run(self, settings: Any) -> None:
         settings.VALUES_PER_MACHINE, settings.VALUES_PER_ACCOUNT = 400, 300
         owner = user("owner")
-        alone = learner(owner=user("alone"))
-        trained(alone)
-        mine, other = learner(owner=owner), learner(owner=owner)
-        run = start_run(mine)
+        reference = learner(owner=user("alone"))
+        trained(reference)
+        own_machine, other = learner(owner=owner), learner(owner=owner)
+        run = start_run(own_machine)
         assert (run.most_values, values_most(other)) == (300, 0), "the run has all of it until it is over"
         run = run_chunk(run, Pace(n_games=3))
         trained(other)
         assert stored(other) == {}
         assert run_execute(run).n_left_out > 0
-        assert stored(mine) == stored(alone)
-        assert (len(stored(mine)), values_left(owner.pk)) == (300, 0)
-        machine_reset(user=owner, machine_id=mine.pk)
+        assert stored(own_machine) == stored(reference)
+        assert (len(stored(own_machine)), values_left(owner.pk)) == (300, 0)
+        machine_reset(user=owner, machine_id=own_machine.pk)
         assert trained(other).most_values == 300
         assert len(stored(other)) == 300
 
     def test_a_learning_opponent_has_a_limit(self, settings: Any) -> None:
         settings.VALUES_PER_ACCOUNT = MAX_VALUES + 20
         owner = user("owner")
-        mine, other = learner(owner=owner), learner(owner=owner)
-        run = trained(mine, Stage(other.slug, GAMES, learns=True))
+        own_machine, other = learner(owner=owner), learner(owner=owner)
+        run = trained(own_machine, Stage(other.slug, GAMES, learns=True))
         assert (run.most_values, run.stages.get().most_values) == (MAX_VALUES, 20)
-        assert (len(stored(mine)), len(stored(other))) == (MAX_VALUES, 20)
+        assert (len(stored(own_machine)), len(stored(other))) == (MAX_VALUES, 20)
         itself = learner()
         trained(itself, Stage(itself.slug, GAMES, learns=True))
         assert len(stored(itself)) == MAX_VALUES

@@ -98,7 +98,7 @@ class TestBoxes:
         for seed in range(3):
             train_unmeasured(learner, 60, seed=seed)
             copies.append(machine_copy(user=owner, machine_id=learner.pk))
-        held = {copy.pk: dict(copy.boxes.values_list("position", "beads")) for copy in copies}
+        beads_by_copy = {copy.pk: dict(copy.boxes.values_list("position", "beads")) for copy in copies}
         train_unmeasured(learner, 100, seed=9)
         compacted(learner, learner.n_lessons)
         assert Lesson.objects.filter(machine=learner).count() == 4, "one behind each copy, and one for the rest"
@@ -106,7 +106,7 @@ class TestBoxes:
         assert dict(late.boxes.values_list("position", "beads")) == dict(learner.boxes.values_list("position", "beads"))
         train_unmeasured(copies[0], 60)
         for copy in copies[1:]:
-            assert dict(copy.boxes.values_list("position", "beads")) == held[copy.pk]
+            assert dict(copy.boxes.values_list("position", "beads")) == beads_by_copy[copy.pk]
         call_command("audit", verbosity=0)
         boxes_own(*(copy.pk for copy in copies))
         now = train_unmeasured(learner, 20, seed=4)
@@ -204,12 +204,12 @@ class TestRetention:
     def test_only_old_lessons_are_compacted(self) -> None:
         old, young = played_machine(), train_unmeasured(machine(), 100)
         place = old.n_lessons - 3
-        then = timezone.now() - timedelta(days=40)
-        Lesson.objects.filter(machine=old, number__lte=place).update(created_at=then)
+        long_ago = timezone.now() - timedelta(days=40)
+        Lesson.objects.filter(machine=old, number__lte=place).update(created_at=long_ago)
         assert ledgers_compact(TurnEnd()) is False
         old.refresh_from_db()
         young.refresh_from_db()
-        assert (old.n_folded, old.folded_at, young.n_folded) == (place, then, 0)
+        assert (old.n_folded, old.folded_at, young.n_folded) == (place, long_ago, 0)
 
     def test_changes_beyond_the_limit_are_compacted(self, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("learning.workers.ledger.LOOKED_AT_LESSONS", 1)
@@ -237,12 +237,12 @@ class TestRetention:
     def test_due_compactions_are_found_in_batches_and_urgent_first(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(compaction, "STRETCH", 2)
         old, many, young, older, busy, half = (machine(name=f"Machine {n}") for n in range(6))
-        then = timezone.now() - timedelta(days=40)
+        long_ago = timezone.now() - timedelta(days=40)
         for learner, n, taught in (
-            (old, 1, then),
+            (old, 1, long_ago),
             (many, 4, None),
             (young, 2, None),
-            (older, 2, then),
+            (older, 2, long_ago),
             (busy, 9, None),
         ):
             Lesson.objects.bulk_create(
@@ -250,11 +250,11 @@ class TestRetention:
                 for number in range(n)
             )
             Machine.objects.filter(pk=learner.pk).update(n_lessons=n)
-        Machine.objects.filter(pk=half.pk).update(n_lessons=1, n_folded=1, folded_at=then, is_folding=True)
+        Machine.objects.filter(pk=half.pk).update(n_lessons=1, n_folded=1, folded_at=long_ago, is_folding=True)
         monkeypatch.setattr(compaction, "LATEST", 1)
         after, found = 0, []
         for _ in range(4):
-            ids, after = compactions_due(then + timedelta(days=1), 3, after)
+            ids, after = compactions_due(long_ago + timedelta(days=1), 3, after)
             assert ids[0] == half.pk, "broken off: at once, and before the others"
             assert ids.count(half.pk) == ids.count(busy.pk) == 1, "it learns, and has too many"
             found.append({*ids} - {half.pk, busy.pk})

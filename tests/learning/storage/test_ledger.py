@@ -177,11 +177,11 @@ class TestMatch:
         state = room_reset(code=seated.room.code, person=guest(), swap=True)
         assert [seat["kind"] for seat in state["seats"]] == ["machine", "human"]
         assert state["ply"] == 1
-        alone = open_match(machine())
-        state = play_out(alone.room.code, guest())
+        other_match = open_match(machine())
+        state = play_out(other_match.room.code, guest())
         assert state["can_swap"] is False
         with pytest.raises(rooms.exceptions.CannotSwapError):
-            room_reset(code=alone.room.code, person=guest(), swap=True)
+            room_reset(code=other_match.room.code, person=guest(), swap=True)
 
     def test_a_resignation_of_the_opponent_is_a_win(self) -> None:
         learner = machine()

@@ -76,9 +76,9 @@ def broken_experiment(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_run_stores_the_result() -> None:
     run = execute(request(guest(), seed=7))
     experiment = EXPERIMENTS["gardner"]
-    alone = experiment.run(experiment.settings(SMALL), 7, lambda done, total: None)
+    reference = experiment.run(experiment.settings(SMALL), 7, lambda done, total: None)
     assert (run.status, run.progress, run.error, run.lease_until) == (JobStatus.FINISHED, 1.0, "", None)
-    assert run.result == json.loads(json.dumps(alone.to_json()))
+    assert run.result == json.loads(json.dumps(reference.to_json()))
     assert run.started_at is not None
     assert run.finished_at is not None
 

@@ -221,12 +221,12 @@ class TestManyTurns:
         whole, left = pairing_of(games=4), pairing_of(games=4)
         tournament_play(whole.tournament_id)
         monkeypatch.setattr(referee, "SAY_EVERY_S", 0)
-        say, said = referee._say, []
+        say, messages = referee._say, []
 
         def die_after_two(*args: Any) -> None:
             say(*args)
-            said.append(args)
-            if len(said) == 2:
+            messages.append(args)
+            if len(messages) == 2:
                 raise KeyboardInterrupt
 
         monkeypatch.setattr(referee, "_say", die_after_two)
@@ -236,7 +236,7 @@ class TestManyTurns:
             pairing_play(claimed)
         Pairing.objects.filter(pk=left.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
         tournament_play(left.tournament_id)
-        assert len(said) == 2 * 4, "two games were left to play of this pairing, and those of the other"
+        assert len(messages) == 2 * 4, "two games were left to play of this pairing, and those of the other"
         for name in ("n_first_wins", "n_draws", "n_second_wins"):
             for pairing in (whole, left):
                 pairing.refresh_from_db()
@@ -269,22 +269,22 @@ def within_request(request_id: str, make: Callable[[], Any]) -> Any:
 @pytest.mark.parametrize("kind", tasks.KINDS, ids=lambda kind: kind.slug)
 def test_turn_carries_the_request_that_asked_for_the_job(kind: JobKind[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     """The request id stays the same when another request sends the wake-up."""
-    heard: list[str] = []
+    request_ids: list[str] = []
 
     def finish_at_once(kind: Any, job: Job, end: TurnEnd) -> list[int]:
-        heard.append(REQUEST_ID.get())
+        request_ids.append(REQUEST_ID.get())
         let_go(job)
         return [job.pk]
 
     monkeypatch.setattr(type(kind), "take_turn", finish_at_once)
-    monkeypatch.setattr(tasks.jobs_work, "apply_async", lambda args, **_: heard.append(REQUEST_ID.get()))
+    monkeypatch.setattr(tasks.jobs_work, "apply_async", lambda args, **_: request_ids.append(REQUEST_ID.get()))
     job = within_request("the-request-that-asked", MAKE[kind.slug])
     for _ in range(2):
         within_request("a-knock-for-somebody-else", lambda: tasks.jobs_work(kind.slug, job.pk))
-    assert heard == ["the-request-that-asked"] * 4
+    assert request_ids == ["the-request-that-asked"] * 4
     kind.rows.update(request_id="")  # as written by a web process of the release before
     within_request("the-knock-itself", lambda: tasks.jobs_work(kind.slug, job.pk))
-    assert heard[4:] == ["the-knock-itself"] * 2
+    assert request_ids[4:] == ["the-knock-itself"] * 2
 
 
 def test_repeated_experiment_carries_the_last_request() -> None:

@@ -381,8 +381,8 @@ def test_rows_that_refer_to_a_deleted_machine_stay(has_trained: bool) -> None:
         opponent="machine", opponent_machine=personal_machine, opponent_name=personal_machine.name
     )
     entries = [other.slug, machine().slug]
-    held = tournament_start(user=user("boss", is_staff=True), entries=entries, games=1, enqueue=False)
-    held.entries.filter(number=1).update(machine=personal_machine, name=personal_machine.name)
+    tournament = tournament_start(user=user("boss", is_staff=True), entries=entries, games=1, enqueue=False)
+    tournament.entries.filter(number=1).update(machine=personal_machine, name=personal_machine.name)
     Tournament.objects.update(status=JobStatus.FINISHED, finished_at=ago(1))
     assert Standing.objects.filter(machine=personal_machine).exists()
     age_rows(91)
@@ -393,7 +393,7 @@ def test_rows_that_refer_to_a_deleted_machine_stay(has_trained: bool) -> None:
     copy.refresh_from_db()
     assert (copy.name, copy.copied_from) == ("Copy", None)
     assert list(RunStage.objects.values_list("opponent_machine", "opponent_name")) == [(None, "")]
-    assert set(held.entries.values_list("machine", "name")) == {(other.pk, other.name), (None, NAME_GONE)}
+    assert set(tournament.entries.values_list("machine", "name")) == {(other.pk, other.name), (None, NAME_GONE)}
     assert ledger_errors() + lessons_missing() == []
 
 
@@ -408,7 +408,7 @@ def test_copy_in_a_training_or_tournament_stays_until_its_end(has_account: bool)
     against = Stage(copies[0].slug, 10)
     run = training_run_request(user=ann, machine=learner.slug, stages=[against])
     entries = [learner.slug, copies[1].slug]
-    held = tournament_start(user=ann, entries=entries, games=1, enqueue=False)
+    tournament = tournament_start(user=ann, entries=entries, games=1, enqueue=False)
     age_rows(366)
     TrainingRun.objects.update(created_at=ago(1))
     run_retention()
@@ -416,7 +416,7 @@ def test_copy_in_a_training_or_tournament_stays_until_its_end(has_account: bool)
     claimed = RUNS.claim(run.pk)
     assert claimed is not None
     assert run_execute(claimed).status == JobStatus.FINISHED
-    Tournament.objects.filter(pk=held.pk).update(status=JobStatus.FINISHED, finished_at=ago(1))
+    Tournament.objects.filter(pk=tournament.pk).update(status=JobStatus.FINISHED, finished_at=ago(1))
     run_retention()
     assert not Machine.objects.filter(pk__in=[copy.pk for copy in copies]).exists()
 

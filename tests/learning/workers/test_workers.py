@@ -75,15 +75,15 @@ def test_seed_gives_the_same_beads_in_process_and_by_a_worker(start_worker: Star
         stages = [Stage("random", 70_000), Stage("perfect", 30_000), Stage(second.slug, 50_000, learns=True)]
         return training_run_start(machine=first.slug, stages=stages, seed=1961, enqueue=enqueue)
 
-    here, there = pair(), pair()
-    claimed = RUNS.claim(run_of(*here, enqueue=False).pk)
+    first_pair, second_pair = pair(), pair()
+    claimed = RUNS.claim(run_of(*first_pair, enqueue=False).pk)
     assert claimed is not None
     ours = run_execute(claimed)
     start_worker()
-    theirs = run_of(*there, enqueue=True)
+    theirs = run_of(*second_pair, enqueue=True)
     assert wait_until(lambda: are_over(theirs))
     theirs.refresh_from_db()
     assert (theirs.status, theirs.random_state) == (JobStatus.FINISHED, ours.random_state)
-    for one, other in zip(here, there, strict=True):
+    for one, other in zip(first_pair, second_pair, strict=True):
         assert memory_of(one) == memory_of(other)
     assert run_curve(theirs) == run_curve(ours)
