@@ -7,7 +7,7 @@ from django.conf import settings
 from django.contrib.admin.apps import AdminConfig
 from django.core.checks import register
 
-COLLECT_AFTER = 50_000
+GC_THRESHOLD = 50_000
 """Threshold of the garbage collector's youngest generation: allocations minus deallocations before a collection."""
 
 
@@ -28,7 +28,7 @@ class SiteConfig(AppConfig):
             error_reports.errors_report(settings.SENTRY_DSN)
         # A machine's memory of 10,000 boxes is 60,000 long-lived objects. At Python's default threshold of 700, loading
         # it triggers repeated full collections of 0.2 s each, which delay moves.
-        gc.set_threshold(COLLECT_AFTER, *gc.get_threshold()[1:])
+        gc.set_threshold(GC_THRESHOLD, *gc.get_threshold()[1:])
 
 
 class StaffConfig(AdminConfig):

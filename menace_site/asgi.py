@@ -19,7 +19,7 @@ from menace_site.observability.access_log import AccessLog, LoggedRequest  # noq
 from menace_site.observability.metrics import Metrics, process_watched  # noqa: E402
 from menace_site.server.boundary import BlockedAddresses, SocketBoundary, close_unknown  # noqa: E402
 from menace_site.server.fast_path import OpenEndpoints  # noqa: E402
-from menace_site.server.lifespan import Lifespan, blocks_keep  # noqa: E402
+from menace_site.server.lifespan import Lifespan, reload_blocks  # noqa: E402
 
 websocket_urlpatterns = [
     *games.routing.websocket_urlpatterns,
@@ -34,6 +34,6 @@ application = ProtocolTypeRouter(
     {
         "http": AccessLog(Metrics(BlockedAddresses(http))),
         "websocket": AccessLog(sockets, boundary=SocketBoundary(), socket_patterns=websocket_urlpatterns[:-1]),
-        "lifespan": Lifespan((blocks_keep, process_watched, DEPENDENCIES.keep)),
+        "lifespan": Lifespan((reload_blocks, process_watched, DEPENDENCIES.keep)),
     }
 )

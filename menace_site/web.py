@@ -49,7 +49,7 @@ UNREAD_S = 30
 """Seconds without acknowledgement of sent data after which the kernel closes a connection."""
 LOOK_S = 0.2
 """Time between two heartbeats of a process, and between two checks of all processes."""
-HUNG_LOOKS = 25
+MAX_MISSED_HEARTBEATS = 25
 """Consecutive checks without a heartbeat after which a process is replaced: 5 s at one check each ``LOOK_S``."""
 FORK = multiprocessing.get_context("fork")
 
@@ -75,10 +75,10 @@ class Worker:
             time.sleep(LOOK_S)
 
     def is_hung(self) -> bool:
-        """Whether the last ``HUNG_LOOKS`` calls, this one included, have seen no heartbeat."""
+        """Whether the last ``MAX_MISSED_HEARTBEATS`` calls, this one included, have seen no heartbeat."""
         self.n_silent_looks = self.n_silent_looks + 1 if self.n_seen == self.n_beats.value else 0
         self.n_seen = self.n_beats.value
-        return self.n_silent_looks >= HUNG_LOOKS
+        return self.n_silent_looks >= MAX_MISSED_HEARTBEATS
 
 
 def bound(config: uvicorn.Config) -> socket.socket:

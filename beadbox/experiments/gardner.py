@@ -23,8 +23,8 @@ from beadbox.rules.registry import game_get
 from beadbox.strength.exact import Floats
 
 HER = "gardner-her"
-AT_ONCE = 50
-"""Games after which perfect machines are removed from a batch, again and again."""
+GAMES_PER_CHECK = 50
+"""Games between two checks of a batch, which remove the machines that have become perfect."""
 POINTS = 60
 """Number of steps on the horizontal axis of the chart."""
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
@@ -49,13 +49,17 @@ def learn_until_perfect(game: AnyGame, rngs: Sequence[RandomSource]) -> list[tup
     learners, unfinished, games = population_fresh(game, Side.SECOND, HER, rngs), np.arange(len(rngs)), 0
     results = [(0, 0)] * len(rngs)
     while len(unfinished):
-        marked = learners.train(OPPONENTS["random"], range(1, AT_ONCE + 1), worst=True)
+        marked = learners.train(OPPONENTS["random"], range(1, GAMES_PER_CHECK + 1), worst=True)
         perfect = perfect_at(marked.strength)
         is_done = perfect.any(axis=1)
         for row in np.flatnonzero(is_done).tolist():
             mark = int(perfect[row].argmax())
             results[unfinished[row]] = games + mark + 1, int(marked.tallies[row, mark, 2])
-        learners, unfinished, games = learners.of(np.flatnonzero(~is_done)), unfinished[~is_done], games + AT_ONCE
+        learners, unfinished, games = (
+            learners.of(np.flatnonzero(~is_done)),
+            unfinished[~is_done],
+            games + GAMES_PER_CHECK,
+        )
     return results
 
 

@@ -17,5 +17,5 @@ class Preset(Generic[RuleT]):
     summary: str
     source: str
     rule: RuleT
-    is_for_circles: bool = False
+    is_for_recurring_boards: bool = False
     """Whether the preset is only for games in which a board can return."""

@@ -16,28 +16,31 @@ FEATURED_PRESETS = frozenset(
         *("romgon-q", "romgon-q-careful", "romgon-q-curious", "td-search", "td-search-flips"),
     }
 )
-"""Slugs of the presets that are offered first: they show different things.
+"""Slugs of the presets that are offered first. They differ clearly from each other.
 
-Five are for any one game, and ``circles`` is added where a board can return.
+Each game has five of them. A game in which a board can recur has ``circles`` too.
 """
 
-_IN_THE_LIBRARY: tuple[Mapping[str, Preset[Rule]], ...] = (PRESETS, Q_PRESETS, VALUE_PRESETS, TABLE_PRESETS)
-PRESETS_OF_KIND = {next(iter(presets.values())).rule.kind: presets for presets in _IN_THE_LIBRARY}
-"""Presets by the kind of their rule, then by slug; a kind that is registered (``learning/kinds``) adds its own."""
+_PRESETS_OF_LIBRARY: tuple[Mapping[str, Preset[Rule]], ...] = (PRESETS, Q_PRESETS, VALUE_PRESETS, TABLE_PRESETS)
+PRESETS_OF_KIND = {next(iter(presets.values())).rule.kind: presets for presets in _PRESETS_OF_LIBRARY}
+"""Presets by the kind of their rule, then by slug. A kind adds its presets when the site registers it."""
 
 ALL_PRESETS: dict[str, Preset[Rule]] = {**PRESETS, **Q_PRESETS, **VALUE_PRESETS, **TABLE_PRESETS}
 """Presets of every kind by slug; no slug is used twice."""
 
 
 def presets_of(game: AnyGame) -> Mapping[str, Preset[Rule]]:
-    """Return the presets that fit a game, by slug, of every kind that can play it; those for circles first."""
+    """Return the presets that fit a game, by slug, of every kind that can play it.
+
+    Presets for games with recurring boards come first.
+    """
     fitting = {
         slug: one
         for presets in PRESETS_OF_KIND.values()
         for slug, one in presets.items()
-        if one.rule.fits(game) and _is_suited(one.rule, game) and not (one.is_for_circles and game.always_ends)
+        if one.rule.fits(game) and _is_suited(one.rule, game) and not (one.is_for_recurring_boards and game.always_ends)
     }
-    return dict(sorted(fitting.items(), key=lambda item: not item[1].is_for_circles))
+    return dict(sorted(fitting.items(), key=lambda item: not item[1].is_for_recurring_boards))
 
 
 def _is_suited(rule: Rule, game: AnyGame) -> bool:

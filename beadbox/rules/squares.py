@@ -75,7 +75,7 @@ def full_lines(board: str) -> tuple[tuple[int, int, int], ...]:
 
 
 class MarksLook(Look[Board, int]):
-    """Full lines light up, and beads are coloured and lettered as their squares are."""
+    """The look of such a game: full lines are highlighted, and a bead has the colour and letter of its square."""
 
     game: MarksGame
 
@@ -176,7 +176,7 @@ class CrossesAndNoughts(MarksGame):
         pieces=CROSS_AND_NOUGHT,
         prompts=("Your turn: place a cross.", "Your turn: place a nought."),
     )
-    line_has: str
+    line_result: str
     """The result of a side that has three in a row: "won" or "lost"."""
 
     def side_to_move(self, position: Board) -> Side:
@@ -194,5 +194,5 @@ class CrossesAndNoughts(MarksGame):
             )
         last_to_move = "X" if crosses > noughts else "O"
         if {board[line[0]] for line in full_lines(board)} - {last_to_move}:
-            raise InvalidPositionError(f"{text!r} goes on after a side has {self.line_has}")
+            raise InvalidPositionError(f"{text!r} goes on after a side has {self.line_result}")
         return board

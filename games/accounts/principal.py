@@ -16,7 +16,7 @@ GUEST_NAME = "Guest"
 
 AnyUser: TypeAlias = User | AnonymousUser
 """The user of a request: an account, or a :class:`Visitor`."""
-SEES_ALL: list[str] = []
+SEE_ALL_PERMISSIONS: list[str] = []
 """Permissions, each of which lets staff see private objects. ``games.live.players.port_bind`` sets them."""
 
 
@@ -42,7 +42,7 @@ class Principal:
     address: str = ""
     """The hashed address of the client (``games.accounts.identity.origin_hash``); empty if no count needs it."""
     sees_all: bool = False
-    """Whether the principal is staff with a permission to see private objects (:data:`SEES_ALL`)."""
+    """Whether the principal is staff with a permission to see private objects (:data:`SEE_ALL_PERMISSIONS`)."""
     links: frozenset[int] = frozenset()
     """Ids of the secret links that this browser has opened. The app that made a link decides what the link shows."""
     seen_in: SeenSession | None = field(default=None, compare=False)
@@ -66,7 +66,7 @@ class Principal:
         links: frozenset[int] = getattr(user, "links", frozenset())
         if user is None or not user.is_authenticated:
             return cls(guest=guest, address=getattr(user, "address", ""), links=links)
-        sees_all = bool(user.is_staff) and any(map(user.has_perm, SEES_ALL))
+        sees_all = bool(user.is_staff) and any(map(user.has_perm, SEE_ALL_PERMISSIONS))
         return cls(user_id=user.pk, name=user.get_username(), guest=guest, sees_all=sees_all, links=links)
 
     @property

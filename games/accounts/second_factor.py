@@ -51,7 +51,7 @@ SHOWN_FOR_S = 12 * 3600
 """Seconds for which a session stays verified after an accepted code. After that it needs another code (ASVS 3.3.2)."""
 SHOWN_KEY, BEGUN_KEY = "second_factor_at", "second_factor_begun"
 """Session keys: the time of the last accepted code, and the id of the device that is being set up in this session."""
-BEGUN_FOR = timedelta(hours=1)
+UNCONFIRMED_DEVICE_AGE = timedelta(hours=1)
 """Age at which a device that was never confirmed is deleted."""
 NOT_THE_CODE = "That is not the code. Give the one that is shown now."
 TOO_SOON = "That came too soon after a wrong code. Try again after {:%H:%M:%S} (UTC), with the code that is shown then."
@@ -200,7 +200,7 @@ def _device_begun(request: HttpRequest) -> TOTPDevice | None:
         account_lock(cast("User", request.user))
         if _devices(request, confirmed=True).exists():
             return None
-        _devices(request, confirmed=False).filter(created_at__lt=timezone.now() - BEGUN_FOR).delete()
+        _devices(request, confirmed=False).filter(created_at__lt=timezone.now() - UNCONFIRMED_DEVICE_AGE).delete()
         device = TOTPDevice.objects.create(user_id=request.user.pk, name="app", confirmed=False)
         request.session[BEGUN_KEY] = device.pk
     return device

@@ -26,7 +26,7 @@ IS_OF_A_SEAT = (
     "This looks like the token of a seat. Send it in the header X-Seat-Token, or as seat_token in the body."
     " A socket takes it as ?seat_token=."
 )
-IS_OF_ANOTHER_SCHEME = "Send the header as Authorization: Bearer, then a space and the token."
+WRONG_SCHEME_TEXT = "Send the header as Authorization: Bearer, then a space and the token."
 IS_OF_AN_ACCOUNT = "This is the token of an account. Send it in the header Authorization: Bearer."
 ENDED_TOKENS_KEPT = 100
 """Number of the newest expired or revoked tokens that are kept per account. Retention removes them by age."""
@@ -108,7 +108,7 @@ def token_read(*, text: str, scope: str | None = None) -> ApiToken:
     if SEAT_TOKEN.fullmatch(text) and not text.startswith(BEARER_START):
         raise exceptions.TokenInvalidError(IS_OF_A_SEAT)
     if " " in text:
-        raise exceptions.TokenInvalidError(IS_OF_ANOTHER_SCHEME)
+        raise exceptions.TokenInvalidError(WRONG_SCHEME_TEXT)
     prefix, _, secret = text.removeprefix(BEARER_START).partition("_")
     token = None
     if text.startswith(BEARER_START) and secret and prefix.isascii() and prefix.isalnum():

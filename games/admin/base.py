@@ -1,8 +1,8 @@
 """Base classes of the admin pages: read-only rows, and lists of tables that may have millions of rows.
 
-The cost of a list does not grow with its table: the newest rows come first, and at most :data:`COUNTED_MOST` rows are
-counted. A filter without an index searches only the newest :data:`LOOKED_THROUGH` rows. The admin has no indexes of its
-own, because every match would have to write into them.
+The cost of a list does not grow with its table: the newest rows come first, and at most :data:`MAX_COUNTED_ROWS` rows
+are counted. A filter without an index searches only the newest :data:`MAX_ROWS_SEARCHED` rows. The admin has no indexes
+of its own, because every match would have to write into them.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from beadbox.names import name_search
 from beadbox.rules.registry import GAMES
 from games.models import Seat
 
-COUNTED_MOST = 5_000
+MAX_COUNTED_ROWS = 5_000
 """Number of rows that a list can page through. Older rows are reached by filters."""
-LOOKED_THROUGH = 50_000
+MAX_ROWS_SEARCHED = 50_000
 """Number of the newest rows that a filter without an index searches."""
 
 
@@ -48,17 +48,17 @@ class ReadOnly:
 
 
 class CappedPaginator(Paginator):
-    """Pages of the first :data:`COUNTED_MOST` rows. Further rows, possibly millions, are not counted."""
+    """Pages of the first :data:`MAX_COUNTED_ROWS` rows. Further rows, possibly millions, are not counted."""
 
     @cached_property
     def count(self) -> int:
         """Return the number of rows that can be paged through."""
         rows: Any = self.object_list
-        return int(rows[:COUNTED_MOST].count())
+        return int(rows[:MAX_COUNTED_ROWS].count())
 
 
 class Counted(admin.ModelAdmin):
-    """Base of lists that count at most :data:`COUNTED_MOST` rows, with and without filters."""
+    """Base of lists that count at most :data:`MAX_COUNTED_ROWS` rows, with and without filters."""
 
     ordering: ClassVar[Any] = ("-pk",)
     paginator = CappedPaginator
@@ -94,7 +94,7 @@ class Large(Counted):
     list_max_show_all = 50
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Return all rows, or the newest :data:`LOOKED_THROUGH` rows if only filters without an index are set."""
+        """Return all rows, or the newest :data:`MAX_ROWS_SEARCHED` rows if only filters without an index are set."""
         rows = super().get_queryset(request)
         parameters = {name for name, value in request.GET.items() if str(value).strip()}
         if not parameters - {"p", "all", "_changelist_filters", "_popup", "_to_field"} or parameters & set(
@@ -102,7 +102,7 @@ class Large(Counted):
         ):
             return rows
         newest = self.model._default_manager.aggregate(pk=Max("pk"))["pk"] or 0
-        return rows.filter(pk__gt=newest - LOOKED_THROUGH)
+        return rows.filter(pk__gt=newest - MAX_ROWS_SEARCHED)
 
 
 class Choices(admin.SimpleListFilter):

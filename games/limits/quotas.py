@@ -60,7 +60,7 @@ def count_lock(holder: str) -> None:
         cursor.execute(f"SELECT {COUNT_LOCK}", [holder])
 
 
-SITE_MOST = {
+SITE_LIMITS = {
     "games_match": "MATCHES_MOST",
     "learning_machine": "MACHINES_MOST",
     "auth_user": "ACCOUNTS_MOST",
@@ -68,7 +68,7 @@ SITE_MOST = {
     "learning_tournament": "TOURNAMENTS_MOST",
 }
 """Name of the setting with the maximum number of rows, by table."""
-CROWDED = 0.8
+CROWDED_SHARE = 0.8
 """Fraction of ``MATCHES_MOST`` above which rows of guests are kept for a shorter time."""
 COUNT_AGAIN_S = 10.0
 SITE_COUNTS = """
@@ -108,7 +108,7 @@ class SiteCounts:
                 return self._counted
             self.again_at = monotonic() + COUNT_AGAIN_S
         with connection.cursor() as cursor:
-            cursor.execute(SITE_COUNTS, [list(SITE_MOST)])
+            cursor.execute(SITE_COUNTS, [list(SITE_LIMITS)])
             self._counted = {name: int(n or 0) for name, n in cursor.fetchall()}
         return self._counted
 
@@ -124,19 +124,19 @@ def site_require(table: str | None = None) -> None:
     Raises:
         SiteFullError: a limit is reached.
     """
-    if site_is_full() or (table and site_counts.now().get(table, 0) >= getattr(settings, SITE_MOST[table])):
+    if site_is_full() or (table and site_counts.now().get(table, 0) >= getattr(settings, SITE_LIMITS[table])):
         raise SiteFullError
 
 
 def guests_share() -> float:
     """Return the fraction (0 to 1) of the retention time for which guests' rows are kept now.
 
-    The fraction falls below 1 when the site has more than :data:`CROWDED` of ``MATCHES_MOST``. Old rows of guests then
-    make room for new guests, which the site would otherwise refuse.
+    The fraction falls below 1 when the site has more than :data:`CROWDED_SHARE` of ``MATCHES_MOST``. Old rows of guests
+    then make room for new guests, which the site would otherwise refuse.
     """
     max_matches: int = settings.MATCHES_MOST
     fill_ratio = site_counts.now().get("games_match", 0) / max_matches
-    return min(1.0, max(0.0, (1 - fill_ratio) / (1 - CROWDED)))
+    return min(1.0, max(0.0, (1 - fill_ratio) / (1 - CROWDED_SHARE)))
 
 
 def match_count(address: str) -> None:

@@ -260,7 +260,7 @@ class FrameConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels h
         await self.send_frame("pong", {})
 
 
-STRANGE_SEAT = "This is no token of a seat in this room, so you are watching."
+UNKNOWN_SEAT_TEXT = "This is no token of a seat in this room, so you are watching."
 
 
 class SiteConsumer(FrameConsumer):
@@ -299,7 +299,7 @@ class RoomConsumer(FrameConsumer):
         self.version = entered.view["version"]
         await self.send_frame("joined", entered.joined)
         if self.person.token and not entered.roles and not entered.is_host:
-            await self.send_error(NotAPlayerError.code, STRANGE_SEAT)
+            await self.send_error(NotAPlayerError.code, UNKNOWN_SEAT_TEXT)
 
     async def handle(self, kind: str, data: dict[str, Any]) -> None:
         """Handle a frame. The sender gets the new state at once, even without the broker; others by the group."""

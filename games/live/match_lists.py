@@ -26,13 +26,13 @@ from games.live.store import (
 from games.models import Match, MatchStatus, Ply, Room, Seat
 from games.transport.json_rows import row_array, row_read
 
-WAITS_FOR = timedelta(hours=1)
+OFFERED_FOR = timedelta(hours=1)
 """Time for which the lobby offers a free seat. The room's link stays valid."""
 
 LIVE_FOR = timedelta(minutes=10)
 """Time after its last move for which the lobby shows a match as live."""
 
-OPEN_FOR = timedelta(hours=1)
+ABANDONED_AFTER = timedelta(hours=1)
 """Time without a move after which a room counts as abandoned. The room stays, but no longer counts as open."""
 
 ROOM_ID = "nextval('games_room_id_seq')"
@@ -58,8 +58,8 @@ def _open_matches(status: MatchStatus, within: timedelta, viewer: Principal) -> 
 
 
 def match_list_waiting(viewer: Principal, limit: int = 10) -> list[Match]:
-    """Return matches with a free seat, opened within :data:`WAITS_FOR`, newest first, seats prefetched."""
-    return list(_open_matches(MatchStatus.WAITING, WAITS_FOR, viewer)[:limit])
+    """Return matches with a free seat, opened within :data:`OFFERED_FOR`, newest first, seats prefetched."""
+    return list(_open_matches(MatchStatus.WAITING, OFFERED_FOR, viewer)[:limit])
 
 
 def match_list_live(viewer: Principal, limit: int = 5) -> list[Match]:
@@ -96,9 +96,9 @@ def rooms_of(*, user_id: int | None, guest: UUID | None) -> QuerySet[Room]:
 
 
 def rooms_open(rooms: QuerySet[Room]) -> QuerySet[Room]:
-    """Return the rooms with an unfinished match and a recent change (:data:`OPEN_FOR`)."""
+    """Return the rooms with an unfinished match and a recent change (:data:`ABANDONED_AFTER`)."""
     unfinished = Match.objects.filter(room=OuterRef("pk")).exclude(status=MatchStatus.FINISHED)
-    return rooms.filter(Exists(unfinished), changed_at__gte=timezone.now() - OPEN_FOR)
+    return rooms.filter(Exists(unfinished), changed_at__gte=timezone.now() - ABANDONED_AFTER)
 
 
 IS_OF = {
@@ -143,7 +143,7 @@ def rooms_open_count(*holders: RoomsOf) -> list[int]:
 
 def _open_counts(holders: Sequence[RoomsOf]) -> tuple[list[str], list[Any]]:
     """Return the columns of a statement that counts :func:`rooms_open` of each owner, and their values."""
-    since, counts, values = timezone.now() - OPEN_FOR, list[str](), list[Any]()
+    since, counts, values = timezone.now() - ABANDONED_AFTER, list[str](), list[Any]()
     for holder in holders:
         condition, condition_values = rooms_where(holder)
         counts.append(OPEN_COUNT.format(condition))
@@ -157,7 +157,7 @@ def room_going_on(holder: RoomsOf, *, opponent: str, machine: str) -> Room | Non
     with connection.cursor() as cursor:
         cursor.execute(
             GOING_ON.format(row_array(Room, "room"), condition),
-            [*values, opponent, machine, timezone.now() - OPEN_FOR],
+            [*values, opponent, machine, timezone.now() - ABANDONED_AFTER],
         )
         found = cursor.fetchone()
     return None if found is None else row_read(Room, found[0])

@@ -337,7 +337,7 @@ def port_bind(port: MachinePort) -> None:
     """Bind the app that keeps machines. Called once, from its ``ready``."""
     _bound[:] = [port]
     PLAYERS.update((player.slug, player) for player in port.players)
-    principal.SEES_ALL[:] = port.sees_all
+    principal.SEE_ALL_PERMISSIONS[:] = port.sees_all
 
 
 def machine_port() -> MachinePort:

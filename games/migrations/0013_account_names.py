@@ -3,7 +3,7 @@ from django.conf import settings
 from django.db import migrations, models
 
 import games.validators
-from games.transport.migration_operations import BRIEFLY
+from games.transport.migration_operations import LOCK_TIMEOUT
 
 
 class Migration(migrations.Migration):
@@ -13,7 +13,7 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        BRIEFLY,
+        LOCK_TIMEOUT,
         migrations.CreateModel(
             name="AccountName",
             fields=[

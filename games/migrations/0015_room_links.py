@@ -1,14 +1,14 @@
 import django.contrib.postgres.fields
 from django.db import migrations, models
 
-from games.transport.migration_operations import BRIEFLY
+from games.transport.migration_operations import LOCK_TIMEOUT
 
 
 class Migration(migrations.Migration):
     dependencies = [("games", "0014_account_names_folded")]
 
     operations = [
-        BRIEFLY,
+        LOCK_TIMEOUT,
         migrations.AddField(
             model_name="room",
             name="links",

@@ -1,13 +1,13 @@
 from django.db import migrations, models
 
-from games.transport.migration_operations import BRIEFLY
+from games.transport.migration_operations import LOCK_TIMEOUT
 
 
 class Migration(migrations.Migration):
     dependencies = [("games", "0015_room_links")]
 
     operations = [
-        BRIEFLY,
+        LOCK_TIMEOUT,
         migrations.AddField(
             model_name="match",
             name="draw_offered_by",

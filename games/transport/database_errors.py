@@ -22,7 +22,7 @@ Django's error has the driver's error as its cause. Operations that Django does 
 driver's error. ``InterfaceError`` is excluded, because psycopg raises it for programming errors, such as a closed
 cursor.
 """
-STUMBLES = ("08", "53", "57P", "58")
+OUTAGE_SQLSTATES = ("08", "53", "57P", "58")
 """First characters of the SQLSTATEs of an outage (PostgreSQL, Appendix A).
 
 In this order they mean: no connection; lack of disk, memory or connections; a server that stops or starts; an error of
@@ -37,7 +37,7 @@ def is_database_outage(error: BaseException | None) -> bool:
     cause = error if isinstance(error, psycopg.Error) else error.__cause__
     # An error without a SQLSTATE comes from the driver: it found no server, or the server died during the query.
     sqlstate = cause.sqlstate if isinstance(cause, psycopg.Error) else None
-    return sqlstate is None or sqlstate.startswith(STUMBLES)
+    return sqlstate is None or sqlstate.startswith(OUTAGE_SQLSTATES)
 
 
 def unavailable(error: BaseException, doing: str) -> UnavailableError:

@@ -5,7 +5,7 @@ from django.db import migrations, models
 from django.db.migrations.operations.base import Operation
 from django.db.migrations.state import ProjectState
 
-BRIEFLY = migrations.RunSQL("SET LOCAL lock_timeout = '500ms'", migrations.RunSQL.noop)
+LOCK_TIMEOUT = migrations.RunSQL("SET LOCAL lock_timeout = '500ms'", migrations.RunSQL.noop)
 """First operation of a migration that locks a table exclusively, even for an instant.
 
 A migration waits for a long reader, such as a back-up, and all later queries wait for the migration. With the timeout

@@ -10,7 +10,7 @@ from learning.advice.romgon import RomgonAdviser
 ADVISERS = {"romgon": cast("AnyAdviser", RomgonAdviser())}
 """Advisers of particular families, by the family's slug."""
 
-UNNAMED = "romgon"
+DEFAULT_GAME = "romgon"
 """Slug of the default game, for questions that name no game."""
 
 _ANY_GAME = cast("AnyAdviser", AnyGameAdviser())

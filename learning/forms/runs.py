@@ -12,7 +12,7 @@ from beadbox import field_text
 from beadbox.policies.registry import opponents_offered
 from beadbox.rules.game import AnyGame
 from learning.forms.base import SAME_GAMES, SeedField
-from learning.kinds.snapshots import MEASURED_MOST, keeps_snapshots, measured_usually
+from learning.kinds.snapshots import MAX_MEASURED_SNAPSHOTS, keeps_snapshots, measured_usually
 from learning.models import Machine
 from learning.services.runs import MAX_GAMES, MAX_STAGES
 
@@ -64,7 +64,7 @@ class SeedForm(forms.Form):
     measured = forms.IntegerField(
         label="Games to measure each snapshot",
         min_value=0,
-        max_value=MEASURED_MOST,
+        max_value=MAX_MEASURED_SNAPSHOTS,
         step_size=2,
         required=False,
         localize=False,

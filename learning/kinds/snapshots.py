@@ -20,7 +20,7 @@ from learning.kinds.registry import kind_of
 from learning.models import LessonKind, Machine, Measurement, Snapshot, TournamentEntry, TrainingRun
 from learning.storage.lessons import Cause, lessons_open
 
-MEASURED_MOST = 1000
+MAX_MEASURED_SNAPSHOTS = 1000
 """Maximum number of games of a measurement against each level of an engine."""
 
 

@@ -3,7 +3,7 @@
 from django.db import migrations, models
 
 import games.transport.request_context
-from games.transport.migration_operations import BRIEFLY
+from games.transport.migration_operations import LOCK_TIMEOUT
 
 
 class Migration(migrations.Migration):
@@ -12,7 +12,7 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        BRIEFLY,
+        LOCK_TIMEOUT,
         migrations.AddField(
             model_name="experimentrun",
             name="request_id",

@@ -1,14 +1,14 @@
 from django.db import migrations, models
 
 import games.validators
-from games.transport.migration_operations import BRIEFLY
+from games.transport.migration_operations import LOCK_TIMEOUT
 
 
 class Migration(migrations.Migration):
     dependencies = [("learning", "0032_runs_unfinished")]
 
     operations = [
-        BRIEFLY,
+        LOCK_TIMEOUT,
         migrations.AddField(
             model_name="machine",
             name="search_name",

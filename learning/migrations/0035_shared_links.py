@@ -3,7 +3,7 @@ import django.utils.timezone
 from django.db import migrations, models
 
 import learning.models.sharing
-from games.transport.migration_operations import BRIEFLY
+from games.transport.migration_operations import LOCK_TIMEOUT
 
 
 class Migration(migrations.Migration):
@@ -12,7 +12,7 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        BRIEFLY,
+        LOCK_TIMEOUT,
         migrations.CreateModel(
             name="SharedLink",
             fields=[

@@ -9,7 +9,7 @@ from django.db import migrations, models
 import games.models
 import games.validators
 import learning.models.sharing
-from games.transport.migration_operations import BRIEFLY
+from games.transport.migration_operations import LOCK_TIMEOUT
 
 
 class Migration(migrations.Migration):
@@ -20,7 +20,7 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        BRIEFLY,
+        LOCK_TIMEOUT,
         migrations.CreateModel(
             name="Participant",
             fields=[

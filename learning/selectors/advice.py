@@ -24,7 +24,7 @@ from learning.access import machine_for
 from learning.advice.adviser import AnyAdviser
 from learning.advice.live import Advice, advice
 from learning.advice.question import AdviceError
-from learning.advice.registry import UNNAMED, adviser_of
+from learning.advice.registry import DEFAULT_GAME, adviser_of
 from learning.exceptions import MachineNotFoundError, NoEngineError
 from learning.models import Machine
 
@@ -99,7 +99,7 @@ def evaluation(request: AdviceRequest) -> dict[str, object]:
 
 def engine_depth() -> int:
     """Return the depth to which the default engine searches the initial position, in actions (plies); runs a search."""
-    game = game_get(UNNAMED)
+    game = game_get(DEFAULT_GAME)
     adviser = adviser_of(game)
     answer = adviser.move(adviser.start(game), RandomSource(0), time_limit_s=settings.AI_TIME_BUDGET_S)
     return cast("int", answer["depth"])
@@ -107,7 +107,7 @@ def engine_depth() -> int:
 
 def engine_levels() -> list[str]:
     """Return the levels of the engine of the default game, weakest first."""
-    engine = engine_of(game_get(UNNAMED))
+    engine = engine_of(game_get(DEFAULT_GAME))
     return [] if engine is None else list(engine.levels)
 
 
@@ -116,7 +116,7 @@ def engine_ladders() -> dict[str, list[dict[str, object]]]:
 
     Each level has its rating and the rating's interval.
     """
-    engine = engine_of(game_get(UNNAMED))
+    engine = engine_of(game_get(DEFAULT_GAME))
     modes = {} if engine is None else {mode: engine.ladder(game_get(slug)) for mode, slug in engine.modes.items()}
     return {
         mode: [
@@ -132,7 +132,7 @@ def warm_up_when_ready() -> None:
 
 
 def _wait_and_warm_up() -> None:
-    engine = engine_of(game_get(UNNAMED))
+    engine = engine_of(game_get(DEFAULT_GAME))
     assert engine is not None, "the default game has an engine"
     while (readiness := engine.readiness()) is Readiness.COMPILING:
         sleep(LOOK_EVERY_S)
@@ -143,7 +143,7 @@ def _wait_and_warm_up() -> None:
 def warm_up() -> None:
     """Load or compile all that answers need, so that the first request does not wait."""
     engine_depth()
-    game = game_get(UNNAMED)
+    game = game_get(DEFAULT_GAME)
     adviser_of(game).evaluation(adviser_of(game).start(game))
     if (engine := engine_of(game)) is not None:
         strongest = engine.ladder(game)[-1].level
@@ -169,7 +169,7 @@ def room_advice(code: str) -> Advice:
 def _game(fields: dict[str, Any]) -> AnyGame:
     slug = fields.get("game")
     try:
-        return game_get(UNNAMED if slug is None else slug if isinstance(slug, str) else json.dumps(slug))
+        return game_get(DEFAULT_GAME if slug is None else slug if isinstance(slug, str) else json.dumps(slug))
     except UnknownGameError as error:
         raise AdviceError("Invalid game", str(error)) from None
 

@@ -65,7 +65,7 @@ def machine_list_of(user_id: int) -> QuerySet[Machine]:
     return Machine.objects.filter(pk__in=owned.values("pk").union(played_copies.values("pk"))).order_by("-pk")
 
 
-GONE = "gone-"
+DELETED_SLUG_PREFIX = "gone-"
 """Prefix of a machine's slug while retention deletes the machine's rows in small batches."""
 
 
@@ -187,7 +187,7 @@ def lessons_missing() -> list[int]:
             " FROM learning_lesson JOIN learning_machine machine ON machine.id = machine_id"
             " WHERE NOT starts_with(slug, %s)) AS lesson"
             " WHERE next <> following OR (number <= n_folded AND next > n_folded + 1) ORDER BY pk",
-            [GONE],
+            [DELETED_SLUG_PREFIX],
         )
         return [machine_id for (machine_id,) in cursor.fetchall()]
 

@@ -9,7 +9,7 @@ from rest_framework import serializers
 from beadbox import field_text
 from beadbox.policies.registry import OPPONENTS
 from games.live.serializers import StrictSerializer
-from learning.kinds.snapshots import MEASURED_MOST
+from learning.kinds.snapshots import MAX_MEASURED_SNAPSHOTS
 from learning.models import JobStatus
 from learning.serializers.base import AnsweredSeedField, SeedField
 from learning.serializers.machines import StrengthSerializer
@@ -80,7 +80,7 @@ class RunStartSerializer(TrainingSerializer):
     measured = serializers.IntegerField(
         required=False,
         min_value=0,
-        max_value=MEASURED_MOST,
+        max_value=MAX_MEASURED_SNAPSHOTS,
         help_text="The games of each snapshot against each level, an even number. The best snapshot then plays. "
         "With 0 the last snapshot plays. The default depends on the kind of machine.",
     )

@@ -32,7 +32,7 @@ from learning.services.sharing import links_end
 from learning.services.tournaments import tournament_cancel
 from learning.storage.locks import machines_locked
 
-HEIR_OPEN = "Its machines go to another account, one that is open."
+HEIR_TEXT = "Its machines go to another account, one that is open."
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ def account_close(*, by: User, account: User, heir: User | None = None, deletes_
     if is_above(by, account):
         raise AccountNotClosedError("Only a superuser closes an account of the staff.")
     if heir is not None and (heir.pk == account.pk or not heir.is_active):
-        raise AccountNotClosedError(HEIR_OPEN)
+        raise AccountNotClosedError(HEIR_TEXT)
     if deletes_machines and not staff_may(by, "delete_machine"):
         raise AccountNotClosedError("Only who may delete machines closes an account with them.")
     n_tokens = _lock_out(account)
@@ -184,7 +184,7 @@ def _machines_hand_on(account: User, heir: User | None) -> int:
         for user in sorted(filter(None, (account, heir)), key=lambda user: user.pk):
             account_lock(user, closed_too=user == account)
     except AccountClosedError:
-        raise AccountNotClosedError(HEIR_OPEN) from None
+        raise AccountNotClosedError(HEIR_TEXT) from None
     ids = Machine.objects.filter(owner=account).values_list("pk", flat=True)
     locked = machines_locked(list(ids))
     links_end(locked.values())

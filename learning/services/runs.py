@@ -27,7 +27,7 @@ from learning.exceptions import (
     TrainingRefusedError,
 )
 from learning.kinds.registry import kind_of
-from learning.kinds.snapshots import MEASURED_MOST, keeps_snapshots, measured_usually
+from learning.kinds.snapshots import MAX_MEASURED_SNAPSHOTS, keeps_snapshots, measured_usually
 from learning.models import JobStatus, Machine, RunStage, TrainingRun
 from learning.selectors.runs import run_progress
 from learning.services.machine_quotas import guest_lock
@@ -152,8 +152,8 @@ def training_run_request(
 
 
 def _measured_require(machine: Machine, measured: int) -> None:
-    if not 0 <= measured <= MEASURED_MOST:
-        raise TrainingRefusedError(f"measured: {field_text.between(0, MEASURED_MOST)}")
+    if not 0 <= measured <= MAX_MEASURED_SNAPSHOTS:
+        raise TrainingRefusedError(f"measured: {field_text.between(0, MAX_MEASURED_SNAPSHOTS)}")
     if measured % 2:
         raise TrainingRefusedError(f"measured: {field_text.EVEN_NUMBER}")
     if measured and not keeps_snapshots(machine):

@@ -32,11 +32,11 @@ from learning.models import (
 from learning.storage.locks import machine_hold
 from learning.storage.retention import SILENT_DAYS
 
-CHANGES_AT_ONCE = 500
+CHANGES_PER_TRANSACTION = 500
 """Maximum number of changes compacted in one transaction, which then takes less than 0.1 s."""
-LESSONS_AT_ONCE = 100
+MAX_LESSONS_PER_TRANSACTION = 100
 """Maximum number of lessons merged in one transaction."""
-AHEAD = 20_000
+MAX_LESSONS_AHEAD = 20_000
 """Maximum number of lessons by which the compaction point advances at a time, because one query reads them all."""
 SNAPSHOTS_KEPT = 200
 """Number of latest snapshots kept of a machine's finished trainings: as many as its page shows."""
@@ -84,12 +84,12 @@ def compaction_place(machine: Machine, ledger: Ledger, before: datetime, most: i
     """
     known_from = machine.n_known_from
     lessons = Lesson.objects.filter(machine=machine, number__gt=known_from).order_by("number")
-    next_lessons = lessons.filter(number__lte=known_from + AHEAD)
+    next_lessons = lessons.filter(number__lte=known_from + MAX_LESSONS_AHEAD)
     last_by_age = next_lessons.filter(created_at__lt=before).aggregate(number=Max("number"))["number"]
     changes = ledger.rows._default_manager.filter(lesson__machine=machine, lesson__number__gt=known_from)
     numbers = changes.order_by("-lesson__number").values_list("lesson__number", flat=True)
     last_by_number = numbers[most // ledger.weight :].first()
-    return min(max(last_by_age or 0, last_by_number or 0, machine.n_folded), known_from + AHEAD)
+    return min(max(last_by_age or 0, last_by_number or 0, machine.n_folded), known_from + MAX_LESSONS_AHEAD)
 
 
 @transaction.atomic
@@ -130,7 +130,7 @@ def compaction_steps(machine: Machine, ledger: Ledger) -> Iterator[int]:
     for _, group in groupby(lessons_listed, key=lambda lesson: bisect_left(places, lesson.last)):
         target, *rest = (lesson.pk for lesson in group)
         while rest:
-            n_removed = _compact_step(machine, ledger, target, rest[:LESSONS_AT_ONCE])
+            n_removed = _compact_step(machine, ledger, target, rest[:MAX_LESSONS_PER_TRANSACTION])
             if n_removed is None:
                 return
             rest = rest[n_removed:]
@@ -202,11 +202,11 @@ def _merge(ledger: Ledger, target: int, lessons: Sequence[int]) -> int:
     """Merge the changes of ``lessons`` into the earlier lesson ``target``; return how many lessons have no rows left.
 
     The first row of each box, value or machine gets the merged change, and its other rows are deleted. At most
-    :data:`CHANGES_AT_ONCE` rows are merged, the earliest first. So after an interruption, the merged row of a box still
-    precedes its later rows.
+    :data:`CHANGES_PER_TRANSACTION` rows are merged, the earliest first. So after an interruption, the merged row of a
+    box still precedes its later rows.
     """
     rows: Any = ledger.rows._default_manager
-    later = list(rows.filter(lesson__in=lessons).order_by("lesson_id", "pk")[:CHANGES_AT_ONCE])
+    later = list(rows.filter(lesson__in=lessons).order_by("lesson_id", "pk")[:CHANGES_PER_TRANSACTION])
     thing_ids = {getattr(row, ledger.thing) for row in later}
     earlier = rows.filter(lesson=target, **{f"{ledger.thing}__in": thing_ids}).order_by("pk")
     first_rows: dict[int, Any] = {}
@@ -225,10 +225,10 @@ def _merge(ledger: Ledger, target: int, lessons: Sequence[int]) -> int:
     rows.filter(pk__in=surplus).delete()
     ply_columns = {"ply"} & {field.name for field in ledger.rows._meta.concrete_fields}
     rows.bulk_update(first_rows.values(), ["lesson", *ledger.latest, *ledger.sums, *ply_columns])
-    return len(lessons) if len(later) < CHANGES_AT_ONCE else bisect_left(lessons, later[-1].lesson_id)
+    return len(lessons) if len(later) < CHANGES_PER_TRANSACTION else bisect_left(lessons, later[-1].lesson_id)
 
 
-STRETCH = 3_000
+MACHINES_PER_PASS = 3_000
 """Machines examined in one pass. With a pass every 30 s, all of 200,000 machines take 35 minutes."""
 LATEST = 1_000
 """Number of latest lessons, of all machines; the machines of these lessons are examined in every pass."""
@@ -238,8 +238,8 @@ def compactions_due(before: datetime, n_lessons: int, after: int) -> tuple[list[
     """Return the ids of machines with a ledger that may be due for compaction.
 
     These are machines with an unfinished compaction, with an old lesson, or with too many lessons. No index finds them,
-    because every lesson would have to update such an index. So each call examines the next :data:`STRETCH` machines,
-    and the machines of the latest lessons, because their ledgers may grow fast.
+    because every lesson would have to update such an index. So each call examines the next :data:`MACHINES_PER_PASS`
+    machines, and the machines of the latest lessons, because their ledgers may grow fast.
 
     Args:
         before: a lesson older than this moment is due.
@@ -251,7 +251,9 @@ def compactions_due(before: datetime, n_lessons: int, after: int) -> tuple[list[
     """
     known_from = Greatest("n_forgotten", "n_folded")
     machines = Machine.objects.annotate(known_from=known_from, n_kept=F("n_lessons") - known_from)
-    next_ids = list(Machine.objects.filter(pk__gt=after).order_by("pk").values_list("pk", flat=True)[:STRETCH])
+    next_ids = list(
+        Machine.objects.filter(pk__gt=after).order_by("pk").values_list("pk", flat=True)[:MACHINES_PER_PASS]
+    )
     latest_ids = set(Lesson.objects.order_by("-pk").values_list("machine", flat=True)[:LATEST])
     oldest_kept = Lesson.objects.filter(machine=OuterRef("pk"), number=OuterRef("known_from") + 1)
     is_old = Exists(oldest_kept.filter(created_at__lt=before))
@@ -261,4 +263,4 @@ def compactions_due(before: datetime, n_lessons: int, after: int) -> tuple[list[
         | Q(pk__in=next_ids, n_kept__gt=0) & (Q(n_kept__gt=n_lessons) | is_old)
     )
     ids = list(due.order_by("-is_folding", "?").values_list("pk", flat=True))
-    return ids, next_ids[-1] if len(next_ids) == STRETCH else 0
+    return ids, next_ids[-1] if len(next_ids) == MACHINES_PER_PASS else 0

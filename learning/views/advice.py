@@ -13,7 +13,7 @@ from beadbox.learners.presets import presets_of
 from beadbox.rules.game import AnyGame
 from beadbox.rules.registry import GAMES, game_get
 from games.live.game_view import game_view
-from learning.advice.registry import UNNAMED, adviser_of
+from learning.advice.registry import DEFAULT_GAME, adviser_of
 
 
 @require_safe
@@ -24,15 +24,15 @@ def advice(request: HttpRequest) -> HttpResponse:
 
 
 def _game(game: AnyGame) -> dict[str, Any]:
-    # Slugs of the site's machines whose presets this game supports too.
-    examples = (house.slug for house in HOUSE if presets_of(game_get(house.game)) == presets_of(game))
+    # A built-in machine is an example if the presets of its game are those of this game.
+    example_slugs = (house.slug for house in HOUSE if presets_of(game_get(house.game)) == presets_of(game))
     return {
         "slug": game.slug,
         "name": game.full_name,
         "layout": game_view(game)["layout"],
         "start": list(game.pieces(game.initial_position())),
-        "unnamed": game.slug == UNNAMED,
-        "machine": next(examples, ""),
+        "unnamed": game.slug == DEFAULT_GAME,
+        "machine": next(example_slugs, ""),
         "reasons": dict(game.look.reasons),
         **adviser_of(game).form(game),
     }

@@ -32,7 +32,7 @@ from learning.services import runs as services_runs
 from learning.states import PointState
 from learning.views.tables import csv_download, json_download
 
-COMPARED_MOST = 6
+MAX_COMPARED_MACHINES = 6
 """Maximum number of machines compared in one chart; more curves are hard to tell apart."""
 LISTED = 12
 """Number of machines on a page of the list."""
@@ -188,7 +188,7 @@ def machine_list(request: HttpRequest) -> HttpResponse:
             slug: game_picture(GAMES[slug]) for slug in sorted({machine["board"] for machine in (*own_rows, *machines)})
         },
         "is_narrowed": any(value for name, value in filters.items() if name != "sort"),
-        "compared_most": COMPARED_MOST,
+        "compared_most": MAX_COMPARED_MACHINES,
     }
     return render(request, "learning/machines.html", context)
 
@@ -209,7 +209,7 @@ def compare(request: HttpRequest) -> HttpResponse:
     context = {
         "sought": search_text,
         "found": [{**selectors.card_facts(m), "query": _query([*machines, m])} for m in matches],
-        "is_full": len(machines) == COMPARED_MOST,
+        "is_full": len(machines) == MAX_COMPARED_MACHINES,
         "machines": [
             {**selectors.card_facts(m), "without": _query([other for other in machines if other != m])}
             for m in machines
@@ -250,7 +250,7 @@ def compare_json(request: HttpRequest) -> HttpResponse:
 
 def _compared_machines(request: HttpRequest, to: To = "see") -> list[Machine]:
     refs = dict.fromkeys(ref for ref in request.GET.getlist("machine") if ref.strip())
-    return [machine_for(request.user, ref, to=to) for ref in list(refs)[:COMPARED_MOST]]
+    return [machine_for(request.user, ref, to=to) for ref in list(refs)[:MAX_COMPARED_MACHINES]]
 
 
 def _query(machines: Sequence[Machine]) -> str:

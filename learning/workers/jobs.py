@@ -33,9 +33,9 @@ JobT = TypeVar("JobT", bound=Job)
 
 WAKE_UP_AGAIN_S = 10
 """Seconds after a waiting job's last wake-up until recovery sends another, because the message may be lost."""
-LONGEST_LEASE = timedelta(minutes=2)
+MAX_LEASE = timedelta(minutes=2)
 """A lease that ends later than this from now was made before the clock was set back, and counts as expired."""
-KNOCKS_AT_ONCE = 20
+MAX_WAKE_UPS = 20
 """Maximum number of wake-ups in a recovery pass. Each wakes a worker for any waiting job, so a few are enough."""
 
 TURNS = Counter("beadbox_turns", "Turns that jobs have had", ["kind"])
@@ -62,7 +62,7 @@ class TurnEnd:
 
 def waits(now: datetime) -> Q:
     """Return a filter for jobs that wait for a worker: never begun, released, or with an expired lease."""
-    is_over = Q(lease_until__lt=now) | Q(lease_until__gt=now + LONGEST_LEASE)
+    is_over = Q(lease_until__lt=now) | Q(lease_until__gt=now + MAX_LEASE)
     return Q(status=JobStatus.QUEUED) | Q(status=JobStatus.RUNNING) & is_over
 
 
@@ -259,12 +259,12 @@ def _turn_order(waiting: Sequence[_Waiting]) -> Callable[[_Waiting], tuple[float
 def forgotten(kind: JobKind[Any]) -> list[int]:
     """Return the ids of waiting jobs with a last wake-up long ago, oldest first; store now as their last wake-up.
 
-    The caller sends the wake-ups. At most :data:`KNOCKS_AT_ONCE` jobs are returned.
+    The caller sends the wake-ups. At most :data:`MAX_WAKE_UPS` jobs are returned.
     """
     now = timezone.now()
-    long_ago = Q(knocked_at__lt=now - timedelta(seconds=WAKE_UP_AGAIN_S)) | Q(knocked_at__gt=now + LONGEST_LEASE)
+    long_ago = Q(knocked_at__lt=now - timedelta(seconds=WAKE_UP_AGAIN_S)) | Q(knocked_at__gt=now + MAX_LEASE)
     waiting = kind.going_on.filter(waits(now), long_ago)
-    jobs = list(waiting.order_by("knocked_at", "pk").only("status", "lease_until", "knocked_at")[:KNOCKS_AT_ONCE])
+    jobs = list(waiting.order_by("knocked_at", "pk").only("status", "lease_until", "knocked_at")[:MAX_WAKE_UPS])
     ids = [job.pk for job in jobs]
     kind.rows.filter(pk__in=ids).update(knocked_at=now)
     LEASES_LOST.inc(sum(map(_has_run_out, jobs)))

@@ -18,14 +18,14 @@ from learning.workers.jobs import TurnEnd
 
 logger = logging.getLogger("learning.workers.ledger")
 
-LOOKED_AT_LESSONS = 300
+MIN_LESSONS_TO_EXAMINE = 300
 """Number of lessons above which a ledger is examined; with fewer lessons it cannot have too many changes."""
-LOOKED_AT_S = 3600
+EXAMINE_AGAIN_S = 3600
 """Seconds until a machine without new lessons is examined again, since to count its changes takes time."""
-AFTER = "ledgers:after"
+RESUME_KEY = "ledgers:after"
 """Cache key of the id after which the next pass examines machines; without an entry, a pass begins anew."""
-SLACK = 5
-"""A ledger may exceed its limit by a day, or by 1/SLACK of its changes, so that it is compacted seldom."""
+EXCESS_DIVISOR = 5
+"""A ledger may exceed its limit by a day, or by this fraction of its changes (1/5), so that compaction is rare."""
 
 
 def ledgers_compact(turn: TurnEnd) -> bool:
@@ -35,9 +35,9 @@ def ledgers_compact(turn: TurnEnd) -> bool:
     """
     n_steps = 0
     overdue_since = timezone.now() - timedelta(days=_days_kept(of_guest=True) + 1)
-    ids, after = compactions_due(overdue_since, LOOKED_AT_LESSONS, cache.get(AFTER, 0))
+    ids, after = compactions_due(overdue_since, MIN_LESSONS_TO_EXAMINE, cache.get(RESUME_KEY, 0))
     # Stored before the work, so that a failure does not repeat the same machines. A later round finds the rest.
-    cache.set(AFTER, after, LOOKED_AT_S)
+    cache.set(RESUME_KEY, after, EXAMINE_AGAIN_S)
     for pk in ids:
         try:
             n_steps += _compact(pk, turn)
@@ -70,7 +70,8 @@ def _compact(machine_id: int, turn: TurnEnd) -> int:
     overdue_since = since - timedelta(days=1)
     while (
         machine.is_folding
-        or compaction_place(machine, ledger, overdue_since, max_changes + max_changes // SLACK) > machine.n_folded
+        or compaction_place(machine, ledger, overdue_since, max_changes + max_changes // EXCESS_DIVISOR)
+        > machine.n_folded
     ):
         if not machine.is_folding:
             if not compaction_announce(machine_id, compaction_place(machine, ledger, since, max_changes)):
@@ -83,5 +84,5 @@ def _compact(machine_id: int, turn: TurnEnd) -> int:
         machine.refresh_from_db()
         if machine.is_folding:  # another worker is compacting it, or has announced more
             return n_steps
-    cache.set(examined_key, machine.n_lessons, LOOKED_AT_S)
+    cache.set(examined_key, machine.n_lessons, EXAMINE_AGAIN_S)
     return n_steps

@@ -21,7 +21,7 @@ from games.transport.database_errors import is_database_outage
 from learning.kinds.registry import kind_of
 from learning.models import Classroom, Machine, SharedLink
 from learning.selectors.classrooms import classrooms_unused
-from learning.selectors.machines import GONE, machines_unused
+from learning.selectors.machines import DELETED_SLUG_PREFIX, machines_unused
 from learning.storage.names import names_forget
 from learning.storage.retention import (
     LAB_RULES,
@@ -56,11 +56,14 @@ Took = list[tuple[str, float]]
 
 
 def _machines_abandon(machines: QuerySet[Machine]) -> None:
-    """Mark machines as deleted and remove their owners and names; later batches delete their rows (:data:`GONE`)."""
+    """Mark machines as deleted (:data:`DELETED_SLUG_PREFIX`), and remove their owners and names.
+
+    Later batches delete their rows.
+    """
     for machine in machines.filter(sharers__isnull=False).distinct():
         kind_of(machine).memory.unshare(machine)
     names_forget(list(machines.values_list("pk", flat=True)))
-    slug: Any = Concat(Value(GONE), Cast("pk", CharField()))
+    slug: Any = Concat(Value(DELETED_SLUG_PREFIX), Cast("pk", CharField()))
     machines.update(
         slug=slug, owner=None, guest=None, made_from="", room=None, share=None, is_pupil=False, is_public=False,
         learns=False, classroom=None, pupil=None, is_paused=False,
@@ -92,7 +95,12 @@ RULES: Sequence[RetentionRule] = (
     *SITE_RULES,
     RetentionRule("unused classes", classrooms_unused, _classes_delete, batch=1),
     RetentionRule("unused machines", machines_unused, _machines_abandon, batch=5),
-    RetentionRule("rows of machines", lambda: Machine.objects.filter(slug__startswith=GONE), _machines_delete, batch=1),
+    RetentionRule(
+        "rows of machines",
+        lambda: Machine.objects.filter(slug__startswith=DELETED_SLUG_PREFIX),
+        _machines_delete,
+        batch=1,
+    ),
     *LAB_RULES,
 )
 

@@ -15,7 +15,7 @@ from learning.workers.jobs import TurnEnd
 
 logger = logging.getLogger("learning.workers.standings")
 
-AT_ONCE = 500
+MAX_MACHINES_PER_TURN = 500
 """Maximum number of machines measured in one turn."""
 
 
@@ -28,7 +28,7 @@ def standings_measure(turn: TurnEnd) -> int:
     behind = Standing.objects.filter(~Q(measured=F("lessons"))).select_related("machine")
     if games := games_compiling():
         behind = behind.exclude(machine__game__in=games)
-    for stats in behind.order_by(F("lessons") - F("measured"), "pk")[:AT_ONCE]:
+    for stats in behind.order_by(F("lessons") - F("measured"), "pk")[:MAX_MACHINES_PER_TURN]:
         try:
             _measure(stats)
         except Exception:  # one broken machine must not delay the others; it is measured again after its next lesson

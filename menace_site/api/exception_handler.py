@@ -29,7 +29,11 @@ from games.live.serializers import first_error
 from games.transport.database_errors import is_database_outage, unavailable
 from games.transport.metrics import REFUSALS
 
-PLAINER = {"not_authenticated": LOG_IN_FIRST, "permission_denied": NOT_ALLOWED, "throttled": ThrottledError.message}
+SENTENCES_BY_CODE = {
+    "not_authenticated": LOG_IN_FIRST,
+    "permission_denied": NOT_ALLOWED,
+    "throttled": ThrottledError.message,
+}
 """Sentences that replace REST framework's default ones, by its error codes."""
 
 
@@ -77,7 +81,7 @@ def _answer(exc: Exception, context: dict[str, Any]) -> Response | None:
         response.data = {"detail": detail, "code": exc.default_code}
     elif isinstance(exc, APIException) and isinstance(exc.detail, ErrorDetail):
         is_default_text = str(exc.detail).startswith(str(exc.default_detail))
-        detail = PLAINER.get(exc.default_code, exc.detail) if is_default_text else exc.detail
+        detail = SENTENCES_BY_CODE.get(exc.default_code, exc.detail) if is_default_text else exc.detail
         response.data = {"detail": str(detail), "code": exc.detail.code}
     else:  # The default handler has translated Django's Http404 or PermissionDenied.
         error = response.data["detail"]

@@ -34,7 +34,7 @@ from beadbox.learners.readiness import games_compiling, kernels_compiling
 from games.exceptions import method_not_allowed
 from games.limits.addresses import address_read
 from games.limits.admission import ADMISSION
-from games.limits.quotas import SITE_COUNTS, SITE_MOST
+from games.limits.quotas import SITE_COUNTS, SITE_LIMITS
 from games.models import MatchStatus
 from learning.tasks import KINDS
 from learning.workers.runs import RUNS
@@ -183,7 +183,7 @@ def _rows() -> dict[tuple[str, ...], float] | None:
         with psycopg.connect(**parameters, autocommit=True) as database:
             database.execute(f"SET statement_timeout = {ANSWER_S * 1000}")
             rows = database.execute(ROWS.format(jobs=jobs)).fetchall()
-            counts = dict(database.execute(SITE_COUNTS, [list(SITE_MOST)]).fetchall())
+            counts = dict(database.execute(SITE_COUNTS, [list(SITE_LIMITS)]).fetchall())
     except psycopg.Error:
         return None
     rows.append(("full", "", (counts["bytes"] or 0) >= settings.DATABASE_BYTES_MOST))

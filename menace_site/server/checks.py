@@ -14,7 +14,7 @@ from django.http.request import validate_host
 from menace_site.server.origins import origin_read
 
 SECRET_KEY_MIN_CHARACTERS = 50
-GONE = {
+REMOVED_SETTINGS = {
     "THROTTLE_API": ("THROTTLE_ANON", "THROTTLE_USER", "THROTTLE_TOKEN", "THROTTLE_AI"),
     "THROTTLE_LIVE": ("THROTTLE_ROOMS", "THROTTLE_NEWS", "THROTTLE_SOCKET"),
     "THROTTLE_ROOM": ("THROTTLE_SEAT", "THROTTLE_WATCH"),
@@ -81,7 +81,7 @@ def check_settings(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> li
     """Return messages on unsafe, missing and obsolete settings; in a local run only those that matter there."""
     fault = _site_url_fault()
     messages: list[CheckMessage] = [Error(fault, id="beadbox.E008")] if fault else []
-    for replacement, names in GONE.items():
+    for replacement, names in REMOVED_SETTINGS.items():
         for name in os.environ.keys() & set(names):
             hint = (
                 f"Set {replacement} instead (docs/operating.md)."

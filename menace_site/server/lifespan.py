@@ -14,7 +14,8 @@ from games.transport.broadcaster import broadcaster_close, broadcaster_open
 from menace_site.server.boundary import Receive, Scope, Send
 
 THREADS = 16
-"""Threads for socket requests. More than the pool's connections: a thread that ends a match waits without one."""
+"""Threads for socket requests. There are more threads than database connections in the pool, because a thread that
+ends a match waits without a connection."""
 
 
 class Lifespan:
@@ -43,7 +44,7 @@ class Lifespan:
         await send({"type": "lifespan.shutdown.complete"})
 
 
-async def blocks_keep() -> None:
+async def reload_blocks() -> None:
     """Reload the blocked addresses every ``READ_AGAIN_S`` seconds; in a database outage keep the last known list."""
     while True:
         with contextlib.suppress(UnavailableError):

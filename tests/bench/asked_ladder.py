@@ -26,7 +26,7 @@ from beadbox.rules.romgon.rules import Position, Romgon
 from beadbox.strength.sampled import wilson
 from beadbox.strength.snapshots import Points, measured, meeting, openings
 from beadbox.tournaments import ladder
-from learning.advice.registry import UNNAMED, adviser_of
+from learning.advice.registry import DEFAULT_GAME, adviser_of
 from learning.advice.romgon import SIDES
 from tests.bench.figures import Figure
 from tests.sizes import sized
@@ -56,7 +56,7 @@ def request_body(position: Position, level: str) -> dict[str, Any]:
 
 def endpoint_answer(position: Position, level: str, rng: Random) -> dict[str, Any]:
     """Return the endpoint's answer. It reads a request without ``game`` as a request about plain Romgon."""
-    game = game_get(UNNAMED)
+    game = game_get(DEFAULT_GAME)
     adviser = adviser_of(game)
     return adviser.move(adviser.read(game, request_body(position, level)), rng, time_limit_s=TIME_LIMIT_S)
 

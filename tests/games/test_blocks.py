@@ -19,7 +19,7 @@ from games.live.consumers import CLOSE_BLOCKED, FrameConsumer
 from games.models import AddressBlock
 from menace_site.observability.access_log import AccessLog
 from menace_site.server.boundary import BlockedAddresses, Receive, Scope, Send, SocketBoundary
-from menace_site.server.lifespan import blocks_keep
+from menace_site.server.lifespan import reload_blocks
 from tests.factories import user
 from tests.sockets import PAGE
 from tests.waiting import wait_until
@@ -160,7 +160,7 @@ def test_process_keeps_reading_blocks_after_a_database_error(
         read()
 
     async def run_blocks() -> None:
-        reading = asyncio.create_task(blocks_keep())
+        reading = asyncio.create_task(reload_blocks())
         assert await asyncio.to_thread(wait_until, lambda: BLOCKS.holds(STRANGER))
         reading.cancel()
 

@@ -55,7 +55,7 @@ async def test_a_token_of_another_room_watches_and_gets_an_error() -> None:
     async with Socket(seated.room.code, other.token) as stranger:
         assert (await stranger.expect("joined"))["role"] is None
         error = await stranger.expect("error")
-        assert error == {"code": "not_a_player", "detail": consumers.STRANGE_SEAT}
+        assert error == {"code": "not_a_player", "detail": consumers.UNKNOWN_SEAT_TEXT}
 
 
 async def test_a_move_sent_twice_is_played_once_and_refused_once() -> None:

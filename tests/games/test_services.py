@@ -24,7 +24,7 @@ OTHER = guest(2)
 
 
 def match_of_friends() -> tuple[Seated, Principal, Principal]:
-    """A match between two humans, crosses to move."""
+    """Return the seats of a match between two humans; crosses are to move."""
     seated = room("human")
     room_join(code=seated.room.code, person=OTHER)
     return seated, guest(), OTHER
@@ -56,7 +56,9 @@ def test_a_friend_joins_by_code_and_the_match_begins() -> None:
     joined = room_join(code=seated.room.code, person=OTHER)
     assert (joined.side, Match.objects.get().status) == (Side.SECOND, "playing")
     again = room_join(code=seated.room.code, person=OTHER)
-    assert (again.side, again.token) == (Side.SECOND, ""), "who sits there gets the side, not a new token"
+    assert (again.side, again.token) == (Side.SECOND, ""), (
+        "a player who joins again gets the same side and no new token"
+    )
     with pytest.raises(exceptions.RoomFullError):
         room_join(code=seated.room.code, person=factories.stranger())
 

@@ -18,7 +18,7 @@ def owner() -> Any:
 @pytest.fixture
 def people(owner: Any) -> dict[str, APIClient]:
     """Return an API client for each kind of caller, by a description of the caller."""
-    plays = api_with(owner, "play")
+    play_only = api_with(owner, "play")
     return {
         "owner": api_with(owner),
         "other": api_with(user("other")),
@@ -26,8 +26,8 @@ def people(owner: Any) -> dict[str, APIClient]:
         "guest": api_with(None),
         "owner's token": api_with(owner, "read", "train"),
         "token that may only read": api_with(owner, "read"),
-        "token that may only play": plays,
-        "token without scope": plays,
+        "token that may only play": play_only,
+        "token without scope": play_only,
     }
 
 

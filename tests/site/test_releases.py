@@ -30,14 +30,14 @@ from django.db.models import CASCADE, NOT_PROVIDED, Value
 from django.db.models.fields import PositiveIntegerRelDbTypeMixin
 from django.db.models.functions import Now
 
-from games.transport.migration_operations import BRIEFLY, index_concurrently
+from games.transport.migration_operations import LOCK_TIMEOUT, index_concurrently
 from learning.models import Machine
 from menace_site.local.servers import BASE_DIR
 from menace_site.management.commands import set_up
 
-BEFORE_THE_RULE = {"games": 10, "learning": 29}
-"""The last migrations before this rule: releases from these versions stop the site."""
-TAKES_AWAY = (
+LAST_MIGRATIONS_BEFORE_RULE = {"games": 10, "learning": 29}
+"""Number of each app's last migration before this rule. An update from such a release stops the site."""
+REMOVALS = (
     migrations.RemoveField,
     migrations.DeleteModel,
     migrations.RenameField,
@@ -45,10 +45,10 @@ TAKES_AWAY = (
     migrations.AlterModelTable,
     migrations.RemoveConstraint,
 )
-"""Operations that take an instant for any number of rows."""
-TAKES_A_TABLE = (*TAKES_AWAY, AddConstraintNotValid, migrations.AddField)
+"""Operations that remove or rename something. They take an instant for any number of rows."""
+TABLE_LOCKS = (*REMOVALS, AddConstraintNotValid, migrations.AddField)
 """Operations that lock a table for an instant, but may wait long for that lock."""
-STOPS_NOBODY = (
+NON_BLOCKING = (
     AddConstraintNotValid,
     AddIndexConcurrently,
     RemoveIndexConcurrently,
@@ -57,114 +57,116 @@ STOPS_NOBODY = (
 )
 
 
-OF_AN_INDEX = r"(CREATE|DROP) INDEX CONCURRENTLY [^;]+"
+INDEX_STATEMENT = r"(CREATE|DROP) INDEX CONCURRENTLY [^;]+"
 
 
-def wrongs(migration: Any) -> Iterator[str]:
+def violations(migration: Any) -> Iterator[str]:
     """Yield the reasons why a migration would break or block old code."""
-    made: set[str] = set()
+    new_tables: set[str] = set()
     is_contraction = "_contract_" in migration.name
-    waits_briefly = migration.atomic and migration.operations[0] is BRIEFLY
-    operations = [operation for operation in _done(migration.operations) if operation is not BRIEFLY]
+    waits_briefly = migration.atomic and migration.operations[0] is LOCK_TIMEOUT
+    operations = [
+        operation for operation in _database_operations(migration.operations) if operation is not LOCK_TIMEOUT
+    ]
     for operation in operations:
         name = f"{migration.name}: {type(operation).__name__}"
         if isinstance(operation, migrations.CreateModel):
-            made.add(operation.name_lower)
-        elif getattr(operation, "model_name_lower", None) in made:
-            continue  # no code knows the table yet
-        elif isinstance(operation, TAKES_A_TABLE) and not waits_briefly:
-            yield f"{name} may wait for who reads for long, and everybody behind it: after BRIEFLY, in a transaction."
-        elif isinstance(operation, TAKES_AWAY):
+            new_tables.add(operation.name_lower)
+        elif getattr(operation, "model_name_lower", None) in new_tables:
+            continue  # no code uses the new table yet
+        elif isinstance(operation, TABLE_LOCKS) and not waits_briefly:
+            yield f"{name} may wait long, and block later queries. Put LOCK_TIMEOUT first, in a transaction."
+        elif isinstance(operation, REMOVALS):
             if not is_contraction:
-                yield f"{name} takes away what yesterday's code may use: in a later release, in NNNN_contract_..."
+                yield f"{name} removes a part that old code may use. Do it in a later NNNN_contract_... migration."
         elif isinstance(operation, migrations.AddField):
-            yield from _wrong_field(name, operation.field)
+            yield from _field_violations(name, operation.field)
         elif isinstance(operation, migrations.RunPython):
             if len(operations) > 1 or migration.atomic:
-                yield f"{name} keeps its locks for as long as others run: alone, atomic = False, in small transactions."
+                yield f"{name} holds locks for long. Give it a migration with atomic = False and small transactions."
         elif isinstance(operation, ValidateConstraint):
             if len(operations) > 1:
-                yield f"{name} reads the whole table: in a migration of its own, after AddConstraintNotValid's."
-        elif not isinstance(operation, STOPS_NOBODY) and not _is_of_an_index(operation, migration.atomic):
-            yield f"{name} locks or rewrites a table, or nobody can tell: {_instead(operation)}"
+                yield f"{name} reads the whole table. Give it its own migration, after that of AddConstraintNotValid."
+        elif not isinstance(operation, NON_BLOCKING) and not _is_index_statement(operation, migration.atomic):
+            yield f"{name} may lock or rewrite a table. Use {_alternative(operation)}"
 
 
-def _done(operations: Iterable[Operation]) -> Iterator[Operation]:
+def _database_operations(operations: Iterable[Operation]) -> Iterator[Operation]:
     """Yield the operations on the database, in order."""
     for operation in operations:
         if isinstance(operation, migrations.SeparateDatabaseAndState):
-            yield from _done(operation.database_operations)
+            yield from _database_operations(operation.database_operations)
         else:
             yield operation
 
 
-def _is_of_an_index(operation: Operation, is_atomic: bool) -> bool:
-    """Whether an operation is SQL that creates or drops, concurrently, an index on a field that no model names."""
+def _is_index_statement(operation: Operation, is_atomic: bool) -> bool:
+    """Return whether an operation is SQL that concurrently creates or drops an index that no model names."""
     text = getattr(operation, "sql", None)
-    return isinstance(text, str) and not is_atomic and re.fullmatch(OF_AN_INDEX, text) is not None
+    return isinstance(text, str) and not is_atomic and re.fullmatch(INDEX_STATEMENT, text) is not None
 
 
-def _wrong_field(name: str, field: Any) -> Iterator[str]:
+def _field_violations(name: str, field: Any) -> Iterator[str]:
     """Yield the reasons why adding a column needs a long lock, as PostgreSQL logs at ``client_min_messages=debug1``."""
     has_default = field.db_default is not NOT_PROVIDED
     if not field.null and not has_default and not isinstance(field, models.ManyToManyField):
-        yield f"{name}: yesterday's code inserts rows without it; null or db_default."
+        yield f"{name}: the previous release inserts rows without the column. Use null or db_default."
     if field.unique or field.db_index:
-        yield f"{name} builds an index while nobody can write: AddIndexConcurrently."
-    if field.generated or (has_default and not _is_one_for_all(field.db_default)):
-        yield f"{name} writes every row anew, each with a value of its own: null, filled in small transactions."
+        yield f"{name} builds an index and blocks all writes. Use AddIndexConcurrently."
+    if field.generated or (has_default and not _is_constant(field.db_default)):
+        yield f"{name} rewrites every row. Use null, and fill the column in small transactions."
     if isinstance(field, models.ForeignKey) and has_default and field.db_constraint:
-        yield f"{name} looks every row up in the other table: null, or db_constraint=False."
+        yield f"{name} checks every row against the other table. Use null or db_constraint=False."
     if isinstance(field, PositiveIntegerRelDbTypeMixin):
-        yield f"{name} reads every row, since it brings a check: a field without, and AddConstraintNotValid."
+        yield f"{name} reads every row for its check. Use a field without a check, and AddConstraintNotValid."
 
 
-def _is_one_for_all(default: Any) -> bool:
+def _is_constant(default: Any) -> bool:
     return isinstance(default, (Value, Now)) or not hasattr(default, "resolve_expression")
 
 
-def _instead(operation: Operation) -> str:
+def _alternative(operation: Operation) -> str:
     if isinstance(operation, (migrations.AddIndex, migrations.RemoveIndex)):
-        return "AddIndexConcurrently, RemoveIndexConcurrently, with atomic = False."
+        return "AddIndexConcurrently or RemoveIndexConcurrently, with atomic = False."
     if isinstance(operation, (migrations.AddConstraint, migrations.AlterUniqueTogether)):
         return "AddConstraintNotValid, and ValidateConstraint in the next migration; a unique index concurrently."
     if isinstance(operation, migrations.RunSQL):
-        return "an operation of Django's, or RunPython in small transactions."
-    return "a new column beside the old, and a contraction later; where no table changes, state_operations alone."
+        return "one of Django's operations, or RunPython in small transactions."
+    return "a new column and a later contraction; if no table changes, use state_operations."
 
 
 LOADER = MigrationLoader(None)
 LOCAL = {config.label for config in apps.get_app_configs() if (BASE_DIR / config.name.partition(".")[0]).is_dir()}
 
 
-def ours() -> list[Any]:
+def migrations_under_the_rule() -> list[Any]:
     """Return the migrations since this rule, in order."""
     return [
         migration
         for (app, name), migration in sorted(LOADER.disk_migrations.items())
-        if app in LOCAL and int(name[:4]) > BEFORE_THE_RULE.get(app, 0)
+        if app in LOCAL and int(name[:4]) > LAST_MIGRATIONS_BEFORE_RULE.get(app, 0)
     ]
 
 
 def test_every_migration_allows_the_previous_release_to_run() -> None:
-    assert [wrong for migration in ours() for wrong in wrongs(migration)] == []
+    assert [violation for migration in migrations_under_the_rule() for violation in violations(migration)] == []
 
 
 def test_rule_covers_every_own_app_with_tables() -> None:
     migrated = {app for app, _ in LOADER.disk_migrations} & LOCAL
-    assert migrated == set(BEFORE_THE_RULE)
+    assert migrated == set(LAST_MIGRATIONS_BEFORE_RULE)
     assert {model._meta.app_label for model in apps.get_models()} & LOCAL <= migrated
-    for app, last in BEFORE_THE_RULE.items():
+    for app, last in LAST_MIGRATIONS_BEFORE_RULE.items():
         assert any(name.startswith(f"{last:04}_") for label, name in LOADER.disk_migrations if label == app)
 
 
 def expands(*operations: Operation, name: str = "0099_more", atomic: bool = True) -> list[str]:
-    first = [BRIEFLY] if atomic else []
-    return list(wrongs(SimpleNamespace(name=name, operations=[*first, *operations], atomic=atomic)))
+    first = [LOCK_TIMEOUT] if atomic else []
+    return list(violations(SimpleNamespace(name=name, operations=[*first, *operations], atomic=atomic)))
 
 
 def nothing(*states: Any) -> None:
-    """An empty step of a migration."""
+    """Do nothing, as a step of a migration."""
 
 
 NULLABLE = models.IntegerField(null=True)
@@ -174,7 +176,7 @@ GENERATED: Any = models.GeneratedField(
 CONTRACTION = "0099_contract_machine_name"
 INDEX = models.Index(fields=["name"], name="machine_name")
 CHECK: Any = models.CheckConstraint(condition=models.Q(n_games__gte=0), name="machine_games")
-MAKES = migrations.CreateModel("New", [("id", models.BigAutoField(primary_key=True))])
+CREATES_TABLE = migrations.CreateModel("New", [("id", models.BigAutoField(primary_key=True))])
 
 
 @pytest.mark.parametrize(
@@ -189,14 +191,14 @@ MAKES = migrations.CreateModel("New", [("id", models.BigAutoField(primary_key=Tr
         ValidateConstraint("machine", "machine_games"),
         migrations.AlterModelOptions("machine", {}),
         migrations.SeparateDatabaseAndState(state_operations=[migrations.AlterField("machine", "name", NULLABLE)]),
-        MAKES,
+        CREATES_TABLE,
     ],
 )
 def test_expanding_operations_are_allowed(operation: Operation) -> None:
     assert expands(operation) == []
 
 
-TAKING_AWAY = [
+REMOVING = [
     migrations.RemoveField("machine", "name"),
     migrations.RenameField("machine", "name", "title"),
     migrations.RenameModel("machine", "engine"),
@@ -205,7 +207,7 @@ TAKING_AWAY = [
     migrations.DeleteModel("machine"),
     migrations.SeparateDatabaseAndState(database_operations=[migrations.RemoveField("machine", "name")]),
 ]
-HOLDING_UP = [
+BLOCKING = [
     migrations.AddField("machine", "n_left", models.IntegerField(default=0)),
     migrations.AddField("machine", "n_left", models.IntegerField(null=True, db_index=True)),
     migrations.AddField("machine", "n_left", models.IntegerField(null=True, unique=True)),
@@ -228,22 +230,22 @@ HOLDING_UP = [
 ]
 
 
-@pytest.mark.parametrize("operation", [*TAKING_AWAY, *HOLDING_UP])
+@pytest.mark.parametrize("operation", [*REMOVING, *BLOCKING])
 def test_breaking_or_blocking_operations_are_refused(operation: Operation) -> None:
     assert len(expands(operation)) == 1
 
 
-@pytest.mark.parametrize("operation", TAKING_AWAY)
+@pytest.mark.parametrize("operation", REMOVING)
 def test_contraction_may_remove_columns_and_tables(operation: Operation) -> None:
     assert expands(operation, name=CONTRACTION) == []
 
 
-@pytest.mark.parametrize("operation", HOLDING_UP)
+@pytest.mark.parametrize("operation", BLOCKING)
 def test_contraction_may_not_block_queries(operation: Operation) -> None:
     assert len(expands(operation, name=CONTRACTION)) == 1
 
 
-@pytest.mark.parametrize("operation", [one for one in HOLDING_UP if not isinstance(one, migrations.RunPython)])
+@pytest.mark.parametrize("operation", [one for one in BLOCKING if not isinstance(one, migrations.RunPython)])
 def test_operations_block_queries_outside_a_transaction_too(operation: Operation) -> None:
     assert len(expands(operation, atomic=False)) == 1
 
@@ -254,11 +256,15 @@ def test_indexes_of_fields_are_made_and_dropped_concurrently(words: str) -> None
     assert len(expands(migrations.RunSQL(words))) == 1
 
 
-@pytest.mark.parametrize("operation", [migrations.AddField("machine", "n_left", NULLABLE), TAKING_AWAY[0]])
+@pytest.mark.parametrize("operation", [migrations.AddField("machine", "n_left", NULLABLE), REMOVING[0]])
 def test_operations_that_lock_a_table_need_a_lock_timeout(operation: Operation) -> None:
-    for operations, atomic in (([operation, BRIEFLY], True), ([BRIEFLY, operation], False), ([operation], True)):
-        (wrong,) = wrongs(SimpleNamespace(name=CONTRACTION, operations=operations, atomic=atomic))
-        assert "BRIEFLY" in wrong
+    for operations, atomic in (
+        ([operation, LOCK_TIMEOUT], True),
+        ([LOCK_TIMEOUT, operation], False),
+        ([operation], True),
+    ):
+        (violation,) = violations(SimpleNamespace(name=CONTRACTION, operations=operations, atomic=atomic))
+        assert "LOCK_TIMEOUT" in violation
 
 
 @pytest.mark.django_db(transaction=True)
@@ -266,16 +272,16 @@ def test_operations_that_lock_a_table_need_a_lock_timeout(operation: Operation) 
 def test_migration_retries_while_a_table_is_locked(n_tries: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(set_up, "TRIES", 3)
     monkeypatch.setattr(set_up, "PAUSE_S", 0.0)
-    reader, tried = connection.copy(), []
+    reader, calls = connection.copy(), []
     reader.set_autocommit(False)
     reader.cursor().execute("SELECT FROM learning_trainingrun")
 
     def migrate(name: str, **_: Any) -> None:
-        tried.append(name)
-        if len(tried) == n_tries:
+        calls.append(name)
+        if len(calls) == n_tries:
             reader.close()
         with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute(BRIEFLY.sql)
+            cursor.execute(LOCK_TIMEOUT.sql)
             cursor.execute("LOCK TABLE learning_trainingrun")
 
     monkeypatch.setattr(set_up, "call_command", migrate)
@@ -284,7 +290,7 @@ def test_migration_retries_while_a_table_is_locked(n_tries: int, monkeypatch: py
             set_up.Command().migrate()
     finally:
         reader.close()
-    assert tried == ["migrate"] * min(n_tries, 3)
+    assert calls == ["migrate"] * min(n_tries, 3)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -310,7 +316,7 @@ def test_half_built_index_is_built_again() -> None:
 
 def test_index_on_a_new_table_is_allowed() -> None:
     index: Any = migrations.AddIndex("new", models.Index(fields=["id"], name="new_id"))
-    assert expands(MAKES, index) == []
+    assert expands(CREATES_TABLE, index) == []
 
 
 def test_row_changes_are_separate_and_in_small_transactions() -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from menace_site.local import servers
 from menace_site.local.addresses import default_hosts
-from menace_site.server.checks import GONE
+from menace_site.server.checks import REMOVED_SETTINGS
 from tests.waiting import HANG_S
 
 SAFE = {
@@ -102,7 +102,7 @@ def test_removed_setting_is_named_with_its_replacement(local: dict[str, str]) ->
     assert "AI_THREADS is set" in done.stderr
     read = re.findall(r'env\.\w+\("(\w+)"', (servers.BASE_DIR / "menace_site" / "settings.py").read_text())
     assert len(read) > 50
-    assert not {name for names in GONE.values() for name in names} & set(read)
+    assert not {name for names in REMOVED_SETTINGS.values() for name in names} & set(read)
 
 
 @pytest.mark.parametrize(

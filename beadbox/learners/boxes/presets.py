@@ -75,7 +75,7 @@ PRESETS: dict[str, Preset[BoxRule]] = {
             "An empty box is filled again.",
             "our measurement of 26 rules, in six games in which a board can return",
             BoxRule(win=1, draw=0, loss=-1, when_empty=WhenEmpty.REFILL, repeated_visits=RepeatedVisits.LAST),
-            is_for_circles=True,
+            is_for_recurring_boards=True,
         ),
         Preset(
             "scroggs",
@@ -182,4 +182,6 @@ def default_preset(game: AnyGame, side: Side) -> str:
 
 def presets_for(game: AnyGame) -> dict[str, Preset[BoxRule]]:
     """Return the presets that are offered in a game, by slug."""
-    return {slug: preset for slug, preset in PRESETS.items() if not (preset.is_for_circles and game.always_ends)}
+    return {
+        slug: preset for slug, preset in PRESETS.items() if not (preset.is_for_recurring_boards and game.always_ends)
+    }

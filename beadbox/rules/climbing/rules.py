@@ -17,7 +17,7 @@ from beadbox.rules.outcome import Side
 
 N_STEPS = 9
 N_COLUMNS = 5
-"""Steps in a row of the picture: the lower row ends at step 4, and the upper row goes on."""
+"""Steps in a row of the picture: steps 0 to 4 are in the lower row, and 5 to 9 in the upper row."""
 CLIMBER = "C"
 
 LAYOUT = Layout(

@@ -40,7 +40,7 @@ class MisereNoughtsAndCrosses(CrossesAndNoughts):
     reasons: Mapping[str, str] = {THREE_IN_A_ROW: "the loser made three in a row", FULL_BOARD: "the board is full"}
     guide: tuple[GuidePart[Board, int], ...] = GUIDE
     scene: Board = Board("XO..O...X")
-    line_has = "lost"
+    line_result = "lost"
 
     def outcome(self, position: Board) -> Outcome | None:
         if full_lines(position):

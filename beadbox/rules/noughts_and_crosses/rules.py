@@ -64,7 +64,7 @@ class NoughtsAndCrosses(CrossesAndNoughts):
     guide: tuple[GuidePart[Board, int], ...] = GUIDE
     published: tuple[Published, ...] = PUBLISHED
     scene: Board = Board("X.O.X.O..")
-    line_has = "won"
+    line_result = "won"
 
     def legal_moves(self, position: Board) -> tuple[int, ...]:
         # By the winner and not the outcome, as this is the hot path of every readable loop.

@@ -20,7 +20,7 @@ from learning.kinds.boxes.training import visits_of_box
 from learning.kinds.boxes.why import why_view
 from learning.models import AnyBox, Box, Machine
 
-HISTORY_MOST = 200
+MAX_HISTORY_ENTRIES = 200
 
 
 class BoxListView(GenericAPIView[AnyBox]):
@@ -65,6 +65,6 @@ class BoxView(APIView):
             "box": box,
             "moves": why["moves"],
             "visits": [{"against": slug, **found._asdict()} for slug, found in visits_of_box(machine, box.position)],
-            "history": box_history(box).annotate(is_hidden=hidden)[:HISTORY_MOST],
+            "history": box_history(box).annotate(is_hidden=hidden)[:MAX_HISTORY_ENTRIES],
         }
         return Response(BoxDetailSerializer(answer, context={"cabinet": cabinet}).data)

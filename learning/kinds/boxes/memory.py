@@ -19,14 +19,14 @@ from beadbox.learners.boxes.table import BoxTable, boxes_compile
 from beadbox.learners.memory import TouchedBox
 from learning.kinds.memory import Audit, KindMemory
 from learning.models import AnyBox, Box, Change, HeldBox, Machine
-from learning.selectors.machines import GONE
+from learning.selectors.machines import DELETED_SLUG_PREFIX
 from learning.storage.compaction import Ledger
 from learning.storage.locks import machine_lock, machines_locked
 
 BoxRows = dict[str, tuple[Sequence[int], Sequence[int]]]
 """The beads and visits of each slot, by the text of the box's position."""
 
-FETCHED_AT_ONCE = 50_000
+FETCH_BATCH_SIZE = 50_000
 """Maximum number of boxes read at once, for games too large for a table. Above it, each box is read when needed."""
 
 
@@ -51,7 +51,7 @@ def tables_load(machines: Sequence[Machine]) -> dict[int, Memory]:
 
 def _open_load(machine: Machine) -> OpenMemory:
     rows = _rows(machine)
-    if rows.count() > FETCHED_AT_ONCE:
+    if rows.count() > FETCH_BATCH_SIZE:
         return _open_memory(machine, lambda key: boxes_fetch(machine, [key]).get(key))
     boxes = {position: (beads, visits) for position, beads, visits in rows.iterator(chunk_size=5000)}
     return _open_memory(machine, boxes.get)
@@ -92,7 +92,7 @@ def box_open(machine: Machine, cabinet: Cabinet, key: str, beads: list[int]) -> 
     return {key: (box.beads, box.visits)}
 
 
-TAKE_SHARED = """
+COPY_SHARED_BOXES = """
     INSERT INTO learning_box (machine_id, position, ply, move_number, start, beads, visits)
     SELECT machine_id, position, ply, move_number, start, beads, visits FROM learning_heldbox WHERE id IS NULL"""
 """Copies shared boxes into rows of the machine itself. Callers append the condition that selects the boxes."""
@@ -102,14 +102,16 @@ def _boxes_take(machine: Machine, positions: list[str]) -> None:
     """Give a machine its own rows for these shared boxes; its other boxes stay shared."""
     with connection.cursor() as cursor:
         cursor.execute(
-            f"{TAKE_SHARED} AND machine_id = %s AND position = ANY(%s) ORDER BY position", [machine.pk, positions]
+            f"{COPY_SHARED_BOXES} AND machine_id = %s AND position = ANY(%s) ORDER BY position", [machine.pk, positions]
         )
 
 
 def boxes_own(*machine_ids: int) -> None:
     """Give machines their own rows for all shared boxes and end the sharing. Each machine's lock is held."""
     with connection.cursor() as cursor:
-        cursor.execute(f"{TAKE_SHARED} AND machine_id = ANY(%s) ORDER BY machine_id, position", [list(machine_ids)])
+        cursor.execute(
+            f"{COPY_SHARED_BOXES} AND machine_id = ANY(%s) ORDER BY machine_id, position", [list(machine_ids)]
+        )
     _sharing_end(*machine_ids)
 
 
@@ -252,7 +254,7 @@ def ledger_errors() -> list[int]:
             " WHERE box.id <= copy.shares_to_box AND own.start <> coalesce((SELECT after FROM learning_change"
             " WHERE box_id = box.id AND lesson_id <= copy.shares_to_lesson ORDER BY lesson_id DESC, id DESC LIMIT 1),"
             " box.start) ORDER BY id",
-            [GONE],
+            [DELETED_SLUG_PREFIX],
         )
         return [box_id for (box_id,) in cursor.fetchall()]
 

@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
 
-from games.admin.base import COUNTED_MOST, BoardMedia, Large, ReadOnly, WithRowFilter, board_html
+from games.admin.base import MAX_COUNTED_ROWS, BoardMedia, Large, ReadOnly, WithRowFilter, board_html
 from learning.kinds.admin import LATEST_CHANGES, MachineFilter, OfMachine, cause_link
 from learning.kinds.keyed_values.page import KeyedPage
 from learning.kinds.registry import kind_of
@@ -31,7 +31,7 @@ class ValueAdmin(OfMachine, ReadOnly, WithRowFilter, Large):
     indexed = (ValueMachineFilter.parameter_name,)
     search_fields = ("key__startswith",)
     search_help_text = (
-        f"How the key begins, such as 0-0-1-1#. Choose a machine first. {COUNTED_MOST:,} are shown at most."
+        f"How the key begins, such as 0-0-1-1#. Choose a machine first. {MAX_COUNTED_ROWS:,} are shown at most."
     )
     fields = ("machine", "key", "board", "value", "start", "n_visits", "latest_changes")
     readonly_fields = fields

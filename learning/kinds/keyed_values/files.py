@@ -43,13 +43,13 @@ def values_data(machine: Machine, *, any_size: bool = False) -> ValuesData:
     Raises:
         ExchangeError: without ``any_size``, the machine has more values than an import accepts.
     """
-    head = ("n_wins", "n_draws", "n_losses", "learns", "epsilon")
-    query = machine.values.values_list("key", "value", "n_visits", *(f"machine__{name}" for name in head))
+    machine_fields = ("n_wins", "n_draws", "n_losses", "learns", "epsilon")
+    query = machine.values.values_list("key", "value", "n_visits", *(f"machine__{name}" for name in machine_fields))
     rows = list(query if any_size else query[: MAX_VALUES + 1])
     if len(rows) > MAX_VALUES and not any_size:
         counts = {"n_values": machine.values.count(), "max_values": MAX_VALUES}
         raise ExchangeError("values", "too_many_values", machine=machine.name, **counts)
-    wins, draws, losses, learns, epsilon = rows[0][3:] if rows else (getattr(machine, name) for name in head)
+    wins, draws, losses, learns, epsilon = rows[0][3:] if rows else (getattr(machine, name) for name in machine_fields)
     return ValuesData(
         game=machine.game_rules,
         rule=machine.rule,

@@ -18,7 +18,7 @@ from beadbox.learners.memory import AnyMemory, TouchedBox, TouchedValue
 from beadbox.learners.q_learning.learner import Fetch
 from learning.kinds.memory import Audit, KindMemory
 from learning.models import Machine, Value, ValueChange
-from learning.selectors.machines import GONE
+from learning.selectors.machines import DELETED_SLUG_PREFIX
 from learning.storage.compaction import Ledger
 
 
@@ -198,7 +198,7 @@ def value_errors() -> list[int]:
             " WHERE found <> coalesce(left_before, start) OR (following IS NULL AND after <> value)"
             " UNION SELECT id FROM kept entry WHERE value <> start"
             " AND NOT EXISTS (SELECT FROM learning_valuechange WHERE entry_id = entry.id) ORDER BY 1",
-            [GONE],
+            [DELETED_SLUG_PREFIX],
         )
         return [entry_id for (entry_id,) in cursor.fetchall()]
 
@@ -210,7 +210,7 @@ def values_miscounted() -> list[int]:
             "SELECT id FROM learning_machine machine LEFT JOIN"
             " (SELECT machine_id, count(*) AS n FROM learning_value GROUP BY machine_id) counted ON machine_id = id"
             " WHERE n_values <> coalesce(n, 0) AND NOT starts_with(slug, %s) ORDER BY id",
-            [GONE],
+            [DELETED_SLUG_PREFIX],
         )
         return [machine_id for (machine_id,) in cursor.fetchall()]
 

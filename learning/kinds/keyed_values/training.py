@@ -9,7 +9,7 @@ from learning.kinds.keyed_values.memory import values_changed_since, values_stor
 from learning.kinds.training import KindTraining
 from learning.models import Machine
 
-PUT_BACK_MOST = 20_000
+MAX_RESTORED_VALUES = 20_000
 """Maximum number of values restored at once, so that a match of the machine waits for its lock at most 0.5 s."""
 
 
@@ -19,8 +19,8 @@ class KeyedTraining(KindTraining):
     levels: ClassVar[tuple[str, ...]] = ("random",)
 
     def put_back(self, machine: Machine, n_lessons: int, lesson_id: int) -> None:
-        changes = values_changed_since(machine, n_lessons, PUT_BACK_MOST + 1)
-        if len(changes) > PUT_BACK_MOST:
+        changes = values_changed_since(machine, n_lessons, MAX_RESTORED_VALUES + 1)
+        if len(changes) > MAX_RESTORED_VALUES:
             raise SnapshotFarError
         values_store(machine, changes, lesson_id)
 

@@ -94,7 +94,7 @@ def test_no_list_counts_to_the_end_or_scans_for_its_filters() -> None:
 def test_filter_without_an_index_covers_only_the_newest_rows(staff: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     learner = machine()
     total = Box.objects.count()
-    monkeypatch.setattr(base, "LOOKED_THROUGH", 10)
+    monkeypatch.setattr(base, "MAX_ROWS_SEARCHED", 10)
     assert staff.get("/admin/learning/box/").context["cl"].result_count == total
     assert staff.get("/admin/learning/box/?visited=no").context["cl"].result_count == 10
     for blank in ("q=%20", "q=%09&visited=", "q=+"):
@@ -102,7 +102,7 @@ def test_filter_without_an_index_covers_only_the_newest_rows(staff: Any, monkeyp
     of_one = f"/admin/learning/box/?{MachineFilter.parameter_name}={learner.pk}&visited=no"
     assert staff.get(of_one).context["cl"].result_count == total
     play_out(room("machine", machine=learner.slug).room.code, guest())
-    monkeypatch.setattr(base, "LOOKED_THROUGH", 0)
+    monkeypatch.setattr(base, "MAX_ROWS_SEARCHED", 0)
     for blank in ("", "q=%20&", "q=+%09&"):
         answer = staff.get(f"/admin/games/match/?{blank}status__exact=finished")
         assert answer.context["cl"].result_count == 0, blank

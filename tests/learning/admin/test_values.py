@@ -73,7 +73,7 @@ def test_value_pages_take_a_fixed_number_of_queries(
     browser: Client, learner: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The pages count no more rows than their limit."""
-    monkeypatch.setattr(pages, "COUNTED_MOST", 120)
+    monkeypatch.setattr(pages, "MAX_COUNTED_ROWS", 120)
     with CaptureQueriesContext(connection) as few:
         browser.get(VALUES, {"machine": learner.pk})
     Value.objects.bulk_create(Value(machine=learner, key=f"x{n:04}#0-0:swU", value=n) for n in range(300))

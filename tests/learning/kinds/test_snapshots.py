@@ -449,7 +449,7 @@ class TestValues:
 
     def test_too_many_later_changes_are_refused(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(kept, "best_of", lambda curve: 0)
-        monkeypatch.setattr(keyed_training, "PUT_BACK_MOST", 3)
+        monkeypatch.setattr(keyed_training, "MAX_RESTORED_VALUES", 3)
         owner = user()
         machine = measured_run(
             machine_create(game="romgon", side=None, name="Q", owner=owner), games=1, opponent="easy", n_measured=2

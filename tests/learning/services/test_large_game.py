@@ -133,7 +133,7 @@ class TestTraining:
     def test_a_machine_of_very_many_boxes_reads_only_those_it_meets(self, monkeypatch: pytest.MonkeyPatch) -> None:
         at_once, one_by_one = trained_machine(learner(), 30), trained_machine(learner(), 30)
         trained_machine(at_once, 30)
-        monkeypatch.setattr(memory, "FETCHED_AT_ONCE", 0)
+        monkeypatch.setattr(memory, "FETCH_BATCH_SIZE", 0)
         trained_machine(one_by_one, 30)
         assert stored_beads(at_once) == stored_beads(one_by_one)
 

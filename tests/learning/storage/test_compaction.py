@@ -26,7 +26,7 @@ from learning.storage import compaction
 from learning.storage.compaction import compactions_due
 from learning.storage.lessons import lessons_go_back_to
 from learning.workers.jobs import TurnEnd
-from learning.workers.ledger import AFTER, ledgers_compact
+from learning.workers.ledger import RESUME_KEY, ledgers_compact
 from learning.workers.pairings import tournament_play
 from tests.compaction import compact_to, compacted
 from tests.factories import guest, machine, play_out, room, room_view, trained_machine, trained_memory, user
@@ -66,7 +66,7 @@ def uncompacted_lessons(learner: Machine) -> list[Any]:
 class TestBoxes:
     def test_compacted_ledger_gives_the_same_history_and_totals(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """The ledger adds up after each step of compaction, wherever it begins."""
-        monkeypatch.setattr(compaction, "CHANGES_AT_ONCE", 150)
+        monkeypatch.setattr(compaction, "CHANGES_PER_TRANSACTION", 150)
         learner = played_machine()
         before, beads = history(learner), dict(learner.boxes.values_list("position", "beads"))
         totals = Lesson.objects.filter(machine=learner).values_list("n_wins", "n_draws", "n_losses")
@@ -138,7 +138,7 @@ class TestBoxes:
 @pytest.mark.django_db
 class TestValues:
     def test_earlier_values_stay_readable_where_needed(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(compaction, "CHANGES_AT_ONCE", 3)
+        monkeypatch.setattr(compaction, "CHANGES_PER_TRANSACTION", 3)
         learner, other = table(), table()
         for n in range(8):
             play_out(room("machine", side=Side(n % 2), machine=learner.slug).room.code, guest())
@@ -162,7 +162,7 @@ class TestValues:
 @pytest.mark.django_db(transaction=True)
 def test_compaction_runs_during_all_other_work(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two compactions, a training, matches, copies, a reset and a deletion run at the same time."""
-    monkeypatch.setattr(compaction, "CHANGES_AT_ONCE", 40)
+    monkeypatch.setattr(compaction, "CHANGES_PER_TRANSACTION", 40)
     monkeypatch.setattr(compaction, "LOCK_S", HANG_S)
     owner = user()
     trainee, played, doomed, gone = machine(), machine(), machine(owner=owner), machine(owner=owner)
@@ -212,7 +212,7 @@ class TestRetention:
         assert (old.n_folded, old.folded_at, young.n_folded) == (place, long_ago, 0)
 
     def test_changes_beyond_the_limit_are_compacted(self, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("learning.workers.ledger.LOOKED_AT_LESSONS", 1)
+        monkeypatch.setattr("learning.workers.ledger.MIN_LESSONS_TO_EXAMINE", 1)
         settings.KEEP_LEDGER_CHANGES = 200
         learner = played_machine()
         ledgers_compact(TurnEnd())
@@ -221,7 +221,7 @@ class TestRetention:
         assert kept <= 200 < kept + Box.objects.filter(machine=learner).count()
 
     def test_an_interrupted_compaction_is_continued(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(compaction, "CHANGES_AT_ONCE", 50)
+        monkeypatch.setattr(compaction, "CHANGES_PER_TRANSACTION", 50)
         learner = played_machine()
         steps = compact_to(learner, learner.n_lessons)
         next(steps)
@@ -235,7 +235,7 @@ class TestRetention:
         call_command("audit", verbosity=0)
 
     def test_due_compactions_are_found_in_batches_and_urgent_first(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(compaction, "STRETCH", 2)
+        monkeypatch.setattr(compaction, "MACHINES_PER_PASS", 2)
         old, many, young, older, busy, half = (machine(name=f"Machine {n}") for n in range(6))
         long_ago = timezone.now() - timedelta(days=40)
         for learner, n, taught in (
@@ -262,15 +262,15 @@ class TestRetention:
         assert after == 0, "from the first again"
 
     def test_each_search_continues_after_the_previous_one(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(compaction, "STRETCH", 2)
+        monkeypatch.setattr(compaction, "MACHINES_PER_PASS", 2)
         for n in range(5):
             train_unmeasured(machine(name=f"Machine {n}"), 20)
         Lesson.objects.update(created_at=timezone.now() - timedelta(days=40))
-        cache.delete(AFTER)
+        cache.delete(RESUME_KEY)
         for n_folded in (2, 4, 5):
             ledgers_compact(TurnEnd())
             assert Machine.objects.filter(n_folded__gt=0, is_folding=False).count() == n_folded
-        assert cache.get(AFTER) == 0, "from the first again"
+        assert cache.get(RESUME_KEY) == 0, "from the first again"
 
 
 @pytest.mark.django_db
