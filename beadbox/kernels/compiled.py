@@ -54,7 +54,7 @@ def compile_once(kernel: Any, args: tuple[Any, ...]) -> None:
         kernel.compile(tuple(map(kernel.typeof_pyval, args)))
 
 
-def know(kernel: type[Any]) -> None:
+def register_kernels(kernel: type[Any]) -> None:
     """Register a class of kernels with numba: a kernel that calls another one calls its ``compiled`` dispatcher."""
 
     @typeof_impl.register(kernel)
@@ -62,14 +62,14 @@ def know(kernel: type[Any]) -> None:
         return types.Dispatcher(called.compiled)
 
 
-def contain(function: Callable[..., Any], options: Any, instruction: str = "") -> None:
+def register_function(function: Callable[..., Any], options: Any, instruction: str = "") -> None:
     """Let kernels call a plain function, or run one instruction of the processor in its place."""
-    tell = overload(function, jit_options=options, strict=False)
+    register = overload(function, jit_options=options, strict=False)
     if instruction:
         one = _instruction(instruction)
-        tell(lambda word: lambda word: one(word))  # noqa: PLW0108 - an overload has the parameters of its function
+        register(lambda word: lambda word: one(word))  # noqa: PLW0108 - an overload has the parameters of its function
     else:
-        tell(lambda *_: function)
+        register(lambda *_: function)
 
 
 def _instruction(name: str) -> Any:

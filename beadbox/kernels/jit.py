@@ -66,7 +66,7 @@ def _compiler() -> Any:
     """Return the module that imports numba; it is imported late, because numba takes a while."""
     from beadbox.kernels import compiled
 
-    compiled.know(Kernel)
+    compiled.register_kernels(Kernel)
     return compiled
 
 
@@ -165,7 +165,7 @@ class Kernel:
         with _mutex:
             compiler = _compiler()
             while PARTS:
-                compiler.contain(*PARTS.pop())
+                compiler.register_function(*PARTS.pop())
             return compiler.dispatcher(self.function)
 
     def _choose(self, *args: Any) -> Any:

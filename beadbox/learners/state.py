@@ -28,9 +28,9 @@ class LearnerState(Protocol):
     """The memory of a machine of one kind, which learns in place."""
 
     file_read: ClassVar[Any]
-    """Reads the part of a native file after its head; a reader of ``formats.READERS``."""
+    """Function that reads a native file without its head, for ``formats.READERS``."""
     file_text: ClassVar[Any]
-    """Returns the native file of a document."""
+    """Function that returns the native file of a document."""
 
     @property
     def side(self) -> Side | None:
@@ -47,8 +47,8 @@ class LearnerState(Protocol):
     def document(self, head: Mapping[str, Any]) -> Document:
         """Return the state as the content of a file; ``head`` has the fields that every kind has."""
 
-    def is_like(self, other: LearnerState) -> bool:
-        """Whether the two are of the same class, so that they can train against each other."""
+    def has_kind_of(self, other: LearnerState) -> bool:
+        """Return whether both have the same kind, so that they can train against each other."""
         return isinstance(other, self.__class__)
 
     def copy(self) -> Self:

@@ -262,7 +262,7 @@ class Machine(Learner):
     def _against(self, against: Player, both_learn: bool) -> Callable[[int], Tally]:
         """Return a function that trains a number of games against a player, and returns our tally."""
         if isinstance(against, Machine):
-            if not self._now.state.is_like(state_of(against)):
+            if not self._now.state.has_kind_of(state_of(against)):
                 raise UnsupportedError("Machines of different kinds cannot train against each other.")
             return lambda n_games: self._train_against(against, n_games, both_learn)
         assert not isinstance(against, Learner), "every learner is a machine"

@@ -234,7 +234,7 @@ class RoomBound:
 
 
 def room_bounds(person: Principal, address: str) -> list[RoomBound]:
-    """Return the limits on this person's open rooms at this address. An account has one limit, whatever its address."""
+    """Return the limits on this person's open rooms at this address. An account has one limit at all addresses."""
     if person.user_id is not None:
         words = "You have {} open matches, the most an account can have."
         return [RoomBound(("account", person.user_id), settings.OPEN_ROOMS_PER_ACCOUNT, words)]

@@ -36,7 +36,7 @@ ResultT = TypeVar("ResultT")
 
 @contextmanager
 def snapshot() -> Iterator[None]:
-    """Read everything in this block from one snapshot of the database, whatever is written meanwhile.
+    """Read everything in this block from one snapshot of the database, unaffected by later writes.
 
     Inside a transaction this does nothing, because services hold the room's lock instead.
     """

@@ -53,7 +53,7 @@ class MachineListView(ListAPIView[Machine]):
     def post(self, request: Request) -> Response:
         """Create a machine from a preset or from a rule of its own."""
         data = parsed(MachineCreateSerializer, request.data)
-        machine = services.machine_make(user=request.user, is_public=data.pop("public"), **data)
+        machine = services.machine_create_for_account(user=request.user, is_public=data.pop("public"), **data)
         return Response(machine_data(machine, request), status=201)
 
 

@@ -36,7 +36,7 @@ class KindMemory(ABC):
         """Return the row fields of a new machine that depend on its rule."""
         return {}
 
-    def lay_out(self, machine: Machine) -> None:
+    def create_memory(self, machine: Machine) -> None:
         """Store the memory of a machine before its first game."""
 
     def fields_copied(self, original: Machine) -> dict[str, object]:

@@ -321,7 +321,7 @@ class Machine(OfGame):
             NoBoxesError: the machine has no boxes.
         """
         rule = self.box_rule
-        assert self.side is not None, "whoever has boxes plays one side"
+        assert self.side is not None, "a machine with boxes plays one side"
         return Cabinet(self.game_rules, Side(self.side), rule)
 
     @property

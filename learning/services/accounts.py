@@ -77,7 +77,7 @@ def account_close(*, by: User, account: User, heir: User | None = None, deletes_
     if deletes_machines and not staff_may(by, "delete_machine"):
         raise AccountNotClosedError("Only who may delete machines closes an account with them.")
     n_tokens = _lock_out(account)
-    # Services run as the closed account: its work ends whatever permissions ``by`` has.
+    # Services run as the closed account, so its work ends independently of the permissions of ``by``.
     schedules, runs, tournaments, experiments = _unfinished_work(account)
     n_schedules = _end_each(schedules, lambda pk: schedule_delete(user=account, schedule_id=pk))
     n_runs = sum(training_run_cancel(run_id=pk) for pk in list(runs.values_list("pk", flat=True)))

@@ -75,7 +75,7 @@ def machine_create(
     machine = Machine.objects.create(
         game=rules.slug, side=side, name=name, preset=preset, rule_json=rule.to_json(), **details
     )
-    kind.memory.lay_out(machine)
+    kind.memory.create_memory(machine)
     stats_create(machine)
     return machine
 
@@ -124,7 +124,7 @@ def rule_require(game: AnyGame, rule: Rule) -> None:
 
 
 @transaction.atomic
-def machine_make(
+def machine_create_for_account(
     *,
     user: AnyUser,
     game: str,
@@ -279,7 +279,10 @@ def machine_reset(*, user: AnyUser, machine_id: int) -> Machine:
 
 
 def machine_clear(machine: Machine) -> None:
-    """Give a machine its first memory again. Call after :func:`learning.storage.locks.machine_lock_with_key`."""
+    """Reset the memory, the ledger and the totals of a machine.
+
+    Call after :func:`learning.storage.locks.machine_lock_with_key`.
+    """
     memory = kind_of(machine).memory
     memory.forget(machine)
     machine.snapshots.all().delete()

@@ -82,7 +82,7 @@ def machine_new(request: HttpRequest) -> HttpResponse:
         values = {key: form.cleaned_data[key] for key in ("game", "side", "name", "description", "is_public", "rule")}
         preset = "" if values["rule"] else form.cleaned_data["preset"]
         try:
-            machine = services.machine_make(user=request.user, preset=preset, **values)
+            machine = services.machine_create_for_account(user=request.user, preset=preset, **values)
         except PlayError as error:
             refusal_add(form, error)
         else:

@@ -30,8 +30,9 @@ WELL_FORMED = re.compile(rb"[A-Za-z0-9][A-Za-z0-9._-]{7,63}")
 METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 METRICS_PATH = "/metrics"
 QUIET = ("/api/health", METRICS_PATH)
-"""Paths that monitoring reads every few seconds. Their requests are logged only with a status beyond ``AS_USUAL``."""
-AS_USUAL = (200, 503)
+"""Paths that monitoring reads every few seconds. Their expected responses are not logged."""
+EXPECTED_STATUSES = (200, 503)
+"""Statuses of expected responses to monitoring."""
 ROOT_FILES = {f"/{file.name}" for file in settings.WHITENOISE_ROOT.iterdir()}
 
 REQUESTS = Counter("beadbox_requests", "Requests answered, and handshakes of sockets", ["route", "method", "status"])
@@ -128,7 +129,7 @@ def _note(route: str, method: str, status: int, seconds: float, path: str, accou
     REQUESTS.labels(route, method, str(status)).inc()
     if method != "WS":  # A socket's duration says nothing about speed: it lasts as long as its page is open.
         REQUEST_SECONDS.observe(seconds)
-    if not path.startswith(QUIET) or status not in AS_USUAL:
+    if not path.startswith(QUIET) or status not in EXPECTED_STATUSES:
         ms = round(seconds * 1000, 1)
         fields = {"method": method, "route": route, "status": status, "ms": ms, "account": account}
         logger.info("%s %s %d in %.1f ms, account %s", method, route, status, ms, account or "none", extra=fields)

@@ -20,8 +20,8 @@ const digits = (/** @type {number} */ number, /** @type {number} */ places) => {
 };
 
 /** Returns a part as a list item, with a bar to the right if it favours the machine, else to the left. */
-function partLine(/** @type {{name: string, value: number}} */ { name, value }, /** @type {number} */ most) {
-  const width = most ? (100 * Math.abs(value)) / most : 0;
+function partLine(/** @type {{name: string, value: number}} */ { name, value }, /** @type {number} */ largest) {
+  const width = largest ? (100 * Math.abs(value)) / largest : 0;
   return html`<li>
     <span>${name}</span
     ><svg class="part-bar" viewBox="-100 0 200 10" preserveAspectRatio="none" aria-hidden="true">
@@ -37,10 +37,10 @@ function partLine(/** @type {{name: string, value: number}} */ { name, value }, 
  * @param {PartsShown} board
  */
 export function partsList({ sum, value, groups }) {
-  const most = Math.abs(groups[0]?.value ?? 0);
+  const largest = Math.abs(groups[0]?.value ?? 0);
   const [first, rest] = [groups.slice(0, MAX_UNFOLDED), groups.slice(MAX_UNFOLDED)];
   /** @param {PartsShown["groups"]} parts */
-  const list = (parts) => html`<ul class="plain parts">${parts.map((part) => partLine(part, most))}</ul>`;
+  const list = (parts) => html`<ul class="plain parts">${parts.map((part) => partLine(part, largest))}</ul>`;
   const restSum = rest.reduce((total, part) => total + part.value, 0);
   const smaller = `${rest.length} smaller parts, together ${signed(restSum)}`;
   const weights = groups

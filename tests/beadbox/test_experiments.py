@@ -376,7 +376,7 @@ class TestEveryExperiment:
         result = run(experiment.slug, **SMALL[experiment.slug])
         assert result.figures
         for published in (figure.published for figure in result.figures if figure.published):
-            assert published.source, "whoever published it"
+            assert published.source, "a published figure has no source"
             assert not re.search(r"\bours?\b|no publication", published.source), (
                 "our own figures are not published ones"
             )

@@ -180,14 +180,14 @@ def _create_accounts() -> None:
     from django.contrib.auth import get_user_model
 
     from beadbox.rules.outcome import Side
-    from learning.services.machines import machine_make
+    from learning.services.machines import machine_create_for_account
     from learning.services.runs import Stage
     from learning.services.schedules import Timing, schedule_create
 
     accounts = get_user_model().objects
     for number in range(N_ACCOUNTS):
         user = accounts.create(username=f"month-{number}", password="!")
-        machine = machine_make(user=user, game=GAME, side=Side.FIRST, name=f"Machine {number}")
+        machine = machine_create_for_account(user=user, game=GAME, side=Side.FIRST, name=f"Machine {number}")
         stages = [Stage("random", 100)]
         schedule_create(user=user, machine=str(machine.pk), stages=stages, timing=Timing(every=24))
 

@@ -214,7 +214,7 @@ class Acts:
         assert page.headers["Content-Type"].startswith("text/html"), page.headers
         assert 'http-equiv="refresh"' in page.text, page.text
         assert refused.json()["code"] == "unavailable", refused.text
-        assert IS_SMALL or took_s <= ANSWERED_S, f"with no web host somebody answered after {took_s:.1f} s"
+        assert IS_SMALL or took_s <= ANSWERED_S, f"without a web host, an answer came after {took_s:.1f} s"
         for name in WEBS:
             self.cluster.start(name)
         assert all(wait_until(lambda name=name: self.cluster.is_listening(name), poll_s=1) for name in WEBS)

@@ -1,8 +1,8 @@
 """The services of docker-compose.yml from Debian's packages: each container is a network namespace on this machine.
 
 Needs root. Programs run as an unprivileged user, and their file system is read-only except their volumes and /tmp. So
-whatever works here without write access also works in the containers. Their one capability is to read root's files, as
-this checkout and its Python may be.
+programs that work here without write access also work in the containers. The programs may also read root's files,
+because this checkout and its Python may belong to root.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class Machines:
     def __exit__(self, *error: object) -> None:
         self.stack.close()
 
-    # Interface of a cluster, as of Docker
+    # The interface of a cluster, which tests.hosts.docker has too
 
     endpoint = (address(FIRST_NUMBERS["proxy"]), 443)
 
@@ -129,11 +129,11 @@ class Machines:
         if name not in self.hosts:
             self.stack.enter_context(self._host(service, int(name.rpartition("-")[2])))
             self._name_hosts()
-        own = getattr(self, f"_{service}", self._site_service)
-        command, user, folders, environment = own(service)
-        # One core each, but two for a web host, which reads the number of its processes from `nproc`.
+        start_options = getattr(self, f"_{service}", self._site_service)
+        command, user, folders, environment = start_options(service)
+        # Each host has one core. A web host has two, because it runs a process for each core that `nproc` counts.
         n_all, first = os.cpu_count() or 1, self.hosts[name].number
-        cores = {(first + more) % n_all for more in range(2 if service == "web" else 1)}
+        cores = {(first + offset) % n_all for offset in range(2 if service == "web" else 1)}
         core = ["taskset", "--cpu-list", ",".join(map(str, sorted(cores)))]
         words = [
             *core,
@@ -207,7 +207,7 @@ class Machines:
         return not done.returncode
 
     def is_reachable(self, name: str) -> bool:
-        """Whether a host responds, be it by refusing a connection."""
+        """Return whether a host responds; a refused connection is a response."""
         return isinstance(self._connection_error(name), ConnectionRefusedError | None)
 
     def is_listening(self, name: str) -> bool:

@@ -142,16 +142,16 @@ def test_the_quota_counts_machines_but_not_copies_of_rooms(settings: Any, people
     settings.MACHINES_PER_ACCOUNT = 2
     owner = people["owner"]
     machine(owner=owner, room=room().room)
-    first = services.machine_make(user=owner, game=NC, side=Side.FIRST, name="One")
+    first = services.machine_create_for_account(user=owner, game=NC, side=Side.FIRST, name="One")
     machine_copy(user=owner, machine_id=first.pk)
     for make in (
-        lambda: services.machine_make(user=owner, game=NC, side=Side.FIRST, name="Three"),
+        lambda: services.machine_create_for_account(user=owner, game=NC, side=Side.FIRST, name="Three"),
         lambda: machine_copy(user=owner, machine_id=first.pk),
     ):
         with pytest.raises(MachineQuotaError, match="2 machines"):
             make()
     services.machine_delete(user=owner, machine_id=first.pk)
-    assert services.machine_make(user=owner, game=NC, side=Side.FIRST, name="Three").owner == owner
+    assert services.machine_create_for_account(user=owner, game=NC, side=Side.FIRST, name="Three").owner == owner
 
 
 @pytest.mark.parametrize("preset", ["michie-1961", "matchbox-ai"])
@@ -184,7 +184,9 @@ def test_reset_deletes_boxes_that_open_when_met(people: dict[str, Any]) -> None:
     from beadbox.learners.boxes.rule import OpenBoxes
 
     rule = replace(PRESETS["michie-refill"].rule, open_boxes=OpenBoxes.WHEN_MET)
-    learner = services.machine_make(user=people["owner"], game=NC, side=Side.SECOND, name="Fresh eyes", rule=rule)
+    learner = services.machine_create_for_account(
+        user=people["owner"], game=NC, side=Side.SECOND, name="Fresh eyes", rule=rule
+    )
     assert trained_machine(learner, 200).boxes.exists()
     services.machine_reset(user=people["owner"], machine_id=learner.pk)
     assert not learner.boxes.exists()
@@ -240,7 +242,7 @@ def test_machines_of_other_accounts_do_not_learn(people: dict[str, Any]) -> None
 
 def test_the_quota_is_counted_under_a_lock_on_the_account(people: dict[str, Any]) -> None:
     with connection.execute_wrapper(statements := _Statements()):
-        services.machine_make(user=people["owner"], game=NC, side=Side.FIRST, name="One")
+        services.machine_create_for_account(user=people["owner"], game=NC, side=Side.FIRST, name="One")
     counted = next(n for n, sql in enumerate(statements.seen) if "COUNT(*)" in sql)
     assert any("FOR NO KEY UPDATE" in sql and "auth_user" in sql for sql in statements.seen[:counted])
 

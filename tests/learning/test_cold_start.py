@@ -103,7 +103,7 @@ class TestCompilingEngine:
         response = Client().post("/rooms", {"game": "romgon", "opponent": "medium"})
         assert (response.status_code, response["Retry-After"]) == (503, "5")
         assert WHY in response.content.decode()
-        assert "refresh" not in response.content.decode(), "what was sent is for whoever sent it to send again"
+        assert "refresh" not in response.content.decode(), "the visitor decides whether to send the form again"
 
     def test_a_match_in_progress_waits_and_keeps_its_board(self, monkeypatch: pytest.MonkeyPatch) -> None:
         for opponent in ("medium", "expert"):

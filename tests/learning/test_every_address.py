@@ -46,13 +46,13 @@ ADMIN_PAGES = (
 
 
 def read_addresses(table: dict[str, list[Ask]], world: dict[str, Any]) -> list[str]:
-    """An address of each route that answers GET."""
+    """Return an address of each route that answers GET."""
     asked = (next((ask for ask in asks if ask.method == "get"), None) for asks in table.values())
     return sorted(fill_placeholders(ask.path, world) for ask in asked if ask is not None)
 
 
 def all_addresses(world: dict[str, Any]) -> list[str]:
-    """An address of each route, sorted."""
+    """Return an address of each route, sorted."""
     return sorted(fill_placeholders(asks[0].path, world) for asks in TABLE.values())
 
 
@@ -110,11 +110,11 @@ def test_the_cancel_address_redirects_to_the_experiment(client: Client) -> None:
 def test_log_in_for_a_form_leads_to_its_page(client: Client) -> None:
     user("ada")
     learner = machine()
-    asked = client.post(f"/machines/{learner.pk}/clone")
-    assert asked.url == f"/login?next=/machines/{learner.pk}/clone"
-    came = client.post(asked.url, {"username": "ada", "password": "a good password"}, follow=True)
-    assert [url for url, _ in came.redirect_chain] == [f"/machines/{learner.pk}/clone", f"/machines/{learner.pk}"]
-    assert came.status_code == 200
+    refused = client.post(f"/machines/{learner.pk}/clone")
+    assert refused.url == f"/login?next=/machines/{learner.pk}/clone"
+    landed = client.post(refused.url, {"username": "ada", "password": "a good password"}, follow=True)
+    assert [url for url, _ in landed.redirect_chain] == [f"/machines/{learner.pk}/clone", f"/machines/{learner.pk}"]
+    assert landed.status_code == 200
 
 
 def test_pages_are_found_with_a_trailing_slash(owner: Any, world: dict[str, Any]) -> None:
@@ -187,11 +187,11 @@ def test_robots_txt_excludes_rooms_and_api_but_no_pages(
 ) -> None:
     text = b"".join(client.get("/robots.txt").streaming_content).decode()  # type: ignore[attr-defined]
     rules = [re.escape(rule).replace(r"\*", ".*") for rule in re.findall(r"^Disallow: (\S+)$", text, re.MULTILINE)]
-    kept_out = re.compile("|".join(rules))
+    excluded = re.compile("|".join(rules))
     assert all(
-        kept_out.match(path) for path in all_addresses(world) if path.startswith(("/api/", "/rooms", "/account"))
+        excluded.match(path) for path in all_addresses(world) if path.startswith(("/api/", "/rooms", "/account"))
     )
-    assert not any(map(kept_out.match, ["/", "/about", "/learn", "/machines", "/machines/1", "/play/hexapawn", "/ai"]))
+    assert not any(map(excluded.match, ["/", "/about", "/learn", "/machines", "/machines/1", "/play/hexapawn", "/ai"]))
 
 
 def test_pages_ignore_unknown_parameters(owner: Any, world: dict[str, Any]) -> None:

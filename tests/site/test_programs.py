@@ -32,10 +32,10 @@ def run(*words: str, cwd: Path = BASE_DIR, **environment: str) -> subprocess.Com
 
 
 def test_host_programs_pass(cannot_try: CannotTry) -> None:
-    """One after the other: their networks have the same names."""
-    of_root(cannot_try, "-m", "tests.hosts")
-    of_root(cannot_try, "-m", "tests.bench.hosts")
-    of_root(cannot_try, "-m", "tests.hosts.school")
+    """The programs run one after the other, because their networks have the same names."""
+    run_as_root(cannot_try, "-m", "tests.hosts")
+    run_as_root(cannot_try, "-m", "tests.bench.hosts")
+    run_as_root(cannot_try, "-m", "tests.hosts.school")
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_faults_neither_lose_nor_double_moves(cannot_try: CannotTry) -> None:
 
 
 def test_archiving_program_passes(cannot_try: CannotTry) -> None:
-    of_root(cannot_try, "-m", "tests.archiving")
+    run_as_root(cannot_try, "-m", "tests.archiving")
 
 
 def test_alert_program_passes(cannot_try: CannotTry) -> None:
@@ -126,11 +126,11 @@ def test_programs_for_root_say_so_in_their_last_line(program: str) -> None:
     assert "nly root may" in done.stdout.splitlines()[-1]
 
 
-def of_root(cannot_try: CannotTry, *words: str) -> None:
+def run_as_root(cannot_try: CannotTry, *words: str) -> None:
     """Run a program to its end. If this machine cannot, its last line must give the reason."""
     done = run(*words)
-    said = done.stdout.splitlines()
-    if not IS_ROOT and done.returncode == 1 and "nly root may" in said[-1]:
-        cannot_try(f"{words[-1]}: {said[-1]}")
+    lines = done.stdout.splitlines()
+    if not IS_ROOT and done.returncode == 1 and "nly root may" in lines[-1]:
+        cannot_try(f"{words[-1]}: {lines[-1]}")
         return
     assert done.returncode == 0, done.stdout + done.stderr

@@ -17,7 +17,7 @@ from beadbox.learners.rule import Rule
 from beadbox.rules.game import AnyGame
 
 MAX_VALUES = 20_000
-"""Entries of a file. This many fit into the largest file that is read, whatever their keys."""
+"""Entries of a file. The largest file that is read has room for this many, even with the longest keys."""
 
 
 @dataclass(frozen=True, slots=True)

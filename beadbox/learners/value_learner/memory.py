@@ -55,7 +55,7 @@ class ValueMemory:
     def train_against(self, opponent: ValueMemory, n_games: int, rng: RandomSource, *, opponent_learns: bool) -> Tally:
         """Play ``n_games`` against another memory, or itself; return our tally, or that of the first side.
 
-        Against itself the machine learns from every game once, whatever ``opponent_learns`` says.
+        Against itself the machine learns from every game once, for any value of ``opponent_learns``.
         """
         if opponent is self:
             return self._train_alone(n_games, rng)

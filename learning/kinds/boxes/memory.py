@@ -265,7 +265,7 @@ class BoxesMemory(KindMemory):
     copies_rows = False
     ledger = Ledger(Change, "box_id", sums=("deltas",))
 
-    def lay_out(self, machine: Machine) -> None:
+    def create_memory(self, machine: Machine) -> None:
         if machine.box_rule.open_boxes is OpenBoxes.IN_ADVANCE:
             memory = Memory.fresh(table_of(machine))
             _boxes_insert(machine, memory.boxes(range(memory.table.n_boxes)))

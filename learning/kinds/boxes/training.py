@@ -164,7 +164,7 @@ class BoxesTraining(KindTraining):
 
     def partners(self, machine: Machine, among: QuerySet[Machine]) -> QuerySet[Machine]:
         """Return the machines of the same game and the other side with the same ``reduce_symmetry``."""
-        assert machine.side is not None, "whoever has boxes plays one side"
+        assert machine.side is not None, "a machine with boxes plays one side"
         is_reduced = machine.box_rule.reduce_symmetry
         return among.filter(game=machine.game, side=1 - machine.side, rule_json__reduce_symmetry=is_reduced)
 

@@ -111,7 +111,7 @@ class ValueLearnerMemory(KindMemory):
     def fields_new(self, rule: ValueRule) -> dict[str, object]:
         return {"epsilon": 0.0}
 
-    def lay_out(self, machine: Machine) -> None:
+    def create_memory(self, machine: Machine) -> None:
         weights_begin(machine, core.weights_none(machine.game_rules, cast("ValueRule", machine.rule)))
 
     def copy(self, original: Machine, copy: Machine) -> None:
@@ -130,7 +130,7 @@ class ValueLearnerMemory(KindMemory):
             cursor.execute("DELETE FROM learning_thought WHERE machine_id = %s", [machine.pk])
             cursor.execute("DELETE FROM learning_weights WHERE machine_id = %s", [machine.pk])
 
-    reset = lay_out
+    reset = create_memory
 
     def load(self, machine: Machine, most: int | None = None) -> ValueMemory:
         return ValueMemory(_learner(machine.game_rules, machine.rule, _latest_row(machine), learns=machine.learns))

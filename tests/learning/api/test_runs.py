@@ -238,7 +238,7 @@ def test_starting_runs_has_its_own_rate(people: dict[str, APIClient], learner: M
     rates = {**SimpleRateThrottle.THROTTLE_RATES, "write": "2/min"}
     monkeypatch.setattr(SimpleRateThrottle, "THROTTLE_RATES", rates)
     statuses = [people[who].post(URL, body(learner)).status_code for who in ("owner", "owner's token", "owner")]
-    assert statuses == [201, 201, 429], "an account has one rate, by whichever road it comes"
+    assert statuses == [201, 201, 429], "form and API share the rate of an account"
     refused = people["owner"].post(URL, body(learner))
     assert (refused.json()["code"], int(refused["Retry-After"]) > 0) == ("throttled", True)
     assert people["owner"].get(URL).status_code == 200

@@ -17,7 +17,7 @@ from learning.services import accounts
 from learning.services.accounts import account_close
 from learning.services.copies import machine_copy
 from learning.services.experiments import experiment_request
-from learning.services.machines import machine_make
+from learning.services.machines import machine_create_for_account
 from learning.services.runs import Stage, training_run_request
 from learning.services.schedules import Timing, schedule_create
 from learning.services.tournaments import tournament_start
@@ -43,7 +43,7 @@ def test_late_request_of_a_closed_account_makes_nothing(superuser: Any, fields: 
     assert late.is_active, "as it was read before"
     stages, entries = [Stage("random", 5)], ["shown", "random"]
     for ask in (
-        lambda: machine_make(user=late, game=NC, side=Side.FIRST, name="Late"),
+        lambda: machine_create_for_account(user=late, game=NC, side=Side.FIRST, name="Late"),
         lambda: machine_copy(user=late, machine_id=shown.pk),
         lambda: training_run_request(user=late, machine="own", stages=stages),
         lambda: schedule_create(user=late, machine="own", stages=stages, timing=Timing(every=2)),

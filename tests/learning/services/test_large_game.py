@@ -29,7 +29,7 @@ from learning.kinds.boxes.why import why_view
 from learning.kinds.machines import machine_export
 from learning.models import Box, JobStatus, Lesson, Machine, Tournament, TrainingRun
 from learning.selectors.runs import run_curve
-from learning.services.machines import machine_create, machine_import, machine_make, machine_reset
+from learning.services.machines import machine_create, machine_create_for_account, machine_import, machine_reset
 from learning.services.runs import Stage, training_run_start
 from learning.services.tournaments import tournament_start
 from learning.workers.runs import RUNS, Pace, run_chunk, run_execute
@@ -97,7 +97,7 @@ class TestCreation:
 
     def test_opening_all_boxes_at_once_is_refused(self) -> None:
         with pytest.raises(GameTooLargeError, match="open_boxes: Hexapawn 5 × 4 has too many positions"):
-            machine_make(user=user(), game=GAME.slug, side=Side.FIRST, name="Large", rule=BoxRule())
+            machine_create_for_account(user=user(), game=GAME.slug, side=Side.FIRST, name="Large", rule=BoxRule())
         assert not Machine.objects.exists()
 
     def test_the_api_refuses_opening_all_boxes(self) -> None:
@@ -178,7 +178,9 @@ class TestTraining:
 
     def test_reset_deletes_every_box(self) -> None:
         owner = user()
-        machine = machine_make(user=owner, game=GAME.slug, side=Side.FIRST, name="Large", preset="gardner-her")
+        machine = machine_create_for_account(
+            user=owner, game=GAME.slug, side=Side.FIRST, name="Large", preset="gardner-her"
+        )
         trained_machine(machine, 20)
         machine_reset(user=owner, machine_id=machine.pk)
         assert not machine.boxes.exists()
@@ -215,7 +217,9 @@ def test_a_match_opens_boxes_and_teaches() -> None:
 @pytest.mark.django_db
 def test_pages_mark_samples(client: Client) -> None:
     owner = user()
-    machine = machine_make(user=owner, game=GAME.slug, side=Side.FIRST, name="Large", preset="hexapawn-rl")
+    machine = machine_create_for_account(
+        user=owner, game=GAME.slug, side=Side.FIRST, name="Large", preset="hexapawn-rl"
+    )
     machine = trained_machine(machine, 20)
     client.force_login(owner)
     page = client.get(machine.get_absolute_url()).content.decode()

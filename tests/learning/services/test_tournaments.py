@@ -137,7 +137,7 @@ def test_swiss_tournament_plays_its_rounds_without_repeats() -> None:
     assert len({pair for _, pair in pairs}) == len(set(pairs)), "nobody meets anybody in two rounds"
     assert {number for number, _ in pairs} == {1, 2, 3}
     for number in (1, 2, 3):
-        assert len({pair for of, pair in pairs if of == number}) == 3, "all six have somebody to play"
+        assert len({pair for of, pair in pairs if of == number}) == 3, "all six players are in a pair"
 
 
 def test_swiss_tournament_ends_when_all_have_met() -> None:

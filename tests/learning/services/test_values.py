@@ -29,7 +29,7 @@ from learning.kinds.q_learning.training import QLearningTraining
 from learning.models import Decision, JobStatus, Lesson, Machine, TrainingRun, Value, ValueChange
 from learning.selectors.runs import run_curve
 from learning.services.copies import machine_clone
-from learning.services.machines import machine_create, machine_delete, machine_make, machine_reset
+from learning.services.machines import machine_create, machine_create_for_account, machine_delete, machine_reset
 from learning.services.runs import Stage, training_run_start
 from learning.workers import runs as runner
 from learning.workers.runs import RUNS, Pace, run_chunk, run_execute
@@ -314,7 +314,7 @@ class TestCopyAndReset:
 
     def test_reset_and_delete_leave_nothing(self) -> None:
         owner = user()
-        machine = machine_make(user=owner, game="romgon", side=None, name="Q")
+        machine = machine_create_for_account(user=owner, game="romgon", side=None, name="Q")
         trained(machine)
         again = machine_reset(user=owner, machine_id=machine.pk)
         assert (again.epsilon, again.n_games, Value.objects.count(), ValueChange.objects.count()) == (0.2, 0, 0, 0)
@@ -383,7 +383,7 @@ class TestApi:
 
 def test_every_page_of_the_machine_answers(client: Client) -> None:
     owner = user()
-    machine = machine_make(user=owner, game="romgon", side=None, name="Mine")
+    machine = machine_create_for_account(user=owner, game="romgon", side=None, name="Mine")
     client.force_login(owner)
     assert client.get(machine.get_absolute_url()).status_code == 200
     trained(machine)

@@ -86,7 +86,7 @@ def test_match_idle_for_ten_minutes_is_not_offered(client: Client) -> None:
     (code,) = live_rooms()
     assert rooms_listed(client) == {code}
     Ply.objects.update(played_at=timezone.now() - timedelta(minutes=10, seconds=1))
-    assert rooms_listed(client) == set(), "whatever else has changed in the room since"
+    assert rooms_listed(client) == set(), "later changes of the room make no difference"
     assert Room.objects.get().changed_at > timezone.now() - timedelta(minutes=5)
 
 

@@ -21,7 +21,7 @@ from learning.models import ExperimentRun, JobStatus, Machine, TrainingRun
 from learning.selectors.runs import run_view
 from learning.services.copies import machine_copy
 from learning.services.experiments import experiment_request
-from learning.services.machines import machine_make
+from learning.services.machines import machine_create_for_account
 from learning.services.personal_machines import personal_machine_play
 from learning.services.runs import Stage, training_run_request, training_run_start
 from learning.services.schedules import Timing, schedule_create
@@ -60,7 +60,7 @@ def beads(learner: Machine) -> list[list[int]]:
 ACTIONS: dict[str, Callable[[Any], Any]] = {
     "a room": lambda ann: room(person=guest()),
     "a machine of a guest": lambda ann: personal_machine_play(person=guest(), game=NC),
-    "a machine": lambda ann: machine_make(user=ann, game=NC, side=Side.FIRST, name="New"),
+    "a machine": lambda ann: machine_create_for_account(user=ann, game=NC, side=Side.FIRST, name="New"),
     "a copy": lambda ann: machine_copy(user=ann, machine_id=Machine.objects.get().pk),
     "a training": lambda ann: training_run_request(user=ann, machine="own", stages=[Stage("random", 1)]),
     "a schedule": lambda ann: schedule_create(

@@ -408,7 +408,7 @@ def test_job_from_before_a_clock_reset_gets_its_turn(kind: str) -> None:
     turns_since = claim_next([of_kind])
     assert turns_since is not None
     job = turns_since[1]
-    assert of_kind.claim(job.pk) is None, "somebody has it"
+    assert of_kind.claim(job.pk) is None, "another worker holds the lease"
     an_hour_on = timezone.now() + timedelta(hours=1)
     type(job)._default_manager.filter(pk=job.pk).update(lease_until=an_hour_on, knocked_at=an_hour_on)
     assert forgotten(of_kind) == [job.pk]

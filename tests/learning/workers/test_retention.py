@@ -161,7 +161,7 @@ def test_latest_matches_in_rooms_of_their_own_stay(settings: Any, has_account: b
 
 
 def test_a_crowded_site_deletes_matches_of_guests_sooner(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """New guests make room for others, whatever their machines have learnt, and accounts lose nothing."""
+    """New guests make room for others, even with trained machines, and accounts lose nothing."""
     settings.MATCHES_MOST = 100
     ann, personal_rooms = person(user("ann")), [personal_machine_play(person=guest(n), game=NC).room for n in (1, 2)]
     for number, personal_room in enumerate(personal_rooms, 1):
@@ -186,7 +186,7 @@ def test_latest_abandoned_matches_and_open_ones_stay(settings: Any, has_account:
     seated = [room(person=who) for _ in range(6)]
     rooms = [one.room for one in seated]
     run_retention()
-    assert set(Room.objects.all()) == set(rooms), "somebody may come back to them"
+    assert set(Room.objects.all()) == set(rooms), "their players may come back"
     age_rows(2)
     play(seated[0], who, "5")
     run_retention()
@@ -366,7 +366,7 @@ def test_a_large_machine_is_deleted_while_others_play(by_its_owner: bool) -> Non
     assert not Machine.objects.filter(pk=big.pk).exists()
     assert not Change.objects.exists()
     assert sum(deleted) > 1_000_000
-    assert max(deleted) <= ROWS_AT_ONCE, "a statement takes .1 s (docs/decisions/0096), whatever the machine has"
+    assert max(deleted) <= ROWS_AT_ONCE, "a statement takes 0.1 s for any machine (docs/decisions/0096)"
     assert len(played) > 10
 
 

@@ -276,7 +276,7 @@ def test_an_interrupted_pretraining_continues() -> None:
     assert learner.n_games == 0
     call_command("pretrain")
     learner.refresh_from_db()
-    assert learner.n_games == 0, "a machine without a run of its own is somebody's, and left alone"
+    assert learner.n_games == 0, "only a machine with its own run is trained"
     Machine.objects.all().delete()
     call_command("pretrain")
     run = TrainingRun.objects.get(machine__slug="menace-first")
