@@ -119,7 +119,7 @@ class Valuer(ABC, Generic[GameT, PositionT, MoveT]):
     """Features of the positions of one family of games, and a search with a value that is linear in these features.
 
     A valuer has no state. The weights of a set of ``n`` features are ``(n,) float64``. If each is rounded by
-    :func:`beadbox.kernels.exact_floats.grained`, scores are exact, and equal on every computer.
+    :func:`beadbox.kernels.exact_floats.rounded_weight`, scores are exact, and equal on every computer.
     """
 
     sets: Mapping[str, int]

@@ -11,11 +11,11 @@ from beadbox.kernels.jit import shared
 WIN = 1_000_000.0
 """A win with the ``k``-th action scores ``WIN - k``, and a loss its negative; sums of features are far smaller."""
 
-GRAIN = 2.0**-32
-MOST = 512.0
-"""A weight is a multiple of ``GRAIN``, from ``-MOST`` to ``MOST``."""
+WEIGHT_STEP = 2.0**-32
+MAX_WEIGHT = 512.0
+"""A weight is a multiple of ``WEIGHT_STEP``, from ``-MAX_WEIGHT`` to ``MAX_WEIGHT``."""
 
-FADING_BITS = 20
+SCALED_EXP_BITS = 20
 PROBABILITY_UNITS = (1 << 32) - 1
 
 
@@ -26,8 +26,11 @@ def squash(score: float) -> float:
 
 
 @shared
-def worth(score: float, discount: float) -> float:
-    """Return the value, from -1 to 1, of a search's score: of a sum, or ``discount ** (k - 1)`` of a win in ``k``."""
+def value_of_score(score: float, discount: float) -> float:
+    """Return the value, from -1 to 1, of a score that a search found.
+
+    A sum of features is squashed. A win with the ``k``-th action has the value ``discount ** (k - 1)``.
+    """
     if abs(score) < WIN / 2:
         return squash(score)
     value = 1.0
@@ -37,16 +40,16 @@ def worth(score: float, discount: float) -> float:
 
 
 @shared
-def grained(weight: float) -> float:
-    """Return the nearest weight that can be kept: a multiple of :data:`GRAIN` within ±:data:`MOST`."""
-    return min(max(floor(weight / GRAIN + 0.5) * GRAIN, -MOST), MOST)
+def rounded_weight(weight: float) -> float:
+    """Return the nearest weight that can be stored: a multiple of :data:`WEIGHT_STEP` within ±:data:`MAX_WEIGHT`."""
+    return min(max(floor(weight / WEIGHT_STEP + 0.5) * WEIGHT_STEP, -MAX_WEIGHT), MAX_WEIGHT)
 
 
 @shared
-def fading(x: float) -> int:
+def scaled_exp(x: float) -> int:
     """Return ``exp(x)`` for ``x <= 0``, times 2**20, as a whole number; accurate to a millionth.
 
-    Four terms of the series for ``x / 1024``, squared ten times.
+    It takes four terms of the series for ``x / 1024``, and squares their sum ten times.
     """
     if x < -32.0:
         return 0
@@ -54,4 +57,4 @@ def fading(x: float) -> int:
     power = 1.0 + part * (1.0 + part * (0.5 + part * (1.0 / 6.0 + part * (1.0 / 24.0))))
     for _ in range(10):
         power *= power
-    return floor(power * (1 << FADING_BITS))
+    return floor(power * (1 << SCALED_EXP_BITS))

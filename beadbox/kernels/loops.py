@@ -1,4 +1,4 @@
-"""Exact values over graphs with loops, in which a position can come again.
+"""Exact values over graphs with loops, in which a position can recur.
 
 The chances of a game's results are the absorption probabilities of a Markov chain. Strongly connected components are
 solved from the back, each by the elimination of Grassmann, Taksar and Heyman. It never subtracts, so a loop that is

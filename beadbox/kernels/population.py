@@ -34,7 +34,7 @@ class MeasureArrays(NamedTuple):
     endless: int
     """The terminal code of a game that stops."""
     loops: int
-    """1 if positions can come again, else 0."""
+    """1 if positions can recur, else 0."""
     endless_points: float
     """Points of the machine for a game that never ends."""
     worst: int

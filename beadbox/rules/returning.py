@@ -1,4 +1,4 @@
-"""Games in which positions can come again: two sides move stones on a board, and moves undo each other."""
+"""Games in which positions can recur: two sides move stones on a board, and moves undo each other."""
 
 from __future__ import annotations
 

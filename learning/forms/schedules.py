@@ -8,7 +8,7 @@ from django import forms
 
 from beadbox import field_text
 from learning.forms.base import SeedField
-from learning.services.schedules import MOST, PERIODS, Timing
+from learning.services.schedules import MAX_INTERVALS, PERIODS, Timing
 
 DAYS = (("1", "Mon"), ("2", "Tue"), ("3", "Wed"), ("4", "Thu"), ("5", "Fri"), ("6", "Sat"), ("0", "Sun"))
 
@@ -23,7 +23,7 @@ class TimingForm(forms.Form):
         initial="every",
     )
     every = forms.IntegerField(
-        label="Every", min_value=1, max_value=max(MOST.values()), required=False, initial=6, localize=False
+        label="Every", min_value=1, max_value=max(MAX_INTERVALS.values()), required=False, initial=6, localize=False
     )
     period = forms.ChoiceField(label="Unit", choices=[(p, p) for p in PERIODS], required=False, initial="hours")
     at = forms.TimeField(

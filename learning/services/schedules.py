@@ -44,7 +44,7 @@ from learning.storage.locks import machine_lock
 
 SCHEDULES_PER_ACCOUNT = 20
 PERIODS = ("minutes", "hours", "days")
-MOST = {"minutes": 7 * 24 * 60, "hours": 31 * 24, "days": 366}
+MAX_INTERVALS = {"minutes": 7 * 24 * 60, "hours": 31 * 24, "days": 366}
 """Maximum length of an interval in each period."""
 EARLY = timedelta(seconds=5)
 """Tolerance for early wake-ups: beat counts an interval from its last message, the schedule from its last run."""
@@ -293,8 +293,10 @@ def _set_timing(task: PeriodicTask, timing: Timing, usual: str = "UTC") -> None:
     assert timing.every is not None
     if timing.period not in PERIODS:
         raise ScheduleRefusedError(f"period: {field_text.one_of(PERIODS)}")
-    if not 1 <= timing.every <= MOST[timing.period]:
-        raise ScheduleRefusedError(f"every: {field_text.between(1, f'{MOST[timing.period]:,} {timing.period}')}")
+    if not 1 <= timing.every <= MAX_INTERVALS[timing.period]:
+        raise ScheduleRefusedError(
+            f"every: {field_text.between(1, f'{MAX_INTERVALS[timing.period]:,} {timing.period}')}"
+        )
     # Locked, so that retention does not delete a row that was unused until now.
     interval = IntervalSchedule.objects.select_for_update().filter(every=timing.every, period=timing.period).first()
     task.interval = interval or IntervalSchedule.objects.create(every=timing.every, period=timing.period)

@@ -10,7 +10,7 @@ from beadbox.engines.romgon.answers import board_array, move_read, option_flags
 from beadbox.engines.romgon.value_games import TERMINATIONS, Start, played
 from beadbox.engines.romgon.value_minimax import ReadableValuer
 from beadbox.engines.romgon.valuer import RomgonValuer
-from beadbox.kernels.exact_floats import GRAIN, squash, worth
+from beadbox.kernels.exact_floats import WEIGHT_STEP, squash, value_of_score
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.rule import RuleError
 from beadbox.learners.value_learner.learner import Turn, ValueLearner, WeightsError, weights_none, weights_read
@@ -91,10 +91,10 @@ class TestRule:
 
 class TestWeights:
     def test_stored_weights_are_read(self) -> None:
-        numbers = [0, 0.5, -GRAIN, *[0.0] * 762]
+        numbers = [0, 0.5, -WEIGHT_STEP, *[0.0] * 762]
         assert weights_read(romgon("romgon"), RULE, numbers).tolist() == numbers
 
-    @pytest.mark.parametrize("wrong", [float("nan"), float("inf"), 513.0, 0.1, "1", True, None, GRAIN / 2])
+    @pytest.mark.parametrize("wrong", [float("nan"), float("inf"), 513.0, 0.1, "1", True, None, WEIGHT_STEP / 2])
     def test_invalid_weights_are_refused(self, wrong: object) -> None:
         with pytest.raises(WeightsError, match="Weight 2 is"):
             weights_read(romgon("romgon"), RULE, [0.0, 0.0, wrong, *[0.0] * 762])
@@ -144,7 +144,7 @@ class TestLesson:
         one, start = learner(), romgon("romgon").initial_position()
         found = one.valuer.look(one.game, start, one.training_player)
         best, other = found.moves[found.best], found.moves[-1]
-        assert one.turn(start, best) == Turn(start, worth(found.score, 0.99), followed=True)
+        assert one.turn(start, best) == Turn(start, value_of_score(found.score, 0.99), followed=True)
         assert one.turn(start, other).followed is False
         assert one.choose(start) == best
 

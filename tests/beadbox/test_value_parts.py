@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from beadbox.engines.position_values import PartGroup
 from beadbox.engines.romgon.features import FEATURE_SETS, square_of
 from beadbox.engines.romgon.parts import sheet
-from beadbox.kernels.exact_floats import WIN, grained
+from beadbox.kernels.exact_floats import WIN, rounded_weight
 from beadbox.learners.value_learner.learner import ValueLearner
 from beadbox.learners.value_learner.rule import ValueRule
 from beadbox.rules.outcome import Side
@@ -45,7 +45,7 @@ def game(*, flips: bool) -> Romgon:
 def some_weights(n_weights: int) -> NDArray[np.float64]:
     """Distinct weights, so that no two features are confused."""
     rng = random.Random(n_weights)
-    return np.array([grained(rng.gauss(0, 0.3)) for _ in range(n_weights)])
+    return np.array([rounded_weight(rng.gauss(0, 0.3)) for _ in range(n_weights)])
 
 
 def learner(feature_set: str = "full-1", *, flips: bool = True) -> ValueLearner:

@@ -16,7 +16,16 @@ from beadbox.engines.romgon.features import FEATURE_SETS
 from beadbox.engines.romgon.value_minimax import ReadableValuer
 from beadbox.engines.romgon.value_search import best, scratch_made
 from beadbox.engines.romgon.valuer import RomgonValuer
-from beadbox.kernels.exact_floats import FADING_BITS, GRAIN, MOST, WIN, fading, grained, squash, worth
+from beadbox.kernels.exact_floats import (
+    MAX_WEIGHT,
+    SCALED_EXP_BITS,
+    WEIGHT_STEP,
+    WIN,
+    rounded_weight,
+    scaled_exp,
+    squash,
+    value_of_score,
+)
 from beadbox.kernels.jit import kernel
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
@@ -40,7 +49,7 @@ def romgon(slug: str) -> Romgon:
 
 def random_weights(seed: int, feature_set: str = "full-1") -> np.ndarray:
     rng = random.Random(seed)
-    return np.array([grained(rng.gauss(0, 0.3)) for _ in range(FEATURE_SETS[feature_set])])
+    return np.array([rounded_weight(rng.gauss(0, 0.3)) for _ in range(FEATURE_SETS[feature_set])])
 
 
 @kernel
@@ -186,16 +195,16 @@ def test_position_after_a_move_has_the_features_of_its_mover() -> None:
 
 def test_a_score_becomes_a_value() -> None:
     assert [squash(0.0), squash(0.75), squash(-0.75)] == [0, 0.6, -0.6]
-    assert worth(0.75, 0.5) == 0.6
-    assert [worth(WIN - k, 0.5) for k in (1, 2, 3)] == [1, 0.5, 0.25]
-    assert worth(2 - WIN, 0.5) == -0.5
+    assert value_of_score(0.75, 0.5) == 0.6
+    assert [value_of_score(WIN - k, 0.5) for k in (1, 2, 3)] == [1, 0.5, 0.25]
+    assert value_of_score(2 - WIN, 0.5) == -0.5
 
 
 def test_weights_keep_a_grain_and_a_bound_so_that_sums_are_exact() -> None:
-    assert grained(0.1) == round(0.1 / GRAIN) * GRAIN != 0.1
-    assert [grained(x) for x in (1e9, -1e9, 0.25)] == [MOST, -MOST, 0.25]
+    assert rounded_weight(0.1) == round(0.1 / WEIGHT_STEP) * WEIGHT_STEP != 0.1
+    assert [rounded_weight(x) for x in (1e9, -1e9, 0.25)] == [MAX_WEIGHT, -MAX_WEIGHT, 0.25]
 
 
 def test_fading_is_the_exponential() -> None:
     for x in (0.0, -0.1, -1.0, -3.7, -9.0, -33.0):
-        assert fading(x) == pytest.approx(math.exp(x) * (1 << FADING_BITS), abs=2)
+        assert scaled_exp(x) == pytest.approx(math.exp(x) * (1 << SCALED_EXP_BITS), abs=2)

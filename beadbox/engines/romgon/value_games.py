@@ -16,7 +16,7 @@ from beadbox.engines.romgon.accumulator import score, spread
 from beadbox.engines.romgon.boards import RHOMBI, do, generate_legal, has_legal, in_check, load, undo, wins
 from beadbox.engines.romgon.search import place_key
 from beadbox.engines.romgon.value_search import Scratch, look, scratch_made
-from beadbox.kernels.exact_floats import PROBABILITY_UNITS, fading, grained, squash, worth
+from beadbox.kernels.exact_floats import PROBABILITY_UNITS, rounded_weight, scaled_exp, squash, value_of_score
 from beadbox.kernels.jit import inlined
 from beadbox.kernels.random_source import below, next_word
 from beadbox.rules.outcome import MOVE_LIMIT
@@ -63,7 +63,7 @@ class Record(NamedTuple):
     """``(202,)``: the action on each board."""
     kinds: NDArray[np.int64]
     """``(202,)``: type of the piece of each quiet move, or 0 for other actions."""
-    worths: NDArray[np.float64]
+    search_values: NDArray[np.float64]
     """``(202,)``: value of each board for the side to move, by the search."""
     followed: NDArray[np.bool_]
     """``(202,)``: whether the best action of the search was made."""
@@ -180,7 +180,7 @@ def charge(scratch: Scratch, record: Record, n: int, n_legal: int, shuttle: bool
             is_same = record.boards[earlier, other & 63] & TYPE_BITS == kind and (other ^ action) >> 6 & 63 == 0
             if is_same and _is_flip(other) == _is_flip(action):
                 n_times += 1
-        scratch.cost[index] = grained(restlessness) * n_times
+        scratch.cost[index] = rounded_weight(restlessness) * n_times
 
 
 @inlined
@@ -208,10 +208,10 @@ def _chosen(scratch: Scratch, n_legal: int, best: int, lessons: Lessons, words: 
     greatest = np.max(scratch.near[:n_legal])
     total = 0
     for index in range(n_legal):
-        total += fading((scratch.near[index] - greatest) / lessons.temperature)
+        total += scaled_exp((scratch.near[index] - greatest) / lessons.temperature)
     left = drawn(words, total)
     for index in range(n_legal):
-        left -= fading((scratch.near[index] - greatest) / lessons.temperature)
+        left -= scaled_exp((scratch.near[index] - greatest) / lessons.temperature)
         if left < 0:
             return index
     return best
@@ -267,7 +267,7 @@ def play(
         else:
             bar(scratch, record, n, n_legal, side, start.shuttle)
             best = look(scratch, n_legal, side, options, lessons.search_depth, False, weights)
-            record.worths[n] = worth(scratch.deep[best], lessons.discount)
+            record.search_values[n] = value_of_score(scratch.deep[best], lessons.discount)
             index = _chosen(scratch, n_legal, best, lessons, words)
             record.followed[n] = index == best
         ending = act(scratch, record, n, side, scratch.actions[0, index], start)
@@ -296,10 +296,10 @@ def learn(
     ahead = 0.0 if won_by == _NOBODY else 1.0 if won_by == last else -1.0
     first = max(n_opening - 1, 0)
     for ply in range(n - 2, first - 1, -1):
-        next_worth = record.worths[ply + 1]
+        next_value = record.search_values[ply + 1]
         if record.followed[ply + 1] or not lessons.trace_cut:
-            next_worth = (1.0 - lessons.trace) * next_worth + lessons.trace * ahead
-        ahead = -lessons.discount * next_worth
+            next_value = (1.0 - lessons.trace) * next_value + lessons.trace * ahead
+        ahead = -lessons.discount * next_value
         targets[ply] = ahead
     for ply in range(first, n - 1):
         me = side if ply % 2 == 0 else 1 - side
@@ -312,7 +312,7 @@ def learn(
         step = rate / norm * (targets[ply] - value)
         for index in range(len(phi)):
             if phi[index] != 0.0:
-                weights[index] = grained(weights[index] + step * phi[index])
+                weights[index] = rounded_weight(weights[index] + step * phi[index])
 
 
 @kernel
@@ -343,7 +343,7 @@ def train(
         if lessons.average_games > 0.0:
             share = 1.0 / min(number + 1.0, lessons.average_games)
             for index in range(len(weights)):
-                average[index] = grained(average[index] + share * (weights[index] - average[index]))
+                average[index] = rounded_weight(average[index] + share * (weights[index] - average[index]))
     return tally
 
 

@@ -11,7 +11,7 @@ from beadbox.engines.position_values import Learnt, Look, PartGroup, Valuer, Wei
 from beadbox.engines.romgon.features import FEATURE_SETS, feature_text, features, refusal
 from beadbox.engines.romgon.minimax import is_won_by
 from beadbox.engines.romgon.parts import parts, sheet
-from beadbox.kernels.exact_floats import WIN, grained
+from beadbox.kernels.exact_floats import WIN, rounded_weight
 from beadbox.rules.outcome import Side
 from beadbox.rules.romgon.moves import Move, Options, after, legal_moves
 from beadbox.rules.romgon.pieces import Board, kind_of
@@ -55,7 +55,7 @@ class ReadableValuer(Valuer[Romgon, Position, Move]):
             if barred[index]:
                 near[index] = deep[index] = 1 - WIN
             elif abs(deep[index]) < WIN / 2:
-                deep[index] -= grained(player.restlessness) * n_visits(position, move)
+                deep[index] -= rounded_weight(player.restlessness) * n_visits(position, move)
         return Look(moves, tuple(near), tuple(deep), max(range(len(moves)), key=deep.__getitem__), player.depth)
 
 

@@ -18,7 +18,7 @@ from beadbox.engines.romgon.value_contests import Contestant, contest
 from beadbox.engines.romgon.value_games import TERMINATIONS, Start, train
 from beadbox.engines.romgon.value_minimax import ReadableValuer, loses_by_history, n_visits
 from beadbox.engines.romgon.value_search import HistoryArrays, looked
-from beadbox.kernels.exact_floats import grained
+from beadbox.kernels.exact_floats import rounded_weight
 from beadbox.kernels.random_source import RandomSource
 from beadbox.rules.outcome import Outcome, Side
 from beadbox.rules.romgon.moves import Move, legal_moves
@@ -49,7 +49,7 @@ class RomgonValuer(ReadableValuer, FastValuer[Romgon, Position, Move]):
         barred = np.array([loses_by_history(game, position, move) for move in moves], np.bool_)
         cost = np.zeros(len(moves))
         if player.restlessness:
-            cost[:] = [grained(player.restlessness) * n_visits(position, move) for move in moves]
+            cost[:] = [rounded_weight(player.restlessness) * n_visits(position, move) for move in moves]
         past = HistoryArrays(barred, cost)
         board, side, flags = board_array(position.board), int(position.side), option_flags(game.options)
         stop = np.zeros(1, np.uint8)

@@ -19,7 +19,14 @@ from numpy.typing import NDArray
 from beadbox import field_text
 from beadbox.engines.position_values import Learnt, Look, PartGroup, Valuer
 from beadbox.engines.registry import engine_of
-from beadbox.kernels.exact_floats import MOST, PROBABILITY_UNITS, fading, grained, squash, worth
+from beadbox.kernels.exact_floats import (
+    MAX_WEIGHT,
+    PROBABILITY_UNITS,
+    rounded_weight,
+    scaled_exp,
+    squash,
+    value_of_score,
+)
 from beadbox.learners.value_learner.rule import ValueRule
 from beadbox.rules.chance import Random
 from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
@@ -29,7 +36,7 @@ WHOLE_DEPTH = 2
 """Greatest depth at which every move is searched in full, not the best alone; it takes less than half a millisecond."""
 
 Weights = NDArray[np.float64]
-"""``(n_features,)``, each rounded by ``exact_floats.grained``."""
+"""``(n_features,)``, each rounded by ``exact_floats.rounded_weight``."""
 
 
 class WeightsError(ValueError):
@@ -97,9 +104,9 @@ def weights_read(game: AnyGame, rule: ValueRule, numbers: Sequence[object]) -> W
     if len(numbers) != n_features:
         raise WeightsError(f"Please give {n_features} weights, not {len(numbers)}.")
     for index, number in enumerate(numbers):
-        if isinstance(number, bool) or not isinstance(number, int | float) or not abs(number) <= MOST:
+        if isinstance(number, bool) or not isinstance(number, int | float) or not abs(number) <= MAX_WEIGHT:
             raise WeightsError(f"Weight {index} is {ascii(number)[:40]}. Please give a number from -512 to 512.")
-        if grained(number) != number:
+        if rounded_weight(number) != number:
             raise WeightsError(f"Weight {index} is {number}, which is not a multiple of 2**-32.")
     return np.array(numbers, np.float64)
 
@@ -196,13 +203,13 @@ class ValueLearner:
             index = rng.below(len(found.moves))
         elif ticket < (rule.random_share + rule.soft_share) * PROBABILITY_UNITS:
             index = _drawn(found.near, rule.temperature, rng)
-        turn = Turn(position, worth(found.score, rule.value_discount), index == found.best)
+        turn = Turn(position, value_of_score(found.score, rule.value_discount), index == found.best)
         return turn, found.moves[index]
 
     def turn(self, position: AnyPosition, move: AnyMove) -> Turn:
         """Return the turn to learn from for a move made by either player."""
         found = self.valuer.look(self.game, position, self.training_player)
-        return Turn(position, worth(found.score, self.rule.value_discount), found.moves[found.best] == move)
+        return Turn(position, value_of_score(found.score, self.rule.value_discount), found.moves[found.best] == move)
 
     def game_learnt(self, rng: Random, start: AnyPosition | None = None) -> Outcome:
         """Play one game against itself and learn from it; it begins at ``start`` or the initial position."""
@@ -237,13 +244,13 @@ class ValueLearner:
             value = self.value(turn.position)
             step = rate / sum(amount * amount for amount in seen.values()) * (target - value)
             for index, amount in seen.items():
-                self.weights[index] = grained(float(self.weights[index]) + step * amount)
+                self.weights[index] = rounded_weight(float(self.weights[index]) + step * amount)
             steps.append(WeightStep(turn.position, value, target))
         self.n_learnt += 1
         if self.rule.average_games:
             share = 1.0 / min(float(self.n_learnt), self.rule.average_games)
             for index, mean in enumerate(self.average.tolist()):
-                self.average[index] = grained(mean + share * (float(self.weights[index]) - mean))
+                self.average[index] = rounded_weight(mean + share * (float(self.weights[index]) - mean))
         return steps
 
     def _targets(self, turns: Sequence[Turn], outcome: Outcome, n_opening: int) -> list[tuple[Turn, float]]:
@@ -267,7 +274,7 @@ class ValueLearner:
 
 def _drawn(scores: Sequence[float], temperature: float, rng: Random) -> int:
     """Draw an index with probability proportional to ``exp(score / temperature)``."""
-    shares = [fading((score - max(scores)) / temperature) for score in scores]
+    shares = [scaled_exp((score - max(scores)) / temperature) for score in scores]
     left = rng.below(sum(shares))
     for index, share in enumerate(shares):
         left -= share

@@ -41,7 +41,7 @@ TAKING: dict[int, tuple[str, ...]] = {3: ("o-o", "o--", "-OO"), 4: ("o-o", "---"
 CROSSING: dict[int, tuple[str, ...]] = {3: ("oO-", "--o", "-OO"), 4: ("oO-", "---", "--o", "-OO")}
 """Example for the guide: files a to c after a white pawn has reached the far row, by the number of rows."""
 
-LEAST, MOST = (3, 3), (5, 4)
+MIN_SIZE, MAX_SIZE = (3, 3), (5, 4)
 """The smallest and the largest board, each as columns and rows."""
 LARGEST_LISTED = 16
 """Squares of the largest board with enumerated positions: 4 × 4 has 20,286 positions, 5 × 4 many times more."""
@@ -93,21 +93,21 @@ class Hexapawn(Game[Position, Move]):
     """The rules of hexapawn on a board of this size.
 
     Raises:
-        InvalidSizeError: the size is outside ``LEAST`` to ``MOST``.
+        InvalidSizeError: the size is outside ``MIN_SIZE`` to ``MAX_SIZE``.
     """
 
     summary = "Reach the far side with a pawn, or leave your opponent unable to move."
     has_draws = False
 
     def __init__(self, columns: int, rows: int) -> None:
-        if not (LEAST[0] <= columns <= MOST[0] and LEAST[1] <= rows <= MOST[1]):
+        if not (MIN_SIZE[0] <= columns <= MAX_SIZE[0] and MIN_SIZE[1] <= rows <= MAX_SIZE[1]):
             raise InvalidSizeError(
                 f"hexapawn has no board of {columns} columns and {rows} rows; "
-                f"{LEAST[0]} to {MOST[0]} columns and {LEAST[1]} to {MOST[1]} rows can be played"
+                f"{MIN_SIZE[0]} to {MAX_SIZE[0]} columns and {MIN_SIZE[1]} to {MAX_SIZE[1]} rows can be played"
             )
         self.columns = columns
         self.rows = rows
-        usual = (columns, rows) == LEAST
+        usual = (columns, rows) == MIN_SIZE
         self.slug: str = "hexapawn" if usual else f"hexapawn-{columns}x{rows}"
         self.name: str = "Hexapawn" if usual else f"Hexapawn {columns} × {rows}"
         self.choice: str = f"{columns} × {rows}"

@@ -85,7 +85,7 @@ class NimLook(StonesLook):
 
 
 class Nim(ReturningGame):
-    """The rules of Nim with three heaps of three; no position of it comes again."""
+    """The rules of Nim with three heaps of three; no position recurs."""
 
     slug = "nim-3-3-3"
     name = "Nim 3-3-3"

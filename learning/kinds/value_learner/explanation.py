@@ -6,7 +6,7 @@ from typing import Any
 
 from django.conf import settings
 
-from beadbox.kernels.exact_floats import WIN, squash, worth
+from beadbox.kernels.exact_floats import WIN, squash, value_of_score
 from beadbox.learners.value_learner.learner import Thought, ValueLearner
 from beadbox.rules.errors import InvalidPositionError
 from beadbox.rules.game import AnyPosition
@@ -55,7 +55,7 @@ def thought(
     the move was drawn at random.
     """
     game = machine.game
-    moves = worths(machine, position, scores)
+    moves = move_values(machine, position, scores)
     played_move = next(move for move in moves if move["chosen"])
     subject = f"{row.name} played {played_move['name']} for it" if row.is_human else f"It played {played_move['name']}"
     shown_moves = moves[:SHOWN] if played_move in moves[:SHOWN] else [*moves[: SHOWN - 1], played_move]
@@ -72,7 +72,7 @@ def thought(
     }
 
 
-def worths(machine: ValueLearner, position: AnyPosition, scores: Thought) -> list[MoveWorth]:
+def move_values(machine: ValueLearner, position: AnyPosition, scores: Thought) -> list[MoveWorth]:
     """Return every legal move with its value, best first.
 
     Moves are sorted by their search results; if some are missing, by the values of the boards after the moves.
@@ -84,8 +84,8 @@ def worths(machine: ValueLearner, position: AnyPosition, scores: Thought) -> lis
             "move": game.format_move(moves[index]),
             "name": game.look.tell_move(position, moves[index]),
             "path": game.look.path_ids(moves[index]),
-            "board": worth(scores.near[index], discount),
-            "found": None if (deep := scores.deep[index]) is None else worth(deep, discount),
+            "board": value_of_score(scores.near[index], discount),
+            "found": None if (deep := scores.deep[index]) is None else value_of_score(deep, discount),
             "chosen": index == scores.chosen,
         }
         for index in sorted(range(len(moves)), key=lambda index: -(sort_scores[index] or 0.0))
@@ -115,7 +115,7 @@ def position_view(machine: ValueLearner, text: str) -> dict[str, object]:
                 "best": move["chosen"],
                 "next": game.encode(game.apply(position, game.parse_move(move["move"]))),
             }
-            for move in worths(machine, position, scores)
+            for move in move_values(machine, position, scores)
         ]
     return {
         "position": text,
@@ -142,7 +142,7 @@ def _result_words(score: float | None, depth: int, discount: float) -> str:
     if score is None:
         return f"It looked {ahead} ahead."
     if abs(score) < WIN / 2:
-        return f"Looking {ahead} ahead, it found {signed(worth(score, discount))}."
+        return f"Looking {ahead} ahead, it found {signed(value_of_score(score, discount))}."
     n_moves = round(WIN - abs(score))
     if score < 0:
         return "It saw nothing but a loss." if n_moves > 1 else "It loses with that."

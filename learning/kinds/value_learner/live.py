@@ -9,7 +9,7 @@ from typing import Self, cast
 import numpy as np
 from django.conf import settings
 
-from beadbox.kernels.exact_floats import worth
+from beadbox.kernels.exact_floats import value_of_score
 from beadbox.learners.choice import Candidate, Chosen
 from beadbox.learners.memory import TouchedBox
 from beadbox.learners.value_learner.learner import Thought as Scores
@@ -34,7 +34,7 @@ from learning.models import LessonKind, Machine, Thought, Weights
 from learning.selectors.matches import lesson_summary, nothing_learnt
 from learning.storage.lessons import Cause
 
-MOST = 12
+MAX_WEIGHTS_SHOWN = 12
 """Maximum number of weights shown among a match's changes, largest changes first."""
 
 
@@ -75,7 +75,7 @@ class FrozenLearner:
         result = self.machine.look(position, whole=True, time_limit_s=settings.AI_QUICK_TIME_BUDGET_S)
         discount = self.machine.rule.value_discount
         candidates = tuple(
-            Candidate(move, "", worth(score, discount), 0.0)
+            Candidate(move, "", value_of_score(score, discount), 0.0)
             for move, score in zip(result.moves, result.deep, strict=True)
         )
         return Chosen(candidates, result.best, explored=False, depth=result.depth)
@@ -240,7 +240,7 @@ def _weights_learnt(machine: Machine, role: str, row: Weights) -> WeightsLearnt:
     """Return the changes of a lesson; ``row`` holds the machine's weights after it."""
     before, after = weights_around(row)
     change, name_of = np.abs(after - before), valuer_of(machine.game_rules).describe_feature
-    largest = [int(index) for index in np.argsort(-change, kind="stable")[:MOST] if change[index]]
+    largest = [int(index) for index in np.argsort(-change, kind="stable")[:MAX_WEIGHTS_SHOWN] if change[index]]
     assert row.lesson is not None, "it has taught"
     return {
         "role": role,

@@ -26,7 +26,7 @@ from learning.models import LessonKind, Machine, Weights
 from learning.selectors.machines import history_compacted_text
 from learning.selectors.strength import Strength
 
-MOST = 12
+MAX_WEIGHTS_SHOWN = 12
 """Maximum number of weights that are named first, largest first."""
 STEPS = 5
 """Shades of each colour (``static/css/heat.css``)."""
@@ -115,7 +115,7 @@ def laid_out(learner: ValueLearner, numbers: Numbers) -> dict[str, object]:
     """Return the context of ``learning/_weights.html`` for weights of a machine, or for changes of its weights."""
     sheet, name_of = learner.valuer.sheet(learner.game, learner.rule.features), learner.valuer.describe_feature
     weights = numbers.tolist()
-    order = sorted(range(len(weights)), key=lambda index: -abs(weights[index]))[:MOST]
+    order = sorted(range(len(weights)), key=lambda index: -abs(weights[index]))[:MAX_WEIGHTS_SHOWN]
     return {
         "most": [{"name": name_of(index), "weight": weights[index]} for index in order if weights[index]],
         "maps": _maps(sheet, numbers),
