@@ -17,7 +17,7 @@ public at that moment, but no list shows it. Staff status alone only opens the a
 permission.
 
 A hidden machine is refused with the same 404 as a machine that does not exist. :func:`may_see` decides for a machine in
-memory; :func:`unseen` is the same rule as a database filter.
+memory; :func:`hidden_from` is the same rule as a database filter.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from learning.exceptions import MachineNotFoundError, NotYourMachineError, RunNo
 from learning.models import AccessList, Machine, MachineSeat, TrainingRun, link_mark, pupil_mark
 from learning.storage.locks import machine_held
 
-To = Literal["see", "copy", "play", "export", "train", "edit", "delete", "share"]
+MachineUse = Literal["see", "copy", "play", "export", "train", "edit", "delete", "share"]
 """The uses of a machine for which access is checked."""
 
 SEE_MACHINES = ("view_machine", "change_machine")
@@ -71,7 +71,7 @@ def machine_find(ref: str, *, hold: bool = False) -> Machine:
 
 
 def machine_for(
-    user: AnyUser | None, ref: str | int, *, to: To = "see", hold: bool = False, known: Machine | None = None
+    user: AnyUser | None, ref: str | int, *, to: MachineUse = "see", hold: bool = False, known: Machine | None = None
 ) -> Machine:
     """Return the machine with this id or slug, if the user has access to it for the use ``to``.
 
@@ -116,7 +116,7 @@ def _machine_missing(viewer: Principal, ref: str) -> MachineNotFoundError:
     )
 
 
-def machine_require(user: AnyUser | None, machine: Machine, *, to: To = "see") -> None:
+def machine_require(user: AnyUser | None, machine: Machine, *, to: MachineUse = "see") -> None:
     """Raise an error unless the user has access to the machine for the use ``to``.
 
     Raises:
@@ -139,7 +139,7 @@ def machine_require(user: AnyUser | None, machine: Machine, *, to: To = "see") -
         raise NotYourMachineError(f"{machine.name} is not yours. You may look at it, play it and copy it.")
 
 
-def may_use(user: AnyUser | None, machine: Machine, *, to: To) -> bool:
+def may_use(user: AnyUser | None, machine: Machine, *, to: MachineUse) -> bool:
     """Whether the user has access to the machine for the use ``to``."""
     try:
         machine_require(user, machine, to=to)
@@ -159,7 +159,7 @@ def may_see(viewer: Principal, audience: AccessList) -> bool:
     return any(link_mark(link_id) in audience for link_id in viewer.links)
 
 
-def unseen(viewer: Principal, path: str = "") -> Q:
+def hidden_from(viewer: Principal, path: str = "") -> Q:
     """Return a filter for machines that the viewer may not see; ``path`` leads to the machine, as ``machine__``.
 
     The filter is the opposite of :func:`may_see`, but ignores links, because lists show no machines opened by a link.
@@ -183,7 +183,7 @@ def is_lent(user: AnyUser | None, machine: Machine) -> bool:
 
 
 def owned_by(viewer: Principal, path: str = "") -> Q | None:
-    """Return a filter for machines that belong to the viewer; ``path`` as for :func:`unseen`.
+    """Return a filter for machines that belong to the viewer; ``path`` as for :func:`hidden_from`.
 
     Returns ``None`` for a viewer without an account and a guest number, who cannot own machines.
     """
@@ -222,13 +222,13 @@ def cause_hidden(viewer: Principal, lesson: str = "") -> Any:
     """
     if viewer.sees_all:
         return Value(False)
-    hidden = unseen(viewer, "machine__")
+    hidden = hidden_from(viewer, "machine__")
     seats = MachineSeat.objects.filter(hidden, seat__match=OuterRef(f"{lesson}match"))
     runs = TrainingRun.objects.filter(hidden, pk=OuterRef(f"{lesson}run"))
     return ExpressionWrapper(Q(Exists(seats)) | Q(Exists(runs)), output_field=BooleanField())
 
 
-def run_for(user: AnyUser | None, run_id: int, *, to: To = "see") -> TrainingRun:
+def run_for(user: AnyUser | None, run_id: int, *, to: MachineUse = "see") -> TrainingRun:
     """Return the training run, with machine and stages loaded, if the user may use its machine in the way ``to``.
 
     Raises:

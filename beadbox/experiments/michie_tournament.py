@@ -132,7 +132,7 @@ class MichieTournament(Experiment[Sequence[object]]):
         game, rngs = game_get(self.game), sources(seed, first, settings["tournaments"])
         opponent = TEACHERS[teacher][1]
         if not isinstance(opponent, UniformOpponent):
-            return [_hold_as_it_lies(game, opponent, settings["games"], rngs[0])]
+            return [_tournament_on_real_boards(game, opponent, settings["games"], rngs[0])]
         learners = population_fresh(game, Side.FIRST, MENACE, rngs)
         return _hold(learners, opponent, settings["games"])
 
@@ -149,8 +149,8 @@ def _hold(learners: Population, teacher: Opponent, n_games: int) -> Sequence[Seq
     return list(zip(drawn.tolist(), opening.tolist(), strict=True))
 
 
-def _hold_as_it_lies(game: AnyGame, teacher: Opponent, n_games: int, rng: RandomSource) -> Sequence[object]:
-    """Let a new machine play a tournament on boards that are never turned; return a row for :meth:`Tournaments.of`."""
+def _tournament_on_real_boards(game: AnyGame, teacher: Opponent, n_games: int, rng: RandomSource) -> Sequence[object]:
+    """Let a new machine play a tournament on boards that are never rotated; return a row for :meth:`Tournaments.of`."""
     machine = BoxMachine(game, Side.FIRST, PRESETS[MENACE].rule)
     first_box = machine.open_box(game.initial_position())
     drawn, opening = list[int](), [list(first_box)]

@@ -1,4 +1,4 @@
-"""The canonical graph of a game as kernels take it."""
+"""The canonical graph of a game, as arrays for kernels."""
 
 from typing import NamedTuple
 

@@ -15,8 +15,8 @@ from beadbox.rules.outcome import Side
 
 Int32s = NDArray[np.int32]
 
-TABLES_KEPT = 256
-"""Tables in each cache. Users can create any number of rules, so the least recently used tables are dropped."""
+MAX_CACHED_TABLES = 256
+"""Maximum number of tables in each cache. Users can create any number of rules, so unused tables are dropped."""
 
 FIRST_WINS, SECOND_WINS, DRAWN = -1, -2, -3
 """Terminal codes of the graph, in place of a node id."""
@@ -52,7 +52,7 @@ class Graph:
 
     @cached_property
     def arrays(self) -> GraphArrays:
-        """The graph as kernels take it."""
+        """The graph as arrays for kernels."""
         side = np.array([self.game.side_to_move(position) for position in self.positions], np.int8)
         return GraphArrays(self.indptr, self.successor, side)
 
@@ -82,7 +82,7 @@ class Graph:
         return np.repeat(self.side, np.diff(self.indptr))
 
 
-@lru_cache(maxsize=TABLES_KEPT)
+@lru_cache(maxsize=MAX_CACHED_TABLES)
 def graph_compile(game: AnyGame, *, reduced: bool) -> Graph:
     """Compile the graph of a game by breadth-first search from the start; results are cached.
 
@@ -95,7 +95,7 @@ def graph_compile(game: AnyGame, *, reduced: bool) -> Graph:
             f"{game.name} {game.why_unlisted}, so there is no list of them. Its boxes open only when they are met, "
             "its strength is measured in games, and no player is perfect."
         )
-    canonicalise = game.canonical if reduced else as_it_lies
+    canonicalise = game.canonical if reduced else unchanged
     start = canonicalise(game.initial_position())
     replies: dict[AnyPosition, list[AnyPosition]] = {}
     frontier = [start]
@@ -118,8 +118,8 @@ def graph_compile(game: AnyGame, *, reduced: bool) -> Graph:
     return Graph(game, reduced, tuple(order), np.array(indptr, np.int32), np.array(successor, np.int32))
 
 
-def as_it_lies(position: AnyPosition) -> AnyPosition:
-    """Return the position itself, in place of the canonical one."""
+def unchanged(position: AnyPosition) -> AnyPosition:
+    """Return the position itself, where other callers use the canonical position."""
     return position
 
 

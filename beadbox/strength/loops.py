@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from beadbox.kernels.graph_arrays import GraphArrays
 from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
-from beadbox.strength.graph import DRAWN, FIRST_WINS, SECOND_WINS, TABLES_KEPT, Graph, graph_compile
+from beadbox.strength.graph import DRAWN, FIRST_WINS, MAX_CACHED_TABLES, SECOND_WINS, Graph, graph_compile
 
 Floats = NDArray[np.float64]
 ENDLESS = -4
@@ -86,7 +86,7 @@ def solve(graph: GraphArrays, endless_winner: Side | None = None) -> Solution:
     return Solution(result, plies)
 
 
-@lru_cache(maxsize=TABLES_KEPT)
+@lru_cache(maxsize=MAX_CACHED_TABLES)
 def solution_of(game: AnyGame) -> tuple[Graph, Solution]:
     """Return the reduced graph of a listable game and the solution of its nodes; results are cached.
 

@@ -42,8 +42,8 @@ CODE_TAKEN = "EXISTS (SELECT FROM games_room WHERE code = %s)"
 
 def _has_no_hidden_machine(viewer: Principal) -> Combinable:
     """A condition that a match has no machine hidden from the viewer. Lists leave other matches out."""
-    unseen = {hidden for player in PLAYERS.values() if (hidden := player.unseen(viewer)) is not None}
-    return ~Exists(Seat.objects.filter(reduce(or_, unseen, Q(pk__in=[])), match=OuterRef("pk")))
+    hidden_filters = {hidden for player in PLAYERS.values() if (hidden := player.hidden_from(viewer)) is not None}
+    return ~Exists(Seat.objects.filter(reduce(or_, hidden_filters, Q(pk__in=[])), match=OuterRef("pk")))
 
 
 def _open_matches(status: MatchStatus, within: timedelta, viewer: Principal) -> QuerySet[Match]:

@@ -227,7 +227,7 @@ class Automaton(ABC):
         """Whether the viewer belongs to an audience (``SeatPlayer.audience``). Does not query the database."""
         return audience is None
 
-    def unseen(self, viewer: Principal) -> Q | None:
+    def hidden_from(self, viewer: Principal) -> Q | None:
         """Return a condition for seats with a machine hidden from the viewer; ``None`` if this player hides none."""
         return None
 

@@ -16,15 +16,15 @@ from games.accounts.principal import AnyUser, Principal, Visitor
 from games.exceptions import MalformedError
 from games.live.players import MACHINE, Automaton, Choice, LiveMatch, LiveSeat, Offer, SeatPlayer, Statement
 from learning.access import (
-    To,
+    MachineUse,
     can_edit,
+    hidden_from,
     is_lent,
     machine_find,
     machine_for,
     machine_require,
     may_see,
     row_id,
-    unseen,
 )
 from learning.exceptions import ClassPausedError, MachineNotFoundError, MachineWrongSideError
 from learning.kinds.insights import insight_redacted
@@ -119,7 +119,7 @@ class MachinePlayer(Automaton):
         room = live.room
         if not ref:
             raise MalformedError("machine: say which machine, by its id or its name in the address.")
-        to: To = "copy" if room.fresh else "train" if seat.row.is_human else "play"
+        to: MachineUse = "copy" if room.fresh else "train" if seat.row.is_human else "play"
         machine = machine_for(_requester(live), ref, to=to, hold=hold, known=_machine_seated_before(live, ref))
         if machine.room_id not in (None, room.pk):
             raise MachineNotFoundError(f"{machine.name} plays in its own room only.")
@@ -159,8 +159,8 @@ class MachinePlayer(Automaton):
     def finish(self, matches: Sequence[LiveMatch]) -> None:
         lessons.matches_teach(matches=matches, player=self.slug)
 
-    def unseen(self, viewer: Principal) -> Q:
-        return unseen(viewer, "machine_seat__machine__")
+    def hidden_from(self, viewer: Principal) -> Q:
+        return hidden_from(viewer, "machine_seat__machine__")
 
     def managed(self, live: LiveMatch, user: AnyUser) -> list[int]:
         return [player.machine.pk for player in occupants(live, self.slug) if can_edit(user, player.machine)]

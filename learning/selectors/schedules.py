@@ -26,15 +26,15 @@ from learning.selectors.crontabs import FIELDS, LAST_DAY, Crontab, crontab_writt
 N_NEXT = 5
 
 
-To = Literal["view", "change", "delete"]
+ScheduleUse = Literal["view", "change", "delete"]
 
 
-def sees_all_schedules(user: AnyUser | None, to: To = "view") -> bool:
+def sees_all_schedules(user: AnyUser | None, to: ScheduleUse = "view") -> bool:
     """Whether the user is staff with permission to view, change or delete the schedules of all accounts."""
     return staff_may(user, f"{to}_schedule", *(["change_schedule"] if to == "view" else []))
 
 
-def schedules_of(user: AnyUser | None, to: To = "view") -> QuerySet[Schedule]:
+def schedules_of(user: AnyUser | None, to: ScheduleUse = "view") -> QuerySet[Schedule]:
     """Return the schedules that the user may view, change or delete, newest first.
 
     These are the account's own, or all for staff with the permission.
@@ -47,7 +47,7 @@ def schedules_of(user: AnyUser | None, to: To = "view") -> QuerySet[Schedule]:
     return schedules if sees_all_schedules(user, to) else schedules.filter(owner=user)
 
 
-def schedule_for(user: AnyUser | None, schedule_id: int, to: To = "view") -> Schedule:
+def schedule_for(user: AnyUser | None, schedule_id: int, to: ScheduleUse = "view") -> Schedule:
     """Return the schedule with this id, if the user may view, change or delete it (:func:`schedules_of`).
 
     Raises:

@@ -31,7 +31,7 @@ from learning.services.personal_machines import owner_fields, personal_machine_n
 from learning.services.runs import Stage, training_run_request
 from learning.storage.lessons import Cause
 from learning.storage.locks import machine_lock
-from learning.storage.standings import curve_scores, stats_add, strength_found
+from learning.storage.standings import curve_scores, stats_add, strength_fields
 
 MAX_GAMES_AT_ONCE = 500_000
 """Maximum number of games of a training within the request. A longer training becomes a run for the workers."""
@@ -181,7 +181,7 @@ def _store_curve(machine: Machine, run: TrainingRun, trained: Trained) -> None:
         )
     ]
     CurvePoint.objects.bulk_create(points)
-    stats_add(machine.pk, curve_scores(points, 0), **strength_found(points[-1].strength, machine.n_lessons))
+    stats_add(machine.pk, curve_scores(points, 0), **strength_fields(points[-1].strength, machine.n_lessons))
 
 
 def _strength(machine: Machine, chances: Floats) -> Strength:

@@ -19,7 +19,7 @@ from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get
 from games.accounts.principal import AnyUser
-from learning.access import To, machine_require
+from learning.access import MachineUse, machine_require
 from learning.exceptions import (
     GameTooLargeError,
     MachineBusyError,
@@ -320,7 +320,7 @@ def machine_remove(machine: Machine) -> None:
     machine.delete()
 
 
-def _lock_permitted(machine_id: int, user: AnyUser, *, to: To) -> Machine:
+def _lock_permitted(machine_id: int, user: AnyUser, *, to: MachineUse) -> Machine:
     """Lock a machine and check the user's permission. Call inside a transaction.
 
     Raises:

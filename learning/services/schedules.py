@@ -26,12 +26,12 @@ from beadbox.policies.registry import OPPONENTS
 from games.accounts.principal import AnyUser, Principal
 from games.exceptions import PlayError
 from games.limits.quotas import quota_require, site_require
-from learning.access import unseen
+from learning.access import hidden_from
 from learning.exceptions import MachineNotFoundError, ScheduleNotFoundError, ScheduleQuotaError, ScheduleRefusedError
 from learning.models import Machine, Schedule, TrainingRun
 from learning.selectors.crontabs import CrontabError, crontab_read, zone_name
 from learning.selectors.schedules import (
-    To,
+    ScheduleUse,
     crontab_parsed,
     crontab_text,
     due_after,
@@ -212,7 +212,7 @@ def _start_run(schedule: Schedule) -> tuple[TrainingRun | None, str]:
 def _unseen_opponent(schedule: Schedule) -> bool:
     """Whether an opponent is a machine that the schedule's owner may no longer see."""
     ids = [int(stage.opponent) for stage in _stages(schedule) if stage.opponent not in OPPONENTS]
-    return Machine.objects.filter(unseen(Principal.of(schedule.owner)), pk__in=ids).exists()
+    return Machine.objects.filter(hidden_from(Principal.of(schedule.owner)), pk__in=ids).exists()
 
 
 def _stages(schedule: Schedule) -> list[Stage]:
@@ -247,7 +247,7 @@ def _locked_schedules() -> Any:
     )
 
 
-def _lock_permitted(user: AnyUser, schedule_id: int, to: To) -> Schedule:
+def _lock_permitted(user: AnyUser, schedule_id: int, to: ScheduleUse) -> Schedule:
     """Lock a schedule that the account may see, change or delete, after its owner and its machine.
 
     Call inside a transaction.

@@ -65,7 +65,7 @@ def thinned(points: Points) -> list[tuple[float, float]]:
     return curve
 
 
-def strength_found(strength: Strength, lessons: int) -> dict[str, float]:
+def strength_fields(strength: Strength, lessons: int) -> dict[str, float]:
     """Return the fields of a standing for a strength that was measured after ``lessons`` lessons.
 
     This is only ``measured`` if the strength has no result against :data:`LISTED_AGAINST`.
@@ -82,5 +82,5 @@ def curve_scores(points: Iterable[CurvePoint], games_before: int) -> list[tuple[
 
     ``games_before`` is the number of games that the machine had played before the run.
     """
-    fields_of_points = [(games_before + point.games_done, strength_found(point.strength, 0)) for point in points]
+    fields_of_points = [(games_before + point.games_done, strength_fields(point.strength, 0)) for point in points]
     return [(games, fields["score"]) for games, fields in fields_of_points if "score" in fields]

@@ -19,7 +19,7 @@ from games.accounts.views import account_required
 from games.exceptions import PlayError
 from games.live.game_view import game_picture
 from games.transport.error_responses import form_only, not_found, refused
-from learning.access import To, can_edit, machine_for, machines_visible, owned_by, run_for
+from learning.access import MachineUse, can_edit, machine_for, machines_visible, owned_by, run_for
 from learning.filters import MachineListFilter
 from learning.forms.runs import SeedForm, StageFormSet
 from learning.kinds.machines import opponent_machines
@@ -248,7 +248,7 @@ def compare_json(request: HttpRequest) -> HttpResponse:
     return json_download("compare.json", {"machines": rows})
 
 
-def _compared_machines(request: HttpRequest, to: To = "see") -> list[Machine]:
+def _compared_machines(request: HttpRequest, to: MachineUse = "see") -> list[Machine]:
     refs = dict.fromkeys(ref for ref in request.GET.getlist("machine") if ref.strip())
     return [machine_for(request.user, ref, to=to) for ref in list(refs)[:MAX_COMPARED_MACHINES]]
 

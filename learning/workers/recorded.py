@@ -19,7 +19,7 @@ from learning.kinds.registry import kind_of, kind_of_rule
 from learning.models import CurvePoint, JobStatus, LessonKind, Machine, TrainingRun
 from learning.storage.lessons import Cause
 from learning.storage.locks import machine_lock
-from learning.storage.standings import curve_scores, stats_add, strength_found
+from learning.storage.standings import curve_scores, stats_add, strength_fields
 from learning.workers.runs import run_marks
 
 
@@ -69,4 +69,4 @@ def recorded_store(run: TrainingRun, recording: RecordedTraining) -> None:
         for point in recording.curve
     ]
     CurvePoint.objects.bulk_create(points)
-    stats_add(machine.pk, curve_scores(points, 0), **strength_found(last.strength, machine.n_lessons))
+    stats_add(machine.pk, curve_scores(points, 0), **strength_fields(last.strength, machine.n_lessons))

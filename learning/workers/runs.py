@@ -31,7 +31,7 @@ from learning.kinds.registry import kind_of
 from learning.models import AccessList, CurvePoint, JobStatus, Machine, RunStage, TrainingRun
 from learning.selectors.runs import run_curve, run_progress
 from learning.storage.locks import machine_lock
-from learning.storage.standings import curve_scores, stats_add, strength_found
+from learning.storage.standings import curve_scores, stats_add, strength_fields
 from learning.workers import jobs, snapshots
 from learning.workers.jobs import JobKind, JobLostError, TurnEnd
 from learning.workers.trainees import News, Trainees
@@ -185,7 +185,7 @@ def _add_to_stats(run: TrainingRun, machine: Machine, points: list[CurvePoint]) 
     """Add points of a run to the machine's standing, and the strength of the last point if it is current."""
     scores = curve_scores(points, machine.n_games - run.games_done)
     is_current = _is_sampled(machine) or points[-1].games_done == run.games_done
-    stats_add(machine.pk, scores, **strength_found(points[-1].strength, machine.n_lessons) if is_current else {})
+    stats_add(machine.pk, scores, **strength_fields(points[-1].strength, machine.n_lessons) if is_current else {})
 
 
 def curve_marks(n_games: int, n_points: int = CURVE_POINTS) -> list[int]:

@@ -10,7 +10,7 @@ from beadbox.learners.readiness import games_compiling
 from learning.kinds.machines import strength_at_hand
 from learning.kinds.registry import kind_of
 from learning.models import Machine, Standing
-from learning.storage.standings import curve_scores, stats_add, strength_found
+from learning.storage.standings import curve_scores, stats_add, strength_fields
 from learning.workers.jobs import TurnEnd
 
 logger = logging.getLogger("learning.workers.standings")
@@ -43,7 +43,7 @@ def standings_measure(turn: TurnEnd) -> int:
 def _measure(stats: Standing) -> None:
     """Measure a machine and store its strength. If it learns meanwhile, a later pass measures it again."""
     machine = stats.machine
-    fields = strength_found(strength_at_hand(machine), stats.lessons)
+    fields = strength_fields(strength_at_hand(machine), stats.lessons)
     points = [] if stats.measured >= 0 else _joined_curves(machine)
     if "score" in fields and kind_of(machine).training.has_table(machine):
         points.append((stats.games, fields["score"]))

@@ -22,9 +22,9 @@ PROJECT = "beadbox-hosts"
 
 def is_available() -> bool:
     """Whether Docker Compose and a Docker engine answer."""
-    asked = (("docker", "compose", "version"), ("docker", "info"))
+    checks = (("docker", "compose", "version"), ("docker", "info"))
     return shutil.which("docker") is not None and not any(
-        subprocess.run(words, check=False, capture_output=True).returncode for words in asked
+        subprocess.run(words, check=False, capture_output=True).returncode for words in checks
     )
 
 
@@ -135,9 +135,9 @@ class Docker:
 
     def _docker(self, *words: str) -> str:
         command = ["docker", *words]
-        both = subprocess.STDOUT  # a log may use either stream
+        stderr = subprocess.STDOUT  # a log may use either stream
         done = subprocess.run(
-            command, check=False, cwd=BASE_DIR, env=self.env, stdout=subprocess.PIPE, stderr=both, text=True
+            command, check=False, cwd=BASE_DIR, env=self.env, stdout=subprocess.PIPE, stderr=stderr, text=True
         )
         assert not done.returncode, done.stdout
         return done.stdout

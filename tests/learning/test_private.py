@@ -26,7 +26,7 @@ from games.accounts.principal import Principal
 from games.live.play import match_play_move, match_step
 from games.live.rooms import room_create
 from games.live.store import room_get
-from learning.access import is_seen, may_see, unseen
+from learning.access import hidden_from, is_seen, may_see
 from learning.models import Machine, TrainingRun
 from learning.services import machines as services
 from learning.services import tournaments as services_tournaments
@@ -561,7 +561,7 @@ def test_only_staff_reaches_the_admin(viewer: str, people: dict[str, Any], world
 def test_both_access_checks_agree(people: dict[str, Any], world: dict[str, Any]) -> None:
     for account in (None, *people.values()):
         viewer = Principal.of(account)
-        hidden = set(Machine.objects.filter(unseen(viewer)).values_list("pk", flat=True))
+        hidden = set(Machine.objects.filter(hidden_from(viewer)).values_list("pk", flat=True))
         for one in Machine.objects.all():
             assert (one.pk in hidden) is not may_see(viewer, one.audience)
             assert is_seen(account, one) is may_see(viewer, one.audience)
@@ -575,4 +575,4 @@ def test_account_decides_even_with_a_guest_number_present(people: dict[str, Any]
     for principal, own in ((signed_in, "Of the account"), (guest, "Of the guest")):
         seen = [one.name for one in Machine.objects.filter(is_public=False) if may_see(principal, one.audience)]
         assert seen == [own]
-        assert [one.name for one in Machine.objects.filter(~unseen(principal), is_public=False)] == [own]
+        assert [one.name for one in Machine.objects.filter(~hidden_from(principal), is_public=False)] == [own]

@@ -9,7 +9,7 @@ from beadbox.engines.action_values import Entry
 from beadbox.engines.engine import Candidate, Engine
 from beadbox.engines.level import LadderEntry, Level
 from beadbox.engines.romgon import entry_keys
-from beadbox.engines.romgon import levels as at
+from beadbox.engines.romgon import levels as romgon_levels
 from beadbox.engines.romgon.answers import legal, prospects, ranking
 from beadbox.engines.romgon.q_trainer import RomgonTrainer
 from beadbox.engines.romgon.shipped import FOLDER, shipped_name
@@ -20,7 +20,7 @@ from beadbox.rules.romgon.moves import Move
 from beadbox.rules.romgon.pieces import side_of
 from beadbox.rules.romgon.rules import Position, Romgon
 
-DEPTH = at.LEVELS["hard"].depth
+DEPTH = romgon_levels.LEVELS["hard"].depth
 """Search depth of :meth:`RomgonEngine.best`. It includes the opponent's reply, and takes milliseconds on any board."""
 
 
@@ -31,15 +31,15 @@ class RomgonEngine(Engine[Romgon, Position, Move]):
     busier computer.
     """
 
-    levels: Mapping[str, Level] = at.LEVELS
-    modes: Mapping[str, str] = at.MODES
-    ladder_file: Path | None = at.FILE
-    newcomers: Sequence[str] = at.NEWCOMERS
-    valuer: RomgonValuer = at.VALUER
+    levels: Mapping[str, Level] = romgon_levels.LEVELS
+    modes: Mapping[str, str] = romgon_levels.MODES
+    ladder_file: Path | None = romgon_levels.FILE
+    newcomers: Sequence[str] = romgon_levels.NEWCOMERS
+    valuer: RomgonValuer = romgon_levels.VALUER
     trainer: RomgonTrainer = RomgonTrainer()
-    plays_at: Callable[..., bool] = staticmethod(at.plays_at)
-    ladder: Callable[..., Sequence[LadderEntry]] = staticmethod(at.ladder)
-    choose: Callable[..., Move] = staticmethod(at.choose)
+    plays_at: Callable[..., bool] = staticmethod(romgon_levels.plays_at)
+    ladder: Callable[..., Sequence[LadderEntry]] = staticmethod(romgon_levels.ladder)
+    choose: Callable[..., Move] = staticmethod(romgon_levels.choose)
     key_board: Callable[..., str] = staticmethod(entry_keys.key_board)
 
     def readiness(self) -> Readiness:
@@ -49,7 +49,7 @@ class RomgonEngine(Engine[Romgon, Position, Move]):
         return None if self.valuer.refusal(game) else FOLDER / f"{shipped_name(game.options)}.json"
 
     def learnt_mark(self, game: Romgon) -> str:
-        return "" if self.valuer.refusal(game) else at.learnt_mark(game)
+        return "" if self.valuer.refusal(game) else romgon_levels.learnt_mark(game)
 
     def best(self, game: Romgon, position: Position) -> tuple[tuple[Candidate[Move], ...], int]:
         return ranking(position.board, position.side, game.options, depth=DEPTH)

@@ -48,7 +48,7 @@ class Episode:
 def play_on_boards(learner: BoxMachine, opponent: Opponent, rng: Random) -> Episode:
     """Play one game from the start without learning, and return the learner's episode.
 
-    Boards are played as they lie, for an opponent that need not treat symmetric boards alike.
+    Boards are not replaced by canonical ones, because the opponent may treat symmetric boards differently.
     """
     draws = list[BeadDraw]()
 

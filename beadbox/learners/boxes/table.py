@@ -14,7 +14,7 @@ from beadbox.learners.boxes.rule import BoxRule, EmptyOpening, WhenEmpty
 from beadbox.policies.opponent import Opponent, UniformOpponent
 from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
-from beadbox.strength.graph import DRAWN, TABLES_KEPT, Graph, Int32s, graph_compile
+from beadbox.strength.graph import DRAWN, MAX_CACHED_TABLES, Graph, Int32s, graph_compile
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +67,7 @@ class BoxTable:
         return np.repeat(np.arange(self.n_boxes, dtype=np.int32), np.diff(self.slot_indptr))
 
 
-@lru_cache(maxsize=TABLES_KEPT)
+@lru_cache(maxsize=MAX_CACHED_TABLES)
 def boxes_compile(game: AnyGame, side: Side, rule: BoxRule) -> BoxTable:
     """Return the boxes that a machine of this side and rule can ever open; results are cached.
 
@@ -121,7 +121,7 @@ def boxes_compile(game: AnyGame, side: Side, rule: BoxRule) -> BoxTable:
     )
 
 
-@lru_cache(maxsize=TABLES_KEPT)
+@lru_cache(maxsize=MAX_CACHED_TABLES)
 def opponent_compile(game: AnyGame, side: Side, rule: BoxRule, opponent: Opponent) -> OpponentArrays:
     """Compile an opponent for the games of a machine with this side and rule; results are cached.
 

@@ -7,7 +7,7 @@ from beadbox.policies.given import PolicyOpponent
 from beadbox.policies.opponent import Opponent
 from beadbox.rules.chance import Random
 from beadbox.rules.outcome import Result, Side, Tally
-from beadbox.strength.graph import as_it_lies
+from beadbox.strength.graph import unchanged
 
 
 def train_table_episodes(
@@ -20,9 +20,9 @@ def train_table_episodes(
     """Play and learn ``n_games`` and return the learner's tally; an opponent that is a learning machine learns too.
 
     The learner plays ``side``; for ``None`` one random word decides in each game. The learner may be its own opponent,
-    and then learns from both seats. Games are played on canonical boards; on boards as they lie against a policy of a
-    program, which need not treat symmetric boards alike. A game that is not over after ``game.ply_limit`` plies has the
-    result of endless play.
+    and then learns from both seats. A policy of a program may treat symmetric boards differently, so games against it
+    are played on the real boards. Other games are played on canonical boards. A game that is not over after
+    ``game.ply_limit`` plies has the result of endless play.
     """
     tally = Tally()
     for _ in range(n_games):
@@ -34,8 +34,8 @@ def train_table_episodes(
 
 def _episode(learner: TableLearner, opponent: TableLearner | Opponent, seat: Side, rng: Random) -> Result:
     game = learner.game
-    placed = as_it_lies if isinstance(opponent, PolicyOpponent) else game.canonical
-    position = placed(game.initial_position())
+    board_played = unchanged if isinstance(opponent, PolicyOpponent) else game.canonical
+    position = board_played(game.initial_position())
     lessons = {seat: SeatLesson(learner)}
     if isinstance(opponent, TableLearner):
         lessons[seat.other] = SeatLesson(opponent)
@@ -47,7 +47,7 @@ def _episode(learner: TableLearner, opponent: TableLearner | Opponent, seat: Sid
         else:
             assert isinstance(opponent, Opponent)
             move = opponent.choose(game, position, rng)
-        position, n_plies = placed(game.apply(position, move)), n_plies + 1
+        position, n_plies = board_played(game.apply(position, move)), n_plies + 1
     outcome = outcome or game.stopped
     for side, lesson in lessons.items():  # the learner first
         lesson.end(Result.of(outcome, side))

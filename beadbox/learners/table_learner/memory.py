@@ -31,7 +31,7 @@ from beadbox.policies.table import opponent_policy
 from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Result, Side, Tally
 from beadbox.strength.exact import Floats, Strength, at_worst, expected
-from beadbox.strength.graph import DRAWN, TABLES_KEPT, Graph, Int32s, graph_compile
+from beadbox.strength.graph import DRAWN, MAX_CACHED_TABLES, Graph, Int32s, graph_compile
 
 _NO_REPLIES = ReplyArrays(np.zeros(0, np.int32), np.zeros(0, np.int32))
 
@@ -64,7 +64,7 @@ def entries_compile(game: AnyGame, rule: TableRule) -> EntryTable:
     return _entries_compile(game, TableRule() if rule.of_boards else TableRule(method=Method.SARSA))
 
 
-@lru_cache(maxsize=TABLES_KEPT)
+@lru_cache(maxsize=MAX_CACHED_TABLES)
 def _entries_compile(game: AnyGame, rule: TableRule) -> EntryTable:
     graph = graph_compile(game, reduced=True)
     entry_of: dict[str, int] = {}
@@ -76,7 +76,7 @@ def _entries_compile(game: AnyGame, rule: TableRule) -> EntryTable:
     return EntryTable(graph, tuple(entry_of), np.array(edge_entry, np.int32))
 
 
-@lru_cache(maxsize=TABLES_KEPT)
+@lru_cache(maxsize=MAX_CACHED_TABLES)
 def replies_compile(game: AnyGame, opponent: UniformOpponent) -> ReplyArrays:
     """Return the replies of an opponent at every node, as if it moved there. Cached."""
     graph = graph_compile(game, reduced=True)

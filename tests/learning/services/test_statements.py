@@ -81,8 +81,8 @@ def test_session_and_room_are_read_together() -> None:
 
 
 def test_the_last_move_takes_few_more_statements() -> None:
-    unseen = {"X", "O"}
-    while unseen:  # both sides have to end a match; the machine's moves are random
+    roles_left = {"X", "O"}
+    while roles_left:  # both sides have to end a match; the machine's moves are random
         machine = factories.machine(Side.SECOND)  # without empty boxes that would be refilled
         seated = room("machine", machine=str(machine.pk))
         state = room_look(code=seated.room.code)
@@ -90,7 +90,7 @@ def test_the_last_move_takes_few_more_statements() -> None:
             move = state["legal_moves"][0]
             found = statements_of(lambda: play(seated, guest(), move))  # noqa: B023 - called at once
             state = room_look(code=seated.room.code)
-        unseen.discard(state["moves"][-1]["role"])
+        roles_left.discard(state["moves"][-1]["role"])
         assert machine.lessons.count() == 1
         assert len(found) <= MAX_FOR_A_MOVE + MAX_MORE_AT_THE_END, "\n".join(found)
 

@@ -93,8 +93,8 @@ def test_tables_of_a_tournament_equal_its_page(client: Client) -> None:
             line["games"],
             line["points"],
         )
-    mine = next(row for row in standings if row["name"] == "'=Mendel")
-    assert (mine["machine"], mine["side"], mine["opponent"]) == (str(learner.pk), "0", "")
+    own_row = next(row for row in standings if row["name"] == "'=Mendel")
+    assert (own_row["machine"], own_row["side"], own_row["opponent"]) == (str(learner.pk), "0", "")
     pairings = rows("pairings")
     assert [(row["first"], row["second"]) for row in pairings] == [
         (names[one["first"]], names[one["second"]]) for one in view["pairings"]
@@ -122,14 +122,14 @@ def test_tables_have_no_formula_and_can_be_imported(client: Client, side: Side) 
     again = machine_import(user=None, content=content).machine
     assert beads(again) == beads(learner)
     # The format of a spreadsheet in German.
-    saved = io.StringIO()
-    csv.writer(saved, delimiter=";", lineterminator="\r\n").writerows(
+    german_table = io.StringIO()
+    csv.writer(german_table, delimiter=";", lineterminator="\r\n").writerows(
         [
             [*[*row.values()][:5], f"{row['beads']},0", row["probability"].replace(".", ","), row["draws"]]
             for row in rows
         ]
     )
-    text = "position;ply;move_number;move;moves;beads;probability;draws;\r\n" + saved.getvalue()
+    text = "position;ply;move_number;move;moves;beads;probability;draws;\r\n" + german_table.getvalue()
     assert beads(machine_import(user=None, content=text.encode("utf-16")).machine) == beads(learner)
 
 
