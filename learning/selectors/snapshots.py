@@ -11,13 +11,13 @@ from learning.exceptions import SnapshotNotFoundError
 from learning.models import Machine, Measurement, Snapshot
 from learning.states import MeasurementState, SnapshotState
 
-SHOWN_MOST = 200
+MAX_SNAPSHOTS_SHOWN = 200
 """Maximum number of snapshots of a machine that are shown: the latest."""
 
 
 def snapshots_view(machine: Machine) -> list[SnapshotState]:
     """Return the machine's latest snapshots, oldest first, each with its measurements; two queries."""
-    latest = machine.snapshots.prefetch_related("measurements").order_by("-pk")[:SHOWN_MOST]
+    latest = machine.snapshots.prefetch_related("measurements").order_by("-pk")[:MAX_SNAPSHOTS_SHOWN]
     return [_view(snapshot) for snapshot in reversed(latest)]
 
 

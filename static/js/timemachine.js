@@ -19,7 +19,6 @@ export class TimeMachine {
     this.since = since;
     this.last = Number(parts.slider.max);
     this.first = Number(parts.slider.min);
-    this.asked = 0;
     parts.slider.addEventListener("input", () => this.#load());
     parts.back.addEventListener("click", () => this.go(this.number - 1));
     parts.on.addEventListener("click", () => this.go(this.number + 1));

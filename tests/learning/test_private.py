@@ -40,7 +40,7 @@ from tests.factories import NC, api_with, machine, person, play_out, room, room_
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("small_samples")]
 
-NAME, SLUG, PK = "Qxzsecret", "qxzsecret", 918273645  # no digits of a simple fraction
+NAME, SLUG, PK = "Qxzsecret", "qxzsecret", 918273645  # digits that appear in no other number of a page
 VALUES_SLUG, VALUES_PK = "qxzsecret-values", 918273646
 SECRETS = ("qxzsecret", "91827364")
 """The beginnings of names, slugs and ids, in lower case."""
@@ -51,7 +51,7 @@ EMPTY = "........."
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A request. ``named``: whether the answer names the machines to permitted viewers (``None``: to some of them)."""
+    """A request. ``named``: whether the response names the machines to permitted viewers (``None``: to some)."""
 
     path: str
     named: bool | None = False
@@ -64,7 +64,7 @@ def post(path: str, body: Any = None, named: bool | None = False) -> Ask:
 
 
 def both(path: str, **options: Any) -> list[Ask]:
-    """A page and the form sent to its address."""
+    """Return the requests for a page and for the form at the same address."""
     return [Ask(path, **options), post(path)]
 
 

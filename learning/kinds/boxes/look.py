@@ -27,16 +27,16 @@ GARDNERS = ("gardner-her", "gardner-her-reward")
 """The presets with the rule of Martin Gardner's hexapawn machine."""
 
 
-SHOWN_MOST = 20_000
+MAX_BOXES_SHOWN = 20_000
 """Maximum number of boxes on a page: enough for all boxes of any game that can be listed."""
 
 
-FEW_BOXES = 100
+MAX_BOXES_WITH_DRAWINGS = 100
 """Maximum number of boxes of a machine for which Gardner's drawings are shown."""
 
 
 def placement_view(symmetry: Symmetry) -> Placement:
-    """A symmetry that brings a printed box to the board, as clients get it."""
+    """Return, for clients, the symmetry that maps a printed box to the board."""
     return {
         "name": symmetry.name,
         "quarter_turns": symmetry.quarter_turns,
@@ -92,7 +92,7 @@ def box_view(cabinet: Cabinet, box: AnyBox) -> dict[str, Any]:
 
 
 def box_wall(machine: Machine) -> dict[str, Any]:
-    """Return the boxes of a machine in order of play, at most :data:`SHOWN_MOST`, in a compact form.
+    """Return the boxes of a machine in order of play, at most :data:`MAX_BOXES_SHOWN`, in a compact form.
 
     Each distinct slot and piece is listed once, and boxes refer to their indices (:data:`Printed`). A page of 10,000
     boxes stays small in this way.
@@ -100,7 +100,7 @@ def box_wall(machine: Machine) -> dict[str, Any]:
     rows = list(
         machine.boxes.order_by("ply", "position").values_list(
             "position", "move_number", "ply", "start", "beads", "visits"
-        )[:SHOWN_MOST]
+        )[:MAX_BOXES_SHOWN]
     )
     cabinet = machine.cabinet
     if cabinet.game.listable:
@@ -116,7 +116,7 @@ def box_totals(machine: Machine, wall: dict[str, Any]) -> tuple[int, int]:
     ``wall`` is the result of :func:`box_wall`; a query is needed only if it may not hold all boxes.
     """
     boxes = wall["boxes"]
-    if len(boxes) < SHOWN_MOST:
+    if len(boxes) < MAX_BOXES_SHOWN:
         return len(boxes), sum(sum(beads) for _, _, _, _, beads, *_ in boxes)
     with connection.cursor() as cursor:
         cursor.execute(
@@ -147,7 +147,7 @@ def has_drawings(machine: Machine) -> bool:
         machine.preset in GARDNERS
         and machine.side == Side.SECOND
         and machine.game_rules.listable
-        and machine.boxes.count() <= FEW_BOXES
+        and machine.boxes.count() <= MAX_BOXES_WITH_DRAWINGS
     )
 
 
@@ -269,7 +269,7 @@ def boxes_at(machine: Machine, lesson_number: int) -> dict[str, list[int]]:
             " (SELECT max(id) FROM learning_lesson WHERE machine_id = %s AND number <= %s)"
             " ORDER BY change.lesson_id DESC, change.id DESC LIMIT 1"
             ") AS latest ON true WHERE box.machine_id = %s ORDER BY box.ply, box.position LIMIT %s",
-            [machine.pk, lesson_number, machine.pk, SHOWN_MOST],
+            [machine.pk, lesson_number, machine.pk, MAX_BOXES_SHOWN],
         )
         rows = cursor.fetchall()
     if rows and lesson_number < rows[0][2]:

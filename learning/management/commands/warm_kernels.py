@@ -18,9 +18,9 @@ from beadbox.tournaments.contest import contest
 from learning.selectors.advice import warm_up
 
 NICENESS = 5
-"""Niceness of background compilation, which so gets a third of the CPU share of a site process.
+"""Niceness of background compilation. It gives a third of the processor time of a site process.
 
-With a niceness of 19 it would get a seventieth; compilation then took 24 minutes on a busy machine.
+A niceness of 19 would give a seventieth; compilation then took 24 minutes on a busy machine.
 """
 
 
@@ -55,13 +55,13 @@ class Command(BaseCommand):
             self.stdout.write(f"Kernels: ready in {monotonic() - begin:.0f} s")
 
 
-def boxes_meeting() -> None:
+def compile_box_kernels() -> None:
     """Compile the kernels of machines with boxes: train two machines, and play a game between them."""
     contest(next(iter(GAMES.values())), *boxes.warm_up(), 1, RandomSource(1))
 
 
 CALLS: dict[str, Sequence[Callable[[], object]]] = {
-    "beadbox.kernels": (boxes_meeting, table_learner.warm_up),
+    "beadbox.kernels": (compile_box_kernels, table_learner.warm_up),
     "beadbox.engines.romgon": (value_learner.warm_up, q_learning.warm_up, warm_up),
 }
 """Calls that compile all kernels of each package, by package; the package that most pages need comes first."""

@@ -501,7 +501,7 @@ class TestPage:
         page = client.get(address).content.decode()
         assert "after 5 games of training, 4 of which had been left behind.</b>" in page
         assert client.get(address, {"after": 5}).context["shown"].title.endswith("of training, 4 of them left behind")
-        monkeypatch.setattr(shown, "SHOWN_MOST", 1)
+        monkeypatch.setattr(shown, "MAX_SNAPSHOTS_SHOWN", 1)
         snapshot_choose(user=owner, machine_id=machine.pk, choice=str(first.pk))
         page = client.get(address).content.decode()
         assert "plays by what it knew after 0 games of training.</b>" in page, "though it is not among the latest"
