@@ -24,10 +24,10 @@ class EngineOpponent(Opponent):
     def level(self, game: AnyGame) -> Level:
         """The engine's level in a game; the opponent must play that game (:meth:`plays`)."""
         engine = engine_of(game)
-        assert engine is not None, "it is asked about games that it plays"
+        assert engine is not None, "callers pass only games that the engine plays"
         return engine.levels[self.slug]
 
     def choose(self, game: AnyGame, position: AnyPosition, rng: Random) -> AnyMove:
         engine = engine_of(game)
-        assert engine is not None, "it is asked about games that it plays"
+        assert engine is not None, "callers pass only games that the engine plays"
         return engine.choose(game, position, level=self.level(game), rng=rng)

@@ -173,7 +173,7 @@ def _train(options: argparse.Namespace) -> None:
         raise
     machine.save(options.file)
     result = machine.history
-    assert result is not None, "it was trained"
+    assert result is not None, "the machine was trained before"
     rows = {"games": result.games, "wins": result.wins, "draws": result.draws, "losses": result.losses}
     counts = f"{result.games:,} games: {result.wins:,} won, {result.draws:,} drawn, {result.losses:,} lost"
     _say(options, {"file": str(options.file), **rows}, f"{counts}. Written to {options.file}")

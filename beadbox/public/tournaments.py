@@ -162,7 +162,7 @@ class _Tournament:
             score = contest(rules, first.table, second.table, games, rng)
         else:
             played = contest_played(rules, first.played, second.played, games, rng)
-            assert played is not None, "nothing stops it"
+            assert played is not None, "a contest without a stop condition ends"
             score = played
         counts = score.first_wins, score.draws, score.second_wins
         self.results.append(Result(meeting.first, meeting.second, games, *counts, score.expected))

@@ -1,4 +1,4 @@
-"""Counting games: each move counts on by one, two or three, and the game is over at a fixed number."""
+"""Counting games: each move adds one, two or three to a count, and the game is over at a fixed number."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Count(NamedTuple):
 
 
 class CountingLook(Look[Count, int]):
-    """Beads say by how much a move counts on."""
+    """The look of a counting game: a bead shows the number that its move adds."""
 
     game: CountingGame
 

@@ -56,7 +56,7 @@ def pairs_chances(
         for row, first in enumerate(firsts):
             for column, second in enumerate(seconds):
                 played = contest_played(game, first.played, second.played, GAMES_OF_PAIR, RandomSource(FINAL_SEED))
-                assert played is not None, "nothing stops it"
+                assert played is not None, "a contest without a stop condition ends"
                 value[row, column, :3] = played.first_wins, played.second_wins, played.draws
             on_row(row + 1, len(firsts))
         return value / GAMES_OF_PAIR

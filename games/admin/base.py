@@ -286,7 +286,7 @@ def links_html(links: Iterable[tuple[str, str]]) -> str:
 
 def log_each(request: HttpRequest, rows: Iterable[Model], message: str, flag: int = CHANGE) -> None:
     """Log an action of the current user on each of these rows in the admin's log, in one statement."""
-    assert request.user.pk is not None, "only the staff comes here"
+    assert request.user.pk is not None, "only staff can open the admin"
     LogEntry.objects.log_actions(user_id=request.user.pk, queryset=list(rows), action_flag=flag, change_message=message)
 
 

@@ -129,8 +129,8 @@ def room_create(
     if first or second:
         return _exhibition_open(person, request | {"first": first, "second": second})
     if takes_over:
-        only = _side_taken_over(request)
-        side = side if only is None else only
+        machine_side = _side_taken_over(request)
+        side = side if machine_side is None else machine_side
     own_side, token = Side(secrets.randbelow(2)) if side is None else side, _token_new()
     room = _room_open(person, **request, human_seats={own_side: _seat_of(person, token)})
     return Seated(room, own_side, token)

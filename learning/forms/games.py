@@ -72,7 +72,7 @@ class GameChoiceForm(forms.Form):
         self.asked = [(name, *CHOICES[name][value][1:]) for name, value in known.items()]
         for name, choices in CHOICES.items():
             field = self.fields[name]
-            assert isinstance(field, forms.ChoiceField), "it is declared above"
+            assert isinstance(field, forms.ChoiceField), "the field is declared above"
             field.choices = [("", "Any"), *((slug, words) for slug, (words, *_) in choices.items())]
 
     def games(self) -> list[AnyGame]:

@@ -230,7 +230,7 @@ class _History:
             for stage, games in _stages_played(run):
                 against, is_machine = stage.opponent, stage.opponent == "machine"
                 if stage.is_against_unstored:
-                    assert learner.side is not None, "it has boxes"
+                    assert learner.side is not None, "the machine has boxes"
                     against = f"{variable}_teacher_{run.pk}"
                     yield Made(against, learner.game, Side(learner.side).other, f"{names[learner.pk]}.rule")
                 elif is_machine:

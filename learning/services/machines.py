@@ -87,7 +87,7 @@ def preset_usual(game: AnyGame, side: Side | None) -> str:
         RuleRefusedError: the usual kind of machine plays one fixed side, and none is given.
     """
     kind = kind_usual(game)
-    assert kind is not None, "some machine plays it"
+    assert kind is not None, "the caller has checked that a machine can play the game"
     return kind.page.usual_preset(game, side)
 
 

@@ -133,7 +133,7 @@ def personal_machine_ensure(*, user: AnyUser, game: str, side: Side) -> Machine:
             return machine_clone(machine_id=blank.pk, name=name, is_pupil=True, **owner_fields(user))
     except IntegrityError:  # a concurrent request was faster
         machine = personal_machine_of(user, game, side)
-        assert machine is not None, "what is there once is the only thing in the way"
+        assert machine is not None, "only another personal machine violates the constraint"
         return machine
 
 

@@ -61,7 +61,7 @@ def shared(request: HttpRequest, secret: str) -> HttpResponse:
         response = not_found(request, error)
     else:
         if not is_seen(request.user, machine):
-            assert machine.share_id is not None, "the link shows it"
+            assert machine.share_id is not None, "the link shows a machine"
             link_open(request, machine.share_id)
         response = redirect(machine)
     # The URL contains the secret: hide it from linked pages (Referer) and from search engines.

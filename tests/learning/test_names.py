@@ -87,8 +87,8 @@ def test_the_admin_finds_names_in_any_spelling(owner: Any, admin_client: Client)
     for path, text in lists.items():
         page = admin_client.get(f"/admin/{path}/", {"q": text})
         assert len(page.context["cl"].result_list) == 1, path
-    asked = {"term": "grosse", "app_label": "learning", "model_name": "machine", "field_name": "owner"}
-    assert [one["id"] for one in admin_client.get("/admin/autocomplete/", asked).json()["results"]] == [str(owner.pk)]
+    query = {"term": "grosse", "app_label": "learning", "model_name": "machine", "field_name": "owner"}
+    assert [one["id"] for one in admin_client.get("/admin/autocomplete/", query).json()["results"]] == [str(owner.pk)]
     assert learner.search_name == "lodz"
 
 

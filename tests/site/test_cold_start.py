@@ -111,11 +111,11 @@ def test_site_answers_before_its_kernels_are_compiled(start: Callable[..., Run])
     """Running processes take over the compiled kernels without a restart."""
     run = start()
     api, health = Api(run), "/api/ai/health"
-    status, said = api(health)
-    assert (status, said["code"]) == (503, "busy"), "nobody has compiled the engine yet"
+    status, response = api(health)
+    assert (status, response["code"]) == (503, "busy"), "the engine is compiled already"
     play(run)
     assert "games" in manage(run, "train", "menace-first", "--games=1000", BEADBOX_KERNELS="ready")
-    assert api(health)[0] == 503, "that took no longer than compiling the engine"
+    assert api(health)[0] == 503, "the engine was compiled faster than the training"
     before = web_processes(run)
     assert len(before) > 1
     hasten(run)

@@ -106,7 +106,7 @@ class QLearner:
         learns: bool = True,
     ) -> None:
         engine = engine_of(game)
-        assert engine is not None, "such a rule fits no other game"
+        assert engine is not None, "the rule fits only games with this engine"
         self.game = game
         self.engine = engine
         self.rule = rule

@@ -15,5 +15,5 @@ def warm_up() -> None:
     memory = QMemory.load(game, rule, rule.epsilon, lambda keys: {})
     memory.train(OPPONENTS["random"], 1, RandomSource(1))
     engine = engine_of(game)
-    assert engine is not None, "its rule fits no other game"
+    assert engine is not None, "the rule fits only games with this engine"
     engine.entries(game, game.initial_position())

@@ -77,8 +77,8 @@ class WeightStep:
 def valuer_of(game: AnyGame) -> Valuer[AnyGame, AnyPosition, AnyMove]:
     """Return the compiled features and searches of a game that value rules fit."""
     engine = engine_of(game)
-    assert engine is not None, "such a rule fits no other game"
-    assert engine.valuer is not None, "such a rule fits no other game"
+    assert engine is not None, "the rule fits only games with this engine"
+    assert engine.valuer is not None, "the rule fits only games with this engine"
     return engine.valuer
 
 

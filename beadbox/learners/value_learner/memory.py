@@ -121,8 +121,8 @@ class ValueMemory:
 def fast_valuer(game: AnyGame) -> FastValuer[AnyGame, AnyPosition, AnyMove]:
     """Return the compiled games between values, for a game that value rules fit."""
     engine = engine_of(game)
-    assert engine is not None, "such a rule fits no other game"
-    assert engine.valuer is not None, "such a rule fits no other game"
+    assert engine is not None, "the rule fits only games with this engine"
+    assert engine.valuer is not None, "the rule fits only games with this engine"
     return engine.valuer
 
 

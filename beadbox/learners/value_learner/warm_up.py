@@ -20,6 +20,6 @@ def warm_up() -> None:
     player = Learnt(memory.machine.played, 1)
     value_meeting(game, player, player)((), Side.FIRST, rng)
     engine = engine_of(game)
-    assert engine is not None, "its rule fits no other game"
-    assert engine.valuer is not None, "the same"
+    assert engine is not None, "the rule fits only games with this engine"
+    assert engine.valuer is not None, "Romgon has an engine"
     engine.valuer.features(game.initial_position(), rule.features)

@@ -53,13 +53,13 @@ class QLearningPage(KeyedPage):
 
     def position_page(self, machine: Machine, text: str) -> Page:
         rule, page = machine.rule, super().position_page(machine, text)
-        assert isinstance(rule, QRule), "it is of this kind"
+        assert isinstance(rule, QRule), "the machine is of this kind"
         added = {"takes_wins": rule.take_wins, "avoids_repetition": rule.avoid_repetition}
         return replace(page, context=page.context | added)
 
     def entry_board(self, entry: Value) -> str:
         game = entry.machine.game_rules
         engine = engine_of(game)
-        assert engine is not None, "its rule fits no other game"
+        assert engine is not None, "the rule fits only games with this engine"
         position, _ = engine.entry_read(entry.key)
         return game.encode(position)

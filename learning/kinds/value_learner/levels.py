@@ -39,7 +39,7 @@ def learnt(game: AnyGame, depth: int = 1) -> ValueLearner | None:
 @cache
 def _read(file: Path) -> WeightsData:
     data = machine_read(file.read_bytes(), ImportOptions())
-    assert isinstance(data, WeightsData), "what levels play by is a learnt value"
+    assert isinstance(data, WeightsData), "levels play by a learnt value"
     return data
 
 

@@ -241,7 +241,7 @@ def _weights_learnt(machine: Machine, role: str, row: Weights) -> WeightsLearnt:
     before, after = weights_around(row)
     change, name_of = np.abs(after - before), valuer_of(machine.game_rules).describe_feature
     largest = [int(index) for index in np.argsort(-change, kind="stable")[:MAX_WEIGHTS_SHOWN] if change[index]]
-    assert row.lesson is not None, "it has taught"
+    assert row.lesson is not None, "the match has taught the machine"
     return {
         "role": role,
         "url": f"{machine.get_absolute_url()}?lesson={row.lesson.number}#weights",

@@ -33,7 +33,7 @@ class ValueLearnerTraining(KindTraining):
     def measured(self, memory: ValueMemory, rng: RandomSource) -> Strength:
         learner = memory.machine
         engine = engine_of(learner.game)
-        assert engine is not None, "its rule fits no other game"
+        assert engine is not None, "the rule fits only games with this engine"
         opening_list = openings(learner.game, (self.sampling.n_games + 1) // 2, seed=CHOSEN_ON)
         # The weakest level of an engine plays at random.
         weakest = next(iter(engine.levels.values()))
@@ -47,7 +47,7 @@ class ValueLearnerTraining(KindTraining):
 
     def meeting(self, game: AnyGame, player: Any, level: str) -> Meeting:
         engine = engine_of(game)
-        assert engine is not None, "its rule fits no other game"
+        assert engine is not None, "the rule fits only games with this engine"
         return value_meeting(game, player.machine.player, engine.levels[level])
 
     def put_back(self, machine: Machine, n_lessons: int, lesson_id: int) -> None:

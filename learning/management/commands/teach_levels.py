@@ -32,9 +32,9 @@ class Command(BaseCommand):
                 preset=recipe.preset,
             )
             engine = engine_of(machine.game)
-            assert engine is not None, "its rule fits no other game"
+            assert engine is not None, "the rule fits only games with this engine"
             place = engine.learnt_file(machine.game)
-            assert place is not None, "recipes are for games that levels play by a learnt value"
+            assert place is not None, "every recipe is for a game with such levels"
             path = (options["folder"] or place.parent) / place.name
             path.write_text(written(data, seed=recipe.seed))
             self.stdout.write(f"{path.name}: {recipe.n_games} games from seed {recipe.seed}")

@@ -20,7 +20,7 @@ class Command(BaseCommand):
     help = "Trains a machine, with a progress bar. The same seed and the same initial beads give the same beads."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """MACHINE --games N --opponent SLUG [--measured N] [--seed S]."""
+        """Add MACHINE --games N --opponent SLUG [--measured N] [--seed S]."""
         parser.add_argument("machine", help="id or slug")
         parser.add_argument("--games", type=int, required=True)
         parser.add_argument("--opponent", default="random", help="a fixed opponent, or the id or slug of a machine")
@@ -48,7 +48,7 @@ class Command(BaseCommand):
                 claimed = RUNS.claim(run.pk)
         except PlayError as error:
             raise CommandError(str(error)) from None
-        assert claimed is not None, "nobody else knows of the run"
+        assert claimed is not None, "no worker sees the run before this transaction ends"
         with Progress(self.stdout, str(run.machine), run.n_games) as progress:
             try:
                 finished = run_execute(claimed, progress.show)
