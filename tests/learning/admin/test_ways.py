@@ -41,8 +41,8 @@ def links(page: str) -> list[str]:
 
 def test_machine_links_to_its_boxes_runs_schedules_and_owner(staff: Client) -> None:
     owner, learner, run = busy_account()
-    address = f"/admin/learning/machine/{learner.pk}/change/"
-    ways = links(staff.get(address).content.decode())
+    machine_page = f"/admin/learning/machine/{learner.pk}/change/"
+    ways = links(staff.get(machine_page).content.decode())
     assert f"/admin/auth/user/{owner.pk}/change/" in ways
     for model in ("box", "trainingrun", "schedule", "lesson", "snapshot"):
         address = f"/admin/learning/{model}/?machine__id__exact={learner.pk}"
@@ -50,11 +50,11 @@ def test_machine_links_to_its_boxes_runs_schedules_and_owner(staff: Client) -> N
         answer = staff.get(address)
         assert answer.status_code == 200
         if model not in ("lesson", "snapshot"):  # no rows of these models exist
-            assert address in links(answer.content.decode()), model
+            assert machine_page in links(answer.content.decode()), model
     listed = links(staff.get("/admin/learning/machine/").content.decode())
     assert f"/admin/learning/trainingrun/?machine__id__exact={learner.pk}" in listed
     assert f"/admin/auth/user/{owner.pk}/change/" in listed
-    assert address in links(staff.get(f"/admin/learning/trainingrun/{run.pk}/change/").content.decode())
+    assert machine_page in links(staff.get(f"/admin/learning/trainingrun/{run.pk}/change/").content.decode())
     of_owner = links(staff.get(f"/admin/auth/user/{owner.pk}/change/").content.decode())
     for address in (
         f"/admin/learning/machine/?owner__id__exact={owner.pk}",
