@@ -199,6 +199,8 @@ class Match:
         while not self.lesson.is_over:
             if self.is_mine:
                 await asyncio.sleep(random.uniform(*self.lesson.quick_s))
+                if not self.is_mine:  # a socket that was lost has brought the state after the last move
+                    continue
                 move = random.choice(self.state["legal_moves"])
                 self.lesson.n_moves += 1
                 await self.send("move", {"move": move, "ply": self.state["ply"]})
