@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
@@ -35,49 +36,42 @@ class FinalPlace:
 
 
 def pairs_chances(
-    game: AnyGame,
-    firsts: Sequence[ContestPlayer],
-    seconds: Sequence[ContestPlayer],
-    on_row: Callable[[int, int], None] = lambda done, total: None,
-) -> Floats:
-    """Return the chances of every pair, ``(n_firsts, n_seconds, 4)``: won by a side, drawn, and endless.
+    game: AnyGame, firsts: Sequence[ContestPlayer], seconds: Sequence[ContestPlayer], n_known: int = 0
+) -> Iterator[Floats]:
+    """Yield the chances of each pair, ``(4,)``: won by either side, drawn, and endless.
 
-    They are exact. Only in a game whose positions cannot be listed are they shares of :data:`GAMES_OF_PAIR` games.
-    These games have the same random numbers for each pair.
+    The second player changes first. The chances are exact. Only in a game whose positions cannot be listed are they
+    shares of :data:`GAMES_OF_PAIR` games, with the same random numbers for each pair.
 
     Args:
         game: the rules.
         firsts: players of the first side. Of a ranking against one opponent, one of both lists has this opponent only.
         seconds: players of the second side.
-        on_row: called after each first player, with the number done and the number of all.
+        n_known: pairs to leave out, from the first one on.
     """
-    value = np.zeros((len(firsts), len(seconds), 4))
+    pairs = list(product(range(len(firsts)), range(len(seconds))))[n_known:]
     if not game.listable:
-        for row, first in enumerate(firsts):
-            for column, second in enumerate(seconds):
-                played = contest_played(game, first.played, second.played, GAMES_OF_PAIR, RandomSource(FINAL_SEED))
-                assert played is not None, "a contest without a stop condition ends"
-                value[row, column, :3] = played.first_wins, played.second_wins, played.draws
-            on_row(row + 1, len(firsts))
-        return value / GAMES_OF_PAIR
+        for first, second in pairs:
+            one, other = firsts[first].played, seconds[second].played
+            played = contest_played(game, one, other, GAMES_OF_PAIR, RandomSource(FINAL_SEED))
+            assert played is not None, "a contest without a stop condition ends"
+            yield np.array([played.first_wins, played.second_wins, played.draws, 0]) / GAMES_OF_PAIR
+        return
     tables = [[player.table for player in players] for players in (firsts, seconds)]
     graph = graph_compile(
         game, reduced=all(table is not None and is_reduced(table) for both in tables for table in both)
     )
     of_firsts, of_seconds = ([policy_on(graph, one) for one in both if one is not None] for both in tables)
     is_first = graph.edge_side == Side.FIRST
-    for row, first_edges in enumerate(of_firsts):
-        for column, second_edges in enumerate(of_seconds):
-            value[row, column] = chances(graph, np.where(is_first, first_edges, second_edges))[0]
-        on_row(row + 1, len(firsts))
-    return value
+    for first, second in pairs:
+        yield chances(graph, np.where(is_first, of_firsts[first], of_seconds[second]))[0]
 
 
 def ranking(game: AnyGame, side: Side, value: Floats, names: Sequence[str]) -> list[FinalPlace]:
     """Return the players of a side, best first: by points, then fewer losses, then name.
 
-    ``value`` are the chances of the pairs. The strength of a player is the mean over all opponents. Players with equal
-    points and equal losses share a place.
+    ``value`` are the chances of the pairs, ``(n_firsts, n_seconds, 4)``. The strength of a player is the mean over all
+    opponents. Players with equal points and equal losses share a place.
     """
     points = endless_points(side, game.endless_winner)
     means = value.mean(axis=1 - side)[:, [side, 2, side.other, 3]]

@@ -14,9 +14,12 @@ from beadbox.learners.boxes.strength import against_machine, against_opponent, r
 from beadbox.learners.boxes.table import boxes_compile
 from beadbox.policies.registry import UNIFORM
 from beadbox.policies.table import ContestPlayer
+from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get
-from beadbox.tournaments.class_final import match_typical, pairs_chances, ranking
+from beadbox.strength.exact import Floats
+from beadbox.tournaments.class_final import match_typical, ranking
+from beadbox.tournaments.class_final import pairs_chances as pairs_of_players
 
 TEACHERS = ("random", "win-block", "perfect")
 
@@ -31,6 +34,11 @@ def taught(slug: str, side: Side, number: int, n_games: int = 50) -> Memory:
 def player(memory: Memory) -> ContestPlayer:
     frozen = FrozenBoxes(memory)
     return ContestPlayer(frozen, frozen)
+
+
+def pairs_chances(game: AnyGame, firsts: list[ContestPlayer], seconds: list[ContestPlayer]) -> Floats:
+    found = [*pairs_of_players(game, firsts, seconds)]
+    return np.array(found).reshape(len(firsts), len(seconds), 4)
 
 
 def opponent(slug: str) -> ContestPlayer:
@@ -62,11 +70,9 @@ def test_unequal_halves_get_the_mean_over_all_pairs() -> None:
     game = game_get("hexapawn")
     firsts = [taught("hexapawn", Side.FIRST, number) for number in range(3)]
     seconds = [taught("hexapawn", Side.SECOND, number) for number in range(2)]
-    rows: list[tuple[int, int]] = []
-    value = pairs_chances(
-        game, [*map(player, firsts)], [*map(player, seconds)], lambda done, total: rows.append((done, total))
-    )
-    assert rows == [(1, 3), (2, 3), (3, 3)]
+    value = pairs_chances(game, [*map(player, firsts)], [*map(player, seconds)])
+    rest = list(pairs_of_players(game, [*map(player, firsts)], [*map(player, seconds)], 4))
+    assert np.array_equal(rest, value.reshape(6, 4)[4:])
     for place in ranking(game, Side.FIRST, value, list("abc")):
         exact = [against_machine(firsts[place.index], other) for other in seconds]
         assert place.strength.score == pytest.approx(np.mean([one.score for one in exact]), abs=1e-12)

@@ -95,25 +95,33 @@ def expected_visits(memory: Memory, opponent: Opponent) -> Floats:
 def costliest_box(memory: Memory, opponent: Opponent, within_s: float) -> tuple[int, float] | None:
     """Return the box whose initial beads, put back, would cost most exact points, and these points.
 
-    Boxes are tried in order of their visit chance against the opponent, until ``within_s`` seconds are over. The result
-    is ``None`` if no box costs points.
+    The result is ``None`` if no box costs points. ``within_s`` is that of :func:`box_costs`.
     """
-    table, graph, end = memory.table, memory.table.graph, time.monotonic() + within_s
+    costs = box_costs(memory, opponent, within_s)
+    box = max(costs, key=lambda box: costs[box], default=None)
+    return None if box is None or costs[box] <= MIN_COST else (box, costs[box])
+
+
+def box_costs(memory: Memory, opponent: Opponent, within_s: float) -> dict[int, float]:
+    """Return the exact points that each changed box would cost if it had its initial beads again.
+
+    A box with a negative cost has learnt something wrong. Boxes are tried in order of their visit chance against the
+    opponent, until ``within_s`` seconds of processor time are over.
+    """
+    table, graph = memory.table, memory.table.graph
     opponent_edges = opponent_policy(table.cabinet.game, opponent, reduced=graph.reduced)
     points = expected(graph, table.cabinet.side, machine_policy(memory), opponent_edges).score
     visits = visit_probability(memory, opponent)
     changed = np.unique(table.slot_box[memory.beads != table.initial])
-    worst: tuple[int, float] | None = None
+    costs, end = dict[int, float](), time.thread_time() + within_s
     for box in changed[np.argsort(-visits[changed], kind="stable")].tolist():
-        if visits[box] == 0 or time.monotonic() >= end:
+        if visits[box] == 0 or time.thread_time() >= end:
             break
         trial, slots = memory.copy(), memory.slots(box)
         trial.beads[slots] = table.initial[slots]
         trial.totals[box] = table.initial[slots].sum()
-        cost = points - expected(graph, table.cabinet.side, machine_policy(trial), opponent_edges).score
-        if cost > (worst[1] if worst else MIN_COST):
-            worst = box, cost
-    return worst
+        costs[box] = points - expected(graph, table.cabinet.side, machine_policy(trial), opponent_edges).score
+    return costs
 
 
 def _both(memory: Memory, opponent: Opponent) -> Floats:

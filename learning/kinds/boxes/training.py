@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from time import monotonic
+from time import thread_time
 from typing import NamedTuple
 
 from django.core.cache import cache
@@ -48,7 +48,7 @@ from learning.states import CostlyBox
 SAMPLE_GAMES = 100
 """Number of games of a sampled strength against each opponent. The 95 % interval is about ± 0.1."""
 MAX_S = 0.3
-"""Seconds for the points of a class, and for the search for the box that matters most."""
+"""Seconds of processor time for the points of a class, and for the search for the box that matters most."""
 
 
 def strength_exact(memory: Memory) -> Strength:
@@ -128,10 +128,10 @@ def class_points(machines: Sequence[Machine]) -> dict[int, float]:
     keys = {one.pk: figure_key("points", one) for one in machines if one.game_rules.listable}
     cached: dict[str, float] = cache.get_many(keys.values())
     known = {pk: cached[key] for pk, key in keys.items() if key in cached}
-    end = monotonic() + MAX_S
+    end = thread_time() + MAX_S
     new = dict[int, float]()
     for pk, memory in tables_load([one for one in machines if one.pk in keys and one.pk not in known]).items():
-        if monotonic() >= end:
+        if thread_time() >= end:
             break
         new[pk] = against_opponent(memory, UNIFORM["random"]).score
     if new:
