@@ -63,7 +63,7 @@ class ClassTicker:
                 logger.exception("the table of class %d could not be sent", self.classroom_id)
 
     def _table(self) -> ClassTable | None:
-        classroom = Classroom.objects.filter(pk=self.classroom_id).first()
+        classroom = Classroom.objects.select_related("final").filter(pk=self.classroom_id).first()
         return None if classroom is None else classroom_table(classroom)
 
 

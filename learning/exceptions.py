@@ -294,6 +294,12 @@ class ClassRefusedError(PlayError):
     code = "class_refused"
 
 
+class NoResultsError(PlayError):
+    message = "This class has no results yet. The teacher starts the final on the page of the class."
+    code = "no_class_results"
+    status = 404
+
+
 class NoPupilError(PlayError):
     message = "You are in no class with this browser. Type the code of the class, or your return code."
     code = "no_class_pupil"

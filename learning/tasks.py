@@ -13,6 +13,7 @@ from kombu.exceptions import OperationalError
 
 from games.transport.request_context import REQUEST_ID
 from learning.storage.retention import Key
+from learning.workers.class_finals import CLASS_FINALS
 from learning.workers.experiments import EXPERIMENT_RUNS
 from learning.workers.jobs import JobKind, TurnEnd, claim_next, forgotten, waits
 from learning.workers.ledger import ledgers_compact
@@ -23,7 +24,7 @@ from learning.workers.standings import standings_measure
 
 logger = logging.getLogger("learning.tasks")
 
-KINDS = (RUNS, PAIRINGS, EXPERIMENT_RUNS)
+KINDS = (RUNS, PAIRINGS, EXPERIMENT_RUNS, CLASS_FINALS)
 TURN_S = 1.5
 """Time slice of a job in seconds: after it, the worker releases the job."""
 STANDINGS_S = 1.0

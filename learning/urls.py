@@ -18,6 +18,7 @@ from learning.views import (
     account,
     advice,
     class_addresses,
+    class_results,
     classrooms,
     exchange,
     experiments,
@@ -171,6 +172,9 @@ urlpatterns = [
     path("classes/plans/<int:minutes>", class_addresses.class_plan, name="class_plan"),
     path("classes/<int:classroom_id>/try", classrooms.classroom_trial, name="classroom_trial"),
     path("classes/<int:classroom_id>", classrooms.classroom_page, name="classroom"),
+    path("classes/<int:classroom_id>/results", class_results.class_results, name="class_results"),
+    path("classes/<int:classroom_id>/results.csv", class_results.results_csv, name="class_results_csv"),
+    path("classes/<int:classroom_id>/results.pdf", class_results.results_pdf, name="class_results_pdf"),
     path("classes/<int:classroom_id>/<slug:action>", classrooms.classroom_act, name="classroom_act"),
     path(
         "classes/<int:classroom_id>/pupils/<int:participant_id>/<slug:action>", classrooms.pupil_act, name="pupil_act"

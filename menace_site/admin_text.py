@@ -95,6 +95,12 @@ COLUMNS: dict[str, dict[str, str]] = {
     "games.Seat": {"user": "account"},
     "games.Ply": {"played_at": "played"},
     "learning.Box": {"move_number": "move", "start": "beads at first", "visits": "times played"},
+    "learning.Classroom": {
+        "is_locked": "locked",
+        "n_pupils": "pupils expected",
+        "created_at": "opened",
+        "finished_at": "finished",
+    },
     "learning.ExperimentRun": {**_JOB, "user": "account"},
     "learning.Lesson": {**_RESULTS, "kind": "cause", "created_at": "time"},
     "learning.Machine": {

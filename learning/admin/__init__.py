@@ -1,6 +1,6 @@
 """Admin pages, one module for each subject. Django registers them by importing this package."""
 
-from learning.admin import accounts, experiments, machines
+from learning.admin import accounts, classrooms, experiments, machines
 
 # isort: split  # the order of these imports is the order of the admin's URLs
 from learning.kinds.boxes import admin as boxes
@@ -13,6 +13,7 @@ from learning.kinds.value_learner import admin as value_learner
 __all__ = [
     "accounts",
     "boxes",
+    "classrooms",
     "experiments",
     "keyed_values",
     "machines",

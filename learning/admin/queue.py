@@ -19,24 +19,31 @@ from django.utils import timezone
 from games.admin.base import log_each
 from games.transport.error_responses import form_only
 from learning import tasks
-from learning.models import ExperimentRun, Job, JobStatus, Pairing, TrainingRun
+from learning.models import ClassFinal, ExperimentRun, Job, JobStatus, Pairing, TrainingRun
 from learning.tasks import KINDS
 from learning.workers.jobs import JobKind, take_back, waits
 
 SHOWN = 40
 """Maximum number of jobs listed for each kind, running jobs first. The counts above the list cover all jobs."""
-RELATED = {TrainingRun: ("machine", "started_by"), Pairing: ("tournament__owner",), ExperimentRun: ("user",)}
+RELATED = {
+    TrainingRun: ("machine", "started_by"),
+    Pairing: ("tournament__owner",),
+    ExperimentRun: ("user",),
+    ClassFinal: ("classroom__teacher",),
+}
+PARENTS = {Pairing: "tournament", ClassFinal: "classroom"}
+"""The model whose permissions count for jobs without an admin page of their own."""
 
 
 def may(request: HttpRequest, act: str, kind: JobKind[Any]) -> bool:
-    """Return whether the viewer has a permission for jobs of this kind. Pairings need the permission for tournaments.
+    """Return whether the viewer has a permission for jobs of this kind, or for what they belong to.
 
     Args:
         request: the viewer's request.
         act: ``view`` or ``change``.
         kind: the kind of job.
     """
-    model = "tournament" if kind.model is Pairing else kind.model._meta.model_name
+    model = PARENTS.get(kind.model, kind.model._meta.model_name)
     return request.user.has_perm(f"learning.{act}_{model}")
 
 
@@ -120,7 +127,10 @@ def _describe(job: Job) -> tuple[str, str, str, datetime]:
     if isinstance(job, Pairing):
         url = reverse("admin:learning_tournament_change", args=[job.tournament_id])
         return str(job), url, _name(job.tournament.owner), job.tournament.created_at
-    assert isinstance(job, ExperimentRun), "there are three kinds"
+    if isinstance(job, ClassFinal):
+        url = reverse("admin:learning_classroom_change", args=[job.classroom_id])
+        return f"{job}: {job.progress:.0%}", url, _name(job.classroom.teacher), job.created_at
+    assert isinstance(job, ExperimentRun), "there are four kinds"
     url = reverse("admin:learning_experimentrun_change", args=[job.pk])
     return str(job), url, _name(job.user), job.created_at
 

@@ -14,6 +14,7 @@ from django.utils import timezone
 from games.models import Match, MatchStatus, Ply, Seat
 from learning.kinds.boxes.training import class_points, costliest
 from learning.models import Classroom, Machine, Participant
+from learning.selectors.classrooms import final_of
 from learning.selectors.machines import curve_small
 from learning.states import ClassTable, Leader, PupilRow
 
@@ -62,6 +63,7 @@ def _table(classroom: Classroom) -> ClassTable:
     stuck = _stuck(pupils) if classroom.is_open else {}
     rows = [_row(classroom, pupil, machines[pupil.number], points, stuck) for pupil in pupils]
     rows.sort(key=lambda row: (row["side"], 1 if row["points"] is None else -row["points"], row["number"]))
+    final = final_of(classroom)
     places = dict.fromkeys((0, 1), 0)
     for row in rows:
         places[row["side"]] += 1
@@ -73,6 +75,7 @@ def _table(classroom: Classroom) -> ClassTable:
         "pupils": len(rows),
         "rows": rows,
         "leaders": leaders,
+        "final": None if final is None else {"mark": final.mark, "progress": final.progress},
     }
 
 

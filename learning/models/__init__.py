@@ -1,7 +1,7 @@
 """The tables of learning, one module for each subject; other packages import them from here."""
 
 from learning.models.checks import NoneNegative, SameLength
-from learning.models.classrooms import NAME_LENGTH, Classroom, ClassStatus, Participant, class_sides
+from learning.models.classrooms import NAME_LENGTH, ClassFinal, Classroom, ClassStatus, Participant, class_sides
 from learning.models.experiments import ExperimentPart, ExperimentRun
 from learning.models.jobs import Job, JobStatus, Turn
 from learning.models.ledger import Change, Lesson, LessonKind, ValueChange
@@ -33,6 +33,7 @@ __all__ = [
     "AnyBox",
     "Box",
     "Change",
+    "ClassFinal",
     "ClassStatus",
     "Classroom",
     "CurvePoint",

@@ -13,6 +13,7 @@ from django.utils import timezone
 from beadbox.rules.outcome import Side
 from games.models import new_code
 from games.validators import name_validate
+from learning.models.jobs import Job, JobStatus
 from learning.models.machines import Machine, OfGame
 from learning.models.sharing import SharedLink, link_secret
 
@@ -60,7 +61,6 @@ class Classroom(OfGame):
     hides_names = models.BooleanField(default=False, help_text="Whether the table shows numbers for names.")
     status = models.CharField(max_length=8, choices=ClassStatus, default=ClassStatus.OPEN)
     is_locked = models.BooleanField(default=False, help_text="Whether new pupils are refused.")
-    final = models.JSONField(null=True, blank=True, editable=False, help_text="The results of the final.")
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     finished_at = models.DateTimeField(null=True, blank=True, editable=False)
 
@@ -127,3 +127,47 @@ class Participant(models.Model):
     def public_name(self) -> str:
         """The name as the class sees it: a number where the name is hidden."""
         return f"Pupil {self.number}" if self.is_hidden or not self.name else self.name
+
+
+class ClassFinal(Job):
+    """The final of a class: a background job, and its results.
+
+    In the final of one side each machine meets the opponent that the teacher chose; otherwise each first player meets
+    each second one. A new final replaces the last one.
+    """
+
+    classroom = models.OneToOneField(Classroom, on_delete=models.CASCADE, related_name="final")
+    entrants = models.JSONField(
+        default=list, help_text="Number of the pupil, id of the machine and its number of lessons, for each entrant."
+    )
+    found = models.JSONField(
+        default=list, help_text="The chances of the pairs so far, the second player changing first."
+    )
+    progress = models.FloatField(default=0.0, help_text="0 to 1.")
+    results = models.JSONField(null=True, blank=True, help_text="Places, boxes and the shown match.")
+    error = models.TextField(blank=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    finished_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(name="class_final_progress", condition=Q(progress__gte=0, progress__lte=1)),
+            models.CheckConstraint(
+                name="class_final_finished_is_known",
+                condition=Q(status="finished", results__isnull=False) | ~Q(status="finished") & Q(results__isnull=True),
+            ),
+        ]
+        indexes = [models.Index(fields=["status", "lease_until"], name="class_final_status_lease")]
+
+    def __str__(self) -> str:
+        return f"final of {self.classroom}"
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the results are known."""
+        return self.status == JobStatus.FINISHED
+
+    @property
+    def mark(self) -> str:
+        """The mark of what pages show: a page with another mark is out of date."""
+        return f"{self.pk}-{self.status}"

@@ -12,8 +12,8 @@ from games.accounts.identity import PupilFacts
 from games.accounts.principal import AnyUser, Principal
 from games.codes import parse_code
 from games.exceptions import NotACodeError
-from learning.exceptions import ClassNotFoundError, NoPupilError, NotYourClassError, PupilRemovedError
-from learning.models import Classroom, Lesson, MachineSeat, Participant
+from learning.exceptions import ClassNotFoundError, NoPupilError, NoResultsError, NotYourClassError, PupilRemovedError
+from learning.models import ClassFinal, Classroom, Lesson, MachineSeat, Participant
 
 ADJECTIVES = (
     *("Brave", "Bright", "Busy", "Calm", "Cheerful", "Clever", "Cosy", "Curious", "Daring", "Eager", "Fair", "Fast"),
@@ -55,7 +55,7 @@ def classroom_of(user: AnyUser, classroom_id: int) -> Classroom:
     Raises:
         NotYourClassError.
     """
-    classrooms = Classroom.objects.select_related("link").filter(pk=classroom_id, teacher=user.pk)
+    classrooms = Classroom.objects.select_related("link", "final").filter(pk=classroom_id, teacher=user.pk)
     classroom = None if user.pk is None else classrooms.first()
     if classroom is None:
         raise NotYourClassError
@@ -67,6 +67,32 @@ def pupils_of(classroom: Classroom) -> list[Participant]:
     return list(classroom.participants.select_related("machine").filter(machine__isnull=False).order_by("number"))
 
 
+def final_of(classroom: Classroom) -> ClassFinal | None:
+    """Return the final of a class, or ``None``; the relation is loaded by a query if the caller has not loaded it."""
+    try:
+        return classroom.final
+    except ClassFinal.DoesNotExist:
+        return None
+
+
+def final_shown(classroom: Classroom) -> ClassFinal | None:
+    """Return the final that the pages of a class show: a finished one, while the class is not open."""
+    final = final_of(classroom)
+    return final if final is not None and final.is_finished and not classroom.is_open else None
+
+
+def results_of(classroom: Classroom) -> ClassFinal:
+    """Return the finished final of a class.
+
+    Raises:
+        NoResultsError: there is none.
+    """
+    final = final_of(classroom)
+    if final is None or not final.is_finished:
+        raise NoResultsError
+    return final
+
+
 def classroom_seen(viewer: Principal, classroom_id: int) -> tuple[Classroom, Participant | None]:
     """Return a class for its teacher, its pupils, and browsers that have opened its link; and the viewer as a pupil.
 
@@ -76,11 +102,11 @@ def classroom_seen(viewer: Principal, classroom_id: int) -> tuple[Classroom, Par
         NotYourClassError.
     """
     if viewer.guest is not None:
-        pupils = Participant.objects.select_related("classroom").filter(guest=viewer.guest, machine__isnull=False)
+        pupils = Participant.objects.select_related("classroom__final").filter(guest=viewer.guest, machine__isnull=False)
         pupil = pupils.filter(classroom=classroom_id).first()
         if pupil is not None:
             return pupil.classroom, pupil
-    classroom = Classroom.objects.filter(pk=classroom_id).first()
+    classroom = Classroom.objects.select_related("final").filter(pk=classroom_id).first()
     if classroom is None or not (viewer.user_id == classroom.teacher_id or classroom.link_id in viewer.links):
         raise NotYourClassError
     return classroom, None
@@ -104,7 +130,7 @@ def classroom_on_screen(secret: str) -> Classroom:
     Raises:
         ClassNotFoundError.
     """
-    classroom = Classroom.objects.select_related("link").filter(link__secret=secret).first()
+    classroom = Classroom.objects.select_related("link", "final").filter(link__secret=secret).first()
     if classroom is None:
         raise ClassNotFoundError("There is no class with this link. Open the page of the class, and copy it again.")
     return classroom
@@ -131,7 +157,9 @@ def code_find(text: str) -> Classroom | Participant:
 
 
 def _participants() -> QuerySet[Participant]:
-    return Participant.objects.select_related("classroom", "machine", "merged_into__classroom", "merged_into__machine")
+    return Participant.objects.select_related(
+        "classroom__final", "machine", "merged_into__classroom", "merged_into__machine"
+    )
 
 
 def _present(participant: Participant) -> Participant:

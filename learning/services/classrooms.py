@@ -17,15 +17,13 @@ from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get
 from games.accounts.principal import AnyUser
 from games.limits.quotas import account_lock, site_require
-from learning.exceptions import (
-    ClassQuotaError,
-    ClassRefusedError,
-    NotYourClassError,
-)
-from learning.models import Classroom, ClassStatus, Machine, SharedLink, class_sides
+from learning import tasks
+from learning.exceptions import ClassQuotaError, ClassRefusedError, NotYourClassError
+from learning.models import SIDES, ClassFinal, Classroom, ClassStatus, JobStatus, Machine, SharedLink, class_sides
 from learning.services.machines import machine_clear, machine_create, machine_remove, preset_usual
 from learning.services.personal_machines import personal_machine_name
 from learning.storage.locks import deletion_lock, machine_lock_with_key
+from learning.workers.class_finals import CLASS_FINALS
 
 MAX_PUPILS = 60
 MAX_OPEN = 3
@@ -135,9 +133,47 @@ def classroom_set_status(*, user: AnyUser, classroom_id: int, status: ClassStatu
     classroom.finished_at = timezone.now() if status == ClassStatus.FINISHED else None
     classroom.save(update_fields=["status", "finished_at"])
     Machine.objects.filter(classroom=classroom).update(is_paused=not classroom.is_open)
+    if classroom.is_open:
+        _final_cancel(classroom)
     if status == ClassStatus.FINISHED:
         classroom.participants.filter(is_typed=True).update(name="", is_typed=False)
     return classroom
+
+
+@transaction.atomic
+def final_begin(*, user: AnyUser, classroom_id: int) -> ClassFinal:
+    """Pause an open class, and let a worker compute its final, which replaces the last one.
+
+    Raises:
+        NotYourClassError.
+        ClassRefusedError: a side has no machine.
+    """
+    classroom = classroom_locked(user, classroom_id)
+    sides = set(Machine.objects.filter(classroom=classroom, pupil__isnull=False).values_list("side", flat=True))
+    for side in class_sides(classroom.side):
+        if side not in sides:
+            raise ClassRefusedError(f"The final needs a machine that {dict(SIDES)[side]}. No pupil has one yet.")
+    if classroom.is_open:
+        classroom_set_status(user=user, classroom_id=classroom_id, status=ClassStatus.PAUSED)
+    ClassFinal.objects.filter(classroom=classroom).delete()
+    final = ClassFinal.objects.create(classroom=classroom)
+    transaction.on_commit(lambda: tasks.wake_up(CLASS_FINALS, [final.pk]))
+    return final
+
+
+@transaction.atomic
+def final_cancel(*, user: AnyUser, classroom_id: int) -> None:
+    """Cancel the final of a class, unless it is finished.
+
+    Raises:
+        NotYourClassError.
+    """
+    _final_cancel(classroom_locked(user, classroom_id))
+
+
+def _final_cancel(classroom: Classroom) -> None:
+    """Delete a final that is not finished: with the row its worker loses the job."""
+    ClassFinal.objects.filter(classroom=classroom).exclude(status=JobStatus.FINISHED).delete()
 
 
 @transaction.atomic
@@ -208,8 +244,7 @@ def machines_reset(*, user: AnyUser, classroom_id: int) -> int:
     """
     with transaction.atomic():
         classroom = classroom_locked(user, classroom_id)
-        classroom.final = None
-        classroom.save(update_fields=["final"])
+        ClassFinal.objects.filter(classroom=classroom).delete()
         ids = list(Machine.objects.filter(classroom=classroom, pupil__isnull=False).values_list("pk", flat=True))
     for pk in ids:
         with transaction.atomic():

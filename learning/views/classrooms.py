@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
+from beadbox.policies.registry import UNIFORM
 from games.accounts.forms import refusal_add
 from games.accounts.views import account_required
 from games.exceptions import MalformedError, PlayError
@@ -21,7 +22,7 @@ from learning.access import row_id
 from learning.forms.class_proposals import proposal_of
 from learning.forms.classrooms import ClassForm
 from learning.models import ClassStatus
-from learning.selectors.classrooms import classroom_of, classrooms_of, pupils_of
+from learning.selectors.classrooms import classroom_of, classrooms_of, final_of, final_shown, pupils_of
 from learning.services import classrooms as services
 from learning.services import participants as services_participants
 from learning.views.class_addresses import addresses_of, trials_of
@@ -69,6 +70,9 @@ def classroom_page(request: HttpRequest, classroom_id: int) -> HttpResponse:
         "classroom": classroom,
         **addresses_of(request, classroom),
         "pupils": pupils_of(classroom),
+        "final": final_of(classroom),
+        "shown": final_shown(classroom),
+        "opponent": UNIFORM[classroom.opponent].name,
         "game": {"layout": game_view(classroom.game_rules)["layout"]},
     }
     return render(request, "classes/class.html", context)
@@ -119,6 +123,16 @@ def _set(done: str, *, is_locked: bool | None = None, hides_names: bool | None =
     return act
 
 
+def _final(request: HttpRequest, classroom_id: int) -> str:
+    services.final_begin(user=request.user, classroom_id=classroom_id)
+    return "The class is paused, and the final begins. The projector shows it."
+
+
+def _final_cancel(request: HttpRequest, classroom_id: int) -> str:
+    services.final_cancel(user=request.user, classroom_id=classroom_id)
+    return "The final is cancelled. The class is still paused."
+
+
 def _reset(request: HttpRequest, classroom_id: int) -> str:
     n_machines = services.machines_reset(user=request.user, classroom_id=classroom_id)
     return f"All machines have their first beads again: {n_machines}."
@@ -137,6 +151,8 @@ _CLASS_ACTIONS: Mapping[str, Callable[[HttpRequest, int], str]] = {
     "unlock": _set("New pupils can join.", is_locked=False),
     "hide": _set("The table shows numbers for names.", hides_names=True),
     "show": _set("The table shows names.", hides_names=False),
+    "final": _final,
+    "final-cancel": _final_cancel,
     "reset": _reset,
     "delete": _delete,
 }

@@ -20,11 +20,13 @@ from games.transport.error_responses import form_only, not_found, refused, sent_
 from games.transport.metrics import REFUSALS
 from learning.exceptions import ClassNotFoundError, NoPupilError, PupilRemovedError
 from learning.forms.classrooms import NAME_HELP, ClassCodeForm, JoinForm
+from learning.kinds.class_results import FinalReader
 from learning.models import Classroom, ClassStatus, Participant
 from learning.selectors.classrooms import (
     classroom_by_secret,
     classroom_on_screen,
     code_find,
+    final_shown,
     participant_now,
     pupil_name,
 )
@@ -151,6 +153,7 @@ def class_me(request: HttpRequest) -> HttpResponse:
         "classroom": participant.classroom,
         "game": {"layout": game_view(participant.classroom.game_rules)["layout"]},
         "machine": participant.machine,
+        "shown": final_shown(participant.classroom),
         "is_over": participant.classroom.status == ClassStatus.FINISHED,
     }
     return render(request, "classes/me.html", context)
@@ -187,8 +190,11 @@ def class_screen(request: HttpRequest, secret: str) -> HttpResponse:
     except ClassNotFoundError as error:
         return not_found(request, error)
     link_open(request, classroom.link_id)
+    shown = final_shown(classroom)
     context = {
         "classroom": classroom,
+        "shown": shown,
+        "final_view": None if shown is None else FinalReader(classroom, shown).view(),
         **addresses_of(request, classroom),
         "game": {"layout": game_view(classroom.game_rules)["layout"]},
     }

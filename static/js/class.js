@@ -15,7 +15,8 @@ import { figure, perHundred } from "./words.js";
 /** @typedef {Record<"number"|"side"|"place"|"games"|"wins"|"draws"|"losses", number>} Counts */
 /** @typedef {{name: string, side_name: string, points: number|null, curve: string, url: string|null, stuck: string}} Facts */
 /** @typedef {Counts & Facts} Row */
-/** @typedef {{status: string, locked: boolean, rows: Row[], leaders: Leader[]}} ClassTable */
+/** @typedef {{mark: string, progress: number}|null} FinalMark */
+/** @typedef {{status: string, locked: boolean, rows: Row[], leaders: Leader[], final: FinalMark}} ClassTable */
 
 /** Rows of one column of the projector, and of a page. */
 const ROWS_OF_COLUMN = 20;
@@ -48,9 +49,22 @@ function receive(/** @type {Frame} */ { type, data }) {
   showPause(data.status);
   if (place && data.rows) {
     latest = data;
+    showFinal(data);
     draw();
   }
 }
+
+/** Shows the progress of the final, and reads the page again when a final begins to be shown, or is shown no more. */
+function showFinal(/** @type {ClassTable} */ { status, final }) {
+  const shown = place?.dataset.final ?? "";
+  const isDue = Boolean(final?.mark.endsWith("-finished")) && status !== "open";
+  if (isDue ? final?.mark !== shown : shown && status === "open") location.reload();
+  const words = document.getElementById("final-progress");
+  if (words && final) words.textContent = finalWords(final);
+}
+
+const finalWords = (/** @type {NonNullable<FinalMark>} */ { progress }) =>
+  `The final is being worked out: ${Math.floor(100 * progress)} %.`;
 
 /** Covers the board while the class is paused, on the pages of a pupil. */
 function showPause(/** @type {string} */ status) {
@@ -64,7 +78,7 @@ function showPause(/** @type {string} */ status) {
 }
 
 function draw() {
-  if (!latest || !place) return;
+  if (!latest || !place || place.hidden) return;
   place.querySelector(".until-scripts")?.remove();
   if (screen) drawScreen(latest, place);
   else drawTable(latest, place);
@@ -139,9 +153,12 @@ function drawScreen(/** @type {ClassTable} */ table, /** @type {HTMLElement} */ 
     columns.map((column) => screenColumn(column, table)),
     at,
   );
+  const isWorking = table.final && !/-(finished|failed)$/.test(table.final.mark);
   const closed = { paused: "The class is paused.", finished: "The class is over." }[table.status];
   const leader = table.leaders[Math.floor(Date.now() / PAGE_MS) % (table.leaders.length || 1)];
-  const words = closed ?? (leader ? why(leader, table) : `${figure(table.rows.length)} have joined.`);
+  const words =
+    (isWorking && table.final ? finalWords(table.final) : closed) ??
+    (leader ? why(leader, table) : `${figure(table.rows.length)} have joined.`);
   render(words, byId("screen-why"));
   byId("screen-page").textContent = pages > 1 ? `page ${page + 1} of ${pages}` : "";
 }
@@ -172,7 +189,7 @@ function showConnection(/** @type {SocketStatus} */ status) {
   if (!document.querySelector("[data-room]")) say(trouble(status, "The connection is lost. The page tries again."));
 }
 
-if (screen) {
+if (screen && document.getElementById("screen-qr")) {
   setInterval(() => {
     page += 1;
     draw();

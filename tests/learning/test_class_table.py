@@ -58,8 +58,7 @@ def a_class(n_pupils: int = 2, side: int | None = 1, game: str = "hexapawn") -> 
 def fresh_table(classroom: Classroom) -> Any:
     """Return the table of the class, computed again without the cache."""
     cache.delete(f"class-table:{classroom.pk}")
-    classroom.refresh_from_db()
-    return classroom_table(classroom)
+    return classroom_table(Classroom.objects.select_related("final").get(pk=classroom.pk))
 
 
 def play(pupil: Participant) -> None:

@@ -149,7 +149,13 @@ class BoxesLive(KindLive):
         position_before = {ply.number + 1: ply.position for ply in live.plies}
         position_before[0] = game.encode(game.initial_position())
         views = [
-            _draw_view(one, draw, position_before[draw.ply], None if draw.slot is None else moves.get(draw.ply))
+            draw_view(
+                one.machine,
+                draw,
+                position_before[draw.ply],
+                None if draw.slot is None else moves.get(draw.ply),
+                by_hand=bool(one.row.takes_over),
+            )
             for draw, one in drawn
         ]
         # Without a draw, the match ended before the machine's first move.
@@ -218,12 +224,11 @@ def _drawn_box(cabinet: Cabinet, machine_id: int, position: str) -> DrawnBox:
     }
 
 
-def _draw_view(player: BoxesLive, draw: Draw, position_text: str, move: str | None) -> DrawState:
-    """Return a draw that was made in a seat; ``position_text`` is the position before the move."""
-    cabinet = player.machine.cabinet
+def draw_view(machine: Machine, draw: Draw, position_text: str, move: str | None, *, by_hand: bool) -> DrawState:
+    """Return a machine's draw. ``position_text`` is the position before the move; a person may have moved by hand."""
+    cabinet = machine.cabinet
     moves_of_slots, slots, orientation = _opened_box(cabinet, position_text, draw.position)
     total = sum(draw.beads)
-    by_hand = bool(player.row.takes_over)
     # A machine that moves although the box is empty chooses among all legal moves at random.
     is_uniform = total == 0 and draw.slot is not None and not by_hand
     if is_uniform:
@@ -233,8 +238,8 @@ def _draw_view(player: BoxesLive, draw: Draw, position_text: str, move: str | No
         chances = [beads / total if total else 0.0 for beads in draw.beads]
     return {
         "ply": draw.ply,
-        "role": cabinet.game.look.layout.roles[player.row.side],
-        "box": _drawn_box(cabinet, draw.machine_id, draw.position),
+        "role": cabinet.game.look.layout.roles[cabinet.side],
+        "box": _drawn_box(cabinet, machine.pk, draw.position),
         "symmetry": orientation,
         "slots": [
             {**slot, "beads": beads, "probability": chance}

@@ -1,7 +1,7 @@
 """Staff pages for an emergency: heaviest users, the queue, handing a job back, closing an account."""
 
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 from django.contrib.admin.models import LogEntry
@@ -18,10 +18,12 @@ from games.live.rooms import room_create
 from games.models import Match, Room
 from learning.exceptions import AccountNotClosedError
 from learning.kinds.boxes.memory import ledger_errors
-from learning.models import ExperimentRun, JobStatus, Machine, Schedule, Tournament, TrainingRun
+from learning.models import ClassFinal, ExperimentRun, JobStatus, Machine, Schedule, Tournament, TrainingRun
 from learning.services.accounts import Closed, account_close
+from learning.services.classrooms import ClassPlan, classroom_open, final_begin
 from learning.services.copies import machine_copy
 from learning.services.experiments import experiment_request
+from learning.services.participants import participant_join
 from learning.services.runs import Stage, training_run_request
 from learning.services.schedules import Timing, schedule_create
 from learning.services.tournaments import tournament_start
@@ -63,6 +65,10 @@ def busy_account(name: str = "busy") -> Any:
     schedule_create(user=owner, machine=learner.slug, stages=[Stage("random", 5)], timing=Timing(every=2))
     tournament_start(user=owner, entries=[learner.slug, "random"], games=5, enqueue=False)
     experiment_request(person=person(owner), experiment="gardner", seed=owner.pk, enqueue=False)
+    plan = ClassPlan(name="7b", game=NC, side=Side.FIRST, preset="", n_pupils=1, minutes=30)
+    classroom = classroom_open(user=owner, plan=plan)
+    participant_join(classroom_id=classroom.pk, guest=uuid4(), words=(0, 0))
+    final_begin(user=owner, classroom_id=classroom.pk)
     token_make(user=owner, name="robot", scopes=["read"], lifetime=None)
     play(room("machine", person(owner), machine=learner.slug), person(owner), "5")
     room("machine", person(owner), machine=learner.slug, fresh=True)
@@ -146,7 +152,7 @@ def test_number_of_queries_does_not_depend_on_the_load(staff: Any) -> None:
     for name in ("two", "three"):
         busy_account(name)
     assert [n_queries(QUEUE), n_queries(USAGE), n_queries("/admin/")] == few
-    assert max(few) <= 9
+    assert max(few) <= 11
 
 
 def test_the_usage_page_links_to_ways_to_end_heavy_use(staff: Any) -> None:
@@ -175,7 +181,7 @@ def test_closing_an_account_ends_all_its_work(superuser: Any) -> None:
     other = user("other")
     theirs = machine_copy(user=other, machine_id=Machine.objects.get(name="busy's").pk)
     closed = account_close(by=superuser, account=owner)
-    assert closed == Closed(tokens=2, schedules=1, runs=1, tournaments=1, experiments=1, rooms=4, classes=0, machines=2)
+    assert closed == Closed(tokens=2, schedules=1, runs=1, tournaments=1, experiments=1, rooms=4, classes=1, machines=2)
     owner.refresh_from_db()
     assert not owner.is_active
     assert not owner.check_password("a good password")
@@ -184,6 +190,7 @@ def test_closing_an_account_ends_all_its_work(superuser: Any) -> None:
         token_read(text=text)
     assert not Schedule.objects.exists()
     assert not PeriodicTask.objects.filter(task="learning.beat.schedule_fire").exists()
+    assert not ClassFinal.objects.exists()
     for model in (TrainingRun, Tournament, ExperimentRun):
         assert model.objects.get().status == JobStatus.CANCELLED, model
     going_on = Match.objects.exclude(status="finished")
@@ -251,8 +258,9 @@ def test_closing_asks_for_the_name_and_is_logged(staff: Any) -> None:
 def test_releasing_a_job_needs_permission_to_change_its_kind(client: Any) -> None:
     busy_account()
     pages = {kind.slug: f"/admin/queue/{kind.slug}/{kind.rows.earliest('pk').pk}/hand-back/" for kind in KINDS}
-    assert set(pages) == {"runs", "pairings", "experiments"}
-    for model, own in (("trainingrun", "runs"), ("tournament", "pairings"), ("experimentrun", "experiments")):
+    assert set(pages) == {"runs", "pairings", "experiments", "finals"}
+    kinds = {"trainingrun": "runs", "tournament": "pairings", "experimentrun": "experiments", "classroom": "finals"}
+    for model, own in kinds.items():
         may = [f"view_{model}", f"change_{model}"]
         client.force_login(user(f"of {model}", is_staff=True, may=may))
         for slug, page in pages.items():

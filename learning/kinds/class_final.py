@@ -1,0 +1,180 @@
+"""The final of a class: what its worker computes step by step, and the results of these steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any, cast
+
+import numpy as np
+
+from beadbox.learners.boxes.frozen import FrozenBoxes
+from beadbox.learners.boxes.machine import BeadDraw
+from beadbox.learners.boxes.memory import Memory
+from beadbox.learners.boxes.open_memory import OpenMemory
+from beadbox.learners.boxes.strength import box_costs, readable_machine
+from beadbox.policies.registry import UNIFORM
+from beadbox.policies.table import ContestPlayer
+from beadbox.rules.game import AnyGame
+from beadbox.rules.outcome import Side
+from beadbox.strength.exact import Floats
+from beadbox.tournaments.class_final import Chooser, match_typical, pairs_chances, ranking
+from learning.kinds.boxes.memory import MEMORY, tables_load
+from learning.models import Classroom, Machine, Participant
+from learning.selectors.classrooms import pupils_of
+from learning.states import FinalMatch, FinalPlaceState, FinalPly, FinalResults, NotableBox, NotableBoxes
+
+BOXES_S = 0.1
+"""Seconds of processor time for the search for a machine's best and worst box."""
+
+
+class FinalGames:
+    """The pupils of a class by side, with their machines as they are now."""
+
+    def __init__(self, classroom: Classroom) -> None:
+        self.classroom = classroom
+        self.game: AnyGame = classroom.game_rules
+        self.pupils = pupils_of(classroom)
+        machines = [_machine(pupil) for pupil in self.pupils]
+        self.entrants = [
+            [pupil.number, one.pk, one.n_lessons] for pupil, one in zip(self.pupils, machines, strict=True)
+        ]
+        self.memories: dict[int, Any] = (
+            dict(tables_load(machines)) if self.game.listable else {one.pk: MEMORY.load(one) for one in machines}
+        )
+
+    @property
+    def n_pairs(self) -> int:
+        return len(self._side(Side.FIRST)) * len(self._side(Side.SECOND))
+
+    @property
+    def n_steps(self) -> int:
+        """The number of pairs and of pupils: each is a step."""
+        return self.n_pairs + len(self.pupils)
+
+    def steps(self, n_done: int) -> Iterator[Any]:
+        """Yield the steps after the first ``n_done``: the chances of each pair, then the boxes of each pupil."""
+        firsts, seconds = ([self._player(one) for one in self._side(side)] for side in Side)
+        for chances in pairs_chances(self.game, firsts, seconds, n_done):
+            yield chances.tolist()
+        for pupil in islice(self.pupils, max(0, n_done - self.n_pairs), None):
+            yield notable_boxes(self._memory(pupil))
+
+    def results(self, found: Sequence[Any]) -> FinalResults:
+        """Return the results of all steps."""
+        shape = (len(self._side(Side.FIRST)), len(self._side(Side.SECOND)), 4)
+        value = np.array(found[: self.n_pairs], float).reshape(shape)
+        places = [place for side in Side for place in self._places(side, value)]
+        boxes = zip(self.pupils, found[self.n_pairs :], strict=True)
+        return {
+            "places": places,
+            "boxes": {str(pupil.number): notable for pupil, notable in boxes},
+            "match": self._match(places, value),
+        }
+
+    def _side(self, side: Side) -> list[Participant | None]:
+        """Return the pupils whose machines play a side, or ``None`` for the opponent of the ranking."""
+        if self.classroom.side not in (None, side):
+            return [None]
+        return [pupil for pupil in self.pupils if _machine(pupil).side == side]
+
+    def _memory(self, pupil: Participant) -> Memory | OpenMemory:
+        memory: Memory | OpenMemory = self.memories[_machine(pupil).pk]
+        return memory
+
+    def _player(self, pupil: Participant | None) -> ContestPlayer:
+        if pupil is None:
+            opponent = UNIFORM[self.classroom.opponent]
+            return ContestPlayer(opponent, opponent)
+        memory = self._memory(pupil)
+        if isinstance(memory, OpenMemory):
+            return ContestPlayer(None, memory.machine)
+        frozen = FrozenBoxes(memory)
+        return ContestPlayer(frozen, frozen)
+
+    def _places(self, side: Side, value: Floats) -> Iterator[FinalPlaceState]:
+        pupils = [pupil for pupil in self._side(side) if pupil is not None]
+        for place in ranking(self.game, side, value, [pupil.public_name for pupil in pupils]) if pupils else ():
+            one = place.strength
+            yield {
+                "number": pupils[place.index].number,
+                "side": side,
+                "place": place.place,
+                "points": one.score,
+                "win": one.win,
+                "draw": one.draw,
+                "loss": one.loss,
+                "endless": one.endless,
+            }
+
+    def _match(self, places: Sequence[FinalPlaceState], value: Floats) -> FinalMatch:
+        """Return the match of the best first player and the best second one, or of the best machine."""
+        best = [next((place["number"] for place in places if place["side"] == side), None) for side in Side]
+        rows = [
+            next(row for row, one in enumerate(self._side(side)) if one is None or one.number == best[side])
+            for side in Side
+        ]
+        first, second = (self._chooser(self._side(side)[rows[side]]) for side in Side)
+        shown = match_typical(self.game, first, second, value[rows[0], rows[1]])
+        turns = [(self.game.encode(position), self.game.format_move(move)) for position, move in shown.game.turns]
+        if shown.game.resigned is not None:
+            position, move = shown.game.turns[-1] if turns else (self.game.initial_position(), None)
+            turns.append((self.game.encode(position if move is None else self.game.apply(position, move)), ""))
+        draws = cast("dict[int, BeadDraw]", shown.draws)
+        return {
+            "pupils": best,
+            "plies": [_ply(position, move, draws.get(ply)) for ply, (position, move) in enumerate(turns)],
+            "winner": shown.game.outcome.winner,
+        }
+
+    def _chooser(self, pupil: Participant | None) -> Chooser:
+        if pupil is None:
+            mover = UNIFORM[self.classroom.opponent].mover(self.game)
+            return lambda position, rng: (mover(position, rng), None)
+        memory = self._memory(pupil)
+        machine = memory.machine if isinstance(memory, OpenMemory) else readable_machine(memory)
+        machine.learns = False
+        return machine.choose
+
+
+def notable_boxes(memory: Memory | OpenMemory) -> NotableBoxes:
+    """Return the first, best and worst box of a machine. The best and worst are known only in a game that is listed.
+
+    The first box is the one of the first move that the machine has opened most often.
+    """
+    if isinstance(memory, OpenMemory):
+        return {"first": None, "best": None, "worst": None}
+    costs = box_costs(memory, UNIFORM["random"], BOXES_S)
+    best = max(costs, key=lambda box: costs[box], default=None)
+    worst = min(costs, key=lambda box: costs[box], default=None)
+    table = memory.table
+    opened = np.add.reduceat(memory.visits, table.slot_indptr[:-1])
+    firsts = np.flatnonzero(table.move_number == table.move_number.min()).tolist()
+    first = max(firsts, key=lambda box: int(opened[box]), default=None)
+    return {
+        "first": None if first is None else _notable(memory, first, costs.get(first, 0.0)),
+        "best": _notable(memory, best, costs[best]) if best is not None and costs[best] > 0 else None,
+        "worst": _notable(memory, worst, costs[worst]) if worst is not None and costs[worst] < 0 else None,
+    }
+
+
+def _notable(memory: Memory, box: int, cost: float) -> NotableBox:
+    return {"position": memory.table.keys[box], "beads": memory.beads[memory.slots(box)].tolist(), "cost": cost}
+
+
+def _ply(position: str, move: str, draw: BeadDraw | None) -> FinalPly:
+    if draw is None:
+        return {"position": position, "move": move, "box": "", "beads": [], "slot": None, "refilled": False}
+    return {
+        "position": position,
+        "move": move,
+        "box": draw.box,
+        "beads": list(draw.beads),
+        "slot": draw.slot,
+        "refilled": draw.refilled,
+    }
+
+
+def _machine(pupil: Participant) -> Machine:
+    assert pupil.machine is not None, "pupils_of leaves the others out"
+    return pupil.machine

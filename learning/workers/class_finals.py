@@ -1,0 +1,74 @@
+"""Finals of classes as background jobs: a worker plays the pairs step by step, and stores the results."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from games.transport.database_errors import ERRORS as DATABASE_ERRORS
+from learning.kinds.class_final import FinalGames
+from learning.models import ClassFinal, JobStatus
+from learning.workers import jobs
+from learning.workers.jobs import JobKind, JobLostError, TurnEnd
+
+LEASE_S = 60
+"""Seconds without a renewal after which another worker may claim a final; enough to list a game's positions first."""
+TELL_EVERY_S = 0.5
+"""Minimum seconds between two updates of a final's progress."""
+
+
+def final_execute(final: ClassFinal, turn: TurnEnd | None = None) -> list[int]:
+    """Work on a claimed final until it ends or the turn ends; return the finals that wait afterwards.
+
+    The steps of earlier turns count only if the machines are still the same. A cancelled final has no row any more.
+    """
+    try:
+        return _execute(final, turn or TurnEnd())
+    except JobLostError:
+        return []
+    except DATABASE_ERRORS:
+        raise  # the lease expires, and recovery continues the final when the database is available again
+    except Exception as error:
+        jobs.end(final, JobStatus.FAILED, error=jobs.fault(error), finished_at=timezone.now())
+        raise
+
+
+def _execute(final: ClassFinal, turn: TurnEnd) -> list[int]:
+    games = FinalGames(final.classroom)
+    found: list[Any] = final.found if final.entrants == games.entrants else []
+    stored_at = time.monotonic()
+    for step in games.steps(len(found)):
+        found.append(step)
+        progress = len(found) / games.n_steps
+        if turn.is_reached and progress < 1:
+            jobs.let_go(final, entrants=games.entrants, found=found, progress=progress)
+            return [final.pk]
+        if time.monotonic() - stored_at > TELL_EVERY_S:
+            jobs.renew(final, LEASE_S, progress=progress)
+            stored_at = time.monotonic()
+    results, now = games.results(found), timezone.now()
+    jobs.end(final, JobStatus.FINISHED, found=[], results=results, progress=1.0, finished_at=now)
+    return []
+
+
+class ClassFinals(JobKind[ClassFinal]):
+    """Finals of classes as jobs: a turn consists of several pairs."""
+
+    slug = "finals"
+    model = ClassFinal
+    related = ("classroom",)
+    lease_s = LEASE_S
+    account = "classroom__teacher"
+    order = (Coalesce("lease_until", "created_at"), "pk")
+
+    def account_of(self, job: ClassFinal) -> int | None:
+        return job.classroom.teacher_id
+
+    def take_turn(self, job: ClassFinal, end: TurnEnd) -> list[int]:
+        return final_execute(job, end)
+
+
+CLASS_FINALS = ClassFinals()

@@ -1,0 +1,160 @@
+/** The final of a class, on the page of the results and on the projector: the places, and the shown match. */
+
+import { boardPicture, cellsAt } from "./diagram.js";
+import { byId, find, pageData } from "./dom.js";
+import { heads, html, nothing, render } from "./lit.js";
+import { matchbox, roll } from "./matchbox.js";
+
+/** @typedef {Record<"number"|"side"|"place"|"points"|"win"|"draw"|"loss"|"endless", number> & {name: string}} Place */
+/** @typedef {{board: Pieces, lit: string[], words: string, draw: Draw|null}} Frame_ */
+
+const STEP_MS = 3_000;
+const PAGE_MS = 8_000;
+const ROWS_OF_COLUMN = 20;
+const SIDES = ["Machines that play first", "Machines that play second"];
+
+/** @type {{against: string, places: Place[], players: string[], frames: Frame_[], result: string}} */
+const final = pageData("class-final");
+/** @type {Layout} */
+const layout = pageData("class-game").layout;
+const screen = document.querySelector("[data-screen]");
+const own = Number(byId("final-places").dataset.number);
+const hasEndless = final.places.some(({ endless }) => endless > 0.0005);
+let page = 0;
+let step = 0;
+/** @type {ReturnType<typeof setInterval>|undefined} */
+let timer;
+
+const percent = (/** @type {number} */ share) => (100 * share).toFixed(1);
+
+/** Returns the places of each side that has any. */
+function sides() {
+  return [0, 1].map((side) => final.places.filter((place) => place.side === side)).filter((places) => places.length);
+}
+
+/** Returns the columns that are shown at once: all of a side, or on the projector a page of them. */
+function columns() {
+  const all = sides();
+  if (!screen) return all;
+  const cut = (/** @type {Place[]} */ places, /** @type {number} */ from) => places.slice(from, from + ROWS_OF_COLUMN);
+  if (all.length > 1) return all.map((places) => cut(places, page * ROWS_OF_COLUMN));
+  return [0, 1].map((half) => cut(all[0], (2 * page + half) * ROWS_OF_COLUMN)).filter((places) => places.length);
+}
+
+function nPages() {
+  const all = sides();
+  return all.length > 1
+    ? Math.max(...all.map((places) => Math.ceil(places.length / ROWS_OF_COLUMN)))
+    : Math.ceil(all[0].length / (2 * ROWS_OF_COLUMN));
+}
+
+function drawPlaces() {
+  render(columns().map(placesTable), byId("final-places"));
+  if (screen) byId("screen-page").textContent = nPages() > 1 ? `page ${page + 1} of ${nPages()}` : "";
+}
+
+function placesTable(/** @type {Place[]} */ places) {
+  const hasSides = sides().length > 1;
+  const caption = hasSides && places.length ? html`<caption>${SIDES[places[0].side]}</caption>` : nothing;
+  const titles = [
+    html`<span class="visually-hidden">Place</span>`,
+    "Machine of",
+    "Points",
+    "Wins",
+    "Draws",
+    "Losses",
+    ...(hasEndless ? ["No end"] : []),
+  ];
+  return html`<table class=${screen ? "screen-rows" : "class-rows"}>${caption}${heads(titles, 2)}<tbody>
+    ${places.map(
+      (place) => html`<tr class=${place.number === own ? "is-own" : nothing}>
+        <td class="figure">${place.place}.</td>
+        <th scope="row"><span>${place.name}</span>${place.number === own ? html` <b>(you)</b>` : nothing}</th>
+        <td class="figure"><b>${percent(place.points)}</b></td>
+        ${[place.win, place.draw, place.loss, ...(hasEndless ? [place.endless] : [])].map(
+          (share) => html`<td class="figure">${percent(share)}</td>`,
+        )}</tr>`,
+    )}</tbody></table>`;
+}
+
+/** Shows the board after a number of moves, and the box that each machine opened last. A new bead rolls. */
+function showStep(/** @type {number} */ to) {
+  const isForward = to === step + 1;
+  step = Math.max(0, Math.min(to, final.frames.length - 1));
+  const frame = final.frames[step];
+  const isLast = step === final.frames.length - 1;
+  const [first, second] = final.players;
+  const words = step ? frame.words : `${first} plays first. ${second} plays second.`;
+  byId("final-words").textContent = isLast && step ? `${words} ${final.result}` : words;
+  byId("final-board").replaceChildren(
+    boardPicture(layout, frame.board, { size: 300, lit: cellsAt(layout, frame.lit) }),
+  );
+  render(layout.roles.map(openedBox), byId("final-boxes"));
+  const rolled = isForward && frame.draw && document.querySelector(`[data-ply="${step}"] svg`);
+  if (rolled instanceof SVGElement) roll(rolled, true);
+  if (isLast) pause();
+  byId("final-back").toggleAttribute("disabled", step === 0);
+  byId("final-next").toggleAttribute("disabled", isLast);
+}
+
+/** Returns the box that a side has opened last; nothing for a side without boxes. */
+function openedBox(/** @type {string} */ role, /** @type {number} */ side) {
+  let shown = step;
+  while (shown > 0 && final.frames[shown].draw?.role !== role) shown -= 1;
+  const { draw } = final.frames[shown];
+  if (!draw) return nothing;
+  const picture = matchbox(layout, {
+    ...draw.box,
+    slots: draw.slots,
+    slot: draw.slot,
+    title: final.players[side],
+    boardMoves: true,
+    fit: draw.symmetry,
+    symmetry: draw.symmetry,
+  });
+  return html`<figure data-ply=${shown}>${picture}<figcaption>${final.players[side]}</figcaption></figure>`;
+}
+
+function pause() {
+  clearInterval(timer);
+  timer = undefined;
+  byId("final-play").textContent = "Play";
+}
+
+function play() {
+  if (step === final.frames.length - 1) showStep(0);
+  byId("final-play").textContent = "Pause";
+  timer = setInterval(() => showStep(step + 1), STEP_MS);
+}
+
+/** Shows the match in place of the ranking on the projector, or the ranking again. */
+function toggleMatch() {
+  const match = byId("screen-match");
+  match.hidden = !match.hidden;
+  byId("final-places").hidden = !match.hidden;
+  byId("final-switch").textContent = match.hidden ? "Show the match" : "Show the places";
+  pause();
+  if (!match.hidden) {
+    showStep(0);
+    play();
+  }
+}
+
+byId("final-back").addEventListener("click", () => {
+  pause();
+  showStep(step - 1);
+});
+byId("final-next").addEventListener("click", () => {
+  pause();
+  showStep(step + 1);
+});
+byId("final-play").addEventListener("click", () => (timer === undefined ? play() : pause()));
+drawPlaces();
+showStep(0);
+if (screen) {
+  find("#final-switch").addEventListener("click", toggleMatch);
+  setInterval(() => {
+    page = (page + 1) % nPages();
+    drawPlaces();
+  }, PAGE_MS);
+}

@@ -1,0 +1,222 @@
+"""The final of a class: a worker computes it, and its pages show places, match, table and sheets."""
+
+import csv
+import io
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.utils import timezone
+
+from beadbox.learners.boxes.strength import against_machine, against_opponent
+from beadbox.policies.registry import UNIFORM
+from beadbox.rules.outcome import Side
+from learning.exceptions import ClassPausedError, ClassRefusedError, NotYourClassError
+from learning.kinds.boxes.memory import table_load
+from learning.kinds.class_results import FinalReader
+from learning.models import ClassFinal, Classroom, ClassStatus, JobStatus, Participant
+from learning.services import classrooms as services
+from learning.services.classrooms import ClassPlan, final_begin, final_cancel
+from learning.services.participants import participant_join, participant_play, participant_remove, person_of
+from learning.workers.class_finals import CLASS_FINALS, final_execute
+from learning.workers.jobs import TurnEnd
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+
+def a_class(n_pupils: int = 3, game: str = "hexapawn", side: Side | None = Side.SECOND) -> tuple[Classroom, list[Any]]:
+    plan = ClassPlan(name="7b", game=game, side=side, preset="", n_pupils=n_pupils, minutes=30)
+    classroom = services.classroom_open(user=factories.user("teacher"), plan=plan)
+    pupils = [
+        participant_join(classroom_id=classroom.pk, guest=factories.guest(number).guest, words=(number, number))
+        for number in range(1, n_pupils + 1)
+    ]
+    return classroom, pupils
+
+
+def play(pupil: Participant, n_games: int = 3) -> None:
+    for _ in range(n_games):
+        factories.play_out(participant_play(pupil).room.code, person_of(pupil))
+
+
+def held(classroom: Classroom, *, in_turns: bool = False) -> ClassFinal:
+    """Hold the final as a worker does: in one turn, or one step a turn."""
+    final = final_begin(user=classroom.teacher, classroom_id=classroom.pk)
+    while (claimed := CLASS_FINALS.claim(final.pk)) is not None:
+        if not final_execute(claimed, TurnEnd(0) if in_turns else None):
+            break
+    final.refresh_from_db()
+    return final
+
+
+@pytest.mark.parametrize("in_turns", [False, True])
+def test_one_side_is_ranked_against_the_opponent(in_turns: bool) -> None:
+    classroom, pupils = a_class()
+    for pupil in pupils:
+        play(pupil)
+    final = held(classroom, in_turns=in_turns)
+    assert final.status == JobStatus.FINISHED, final.error
+    view = FinalReader(Classroom.objects.get(), final).view()
+    assert view["against"] == UNIFORM["perfect"].name
+    for place in view["places"]:
+        machine = Participant.objects.get(number=place["number"]).machine
+        assert machine is not None
+        exact = against_opponent(table_load(machine), UNIFORM["perfect"])
+        assert place["points"] == pytest.approx(exact.score, abs=1e-12)
+        assert [place["win"], place["draw"], place["loss"]] == pytest.approx([exact.win, exact.draw, exact.loss])
+    points = [place["points"] for place in view["places"]]
+    assert points == sorted(points, reverse=True)
+    assert view["players"] == [UNIFORM["perfect"].name, view["places"][0]["name"]]
+    assert {frame["draw"]["role"] for frame in view["frames"] if frame["draw"]} == {"second"} or any(
+        frame["draw"] for frame in view["frames"]
+    )
+
+
+def test_halves_meet_and_both_boxes_are_shown() -> None:
+    classroom, pupils = a_class(5, side=None)
+    for pupil in pupils:
+        play(pupil, 2)
+    view = FinalReader(classroom, held(classroom)).view()
+    machines = {pupil.number: pupil.machine for pupil in Participant.objects.select_related("machine")}
+    firsts = [one for one in machines.values() if one is not None and one.side == 0]
+    seconds = [one for one in machines.values() if one is not None and one.side == 1]
+    assert (len(firsts), len(seconds)) == (3, 2)
+    for place in view["places"]:
+        own = machines[place["number"]]
+        assert own is not None
+        others = seconds if place["side"] == 0 else firsts
+        scores = [against_machine(table_load(own), table_load(other)).score for other in others]
+        assert place["points"] == pytest.approx(sum(scores) / len(scores), abs=1e-12)
+    assert next(place["place"] for place in view["places"] if place["side"] == 0) == 1
+    roles = {frame["draw"]["role"] for frame in view["frames"] if frame["draw"] is not None}
+    assert len(roles) == 2
+    assert view["frames"][0]["draw"] is None
+    assert view["against"] == ""
+
+
+def test_final_pauses_the_class_and_opening_cancels_it() -> None:
+    classroom, (pupil, *_) = a_class()
+    final = final_begin(user=classroom.teacher, classroom_id=classroom.pk)
+    classroom.refresh_from_db()
+    assert classroom.status == ClassStatus.PAUSED
+    with pytest.raises(ClassPausedError):
+        participant_play(pupil)
+    claimed = CLASS_FINALS.claim(final.pk)
+    assert claimed is not None
+    services.classroom_set_status(user=classroom.teacher, classroom_id=classroom.pk, status=ClassStatus.OPEN)
+    assert not ClassFinal.objects.exists()
+    assert final_execute(claimed) == [], "the worker has lost the job"
+    assert not ClassFinal.objects.exists()
+
+
+def test_finished_final_stays_until_a_reset() -> None:
+    classroom, _ = a_class()
+    held(classroom)
+    final_cancel(user=classroom.teacher, classroom_id=classroom.pk)
+    services.classroom_set_status(user=classroom.teacher, classroom_id=classroom.pk, status=ClassStatus.OPEN)
+    assert ClassFinal.objects.get().is_finished
+    services.machines_reset(user=classroom.teacher, classroom_id=classroom.pk)
+    assert not ClassFinal.objects.exists()
+
+
+def test_changed_machines_begin_the_steps_again() -> None:
+    classroom, pupils = a_class()
+    play(pupils[0])
+    final = final_begin(user=classroom.teacher, classroom_id=classroom.pk)
+    claimed = CLASS_FINALS.claim(final.pk)
+    assert claimed is not None
+    assert final_execute(claimed, TurnEnd(0)) == [final.pk]
+    final.refresh_from_db()
+    assert 0 < final.progress < 1
+    participant_remove(user=classroom.teacher, participant_id=pupils[2].pk)
+    claimed = CLASS_FINALS.claim(final.pk)
+    assert claimed is not None
+    assert final_execute(claimed) == []
+    final.refresh_from_db()
+    assert {place["number"] for place in final.results["places"]} == {1, 2}
+
+
+def test_final_without_a_machine_on_a_side_is_refused() -> None:
+    classroom, _ = a_class(1, side=None)
+    with pytest.raises(ClassRefusedError, match="plays second"):
+        final_begin(user=classroom.teacher, classroom_id=classroom.pk)
+    with pytest.raises(NotYourClassError):
+        final_begin(user=factories.user("other"), classroom_id=classroom.pk)
+
+
+@pytest.mark.parametrize("game", ["noughts-and-crosses", "pong-hau-ki", "notakto", "hare-and-hounds", "nim-3-3-3"])
+def test_every_shape_of_board_has_results_on_paper(game: str) -> None:
+    classroom, pupils = a_class(2, game=game, side=None)
+    for pupil in pupils:
+        play(pupil, 2)
+    final = held(classroom)
+    reader = FinalReader(classroom, final)
+    assert reader.view()["frames"]
+    assert reader.sheets().read(5) == b"%PDF-"
+
+
+def test_large_game_is_ranked_by_games() -> None:
+    classroom, pupils = a_class(2, game="hexapawn-5x4")
+    play(pupils[0], 1)
+    final = held(classroom)
+    assert final.status == JobStatus.FINISHED, final.error
+    assert final.results["places"][0]["place"] == 1
+    assert all(1000 * place["win"] == round(1000 * place["win"]) for place in final.results["places"])
+
+
+def browser_of(account: User) -> Client:
+    client = Client()
+    client.force_login(account)
+    return client
+
+
+def test_teacher_holds_the_final_and_takes_the_results_home() -> None:
+    classroom, pupils = a_class()
+    for pupil in pupils:
+        play(pupil)
+    teacher = browser_of(classroom.teacher)
+    path = f"/classes/{classroom.pk}"
+    assert teacher.get(f"{path}/results").status_code == 404
+    assert teacher.get(f"{path}/results.csv").status_code == 404
+    assert teacher.post(f"{path}/final").status_code == 302
+    assert "being worked out" in teacher.get(path).content.decode()
+    claimed = CLASS_FINALS.claim(ClassFinal.objects.get().pk)
+    assert claimed is not None
+    final_execute(claimed)
+    assert "See the results" in teacher.get(path).content.decode()
+    page = teacher.get(f"{path}/results").content.decode()
+    assert pupils[0].name in page
+    table = teacher.get(f"{path}/results.csv").content.decode("utf-8-sig")
+    rows = list(csv.DictReader(io.StringIO(table)))
+    assert {row["name"] for row in rows} == {pupil.name for pupil in pupils}
+    assert all(row["games"] == "3" for row in rows)
+    sheets = b"".join(teacher.get(f"{path}/results.pdf"))  # type: ignore[arg-type]
+    assert sheets.count(b"/Type /Page\n") == len(pupils)
+    screen = Client().get(f"/class/screen/{classroom.link.secret}").content.decode()
+    assert "the final" in screen
+
+
+def test_names_follow_the_class() -> None:
+    classroom, pupils = a_class()
+    final = held(classroom)
+    participant_remove(user=classroom.teacher, participant_id=pupils[0].pk)
+    services.classroom_update(user=classroom.teacher, classroom_id=classroom.pk, hides_names=True)
+    view = FinalReader(Classroom.objects.get(), final).view()
+    assert sorted(place["name"] for place in view["places"]) == ["Pupil 1", "Pupil 2", "Pupil 3"]
+    assert len(list(FinalReader(Classroom.objects.get(), final).rows())) == 4
+
+
+def test_failed_final_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    classroom, _ = a_class()
+    final = final_begin(user=classroom.teacher, classroom_id=classroom.pk)
+    Classroom.objects.update(opponent="gone")
+    claimed = CLASS_FINALS.claim(final.pk)
+    assert claimed is not None
+    with pytest.raises(KeyError):
+        final_execute(claimed)
+    final.refresh_from_db()
+    assert (final.status, "gone" in final.error) == (JobStatus.FAILED, True)
+    assert final.finished_at is not None
+    assert final.finished_at <= timezone.now()
