@@ -32,7 +32,7 @@ RELATED = {
     ClassFinal: ("classroom__teacher",),
 }
 PARENTS = {Pairing: "tournament", ClassFinal: "classroom"}
-"""The model whose permissions count for jobs without an admin page of their own."""
+"""For jobs without an admin page: the model whose permissions count for them."""
 
 
 def may(request: HttpRequest, act: str, kind: JobKind[Any]) -> bool:

@@ -1,7 +1,20 @@
 """The tables of learning, one module for each subject; other packages import them from here."""
 
 from learning.models.checks import NoneNegative, SameLength
-from learning.models.classrooms import NAME_LENGTH, ClassFinal, Classroom, ClassStatus, Participant, class_sides
+from learning.models.classrooms import (
+    NAME_LENGTH,
+    ClassFinal,
+    Classroom,
+    ClassStatus,
+    FinalMatch,
+    FinalPly,
+    FinalResults,
+    NotableBox,
+    NotableBoxes,
+    Participant,
+    PupilPlace,
+    class_sides,
+)
 from learning.models.experiments import ExperimentPart, ExperimentRun
 from learning.models.jobs import Job, JobStatus, Turn
 from learning.models.ledger import Change, Lesson, LessonKind, ValueChange
@@ -41,6 +54,9 @@ __all__ = [
     "Draw",
     "ExperimentPart",
     "ExperimentRun",
+    "FinalMatch",
+    "FinalPly",
+    "FinalResults",
     "HeldBox",
     "Job",
     "JobStatus",
@@ -51,8 +67,11 @@ __all__ = [
     "Measurement",
     "MovedGuest",
     "NoneNegative",
+    "NotableBox",
+    "NotableBoxes",
     "Pairing",
     "Participant",
+    "PupilPlace",
     "RunStage",
     "SameLength",
     "Schedule",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import TypedDict
 from uuid import uuid4
 
 from django.conf import settings
@@ -127,6 +128,62 @@ class Participant(models.Model):
     def public_name(self) -> str:
         """The name as the class sees it: a number where the name is hidden."""
         return f"Pupil {self.number}" if self.is_hidden or not self.name else self.name
+
+
+class PupilPlace(TypedDict):
+    """The place of a pupil's machine in the final. Its figures are exact if the game can be listed."""
+
+    number: int
+    side: int
+    place: int
+    points: float
+    win: float
+    draw: float
+    loss: float
+    endless: float
+
+
+class NotableBox(TypedDict):
+    """A box as it was in the final; ``cost`` are the points that its initial beads, put back, would cost."""
+
+    position: str
+    beads: list[int]
+    cost: float
+
+
+class NotableBoxes(TypedDict):
+    """The first box of a machine, its best box and its worst box, where there is one."""
+
+    first: NotableBox | None
+    best: NotableBox | None
+    worst: NotableBox | None
+
+
+class FinalPly(TypedDict):
+    """A move of the shown match, with the bead behind it. ``box`` is empty without one, ``move`` without a move."""
+
+    position: str
+    move: str
+    box: str
+    beads: list[int]
+    slot: int | None
+    refilled: bool
+
+
+class FinalMatch(TypedDict):
+    """The shown match of a final. ``pupils`` has the number of the pupil of each side, or null for the opponent."""
+
+    pupils: list[int | None]
+    plies: list[FinalPly]
+    winner: int | None
+
+
+class FinalResults(TypedDict):
+    """The results of a final: the places by side, the boxes of each pupil by number, and the shown match."""
+
+    places: list[PupilPlace]
+    boxes: dict[str, NotableBoxes]
+    match: FinalMatch
 
 
 class ClassFinal(Job):

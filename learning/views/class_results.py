@@ -12,7 +12,7 @@ from games.accounts.principal import Principal
 from games.exceptions import PlayError
 from games.live.game_view import game_view
 from games.transport.error_responses import not_found, refused
-from learning.kinds.class_results import FinalReader
+from learning.kinds.boxes.class_results import final_view, results_rows, results_sheets
 from learning.selectors.classrooms import classroom_of, classroom_seen, pupil_seen, results_of
 from learning.views.classrooms import teacher_required
 from learning.views.tables import csv_download
@@ -32,7 +32,7 @@ def class_results(request: HttpRequest, classroom_id: int) -> HttpResponse:
     context = {
         "classroom": classroom,
         "final": final,
-        "final_view": FinalReader(classroom, final).view(),
+        "final_view": final_view(classroom, final),
         "game": {"layout": game_view(classroom.game_rules)["layout"]},
         "own": None if pupil is None else pupil.number,
         "is_teacher": viewer.user_id == classroom.teacher_id,
@@ -47,10 +47,10 @@ def results_csv(request: HttpRequest, classroom_id: int) -> HttpResponse:
     """Send the results of a class as a table."""
     try:
         classroom = classroom_of(request.user, classroom_id)
-        reader = FinalReader(classroom, results_of(classroom))
+        rows = results_rows(classroom, results_of(classroom))
     except PlayError as error:
         return refused(request, error, "classes")
-    return csv_download(f"class-{classroom.pk}-results.csv", reader.rows())
+    return csv_download(f"class-{classroom.pk}-results.csv", rows)
 
 
 @teacher_required
@@ -60,7 +60,7 @@ def results_pdf(request: HttpRequest, classroom_id: int) -> HttpResponseBase:
     """Send a sheet of paper for each pupil of a class, as PDF."""
     try:
         classroom = classroom_of(request.user, classroom_id)
-        sheets = FinalReader(classroom, results_of(classroom)).sheets()
+        sheets = results_sheets(classroom, results_of(classroom))
     except PlayError as error:
         return refused(request, error, "classes")
     return FileResponse(

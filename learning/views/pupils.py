@@ -20,7 +20,7 @@ from games.transport.error_responses import form_only, not_found, refused, sent_
 from games.transport.metrics import REFUSALS
 from learning.exceptions import ClassNotFoundError, NoPupilError, PupilRemovedError
 from learning.forms.classrooms import NAME_HELP, ClassCodeForm, JoinForm
-from learning.kinds.class_results import FinalReader
+from learning.kinds.boxes.class_results import final_view
 from learning.models import Classroom, ClassStatus, Participant
 from learning.selectors.classrooms import (
     classroom_by_secret,
@@ -194,7 +194,7 @@ def class_screen(request: HttpRequest, secret: str) -> HttpResponse:
     context = {
         "classroom": classroom,
         "shown": shown,
-        "final_view": None if shown is None else FinalReader(classroom, shown).view(),
+        "final_view": None if shown is None else final_view(classroom, shown),
         **addresses_of(request, classroom),
         "game": {"layout": game_view(classroom.game_rules)["layout"]},
     }

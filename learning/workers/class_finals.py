@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import time
-from typing import Any
 
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from games.transport.database_errors import ERRORS as DATABASE_ERRORS
-from learning.kinds.class_final import FinalGames
+from learning.kinds.boxes.class_final import Step, final_games
 from learning.models import ClassFinal, JobStatus
 from learning.workers import jobs
 from learning.workers.jobs import JobKind, JobLostError, TurnEnd
@@ -20,25 +19,13 @@ TELL_EVERY_S = 0.5
 """Minimum seconds between two updates of a final's progress."""
 
 
-def final_execute(final: ClassFinal, turn: TurnEnd | None = None) -> list[int]:
-    """Work on a claimed final until it ends or the turn ends; return the finals that wait afterwards.
-
-    The steps of earlier turns count only if the machines are still the same. A cancelled final has no row any more.
-    """
-    try:
-        return _execute(final, turn or TurnEnd())
-    except JobLostError:
-        return []
-    except DATABASE_ERRORS:
-        raise  # the lease expires, and recovery continues the final when the database is available again
-    except Exception as error:
-        jobs.end(final, JobStatus.FAILED, error=jobs.fault(error), finished_at=timezone.now())
-        raise
-
-
 def _execute(final: ClassFinal, turn: TurnEnd) -> list[int]:
-    games = FinalGames(final.classroom)
-    found: list[Any] = final.found if final.entrants == games.entrants else []
+    """Take steps until the final or the turn ends; return the finals that wait afterwards.
+
+    The steps of earlier turns count only if the machines are still the same.
+    """
+    games = final_games(final.classroom)
+    found: list[Step] = final.found if final.entrants == games.entrants else []
     stored_at = time.monotonic()
     for step in games.steps(len(found)):
         found.append(step)
@@ -68,7 +55,16 @@ class ClassFinals(JobKind[ClassFinal]):
         return job.classroom.teacher_id
 
     def take_turn(self, job: ClassFinal, end: TurnEnd) -> list[int]:
-        return final_execute(job, end)
+        """Work on a final until it is over or the turn ends. A cancelled final has no row any more."""
+        try:
+            return _execute(job, end)
+        except JobLostError:
+            return []
+        except DATABASE_ERRORS:
+            raise  # the lease expires, and recovery continues the final when the database is available again
+        except Exception as error:
+            jobs.end(job, JobStatus.FAILED, error=jobs.fault(error), finished_at=timezone.now())
+            raise
 
 
 CLASS_FINALS = ClassFinals()

@@ -13,13 +13,13 @@ from beadbox.learners.boxes.strength import against_machine, against_opponent
 from beadbox.policies.registry import UNIFORM
 from beadbox.rules.outcome import Side
 from learning.exceptions import ClassPausedError, ClassRefusedError, NotYourClassError
+from learning.kinds.boxes.class_results import final_view, results_rows, results_sheets
 from learning.kinds.boxes.memory import table_load
-from learning.kinds.class_results import FinalReader
 from learning.models import ClassFinal, Classroom, ClassStatus, JobStatus, Participant
 from learning.services import classrooms as services
 from learning.services.classrooms import ClassPlan, final_begin, final_cancel
 from learning.services.participants import participant_join, participant_play, participant_remove, person_of
-from learning.workers.class_finals import CLASS_FINALS, final_execute
+from learning.workers.class_finals import CLASS_FINALS
 from learning.workers.jobs import TurnEnd
 from tests import factories
 
@@ -45,7 +45,7 @@ def held(classroom: Classroom, *, in_turns: bool = False) -> ClassFinal:
     """Hold the final as a worker does: in one turn, or one step a turn."""
     final = final_begin(user=classroom.teacher, classroom_id=classroom.pk)
     while (claimed := CLASS_FINALS.claim(final.pk)) is not None:
-        if not final_execute(claimed, TurnEnd(0) if in_turns else None):
+        if not CLASS_FINALS.take_turn(claimed, TurnEnd(0) if in_turns else TurnEnd()):
             break
     final.refresh_from_db()
     return final
@@ -58,7 +58,7 @@ def test_one_side_is_ranked_against_the_opponent(in_turns: bool) -> None:
         play(pupil)
     final = held(classroom, in_turns=in_turns)
     assert final.status == JobStatus.FINISHED, final.error
-    view = FinalReader(Classroom.objects.get(), final).view()
+    view = final_view(Classroom.objects.get(), final)
     assert view["against"] == UNIFORM["perfect"].name
     for place in view["places"]:
         machine = Participant.objects.get(number=place["number"]).machine
@@ -78,7 +78,7 @@ def test_halves_meet_and_both_boxes_are_shown() -> None:
     classroom, pupils = a_class(5, side=None)
     for pupil in pupils:
         play(pupil, 2)
-    view = FinalReader(classroom, held(classroom)).view()
+    view = final_view(classroom, held(classroom))
     machines = {pupil.number: pupil.machine for pupil in Participant.objects.select_related("machine")}
     firsts = [one for one in machines.values() if one is not None and one.side == 0]
     seconds = [one for one in machines.values() if one is not None and one.side == 1]
@@ -107,7 +107,7 @@ def test_final_pauses_the_class_and_opening_cancels_it() -> None:
     assert claimed is not None
     services.classroom_set_status(user=classroom.teacher, classroom_id=classroom.pk, status=ClassStatus.OPEN)
     assert not ClassFinal.objects.exists()
-    assert final_execute(claimed) == [], "the worker has lost the job"
+    assert CLASS_FINALS.take_turn(claimed, TurnEnd()) == [], "the worker has lost the job"
     assert not ClassFinal.objects.exists()
 
 
@@ -127,13 +127,13 @@ def test_changed_machines_begin_the_steps_again() -> None:
     final = final_begin(user=classroom.teacher, classroom_id=classroom.pk)
     claimed = CLASS_FINALS.claim(final.pk)
     assert claimed is not None
-    assert final_execute(claimed, TurnEnd(0)) == [final.pk]
+    assert CLASS_FINALS.take_turn(claimed, TurnEnd(0)) == [final.pk]
     final.refresh_from_db()
     assert 0 < final.progress < 1
     participant_remove(user=classroom.teacher, participant_id=pupils[2].pk)
     claimed = CLASS_FINALS.claim(final.pk)
     assert claimed is not None
-    assert final_execute(claimed) == []
+    assert CLASS_FINALS.take_turn(claimed, TurnEnd()) == []
     final.refresh_from_db()
     assert {place["number"] for place in final.results["places"]} == {1, 2}
 
@@ -152,9 +152,8 @@ def test_every_shape_of_board_has_results_on_paper(game: str) -> None:
     for pupil in pupils:
         play(pupil, 2)
     final = held(classroom)
-    reader = FinalReader(classroom, final)
-    assert reader.view()["frames"]
-    assert reader.sheets().read(5) == b"%PDF-"
+    assert final_view(classroom, final)["frames"]
+    assert results_sheets(classroom, final).read(5) == b"%PDF-"
 
 
 def test_large_game_is_ranked_by_games() -> None:
@@ -184,7 +183,7 @@ def test_teacher_holds_the_final_and_takes_the_results_home() -> None:
     assert "being worked out" in teacher.get(path).content.decode()
     claimed = CLASS_FINALS.claim(ClassFinal.objects.get().pk)
     assert claimed is not None
-    final_execute(claimed)
+    CLASS_FINALS.take_turn(claimed, TurnEnd())
     assert "See the results" in teacher.get(path).content.decode()
     page = teacher.get(f"{path}/results").content.decode()
     assert pupils[0].name in page
@@ -203,9 +202,9 @@ def test_names_follow_the_class() -> None:
     final = held(classroom)
     participant_remove(user=classroom.teacher, participant_id=pupils[0].pk)
     services.classroom_update(user=classroom.teacher, classroom_id=classroom.pk, hides_names=True)
-    view = FinalReader(Classroom.objects.get(), final).view()
+    view = final_view(Classroom.objects.get(), final)
     assert sorted(place["name"] for place in view["places"]) == ["Pupil 1", "Pupil 2", "Pupil 3"]
-    assert len(list(FinalReader(Classroom.objects.get(), final).rows())) == 4
+    assert len(list(results_rows(Classroom.objects.get(), final))) == 4
 
 
 def test_failed_final_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -215,7 +214,7 @@ def test_failed_final_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     claimed = CLASS_FINALS.claim(final.pk)
     assert claimed is not None
     with pytest.raises(KeyError):
-        final_execute(claimed)
+        CLASS_FINALS.take_turn(claimed, TurnEnd())
     final.refresh_from_db()
     assert (final.status, "gone" in final.error) == (JobStatus.FAILED, True)
     assert final.finished_at is not None

@@ -22,7 +22,7 @@ CURVE_HEIGHT = 42 * MM
 
 @dataclass(frozen=True, slots=True)
 class PupilSheet:
-    """The sheet of a pupil.
+    """What the sheet of a pupil shows.
 
     Attributes:
         name: the name of the pupil.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
@@ -20,28 +21,47 @@ from beadbox.rules.outcome import Side
 from beadbox.strength.exact import Floats
 from beadbox.tournaments.class_final import Chooser, match_typical, pairs_chances, ranking
 from learning.kinds.boxes.memory import MEMORY, tables_load
-from learning.models import Classroom, Machine, Participant
+from learning.models import (
+    Classroom,
+    FinalMatch,
+    FinalPly,
+    FinalResults,
+    Machine,
+    NotableBox,
+    NotableBoxes,
+    Participant,
+    PupilPlace,
+)
 from learning.selectors.classrooms import pupils_of
-from learning.states import FinalMatch, FinalPlaceState, FinalPly, FinalResults, NotableBox, NotableBoxes
 
+Step = list[float] | NotableBoxes
+"""A step of a final: the chances of a pair, or the notable boxes of a pupil's machine."""
 BOXES_S = 0.1
 """Seconds of processor time for the search for a machine's best and worst box."""
 
 
-class FinalGames:
-    """The pupils of a class by side, with their machines as they are now."""
+def final_games(classroom: Classroom) -> FinalGames:
+    """Return the games of the final of a class, with the machines as they are now."""
+    pupils = pupils_of(classroom)
+    machines = [_machine(pupil) for pupil in pupils]
+    is_listed = classroom.game_rules.listable
+    memories = tables_load(machines) if is_listed else {one.pk: MEMORY.load(one) for one in machines}
+    return FinalGames(classroom, classroom.game_rules, pupils, memories)
 
-    def __init__(self, classroom: Classroom) -> None:
-        self.classroom = classroom
-        self.game: AnyGame = classroom.game_rules
-        self.pupils = pupils_of(classroom)
-        machines = [_machine(pupil) for pupil in self.pupils]
-        self.entrants = [
-            [pupil.number, one.pk, one.n_lessons] for pupil, one in zip(self.pupils, machines, strict=True)
-        ]
-        self.memories: dict[int, Any] = (
-            dict(tables_load(machines)) if self.game.listable else {one.pk: MEMORY.load(one) for one in machines}
-        )
+
+@dataclass(frozen=True, slots=True)
+class FinalGames:
+    """The games of a final: the pupils of the class, and the memories of their machines by id."""
+
+    classroom: Classroom
+    game: AnyGame
+    pupils: Sequence[Participant]
+    memories: Mapping[int, Memory | OpenMemory]
+
+    @property
+    def entrants(self) -> list[list[int]]:
+        """The entrants as :class:`ClassFinal` stores them."""
+        return [[pupil.number, _machine(pupil).pk, _machine(pupil).n_lessons] for pupil in self.pupils]
 
     @property
     def n_pairs(self) -> int:
@@ -52,7 +72,7 @@ class FinalGames:
         """The number of pairs and of pupils: each is a step."""
         return self.n_pairs + len(self.pupils)
 
-    def steps(self, n_done: int) -> Iterator[Any]:
+    def steps(self, n_done: int) -> Iterator[Step]:
         """Yield the steps after the first ``n_done``: the chances of each pair, then the boxes of each pupil."""
         firsts, seconds = ([self._player(one) for one in self._side(side)] for side in Side)
         for chances in pairs_chances(self.game, firsts, seconds, n_done):
@@ -60,7 +80,7 @@ class FinalGames:
         for pupil in islice(self.pupils, max(0, n_done - self.n_pairs), None):
             yield notable_boxes(self._memory(pupil))
 
-    def results(self, found: Sequence[Any]) -> FinalResults:
+    def results(self, found: Sequence[Step]) -> FinalResults:
         """Return the results of all steps."""
         shape = (len(self._side(Side.FIRST)), len(self._side(Side.SECOND)), 4)
         value = np.array(found[: self.n_pairs], float).reshape(shape)
@@ -68,19 +88,18 @@ class FinalGames:
         boxes = zip(self.pupils, found[self.n_pairs :], strict=True)
         return {
             "places": places,
-            "boxes": {str(pupil.number): notable for pupil, notable in boxes},
+            "boxes": {str(pupil.number): cast("NotableBoxes", notable) for pupil, notable in boxes},
             "match": self._match(places, value),
         }
 
     def _side(self, side: Side) -> list[Participant | None]:
-        """Return the pupils whose machines play a side, or ``None`` for the opponent of the ranking."""
+        """Return the pupils of a side; its only player is ``None`` where the opponent of the ranking plays it."""
         if self.classroom.side not in (None, side):
             return [None]
         return [pupil for pupil in self.pupils if _machine(pupil).side == side]
 
     def _memory(self, pupil: Participant) -> Memory | OpenMemory:
-        memory: Memory | OpenMemory = self.memories[_machine(pupil).pk]
-        return memory
+        return self.memories[_machine(pupil).pk]
 
     def _player(self, pupil: Participant | None) -> ContestPlayer:
         if pupil is None:
@@ -92,7 +111,7 @@ class FinalGames:
         frozen = FrozenBoxes(memory)
         return ContestPlayer(frozen, frozen)
 
-    def _places(self, side: Side, value: Floats) -> Iterator[FinalPlaceState]:
+    def _places(self, side: Side, value: Floats) -> Iterator[PupilPlace]:
         pupils = [pupil for pupil in self._side(side) if pupil is not None]
         for place in ranking(self.game, side, value, [pupil.public_name for pupil in pupils]) if pupils else ():
             one = place.strength
@@ -107,7 +126,7 @@ class FinalGames:
                 "endless": one.endless,
             }
 
-    def _match(self, places: Sequence[FinalPlaceState], value: Floats) -> FinalMatch:
+    def _match(self, places: Sequence[PupilPlace], value: Floats) -> FinalMatch:
         """Return the match of the best first player and the best second one, or of the best machine."""
         best = [next((place["number"] for place in places if place["side"] == side), None) for side in Side]
         rows = [

@@ -1,0 +1,187 @@
+"""The results of a class as its pages show them: places, the shown match, a table for download, and paper."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from io import BytesIO
+from typing import TypedDict
+
+from beadbox.learners.boxes.printing.pupil_sheets import PupilSheet, pupil_sheets_pdf
+from beadbox.policies.registry import UNIFORM
+from beadbox.printing.errors import PrintingError
+from beadbox.rules.game import AnyGame
+from games.live.states import DrawState
+from learning.exceptions import PrintRefusedError
+from learning.kinds.boxes.live import draw_view
+from learning.models import (
+    SIDES,
+    ClassFinal,
+    Classroom,
+    Draw,
+    FinalPly,
+    FinalResults,
+    Machine,
+    NotableBox,
+    Participant,
+    PupilPlace,
+)
+
+BOX_WORDS = {"first": "Its first box", "best": "Its best box", "worst": "Its worst box"}
+COLUMNS = (
+    *("number", "name", "side", "games", "wins", "draws", "losses", "points_against_random"),
+    *("final_place", "final_points", "final_win", "final_draw", "final_loss", "final_endless"),
+)
+
+
+class PlaceView(PupilPlace):
+    """A place of the final with the name of the pupil."""
+
+    name: str
+
+
+class FrameView(TypedDict):
+    """The board of the shown match after a move, with the cells of the move, its words and the bead behind it."""
+
+    board: list[str | None]
+    lit: list[str]
+    words: str
+    draw: DrawState | None
+
+
+class FinalView(TypedDict):
+    """A finished final as pages show it. ``against`` is the opponent of the ranking; empty in half and half."""
+
+    against: str
+    places: list[PlaceView]
+    players: list[str]
+    frames: list[FrameView]
+    result: str
+
+
+def final_view(classroom: Classroom, final: ClassFinal) -> FinalView:
+    """Return a finished final as pages show it."""
+    reader = _Reader(classroom, final)
+    shown = reader.results["match"]
+    players = [reader.player(number) for number in shown["pupils"]]
+    machines = [reader.machine(number) for number in shown["pupils"]]
+    position = reader.game.initial_position()
+    frames: list[FrameView] = [{"board": list(reader.game.pieces(position)), "lit": [], "words": "", "draw": None}]
+    for ply, step in enumerate(shown["plies"]):
+        side = reader.game.side_to_move(reader.game.decode(step["position"]))
+        frames.append(_frame(reader.game, ply, step, players[side], machines[side]))
+    winner = shown["winner"]
+    return {
+        "against": "" if classroom.side is None else UNIFORM[classroom.opponent].name,
+        "places": [{**place, "name": reader.name(place["number"])} for place in reader.results["places"]],
+        "players": players,
+        "frames": frames,
+        "result": "The match is drawn." if winner is None else f"{players[winner]} wins the match.",
+    }
+
+
+def results_rows(classroom: Classroom, final: ClassFinal) -> Iterator[list[object]]:
+    """Yield the table of the results: a heading, then a row for each pupil in order of side and place."""
+    reader = _Reader(classroom, final)
+    yield list(COLUMNS)
+    for place in reader.results["places"]:
+        machine = reader.machine(place["number"])
+        counts: list[object] = [""] * 5
+        if machine is not None:
+            score = machine.standing.score
+            counts = [
+                machine.n_games,
+                machine.n_wins,
+                machine.n_draws,
+                machine.n_losses,
+                "" if score is None else score,
+            ]
+        shares = [place["points"], place["win"], place["draw"], place["loss"], place["endless"]]
+        yield [
+            *(place["number"], reader.name(place["number"]), dict(SIDES)[place["side"]]),
+            *(*counts, place["place"], *shares),
+        ]
+
+
+def results_sheets(classroom: Classroom, final: ClassFinal) -> BytesIO:
+    """Return a sheet of paper for each pupil that is still in the class, as PDF.
+
+    Raises:
+        PrintRefusedError: the boxes of the game do not fit on the sheet.
+    """
+    reader = _Reader(classroom, final)
+    sheets = [
+        reader.sheet(place, machine)
+        for place in reader.results["places"]
+        if (machine := reader.machine(place["number"])) is not None
+    ]
+    try:
+        return pupil_sheets_pdf(f"{classroom.name}: {reader.game.name}", sheets)
+    except PrintingError as error:
+        raise PrintRefusedError(str(error)) from None
+
+
+class _Reader:
+    """Reads the results of a finished final, with the names that its class shows now."""
+
+    def __init__(self, classroom: Classroom, final: ClassFinal) -> None:
+        self.classroom, self.game = classroom, classroom.game_rules
+        self.results: FinalResults = final.results  # type: ignore[assignment]
+        pupils = classroom.participants.filter(machine__isnull=False).select_related("machine__standing")
+        self.pupils: dict[int, Participant] = {pupil.number: pupil for pupil in pupils.order_by("number")}
+
+    def name(self, number: int) -> str:
+        """Return the name of a pupil as the class shows it now."""
+        pupil = self.pupils.get(number)
+        return f"Pupil {number}" if pupil is None or self.classroom.hides_names else pupil.public_name
+
+    def sheet(self, place: PupilPlace, machine: Machine) -> PupilSheet:
+        boxes = self.results["boxes"][str(place["number"])]
+        named: list[tuple[str, NotableBox | None]] = [
+            (BOX_WORDS["first"], boxes["first"]),
+            (BOX_WORDS["best"], boxes["best"]),
+            (BOX_WORDS["worst"], boxes["worst"]),
+        ]
+        of_side = sum(other["side"] == place["side"] for other in self.results["places"])
+        counts = f"{machine.n_wins:,} won, {machine.n_draws:,} drawn, {machine.n_losses:,} lost"
+        lines = [
+            f"This machine {dict(SIDES)[place['side']]}. It has played {machine.n_games:,} games: {counts}.",
+            f"In the final it is number {place['place']} of {of_side}, with {100 * place['points']:.1f} points of 100.",
+        ]
+        return PupilSheet(
+            self.name(place["number"]),
+            lines,
+            machine.standing.points,
+            machine.cabinet,
+            [(words, box["position"], box["beads"]) for words, box in named if box is not None],
+        )
+
+    def player(self, number: int | None) -> str:
+        return UNIFORM[self.classroom.opponent].name if number is None else self.name(number)
+
+    def machine(self, number: int | None) -> Machine | None:
+        pupil = None if number is None else self.pupils.get(number)
+        return None if pupil is None else pupil.machine
+
+
+def _frame(game: AnyGame, ply: int, step: FinalPly, player: str, machine: Machine | None) -> FrameView:
+    position = game.decode(step["position"])
+    draw = None
+    if step["box"] and machine is not None:
+        fields = {
+            "position": step["box"],
+            "beads": step["beads"],
+            "slot": step["slot"],
+            "refilled": step["refilled"],
+        }
+        drawn = Draw(ply=ply, **fields)
+        draw = draw_view(machine, drawn, step["position"], step["move"] or None, by_hand=False)
+    if not step["move"]:
+        words = f"{player} has no bead left and gives up."
+        return {"board": list(game.pieces(position)), "lit": [], "words": words, "draw": draw}
+    move = game.parse_move(step["move"])
+    return {
+        "board": list(game.pieces(game.apply(position, move))),
+        "lit": game.look.path_ids(move),
+        "words": f"{player} plays {game.look.describe_move(move)}.",
+        "draw": draw,
+    }
