@@ -102,8 +102,8 @@ def classroom_seen(viewer: Principal, classroom_id: int) -> tuple[Classroom, Par
         NotYourClassError.
     """
     if viewer.guest is not None:
-        pupils = Participant.objects.select_related("classroom__final").filter(guest=viewer.guest, machine__isnull=False)
-        pupil = pupils.filter(classroom=classroom_id).first()
+        pupils = Participant.objects.select_related("classroom__final").filter(classroom=classroom_id)
+        pupil = pupils.filter(guest=viewer.guest, machine__isnull=False).first()
         if pupil is not None:
             return pupil.classroom, pupil
     classroom = Classroom.objects.select_related("final").filter(pk=classroom_id).first()

@@ -13,7 +13,7 @@ from games.exceptions import PlayError
 from games.live.game_view import game_view
 from games.transport.error_responses import not_found, refused
 from learning.kinds.boxes.class_results import final_view, results_rows, results_sheets
-from learning.selectors.classrooms import classroom_of, classroom_seen, pupil_seen, results_of
+from learning.selectors.classrooms import classroom_of, classroom_seen, results_of
 from learning.views.classrooms import teacher_required
 from learning.views.tables import csv_download
 
@@ -24,11 +24,10 @@ def class_results(request: HttpRequest, classroom_id: int) -> HttpResponse:
     """Show the final to a class: places, and the shown match move by move."""
     viewer = Principal.of(request.user)
     try:
-        classroom = classroom_seen(viewer, classroom_id)
+        classroom, pupil = classroom_seen(viewer, classroom_id)
         final = results_of(classroom)
     except PlayError as error:
         return not_found(request, error)
-    pupil = pupil_seen(viewer, classroom)
     context = {
         "classroom": classroom,
         "final": final,
