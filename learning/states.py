@@ -324,7 +324,7 @@ class PrivateEntry(TypedDict):
 
 
 class CostlyBox(TypedDict):
-    """The box of a machine whose initial beads, put back, would cost most points; ``cost`` is from 0 to 1."""
+    """A machine's box of which the initial beads, put back, would cost most points; ``cost`` is from 0 to 1."""
 
     position: str
     board: list[str | None]

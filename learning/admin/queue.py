@@ -32,7 +32,7 @@ RELATED = {
     ClassFinal: ("classroom__teacher",),
 }
 PARENTS = {Pairing: "tournament", ClassFinal: "classroom"}
-"""For jobs without an admin page: the model whose permissions count for them."""
+"""The models that give the permissions for jobs without an admin page."""
 
 
 def may(request: HttpRequest, act: str, kind: JobKind[Any]) -> bool:
