@@ -97,11 +97,11 @@ function drawTable(/** @type {ClassTable} */ table, /** @type {HTMLElement} */ a
   const columns = [
     html`<span class="visually-hidden">Place</span>`,
     "Machine of",
+    "Points",
     "Games",
     "Won",
     "Drawn",
     "Lost",
-    "Points",
     "Curve",
   ];
   render(

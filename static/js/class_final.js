@@ -19,6 +19,8 @@ const final = pageData("class-final");
 const layout = pageData("class-game").layout;
 const screen = document.querySelector("[data-screen]");
 const own = Number(byId("final-places").dataset.number);
+/** Draws and games without an end have columns only where some machine has any. */
+const hasDraws = final.places.some(({ draw }) => draw > 0.0005);
 const hasEndless = final.places.some(({ endless }) => endless > 0.0005);
 let page = 0;
 let step = 0;
@@ -61,7 +63,7 @@ function placesTable(/** @type {Place[]} */ places) {
     "Machine of",
     "Points",
     "Wins",
-    "Draws",
+    ...(hasDraws ? ["Draws"] : []),
     "Losses",
     ...(hasEndless ? ["No end"] : []),
   ];
@@ -71,7 +73,7 @@ function placesTable(/** @type {Place[]} */ places) {
         <td class="figure">${place.place}.</td>
         <th scope="row"><span>${place.name}</span>${place.number === own ? html` <b>(you)</b>` : nothing}</th>
         <td class="figure"><b>${percent(place.points)}</b></td>
-        ${[place.win, place.draw, place.loss, ...(hasEndless ? [place.endless] : [])].map(
+        ${[place.win, ...(hasDraws ? [place.draw] : []), place.loss, ...(hasEndless ? [place.endless] : [])].map(
           (share) => html`<td class="figure">${percent(share)}</td>`,
         )}</tr>`,
     )}</tbody></table>`;

@@ -6,7 +6,9 @@
 import os
 import re
 import sys
+from collections.abc import Callable, Sequence
 from io import BytesIO
+from pathlib import Path
 
 import zxingcpp
 from PIL import Image
@@ -19,6 +21,9 @@ from tests.waiting import PAGE_HANG_S
 SECURE_ONLY = """() => [isSecureContext, typeof navigator.clipboard, typeof navigator.wakeLock, typeof navigator.share,
   typeof crypto.randomUUID].join(" ")"""
 NOTHING_SECURE = "false undefined undefined undefined undefined"
+
+
+N_PUPILS = 6
 
 
 def text_of_qr(drawn: Locator) -> str:
@@ -85,16 +90,47 @@ def play_out(page: Page) -> None:
         expect_plies(page, before + 2)
 
 
-def hold_lesson(teacher: Page, phone: Page, url: str) -> None:
-    """Open a class, try the site, join, play, and see the pupil in the table of both."""
+def hold_lesson(
+    teacher: Page, projector: Page, phones: Sequence[Page], url: str, work: Callable[[], None] = lambda: None
+) -> None:
+    """Hold a lesson from the code to the results: try the site, join, play, and watch the table and the final.
+
+    ``work`` does what a worker does, where the site has none.
+    """
     code = open_class(teacher, url)
     page_of_class = teacher.url
-    try_before(teacher, phone, url)
-    join_and_play(phone, url, code)
+    projector.goto(str(teacher.get_by_role("link", name="Show it on the projector").get_attribute("href")))
+    try_before(teacher, phones[0], url)
+    for phone in phones:
+        join_and_play(phone, url, code)
     teacher.goto(page_of_class)
-    expect(teacher.locator("#pupils-title")).to_have_text("Pupils (1)")
-    for page in (teacher, phone):
+    expect(teacher.locator("#pupils-title")).to_have_text(f"Pupils ({len(phones)})")
+    expect(projector.locator(".screen-rows tbody tr")).to_have_count(len(phones))
+    for page in (teacher, phones[0]):
         expect(page.locator("#class-table tbody tr td").first).to_have_text("1.")
+    hold_final(teacher, projector, phones, work)
+
+
+def hold_final(teacher: Page, projector: Page, phones: Sequence[Page], work: Callable[[], None]) -> None:
+    """Start the final, and see it at the projector, at the pupils' pages and on the page of the results."""
+    teacher.get_by_role("button", name="Start the final").click()
+    work()
+    expect(projector.locator("h1")).to_contain_text("the final")
+    expect(projector.locator("#final-places tbody tr")).to_have_count(len(phones))
+    projector.get_by_role("button", name="Show the match").click()
+    expect(projector.locator("#final-boxes .matchbox")).to_be_visible()
+    for phone in phones:
+        phone.get_by_role("link", name="See the final").click()
+        expect(phone.locator("#final-places .is-own")).to_contain_text("(you)")
+    teacher.get_by_role("link", name="See the results").click()
+    expect(teacher.locator("#final-places tbody tr")).to_have_count(len(phones))
+    for link, begin in (("Table as CSV", "\ufeffnumber,name".encode()), ("A sheet for each pupil (PDF)", b"%PDF-")):
+        with teacher.expect_download() as download:
+            teacher.get_by_role("link", name=link).click()
+        assert Path(download.value.path()).read_bytes().startswith(begin)
+    teacher.get_by_role("link", name="The class", exact=True).click()
+    teacher.get_by_role("button", name="Open again").click()
+    expect(projector.locator(".screen-code")).to_be_visible()
 
 
 def main() -> None:
@@ -102,10 +138,11 @@ def main() -> None:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=CHROMIUM_ARGS)
         faults: list[str] = []
-        pages = [browser.new_context().new_page() for _ in range(2)]
+        pages = [browser.new_context().new_page() for _ in range(2 + N_PUPILS)]
         for page in pages:
             page.on("pageerror", lambda error: faults.append(str(error)))
-        hold_lesson(*pages, sys.argv[1])
+        teacher, projector, *phones = pages
+        hold_lesson(teacher, projector, phones, sys.argv[1])
         browser.close()
         assert faults == []
 

@@ -14,8 +14,11 @@ from learning.services.classrooms import (
     ClassPlan,
     classroom_open,
     classroom_set_status,
+    final_begin,
 )
 from learning.services.participants import participant_join, participant_play, person_of
+from learning.workers.class_finals import CLASS_FINALS
+from learning.workers.jobs import TurnEnd
 from tests.e2e.conftest import LiveSite, Visitor
 from tests.e2e.everywhere import options
 from tests.e2e.lab import sign_in
@@ -36,9 +39,17 @@ PAINTED = """() => {
     if (cell.textContent.trim() && size < 40) faults.push(`${size} px: ${cell.textContent}`);
     if (cell.tagName === "TD" && cell.scrollWidth > cell.clientWidth + 1) faults.push(`cut: ${cell.textContent}`);
   }
-  const code = parseFloat(getComputedStyle(document.querySelector(".screen-code")).fontSize);
-  if (code < 150) faults.push(`code of ${code} px`);
+  const code = document.querySelector(".screen-code");
+  const size = code && parseFloat(getComputedStyle(code).fontSize);
+  if (size && size < 150) faults.push(`code of ${size} px`);
   return faults;
+}"""
+FITS = """() => {
+  const parts = document.querySelectorAll("#screen-match :is(svg, button, figcaption), #final-words");
+  return [...parts].flatMap((part) => {
+    const {bottom, right} = part.getBoundingClientRect();
+    return bottom > innerHeight || right > innerWidth ? [`${part.tagName} ${part.id}: ${bottom}, ${right}`] : [];
+  });
 }"""
 
 
@@ -152,6 +163,52 @@ def test_pages_of_pupil_and_teacher(visitor: Visitor, live_site: LiveSite, width
             expect(teacher_page.locator("#class-table tbody tr")).to_have_count(5)
             expect(teacher_page.locator(".class-stuck")).to_have_count(4)
         check_page(teacher_page, name)
+
+
+@pytest.mark.parametrize(("n_pupils", "side"), [(40, 1), (60, None)])
+def test_final_fits_the_projector(visitor: Visitor, n_pupils: int, side: int | None) -> None:
+    classroom, pupils = a_class(n_pupils, side)
+    for pupil in pupils[:4]:
+        play(pupil)
+    final = CLASS_FINALS.claim(final_begin(user=classroom.teacher, classroom_id=classroom.pk).pk)
+    assert final is not None
+    assert CLASS_FINALS.take_turn(final, TurnEnd()) == []
+    page = visitor(viewport={"width": 1920, "height": 1080})
+    page.goto(f"/class/screen/{classroom.link.secret}")
+    expect(page.locator(".screen-rows")).to_have_count(2)
+    expect(page.locator(".screen-rows tbody tr")).to_have_count(40)
+    picture(page, f"final-{n_pupils}")
+    assert page.evaluate(PAINTED) == []
+    page.get_by_role("button", name="Show the match").click()
+    for _ in range(2):
+        page.get_by_role("button", name="Next move").click()
+    expect(page.locator("#final-boxes .matchbox").first).to_be_visible()
+    picture(page, f"final-match-{n_pupils}")
+    assert page.evaluate(FITS) == []
+
+
+@pytest.mark.parametrize(("width", "height"), [*SIZES, (1920, 1080)])
+def test_results_fit_every_screen(visitor: Visitor, live_site: LiveSite, width: int, height: int) -> None:
+    classroom, pupils = a_class(6, side=None)
+    for pupil in pupils:
+        play(pupil)
+    final = CLASS_FINALS.claim(final_begin(user=classroom.teacher, classroom_id=classroom.pk).pk)
+    assert final is not None
+    assert CLASS_FINALS.take_turn(final, TurnEnd()) == []
+    page = visitor(**options(width, height))
+    sign_in(page.context, live_site, classroom.teacher)
+    page.goto(f"/classes/{classroom.pk}/results")
+    expect(page.locator("#final-places tbody tr")).to_have_count(6)
+    next_move = page.get_by_role("button", name="Next move")
+    for _ in range(3):
+        next_move.click()
+    expect(page.locator("#final-boxes .matchbox").first).to_be_visible()
+    check_page(page, "class-results")
+    while next_move.is_enabled():
+        next_move.click()
+    expect(page.locator("#final-words")).to_contain_text("match")
+    page.goto(f"/classes/{classroom.pk}")
+    check_page(page, "class-with-final")
 
 
 def test_table_without_sockets(visitor: Visitor) -> None:

@@ -6,13 +6,16 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from learning.models import ClassFinal
+from learning.workers.class_finals import CLASS_FINALS
+from learning.workers.jobs import TurnEnd
 from menace_site.local.addresses import own_addresses
 from tests.conftest import CannotTry
 from tests.e2e.axe import violations
 from tests.e2e.conftest import LiveSite, Visitor, Watch
 from tests.e2e.everywhere import options
 from tests.e2e.layout import layout_faults
-from tests.e2e.school import hold_lesson, join_and_play
+from tests.e2e.school import N_PUPILS, hold_lesson, join_and_play
 from tests.e2e.test_filtered import NO_SOCKETS
 from tests.waiting import wait_until
 
@@ -34,17 +37,26 @@ def school(settings: Any, watch: Watch) -> Iterator[LiveSite]:
     site.stop()
 
 
+def final_work() -> None:
+    """Compute the final of the one class, as a worker does."""
+    assert wait_until(ClassFinal.objects.exists)
+    final = CLASS_FINALS.claim(ClassFinal.objects.get().pk)
+    assert final is not None
+    assert CLASS_FINALS.take_turn(final, TurnEnd()) == []
+
+
 def test_class_by_address_without_https(page: Page, visitor: Visitor, school: LiveSite, cannot_try: CannotTry) -> None:
     if not HOSTS:
         cannot_try("a class at the computer’s own address (it has no network)")
         return
-    hold_lesson(page, visitor(**options(360, 740)), school.url)
+    phones = [visitor(**options(360, 740)) for _ in range(N_PUPILS)]
+    hold_lesson(page, visitor(viewport={"width": 1920, "height": 1080}), phones, school.url, final_work)
     code = page.locator(".class-code").inner_text()
     filtered = visitor(**options(360, 740))
     filtered.add_init_script(NO_SOCKETS)
     join_and_play(filtered, school.url, code)
     page.reload()
-    expect(page.locator("#pupils-title")).to_have_text("Pupils (2)")
+    expect(page.locator("#pupils-title")).to_have_text(f"Pupils ({N_PUPILS + 1})")
 
 
 @pytest.mark.parametrize("path", ["/classes/help", "/classes/plans/10", "/classes/plans/45"])
