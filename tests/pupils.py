@@ -23,6 +23,8 @@ from urllib.parse import urlencode
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
+from tests.waiting import HANG_S
+
 ASKER = (Path(__file__).parent.parent / "static" / "js" / "asker.js").read_text()
 WAITS_S = [ms / 1000 for ms in json.loads(ASKER.partition("WAITS_MS = ")[2].partition(";")[0].replace("_", ""))]
 """Seconds before each poll, by the number of polls without news."""
@@ -161,7 +163,13 @@ class Browser:
         """Return the connection of a socket with the cookies of this browser."""
         url, origin = f"ws://localhost:{self.lesson.port}{path}", f"http://localhost:{self.lesson.port}"
         headers = {"Cookie": self.cookie}
-        return connect(url, origin=origin, additional_headers=headers, ping_interval=None)  # type: ignore[arg-type]
+        return connect(
+            url,
+            origin=origin,  # type: ignore[arg-type]
+            additional_headers=headers,
+            ping_interval=None,
+            open_timeout=HANG_S,
+        )
 
     def close(self) -> None:
         if self.streams is not None:

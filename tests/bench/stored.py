@@ -27,7 +27,7 @@ from urllib.parse import urljoin
 
 from tests.bench.figures import Figure, spread
 from tests.sizes import sized
-from tests.waiting import wait_until
+from tests.waiting import HANG_S, wait_until
 
 N_RUNS = sized(7, 1)
 N_MATCHES = sized(60, 1)
@@ -228,7 +228,7 @@ def live_moves(address: str, n_matches: int) -> list[float]:
         with urllib.request.urlopen(request) as response:  # our own server
             room = json.load(response)
         url = f"{address.replace('http', 'ws')}/api/rooms/{room['code']}/ws?seat_token={room['seat_token']}"
-        with connect(url) as ws:
+        with connect(url, open_timeout=HANG_S) as ws:
             state = json.loads(ws.recv())["data"]["state"]
             while state["status"] == "playing":
                 move = {"move": state["legal_moves"][0], "ply": state["ply"]}

@@ -113,6 +113,7 @@ class Visitor:
             server_hostname=self.cluster.site,
             origin=f"https://{self.cluster.site}",  # type: ignore[arg-type]
             additional_headers={"Cookie": cookies},
+            open_timeout=HANG_S,
         )
 
 

@@ -241,7 +241,7 @@ async def test_unread_response_is_cut_off(outside: int | None, server: uvicorn.S
 
 async def test_websocket_outlives_the_time_limits_of_requests(outside: int | None) -> None:
     if outside is not None:
-        async with connect(f"ws://localhost:{outside}/") as room:
+        async with connect(f"ws://localhost:{outside}/", open_timeout=HANG_S) as room:
             for number in range(6):
                 await room.send(str(number))
                 assert await room.recv() == str(number)

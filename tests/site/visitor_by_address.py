@@ -36,7 +36,8 @@ def visit(url: str, name: str) -> None:
     opened.raise_for_status()
     address = f"{url.replace('http', 'ws', 1)}/api/rooms/{opened.json()['code']}/ws"
     cookies = "; ".join(f"{name}={value}" for name, value in browser.cookies.items())
-    with connect(address, origin=Origin(url), additional_headers={"Cookie": cookies}, proxy=None) as room:
+    options: dict[str, Any] = {"additional_headers": {"Cookie": cookies}, "proxy": None, "open_timeout": PAGE_HANG_S}
+    with connect(address, origin=Origin(url), **options) as room:
         joined = _heard(room, "joined")
         assert joined["role"], "the socket does not know the seat"
         room.send(json.dumps({"type": "move", "data": {"move": joined["state"]["legal_moves"][0]}}))
