@@ -18,7 +18,6 @@ from typing import Any
 
 import environ
 import pytest
-from django.core.management import call_command
 from django.db import Error as DatabaseError
 from django.db import connection
 from django.utils import timezone
@@ -30,6 +29,7 @@ from menace_site.local import processes, servers
 from menace_site.local.given_servers import redis_answers
 from tests.factories import expire_leases
 from tests.waiting import wait_until
+from tests.wheel import made_once
 
 RECOVER_EVERY_S = 5
 """Seconds between two recovery passes of the worker. On the site, Celery's beat starts these passes."""
@@ -160,10 +160,18 @@ def failing_inserts(does: str, table: str = "games_ply") -> Iterator[None]:
             cursor.execute("DROP FUNCTION fail_insert()")
 
 
+def make_tables(var: Path) -> None:
+    """Start a PostgreSQL in an empty folder, and create all tables."""
+    with servers.throwaway_servers(var, database=True, redis=False):
+        command = [sys.executable, servers.BASE_DIR / "manage.py", "migrate", "--verbosity", "0"]
+        subprocess.run(command, env={**os.environ, "DATABASE_URL": servers.private_database_url(var)}, check=True)
+
+
 @contextlib.contextmanager
 def private_servers() -> Iterator[Outage]:
     """Start empty servers with all tables, and connect this process to them for the time of the block."""
     var = Path(tempfile.mkdtemp(prefix="beadbox-outage-"))
+    subprocess.run(["cp", "-a", made_once("migrated", make_tables) / "postgres", var], check=True)
     before = dict(connection.settings_dict)
     database = environ.Env.db_url_config(servers.private_database_url(var))
     with contextlib.ExitStack() as stack:
@@ -174,5 +182,4 @@ def private_servers() -> Iterator[Outage]:
         connection.settings_dict.update(database)
         outage = Outage(var, stack)
         stack.callback(connection.close)
-        call_command("migrate", verbosity=0)
         yield outage

@@ -21,7 +21,7 @@ def uv(*words: str, **variables: str) -> None:
     subprocess.run(command, cwd=ROOT, env={**os.environ, **variables}, check=True)
 
 
-def _made_once(name: str, make: Callable[[Path], object]) -> Path:
+def made_once(name: str, make: Callable[[Path], object]) -> Path:
     """Return a folder that the first worker of a run fills, and the others wait for."""
     var = Path(os.environ["BEADBOX_VAR"])
     with (var / f"{name}.lock").open("w") as lock:
@@ -35,7 +35,7 @@ def _made_once(name: str, make: Callable[[Path], object]) -> Path:
 @cache
 def wheel() -> Path:
     """Return the wheel of the library as it stands."""
-    (found,) = _made_once("wheel", lambda folder: build(ROOT, folder, 0)).glob("*.whl")
+    (found,) = made_once("wheel", lambda folder: build(ROOT, folder, 0)).glob("*.whl")
     return found
 
 
@@ -74,11 +74,11 @@ class Environment:
 def environment_with(*extras: str) -> Environment:
     """Return an environment that all workers of a run share: the wheel with these extras and nothing else."""
     name = "-".join(["environment", *extras])
-    return Environment(_made_once(name, lambda folder: Environment(folder).make().install(*extras)))
+    return Environment(made_once(name, lambda folder: Environment(folder).make().install(*extras)))
 
 
 @cache
 def packages(*names: str) -> Path:
     """Return a folder with packages, for programs that need them beside an environment."""
     words = ("pip", "install", "--system-certs", "--only-binary", ":all:", "--no-deps")
-    return _made_once("-".join(["packages", *names]), lambda folder: uv(*words, "--target", str(folder), *names))
+    return made_once("-".join(["packages", *names]), lambda folder: uv(*words, "--target", str(folder), *names))
