@@ -5,12 +5,15 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from numba.core.caching import UserProvidedCacheLocator
 
 from tests.release import ROOT, build
 
@@ -59,6 +62,22 @@ class Environment:
         uv("pip", "install", *words, "--requirements", "pyproject.toml", *chosen, **within)
         uv("pip", "install", "--no-index", f"{wheel()}[{','.join(extras)}]" if extras else str(wheel()), **within)
 
+    def take_machine_code(self) -> None:
+        """Copy the kernels that the library of this tree has compiled.
+
+        The name of a cache folder contains the checksum of its sources. In it, numba names a folder by the place of the
+        source, and checks that Python, numba, processor and source are the same.
+        """
+        (installed,) = self.folder.glob("lib/python*/site-packages/beadbox")
+        for compiled in Path(os.environ["NUMBA_CACHE_DIR"]).glob("beadbox.*-*/"):
+            *parents, module = compiled.name.partition("-")[0].split(".")[1:]
+            source = installed.joinpath(*parents, f"{module}.py")
+            place = UserProvidedCacheLocator.get_suitable_cache_subpath(str(source))
+            here = UserProvidedCacheLocator.get_suitable_cache_subpath(str(ROOT / source.relative_to(installed.parent)))
+            if (compiled / here).exists():
+                to = installed / "kernels" / "__pycache__" / compiled.name / place
+                shutil.copytree(compiled / here, to, dirs_exist_ok=True)
+
     def run(self, program: str, **variables: str) -> Any:
         done = subprocess.run(
             [self.python, "-I", "-c", program],
@@ -73,8 +92,14 @@ class Environment:
 @cache
 def environment_with(*extras: str) -> Environment:
     """Return an environment that all workers of a run share: the wheel with these extras and nothing else."""
-    name = "-".join(["environment", *extras])
-    return Environment(made_once(name, lambda folder: Environment(folder).make().install(*extras)))
+
+    def make(folder: Path) -> None:
+        environment = Environment(folder).make()
+        environment.install(*extras)
+        if "fast" in extras:
+            environment.take_machine_code()
+
+    return Environment(made_once("-".join(["environment", *extras]), make))
 
 
 @cache
