@@ -19,6 +19,7 @@ import redis
 from menace_site.local import processes, servers, supervisor
 from menace_site.local.addresses import Listening
 from menace_site.local.errors import ServerError
+from tests.bench.prepared import prepare
 from tests.environment import of_a_shell
 from tests.waiting import HANG_S, PAGE_HANG_S, wait_until
 
@@ -133,7 +134,8 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Run]]:
 
 
 @pytest.mark.soak
-def test_killed_programs_restart_and_lose_no_data(start: Callable[..., Run]) -> None:
+def test_killed_programs_restart_and_lose_no_data(start: Callable[..., Run], tmp_path: Path) -> None:
+    prepare(tmp_path / "var")
     run = start()
     run.wait_until_serving()
     with run.database() as database, run.valkey() as valkey:
