@@ -23,6 +23,7 @@ from typing import Any
 from menace_site.local import processes, servers
 from tests.bench.figures import Figure
 from tests.bench.month_part import GAME, Clock
+from tests.bench.prepared import prepare
 from tests.sizes import sized
 
 SHARE = float(os.environ.get("BENCH_MONTH_SHARE", sized("1", "0.005")))
@@ -60,6 +61,7 @@ def _start_site(running: contextlib.ExitStack) -> None:
     running.callback(shutil.rmtree, var, ignore_errors=True)
     os.environ |= SHORT_RETENTION | {"BEADBOX_VAR": str(var), "BEADBOX_LOCAL": "1"}
     os.environ["DJANGO_SETTINGS_MODULE"] = "menace_site.settings"
+    prepare(var)
     running.enter_context(servers.throwaway_servers(var, database=True, redis=True, is_durable=True))
 
     import django

@@ -51,6 +51,7 @@ def main() -> None:
         django.setup()
         from django.utils import timezone
 
+        from beadbox.experiments.experiment import Result
         from learning.models import ExperimentRun, JobStatus, TrainingRun
         from learning.services.house import house_tournament_ensure
         from learning.workers.pairings import tournament_end
@@ -64,7 +65,8 @@ def main() -> None:
                 assert claimed is not None, "no other worker runs here"
                 run_execute(claimed)
         tournament_end(tournament, JobStatus.FINISHED)
-        ExperimentRun.objects.update(status=JobStatus.FINISHED, progress=1, result={}, finished_at=timezone.now())
+        nothing = Result(figures=(), charts=()).to_json()
+        ExperimentRun.objects.update(status=JobStatus.FINISHED, progress=1, result=nothing, finished_at=timezone.now())
 
 
 if __name__ == "__main__":

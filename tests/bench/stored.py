@@ -26,6 +26,7 @@ from pathlib import Path
 from urllib.parse import urljoin
 
 from tests.bench.figures import Figure, spread
+from tests.bench.prepared import prepare
 from tests.sizes import sized
 from tests.waiting import HANG_S, wait_until
 
@@ -45,6 +46,7 @@ def site() -> str:
 
     from menace_site.local import processes, servers
 
+    prepare(var)
     missing = {"database": not os.environ.get("DATABASE_URL"), "redis": not os.environ.get("REDIS_URL")}
     running.enter_context(servers.throwaway_servers(var, **missing, is_durable=True))
 
