@@ -12,7 +12,7 @@ from games.accounts.principal import Principal
 from games.exceptions import PlayError
 from games.live.game_view import game_view
 from games.transport.error_responses import not_found, refused
-from learning.kinds.boxes.class_results import final_view, results_rows, results_sheets
+from learning.kinds.class_results import final_view, results_rows, results_sheets
 from learning.selectors.classrooms import classroom_of, classroom_seen, results_of
 from learning.views.classrooms import teacher_required
 from learning.views.tables import csv_download

@@ -20,7 +20,7 @@ from games.transport.error_responses import form_only, not_found, refused, sent_
 from games.transport.metrics import REFUSALS
 from learning.exceptions import ClassNotFoundError, NoPupilError, PupilRemovedError
 from learning.forms.classrooms import NAME_HELP, ClassCodeForm, JoinForm
-from learning.kinds.boxes.class_results import final_view
+from learning.kinds.class_results import final_view
 from learning.models import Classroom, ClassStatus, Participant
 from learning.selectors.classrooms import (
     classroom_by_secret,

@@ -8,7 +8,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from games.transport.database_errors import ERRORS as DATABASE_ERRORS
-from learning.kinds.boxes.class_final import Step, final_games
+from learning.kinds.class_final import Step, final_games
 from learning.models import ClassFinal, JobStatus
 from learning.workers import jobs
 from learning.workers.jobs import JobKind, JobLostError, TurnEnd

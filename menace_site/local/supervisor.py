@@ -17,8 +17,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from io import StringIO
 from pathlib import Path
 from typing import IO, NoReturn
+
+import segno
 
 from menace_site.local import processes, servers
 from menace_site.local.addresses import Listening, listening
@@ -56,6 +59,13 @@ def go_on() -> None:
     """Raise ``StopRequested`` if a stop was requested, in case its exception was lost."""
     if stop_requested.is_set():
         raise StopRequested
+
+
+def qr_lines(url: str) -> str:
+    """Return a QR code for a terminal, with its address below."""
+    drawn = StringIO()
+    segno.make(url, micro=False).terminal(drawn, compact=True)
+    return f"{drawn.getvalue()}Pupils of a class scan this code: {url}"
 
 
 def say(text: str) -> None:
@@ -133,6 +143,9 @@ class Supervisor:
                 say(f"Beadbox is at {urls[0]} (Ctrl-C stops it)")
                 if urls[1:]:
                     say(f"It is also at {', '.join(urls[1:])}")
+                if place.reached_at():
+                    for url in urls:
+                        say(qr_lines(f"{url}/class"))
                 if warning := place.warning(self.allowed_hosts):
                     say(warning)
                 self._start(Child("kernels", [*MANAGE, "warm_kernels", "--background"], env=KERNELS_ENV, ends=True))

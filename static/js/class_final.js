@@ -133,7 +133,7 @@ function play() {
 function toggleMatch() {
   const match = byId("screen-match");
   match.hidden = !match.hidden;
-  byId("final-places").hidden = !match.hidden;
+  byId("final-places").hidden = byId("screen-page").hidden = !match.hidden;
   byId("final-switch").textContent = match.hidden ? "Show the match" : "Show the places";
   pause();
   if (!match.hidden) {

@@ -13,8 +13,8 @@ from beadbox.learners.boxes.strength import against_machine, against_opponent
 from beadbox.policies.registry import UNIFORM
 from beadbox.rules.outcome import Side
 from learning.exceptions import ClassPausedError, ClassRefusedError, NotYourClassError
-from learning.kinds.boxes.class_results import final_view, results_rows, results_sheets
 from learning.kinds.boxes.memory import table_load
+from learning.kinds.class_results import final_view, results_rows, results_sheets
 from learning.models import ClassFinal, Classroom, ClassStatus, JobStatus, Participant
 from learning.services import classrooms as services
 from learning.services.classrooms import ClassPlan, final_begin, final_cancel

@@ -6,12 +6,10 @@ from collections.abc import Iterator
 from io import BytesIO
 from typing import TypedDict
 
-from beadbox.learners.boxes.printing.pupil_sheets import PupilSheet, pupil_sheets_pdf
 from beadbox.policies.registry import UNIFORM
-from beadbox.printing.errors import PrintingError
 from beadbox.rules.game import AnyGame
 from games.live.states import DrawState
-from learning.exceptions import PrintRefusedError
+from learning.kinds.boxes.final import pupil_sheets
 from learning.kinds.boxes.live import draw_view
 from learning.models import (
     SIDES,
@@ -21,12 +19,10 @@ from learning.models import (
     FinalPly,
     FinalResults,
     Machine,
-    NotableBox,
     Participant,
     PupilPlace,
 )
 
-BOX_WORDS = {"first": "Its first box", "best": "Its best box", "worst": "Its worst box"}
 COLUMNS = (
     *("number", "name", "side", "games", "wins", "draws", "losses", "points_against_random"),
     *("final_place", "final_points", "final_win", "final_draw", "final_loss", "final_endless"),
@@ -109,15 +105,18 @@ def results_sheets(classroom: Classroom, final: ClassFinal) -> BytesIO:
         PrintRefusedError: the boxes of the game do not fit on the sheet.
     """
     reader = _Reader(classroom, final)
+    present = [(place, reader.machine(place["number"])) for place in reader.results["places"]]
     sheets = [
-        reader.sheet(place, machine)
-        for place in reader.results["places"]
-        if (machine := reader.machine(place["number"])) is not None
+        (
+            reader.name(place["number"]),
+            reader.lines(place, machine),
+            machine,
+            reader.results["boxes"][str(place["number"])],
+        )
+        for place, machine in present
+        if machine is not None
     ]
-    try:
-        return pupil_sheets_pdf(f"{classroom.name}: {reader.game.name}", sheets)
-    except PrintingError as error:
-        raise PrintRefusedError(str(error)) from None
+    return pupil_sheets(f"{classroom.name}: {reader.game.name}", sheets)
 
 
 class _Reader:
@@ -134,26 +133,14 @@ class _Reader:
         pupil = self.pupils.get(number)
         return f"Pupil {number}" if pupil is None or self.classroom.hides_names else pupil.public_name
 
-    def sheet(self, place: PupilPlace, machine: Machine) -> PupilSheet:
-        boxes = self.results["boxes"][str(place["number"])]
-        named: list[tuple[str, NotableBox | None]] = [
-            (BOX_WORDS["first"], boxes["first"]),
-            (BOX_WORDS["best"], boxes["best"]),
-            (BOX_WORDS["worst"], boxes["worst"]),
-        ]
+    def lines(self, place: PupilPlace, machine: Machine) -> list[str]:
+        """Return the sentences of a pupil's sheet."""
         of_side = sum(other["side"] == place["side"] for other in self.results["places"])
         counts = f"{machine.n_wins:,} won, {machine.n_draws:,} drawn, {machine.n_losses:,} lost"
-        lines = [
+        return [
             f"This machine {dict(SIDES)[place['side']]}. It has played {machine.n_games:,} games: {counts}.",
             f"In the final it is number {place['place']} of {of_side}, with {100 * place['points']:.1f} points of 100.",
         ]
-        return PupilSheet(
-            self.name(place["number"]),
-            lines,
-            machine.standing.points,
-            machine.cabinet,
-            [(words, box["position"], box["beads"]) for words, box in named if box is not None],
-        )
 
     def player(self, number: int | None) -> str:
         return UNIFORM[self.classroom.opponent].name if number is None else self.name(number)

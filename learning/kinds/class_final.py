@@ -9,25 +9,19 @@ from typing import cast
 
 import numpy as np
 
-from beadbox.learners.boxes.frozen import FrozenBoxes
-from beadbox.learners.boxes.machine import BeadDraw
-from beadbox.learners.boxes.memory import Memory
-from beadbox.learners.boxes.open_memory import OpenMemory
-from beadbox.learners.boxes.strength import box_costs, readable_machine
+from beadbox.learners.memory import AnyMemory
 from beadbox.policies.registry import UNIFORM
 from beadbox.policies.table import ContestPlayer
 from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
 from beadbox.strength.exact import Floats
 from beadbox.tournaments.class_final import Chooser, match_typical, pairs_chances, ranking
-from learning.kinds.boxes.memory import MEMORY, tables_load
+from learning.kinds.boxes.final import final_chooser, final_player, final_ply, memories_load, notable_boxes
 from learning.models import (
     Classroom,
     FinalMatch,
-    FinalPly,
     FinalResults,
     Machine,
-    NotableBox,
     NotableBoxes,
     Participant,
     PupilPlace,
@@ -36,16 +30,13 @@ from learning.selectors.classrooms import pupils_of
 
 Step = list[float] | NotableBoxes
 """A step of a final: the chances of a pair, or the notable boxes of a pupil's machine."""
-BOXES_S = 0.1
-"""Seconds of processor time for the search for a machine's best and worst box."""
 
 
 def final_games(classroom: Classroom) -> FinalGames:
     """Return the games of the final of a class, with the machines as they are now."""
     pupils = pupils_of(classroom)
     machines = [_machine(pupil) for pupil in pupils]
-    is_listed = classroom.game_rules.listable
-    memories = tables_load(machines) if is_listed else {one.pk: MEMORY.load(one) for one in machines}
+    memories = memories_load(machines, is_listed=classroom.game_rules.listable)
     return FinalGames(classroom, classroom.game_rules, pupils, memories)
 
 
@@ -56,7 +47,7 @@ class FinalGames:
     classroom: Classroom
     game: AnyGame
     pupils: Sequence[Participant]
-    memories: Mapping[int, Memory | OpenMemory]
+    memories: Mapping[int, AnyMemory]
 
     @property
     def entrants(self) -> list[list[int]]:
@@ -98,18 +89,14 @@ class FinalGames:
             return [None]
         return [pupil for pupil in self.pupils if _machine(pupil).side == side]
 
-    def _memory(self, pupil: Participant) -> Memory | OpenMemory:
+    def _memory(self, pupil: Participant) -> AnyMemory:
         return self.memories[_machine(pupil).pk]
 
     def _player(self, pupil: Participant | None) -> ContestPlayer:
         if pupil is None:
             opponent = UNIFORM[self.classroom.opponent]
             return ContestPlayer(opponent, opponent)
-        memory = self._memory(pupil)
-        if isinstance(memory, OpenMemory):
-            return ContestPlayer(None, memory.machine)
-        frozen = FrozenBoxes(memory)
-        return ContestPlayer(frozen, frozen)
+        return final_player(self._memory(pupil))
 
     def _places(self, side: Side, value: Floats) -> Iterator[PupilPlace]:
         pupils = [pupil for pupil in self._side(side) if pupil is not None]
@@ -139,10 +126,9 @@ class FinalGames:
         if shown.game.resigned is not None:
             position, move = shown.game.turns[-1] if turns else (self.game.initial_position(), None)
             turns.append((self.game.encode(position if move is None else self.game.apply(position, move)), ""))
-        draws = cast("dict[int, BeadDraw]", shown.draws)
         return {
             "pupils": best,
-            "plies": [_ply(position, move, draws.get(ply)) for ply, (position, move) in enumerate(turns)],
+            "plies": [final_ply(position, move, shown.draws.get(ply)) for ply, (position, move) in enumerate(turns)],
             "winner": shown.game.outcome.winner,
         }
 
@@ -150,48 +136,7 @@ class FinalGames:
         if pupil is None:
             mover = UNIFORM[self.classroom.opponent].mover(self.game)
             return lambda position, rng: (mover(position, rng), None)
-        memory = self._memory(pupil)
-        machine = memory.machine if isinstance(memory, OpenMemory) else readable_machine(memory)
-        machine.learns = False
-        return machine.choose
-
-
-def notable_boxes(memory: Memory | OpenMemory) -> NotableBoxes:
-    """Return the first, best and worst box of a machine. The best and worst are known only in a game that is listed.
-
-    The first box is the one of the first move that the machine has opened most often.
-    """
-    if isinstance(memory, OpenMemory):
-        return {"first": None, "best": None, "worst": None}
-    costs = box_costs(memory, UNIFORM["random"], BOXES_S)
-    best = max(costs, key=lambda box: costs[box], default=None)
-    worst = min(costs, key=lambda box: costs[box], default=None)
-    table = memory.table
-    opened = np.add.reduceat(memory.visits, table.slot_indptr[:-1])
-    firsts = np.flatnonzero(table.move_number == table.move_number.min()).tolist()
-    first = max(firsts, key=lambda box: int(opened[box]), default=None)
-    return {
-        "first": None if first is None else _notable(memory, first, costs.get(first, 0.0)),
-        "best": _notable(memory, best, costs[best]) if best is not None and costs[best] > 0 else None,
-        "worst": _notable(memory, worst, costs[worst]) if worst is not None and costs[worst] < 0 else None,
-    }
-
-
-def _notable(memory: Memory, box: int, cost: float) -> NotableBox:
-    return {"position": memory.table.keys[box], "beads": memory.beads[memory.slots(box)].tolist(), "cost": cost}
-
-
-def _ply(position: str, move: str, draw: BeadDraw | None) -> FinalPly:
-    if draw is None:
-        return {"position": position, "move": move, "box": "", "beads": [], "slot": None, "refilled": False}
-    return {
-        "position": position,
-        "move": move,
-        "box": draw.box,
-        "beads": list(draw.beads),
-        "slot": draw.slot,
-        "refilled": draw.refilled,
-    }
+        return final_chooser(self._memory(pupil))
 
 
 def _machine(pupil: Participant) -> Machine:

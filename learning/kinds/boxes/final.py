@@ -1,0 +1,120 @@
+"""Machines with boxes in the final of a class: as players, with their notable boxes, and on paper."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from io import BytesIO
+
+import numpy as np
+
+from beadbox.learners.boxes.frozen import FrozenBoxes
+from beadbox.learners.boxes.machine import BeadDraw, BoxMachine
+from beadbox.learners.boxes.memory import Memory
+from beadbox.learners.boxes.open_memory import OpenMemory
+from beadbox.learners.boxes.printing.pupil_sheets import PupilSheet, pupil_sheets_pdf
+from beadbox.learners.boxes.strength import box_costs, readable_machine
+from beadbox.learners.memory import AnyMemory
+from beadbox.policies.registry import UNIFORM
+from beadbox.policies.table import ContestPlayer
+from beadbox.printing.errors import PrintingError
+from beadbox.tournaments.class_final import Chooser
+from learning.exceptions import PrintRefusedError
+from learning.kinds.boxes.memory import MEMORY, tables_load
+from learning.models import FinalPly, Machine, NotableBox, NotableBoxes
+
+BOXES_S = 0.1
+"""Seconds of processor time for the search for a machine's best and worst box."""
+BOX_WORDS = ("Its first box", "Its best box", "Its worst box")
+
+
+def memories_load(machines: Sequence[Machine], *, is_listed: bool) -> Mapping[int, AnyMemory]:
+    """Return the memories of machines of one game by id; one query if the positions of the game can be listed."""
+    return tables_load(machines) if is_listed else {one.pk: MEMORY.load(one) for one in machines}
+
+
+def final_player(memory: AnyMemory) -> ContestPlayer:
+    """Return a machine as a player that does not learn."""
+    if isinstance(memory, Memory):
+        frozen = FrozenBoxes(memory)
+        return ContestPlayer(frozen, frozen)
+    return ContestPlayer(None, readable(memory))
+
+
+def final_chooser(memory: AnyMemory) -> Chooser:
+    """Return a function that draws the moves of a machine without learning."""
+    return readable(memory).choose
+
+
+def readable(memory: AnyMemory) -> BoxMachine:
+    """Return the readable machine of a memory. It does not learn."""
+    if isinstance(memory, Memory):
+        machine = readable_machine(memory)
+    else:
+        assert isinstance(memory, OpenMemory), "machines with boxes have one of two memories"
+        machine = memory.machine
+    machine.learns = False
+    return machine
+
+
+def notable_boxes(memory: AnyMemory) -> NotableBoxes:
+    """Return the first, best and worst box of a machine. The best and worst are known only in a game that is listed.
+
+    The first box is the one of the first move that the machine has opened most often.
+    """
+    if not isinstance(memory, Memory):
+        return {"first": None, "best": None, "worst": None}
+    costs = box_costs(memory, UNIFORM["random"], BOXES_S)
+    best = max(costs, key=lambda box: costs[box], default=None)
+    worst = min(costs, key=lambda box: costs[box], default=None)
+    table = memory.table
+    opened = np.add.reduceat(memory.visits, table.slot_indptr[:-1])
+    firsts = np.flatnonzero(table.move_number == table.move_number.min()).tolist()
+    first = max(firsts, key=lambda box: int(opened[box]), default=None)
+    return {
+        "first": None if first is None else _notable(memory, first, costs.get(first, 0.0)),
+        "best": _notable(memory, best, costs[best]) if best is not None and costs[best] > 0 else None,
+        "worst": _notable(memory, worst, costs[worst]) if worst is not None and costs[worst] < 0 else None,
+    }
+
+
+def _notable(memory: Memory, box: int, cost: float) -> NotableBox:
+    return {"position": memory.table.keys[box], "beads": memory.beads[memory.slots(box)].tolist(), "cost": cost}
+
+
+def pupil_sheets(title: str, sheets: Sequence[tuple[str, Sequence[str], Machine, NotableBoxes]]) -> BytesIO:
+    """Return a sheet of paper for each machine, with its curve and its notable boxes, as PDF.
+
+    A sheet has the name of the pupil, sentences about the machine, the machine, and its boxes in the final.
+
+    Raises:
+        PrintRefusedError: the boxes of the game do not fit on the sheet.
+    """
+    drawn = [
+        PupilSheet(name, lines, machine.standing.points, machine.cabinet, _boxes_named(boxes))
+        for name, lines, machine, boxes in sheets
+    ]
+    try:
+        return pupil_sheets_pdf(title, drawn)
+    except PrintingError as error:
+        raise PrintRefusedError(str(error)) from None
+
+
+def _boxes_named(boxes: NotableBoxes) -> list[tuple[str, str, Sequence[int]]]:
+    named = (boxes["first"], boxes["best"], boxes["worst"])
+    return [
+        (words, box["position"], box["beads"]) for words, box in zip(BOX_WORDS, named, strict=True) if box is not None
+    ]
+
+
+def final_ply(position: str, move: str, draw: object) -> FinalPly:
+    """Return a move of the shown match with the draw behind it, if there is one."""
+    if not isinstance(draw, BeadDraw):
+        return {"position": position, "move": move, "box": "", "beads": [], "slot": None, "refilled": False}
+    return {
+        "position": position,
+        "move": move,
+        "box": draw.box,
+        "beads": list(draw.beads),
+        "slot": draw.slot,
+        "refilled": draw.refilled,
+    }
