@@ -15,7 +15,7 @@ from games.live.consumers import ASK_AGAIN_S, in_thread
 from learning.consumers import WatchConsumer
 from learning.kinds.class_table import classroom_table, pupil_gone, pupil_note, table_redacted
 from learning.models import Classroom, Participant
-from learning.selectors.classrooms import classroom_seen
+from learning.selectors.classrooms import classroom_seen, classroom_with_final
 from learning.states import ClassTable
 
 logger = logging.getLogger("learning.consumers")
@@ -63,7 +63,7 @@ class ClassTicker:
                 logger.exception("the table of class %d could not be sent", self.classroom_id)
 
     def _table(self) -> ClassTable | None:
-        classroom = Classroom.objects.select_related("final").filter(pk=self.classroom_id).first()
+        classroom = classroom_with_final(self.classroom_id)
         return None if classroom is None else classroom_table(classroom)
 
 

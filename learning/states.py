@@ -365,9 +365,13 @@ class Leader(TypedDict):
 
 
 class FinalMark(TypedDict):
-    """The state of a class's final: a page that shows another ``mark`` is out of date. ``progress`` is from 0 to 1."""
+    """The state of a class's final: a page that shows another ``mark`` is out of date. ``progress`` is from 0 to 1.
+
+    Pages of pupils and projectors show the final if ``is_shown``.
+    """
 
     mark: str
+    is_shown: bool
     progress: float
 
 

@@ -45,7 +45,7 @@ KEPT = [
     ("learning/selectors/machines.py", "standing", "the related name of that model, and a key of templates"),
     ("learning/kinds/class_results.py", "standing", "the related name of that model"),
     ("learning/kinds/class_table.py", "standing", "the related name of that model"),
-    ("learning/kinds/boxes/final.py", "standing", "the related name of that model"),
+    ("learning/kinds/boxes/training.py", "standing", "the related name of that model"),
     ("learning/*", "standing__isnull", "a look-up by that related name"),
     ("learning/*", "standing__score__gte", "a look-up by that related name"),
     ("learning/serializers/*", "StandingSerializer", "its component of the schema is ``Standing``"),

@@ -45,7 +45,7 @@ def pairs_chances(
 
     Args:
         game: the rules.
-        firsts: players of the first side. Of a ranking against one opponent, one of both lists has this opponent only.
+        firsts: players of the first side. In a ranking, one of the two lists has the one opponent only.
         seconds: players of the second side.
         n_known: pairs to leave out, from the first one on.
     """

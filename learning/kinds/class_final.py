@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import cast
@@ -16,8 +16,10 @@ from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
 from beadbox.strength.exact import Floats
 from beadbox.tournaments.class_final import Chooser, match_typical, pairs_chances, ranking
+from learning.exceptions import ClassRefusedError
 from learning.kinds.boxes.final import final_chooser, final_player, final_ply, memories_load, notable_boxes
 from learning.models import (
+    SIDES,
     Classroom,
     FinalMatch,
     FinalResults,
@@ -25,6 +27,7 @@ from learning.models import (
     NotableBoxes,
     Participant,
     PupilPlace,
+    class_sides,
 )
 from learning.selectors.classrooms import pupils_of
 
@@ -32,10 +35,26 @@ Step = list[float] | NotableBoxes
 """A step of a final: the chances of a pair, or the notable boxes of a pupil's machine."""
 
 
+def sides_require(classroom: Classroom, sides: Collection[int | None]) -> None:
+    """Refuse a final without a machine on each of its sides.
+
+    Raises:
+        ClassRefusedError: a side has no machine.
+    """
+    for side in class_sides(classroom.side):
+        if side not in sides:
+            raise ClassRefusedError(f"The final needs a machine that {dict(SIDES)[side]}. No pupil has one.")
+
+
 def final_games(classroom: Classroom) -> FinalGames:
-    """Return the games of the final of a class, with the machines as they are now."""
+    """Return the games of the final of a class, with the machines as they are now.
+
+    Raises:
+        ClassRefusedError: a side has no machine.
+    """
     pupils = pupils_of(classroom)
     machines = [_machine(pupil) for pupil in pupils]
+    sides_require(classroom, {machine.side for machine in machines})
     memories = memories_load(machines, is_listed=classroom.game_rules.listable)
     return FinalGames(classroom, classroom.game_rules, pupils, memories)
 

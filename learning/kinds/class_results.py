@@ -6,11 +6,14 @@ from collections.abc import Iterator
 from io import BytesIO
 from typing import TypedDict
 
+from django.template.defaultfilters import pluralize
+
 from beadbox.policies.registry import UNIFORM
 from beadbox.rules.game import AnyGame
 from games.live.states import DrawState
 from learning.kinds.boxes.final import pupil_sheets
 from learning.kinds.boxes.live import draw_view
+from learning.kinds.boxes.training import class_points, curve_now
 from learning.models import (
     SIDES,
     ClassFinal,
@@ -56,7 +59,7 @@ class FinalView(TypedDict):
 
 def final_view(classroom: Classroom, final: ClassFinal) -> FinalView:
     """Return a finished final as pages show it."""
-    reader = _Reader(classroom, final)
+    reader = _Reader(classroom, final, hides_names=classroom.hides_names)
     shown = reader.results["match"]
     players = [reader.player(number) for number in shown["pupils"]]
     machines = [reader.machine(number) for number in shown["pupils"]]
@@ -78,19 +81,13 @@ def final_view(classroom: Classroom, final: ClassFinal) -> FinalView:
 def results_rows(classroom: Classroom, final: ClassFinal) -> Iterator[list[object]]:
     """Yield the table of the results: a heading, then a row for each pupil in order of side and place."""
     reader = _Reader(classroom, final)
+    points = reader.points()
     yield list(COLUMNS)
     for place in reader.results["places"]:
         machine = reader.machine(place["number"])
         counts: list[object] = [""] * 5
         if machine is not None:
-            score = machine.standing.score
-            counts = [
-                machine.n_games,
-                machine.n_wins,
-                machine.n_draws,
-                machine.n_losses,
-                "" if score is None else score,
-            ]
+            counts = [machine.n_games, machine.n_wins, machine.n_draws, machine.n_losses, points.get(machine.pk, "")]
         shares = [place["points"], place["win"], place["draw"], place["loss"], place["endless"]]
         yield [
             *(place["number"], reader.name(place["number"]), dict(SIDES)[place["side"]]),
@@ -105,12 +102,14 @@ def results_sheets(classroom: Classroom, final: ClassFinal) -> BytesIO:
         PrintRefusedError: the boxes of the game do not fit on the sheet.
     """
     reader = _Reader(classroom, final)
+    points = reader.points()
     present = [(place, reader.machine(place["number"])) for place in reader.results["places"]]
     sheets = [
         (
             reader.name(place["number"]),
             reader.lines(place, machine),
             machine,
+            curve_now(machine, points.get(machine.pk)),
             reader.results["boxes"][str(place["number"])],
         )
         for place, machine in present
@@ -120,10 +119,10 @@ def results_sheets(classroom: Classroom, final: ClassFinal) -> BytesIO:
 
 
 class _Reader:
-    """Reads the results of a finished final, with the names that its class shows now."""
+    """The results of a finished final, with the present names of the pupils."""
 
-    def __init__(self, classroom: Classroom, final: ClassFinal) -> None:
-        self.classroom, self.game = classroom, classroom.game_rules
+    def __init__(self, classroom: Classroom, final: ClassFinal, *, hides_names: bool = False) -> None:
+        self.classroom, self.game, self.hides_names = classroom, classroom.game_rules, hides_names
         self.results: FinalResults = final.results  # type: ignore[assignment]
         pupils = classroom.participants.filter(machine__isnull=False).select_related("machine__standing")
         self.pupils: dict[int, Participant] = {pupil.number: pupil for pupil in pupils.order_by("number")}
@@ -131,19 +130,24 @@ class _Reader:
     def name(self, number: int) -> str:
         """Return the name of a pupil as the class shows it now."""
         pupil = self.pupils.get(number)
-        return f"Pupil {number}" if pupil is None or self.classroom.hides_names else pupil.public_name
+        return f"Pupil {number}" if pupil is None or self.hides_names else pupil.public_name
+
+    def points(self) -> dict[int, float]:
+        """Return the present points of the machines against random play, by id."""
+        return class_points([pupil.machine for pupil in self.pupils.values() if pupil.machine is not None])
 
     def lines(self, place: PupilPlace, machine: Machine) -> list[str]:
         """Return the sentences of a pupil's sheet."""
         of_side = sum(other["side"] == place["side"] for other in self.results["places"])
+        games = f"{machine.n_games:,} game{pluralize(machine.n_games)}"
         counts = f"{machine.n_wins:,} won, {machine.n_draws:,} drawn, {machine.n_losses:,} lost"
         return [
-            f"This machine {dict(SIDES)[place['side']]}. It has played {machine.n_games:,} games: {counts}.",
+            f"This machine {dict(SIDES)[place['side']]}. It has played {games}: {counts}.",
             f"In the final it is number {place['place']} of {of_side}, with {100 * place['points']:.1f} points of 100.",
         ]
 
     def player(self, number: int | None) -> str:
-        return UNIFORM[self.classroom.opponent].name if number is None else self.name(number)
+        return f"Opponent “{UNIFORM[self.classroom.opponent].name}”" if number is None else self.name(number)
 
     def machine(self, number: int | None) -> Machine | None:
         pupil = None if number is None else self.pupils.get(number)

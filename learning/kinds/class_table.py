@@ -12,9 +12,9 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from games.models import Match, MatchStatus, Ply, Seat
-from learning.kinds.boxes.training import class_points, costliest
+from learning.kinds.boxes.training import class_points, costliest, curve_now
 from learning.models import Classroom, Machine, Participant
-from learning.selectors.classrooms import final_of
+from learning.selectors.classrooms import final_of, final_shown
 from learning.selectors.machines import curve_small
 from learning.states import ClassTable, Leader, PupilRow
 
@@ -33,6 +33,11 @@ def classroom_table(classroom: Classroom) -> ClassTable:
         table = _table(classroom)
         cache.set(latest, table, KEPT_S)
     return table
+
+
+def table_outdate(classroom_id: int) -> None:
+    """Forget the kept table of a class, so that pages see a change at once."""
+    cache.delete_many([f"class-table:{classroom_id}", f"class-turn:{classroom_id}:{int(time.time())}"])
 
 
 def table_redacted(table: ClassTable, *, is_teacher: bool) -> ClassTable:
@@ -75,7 +80,9 @@ def _table(classroom: Classroom) -> ClassTable:
         "pupils": len(rows),
         "rows": rows,
         "leaders": leaders,
-        "final": None if final is None else {"mark": final.mark, "progress": final.progress},
+        "final": None
+        if final is None
+        else {"mark": final.mark, "is_shown": final_shown(classroom) is not None, "progress": final.progress},
     }
 
 
@@ -84,8 +91,7 @@ def _row(
 ) -> PupilRow:
     listed = machine.standing
     exact = points.get(machine.pk, listed.score)
-    # The maintenance worker adds points to the curve a little later. The table ends the curve with the newest one.
-    curve = listed.points if exact is None else [*listed.points, (float(machine.n_games), exact)]
+    curve = curve_now(machine, exact)
     return {
         "number": pupil.number,
         "name": f"Pupil {pupil.number}" if classroom.hides_names else pupil.public_name,

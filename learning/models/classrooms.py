@@ -122,7 +122,8 @@ class Participant(models.Model):
         ]
 
     def __str__(self) -> str:
-        return self.name or f"pupil {self.number}"
+        """Return the number: the admin and the log show no name of a pupil."""
+        return f"pupil {self.number}"
 
     @property
     def public_name(self) -> str:
@@ -203,6 +204,7 @@ class ClassFinal(Job):
     progress = models.FloatField(default=0.0, help_text="0 to 1.")
     results = models.JSONField(null=True, blank=True, help_text="Places, boxes and the shown match.")
     error = models.TextField(blank=True)
+    is_shown = models.BooleanField(default=True, help_text="Whether the class was not opened again since the final.")
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     finished_at = models.DateTimeField(null=True, blank=True, editable=False)
 
@@ -225,6 +227,11 @@ class ClassFinal(Job):
         return self.status == JobStatus.FINISHED
 
     @property
+    def is_over(self) -> bool:
+        """Whether the final is finished or failed, and waits for no worker."""
+        return self.finished_at is not None
+
+    @property
     def mark(self) -> str:
         """The mark of what pages show: a page with another mark is out of date."""
-        return f"{self.pk}-{self.status}"
+        return f"{self.pk}-{self.status if self.is_over else 'going'}"

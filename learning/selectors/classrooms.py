@@ -29,6 +29,10 @@ ANIMALS = (
 )
 
 
+FINAL_DEFERRED = ("classroom__final__found", "classroom__final__results")
+"""The large fields of a final, which only the page of the results and the projector read."""
+
+
 def pupil_name(first: int, second: int) -> str:
     """Return a generated name of two friendly words; any two numbers stand for one."""
     return f"{ADJECTIVES[first % len(ADJECTIVES)]} {ANIMALS[second % len(ANIMALS)]}"
@@ -55,7 +59,7 @@ def classroom_of(user: AnyUser, classroom_id: int) -> Classroom:
     Raises:
         NotYourClassError.
     """
-    classrooms = Classroom.objects.select_related("link", "final").filter(pk=classroom_id, teacher=user.pk)
+    classrooms = _classrooms().select_related("link").filter(pk=classroom_id, teacher=user.pk)
     classroom = None if user.pk is None else classrooms.first()
     if classroom is None:
         raise NotYourClassError
@@ -67,6 +71,16 @@ def pupils_of(classroom: Classroom) -> list[Participant]:
     return list(classroom.participants.select_related("machine").filter(machine__isnull=False).order_by("number"))
 
 
+def _classrooms() -> QuerySet[Classroom]:
+    """Return all classes with their finals, without the large fields."""
+    return Classroom.objects.select_related("final").defer("final__found", "final__results")
+
+
+def classroom_with_final(classroom_id: int) -> Classroom | None:
+    """Return a class with its final, if there is one."""
+    return _classrooms().filter(pk=classroom_id).first()
+
+
 def final_of(classroom: Classroom) -> ClassFinal | None:
     """Return the final of a class, or ``None``; the relation is loaded by a query if the caller has not loaded it."""
     try:
@@ -76,9 +90,9 @@ def final_of(classroom: Classroom) -> ClassFinal | None:
 
 
 def final_shown(classroom: Classroom) -> ClassFinal | None:
-    """Return the final that the pages of a class show: a finished one, while the class is not open."""
+    """Return the final that the pages of a class show: a finished one, until the class is opened again."""
     final = final_of(classroom)
-    return final if final is not None and final.is_finished and not classroom.is_open else None
+    return final if final is not None and final.is_finished and final.is_shown else None
 
 
 def results_of(classroom: Classroom) -> ClassFinal:
@@ -102,11 +116,13 @@ def classroom_seen(viewer: Principal, classroom_id: int) -> tuple[Classroom, Par
         NotYourClassError.
     """
     if viewer.guest is not None:
-        pupils = Participant.objects.select_related("classroom__final").filter(classroom=classroom_id)
+        pupils = (
+            Participant.objects.select_related("classroom__final").defer(*FINAL_DEFERRED).filter(classroom=classroom_id)
+        )
         pupil = pupils.filter(guest=viewer.guest, machine__isnull=False).first()
         if pupil is not None:
             return pupil.classroom, pupil
-    classroom = Classroom.objects.select_related("final").filter(pk=classroom_id).first()
+    classroom = _classrooms().filter(pk=classroom_id).first()
     if classroom is None or not (viewer.user_id == classroom.teacher_id or classroom.link_id in viewer.links):
         raise NotYourClassError
     return classroom, None
@@ -130,7 +146,7 @@ def classroom_on_screen(secret: str) -> Classroom:
     Raises:
         ClassNotFoundError.
     """
-    classroom = Classroom.objects.select_related("link", "final").filter(link__secret=secret).first()
+    classroom = _classrooms().select_related("link").filter(link__secret=secret).first()
     if classroom is None:
         raise ClassNotFoundError("There is no class with this link. Open the page of the class, and copy it again.")
     return classroom

@@ -19,7 +19,9 @@ from games.accounts.principal import AnyUser
 from games.limits.quotas import account_lock, site_require
 from learning import tasks
 from learning.exceptions import ClassQuotaError, ClassRefusedError, NotYourClassError
-from learning.models import SIDES, ClassFinal, Classroom, ClassStatus, JobStatus, Machine, SharedLink, class_sides
+from learning.kinds.class_final import sides_require
+from learning.kinds.class_table import table_outdate
+from learning.models import ClassFinal, Classroom, ClassStatus, JobStatus, Machine, SharedLink, class_sides
 from learning.services.machines import machine_clear, machine_create, machine_remove, preset_usual
 from learning.services.personal_machines import personal_machine_name
 from learning.storage.locks import deletion_lock, machine_lock_with_key
@@ -135,6 +137,8 @@ def classroom_set_status(*, user: AnyUser, classroom_id: int, status: ClassStatu
     Machine.objects.filter(classroom=classroom).update(is_paused=not classroom.is_open)
     if classroom.is_open:
         _final_cancel(classroom)
+        ClassFinal.objects.filter(classroom=classroom).update(is_shown=False)
+    transaction.on_commit(lambda: table_outdate(classroom_id))
     if status == ClassStatus.FINISHED:
         classroom.participants.filter(is_typed=True).update(name="", is_typed=False)
     return classroom
@@ -148,15 +152,15 @@ def final_begin(*, user: AnyUser, classroom_id: int) -> ClassFinal:
         NotYourClassError.
         ClassRefusedError: a side has no machine.
     """
+    account_lock(cast("User", user))
     classroom = classroom_locked(user, classroom_id)
     sides = set(Machine.objects.filter(classroom=classroom, pupil__isnull=False).values_list("side", flat=True))
-    for side in class_sides(classroom.side):
-        if side not in sides:
-            raise ClassRefusedError(f"The final needs a machine that {dict(SIDES)[side]}. No pupil has one yet.")
+    sides_require(classroom, sides)
     if classroom.is_open:
         classroom_set_status(user=user, classroom_id=classroom_id, status=ClassStatus.PAUSED)
     ClassFinal.objects.filter(classroom=classroom).delete()
     final = ClassFinal.objects.create(classroom=classroom)
+    transaction.on_commit(lambda: table_outdate(classroom_id))
     transaction.on_commit(lambda: tasks.wake_up(CLASS_FINALS, [final.pk]))
     return final
 
@@ -174,6 +178,7 @@ def final_cancel(*, user: AnyUser, classroom_id: int) -> None:
 def _final_cancel(classroom: Classroom) -> None:
     """Delete a final that is not finished: with the row its worker loses the job."""
     ClassFinal.objects.filter(classroom=classroom).exclude(status=JobStatus.FINISHED).delete()
+    transaction.on_commit(lambda: table_outdate(classroom.pk))
 
 
 @transaction.atomic
@@ -245,6 +250,7 @@ def machines_reset(*, user: AnyUser, classroom_id: int) -> int:
     with transaction.atomic():
         classroom = classroom_locked(user, classroom_id)
         ClassFinal.objects.filter(classroom=classroom).delete()
+        transaction.on_commit(lambda: table_outdate(classroom_id))
         ids = list(Machine.objects.filter(classroom=classroom, pupil__isnull=False).values_list("pk", flat=True))
     for pk in ids:
         with transaction.atomic():

@@ -22,7 +22,7 @@ from learning.access import row_id
 from learning.forms.class_proposals import proposal_of
 from learning.forms.classrooms import ClassForm
 from learning.models import ClassStatus
-from learning.selectors.classrooms import classroom_of, classrooms_of, final_of, final_shown, pupils_of
+from learning.selectors.classrooms import classroom_of, classrooms_of, final_of, pupils_of
 from learning.services import classrooms as services
 from learning.services import participants as services_participants
 from learning.views.class_addresses import addresses_of, trials_of
@@ -71,7 +71,6 @@ def classroom_page(request: HttpRequest, classroom_id: int) -> HttpResponse:
         **addresses_of(request, classroom),
         "pupils": pupils_of(classroom),
         "final": final_of(classroom),
-        "shown": final_shown(classroom),
         "opponent": UNIFORM[classroom.opponent].name,
         "game": {"layout": game_view(classroom.game_rules)["layout"]},
     }
@@ -125,12 +124,12 @@ def _set(done: str, *, is_locked: bool | None = None, hides_names: bool | None =
 
 def _final(request: HttpRequest, classroom_id: int) -> str:
     services.final_begin(user=request.user, classroom_id=classroom_id)
-    return "The class is paused, and the final begins. The projector shows it."
+    return "The final begins. The projector shows it when it is ready."
 
 
 def _final_cancel(request: HttpRequest, classroom_id: int) -> str:
     services.final_cancel(user=request.user, classroom_id=classroom_id)
-    return "The final is cancelled. The class is still paused."
+    return "The final is cancelled."
 
 
 def _reset(request: HttpRequest, classroom_id: int) -> str:
@@ -201,7 +200,7 @@ def _show(request: HttpRequest, participant_id: int) -> str:
 def _merge(request: HttpRequest, participant_id: int) -> str:
     into_id = _id_of(request.POST, "into")
     into = services_participants.participant_merge(user=request.user, participant_id=participant_id, into_id=into_id)
-    return f"Both browsers now teach the machine of {into}."
+    return f"Both browsers now teach the machine of {into.public_name}."
 
 
 def _id_of(data: QueryDict, field: str) -> int:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from games.transport.database_errors import ERRORS as DATABASE_ERRORS
+from learning.exceptions import ClassRefusedError
 from learning.kinds.class_final import Step, final_games
+from learning.kinds.class_table import table_outdate
 from learning.models import ClassFinal, JobStatus
 from learning.workers import jobs
 from learning.workers.jobs import JobKind, JobLostError, TurnEnd
@@ -38,7 +41,14 @@ def _execute(final: ClassFinal, turn: TurnEnd) -> list[int]:
             stored_at = time.monotonic()
     results, now = games.results(found), timezone.now()
     jobs.end(final, JobStatus.FINISHED, found=[], results=results, progress=1.0, finished_at=now)
+    table_outdate(final.classroom_id)
     return []
+
+
+def _fail(final: ClassFinal, error: str) -> None:
+    with contextlib.suppress(JobLostError):
+        jobs.end(final, JobStatus.FAILED, error=error, finished_at=timezone.now())
+        table_outdate(final.classroom_id)
 
 
 class ClassFinals(JobKind[ClassFinal]):
@@ -62,8 +72,11 @@ class ClassFinals(JobKind[ClassFinal]):
             return []
         except DATABASE_ERRORS:
             raise  # the lease expires, and recovery continues the final when the database is available again
+        except ClassRefusedError as error:
+            _fail(job, str(error))
+            return []
         except Exception as error:
-            jobs.end(job, JobStatus.FAILED, error=jobs.fault(error), finished_at=timezone.now())
+            _fail(job, jobs.fault(error))
             raise
 
 

@@ -15,7 +15,7 @@ import { figure, perHundred } from "./words.js";
 /** @typedef {Record<"number"|"side"|"place"|"games"|"wins"|"draws"|"losses", number>} Counts */
 /** @typedef {{name: string, side_name: string, points: number|null, curve: string, url: string|null, stuck: string}} Facts */
 /** @typedef {Counts & Facts} Row */
-/** @typedef {{mark: string, progress: number}|null} FinalMark */
+/** @typedef {{mark: string, is_shown: boolean, progress: number}|null} FinalMark */
 /** @typedef {{status: string, locked: boolean, rows: Row[], leaders: Leader[], final: FinalMark}} ClassTable */
 
 /** Rows of one column of the projector, and of a page. */
@@ -23,6 +23,7 @@ const ROWS_OF_COLUMN = 20;
 const ROWS_OF_PAGE = 2 * ROWS_OF_COLUMN;
 const FEW_ROWS = 10;
 const PAGE_MS = 8_000;
+const RELOAD_MS = 1_500;
 /** @type {Record<string, string>} */
 const STUCK_WORDS = { gone: "page closed", waiting: "no move for a minute" };
 /** @type {Record<string, string>} */
@@ -41,6 +42,8 @@ const game = pageData("class-game");
 /** @type {ClassTable|null} */
 let latest = null;
 let page = 0;
+/** @type {ReturnType<typeof setTimeout>|undefined} */
+let reloading;
 
 /** Handles a frame of the socket. */
 function receive(/** @type {Frame} */ { type, data }) {
@@ -54,11 +57,13 @@ function receive(/** @type {Frame} */ { type, data }) {
   }
 }
 
-/** Shows the progress of the final, and reads the page again when a final begins to be shown, or is shown no more. */
-function showFinal(/** @type {ClassTable} */ { status, final }) {
-  const shown = place?.dataset.final ?? "";
-  const isDue = Boolean(final?.mark.endsWith("-finished")) && status !== "open";
-  if (isDue ? final?.mark !== shown : shown && status === "open") location.reload();
+/** Shows the progress of the final. Reads the page again if it stays out of date: the newest table may be a second old. */
+function showFinal(/** @type {ClassTable} */ { final }) {
+  const mark = final && (final.is_shown || place?.hasAttribute("data-teacher")) ? final.mark : "";
+  if (mark === place?.dataset.final) {
+    clearTimeout(reloading);
+    reloading = undefined;
+  } else reloading ??= setTimeout(() => location.reload(), RELOAD_MS);
   const words = document.getElementById("final-progress");
   if (words && final) words.textContent = finalWords(final);
 }
@@ -153,7 +158,7 @@ function drawScreen(/** @type {ClassTable} */ table, /** @type {HTMLElement} */ 
     columns.map((column) => screenColumn(column, table)),
     at,
   );
-  const isWorking = table.final && !/-(finished|failed)$/.test(table.final.mark);
+  const isWorking = table.final?.mark.endsWith("-going");
   const closed = { paused: "The class is paused.", finished: "The class is over." }[table.status];
   const leader = table.leaders[Math.floor(Date.now() / PAGE_MS) % (table.leaders.length || 1)];
   const words =

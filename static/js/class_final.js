@@ -22,6 +22,7 @@ const own = Number(byId("final-places").dataset.number);
 /** Draws and games without an end have columns only where some machine has any. */
 const hasDraws = final.places.some(({ draw }) => draw > 0.0005);
 const hasEndless = final.places.some(({ endless }) => endless > 0.0005);
+const about = document.getElementById("final-about")?.textContent ?? "";
 let page = 0;
 let step = 0;
 /** @type {ReturnType<typeof setInterval>|undefined} */
@@ -52,7 +53,7 @@ function nPages() {
 
 function drawPlaces() {
   render(columns().map(placesTable), byId("final-places"));
-  if (screen) byId("screen-page").textContent = nPages() > 1 ? `page ${page + 1} of ${nPages()}` : "";
+  if (screen) byId("screen-page").textContent = nPages() > 1 ? `· page ${page + 1} of ${nPages()}` : "";
 }
 
 function placesTable(/** @type {Place[]} */ places) {
@@ -67,7 +68,7 @@ function placesTable(/** @type {Place[]} */ places) {
     "Losses",
     ...(hasEndless ? ["No end"] : []),
   ];
-  return html`<table class=${screen ? "screen-rows" : "class-rows"}>${caption}${heads(titles, 2)}<tbody>
+  const table = html`<table class=${screen ? "screen-rows" : "class-rows"}>${caption}${heads(titles, 2)}<tbody>
     ${places.map(
       (place) => html`<tr class=${place.number === own ? "is-own" : nothing}>
         <td class="figure">${place.place}.</td>
@@ -77,6 +78,8 @@ function placesTable(/** @type {Place[]} */ places) {
           (share) => html`<td class="figure">${percent(share)}</td>`,
         )}</tr>`,
     )}</tbody></table>`;
+  const name = hasSides && places.length ? SIDES[places[0].side] : "Places";
+  return screen ? table : html`<div class="scroll" tabindex="0" role="region" aria-label=${name}>${table}</div>`;
 }
 
 /** Shows the board after a number of moves, and the box that each machine opened last. A new bead rolls. */
@@ -95,8 +98,9 @@ function showStep(/** @type {number} */ to) {
   const rolled = isForward && frame.draw && document.querySelector(`[data-ply="${step}"] svg`);
   if (rolled instanceof SVGElement) roll(rolled, true);
   if (isLast) pause();
-  byId("final-back").toggleAttribute("disabled", step === 0);
-  byId("final-next").toggleAttribute("disabled", isLast);
+  // Not `disabled`, which would take the focus from a button that has just been pressed.
+  byId("final-back").setAttribute("aria-disabled", String(step === 0));
+  byId("final-next").setAttribute("aria-disabled", String(isLast));
 }
 
 /** Returns the box that a side has opened last; nothing for a side without boxes. */
@@ -134,6 +138,9 @@ function toggleMatch() {
   const match = byId("screen-match");
   match.hidden = !match.hidden;
   byId("final-places").hidden = byId("screen-page").hidden = !match.hidden;
+  byId("final-about").textContent = match.hidden
+    ? about
+    : `${final.players[0]} (first) against ${final.players[1]} (second)`;
   byId("final-switch").textContent = match.hidden ? "Show the match" : "Show the places";
   pause();
   if (!match.hidden) {
@@ -153,7 +160,9 @@ byId("final-next").addEventListener("click", () => {
 byId("final-play").addEventListener("click", () => (timer === undefined ? play() : pause()));
 drawPlaces();
 showStep(0);
+byId("final-words").setAttribute("role", "status");
 if (screen) {
+  byId("final-places").classList.toggle("has-five", hasDraws && hasEndless);
   find("#final-switch").addEventListener("click", toggleMatch);
   setInterval(() => {
     page = (page + 1) % nPages();

@@ -68,10 +68,8 @@ def test_one_side_is_ranked_against_the_opponent(in_turns: bool) -> None:
         assert [place["win"], place["draw"], place["loss"]] == pytest.approx([exact.win, exact.draw, exact.loss])
     points = [place["points"] for place in view["places"]]
     assert points == sorted(points, reverse=True)
-    assert view["players"] == [UNIFORM["perfect"].name, view["places"][0]["name"]]
-    assert {frame["draw"]["role"] for frame in view["frames"] if frame["draw"]} == {"second"} or any(
-        frame["draw"] for frame in view["frames"]
-    )
+    assert view["players"] == ["Opponent “Perfect”", view["places"][0]["name"]]
+    assert {frame["draw"]["role"] for frame in view["frames"] if frame["draw"]} == {"black"}
 
 
 def test_halves_meet_and_both_boxes_are_shown() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from io import BytesIO
+from typing import TypeAlias
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from beadbox.learners.boxes.machine import BeadDraw, BoxMachine
 from beadbox.learners.boxes.memory import Memory
 from beadbox.learners.boxes.open_memory import OpenMemory
 from beadbox.learners.boxes.printing.pupil_sheets import PupilSheet, pupil_sheets_pdf
-from beadbox.learners.boxes.strength import box_costs, readable_machine
+from beadbox.learners.boxes.strength import MIN_COST, box_costs, readable_machine
 from beadbox.learners.memory import AnyMemory
 from beadbox.policies.registry import UNIFORM
 from beadbox.policies.table import ContestPlayer
@@ -22,6 +23,8 @@ from learning.exceptions import PrintRefusedError
 from learning.kinds.boxes.memory import MEMORY, tables_load
 from learning.models import FinalPly, Machine, NotableBox, NotableBoxes
 
+SheetParts: TypeAlias = tuple[str, Sequence[str], Machine, Sequence[tuple[float, float]], NotableBoxes]
+"""The name of a pupil, sentences about the machine, the machine, its curve, and its boxes in the final."""
 BOXES_S = 0.1
 """Seconds of processor time for the search for a machine's best and worst box."""
 BOX_WORDS = ("Its first box", "Its best box", "Its worst box")
@@ -72,8 +75,8 @@ def notable_boxes(memory: AnyMemory) -> NotableBoxes:
     first = max(firsts, key=lambda box: int(opened[box]), default=None)
     return {
         "first": None if first is None else _notable(memory, first, costs.get(first, 0.0)),
-        "best": _notable(memory, best, costs[best]) if best is not None and costs[best] > 0 else None,
-        "worst": _notable(memory, worst, costs[worst]) if worst is not None and costs[worst] < 0 else None,
+        "best": _notable(memory, best, costs[best]) if best is not None and costs[best] > MIN_COST else None,
+        "worst": _notable(memory, worst, costs[worst]) if worst is not None and costs[worst] < -MIN_COST else None,
     }
 
 
@@ -81,17 +84,17 @@ def _notable(memory: Memory, box: int, cost: float) -> NotableBox:
     return {"position": memory.table.keys[box], "beads": memory.beads[memory.slots(box)].tolist(), "cost": cost}
 
 
-def pupil_sheets(title: str, sheets: Sequence[tuple[str, Sequence[str], Machine, NotableBoxes]]) -> BytesIO:
+def pupil_sheets(title: str, sheets: Sequence[SheetParts]) -> BytesIO:
     """Return a sheet of paper for each machine, with its curve and its notable boxes, as PDF.
 
-    A sheet has the name of the pupil, sentences about the machine, the machine, and its boxes in the final.
+    A sheet has the name of the pupil, sentences about the machine, the machine, its curve, and its boxes in the final.
 
     Raises:
         PrintRefusedError: the boxes of the game do not fit on the sheet.
     """
     drawn = [
-        PupilSheet(name, lines, machine.standing.points, machine.cabinet, _boxes_named(boxes))
-        for name, lines, machine, boxes in sheets
+        PupilSheet(name, lines, curve, machine.cabinet, _boxes_named(boxes))
+        for name, lines, machine, curve, boxes in sheets
     ]
     try:
         return pupil_sheets_pdf(title, drawn)

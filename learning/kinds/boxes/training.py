@@ -139,6 +139,12 @@ def class_points(machines: Sequence[Machine]) -> dict[int, float]:
     return known | new
 
 
+def curve_now(machine: Machine, points: float | None) -> list[tuple[float, float]]:
+    """Return the kept curve of a machine and its present points, which the maintenance worker adds a little later."""
+    kept: list[tuple[float, float]] = machine.standing.points
+    return kept if points is None else [*kept, (float(machine.n_games), points)]
+
+
 def costliest(machine: Machine) -> CostlyBox | None:
     """Return the box that matters most for :func:`class_points`, in at most one query, if there is one."""
     if not machine.game_rules.listable:

@@ -22,7 +22,7 @@ CURVE_HEIGHT = 42 * MM
 
 @dataclass(frozen=True, slots=True)
 class PupilSheet:
-    """What the sheet of a pupil shows.
+    """The content of a pupil's sheet.
 
     Attributes:
         name: the name of the pupil.
@@ -73,8 +73,7 @@ def _sheet(canvas: Canvas, title: str, sheet: PupilSheet) -> None:
     ]
     if not fronts:
         return
-    glasses = ink.BEADS
-    face = Face.of(sheet.cabinet.game.look.layout, glasses, *BOX, fronts)
+    face = Face.of(sheet.cabinet.game.look.layout, ink.BEADS, *BOX, fronts)
     top = y - 12 * MM
     for index, (front, (caption, _, _)) in enumerate(zip(fronts, sheet.boxes, strict=True)):
         row, column = divmod(index, 2)
@@ -112,7 +111,7 @@ def _curve(canvas: Canvas, curve: Sequence[tuple[float, float]], y: float, room:
         canvas.line(left, y + share * CURVE_HEIGHT, left + across, y + share * CURVE_HEIGHT)
         canvas.drawRightString(left - 2 * MM, y + share * CURVE_HEIGHT - 3, f"{100 * share:.0f}")
     canvas.drawString(LEFT, y + CURVE_HEIGHT + 3 * MM, "Points of 100 against random play")
-    canvas.drawRightString(left + across, y - 4.5 * MM, f"{most:,.0f} games")
+    canvas.drawRightString(left + across, y - 4.5 * MM, f"{most:,.0f} game{'' if most == 1 else 's'}")
     canvas.setStrokeColor(ink.DARK)
     canvas.setLineWidth(1.6)
     places = [(left + games / most * across, y + score * CURVE_HEIGHT) for games, score in curve]
