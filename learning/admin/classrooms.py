@@ -16,7 +16,7 @@ class ParticipantInline(ReadOnly, admin.TabularInline):
     """The pupils of a class: number and machine."""
 
     model = Participant
-    fields = ("number", "machine", "joined_at")
+    fields = readonly_fields = ("number", "machine", "joined_at")
     extra = 0
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Participant]:
@@ -32,6 +32,7 @@ class ClassroomAdmin(ReadOnly, Counted):
     list_filter = ("status", GameFilter)
     list_select_related = ("teacher",)
     fields = ("name", "teacher", "game", "side", "preset", "status", "is_locked", "n_pupils", "minutes", "created_at")
+    readonly_fields = ("created_at",)
     inlines = (ParticipantInline,)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Classroom]:

@@ -3,6 +3,7 @@
 import csv
 import io
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
@@ -15,6 +16,7 @@ from beadbox.rules.outcome import Side
 from learning.exceptions import ClassPausedError, ClassRefusedError, NotYourClassError
 from learning.kinds.boxes.memory import table_load
 from learning.kinds.class_results import final_view, results_rows, results_sheets
+from learning.kinds.class_table import classroom_table
 from learning.models import ClassFinal, Classroom, ClassStatus, JobStatus, Participant
 from learning.services import classrooms as services
 from learning.services.classrooms import ClassPlan, final_begin, final_cancel
@@ -117,6 +119,52 @@ def test_finished_final_stays_until_a_reset() -> None:
     assert ClassFinal.objects.get().is_finished
     services.machines_reset(user=classroom.teacher, classroom_id=classroom.pk)
     assert not ClassFinal.objects.exists()
+
+
+def test_opened_class_shows_its_table_until_the_next_final() -> None:
+    classroom, _ = a_class()
+    held(classroom)
+    path = f"/class/screen/{classroom.link.secret}"
+    assert "the final" in Client().get(path).content.decode()
+    for status in (ClassStatus.OPEN, ClassStatus.PAUSED):
+        services.classroom_set_status(user=classroom.teacher, classroom_id=classroom.pk, status=status)
+        page = Client().get(path).content.decode()
+        assert "the final" not in page
+        assert classroom.code in page
+        table = classroom_table(Classroom.objects.get())
+        assert table["final"] is not None
+        assert not table["final"]["is_shown"]
+    assert browser_of(classroom.teacher).get(f"/classes/{classroom.pk}/results").status_code == 200
+    held(classroom)
+    assert "the final" in Client().get(path).content.decode()
+
+
+def test_a_side_that_becomes_empty_is_told_in_a_sentence() -> None:
+    classroom, pupils = a_class(2, side=None)
+    final = final_begin(user=classroom.teacher, classroom_id=classroom.pk)
+    participant_remove(user=classroom.teacher, participant_id=pupils[1].pk)
+    claimed = CLASS_FINALS.claim(final.pk)
+    assert claimed is not None
+    assert CLASS_FINALS.take_turn(claimed, TurnEnd()) == []
+    final.refresh_from_db()
+    assert (final.status, final.error) == (
+        JobStatus.FAILED,
+        "The final needs a machine that plays second. No pupil has one.",
+    )
+    page = browser_of(classroom.teacher).get(f"/classes/{classroom.pk}").content.decode()
+    assert "Start it again" in page
+
+
+def test_admin_shows_numbers_for_pupils() -> None:
+    plan = ClassPlan(name="7b", game="hexapawn", side=None, preset="", n_pupils=2, minutes=30, allows_names=True)
+    classroom = services.classroom_open(user=factories.user("teacher"), plan=plan)
+    pupil = participant_join(classroom_id=classroom.pk, guest=uuid4(), words=(0, 0), typed_name="Ada")
+    boss = browser_of(factories.user("boss", is_staff=True, may=["view_classroom", "view_participant"]))
+    assert boss.get("/admin/learning/classroom/").status_code == 200
+    page = boss.get(f"/admin/learning/classroom/{classroom.pk}/change/").content.decode()
+    assert "pupil 1" in page
+    assert "Ada" not in page
+    assert pupil.code not in page
 
 
 def test_changed_machines_begin_the_steps_again() -> None:

@@ -6,15 +6,18 @@ from contextvars import Context
 from datetime import timedelta
 from itertools import combinations_with_replacement
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.db import connection
 from django.utils import timezone
 
 from beadbox.experiments.registry import EXPERIMENTS
+from beadbox.rules.outcome import Side
 from games.transport.request_context import REQUEST_ID
 from learning import tasks
 from learning.models import (
+    ClassFinal,
     ExperimentPart,
     ExperimentRun,
     Job,
@@ -26,8 +29,10 @@ from learning.models import (
     Turn,
 )
 from learning.selectors.tournaments import tournament_view
+from learning.services.classrooms import ClassPlan, classroom_open, final_begin
 from learning.services.experiments import experiment_cancel, experiment_request
 from learning.services.machines import machine_create
+from learning.services.participants import participant_join
 from learning.services.runs import MAX_GAMES, Stage, training_run_cancel, training_run_start
 from learning.services.schedules import Timing, schedule_create
 from learning.services.tournaments import MAX_LONG_GAMES, tournament_cancel, tournament_start
@@ -64,7 +69,17 @@ def experiment_of(account: Any = None, seed: int = 1, **options: Any) -> Experim
     return experiment_request(person=who, experiment="hexapawn-rewards", seed=seed, **options)
 
 
+def final_of(account: Any = None) -> ClassFinal:
+    teacher = account or user("teacher")
+    plan = ClassPlan(name="7b", game="hexapawn", side=Side.SECOND, preset="", n_pupils=1, minutes=30)
+    classroom = classroom_open(user=teacher, plan=plan)
+    participant_join(classroom_id=classroom.pk, guest=uuid4(), words=(0, 0))
+    return final_begin(user=teacher, classroom_id=classroom.pk)
+
+
 MAKE: dict[str, Callable[..., Job]] = {"runs": run_of, "pairings": pairing_of, "experiments": experiment_of}
+"""Makers of jobs that may take many turns."""
+MAKE_ANY: dict[str, Callable[..., Job]] = {**MAKE, "finals": final_of}
 
 
 MAX_TURNS_BEFORE = 6
@@ -110,7 +125,7 @@ def games_of(pairing: Pairing) -> int:
 
 def test_slow_worker_loses_a_job_of_every_kind_to_the_next() -> None:
     for kind in tasks.KINDS:
-        job = MAKE[kind.slug]()
+        job = MAKE_ANY[kind.slug]()
         slow = kind.claim(job.pk)
         assert slow is not None
         assert kind.claim(job.pk) is None
@@ -171,11 +186,11 @@ class TestOrder:
         for account in accounts:
             run_of(account)
         experiment_of()
-        with django_assert_max_num_queries(10):
+        with django_assert_max_num_queries(11):
             assert claim_next(tasks.KINDS) is not None
         for account in accounts:
             run_of(account)
-        with django_assert_max_num_queries(10):
+        with django_assert_max_num_queries(11):
             assert claim_next(tasks.KINDS) is not None
 
 
@@ -278,7 +293,7 @@ def test_turn_carries_the_request_that_asked_for_the_job(kind: JobKind[Any], mon
 
     monkeypatch.setattr(type(kind), "take_turn", finish_at_once)
     monkeypatch.setattr(tasks.jobs_work, "apply_async", lambda args, **_: request_ids.append(REQUEST_ID.get()))
-    job = within_request("the-request-that-asked", MAKE[kind.slug])
+    job = within_request("the-request-that-asked", MAKE_ANY[kind.slug])
     for _ in range(2):
         within_request("a-knock-for-somebody-else", lambda: tasks.jobs_work(kind.slug, job.pk))
     assert request_ids == ["the-request-that-asked"] * 4
@@ -401,9 +416,9 @@ def has_begun(job: Job) -> bool:
     return job.lease_until is not None or job.status == JobStatus.FINISHED
 
 
-@pytest.mark.parametrize("kind", MAKE)
+@pytest.mark.parametrize("kind", MAKE_ANY)
 def test_job_from_before_a_clock_reset_gets_its_turn(kind: str) -> None:
-    MAKE[kind]()
+    MAKE_ANY[kind]()
     (of_kind,) = (one for one in tasks.KINDS if one.slug == kind)
     turns_since = claim_next([of_kind])
     assert turns_since is not None
