@@ -139,7 +139,7 @@ def test_opened_class_shows_its_table_until_the_next_final() -> None:
     assert "the final" in Client().get(path).content.decode()
 
 
-def test_a_side_that_becomes_empty_is_told_in_a_sentence() -> None:
+def test_a_side_that_becomes_empty_fails_with_a_sentence() -> None:
     classroom, pupils = a_class(2, side=None)
     final = final_begin(user=classroom.teacher, classroom_id=classroom.pk)
     participant_remove(user=classroom.teacher, participant_id=pupils[1].pk)
