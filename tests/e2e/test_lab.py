@@ -179,7 +179,7 @@ def test_the_rule_editor_follows_the_preset_until_an_edit(page: Page, owner: Any
     page.locator("#rule-details summary").first.click()
     page.locator("#all-presets summary").click()
     for slug, preset in PRESETS.items():
-        if preset.is_for_circles:
+        if preset.is_for_recurring_boards:
             continue
         page.locator(f'.preset:has([value="{slug}"])').click()
         expect(page.locator("#id_initial")).to_have_value(", ".join(map(str, preset.rule.initial)))
