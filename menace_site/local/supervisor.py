@@ -24,7 +24,7 @@ from typing import IO, NoReturn
 import segno
 
 from menace_site.local import processes, servers
-from menace_site.local.addresses import Listening, listening
+from menace_site.local.addresses import Listening, host_of, listening
 from menace_site.local.errors import ServerError
 from menace_site.local.given_servers import check_given_database, check_given_redis
 
@@ -143,8 +143,9 @@ class Supervisor:
                 say(f"Beadbox is at {urls[0]} (Ctrl-C stops it)")
                 if urls[1:]:
                     say(f"It is also at {', '.join(urls[1:])}")
-                if place.reached_at():
-                    for url in urls:
+                reached = [host_of(address) for address in place.reached_at()]
+                for host, url in zip(hosts, urls, strict=True):
+                    if host in reached:
                         say(qr_lines(f"{url}/class"))
                 if warning := place.warning(self.allowed_hosts):
                     say(warning)

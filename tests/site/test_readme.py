@@ -78,7 +78,8 @@ def started(line: str, var: Path, before: list[str]) -> Iterator[list[str]]:
         assert wait_until(is_served), read(output)
         said = read(output)
         assert said.startswith("Starting Beadbox on this computer"), said
-        yield PRINTED.findall(said[said.index("Beadbox is at") :])
+        urls = PRINTED.findall(said[said.index("Beadbox is at") :])
+        yield [url for url in urls if not url.endswith("/class")]  # QR codes have the page of a class
     finally:
         os.killpg(run.pid, signal.SIGINT)
         run.wait(HANG_S)
