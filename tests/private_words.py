@@ -43,7 +43,6 @@ KEPT = [
     ("*", "is_folding", "a column"),
     ("*", "Standing", "a model"),
     ("learning/selectors/machines.py", "standing", "the related name of that model, and a key of templates"),
-    ("learning/kinds/class_results.py", "standing", "the related name of that model"),
     ("learning/kinds/class_table.py", "standing", "the related name of that model"),
     ("learning/kinds/boxes/training.py", "standing", "the related name of that model"),
     ("learning/*", "standing__isnull", "a look-up by that related name"),

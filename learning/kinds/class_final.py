@@ -17,7 +17,7 @@ from beadbox.rules.outcome import Side
 from beadbox.strength.exact import Floats
 from beadbox.tournaments.class_final import Chooser, match_typical, pairs_chances, ranking
 from learning.exceptions import ClassRefusedError
-from learning.kinds.boxes.final import final_chooser, final_player, final_ply, memories_load, notable_boxes
+from learning.kinds.boxes.final import final_draw, final_player, memories_load, notable_boxes, readable
 from learning.models import (
     SIDES,
     Classroom,
@@ -135,11 +135,9 @@ class FinalGames:
     def _match(self, places: Sequence[PupilPlace], value: Floats) -> FinalMatch:
         """Return the match of the best first player and the best second one, or of the best machine."""
         best = [next((place["number"] for place in places if place["side"] == side), None) for side in Side]
-        rows = [
-            next(row for row, one in enumerate(self._side(side)) if one is None or one.number == best[side])
-            for side in Side
-        ]
-        first, second = (self._chooser(self._side(side)[rows[side]]) for side in Side)
+        sides = [self._side(side) for side in Side]
+        rows = [[one and one.number for one in players].index(best[side]) for side, players in enumerate(sides)]
+        first, second = (self._chooser(players[row]) for players, row in zip(sides, rows, strict=True))
         shown = match_typical(self.game, first, second, value[rows[0], rows[1]])
         turns = [(self.game.encode(position), self.game.format_move(move)) for position, move in shown.game.turns]
         if shown.game.resigned is not None:
@@ -147,7 +145,10 @@ class FinalGames:
             turns.append((self.game.encode(position if move is None else self.game.apply(position, move)), ""))
         return {
             "pupils": best,
-            "plies": [final_ply(position, move, shown.draws.get(ply)) for ply, (position, move) in enumerate(turns)],
+            "plies": [
+                {"position": position, "move": move, "draw": final_draw(shown.draws.get(ply))}
+                for ply, (position, move) in enumerate(turns)
+            ],
             "winner": shown.game.outcome.winner,
         }
 
@@ -155,7 +156,7 @@ class FinalGames:
         if pupil is None:
             mover = UNIFORM[self.classroom.opponent].mover(self.game)
             return lambda position, rng: (mover(position, rng), None)
-        return final_chooser(self._memory(pupil))
+        return readable(self._memory(pupil)).choose
 
 
 def _machine(pupil: Participant) -> Machine:

@@ -22,9 +22,9 @@ from learning.models import (
     FinalPly,
     FinalResults,
     Machine,
-    Participant,
     PupilPlace,
 )
+from learning.selectors.classrooms import pupils_of
 
 COLUMNS = (
     *("number", "name", "side", "games", "wins", "draws", "losses", "points_against_random"),
@@ -60,14 +60,15 @@ class FinalView(TypedDict):
 def final_view(classroom: Classroom, final: ClassFinal) -> FinalView:
     """Return a finished final as pages show it."""
     reader = _Reader(classroom, final, hides_names=classroom.hides_names)
-    shown = reader.results["match"]
+    game, shown = reader.game, reader.results["match"]
     players = [reader.player(number) for number in shown["pupils"]]
     machines = [reader.machine(number) for number in shown["pupils"]]
-    position = reader.game.initial_position()
-    frames: list[FrameView] = [{"board": list(reader.game.pieces(position)), "lit": [], "words": "", "draw": None}]
+    start = list(game.pieces(game.initial_position()))
+    frames: list[FrameView] = [{"board": start, "lit": [], "words": "", "draw": None}]
     for ply, step in enumerate(shown["plies"]):
-        side = reader.game.side_to_move(reader.game.decode(step["position"]))
-        frames.append(_frame(reader.game, ply, step, players[side], machines[side]))
+        side = game.side_to_move(game.decode(step["position"]))
+        draw = _draw(ply, step, machines[side])
+        frames.append(_frame(game, step, players[side], draw))
     winner = shown["winner"]
     return {
         "against": "" if classroom.side is None else UNIFORM[classroom.opponent].name,
@@ -124,8 +125,7 @@ class _Reader:
     def __init__(self, classroom: Classroom, final: ClassFinal, *, hides_names: bool = False) -> None:
         self.classroom, self.game, self.hides_names = classroom, classroom.game_rules, hides_names
         self.results: FinalResults = final.results  # type: ignore[assignment]
-        pupils = classroom.participants.filter(machine__isnull=False).select_related("machine__standing")
-        self.pupils: dict[int, Participant] = {pupil.number: pupil for pupil in pupils.order_by("number")}
+        self.pupils = {pupil.number: pupil for pupil in pupils_of(classroom)}
 
     def name(self, number: int) -> str:
         """Return the name of a pupil as the class shows it now."""
@@ -154,18 +154,14 @@ class _Reader:
         return None if pupil is None else pupil.machine
 
 
-def _frame(game: AnyGame, ply: int, step: FinalPly, player: str, machine: Machine | None) -> FrameView:
+def _draw(ply: int, step: FinalPly, machine: Machine | None) -> DrawState | None:
+    if step["draw"] is None or machine is None:
+        return None
+    return draw_view(machine, Draw(ply=ply, **step["draw"]), step["position"], step["move"] or None, by_hand=False)
+
+
+def _frame(game: AnyGame, step: FinalPly, player: str, draw: DrawState | None) -> FrameView:
     position = game.decode(step["position"])
-    draw = None
-    if step["box"] and machine is not None:
-        fields = {
-            "position": step["box"],
-            "beads": step["beads"],
-            "slot": step["slot"],
-            "refilled": step["refilled"],
-        }
-        drawn = Draw(ply=ply, **fields)
-        draw = draw_view(machine, drawn, step["position"], step["move"] or None, by_hand=False)
     if not step["move"]:
         words = f"{player} has no bead left and gives up."
         return {"board": list(game.pieces(position)), "lit": [], "words": words, "draw": draw}

@@ -7,6 +7,7 @@ from datetime import timedelta
 from uuid import UUID
 
 from django.core.cache import cache
+from django.db import transaction
 from django.db.models import F, OuterRef, Subquery
 from django.db.models.functions import Coalesce
 from django.utils import timezone
@@ -14,9 +15,9 @@ from django.utils import timezone
 from games.models import Match, MatchStatus, Ply, Seat
 from learning.kinds.boxes.training import class_points, costliest, curve_now
 from learning.models import Classroom, Machine, Participant
-from learning.selectors.classrooms import final_of, final_shown
+from learning.selectors.classrooms import final_of, pupils_of
 from learning.selectors.machines import curve_small
-from learning.states import ClassTable, Leader, PupilRow
+from learning.states import ClassTable, FinalMark, Leader, PupilRow
 
 HERE_S = 45
 """Seconds for which a pupil counts as present after a sign of the pupil's page."""
@@ -27,7 +28,7 @@ KEPT_S = 60
 
 def classroom_table(classroom: Classroom) -> ClassTable:
     """Return the table of a class as the teacher sees it, computed at most once a second for all viewers."""
-    latest, turn = f"class-table:{classroom.pk}", f"class-turn:{classroom.pk}:{int(time.time())}"
+    latest, turn = _keys(classroom.pk)
     table: ClassTable | None = cache.get(latest)
     if cache.add(turn, 1, KEPT_S) or table is None:
         table = _table(classroom)
@@ -36,8 +37,13 @@ def classroom_table(classroom: Classroom) -> ClassTable:
 
 
 def table_outdate(classroom_id: int) -> None:
-    """Forget the kept table of a class, so that pages see a change at once."""
-    cache.delete_many([f"class-table:{classroom_id}", f"class-turn:{classroom_id}:{int(time.time())}"])
+    """Forget the kept table of a class once the transaction is stored, so that pages see a change at once."""
+    transaction.on_commit(lambda: cache.delete_many(_keys(classroom_id)))
+
+
+def _keys(classroom_id: int) -> tuple[str, str]:
+    """Return the keys of the kept table, and of the one computation in this second."""
+    return f"class-table:{classroom_id}", f"class-turn:{classroom_id}:{int(time.time())}"
 
 
 def table_redacted(table: ClassTable, *, is_teacher: bool) -> ClassTable:
@@ -60,15 +66,12 @@ def pupil_gone(participant_id: int, mark: str) -> None:
 
 
 def _table(classroom: Classroom) -> ClassTable:
-    pupils = list(
-        classroom.participants.filter(machine__isnull=False).select_related("machine__standing").order_by("number")
-    )
+    pupils = pupils_of(classroom)
     machines = {pupil.number: pupil.machine for pupil in pupils if pupil.machine is not None}
     points = class_points(list(machines.values()))
     stuck = _stuck(pupils) if classroom.is_open else {}
     rows = [_row(classroom, pupil, machines[pupil.number], points, stuck) for pupil in pupils]
     rows.sort(key=lambda row: (row["side"], 1 if row["points"] is None else -row["points"], row["number"]))
-    final = final_of(classroom)
     places = dict.fromkeys((0, 1), 0)
     for row in rows:
         places[row["side"]] += 1
@@ -80,18 +83,21 @@ def _table(classroom: Classroom) -> ClassTable:
         "pupils": len(rows),
         "rows": rows,
         "leaders": leaders,
-        "final": None
-        if final is None
-        else {"mark": final.mark, "is_shown": final_shown(classroom) is not None, "progress": final.progress},
+        "final": _final_mark(classroom),
     }
+
+
+def _final_mark(classroom: Classroom) -> FinalMark | None:
+    final = final_of(classroom)
+    if final is None:
+        return None
+    return {"mark": final.mark, "is_shown": final.is_on_pages, "progress": final.progress}
 
 
 def _row(
     classroom: Classroom, pupil: Participant, machine: Machine, points: dict[int, float], stuck: dict[UUID, str]
 ) -> PupilRow:
-    listed = machine.standing
-    exact = points.get(machine.pk, listed.score)
-    curve = curve_now(machine, exact)
+    exact = points.get(machine.pk, machine.standing.score)
     return {
         "number": pupil.number,
         "name": f"Pupil {pupil.number}" if classroom.hides_names else pupil.public_name,
@@ -103,7 +109,7 @@ def _row(
         "draws": machine.n_draws,
         "losses": machine.n_losses,
         "points": exact,
-        "curve": curve_small(curve) if machine.n_games else "",
+        "curve": curve_small(curve_now(machine, exact)) if machine.n_games else "",
         "url": machine.get_absolute_url(),
         "stuck": stuck.get(pupil.guest, ""),
     }

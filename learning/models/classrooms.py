@@ -160,15 +160,21 @@ class NotableBoxes(TypedDict):
     worst: NotableBox | None
 
 
-class FinalPly(TypedDict):
-    """A move of the shown match, with the bead behind it. ``box`` is empty without one, ``move`` without a move."""
+class FinalDraw(TypedDict):
+    """The draw behind a move of the shown match, with the fields of :class:`Draw`."""
 
     position: str
-    move: str
-    box: str
     beads: list[int]
     slot: int | None
     refilled: bool
+
+
+class FinalPly(TypedDict):
+    """A move of the shown match. ``move`` is empty for a resignation; some moves have no draw."""
+
+    position: str
+    move: str
+    draw: FinalDraw | None
 
 
 class FinalMatch(TypedDict):
@@ -225,6 +231,11 @@ class ClassFinal(Job):
     def is_finished(self) -> bool:
         """Whether the results are known."""
         return self.status == JobStatus.FINISHED
+
+    @property
+    def is_on_pages(self) -> bool:
+        """Whether the pages of the class show the results: they are known, and it was not opened again."""
+        return self.is_finished and self.is_shown
 
     @property
     def is_over(self) -> bool:

@@ -67,8 +67,12 @@ def classroom_of(user: AnyUser, classroom_id: int) -> Classroom:
 
 
 def pupils_of(classroom: Classroom) -> list[Participant]:
-    """Return the pupils of a class that have a machine, with the machine, in the order in which they joined."""
-    return list(classroom.participants.select_related("machine").filter(machine__isnull=False).order_by("number"))
+    """Return the pupils of a class that have a machine, in the order in which they joined.
+
+    The machine and its figures in lists are loaded too.
+    """
+    pupils = classroom.participants.select_related("machine__standing")
+    return list(pupils.filter(machine__isnull=False).order_by("number"))
 
 
 def _classrooms() -> QuerySet[Classroom]:
@@ -92,7 +96,7 @@ def final_of(classroom: Classroom) -> ClassFinal | None:
 def final_shown(classroom: Classroom) -> ClassFinal | None:
     """Return the final that the pages of a class show: a finished one, until the class is opened again."""
     final = final_of(classroom)
-    return final if final is not None and final.is_finished and final.is_shown else None
+    return final if final is not None and final.is_on_pages else None
 
 
 def results_of(classroom: Classroom) -> ClassFinal:
@@ -173,9 +177,8 @@ def code_find(text: str) -> Classroom | Participant:
 
 
 def _participants() -> QuerySet[Participant]:
-    return Participant.objects.select_related(
-        "classroom__final", "machine", "merged_into__classroom", "merged_into__machine"
-    )
+    related = ("classroom__final", "machine", "merged_into__classroom", "merged_into__machine")
+    return Participant.objects.select_related(*related).defer(*FINAL_DEFERRED)
 
 
 def _present(participant: Participant) -> Participant:

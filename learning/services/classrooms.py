@@ -138,7 +138,7 @@ def classroom_set_status(*, user: AnyUser, classroom_id: int, status: ClassStatu
     if classroom.is_open:
         _final_cancel(classroom)
         ClassFinal.objects.filter(classroom=classroom).update(is_shown=False)
-    transaction.on_commit(lambda: table_outdate(classroom_id))
+    table_outdate(classroom_id)
     if status == ClassStatus.FINISHED:
         classroom.participants.filter(is_typed=True).update(name="", is_typed=False)
     return classroom
@@ -160,7 +160,7 @@ def final_begin(*, user: AnyUser, classroom_id: int) -> ClassFinal:
         classroom_set_status(user=user, classroom_id=classroom_id, status=ClassStatus.PAUSED)
     ClassFinal.objects.filter(classroom=classroom).delete()
     final = ClassFinal.objects.create(classroom=classroom)
-    transaction.on_commit(lambda: table_outdate(classroom_id))
+    table_outdate(classroom_id)
     transaction.on_commit(lambda: tasks.wake_up(CLASS_FINALS, [final.pk]))
     return final
 
@@ -178,7 +178,7 @@ def final_cancel(*, user: AnyUser, classroom_id: int) -> None:
 def _final_cancel(classroom: Classroom) -> None:
     """Delete a final that is not finished: with the row its worker loses the job."""
     ClassFinal.objects.filter(classroom=classroom).exclude(status=JobStatus.FINISHED).delete()
-    transaction.on_commit(lambda: table_outdate(classroom.pk))
+    table_outdate(classroom.pk)
 
 
 @transaction.atomic
@@ -250,7 +250,7 @@ def machines_reset(*, user: AnyUser, classroom_id: int) -> int:
     with transaction.atomic():
         classroom = classroom_locked(user, classroom_id)
         ClassFinal.objects.filter(classroom=classroom).delete()
-        transaction.on_commit(lambda: table_outdate(classroom_id))
+        table_outdate(classroom_id)
         ids = list(Machine.objects.filter(classroom=classroom, pupil__isnull=False).values_list("pk", flat=True))
     for pk in ids:
         with transaction.atomic():

@@ -18,10 +18,9 @@ from beadbox.learners.memory import AnyMemory
 from beadbox.policies.registry import UNIFORM
 from beadbox.policies.table import ContestPlayer
 from beadbox.printing.errors import PrintingError
-from beadbox.tournaments.class_final import Chooser
 from learning.exceptions import PrintRefusedError
 from learning.kinds.boxes.memory import MEMORY, tables_load
-from learning.models import FinalPly, Machine, NotableBox, NotableBoxes
+from learning.models import FinalDraw, Machine, NotableBox, NotableBoxes
 
 SheetParts: TypeAlias = tuple[str, Sequence[str], Machine, Sequence[tuple[float, float]], NotableBoxes]
 """The name of a pupil, sentences about the machine, the machine, its curve, and its boxes in the final."""
@@ -41,11 +40,6 @@ def final_player(memory: AnyMemory) -> ContestPlayer:
         frozen = FrozenBoxes(memory)
         return ContestPlayer(frozen, frozen)
     return ContestPlayer(None, readable(memory))
-
-
-def final_chooser(memory: AnyMemory) -> Chooser:
-    """Return a function that draws the moves of a machine without learning."""
-    return readable(memory).choose
 
 
 def readable(memory: AnyMemory) -> BoxMachine:
@@ -109,15 +103,8 @@ def _boxes_named(boxes: NotableBoxes) -> list[tuple[str, str, Sequence[int]]]:
     ]
 
 
-def final_ply(position: str, move: str, draw: object) -> FinalPly:
-    """Return a move of the shown match with the draw behind it, if there is one."""
+def final_draw(draw: object) -> FinalDraw | None:
+    """Return a draw of the shown match as it is stored, if there is one."""
     if not isinstance(draw, BeadDraw):
-        return {"position": position, "move": move, "box": "", "beads": [], "slot": None, "refilled": False}
-    return {
-        "position": position,
-        "move": move,
-        "box": draw.box,
-        "beads": list(draw.beads),
-        "slot": draw.slot,
-        "refilled": draw.refilled,
-    }
+        return None
+    return {"position": draw.box, "beads": list(draw.beads), "slot": draw.slot, "refilled": draw.refilled}
