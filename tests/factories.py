@@ -25,11 +25,14 @@ from games.live.rooms import Seated, room_create
 from games.live.store import live_match, match_latest, room_get
 from games.models import Room
 from learning.kinds.registry import kind_of
-from learning.models import ExperimentRun, Job, JobStatus, Machine
+from learning.models import ClassFinal, Classroom, ExperimentRun, Job, JobStatus, Machine, Participant
 from learning.selectors.strength import Strength
+from learning.services.classrooms import ClassPlan, classroom_open, final_begin
 from learning.services.experiments import experiment_request
 from learning.services.machines import machine_create
+from learning.services.participants import participant_join
 from learning.services.runs import Stage, training_run_start
+from learning.workers.class_finals import CLASS_FINALS
 from learning.workers.experiments import EXPERIMENT_RUNS, experiment_execute
 from learning.workers.jobs import TurnEnd
 from learning.workers.retention import retention_run
@@ -124,6 +127,38 @@ def finished_experiment(slug: str, seed: int = 1, **parameters: int) -> Experime
     experiment_execute(claimed)
     run.refresh_from_db()
     return run
+
+
+def class_with_pupils(
+    n_pupils: int, side: int | None = Side.SECOND, game: str = "hexapawn", teacher: Any = None
+) -> tuple[Classroom, list[Participant]]:
+    """Open a class, to which pupils have come; ``side=None`` stands for half and half."""
+    plan = ClassPlan(
+        name="7b",
+        game=game,
+        side=None if side is None else Side(side),
+        preset="",
+        n_pupils=24,
+        minutes=30,
+    )
+    classroom = classroom_open(user=teacher or user("teacher"), plan=plan)
+    return classroom, [
+        participant_join(classroom_id=classroom.pk, guest=uuid4(), words=(n, n)) for n in range(n_pupils)
+    ]
+
+
+def final_held(classroom: Classroom, turn_s: float | None = None) -> ClassFinal:
+    """Hold the final of a class as workers do, in turns of ``turn_s`` seconds or in one."""
+    final = final_begin(user=classroom.teacher, classroom_id=classroom.pk)
+    return final_worked(final, turn_s)
+
+
+def final_worked(final: ClassFinal, turn_s: float | None = None) -> ClassFinal:
+    """Take turns for a final until it is over, and read it again."""
+    while (claimed := CLASS_FINALS.claim(final.pk)) is not None:
+        CLASS_FINALS.take_turn(claimed, TurnEnd(turn_s))
+    final.refresh_from_db()
+    return final
 
 
 def room(opponent: str = "perfect", person: Principal | None = None, side: Side = Side.FIRST, **options: Any) -> Seated:

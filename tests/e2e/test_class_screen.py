@@ -14,17 +14,14 @@ from learning.services.classrooms import (
     ClassPlan,
     classroom_open,
     classroom_set_status,
-    final_begin,
 )
 from learning.services.participants import participant_join, participant_play, person_of
-from learning.workers.class_finals import CLASS_FINALS
-from learning.workers.jobs import TurnEnd
 from tests.e2e.conftest import LiveSite, Visitor
 from tests.e2e.everywhere import options
 from tests.e2e.lab import sign_in
 from tests.e2e.playing import expect_turn
 from tests.e2e.test_sharing import check_page
-from tests.factories import play_out, user
+from tests.factories import final_held, play_out, user
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.e2e
@@ -170,9 +167,7 @@ def test_final_fits_the_projector(visitor: Visitor, n_pupils: int, side: int | N
     classroom, pupils = a_class(n_pupils, side)
     for pupil in pupils[:4]:
         play(pupil)
-    final = CLASS_FINALS.claim(final_begin(user=classroom.teacher, classroom_id=classroom.pk).pk)
-    assert final is not None
-    assert CLASS_FINALS.take_turn(final, TurnEnd()) == []
+    assert final_held(classroom).is_finished
     page = visitor(viewport={"width": 1920, "height": 1080})
     page.goto(f"/class/screen/{classroom.link.secret}")
     expect(page.locator(".screen-rows")).to_have_count(2)
@@ -192,9 +187,7 @@ def test_results_fit_every_screen(visitor: Visitor, live_site: LiveSite, width: 
     classroom, pupils = a_class(6, side=None)
     for pupil in pupils:
         play(pupil)
-    final = CLASS_FINALS.claim(final_begin(user=classroom.teacher, classroom_id=classroom.pk).pk)
-    assert final is not None
-    assert CLASS_FINALS.take_turn(final, TurnEnd()) == []
+    assert final_held(classroom).is_finished
     page = visitor(**options(width, height))
     sign_in(page.context, live_site, classroom.teacher)
     page.goto(f"/classes/{classroom.pk}/results")

@@ -7,8 +7,6 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from learning.models import ClassFinal
-from learning.workers.class_finals import CLASS_FINALS
-from learning.workers.jobs import TurnEnd
 from menace_site.local.addresses import own_addresses
 from tests.conftest import CannotTry
 from tests.e2e.axe import violations
@@ -17,6 +15,7 @@ from tests.e2e.everywhere import options
 from tests.e2e.layout import layout_faults
 from tests.e2e.school import N_PUPILS, hold_lesson, join_and_play
 from tests.e2e.test_filtered import NO_SOCKETS
+from tests.factories import final_worked
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.e2e
@@ -40,9 +39,7 @@ def school(settings: Any, watch: Watch) -> Iterator[LiveSite]:
 def final_work() -> None:
     """Compute the final of the one class, as a worker does."""
     assert wait_until(ClassFinal.objects.exists)
-    final = CLASS_FINALS.claim(ClassFinal.objects.get().pk)
-    assert final is not None
-    assert CLASS_FINALS.take_turn(final, TurnEnd()) == []
+    assert final_worked(ClassFinal.objects.get()).is_finished
 
 
 def test_class_by_address_without_https(page: Page, visitor: Visitor, school: LiveSite, cannot_try: CannotTry) -> None:

@@ -2,40 +2,33 @@
 
 import csv
 import io
-from typing import Any
 from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from beadbox.learners.boxes.strength import against_machine, against_opponent
 from beadbox.policies.registry import UNIFORM
-from beadbox.rules.outcome import Side
+from games.accounts.identity import PupilFacts
 from learning.exceptions import ClassPausedError, ClassRefusedError, NotYourClassError
 from learning.kinds.boxes.memory import table_load
 from learning.kinds.class_results import final_view, results_rows, results_sheets
 from learning.kinds.class_table import classroom_table
 from learning.models import ClassFinal, Classroom, ClassStatus, JobStatus, Participant
+from learning.selectors.classrooms import final_shown, participant_now
 from learning.services import classrooms as services
 from learning.services.classrooms import ClassPlan, final_begin, final_cancel
 from learning.services.participants import participant_join, participant_play, participant_remove, person_of
 from learning.workers.class_finals import CLASS_FINALS
 from learning.workers.jobs import TurnEnd
 from tests import factories
+from tests.factories import class_with_pupils, final_held
 
 pytestmark = pytest.mark.django_db
-
-
-def a_class(n_pupils: int = 3, game: str = "hexapawn", side: Side | None = Side.SECOND) -> tuple[Classroom, list[Any]]:
-    plan = ClassPlan(name="7b", game=game, side=side, preset="", n_pupils=n_pupils, minutes=30)
-    classroom = services.classroom_open(user=factories.user("teacher"), plan=plan)
-    pupils = [
-        participant_join(classroom_id=classroom.pk, guest=factories.guest(number).guest, words=(number, number))
-        for number in range(1, n_pupils + 1)
-    ]
-    return classroom, pupils
 
 
 def play(pupil: Participant, n_games: int = 3) -> None:
@@ -43,22 +36,12 @@ def play(pupil: Participant, n_games: int = 3) -> None:
         factories.play_out(participant_play(pupil).room.code, person_of(pupil))
 
 
-def held(classroom: Classroom, *, in_turns: bool = False) -> ClassFinal:
-    """Hold the final as a worker does: in one turn, or one step a turn."""
-    final = final_begin(user=classroom.teacher, classroom_id=classroom.pk)
-    while (claimed := CLASS_FINALS.claim(final.pk)) is not None:
-        if not CLASS_FINALS.take_turn(claimed, TurnEnd(0) if in_turns else TurnEnd()):
-            break
-    final.refresh_from_db()
-    return final
-
-
 @pytest.mark.parametrize("in_turns", [False, True])
 def test_one_side_is_ranked_against_the_opponent(in_turns: bool) -> None:
-    classroom, pupils = a_class()
+    classroom, pupils = class_with_pupils(3)
     for pupil in pupils:
         play(pupil)
-    final = held(classroom, in_turns=in_turns)
+    final = final_held(classroom, 0.0 if in_turns else None)
     assert final.status == JobStatus.FINISHED, final.error
     view = final_view(Classroom.objects.get(), final)
     assert view["against"] == UNIFORM["perfect"].name
@@ -75,10 +58,10 @@ def test_one_side_is_ranked_against_the_opponent(in_turns: bool) -> None:
 
 
 def test_halves_meet_and_both_boxes_are_shown() -> None:
-    classroom, pupils = a_class(5, side=None)
+    classroom, pupils = class_with_pupils(5, side=None)
     for pupil in pupils:
         play(pupil, 2)
-    view = final_view(classroom, held(classroom))
+    view = final_view(classroom, final_held(classroom))
     machines = {pupil.number: pupil.machine for pupil in Participant.objects.select_related("machine")}
     firsts = [one for one in machines.values() if one is not None and one.side == 0]
     seconds = [one for one in machines.values() if one is not None and one.side == 1]
@@ -97,7 +80,7 @@ def test_halves_meet_and_both_boxes_are_shown() -> None:
 
 
 def test_final_pauses_the_class_and_opening_cancels_it() -> None:
-    classroom, (pupil, *_) = a_class()
+    classroom, (pupil, *_) = class_with_pupils(3)
     final = final_begin(user=classroom.teacher, classroom_id=classroom.pk)
     classroom.refresh_from_db()
     assert classroom.status == ClassStatus.PAUSED
@@ -112,8 +95,8 @@ def test_final_pauses_the_class_and_opening_cancels_it() -> None:
 
 
 def test_finished_final_stays_until_a_reset() -> None:
-    classroom, _ = a_class()
-    held(classroom)
+    classroom, _ = class_with_pupils(3)
+    final_held(classroom)
     final_cancel(user=classroom.teacher, classroom_id=classroom.pk)
     services.classroom_set_status(user=classroom.teacher, classroom_id=classroom.pk, status=ClassStatus.OPEN)
     assert ClassFinal.objects.get().is_finished
@@ -122,8 +105,8 @@ def test_finished_final_stays_until_a_reset() -> None:
 
 
 def test_opened_class_shows_its_table_until_the_next_final() -> None:
-    classroom, _ = a_class()
-    held(classroom)
+    classroom, _ = class_with_pupils(3)
+    final_held(classroom)
     path = f"/class/screen/{classroom.link.secret}"
     assert "the final" in Client().get(path).content.decode()
     for status in (ClassStatus.OPEN, ClassStatus.PAUSED):
@@ -135,12 +118,12 @@ def test_opened_class_shows_its_table_until_the_next_final() -> None:
         assert table["final"] is not None
         assert not table["final"]["is_shown"]
     assert browser_of(classroom.teacher).get(f"/classes/{classroom.pk}/results").status_code == 200
-    held(classroom)
+    final_held(classroom)
     assert "the final" in Client().get(path).content.decode()
 
 
 def test_a_side_that_becomes_empty_fails_with_a_sentence() -> None:
-    classroom, pupils = a_class(2, side=None)
+    classroom, pupils = class_with_pupils(2, side=None)
     final = final_begin(user=classroom.teacher, classroom_id=classroom.pk)
     participant_remove(user=classroom.teacher, participant_id=pupils[1].pk)
     claimed = CLASS_FINALS.claim(final.pk)
@@ -168,7 +151,7 @@ def test_admin_shows_numbers_for_pupils() -> None:
 
 
 def test_changed_machines_begin_the_steps_again() -> None:
-    classroom, pupils = a_class()
+    classroom, pupils = class_with_pupils(3)
     play(pupils[0])
     final = final_begin(user=classroom.teacher, classroom_id=classroom.pk)
     claimed = CLASS_FINALS.claim(final.pk)
@@ -185,7 +168,7 @@ def test_changed_machines_begin_the_steps_again() -> None:
 
 
 def test_final_without_a_machine_on_a_side_is_refused() -> None:
-    classroom, _ = a_class(1, side=None)
+    classroom, _ = class_with_pupils(1, side=None)
     with pytest.raises(ClassRefusedError, match="plays second"):
         final_begin(user=classroom.teacher, classroom_id=classroom.pk)
     with pytest.raises(NotYourClassError):
@@ -194,18 +177,18 @@ def test_final_without_a_machine_on_a_side_is_refused() -> None:
 
 @pytest.mark.parametrize("game", ["noughts-and-crosses", "pong-hau-ki", "notakto", "hare-and-hounds", "nim-3-3-3"])
 def test_every_shape_of_board_has_results_on_paper(game: str) -> None:
-    classroom, pupils = a_class(2, game=game, side=None)
+    classroom, pupils = class_with_pupils(2, game=game, side=None)
     for pupil in pupils:
         play(pupil, 2)
-    final = held(classroom)
+    final = final_held(classroom)
     assert final_view(classroom, final)["frames"]
     assert results_sheets(classroom, final).read(5) == b"%PDF-"
 
 
 def test_large_game_is_ranked_by_games() -> None:
-    classroom, pupils = a_class(2, game="hexapawn-5x4")
+    classroom, pupils = class_with_pupils(2, game="hexapawn-5x4")
     play(pupils[0], 1)
-    final = held(classroom)
+    final = final_held(classroom)
     assert final.status == JobStatus.FINISHED, final.error
     assert final.results["places"][0]["place"] == 1
     assert all(1000 * place["win"] == round(1000 * place["win"]) for place in final.results["places"])
@@ -218,7 +201,7 @@ def browser_of(account: User) -> Client:
 
 
 def test_teacher_holds_the_final_and_takes_the_results_home() -> None:
-    classroom, pupils = a_class()
+    classroom, pupils = class_with_pupils(3)
     for pupil in pupils:
         play(pupil)
     teacher = browser_of(classroom.teacher)
@@ -244,8 +227,8 @@ def test_teacher_holds_the_final_and_takes_the_results_home() -> None:
 
 
 def test_names_follow_the_class() -> None:
-    classroom, pupils = a_class()
-    final = held(classroom)
+    classroom, pupils = class_with_pupils(3)
+    final = final_held(classroom)
     participant_remove(user=classroom.teacher, participant_id=pupils[0].pk)
     services.classroom_update(user=classroom.teacher, classroom_id=classroom.pk, hides_names=True)
     view = final_view(Classroom.objects.get(), final)
@@ -254,7 +237,7 @@ def test_names_follow_the_class() -> None:
 
 
 def test_failed_final_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    classroom, _ = a_class()
+    classroom, _ = class_with_pupils(3)
     final = final_begin(user=classroom.teacher, classroom_id=classroom.pk)
     Classroom.objects.update(opponent="gone")
     claimed = CLASS_FINALS.claim(final.pk)
@@ -265,3 +248,14 @@ def test_failed_final_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (final.status, "gone" in final.error) == (JobStatus.FAILED, True)
     assert final.finished_at is not None
     assert final.finished_at <= timezone.now()
+
+
+def test_page_of_a_pupil_reads_no_results() -> None:
+    classroom, (pupil,) = class_with_pupils(1)
+    final_held(classroom)
+    facts = PupilFacts(participant=pupil.pk, classroom=classroom.pk, name="", code=pupil.code, before="")
+    with CaptureQueriesContext(connection) as queries:
+        found = participant_now(facts, pupil.guest.hex)
+        assert final_shown(found.classroom) is not None
+    assert len(queries) == 1
+    assert '"learning_classfinal"."results"' not in queries[0]["sql"]

@@ -33,7 +33,7 @@ from learning.services.classrooms import (
     classroom_update,
 )
 from learning.services.participants import participant_join, participant_play, participant_remove, person_of
-from tests.factories import play_out, room_view, user
+from tests.factories import class_with_pupils, play_out, room_view, user
 from tests.sockets import RunSocket
 from tests.waiting import HANG_S, POLL_S
 
@@ -44,15 +44,6 @@ in_db = database_sync_to_async
 @pytest.fixture(autouse=True)
 def _fresh_cache() -> None:
     cache.clear()
-
-
-def a_class(n_pupils: int = 2, side: int | None = 1, game: str = "hexapawn") -> tuple[Classroom, list[Participant]]:
-    plan = ClassPlan(
-        name="7b", game=game, side=side, preset="", n_pupils=24, minutes=30, opponent="perfect", allows_names=False
-    )
-    classroom = classroom_open(user=user("teacher"), plan=plan)
-    join = [participant_join(classroom_id=classroom.pk, guest=uuid4(), words=(n, n)) for n in range(n_pupils)]
-    return classroom, join
 
 
 def fresh_table(classroom: Classroom) -> Any:
@@ -66,7 +57,7 @@ def play(pupil: Participant) -> None:
 
 
 def test_table_has_exact_points_and_the_box_that_matters_most() -> None:
-    classroom, (_, second) = a_class()
+    classroom, (_, second) = class_with_pupils(2)
     empty = fresh_table(classroom)
     assert (empty["status"], empty["locked"], empty["pupils"], empty["leaders"]) == ("open", False, 2, [])
     for _ in range(8):
@@ -93,7 +84,7 @@ def test_table_has_exact_points_and_the_box_that_matters_most() -> None:
 
 
 def test_costliest_box_is_that_of_the_definition() -> None:
-    classroom, (pupil,) = a_class(1)
+    classroom, (pupil,) = class_with_pupils(1)
     machine = pupil.machine
     assert machine is not None
     memory = Memory.fresh(table_load(machine).table)
@@ -117,7 +108,7 @@ def test_costliest_box_is_that_of_the_definition() -> None:
 
 
 def test_half_and_half_ranks_each_side_alone() -> None:
-    classroom, pupils = a_class(4, side=None)
+    classroom, pupils = class_with_pupils(4, side=None)
     for pupil in pupils:
         play(pupil)
     table = fresh_table(classroom)
@@ -126,7 +117,7 @@ def test_half_and_half_ranks_each_side_alone() -> None:
 
 
 def test_hidden_names_are_numbers() -> None:
-    classroom, (first, _) = a_class()
+    classroom, (first, _) = class_with_pupils(2)
     classroom_update(user=classroom.teacher, classroom_id=classroom.pk, hides_names=True)
     table = fresh_table(classroom)
     assert {row["name"] for row in table["rows"]} == {"Pupil 1", "Pupil 2"}
@@ -134,7 +125,7 @@ def test_hidden_names_are_numbers() -> None:
 
 
 def test_teacher_sees_which_pupil_is_stuck() -> None:
-    classroom, (gone, waiting) = a_class()
+    classroom, (gone, waiting) = class_with_pupils(2)
     room = participant_play(waiting).room
     pupil_note(waiting.pk, "page")
     stuck = {row["number"]: row["stuck"] for row in fresh_table(classroom)["rows"]}
@@ -160,7 +151,7 @@ def queries(call: Callable[[], object]) -> int:
 
 
 def test_table_needs_at_most_six_queries_however_large_the_class() -> None:
-    classroom, pupils = a_class(12, side=None)
+    classroom, pupils = class_with_pupils(12, side=None)
     for pupil in pupils:
         play(pupil)
     assert queries(lambda: fresh_table(classroom)) <= 6 + 1  # one reads the class again
@@ -176,7 +167,7 @@ def browser_of(pupil: Participant) -> Client:
 
 
 def test_only_the_class_sees_the_table() -> None:
-    classroom, (pupil, removed) = a_class()
+    classroom, (pupil, removed) = class_with_pupils(2)
     url = f"/api/classes/{classroom.pk}/table"
     child, out = browser_of(pupil), browser_of(removed)
     teacher, other_teacher, projector, guest = Client(), Client(), Client(), Client()
@@ -211,7 +202,7 @@ def path(classroom: Classroom, query: str = "") -> str:
 
 def class_for_sockets() -> tuple[Classroom, Participant, str, str]:
     """A class, a pupil, and the sessions of the pupil and of the teacher."""
-    classroom, (pupil,) = a_class(1)
+    classroom, (pupil,) = class_with_pupils(1)
     teacher = Client()
     teacher.force_login(classroom.teacher)
     return classroom, pupil, browser_of(pupil).session.session_key or "", teacher.session.session_key or ""

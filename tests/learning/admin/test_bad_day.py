@@ -1,7 +1,7 @@
 """Staff pages for an emergency: heaviest users, the queue, handing a job back, closing an account."""
 
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import pytest
 from django.contrib.admin.models import LogEntry
@@ -20,17 +20,16 @@ from learning.exceptions import AccountNotClosedError
 from learning.kinds.boxes.memory import ledger_errors
 from learning.models import ClassFinal, ExperimentRun, JobStatus, Machine, Schedule, Tournament, TrainingRun
 from learning.services.accounts import Closed, account_close
-from learning.services.classrooms import ClassPlan, classroom_open, final_begin
+from learning.services.classrooms import final_begin
 from learning.services.copies import machine_copy
 from learning.services.experiments import experiment_request
-from learning.services.participants import participant_join
 from learning.services.runs import Stage, training_run_request
 from learning.services.schedules import Timing, schedule_create
 from learning.services.tournaments import tournament_start
 from learning.tasks import KINDS
 from learning.workers.jobs import worker_name
 from learning.workers.runs import RUNS, Pace, run_chunk, run_execute
-from tests.factories import NC, expire_leases, guest, machine, person, play, room, user
+from tests.factories import NC, class_with_pupils, expire_leases, guest, machine, person, play, room, user
 
 pytestmark = pytest.mark.django_db
 QUEUE, USAGE = "/admin/queue/", "/admin/usage/"
@@ -65,9 +64,7 @@ def busy_account(name: str = "busy") -> Any:
     schedule_create(user=owner, machine=learner.slug, stages=[Stage("random", 5)], timing=Timing(every=2))
     tournament_start(user=owner, entries=[learner.slug, "random"], games=5, enqueue=False)
     experiment_request(person=person(owner), experiment="gardner", seed=owner.pk, enqueue=False)
-    plan = ClassPlan(name="7b", game=NC, side=Side.FIRST, preset="", n_pupils=1, minutes=30)
-    classroom = classroom_open(user=owner, plan=plan)
-    participant_join(classroom_id=classroom.pk, guest=uuid4(), words=(0, 0))
+    classroom, _ = class_with_pupils(1, teacher=owner)
     final_begin(user=owner, classroom_id=classroom.pk)
     token_make(user=owner, name="robot", scopes=["read"], lifetime=None)
     play(room("machine", person(owner), machine=learner.slug), person(owner), "5")

@@ -6,14 +6,12 @@ from contextvars import Context
 from datetime import timedelta
 from itertools import combinations_with_replacement
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from django.db import connection
 from django.utils import timezone
 
 from beadbox.experiments.registry import EXPERIMENTS
-from beadbox.rules.outcome import Side
 from games.transport.request_context import REQUEST_ID
 from learning import tasks
 from learning.models import (
@@ -29,10 +27,9 @@ from learning.models import (
     Turn,
 )
 from learning.selectors.tournaments import tournament_view
-from learning.services.classrooms import ClassPlan, classroom_open, final_begin
+from learning.services.classrooms import final_begin
 from learning.services.experiments import experiment_cancel, experiment_request
 from learning.services.machines import machine_create
-from learning.services.participants import participant_join
 from learning.services.runs import MAX_GAMES, Stage, training_run_cancel, training_run_start
 from learning.services.schedules import Timing, schedule_create
 from learning.services.tournaments import MAX_LONG_GAMES, tournament_cancel, tournament_start
@@ -42,7 +39,7 @@ from learning.workers.pairings import PAIRINGS, pairing_play, tournament_play
 from learning.workers.runs import RUNS, run_execute
 from menace_site.celery import app
 from tests.conftest import StartWorker
-from tests.factories import guest, machine, person, user
+from tests.factories import class_with_pupils, guest, machine, person, user
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db
@@ -70,11 +67,8 @@ def experiment_of(account: Any = None, seed: int = 1, **options: Any) -> Experim
 
 
 def final_of(account: Any = None) -> ClassFinal:
-    teacher = account or user("teacher")
-    plan = ClassPlan(name="7b", game="hexapawn", side=Side.SECOND, preset="", n_pupils=1, minutes=30)
-    classroom = classroom_open(user=teacher, plan=plan)
-    participant_join(classroom_id=classroom.pk, guest=uuid4(), words=(0, 0))
-    return final_begin(user=teacher, classroom_id=classroom.pk)
+    classroom, _ = class_with_pupils(1, teacher=account)
+    return final_begin(user=classroom.teacher, classroom_id=classroom.pk)
 
 
 MAKE: dict[str, Callable[..., Job]] = {"runs": run_of, "pairings": pairing_of, "experiments": experiment_of}
