@@ -113,7 +113,8 @@ class Machine(Learner):
 
         Raises:
             UnknownNameError: there is no such opponent.
-            UnsupportedError: the two cannot play each other, or the number of games is negative or not whole.
+            UnsupportedError: the two cannot play each other, ``both_learn`` is given and the opponent is no machine, or
+                the number of games is negative or not whole.
             PolicyError, IllegalMoveError: the policy gave no distribution over the legal moves.
 
         >>> import beadbox as bb
@@ -266,6 +267,8 @@ class Machine(Learner):
                 raise UnsupportedError("Machines of different kinds cannot train against each other.")
             return lambda n_games: self._train_against(against, n_games, both_learn)
         assert not isinstance(against, Learner), "every learner is a machine"
+        if both_learn:
+            raise UnsupportedError("Only a machine as opponent can learn too: leave out both_learn.")
         opponent = opponent_of(against, self._game)
         return lambda n_games: self._learn_from(lambda state, rng: state.train(opponent, n_games, rng))
 
