@@ -49,8 +49,10 @@ N_WEBS, N_WORKERS = 2, 3
 WEBS = ("web-1", "web-2")
 WORKERS = [f"worker-{number + 1}" for number in range(N_WORKERS)]
 GAME = "noughts-and-crosses"
-N_GAMES = sized(60_000_000, 10_000_000)
+N_GAMES = sized(60_000_000, 5_000_000)
 """Games of each run: enough for many time slices of every worker, and to last while a host is away."""
+BROKEN_WEBS = sized(WEBS, WEBS[:1])
+"""The web hosts that are broken in turn."""
 ENDLESS, N_ENDLESS = 1_000_000_000, 5
 """Games and number of runs that are cancelled before their end; the number is an account's limit.
 
@@ -66,7 +68,7 @@ MIXED_S = sized(10, 1)
 HEAD_S, BODY_S = 10.0, 300.0
 """The proxy's limits ``read_header`` and ``read_body``, in seconds."""
 PING_EVERY_S = 1.0
-HELD_S = sized(610, 15)
+HELD_S = sized(610, 3)
 """Seconds for which a WebSocket is held open: longer than every limit of the proxy."""
 ANSWERED_S = 3.0
 """Maximum seconds until an answer, be it the fallback page."""
@@ -127,43 +129,44 @@ class Acts:
     def training(self) -> str:
         """Check that machines get equal beads on three hosts, undisturbed or with vanishing hosts, and on one host."""
         self._finished_house_tournaments()
-        with self._only_workers(WORKERS[:1]):
-            alone = self._train_machines()
         before = self._time_slices("runs")
         together = self._train_machines()
         shares = self._new_time_slices("runs", before)
-        assert IS_SMALL or min(shares) > 0, f"a host had no turn: {shares}"
-        assert together == alone, "three hosts taught other beads than one"
         disturbed = self._train_machines(self._lose_hosts_with_runs)
-        assert disturbed == alone, "hosts that vanished left other beads"
-        return f"{len(alone)} runs of {N_GAMES} games; turns by host {shares}; equal thrice, the third time disturbed"
+        assert disturbed == together, "hosts that vanished left other beads"
+        if not IS_SMALL:
+            assert min(shares) > 0, f"a host had no turn: {shares}"
+            with self._only_workers(WORKERS[:1]):
+                assert self._train_machines() == together, "three hosts taught other beads than one"
+        return f"{len(together)} runs of {N_GAMES} games; turns by host {shares}; equal beads each time"
 
     def tournament(self) -> str:
         """Spread a tournament's pairings over the hosts, cut one off, and compare the table with that of one host."""
         machines = [self._make_machine(f"Entry {number}") for number in range(6)]
-        with self._only_workers(WORKERS[:1]):
-            alone = self._tournament(machines)
+        with self._only_workers(WORKERS[: sized(1, N_WORKERS)]):
+            undisturbed = self._tournament(machines)
         before = self._time_slices("pairings")
         spread = self._tournament(machines, self._lose_host_with_pairing)
         shares = self._new_time_slices("pairings", before)
-        assert spread == alone, "another table than of one host"
+        assert spread == undisturbed, "another table than that of the undisturbed tournament"
         assert IS_SMALL or sum(share > 0 for share in shares) > 1, f"one host alone had turns: {shares}"
-        return f"{len(alone)} entries; turns by host {shares}; the same table"
+        return f"{len(spread)} entries; turns by host {shares}; the same table"
 
     def web_hosts(self) -> str:
         """Cut off, kill and restart each web host during matches; no move may be lost or doubled."""
-        summary = self._summary(self._play_during(lambda: self._break_each(WEBS, self._cut_kill_restart)))
+        summary = self._summary(self._play_during(lambda: self._break_each(BROKEN_WEBS, self._cut_kill_restart)))
         self._check_without_web_hosts()
         self._check_incomplete_requests()
         return summary
 
     def _check_incomplete_requests(self) -> None:
         """Check that the proxy closes connections with incomplete requests."""
-        for sent in (
-            self.visitor.connect_without_tls,
+        ways = (
             self.visitor.send_half_request,
+            self.visitor.connect_without_tls,
             self.visitor.send_half_request_without_tls,
-        ):
+        )
+        for sent in ways[: sized(len(ways), 1)]:
             began = time.monotonic()
             with sent() as came:
                 came.settimeout(HANG_S)
@@ -407,15 +410,18 @@ class Acts:
         assert wait_until(lambda: self.cluster.is_reachable(name)), f"{name} is not back"
 
     def _lose_hosts_with_runs(self) -> None:
-        """Cut off one host during a run and kill another during a run; other hosts must resume both runs."""
+        """Kill one host during a run and cut off another during a run; other hosts must resume both runs.
+
+        The small form kills one host.
+        """
         from learning.models import TrainingRun
 
-        left = [
-            self._lose_host(TrainingRun, "worker-1", self.cluster.cut, self.cluster.join),
-            self._lose_host(TrainingRun, "worker-2", self.cluster.kill, self.cluster.start),
-        ]
+        left = [self._lose_host(TrainingRun, "worker-2", self.cluster.kill, self.cluster.start)]
+        if not IS_SMALL:
+            left.append(self._lose_host(TrainingRun, "worker-1", self.cluster.cut, self.cluster.join))
         assert wait_until(lambda: all(self._is_taken_over(one) for one in left)), "nobody took a run up"
-        self._rejoin("worker-1")
+        if not IS_SMALL:
+            self._rejoin("worker-1")
         self.cluster.start("worker-2")
         assert wait_until(lambda: self.cluster.is_healthy("worker-2"), poll_s=1)
 
