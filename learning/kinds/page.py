@@ -125,18 +125,19 @@ class KindPage(ABC):
         """Return a rule in words, as (label, sentence) for each field that matters."""
 
     @abstractmethod
-    def holds(self, machine: Machine) -> str:
+    def content_phrase(self, machine: Machine) -> str:
         """Return a phrase on the content of the machine's memory, such as "304 boxes"."""
 
     def machine_page(self, machine: Machine, strength: Strength, query: Mapping[str, str]) -> Page:
         """Return the kind's part of a machine's page; ``views.machines.machine_page`` adds the common part.
 
-        ``asked`` are the parameters of the URL, unchecked.
+        ``query`` has the unchecked parameters of the URL.
         """
         layout = machine.game_rules.look.layout
         sides = [Side(machine.side).other] if machine.side is not None else list(Side)
         context = {
-            "machine": machine_facts(self, machine) | {"keeps": machine.rule.keeps, "holds": self.holds(machine)},
+            "machine": machine_facts(self, machine)
+            | {"keeps": machine.rule.keeps, "holds": self.content_phrase(machine)},
             "roles": [(layout.roles[side], layout.role_names[side]) for side in sides],
             "kept": snapshots_summary(machine),
             "strength": [(name, strength[slug]) for slug, name in CURVE_AGAINST.items() if slug in strength],

@@ -78,7 +78,7 @@ class BoxesPage(KindPage):
         counts = {name: values[name] or 0 for name in ("win", "draw", "loss", "floor")}
         return {**values, "initial": initial, **counts}
 
-    def holds(self, machine: Machine) -> str:
+    def content_phrase(self, machine: Machine) -> str:
         return f"{machine.boxes.count():,} boxes"
 
     def machine_page(self, machine: Machine, strength: Strength, query: Mapping[str, str]) -> Page:

@@ -52,7 +52,7 @@ class ValueAdmin(OfMachine, ReadOnly, WithRowFilter, Large):
     def board(self, entry: Value) -> str:
         """Return a drawing of the entry's board, if the entry's key names a board."""
         page = kind_of(entry.machine).page
-        text = page.entry_board(entry) if isinstance(page, KeyedPage) else None
+        text = page.entry_position(entry) if isinstance(page, KeyedPage) else None
         return "-" if text is None else board_html(entry.machine.game, text)
 
     @admin.display(description=f"latest {LATEST_CHANGES} changes")

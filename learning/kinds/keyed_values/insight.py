@@ -20,8 +20,8 @@ class Explainer:
     """How a kind of machine that keeps values evaluates a position, and describes its lessons."""
 
     candidates: Callable[[AnyGame, Any, Sequence[float]], Sequence[Candidate]]
-    """Returns the legal actions of a position with the values that a decision has stored."""
-    sees: Callable[[Machine, Any], tuple[Sequence[Candidate], Collection[int]]]
+    """Returns the legal actions of a position, with the given stored values of a decision."""
+    evaluate_actions: Callable[[Machine, Any], tuple[Sequence[Candidate], Collection[int]]]
     """Returns a machine's actions in a position, and the indices of its best actions; it plays one of these."""
     effect: Callable[[Machine, int], str]
     """Returns a sentence on a match's effect on a machine's values, from the number of changes (at least 1)."""

@@ -1,4 +1,7 @@
-"""The page of a position with the value of each action, for machines that keep values."""
+"""Pages of machines that keep a table of values, with one number for each key.
+
+A position has a page with the value of each action.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,12 @@ from learning.models import Machine, Value
 
 
 class KeyedPage(KindPage):
-    """The pages of a machine that keeps values."""
+    """The pages of a machine that keeps its memory in rows of ``Value``."""
 
     explainer: ClassVar[Explainer | None] = None
-    """The source of the values shown for a position; ``None``: there is no such page."""
+    """Computes the values on the page of a position; ``None`` if the kind has no page of a position."""
 
-    def holds(self, machine: Machine) -> str:
+    def content_phrase(self, machine: Machine) -> str:
         return f"{machine.values.count():,} values"
 
     def position_page(self, machine: Machine, text: str) -> Page:
@@ -30,7 +33,7 @@ class KeyedPage(KindPage):
         except InvalidPositionError as error:
             raise BoxNotFoundError(error.sentence) from None
         outcome = game.outcome(position)
-        candidates, best = ((), ()) if outcome is not None else explainer.sees(machine, position)
+        candidates, best = ((), ()) if outcome is not None else explainer.evaluate_actions(machine, position)
         visits = dict(
             machine.values.filter(key__in=[candidate.key for candidate in candidates]).values_list("key", "n_visits")
         )
@@ -53,6 +56,9 @@ class KeyedPage(KindPage):
         }
         return Page("learning/values.html", view)
 
-    def entry_board(self, entry: Value) -> str | None:
-        """Return the text of the position to which a value belongs; ``None`` if its key names no position."""
+    def entry_position(self, entry: Value) -> str | None:
+        """Return the text of the position to which a value belongs.
+
+        ``None``, the default, says that keys of this kind name no position.
+        """
         return None

@@ -20,16 +20,19 @@ from learning.kinds.q_learning.memory import MEMORY, values_learner
 from learning.models import Machine
 
 
-def sees(machine: Machine, position: AnyPosition) -> tuple[Sequence[Candidate], Collection[int]]:
-    """Return the machine's actions in a position, and the index of the action that it plays: the first of the best."""
+def evaluate_actions(machine: Machine, position: AnyPosition) -> tuple[Sequence[Candidate], Collection[int]]:
+    """Return the machine's actions in a position, and the index of the action that the machine plays.
+
+    Of equally good actions the machine plays the first.
+    """
     chosen = values_learner(machine).best(position)
-    assert chosen is not None, "the game goes on"
+    assert chosen is not None, "the game is not over"
     return chosen.candidates, [chosen.index]
 
 
 def _candidates(game: AnyGame, position: AnyPosition, values: Sequence[float]) -> list[Candidate]:
     engine = engine_of(game)
-    assert engine is not None, "a machine that keeps values plays it"
+    assert engine is not None, "a Q-learner plays only games with an engine"
     return [
         Candidate(entry.move, entry.key, value, entry.outlook, entry.ends)
         for entry, value in zip(engine.entries(game, position), values, strict=True)
@@ -41,7 +44,7 @@ def _effect(machine: Machine, n_changes: int) -> str:
     return f"The value of {moves} changes a little. The last move changes most."
 
 
-EXPLAINER = Explainer(_candidates, sees, _effect, has_outlook=True, n_shown=8)
+EXPLAINER = Explainer(_candidates, evaluate_actions, _effect, has_outlook=True, n_shown=8)
 
 
 class QLearningLive(KeyedLive):

@@ -22,7 +22,7 @@ from learning.selectors.strength import Strength
 from learning.storage.bounds import values_most
 
 
-def values_full(machine: Machine) -> str:
+def value_limit_sentence(machine: Machine) -> str:
     """Return a sentence for a machine that has reached the limit of its values; else an empty text."""
     limit = values_most(machine)
     if machine.n_values < limit:
@@ -46,8 +46,8 @@ class QLearningPage(KeyedPage):
 
     def machine_page(self, machine: Machine, strength: Strength, query: Mapping[str, str]) -> Page:
         page = super().machine_page(machine, strength, query)
-        full = values_full(machine) if machine.learns else ""
-        facts = page.context["machine"] | {"n_values": machine.n_values, "full": full}
+        limit_sentence = value_limit_sentence(machine) if machine.learns else ""
+        facts = page.context["machine"] | {"n_values": machine.n_values, "full": limit_sentence}
         added = {"machine": facts, "most_in_file": MAX_VALUES, "tries": percent(machine.epsilon or 0.0)}
         return Page("learning/machine_values.html", page.context | added)
 
@@ -57,9 +57,9 @@ class QLearningPage(KeyedPage):
         added = {"takes_wins": rule.take_wins, "avoids_repetition": rule.avoid_repetition}
         return replace(page, context=page.context | added)
 
-    def entry_board(self, entry: Value) -> str:
+    def entry_position(self, entry: Value) -> str:
         game = entry.machine.game_rules
         engine = engine_of(game)
-        assert engine is not None, "the rule fits only games with this engine"
+        assert engine is not None, "a Q-learner plays only games with an engine"
         position, _ = engine.entry_read(entry.key)
         return game.encode(position)

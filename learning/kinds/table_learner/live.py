@@ -76,7 +76,7 @@ def candidates(learner: TableLearner, position: AnyPosition) -> tuple[Candidate,
     return tuple(Candidate(move, key or "", worth, 0.0) for move, key, worth in moves)
 
 
-def sees(machine: Machine, position: AnyPosition) -> tuple[Sequence[Candidate], Collection[int]]:
+def evaluate_actions(machine: Machine, position: AnyPosition) -> tuple[Sequence[Candidate], Collection[int]]:
     """Return the machine's moves in a position, and the indices of the moves with the greatest value."""
     learner = learner_at(machine, position)
     chances = learner.policy(position).values()
@@ -110,7 +110,7 @@ def _effect(machine: Machine, n_changes: int) -> str:
     return f"The value of each {unit} changes." if rule.of_boards else f"The values of {n_changes} {unit} change."
 
 
-EXPLAINER = Explainer(_candidates, sees, _effect, has_outlook=False)
+EXPLAINER = Explainer(_candidates, evaluate_actions, _effect, has_outlook=False)
 
 
 class TableLearnerLive(KeyedLive):

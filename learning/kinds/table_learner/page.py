@@ -43,5 +43,5 @@ class TableLearnerPage(KeyedPage):
         page = super().position_page(machine, text)
         return page if machine.learns else replace(page, context=page.context | {"epsilon": 0.0})
 
-    def entry_board(self, entry: Value) -> str:
+    def entry_position(self, entry: Value) -> str:
         return entry.key.rpartition("#")[2]

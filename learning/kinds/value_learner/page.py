@@ -59,7 +59,7 @@ class ValueLearnerPage(KindPage):
     def usual_name(self, game: AnyGame, side: Side | None, preset: str) -> str:
         return f"{game.name} value learner"
 
-    def holds(self, machine: Machine) -> str:
+    def content_phrase(self, machine: Machine) -> str:
         memory = MEMORY.load(machine)
         return f"{len(memory.machine.weights):,} weights, learnt from {memory.machine.n_learnt:,} games"
 

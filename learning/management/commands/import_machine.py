@@ -58,14 +58,14 @@ class Command(BaseCommand):
         except PlayError as error:
             raise CommandError(str(error)) from None
         machine = imported.machine
-        holds = kind_of(machine).page.holds(machine)
-        self.stdout.write(f"{machine}: id {machine.pk}, slug {machine.slug}, {holds}")
+        content = kind_of(machine).page.content_phrase(machine)
+        self.stdout.write(f"{machine}: id {machine.pk}, slug {machine.slug}, {content}")
         for note in import_notes(machine, imported.data, "name a preset with --preset"):
             self.stdout.write(note)
 
 
 def _content(path: str, max_bytes: int | None) -> bytes:
-    """Return the content of the file, at most ``most`` bytes (``None``: all)."""
+    """Return the content of the file, at most ``max_bytes`` bytes (``None``: all)."""
     if path == "-":
         return sys.stdin.buffer.read(-1 if max_bytes is None else max_bytes)
     try:

@@ -101,7 +101,7 @@ def shown_text(learner: Machine) -> str:
         [boxes_at(learner, number) for number in (0, learner.n_lessons // 2, learner.n_lessons)],
         machine_strength(learner),
         sorted(kind_of(learner).training.entry_fields(learner)["beads"].items()),
-        kind_of(learner).page.holds(learner),
+        kind_of(learner).page.content_phrase(learner),
         answers,
     ]
     return json.dumps(everything).replace(f"/machines/{learner.pk}/", "/machines/#/")

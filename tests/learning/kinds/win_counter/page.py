@@ -27,7 +27,7 @@ class WinCounterPage(KindPage):
     def rule_sentences(self, rule):
         return [("Plays", "The move that has won most often.")]
 
-    def holds(self, machine):
+    def content_phrase(self, machine):
         return f"{machine.win_counts.count():,} counts"
 
     def machine_page(self, machine, strength, asked):
