@@ -53,12 +53,13 @@ class Adviser(ABC, Generic[QuestionT, PolicyT]):
     def form(self, game: AnyGame) -> dict[str, object]:
         """Return the choices of the question form for a game.
 
-        Choices are pairs of the submitted value and its label.
+        ``pieces``, ``sides`` and the lists of ``levels`` have pairs of a submitted value and its label.
 
-        * ``pieces``: the pieces that can be placed; empty if no board can be set up by hand.
-        * ``types``: letter, name and number of rotations of pieces that are submitted in parts.
+        * ``pieces``: the pieces that a person can put on the board; empty if no board can be set up by hand.
+        * ``types``: letter, name and number of rotations of the kinds of piece; only if a request has an object for
+          each piece.
         * ``sides``: the two sides.
-        * ``levels``: the levels, weakest first; a second list for flip mode, if offered.
+        * ``levels``: one list of levels, weakest first; and a second list for flip mode, if the game offers it.
         * ``flips``: whether flip mode is offered.
         * ``in_points``: whether values are points instead of game results.
         """

@@ -1,6 +1,6 @@
 """Validation of questions that clients send as JSON. Every field is checked once, in the documented order.
 
-The error texts are fixed by section 12 of the rules of Romgon, which all games follow.
+The error texts are part of the public interface (docs/ai.md), and are the same for all games.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Advice on Romgon, as section 12 of its rules says: a question has pieces by hex; an answer, actions with values."""
+"""Advice on Romgon (docs/ai.md). A question lists the piece on each hex; an answer lists actions with their values."""
 
 from __future__ import annotations
 
@@ -37,6 +37,7 @@ from learning.advice.question import AdviceError, read_flip_mode, read_level, re
 
 SIDES = {"white": WHITE, "black": BLACK}
 PIECE_KINDS = {name: kind for kind, name in enumerate(TYPE_NAMES) if name} | {"hexagon": TYPE_NAMES.index("hexgon")}
+"""Kinds of piece by the names that clients may send: the name "hexgon" is the game's, "hexagon" a common variant."""
 _EXAMPLE = 'such as {"3-0": {"color": "white", "type": "rhombus"}}'
 _COLOURS = {side: colour for colour, side in SIDES.items()}
 
@@ -57,13 +58,14 @@ def levels_of(game: Romgon) -> list[str]:
 
 
 class ValuingPolicy(Protocol):
-    """A machine with learnt values, learning switched off: its choice, with the value of every legal action."""
+    """A machine with learnt values that neither explores nor learns."""
 
     def best(self, position: Position) -> Chosen | None:
-        """Return the choice without exploration; ``None`` if the game is over."""
+        """Return the machine's choice with the value of every legal action; ``None`` if the game is over."""
 
 
 def _machine_view(board: Board, chosen: Chosen, candidate: choice.Candidate) -> dict[str, Any]:
+    """Return an action of a machine as JSON. Machines and engines have different classes ``Candidate``."""
     return {
         **_candidate_view(board, Candidate(cast("Move", candidate.move), candidate.total)),
         "probability": int(candidate.move == chosen.move),
@@ -73,7 +75,7 @@ def _machine_view(board: Board, chosen: Chosen, candidate: choice.Candidate) -> 
 
 
 def _read_pieces(board: Any) -> dict[int, Piece]:
-    """Parse the pieces of a board; return them by cell.
+    """Parse the pieces of a board; return a dictionary from cells to pieces.
 
     Raises:
         AdviceError: the board is invalid.
@@ -114,12 +116,12 @@ def _wrong(hex_id: str, field: str, value: Any, right: str) -> AdviceError:
 
 def _candidate_view(board: Board, candidate: Candidate[Move]) -> dict[str, Any]:
     move = candidate.move
-    mark = " F" if move.is_flip else " C" if is_capture(board, move) else ""
-    turning = "" if move.turn == KEPT else f"@{move.turn}"
+    kind_suffix = " F" if move.is_flip else " C" if is_capture(board, move) else ""
+    rotation_suffix = "" if move.turn == KEPT else f"@{move.turn}"
     return {
         **_action_view(board, move),
         "evaluation": _number(candidate.value),
-        "notation": f"{IDS[move.origin]}→{IDS[move.target]}{mark}{turning}",
+        "notation": f"{IDS[move.origin]}→{IDS[move.target]}{kind_suffix}{rotation_suffix}",
     }
 
 
@@ -139,7 +141,10 @@ def _number(value: float) -> float:
 
 
 def _levels_described(mode: str) -> list[tuple[str, str]]:
-    """Return the slug and the description of each rated level, weakest first, for ``plain`` or ``flips``."""
+    """Return the slug and the description of each rated level, weakest first.
+
+    ``mode`` is ``plain`` for games without flips, or ``flips``.
+    """
     ratings = sorted(measured()[mode].ratings.items(), key=lambda item: item[1])
     return [(slug, ", ".join(filter(None, (slug, LEVELS[slug].whom, rating.words)))) for slug, rating in ratings]
 
@@ -147,7 +152,7 @@ def _levels_described(mode: str) -> list[tuple[str, str]]:
 class RomgonAdviser(Adviser[Question, ValuingPolicy]):
     """Adviser for games of the Romgon family; ``flipModeEnabled`` adds flip mode to the game."""
 
-    def read(self, game: Romgon, fields: Mapping[str, object]) -> Question:  # type: ignore[override]  # of its own family
+    def read(self, game: Romgon, fields: Mapping[str, object]) -> Question:  # type: ignore[override]  # only games of Romgon's family
         """Parse a question about this game; ``flipModeEnabled`` adds flip mode to its options."""
         require(fields, colour=True)
         side = read_side(fields, SIDES)
@@ -160,14 +165,14 @@ class RomgonAdviser(Adviser[Question, ValuingPolicy]):
     def game_and_position(self, question: Question) -> tuple[AnyGame, Position]:
         return cast("AnyGame", Romgon(question.options)), Position(question.board, question.side)
 
-    def start(self, game: Romgon) -> Question:  # type: ignore[override]  # as above
+    def start(self, game: Romgon) -> Question:  # type: ignore[override]  # only games of Romgon's family
         return Question(START, BLACK, game.options, "hard")
 
     def move(self, question: Question, rng: Random, *, time_limit_s: float) -> dict[str, object]:
         """Return the engine's action at this level, and the best five actions, best first.
 
         A deep search that exceeds ``time_limit_s`` answers from the last completed depth, which is ``depth`` in the
-        answer. Other levels need no time limit: they look two actions ahead, which takes a few milliseconds.
+        answer. Other levels need no time limit: they look at most two actions ahead, which takes a few milliseconds.
         """
         board, level = question.board, LEVELS[question.level]
         limit = time_limit_s if level.is_deep else None
@@ -185,7 +190,8 @@ class RomgonAdviser(Adviser[Question, ValuingPolicy]):
     def machine(self, question: Question, frozen_policy: ValuingPolicy, rng: Random) -> dict[str, object]:
         """Return the best action of a machine with learnt values, and every legal action, best first.
 
-        The machine neither explores nor learns. ``evaluation`` is Q + E/100, the value by which the machine chooses.
+        The machine neither explores nor learns. It chooses by ``evaluation``, which is Q + E/100: Q is the learnt value
+        of the action, and E is the engine's evaluation of the board after the action.
         """
         board = question.board
         chosen = frozen_policy.best(Position(board, question.side))
@@ -204,13 +210,13 @@ class RomgonAdviser(Adviser[Question, ValuingPolicy]):
     def evaluation(self, question: Question) -> dict[str, object]:
         """Return the value for the side that asks, term by term, its legal actions, and the status of the game."""
         board, side, options = question.board, question.side, question.options
-        worth = terms(board, side, options)
+        evaluation_terms = terms(board, side, options)
         outcome = board_outcome(board, side, options)
         return {
-            "evaluation": _number(sum(worth)),
+            "evaluation": _number(sum(evaluation_terms)),
             "flipModeEnabled": options.flip,
             "legalMoves": [_action_view(board, move) for move in legal_moves(board, side, options)],
-            "terms": {name: _number(value) for name, value in worth._asdict().items()},
+            "terms": {name: _number(value) for name, value in evaluation_terms._asdict().items()},
             "status": {
                 "over": outcome is not None,
                 "winner": None if outcome is None or outcome.winner is None else _COLOURS[outcome.winner],

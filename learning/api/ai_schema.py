@@ -1,4 +1,4 @@
-"""OpenAPI schema of the advice endpoints: shapes, and the examples of section 12 of the rules of Romgon."""
+"""OpenAPI schema of the advice endpoints: the shapes, and the examples of Romgon's specification (docs/ai.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Advice on Romgon against section 12 of its rules: every recorded case, the order of refusals, and ignored fields."""
+"""Advice on Romgon follows section 12 of the specification: recorded cases, order of refusals, ignored fields."""
 
 from __future__ import annotations
 
