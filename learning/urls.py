@@ -36,7 +36,8 @@ from learning.views import (
     values,
 )
 
-# Advice; served without the rest of Django where the server allows (menace_site/server/fast_path.py)
+# Endpoints that are open to everybody, without log-in and session. The ASGI server answers them before Django's
+# middleware (menace_site/server/fast_path.py); under another server they are ordinary URLs.
 open_urlpatterns = [
     re_path(r"^api/ai/move/?$", api_ai.AiMoveView.as_view(), name="api-ai-move"),
     re_path(r"^api/ai/evaluate/?$", api_ai.AiEvaluateView.as_view(), name="api-ai-evaluate"),
@@ -60,7 +61,7 @@ urlpatterns = [
     path("account", account.account, name="account"),
     path("machines/<int:machine_id>", machines.machine_page, name="machine"),
     path("about/teachers", lab.teachers, name="teachers"),
-    # The lab
+    # The overview of the lab, and the pages of machines and training runs
     path("lab", lab.lab, name="lab"),
     path("machines", runs.machine_list, name="machines"),
     path("machines/new", machines.machine_new, name="machine_new"),
@@ -88,7 +89,7 @@ urlpatterns = [
     path("machines/import", exchange.import_page, name="machine_import"),
     path("machines/<int:machine_id>/boxes.csv", exchange.table_csv, name="machine_csv"),
     path("machines/<int:machine_id>/print", exchange.print_page, name="machine_print"),
-    # Before the machines by id or slug, because "import" is no slug
+    # This address precedes those with an id or a slug (``ref``), which would take "import" for a slug.
     re_path(r"^api/machines/import/?$", api_exchange.MachineImportView.as_view(), name="api-machine-import"),
     re_path(
         r"^api/machines/(?P<ref>[-\w]+)/export/?$", api_exchange.MachineExportView.as_view(), name="api-machine-export"
@@ -164,7 +165,7 @@ urlpatterns = [
         name="api-experiment-run",
     ),
     re_path(r"^api/experiment-runs/(?P<run_id>\d{1,18})/cancel/?$", api_experiments.ExperimentRunCancelView.as_view()),
-    # Classes
+    # Classes: addresses under classes/ are for the teacher
     path("classes", classrooms.classroom_list, name="classes"),
     path("classes/new", classrooms.classroom_new, name="classroom_new"),
     path("classes/privacy", classrooms.class_privacy, name="class_privacy"),
@@ -179,6 +180,7 @@ urlpatterns = [
     path(
         "classes/<int:classroom_id>/pupils/<int:participant_id>/<slug:action>", classrooms.pupil_act, name="pupil_act"
     ),
+    # Addresses under class/ are for pupils and for the projector
     path("class", pupils.class_code, name="class_code"),
     path("class/me", pupils.class_me, name="class_me"),
     path("class/play", pupils.class_play, name="class_play"),

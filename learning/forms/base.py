@@ -1,4 +1,4 @@
-"""The seed field shared by the forms of several subjects."""
+"""The field for a seed of random numbers, which the forms of training runs and tournaments share."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SAME_GAMES = "The same seed and the same machines always give the same games."
 
 
 class SeedField(forms.IntegerField):
-    """A seed, written without thousands separators."""
+    """The seed of the random numbers, written without thousands separators."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(label="Seed", min_value=0, max_value=MAX_SEED, localize=False, **kwargs)

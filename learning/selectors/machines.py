@@ -310,7 +310,7 @@ def machine_list_found(user: AnyUser | None, text: str, compared: Sequence[Machi
     return list(candidates.order_by(Case(When(is_same_game, then=0), default=1), "name", "pk")[:limit])
 
 
-def houses_seen(user: AnyUser | None) -> dict[tuple[str, Side], Machine]:
+def house_machines_visible(user: AnyUser | None) -> dict[tuple[str, Side], Machine]:
     """Return the house machines that the user may see, by game and side."""
     return {at: house for at, house in machines_of_house().items() if is_seen(user, house)}
 

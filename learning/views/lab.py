@@ -1,4 +1,4 @@
-"""Overview pages: the lab, with uses of machines besides playing, and a page for teachers."""
+"""Two overview pages: the lab lists the uses of machines besides playing, and one page is for teachers."""
 
 from __future__ import annotations
 
@@ -10,22 +10,27 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from learning.selectors.machines import houses_seen
+from learning.selectors.machines import house_machines_visible
 
 
 @require_safe
 def lab(request: HttpRequest) -> HttpResponse:
-    """Show the purpose of each page of the lab. Links that need a machine lead to the site's machines, if any."""
-    houses = list(houses_seen(request.user).values())[:2]
-    print_url = reverse("machine_print", args=[houses[0].pk]) if houses else reverse("machines")
-    compare_query = f"?{urlencode([('machine', house.slug) for house in houses])}" if houses else ""
-    return render(request, "learning/lab.html", {"printed": print_url, "compared": compare_query})
+    """Show the purpose of each page of the lab.
+
+    The link to printing leads to the site's first machine, and the link to comparisons to its first two. If the site
+    has no machines, the links lead to the list of machines and to an empty comparison.
+    """
+    machines = list(house_machines_visible(request.user).values())[:2]
+    print_url = reverse("machine_print", args=[machines[0].pk]) if machines else reverse("machines")
+    compare_query = f"?{urlencode([('machine', machine.slug) for machine in machines])}" if machines else ""
+    return render(request, "learning/lab.html", {"print_url": print_url, "compare_query": compare_query})
 
 
 @require_safe
 def teachers(request: HttpRequest) -> HttpResponse:
     """Show what a class can do in a lesson, what to print, what is stored, and how to run the site for a classroom."""
-    print_urls = {house.slug: reverse("machine_print", args=[house.pk]) for house in houses_seen(request.user).values()}
+    machines = house_machines_visible(request.user).values()
+    print_urls = {machine.slug: reverse("machine_print", args=[machine.pk]) for machine in machines}
     retention_settings = (
         "KEEP_GUEST_MATCHES_DAYS",
         "KEEP_GUEST_MACHINES_DAYS",

@@ -34,7 +34,7 @@ def play_page(request: HttpRequest, slug: str) -> HttpResponse:
     except UnknownGameError as error:
         return not_found(request, error, reverse("play", args=[error.near]) if error.near else "")
     machines = selectors.machine_list_seen(request.user, slug)
-    houses = selectors.houses_seen(request.user)
+    houses = selectors.house_machines_visible(request.user)
     # The site's machines are the default selection, rather than the first machine by name.
     preselection = [request.GET.get("machine", ""), *(str(houses[key].pk) for key in houses if key[0] == slug)]
     sides = [
