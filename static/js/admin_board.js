@@ -10,7 +10,7 @@
 import { beadPicture } from "./beads.js";
 import { boardPicture } from "./diagram.js";
 import { html, svg } from "./dom.js";
-import { figure, tenths } from "./words.js";
+import { formatNumber, tenths } from "./words.js";
 
 /** @type {Map<string, Promise<Layout>>} */
 const layouts = new Map();
@@ -76,7 +76,7 @@ class BeadBars extends HTMLElement {
             html(
               "span",
               {},
-              `${figure(n)} `,
+              `${formatNumber(n)} `,
               html("small", {}, `${slot.name ?? ""}${total ? `, ${chances[index]}` : ""}`),
             ),
           );

@@ -4,7 +4,7 @@ import { beadPicture } from "./beads.js";
 import { byId, find, html, pageData } from "./dom.js";
 import { matchbox } from "./matchbox.js";
 import { withBeads } from "./wall.js";
-import { either, figure, sentence, tenths } from "./words.js";
+import { either, formatNumber, sentence, tenths } from "./words.js";
 
 const game = pageData("game");
 const layout = game.layout ?? game;
@@ -43,13 +43,13 @@ byId("odds").replaceChildren(
           html("span", { class: "visually-hidden" }, `bead ${slot.mark}`),
         ),
         html("td", {}, sentence(either(slot.names))),
-        html("td", { class: "figure" }, figure(slot.beads)),
+        html("td", { class: "figure" }, formatNumber(slot.beads)),
         html(
           "td",
           { class: "figure", title: total ? `probability ${slot.beads / total}` : null },
           total ? chances[index] : "none",
         ),
-        html("td", { class: "figure" }, figure(box.draws?.[index] ?? 0)),
+        html("td", { class: "figure" }, formatNumber(box.draws?.[index] ?? 0)),
       ),
     ),
   ),

@@ -8,7 +8,7 @@ import { boardPicture } from "./diagram.js";
 import { byId, pageData } from "./dom.js";
 import { heads, html, nothing, render } from "./lit.js";
 import { Socket, trouble } from "./socket.js";
-import { figure, perHundred } from "./words.js";
+import { formatNumber, perHundred } from "./words.js";
 
 /** @typedef {{position: string, board: Pieces, move_number: number, cost: number}} CostlyBox */
 /** @typedef {{number: number, name: string, side: number, box: CostlyBox|null}} Leader */
@@ -90,7 +90,7 @@ function draw() {
 }
 
 const numbers = (/** @type {Row} */ row) =>
-  [row.games, row.wins, row.draws, row.losses].map((n) => html`<td class="figure">${figure(n)}</td>`);
+  [row.games, row.wins, row.draws, row.losses].map((n) => html`<td class="figure">${formatNumber(n)}</td>`);
 const points = (/** @type {number|null} */ value) => (value === null ? "–" : (100 * value).toFixed(1));
 
 function curve(/** @type {string} */ line) {
@@ -163,7 +163,7 @@ function drawScreen(/** @type {ClassTable} */ table, /** @type {HTMLElement} */ 
   const leader = table.leaders[Math.floor(Date.now() / PAGE_MS) % (table.leaders.length || 1)];
   const words =
     (isWorking && table.final ? finalWords(table.final) : closed) ??
-    (leader ? why(leader, table) : `${figure(table.rows.length)} have joined.`);
+    (leader ? why(leader, table) : `${formatNumber(table.rows.length)} have joined.`);
   render(words, byId("screen-why"));
   byId("screen-page").textContent = pages > 1 ? `page ${page + 1} of ${pages}` : "";
 }

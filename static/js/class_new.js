@@ -1,20 +1,20 @@
-/** The form of a new class: asks the site what its machines will learn, whenever the form changes. */
+/** The form of a new class. Whenever the form changes, the script asks the site what the machines will learn. */
 
 import { byId } from "./dom.js";
 
 const form = byId("class-form", HTMLFormElement);
-let asked = 0;
+let nRequests = 0;
 
-async function propose() {
-  asked += 1;
-  const mine = asked;
+async function updateProposal() {
+  nRequests += 1;
+  const number = nRequests;
   const data = new FormData(form);
   data.set("propose", "1");
   const answer = await fetch(form.action, { method: "POST", body: data });
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-  // A later answer counts, even if it came first.
-  if (mine === asked) byId("proposal").replaceChildren(...(page.getElementById("proposal")?.childNodes ?? []));
+  // Answers may arrive in another order than their requests. Only the answer to the latest request is shown.
+  if (number === nRequests) byId("proposal").replaceChildren(...(page.getElementById("proposal")?.childNodes ?? []));
 }
 
-form.addEventListener("change", () => void propose().catch(() => {}));
-void propose().catch(() => {});
+form.addEventListener("change", () => void updateProposal().catch(() => {}));
+void updateProposal().catch(() => {});

@@ -2,7 +2,7 @@
 
 import { Curve, chosenName, dash, share } from "./curve.js";
 import { byId, html, pageData } from "./dom.js";
-import { figure } from "./words.js";
+import { formatNumber } from "./words.js";
 
 /** @typedef {Record<string, Record<Result, number>>} Strength the probabilities of results by opponent */
 /** @typedef {{name: string, points: {games: number, strength: Strength}[]}} Machine */
@@ -33,7 +33,7 @@ if (curves.length) {
 
   const draw = () => {
     const lines = curves.map(({ name, points }, n) => ({
-      name: `${name}, ${figure(points[points.length - 1].games)} ${points[points.length - 1].games === 1 ? "game" : "games"}`,
+      name: `${name}, ${formatNumber(points[points.length - 1].games)} ${points[points.length - 1].games === 1 ? "game" : "games"}`,
       colour: String(n),
       dash: dash(n),
       values: xs.map((x) => (strengths[n].has(x) ? value(/** @type {Strength} */ (strengths[n].get(x))) : null)),
@@ -58,7 +58,7 @@ if (curves.length) {
           html(
             "tr",
             {},
-            html("th", { scope: "row", class: "figure" }, figure(x)),
+            html("th", { scope: "row", class: "figure" }, formatNumber(x)),
             lines.map(({ values }) =>
               html(
                 "td",

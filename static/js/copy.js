@@ -1,10 +1,11 @@
-/** Copies text of the page to the clipboard. */
+/** Copying text from the page to the clipboard. */
 
 /**
- * Copies the text of an element or the content of a field. If the browser refuses the first way, uses an older one.
+ * Copies the text of an element or the content of a field. If the browser refuses its clipboard, the function selects
+ * the text and copies the selection.
  *
  * @param {HTMLElement} source
- * @returns {Promise<boolean>} whether the text is copied; if not, it is selected
+ * @returns {Promise<boolean>} whether the text was copied; otherwise the text is selected, and the reader can copy it
  */
 export async function copyFrom(source) {
   const isField = source instanceof HTMLInputElement;
@@ -12,7 +13,7 @@ export async function copyFrom(source) {
     await navigator.clipboard.writeText(isField ? source.value : source.textContent);
     return true;
   } catch {
-    // The clipboard needs a permission and https. Copying a selection needs neither.
+    // Access to the clipboard needs a permission and https. Copying a selection needs neither.
     if (isField) {
       source.focus();
       source.select();

@@ -6,7 +6,7 @@
  */
 
 import { html, svg } from "./dom.js";
-import { figure, shares } from "./words.js";
+import { formatNumber, shares } from "./words.js";
 
 const { uPlot } = window;
 
@@ -396,7 +396,7 @@ export class Curve {
     const { marked } = this;
     const nVisible = marked === null ? this.xs.length : this.xs.filter((x) => x <= marked).length;
     const at = cursorIndex ?? nVisible - 1;
-    const pointWords = this.words.at ?? ((x) => `After ${figure(x)} games`);
+    const pointWords = this.words.at ?? ((x) => `After ${formatNumber(x)} games`);
     this.at.textContent = this.xs.length ? pointWords(this.xs[at]) : "No point yet";
     const hasNoCursor = cursorIndex === null || cursorIndex === undefined;
     // Without a cursor, a line that ends earlier shows its own last point.
@@ -467,5 +467,5 @@ export function share(/** @type {number} */ value) {
 /** Returns a large number in a short form, such as "12.5 k" or "1.2 M". */
 function short(/** @type {number} */ n) {
   if (n >= 1e6) return `${+(n / 1e6).toFixed(2)} M`;
-  return n >= 10_000 ? `${+(n / 1e3).toFixed(1)} k` : figure(n);
+  return n >= 10_000 ? `${+(n / 1e3).toFixed(1)} k` : formatNumber(n);
 }

@@ -2,7 +2,7 @@
 
 import { Curve, dash } from "./curve.js";
 import { byId, find, pageData } from "./dom.js";
-import { figure } from "./words.js";
+import { formatNumber } from "./words.js";
 
 const POLL_MS = 1_000;
 const title = find("h1").textContent;
@@ -19,7 +19,7 @@ function draw() {
       x: chart.x,
       y: chart.y,
       label: chart.title,
-      at: (x) => `${figure(x)} ${chart.x}`,
+      at: (x) => `${formatNumber(x)} ${chart.x}`,
       ...(chart.is_bars ? bars(chart) : {}),
     });
     curve.show(

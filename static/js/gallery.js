@@ -116,7 +116,12 @@ byId("tools").addEventListener("submit", (event) => event.preventDefault());
 show();
 
 new TimeMachine(
-  { slider: byId("time", HTMLInputElement), back: byId("time-back"), on: byId("time-on"), words: byId("time-words") },
+  {
+    slider: byId("time", HTMLInputElement),
+    back: byId("time-back"),
+    forward: byId("time-on"),
+    words: byId("time-words"),
+  },
   (lesson) => `/machines/${page.dataset.machine}/boxes-at/${lesson}`,
   (beads) => {
     isPast = Boolean(beads);

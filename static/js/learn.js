@@ -14,7 +14,7 @@ import { Learner } from "./learn_pupil.js";
 import { GameView, lessonWords, plyWords } from "./learn_stage.js";
 import { Inputs, isFast, MAX_GAMES, stateOf } from "./learn_states.js";
 import { Wall } from "./wall.js";
-import { count, figure, perHundred } from "./words.js";
+import { count, formatNumber, perHundred } from "./words.js";
 
 /** Milliseconds for which a ply and the end of a game are shown, at each speed. A ply of 0 ms is not shown at all. */
 const SHOWN_MS = { move: { ply: 1100, end: 1600 }, game: { ply: 90, end: 700 }, ten: { ply: 0, end: 100 } };
@@ -140,7 +140,7 @@ async function machineStep() {
       return playFast(learner);
     case "ended":
       setRunning(false);
-      return announce(`This is the end: ${figure(MAX_GAMES)} games are the most.`);
+      return announce(`This is the end: ${formatNumber(MAX_GAMES)} games are the most.`);
     default:
       return inputs.waitForChange();
   }
@@ -346,7 +346,7 @@ function showCount({ latest: { games, wins, draws, losses, unfinished } }) {
   const gamesWords = `After ${count(games, "game")}`;
   byId("games").textContent = gamesWords;
   byId("tally").textContent = games
-    ? `${figure(wins)} won, ${figure(draws)} drawn, ${figure(losses)} lost`
+    ? `${formatNumber(wins)} won, ${formatNumber(draws)} drawn, ${formatNumber(losses)} lost`
     : "nothing learnt yet";
   if (unfinished !== null) byId("unfinished").textContent = perHundred(unfinished);
   slider.value = String(curve.share(games));

@@ -2,7 +2,7 @@
 
 import { beadPicture } from "./beads.js";
 import { html, nothing } from "./lit.js";
-import { count, figure, ordinal, sentence } from "./words.js";
+import { count, formatNumber, ordinal, sentence } from "./words.js";
 
 /** Returns a change with the name of the move as it was played. On the label of the box, the board may be turned. */
 /** @param {Change} change @param {Draw|undefined} draw @param {Played[]} moves */
@@ -31,7 +31,7 @@ export function lessonItems({ learning, moves }, onShow) {
 
 /** Returns a change of beads with its sign: "+3", "−1". */
 export function signed(/** @type {number} */ delta) {
-  return delta > 0 ? `+${figure(delta)}` : delta < 0 ? `\u2212${figure(-delta)}` : "0";
+  return delta > 0 ? `+${formatNumber(delta)}` : delta < 0 ? `\u2212${formatNumber(-delta)}` : "0";
 }
 
 /** Maximum number of beads of a slot that are drawn one by one. */
@@ -52,12 +52,12 @@ function beforeAndAfter(/** @type {Draw} */ draw, /** @type {Change[]} */ change
 /** Returns the beads of a box at the time `when`: one by one, or with a number if a slot has many. */
 /** @param {string} when @param {(BeadLook & {beads: number, isChanged?: boolean})[]} slots */
 export function beadRow(when, slots) {
-  const words = slots.map(({ mark, beads }) => `${figure(beads)} ${mark}`).join(", ");
+  const words = slots.map(({ mark, beads }) => `${formatNumber(beads)} ${mark}`).join(", ");
   /** @param {BeadLook & {beads: number, isChanged?: boolean}} of */
   const pile = ({ mark, colour, beads, isChanged }) => html`<span
     class=${isChanged ? "bead-pile is-changed" : "bead-pile"} aria-hidden="true"
     >${Array.from({ length: beads > MAX_SINGLE ? 1 : beads }, () => beadPicture({ colour, mark }, 16))}${
-      beads > MAX_SINGLE ? html`<b>× ${figure(beads)}</b>` : beads ? nothing : html`<b>no ${mark}</b>`
+      beads > MAX_SINGLE ? html`<b>× ${formatNumber(beads)}</b>` : beads ? nothing : html`<b>no ${mark}</b>`
     }</span>`;
   return html`<span class="bead-row"
     ><span class="soft small" aria-hidden="true">${when}</span
@@ -87,8 +87,8 @@ export function reason(change, draw, result, name = null) {
 }
 
 function changeWords(/** @type {Change} */ { delta, before, after }) {
-  const numbers = `${figure(before)} become${before === 1 ? "s" : ""} ${figure(after)}`;
+  const numbers = `${formatNumber(before)} become${before === 1 ? "s" : ""} ${formatNumber(after)}`;
   if (delta > 0) return `${count(delta, "bead")} of that kind go${delta === 1 ? "es" : ""} in, ${numbers}`;
   if (delta < 0) return `${count(-delta, "bead")} of that kind come${delta === -1 ? "s" : ""} out, ${numbers}`;
-  return `nothing changes, it stays at ${figure(after)}`;
+  return `nothing changes, it stays at ${formatNumber(after)}`;
 }

@@ -5,7 +5,7 @@ import { unpack } from "./packed.js";
 import { loadProgress } from "./progress.js";
 import { Socket, trouble } from "./socket.js";
 import { Wall } from "./wall.js";
-import { figure } from "./words.js";
+import { formatNumber } from "./words.js";
 
 const page = find("[data-machine]");
 const game = pageData("game");
@@ -45,7 +45,7 @@ export function receive(/** @type {Frame} */ { type, data }) {
 function showTotals(/** @type {Record<string, number>|undefined} */ figures) {
   for (const [name, value] of Object.entries(figures ?? {})) {
     const place = page.querySelector(`[data-total="${name}"]`);
-    if (place) place.textContent = figure(value);
+    if (place) place.textContent = formatNumber(value);
   }
   document.getElementById("no-games")?.toggleAttribute("hidden", Boolean(figures?.games));
   if (figures?.games)

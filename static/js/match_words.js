@@ -4,7 +4,7 @@
  * `now` is a state of docs/protocol.md. `viewer` is the reader of the page; a spectator's role is `null`.
  */
 
-import { figure, percent, sentence } from "./words.js";
+import { formatNumber, percent, sentence } from "./words.js";
 
 /** @param {MatchState} now @param {string|null|undefined} role */
 export const seatOf = (now, role) => now.seats.find((seat) => seat.role === role);
@@ -115,7 +115,7 @@ export function logLines(/** @type {MatchState} */ now, notes, /** @type {Viewer
   }
   if (now.status === "finished") lines.push(outcomeWords(now, viewer));
   for (const { box, mark, before, after } of now.learning?.changes ?? [])
-    lines.push(`Box ${box}, bead ${mark}: ${figure(before)} → ${figure(after)}`);
+    lines.push(`Box ${box}, bead ${mark}: ${formatNumber(before)} → ${formatNumber(after)}`);
   return lines;
 }
 
@@ -123,7 +123,7 @@ function drawLine(/** @type {MatchState} */ now, /** @type {Draw} */ draw, /** @
   const total = draw.slots.reduce((sum, slot) => sum + slot.beads, 0);
   const drawn = draw.slots[/** @type {number} */ (draw.slot)];
   const result = drawn
-    ? `${draw.by_hand ? "played" : "drew"} ${drawn.mark}: ${figure(drawn.beads)} of ${figure(total)} beads`
+    ? `${draw.by_hand ? "played" : "drew"} ${drawn.mark}: ${formatNumber(drawn.beads)} of ${formatNumber(total)} beads`
     : "found no bead";
   const refilled = draw.refilled ? ", filled it again" : "";
   return `${nameOf(now, draw.role, viewer)} opened box ${draw.box.position}${refilled} and ${result}`;

@@ -7,7 +7,7 @@
 import { bead, ONE_BY_ONE, seeded } from "./beads.js";
 import { beadsOn, carried, cellsAt, diagram, EDGE, edges, turned } from "./diagram.js";
 import { find, isStill, svg } from "./dom.js";
-import { count, figure } from "./words.js";
+import { count, formatNumber } from "./words.js";
 
 /** The right edge of the sleeve. */
 const SLEEVE = 134;
@@ -140,7 +140,7 @@ export async function roll(picture, opens) {
 /** Returns the text of the picture for screen readers. */
 function words(/** @type {OpenedBox} */ box, /** @type {number} */ total) {
   if (!total && !box.slots.some((slot) => slot.delta)) return "An open matchbox without a single bead";
-  const parts = box.slots.map((slot) => `${figure(slot.beads)} of ${slot.mark}`);
+  const parts = box.slots.map((slot) => `${formatNumber(slot.beads)} of ${slot.mark}`);
   const drawn = box.slots[/** @type {number} */ (box.slot)];
   return `An open matchbox with ${count(total, "bead")}: ${parts.join(", ")}${drawn ? `; a bead ${drawn.mark} was drawn` : ""}`;
 }
@@ -196,7 +196,7 @@ function sleeve(layout, box, total, id) {
     ),
     svg("path", { class: "label-rule", d: "M27 160H113" }),
     svg("text", { class: "label-small", x: 70, y: 174 }, box.move_number ? `move ${box.move_number}` : ""),
-    svg("text", { class: "label-small", x: 70, y: 187 }, `${figure(total)} bead${total === 1 ? "" : "s"}`),
+    svg("text", { class: "label-small", x: 70, y: 187 }, `${formatNumber(total)} bead${total === 1 ? "" : "s"}`),
   );
 }
 
@@ -326,7 +326,7 @@ function stacks(/** @type {OpenedBox} */ box) {
       );
     }
     if (!slot.beads) group.append(bead({ colour: slot.colour, mark: slot.mark, x, y, r, kind: "is-ghost" }));
-    group.append(svg("text", { class: "stack-number", x, y: y + r + 16 }, figure(slot.beads)));
+    group.append(svg("text", { class: "stack-number", x, y: y + r + 16 }, formatNumber(slot.beads)));
   });
   const drawn = box.slots[/** @type {number} */ (box.slot)];
   if (drawn) {

@@ -4,7 +4,7 @@ import { beadPicture } from "./beads.js";
 import { isTurned, printedWords } from "./diagram.js";
 import { heads, html, nothing, render } from "./lit.js";
 import { closedMatchbox, matchbox, roll } from "./matchbox.js";
-import { count, either, figure, percent, sentence, tenths } from "./words.js";
+import { count, either, formatNumber, percent, sentence, tenths } from "./words.js";
 
 export class OpenBox {
   /**
@@ -101,15 +101,15 @@ export class OpenBox {
       drawn.beads === total
         ? "the only colour in this box"
         : drawn.beads === 1
-          ? `the only one of its colour among ${figure(total)} beads`
-          : `one of ${count(drawn.beads, "bead")} of its colour among ${figure(total)}`;
+          ? `the only one of its colour among ${formatNumber(total)} beads`
+          : `one of ${count(drawn.beads, "bead")} of its colour among ${formatNumber(total)}`;
     return `${refilled}${this.title} drew bead ${drawn.mark}, ${among}. ${orientation}`;
   }
 
   /** Returns the number of beads of a slot, after a change as "before → after". */
   #amount(/** @type {Slot} */ { slot, beads }) {
     const delta = this.changes.filter((change) => change.slot === slot).reduce((sum, change) => sum + change.delta, 0);
-    return delta ? `${figure(beads)} → ${figure(beads + delta)}` : figure(beads);
+    return delta ? `${formatNumber(beads)} → ${formatNumber(beads + delta)}` : formatNumber(beads);
   }
 
   /** Returns the table of the box's beads, moves and chances. @param {Draw} draw */

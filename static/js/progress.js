@@ -5,7 +5,7 @@
 
 import { beadRow } from "./lesson.js";
 import { html, nothing, render } from "./lit.js";
-import { figure } from "./words.js";
+import { formatNumber } from "./words.js";
 
 const [WIDE, HIGH, LEFT, EDGE, FOOT] = [240, 84, 24, 6, 14];
 /** Steps of the y axis from 0 to 1. A picture shows at least two of them, so that a tiny change does not look large. */
@@ -47,7 +47,7 @@ function progressCurve(points, words, { unit, isDashed = false }) {
       <text class="progress-axis" x=${LEFT - 4} y=${y(low) + 3} text-anchor="end">${Math.round(100 * low)}</text>
       <text class="progress-axis" x=${LEFT} y=${bottom}>0 games</text>
       <text class="progress-axis" x=${(LEFT + end) / 2} y=${bottom} text-anchor="middle">${unit}</text>
-      <text class="progress-axis" x=${end} y=${bottom} text-anchor="end">${figure(lastGames)}</text>
+      <text class="progress-axis" x=${end} y=${bottom} text-anchor="end">${formatNumber(lastGames)}</text>
       <path class=${isDashed ? "progress-line is-dashed" : "progress-line"} d="M${path.join("L")}"/>
       <circle class="progress-now" cx=${cx} cy=${cy} r="3.5"/>
     </svg>

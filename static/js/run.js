@@ -4,7 +4,7 @@ import { Curve, chosenName, dash, RESULT_WORDS, RESULTS, share } from "./curve.j
 import { byId, find, pageData } from "./dom.js";
 import { heads, html, render } from "./lit.js";
 import { Socket, trouble } from "./socket.js";
-import { figure, shares } from "./words.js";
+import { formatNumber, shares } from "./words.js";
 
 const page = find("[data-run]");
 /** @type {(name: string) => HTMLElement} */
@@ -74,12 +74,12 @@ function showProgress() {
       : isMeasuring
         ? "All games are played. The snapshots are being measured"
         : STATUS[run.status];
-  place("done").textContent = `${figure(run.games_done)} of ${figure(run.games)} games`;
+  place("done").textContent = `${formatNumber(run.games_done)} of ${formatNumber(run.games)} games`;
   const elapsedS =
     run.started_at && run.finished_at ? (Date.parse(run.finished_at) - Date.parse(run.started_at)) / 1000 : null;
   // No speed is shown for a finished run with measurements, because they took a part of its time.
   const speed = isOver ? elapsedS && !run.measured && run.games_done / elapsedS : pace;
-  place("speed").textContent = speed ? `${figure(Math.round(speed))} games a second` : "";
+  place("speed").textContent = speed ? `${formatNumber(Math.round(speed))} games a second` : "";
   place("left").textContent =
     isOver || isMeasuring || !pace
       ? elapsedS === null
@@ -91,14 +91,14 @@ function showProgress() {
     ["draws", "drawn"],
     ["losses", "lost"],
   ])
-    place(key).textContent = `${figure(run[key])} ${word}`;
+    place(key).textContent = `${formatNumber(run[key])} ${word}`;
   const quarter = Math.floor((4 * run.games_done) / run.games);
   if (quarter > announcedQuarter && !isOver) place("told").textContent = `${25 * quarter} % of the games are played.`;
   announcedQuarter = quarter;
   byId("cancel").hidden = isOver;
   place("full").hidden = !run.values_left_out;
   place("full").textContent = run.values_left_out
-    ? `It can keep ${figure(run.most_values)} values here. It left out new ones ${figure(run.values_left_out)} times. The values that it has go on changing.`
+    ? `It can keep ${formatNumber(run.most_values)} values here. It left out new ones ${formatNumber(run.values_left_out)} times. The values that it has go on changing.`
     : "";
   place("error").hidden = !run.error;
   place("error").textContent = run.error && `The training stopped: ${run.error}`;
@@ -169,7 +169,7 @@ function drawTable(/** @type {string} */ against) {
   const line = (/** @type {RunPoint} */ { games, strength }, /** @type {number} */ row) => {
     const chances = RESULTS.map((result) => strength[against][result]);
     return html`<tr>
-      <th scope="row" class="figure">${figure(games)}</th>
+      <th scope="row" class="figure">${formatNumber(games)}</th>
       ${shares(chances).map((words, n) => html`<td class="figure" title=${chances[n]}>${words}</td>`)}
       ${RESULTS.map((result) => html`<td class="figure">${intervalWords(samples[result][row])}</td>`)}
     </tr>`;

@@ -4,7 +4,7 @@ import { rolePicture } from "./diagram.js";
 import { byId, find, narrow } from "./dom.js";
 import { html, nothing, render } from "./lit.js";
 import { sideName } from "./match_words.js";
-import { count, figure, percent } from "./words.js";
+import { count, formatNumber, percent } from "./words.js";
 
 /** Shows the seats; `managed` are the ids of the machines that the viewer may change. */
 /** @param {MatchState} now @param {Viewer} viewer @param {Set<number>} managed */
@@ -61,11 +61,11 @@ function record(
   { id, name, learns, level, counts_level: hasLevel, games, wins, draws, losses, win_rate: rate },
   managed,
 ) {
-  const results = `It won ${figure(wins)}, drew ${figure(draws)} and lost ${figure(losses)}. Its win rate is ${percent(rate)}.`;
+  const results = `It won ${formatNumber(wins)}, drew ${formatNumber(draws)} and lost ${formatNumber(losses)}. Its win rate is ${percent(rate)}.`;
   const words = games
     ? `${name} has played ${count(games, "game")}. ${results}`
     : `${name} has not finished a game yet.`;
-  const more = `${hasLevel ? ` Its level is ${figure(level)}.` : ""}${learns ? "" : " It is frozen."}`;
+  const more = `${hasLevel ? ` Its level is ${formatNumber(level)}.` : ""}${learns ? "" : " It is frozen."}`;
   const link = html` <a href="/machines/${id}/edit">Rename, freeze or delete</a>`;
   return html`<li>${words}${more}${managed.has(id) ? link : nothing}</li>`;
 }

@@ -1,14 +1,15 @@
-/** The time machine: a slider over a machine's lessons that shows the boxes after any of them. */
+/** The time machine: a slider over a machine's lessons. It shows the boxes as they were after the chosen lesson. */
 
-import { figure } from "./words.js";
+import { formatNumber } from "./words.js";
 
 export class TimeMachine {
   /**
-   * @param {Record<"back"|"on", HTMLElement & {disabled?: boolean}> & {slider: HTMLInputElement, words: HTMLElement}} parts
-   *   elements of the page
-   * @param {(number: number) => string} address returns the address of the beads after a lesson
-   * @param {(beads: Object<string, number[]>|null) => void} onBeads called with the beads by position, or `null` for now
-   * @param {number} games the number of games that the machine has played by now
+   * @param {Record<"back"|"forward", HTMLElement & {disabled?: boolean}> & {slider: HTMLInputElement, words: HTMLElement}} parts
+   *   elements of the page: the slider, a button for a step back and one for a step forward, and the description
+   * @param {(number: number) => string} address returns the URL of the beads after a lesson
+   * @param {(beads: Object<string, number[]>|null) => void} onBeads called with the beads by position, or with `null` if
+   *   the slider is at its end, which is the present state
+   * @param {number} games the number of games that the machine has played up to the present
    * @param {string} since the day of the first stored lesson, if earlier lessons were compacted; else empty
    */
   constructor(parts, address, onBeads, games, since = "") {
@@ -21,7 +22,7 @@ export class TimeMachine {
     this.first = Number(parts.slider.min);
     parts.slider.addEventListener("input", () => this.#load());
     parts.back.addEventListener("click", () => this.go(this.number - 1));
-    parts.on.addEventListener("click", () => this.go(this.number + 1));
+    parts.forward.addEventListener("click", () => this.go(this.number + 1));
     this.#showStep();
   }
 
@@ -36,26 +37,26 @@ export class TimeMachine {
     this.#load();
   }
 
-  /** Loads and shows the beads after the chosen lesson. During a request, the latest choice replaces earlier ones. */
+  /** Loads and shows the beads after the chosen lesson. If the reader moves the slider meanwhile, loads again. */
   async #load() {
     this.#showStep();
     if (this.isAsking) return;
     this.isAsking = true;
     try {
-      let shown;
+      let lessonNumber;
       do {
-        shown = this.number;
-        if (shown === this.last) {
+        lessonNumber = this.number;
+        if (lessonNumber === this.last) {
           this.onBeads(null);
           this.#showStep();
         } else {
-          const response = await fetch(this.address(shown), { headers: { Accept: "application/json" } });
+          const response = await fetch(this.address(lessonNumber), { headers: { Accept: "application/json" } });
           if (!response.ok) throw new Error(String(response.status));
           const { beads, lesson, games } = await response.json();
           this.onBeads(beads);
           this.#showStep(lesson, games);
         }
-      } while (shown !== this.number);
+      } while (lessonNumber !== this.number);
     } catch {
       this.parts.words.textContent = "This step could not be loaded. Move the slider to try again.";
     } finally {
@@ -67,7 +68,7 @@ export class TimeMachine {
   #showStep(lesson = /** @type {{sentence: string}|null} */ (null), games = /** @type {number|null} */ (null)) {
     const { number, first, last, parts, since } = this;
     parts.back.disabled = number <= first;
-    parts.on.disabled = number >= last;
+    parts.forward.disabled = number >= last;
     const sinceWords = since && ` since ${since}`;
     const step =
       last === first
@@ -75,17 +76,17 @@ export class TimeMachine {
           ? `Nothing has been learnt since ${since}.`
           : "Nothing has been learnt yet."
         : number === last
-          ? `Now, after ${gamesWords(this.games)}: step ${figure(last - first)} of ${figure(last - first)}${sinceWords}.`
+          ? `Now, after ${gamesWords(this.games)}: step ${formatNumber(last - first)} of ${formatNumber(last - first)}${sinceWords}.`
           : number === first
             ? since
               ? `On ${since}: what is kept of its story begins here.`
               : "At the start: every box as it was first filled."
-            : `${games === null ? "Step" : `After ${gamesWords(games)}: step`} ${figure(number - first)} of ${figure(last - first)}${sinceWords}.`;
+            : `${games === null ? "Step" : `After ${gamesWords(games)}: step`} ${formatNumber(number - first)} of ${formatNumber(last - first)}${sinceWords}.`;
     parts.words.textContent = lesson && number !== first ? `${step} ${lesson.sentence}` : step;
     parts.slider.setAttribute("aria-valuetext", step);
   }
 }
 
 function gamesWords(/** @type {number} */ games) {
-  return `${figure(games)} ${games === 1 ? "game" : "games"}`;
+  return `${formatNumber(games)} ${games === 1 ? "game" : "games"}`;
 }

@@ -4,7 +4,7 @@ import { byId, find, pageData } from "./dom.js";
 import { heads, html, nothing, render } from "./lit.js";
 import { Socket, trouble } from "./socket.js";
 import { merged } from "./tournament_tables.js";
-import { figure, shares } from "./words.js";
+import { formatNumber, shares } from "./words.js";
 
 const page = find("[data-tournament]");
 const roles = pageData("roles");
@@ -60,7 +60,8 @@ function drawProgress(/** @type {Tournament} */ state) {
   const isOver = state.status !== "running";
   byId("status").textContent = STATUS_WORDS[state.status].replace(/^./, (letter) => letter.toUpperCase());
   const round = state.rounds > 1 ? `round ${state.round} of ${state.rounds}, ` : "";
-  byId("done").textContent = `${round}${figure(state.pairings_done)} of ${figure(state.pairings_total)} pairings`;
+  byId("done").textContent =
+    `${round}${formatNumber(state.pairings_done)} of ${formatNumber(state.pairings_total)} pairings`;
   byId("progress", HTMLProgressElement).max = Math.max(1, state.pairings_total);
   byId("progress", HTMLProgressElement).value = state.pairings_done;
   byId("error").hidden = !state.error;
@@ -114,7 +115,7 @@ function standing(/** @type {Row} */ row, /** @type {Entry} */ { name, url }) {
     ${cell(row.games ? html`<b>${percent(row.score)}</b>` : "–")}
     ${cell(row.games && row.expected !== null ? percent(row.expected / row.games) : "–")}
     ${cell(`${row.rating.toFixed(1)} ± ${row.uncertainty.toFixed(1)}`)}
-    ${[row.games, row.wins, row.draws, row.losses].map((n) => cell(figure(n)))}
+    ${[row.games, row.wins, row.draws, row.losses].map((n) => cell(formatNumber(n)))}
   </tr>`;
 }
 
@@ -139,7 +140,7 @@ function encounterCell(/** @type {Encounter|undefined} */ encounter) {
   const { points: scored, games, expected } = encounter;
   const share = scored / games;
   const exact = expected === null ? "" : `; exactly ${points(expected)}`;
-  const title = `${points(scored)} of ${figure(games)} points${exact}`;
+  const title = `${points(scored)} of ${formatNumber(games)} points${exact}`;
   return html`<td class="figure share-${Math.min(4, Math.floor(share * 5))}" title=${title}>${percent(share)}${
     expected === null ? nothing : html`<small>${percent(expected / games)}</small>`
   }</td>`;
@@ -150,10 +151,10 @@ function drawPairings(/** @type {Tournament} */ state, /** @type {Names} */ name
   const rows = state.pairings.map((pairing) => {
     const results = [pairing.first_wins, pairing.draws, pairing.second_wins];
     return html`<tr>
-      ${hasRounds ? cell(figure(pairing.round)) : nothing}
+      ${hasRounds ? cell(formatNumber(pairing.round)) : nothing}
       <th scope="row">${names.get(pairing.first).name}</th>
       <td>${names.get(pairing.second).name}</td>
-      ${cell(results.some(Boolean) ? results.map(figure).join(" / ") : STATUS_WORDS[pairing.status])}
+      ${cell(results.some(Boolean) ? results.map(formatNumber).join(" / ") : STATUS_WORDS[pairing.status])}
       ${cell(pairing.expected ? shares(pairing.expected).join(" / ") : "–")}
     </tr>`;
   });

@@ -10,7 +10,7 @@
 import { cellsAt, lookOf, ruling, turned } from "./diagram.js";
 import { find, html, svg } from "./dom.js";
 import { matchbox } from "./matchbox.js";
-import { count, figure, onAverage, ordinal, percent } from "./words.js";
+import { count, formatNumber, onAverage, ordinal, percent } from "./words.js";
 
 /** @typedef {HTMLElement & {row?: number}} HungItem the list item of a box that is in the page, with the number of its row */
 /**
@@ -455,7 +455,7 @@ function boxWords(box, drawn, past) {
   const openings = !box.draws
     ? past
     : times
-      ? `opened ${times === 1 ? "once" : times === 2 ? "twice" : `${figure(times)} times`}`
+      ? `opened ${times === 1 ? "once" : times === 2 ? "twice" : `${formatNumber(times)} times`}`
       : "not opened yet";
   const isUniform = box.beads.every((beads) => beads === box.beads[0]);
   const likeliest = !total

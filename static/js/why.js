@@ -9,7 +9,7 @@ import { isTurned, printedWords } from "./diagram.js";
 import { byId, find, pageData } from "./dom.js";
 import { heads, html, nothing, render } from "./lit.js";
 import { closedMatchbox, matchbox } from "./matchbox.js";
-import { either, figure, onAverage, percent, sentence, tenths } from "./words.js";
+import { either, formatNumber, onAverage, percent, sentence, tenths } from "./words.js";
 
 const page = find("[data-base]");
 const game = pageData("game");
@@ -126,7 +126,7 @@ function odds() {
   const row = (/** @type {Move} */ move, /** @type {number} */ n) => html`<tr>
     <td>${move.mark ? html`${beadPicture(move)}<span class="visually-hidden">bead ${move.mark}</span>` : nothing}</td>
     <th scope="row">${sentence(move.name)}</th>
-    <td class="figure">${move.beads === undefined || move.beads === null ? "\u2013" : figure(move.beads)}</td>
+    <td class="figure">${move.beads === undefined || move.beads === null ? "\u2013" : formatNumber(move.beads)}</td>
     <td class="figure" title=${move.probability === undefined ? nothing : `probability ${move.probability}`}
       >${why ? chances[n] : "\u2013"}</td>
     ${why ? html`<td class="figure">${move.probability.toFixed(6)}</td>` : nothing}

@@ -5,14 +5,14 @@ const ORDINALS = ["", "first", "second", "third", "fourth", "fifth", "sixth", "s
 
 /** Returns a number with its noun: "one bead", "three beads", "12 beads". */
 export function count(/** @type {number} */ n, /** @type {string} */ noun, nouns = `${noun}s`) {
-  return `${NUMBERS[n] ?? figure(n)} ${n === 1 ? noun : nouns}`;
+  return `${NUMBERS[n] ?? formatNumber(n)} ${n === 1 ? noun : nouns}`;
 }
 
 const FIGURES = new Intl.NumberFormat("en-GB");
 const OF_HUNDRED = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 10 });
 
 /** Returns a number in digits, in groups of three: "1,063". */
-export function figure(/** @type {number} */ n) {
+export function formatNumber(/** @type {number} */ n) {
   return FIGURES.format(n);
 }
 

@@ -7,7 +7,7 @@ import {
   count,
   either,
   errorWords,
-  figure,
+  formatNumber,
   ordinal,
   percent,
   percents,
@@ -21,7 +21,7 @@ test("small numbers are words, large numbers grouped digits", () => {
   assert.equal(count(3, "bead"), "three beads");
   assert.equal(count(0, "box", "boxes"), "no boxes");
   assert.equal(count(1063, "box", "boxes"), "1,063 boxes");
-  assert.equal(figure(50_000), "50,000");
+  assert.equal(formatNumber(50_000), "50,000");
   assert.equal(ordinal(2), "second");
   assert.equal(ordinal(12), "12th");
 });
