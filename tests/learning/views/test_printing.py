@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import replace
 from html import unescape
 from io import BytesIO
-from itertools import combinations, product
+from itertools import combinations, permutations, product
 from typing import Any
 
 import pytest
@@ -20,7 +20,7 @@ from reportlab.pdfbase.ttfonts import TTFontFile
 from beadbox.learners.boxes.cabinet import Cabinet
 from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.printed_set import printed_set
-from beadbox.learners.boxes.printing.box_front import CAPITAL, LETTER_SIZE, Face, front_of, spots_of
+from beadbox.learners.boxes.printing.box_front import CAPITAL, LETTER_SIZE, Face, NumberBox, front_of, spots_of
 from beadbox.learners.boxes.printing.sheets import fronts_of, sheets_pdf
 from beadbox.learners.boxes.rule import BoxRule
 from beadbox.learners.boxes.table import boxes_compile
@@ -283,6 +283,14 @@ class TestSheets:
                 assert all(face.holds(spot) for spot in spots_of(face, front)), front
                 for one, other in combinations(spots_of(face, front), 2):
                     assert math.dist((one.x, one.y), (other.x, other.y)) > 2 * face.radius, front
+            if numbered:
+                touching = [
+                    box.touches_bead(face, other) or box.touches_number(NumberBox.of(face, other))
+                    for front in fronts
+                    for one, other in permutations(spots_of(face, front), 2)
+                    for box in [NumberBox.of(face, one)]
+                ]
+                assert sum(touching) <= len(touching) / 50  # with three pieces that go anywhere there is little room
 
     @pytest.mark.parametrize(("width", "height"), [(53, 36), (36, 53), (60, 60), (180, 30)])
     @pytest.mark.parametrize("slug", ["noughts-and-crosses", "hexapawn", "hexapawn-4x3"])

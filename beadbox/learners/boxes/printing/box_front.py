@@ -151,7 +151,7 @@ class Face:
             left, top = (width - board[0]) / 2, (height - thick + board[1]) / 2
         face = cls(layout, glasses, width, height, left, top, scale, radius, piece, panel)
         shrunk = (replace(face, radius=radius * size) for size in SHRINKINGS)
-        face = next((one for one in shrunk if all(_are_clear(one, spots_of(one, front)) for front in fronts)), face)
+        face = next((one for one in shrunk if all(_are_clear(one, _bead_spots(one, front)) for front in fronts)), face)
         _require_letters(face.radius, width, height, counts=counts)
         return face
 
@@ -252,8 +252,18 @@ class Spot(NamedTuple):
 def spots_of(face: Face, front: Front) -> list[Spot]:
     """Return the place of each bead: where its move ends, or halfway if a piece stands there, so as not to cover it.
 
-    Where beads would lie on each other, each lies somewhere along its move instead.
+    Where beads would lie on each other, each lies somewhere along its move instead. Where a number would touch another
+    bead or number, it stands on the other side of its bead, if it touches fewer there.
     """
+    spots = _bead_spots(face, front)
+    for index, spot in () if front.is_even else enumerate(spots):
+        others = spots[:index] + spots[index + 1 :]
+        turned = spot._replace(number=-spot.number)
+        spots[index] = min(spot, turned, key=lambda one, others=others: _n_touched(face, one, others))
+    return spots
+
+
+def _bead_spots(face: Face, front: Front) -> list[Spot]:
     spots = _usual_spots(face, front)
     return spots if _are_clear(face, spots) else _spread(face, spots) or spots
 
@@ -298,6 +308,42 @@ def _places(face: Face, spot: Spot) -> Iterator[Spot]:
     for shift, along in product(SHIFTS, ALONG) if length else ():
         off = shift * face.scale / length
         yield spot._replace(x=x + along * across - off * down, y=y + along * down + off * across)
+
+
+class NumberBox(NamedTuple):
+    """The rectangle of a bead's number, over or under the bead, and the size of its font."""
+
+    left: float
+    bottom: float
+    width: float
+    height: float
+    size: float
+
+    @classmethod
+    def of(cls, face: Face, spot: Spot) -> NumberBox:
+        text = f"{spot.slot.beads:,}"
+        room = (0.9 if len(spot.slot.path) < 2 else 0.44) * face.scale
+        size = ink.fitting(text, BOLD, DIGIT_SIZE * face.radius, room)
+        width, height, gap = ink.width_of(text, BOLD, size), CAPITAL * size, 1.06 * face.radius
+        bottom = spot.y + gap if spot.number > 0 else spot.y - gap - height
+        return cls(spot.x - width / 2, bottom, width, height, size)
+
+    def touches_number(self, other: NumberBox) -> bool:
+        return (
+            -self.width < self.left - other.left < other.width
+            and -self.height < self.bottom - other.bottom < other.height
+        )
+
+    def touches_bead(self, face: Face, bead: Spot) -> bool:
+        across = max(self.left - bead.x, 0.0, bead.x - self.left - self.width)
+        up = max(self.bottom - bead.y, 0.0, bead.y - self.bottom - self.height)
+        return math.hypot(across, up) < face.radius
+
+
+def _n_touched(face: Face, spot: Spot, others: Sequence[Spot]) -> int:
+    """Return how many other beads and numbers the number of a bead touches."""
+    box = NumberBox.of(face, spot)
+    return sum(box.touches_bead(face, other) + box.touches_number(NumberBox.of(face, other)) for other in others)
 
 
 def _usual_spots(face: Face, front: Front) -> list[Spot]:
@@ -374,13 +420,9 @@ def _move_line(canvas: Canvas, face: Face, front: Front, spot: Spot) -> None:
 
 def _bead_number(canvas: Canvas, face: Face, spot: Spot) -> None:
     """Draw the number of beads of this kind, over or under the bead on a white ground."""
-    text = f"{spot.slot.beads:,}"
-    size = ink.fitting(text, BOLD, DIGIT_SIZE * face.radius, (0.9 if len(spot.slot.path) < 2 else 0.44) * face.scale)
-    height, width = CAPITAL * size, ink.width_of(text, BOLD, size)
-    gap = face.radius + 0.06 * face.radius
-    base = spot.y + gap if spot.number > 0 else spot.y - gap - height
+    box = NumberBox.of(face, spot)
     canvas.setFillColor(ink.LIGHT)
-    canvas.rect(spot.x - width / 2 - 0.4, base - 0.4, width + 0.8, height + 0.8, stroke=0, fill=1)
+    canvas.rect(box.left - 0.4, box.bottom - 0.4, box.width + 0.8, box.height + 0.8, stroke=0, fill=1)
     canvas.setFillColor(ink.DARK)
-    canvas.setFont(BOLD, size)
-    canvas.drawCentredString(spot.x, base, text)
+    canvas.setFont(BOLD, box.size)
+    canvas.drawCentredString(spot.x, box.bottom, f"{spot.slot.beads:,}")
