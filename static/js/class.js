@@ -7,6 +7,7 @@
 import { boardPicture } from "./diagram.js";
 import { byId, pageData } from "./dom.js";
 import { heads, html, nothing, render } from "./lit.js";
+import { PAGE_MS, ROWS_OF_COLUMN } from "./projector.js";
 import { Socket, trouble } from "./socket.js";
 import { formatNumber, perHundred } from "./words.js";
 
@@ -18,11 +19,8 @@ import { formatNumber, perHundred } from "./words.js";
 /** @typedef {{mark: string, is_shown: boolean, progress: number}|null} FinalMark */
 /** @typedef {{status: string, locked: boolean, rows: Row[], leaders: Leader[], final: FinalMark}} ClassTable */
 
-/** Rows of one column of the projector, and of a page. */
-const ROWS_OF_COLUMN = 20;
 const ROWS_OF_PAGE = 2 * ROWS_OF_COLUMN;
 const FEW_ROWS = 10;
-const PAGE_MS = 8_000;
 const RELOAD_MS = 1_500;
 /** @type {Record<string, string>} */
 const STUCK_WORDS = { gone: "page closed", waiting: "no move for a minute" };

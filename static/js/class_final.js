@@ -4,13 +4,12 @@ import { boardPicture, cellsAt } from "./diagram.js";
 import { byId, find, pageData } from "./dom.js";
 import { heads, html, nothing, render } from "./lit.js";
 import { matchbox, roll } from "./matchbox.js";
+import { PAGE_MS, ROWS_OF_COLUMN } from "./projector.js";
 
 /** @typedef {Record<"number"|"side"|"place"|"points"|"win"|"draw"|"loss"|"endless", number> & {name: string}} Place */
 /** @typedef {{board: Pieces, lit: string[], words: string, draw: Draw|null}} Frame_ */
 
 const STEP_MS = 3_000;
-const PAGE_MS = 8_000;
-const ROWS_OF_COLUMN = 20;
 const SIDES = ["Machines that play first", "Machines that play second"];
 
 /** @type {{against: string, places: Place[], players: string[], frames: Frame_[], result: string}} */
