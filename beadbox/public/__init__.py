@@ -1,1 +1,1 @@
-"""The public names of the library, which ``beadbox`` itself exports. Positions and moves are text here."""
+"""The public names of the library, which ``beadbox`` itself exports. In these modules, positions and moves are text."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from beadbox.public.games import Game, position_of
+from beadbox.public.games import Game, position_decode
 
 COLUMNS_PER_CELL, ROWS_PER_CELL = 4, 2
 
@@ -15,10 +15,11 @@ def board_text(game: Game, position: str) -> str:
     """
     rules = game.rules
     lines: dict[int, dict[int, str]] = {}
-    for cell, piece in zip(rules.look.layout.cells, rules.pieces(position_of(game, position)), strict=True):
+    for cell, piece in zip(rules.look.layout.cells, rules.pieces(position_decode(game, position)), strict=True):
         line = lines.setdefault(round(cell.y * ROWS_PER_CELL), {})
         line[round(cell.x * COLUMNS_PER_CELL)] = "." if piece is None else piece[0]
-    left = min(min(line) for line in lines.values())
+    first_column = min(min(line) for line in lines.values())
     return "\n".join(
-        "".join(line.get(column, " ") for column in range(left, max(line) + 1)) for _, line in sorted(lines.items())
+        "".join(line.get(column, " ") for column in range(first_column, max(line) + 1))
+        for _, line in sorted(lines.items())
     )

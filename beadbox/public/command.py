@@ -30,16 +30,16 @@ ERROR, INTERRUPTED = 1, 130
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command with these arguments, by default those of the process; return the exit code."""
     options = _parser().parse_args(arguments)
-    # Texts for a person stand beside the result, if that is JSON.
-    options.people = sys.stderr if options.json else sys.stdout
+    # With --json, standard output has only the JSON, so texts for a person go to standard error.
+    options.text_stream = sys.stderr if options.json else sys.stdout
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="replace")  # names of games have letters that some encodings lack
+            stream.reconfigure(errors="replace")  # Some encodings lack letters in the names of games.
     try:
         options.run(options)
         sys.stdout.flush()
     except BrokenPipeError:
-        # The reader of the pipe has all that it wants, such as `head`; Python must not write the rest at its exit.
+        # A reader such as `head` has closed the pipe. Python must not write the rest of the output when it exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (bb.BeadboxError, OSError) as error:
         sys.stderr.write(f"beadbox: {error}\n")
@@ -55,11 +55,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"beadbox {bb.__version__}")
     commands = parser.add_subparsers(required=True, metavar="command")
 
-    def command(name: str, run: Callable[[argparse.Namespace], None], words: str) -> argparse.ArgumentParser:
-        found = commands.add_parser(name, help=words, description=words)
-        found.add_argument("--json", action="store_true", help="print the result as JSON")
-        found.set_defaults(run=run)
-        return found
+    def command(name: str, run: Callable[[argparse.Namespace], None], description: str) -> argparse.ArgumentParser:
+        command_parser = commands.add_parser(name, help=description, description=description)
+        command_parser.add_argument("--json", action="store_true", help="print the result as JSON")
+        command_parser.set_defaults(run=run)
+        return command_parser
 
     player = "the name of an opponent, or the file of a machine"
     one = command("play", _play, "Play a game in the terminal: type a move, or 'resign'.")
@@ -103,11 +103,12 @@ def _player(name: str) -> Player:
     return bb.load(name)
 
 
-def _say(options: argparse.Namespace, result: object, text: str) -> None:
+def _print_result(options: argparse.Namespace, result: object, text: str) -> None:
+    """Print the result as JSON if the options ask for JSON, or else the text."""
     sys.stdout.write(f"{json.dumps(result, ensure_ascii=False) if options.json else text}\n")
 
 
-def _side_words(game: bb.Game, side: bb.Side | None) -> str:
+def _side_name(game: bb.Game, side: bb.Side | None) -> str:
     return "nobody" if side is None else game.side_names[side]
 
 
@@ -122,38 +123,38 @@ def _play(options: argparse.Namespace) -> None:
     position, moves, resigned = game.start, list[str](), None
     while (outcome := game.outcome(position)) is None and resigned is None:
         if game.side_to_move(position) is own_side:
-            options.people.write(f"\n{board_text(game, position)}\n")
-            move = _asked(options, game, position)
+            options.text_stream.write(f"\n{board_text(game, position)}\n")
+            move = _read_move(options, game, position)
         else:
             found = mover(game.rules.decode(position), rng)
             move = None if found is None else game.rules.format_move(found)
-            options.people.write(f"The other side {'resigns' if move is None else f'plays {move}'}.\n")
+            options.text_stream.write(f"The other side {'resigns' if move is None else f'plays {move}'}.\n")
         if move is None:
             resigned = game.side_to_move(position)
         else:
             moves.append(move)
             position = game.play(position, move)
     end = outcome or bb.Outcome(None if resigned is None else resigned.other, RESIGNATION)
-    options.people.write(f"\n{board_text(game, position)}\n")
-    winner = "The game is drawn." if end.winner is None else f"{_side_words(game, end.winner).capitalize()} won."
+    options.text_stream.write(f"\n{board_text(game, position)}\n")
+    winner = "The game is drawn." if end.winner is None else f"{_side_name(game, end.winner).capitalize()} won."
     result = {"game": game.slug, "moves": moves, "winner": end.winner, "termination": end.termination}
-    _say(options, result, winner)
+    _print_result(options, result, winner)
 
 
-def _asked(options: argparse.Namespace, game: bb.Game, position: str) -> str | None:
-    """Return the move that is typed; ``None`` to resign, also at the end of the input."""
+def _read_move(options: argparse.Namespace, game: bb.Game, position: str) -> str | None:
+    """Return the move that the player types; ``None`` if the player resigns or the input ends."""
     legal = game.legal_moves(position)
-    options.people.write(f"Your moves: {' '.join(legal)}\n")
+    options.text_stream.write(f"Your moves: {' '.join(legal)}\n")
     while True:
-        options.people.write("> ")
-        options.people.flush()
+        options.text_stream.write("> ")
+        options.text_stream.flush()
         typed = sys.stdin.readline()
         word = typed.strip()
         if word in legal:
             return word
         if not typed or word == "resign":
             return None
-        options.people.write(f"{word!r} is no legal move. Type one of: {' '.join(legal)}\n")
+        options.text_stream.write(f"{word!r} is no legal move. Type one of: {' '.join(legal)}\n")
 
 
 def _train(options: argparse.Namespace) -> None:
@@ -173,10 +174,10 @@ def _train(options: argparse.Namespace) -> None:
         raise
     machine.save(options.file)
     result = machine.history
-    assert result is not None, "the machine was trained before"
+    assert result is not None, "train() sets the history"
     rows = {"games": result.games, "wins": result.wins, "draws": result.draws, "losses": result.losses}
     counts = f"{result.games:,} games: {result.wins:,} won, {result.draws:,} drawn, {result.losses:,} lost"
-    _say(options, {"file": str(options.file), **rows}, f"{counts}. Written to {options.file}")
+    _print_result(options, {"file": str(options.file), **rows}, f"{counts}. Written to {options.file}")
 
 
 def _strength(options: argparse.Namespace) -> None:
@@ -195,24 +196,26 @@ def _strength(options: argparse.Namespace) -> None:
         f"{name:<{width}} {one.win:6.1%} {one.draw:6.1%} {one.loss:6.1%} {one.endless:8.1%} {one.score:7.4f}"
         for name, one in found.items()
     ]
-    _say(options, {name: asdict(one) | {"score": one.score} for name, one in found.items()}, "\n".join(lines))
+    _print_result(options, {name: asdict(one) | {"score": one.score} for name, one in found.items()}, "\n".join(lines))
 
 
 def _solve(options: argparse.Namespace) -> None:
     game = bb.games[options.game]
     found = game.solve(options.position)
     if found.winner is not None:
-        words = f"{_side_words(game, found.winner).capitalize()} win"
+        words = f"{_side_name(game, found.winner).capitalize()} win"
         words += "." if found.plies is None else f" in {found.plies} plies."
     else:
         words = "The game goes on for ever." if found.is_endless else "The game is drawn."
     moves = f"\nBest moves: {' '.join(found.best_moves)}" if found.best_moves else ""
-    _say(options, asdict(found), f"{board_text(game, options.position or game.start)}\n\n{words}{moves}")
+    _print_result(options, asdict(found), f"{board_text(game, options.position or game.start)}\n\n{words}{moves}")
 
 
 def _show(options: argparse.Namespace) -> None:
     if options.what is None:
-        _say(options, list(bb.games), "\n".join(f"{slug:<40}{game.name}"[:80] for slug, game in bb.games.items()))
+        _print_result(
+            options, list(bb.games), "\n".join(f"{slug:<40}{game.name}"[:80] for slug, game in bb.games.items())
+        )
     elif options.what in bb.games:
         _show_game(options, bb.games[options.what])
     else:
@@ -228,20 +231,20 @@ def _show_game(options: argparse.Namespace, game: bb.Game) -> None:
     moves = game.legal_moves(position)
     fields = {"game": game.slug, "position": position, "moves": list(moves)}
     text = f"{game.name}\n\n{board_text(game, position)}\n\nPosition: {position}\nMoves: {' '.join(moves) or 'none'}"
-    _say(options, fields, text)
+    _print_result(options, fields, text)
 
 
 def _show_machine(options: argparse.Namespace, machine: bb.Machine) -> None:
     if options.position is None:
         tally, side = machine.tally, machine.side
         fields = {"game": machine.game.slug, "side": side, "rule": machine.rule.to_json(), **asdict(tally)}
-        plays = "either side" if side is None else _side_words(machine.game, side)
+        plays = "either side" if side is None else _side_name(machine.game, side)
         counts = f"{tally.games:,} games: {tally.wins:,} won, {tally.draws:,} drawn, {tally.losses:,} lost"
-        _say(options, fields, f"{machine.game.name}, {plays}\n{counts}")
+        _print_result(options, fields, f"{machine.game.name}, {plays}\n{counts}")
         return
     box = machine.box(options.position)
     beads = "\n".join(f"{move:<8}{count:>6}  {'o' * min(count, 60)}" for move, count in box.beads.items())
-    _say(options, asdict(box), f"{board_text(machine.game, box.position)}\n\n{beads}")
+    _print_result(options, asdict(box), f"{board_text(machine.game, box.position)}\n\n{beads}")
 
 
 def _game_of(name: str | None, *players: Player) -> bb.Game:

@@ -1,4 +1,4 @@
-"""Whole numbers that programs give, such as a number of games."""
+"""A check of whole numbers that programs pass to the library, such as a number of games."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from beadbox.errors import UnsupportedError
 
 
 def count_checked(number: object, noun: str, *, least: int = 1) -> int:
-    """Return a whole number of games or rounds, also of NumPy's types, as Python's ``int``.
+    """Return a whole number of games or rounds as Python's ``int``, also for a number of one of NumPy's types.
 
     Raises:
         UnsupportedError: the number is not whole, or less than ``least``.

@@ -1,4 +1,4 @@
-"""Single games as records, and playing them."""
+"""Single games: their records, and a function that plays one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from beadbox.errors import UnsupportedError
 from beadbox.kernels.random_source import RandomSource
-from beadbox.public.games import Game, games, move_of
+from beadbox.public.games import Game, games, move_parse
 from beadbox.public.players import Player, game_among, player_of, seats
 from beadbox.rules.outcome import RESIGNATION, Outcome, Side
 from beadbox.rules.play import PlayedGame, game_recorded
@@ -15,9 +15,9 @@ from beadbox.seeds import seed_checked
 
 @dataclass(frozen=True, slots=True)
 class Episode:
-    """A game that is over: its moves from the start, and how it ended.
+    """A game that is over: its moves from the start, and its outcome.
 
-    A game that the players left, such as by resignation, needs its outcome.
+    The outcome must be given if the moves do not end the game by its rules, such as after a resignation.
 
     >>> import beadbox as bb
     >>> bb.Episode("noughts-and-crosses", ("1", "4", "2", "5", "3")).outcome.winner
@@ -25,8 +25,8 @@ class Episode:
 
     Raises:
         UnknownNameError: there is no such game.
-        IllegalMoveError: a move is not legal where it is played.
-        UnsupportedError: the game is not over after these moves, and no outcome is given.
+        IllegalMoveError: a move is not legal in its position.
+        UnsupportedError: the game is not over after these moves, and the outcome is missing.
     """
 
     game: str
@@ -43,11 +43,11 @@ class Episode:
         object.__setattr__(self, "outcome", found or self.outcome)
 
     def played(self) -> PlayedGame:
-        """Return the game with its positions, as learners take it."""
+        """Return the game with its positions, in the form from which learners learn."""
         game, turns = games[self.game], []
         position = game.rules.initial_position()
         for text in self.moves:
-            move = move_of(game, position, text)
+            move = move_parse(game, position, text)
             turns.append((position, move))
             position = game.rules.apply(position, move)
         winner, is_resigned = self.outcome.winner, self.outcome.termination == RESIGNATION

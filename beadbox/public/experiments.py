@@ -1,4 +1,4 @@
-"""Published experiments, repeated."""
+"""A function that repeats published experiments."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ def experiment(
 ) -> Result:
     """Repeat a published experiment, and return its ``figures``, ``charts``, ``tables`` and ``findings``.
 
-    The result's ``to_json()`` returns all of them as dictionaries and lists. The page on experiments says what each
-    one finds out. An unknown parameter raises an error that lists the parameters.
+    The result's ``to_json()`` returns all four as dictionaries and lists. The page on experiments explains what each
+    experiment finds out. An unknown parameter raises an error that lists the parameters.
 
     Args:
         name: "gardner", "michie-tournament", "hexapawn-rewards", "hexapawn-resigns", "menace-and-after" or
             "romgon-page".
         seed: the seed of all random numbers; by default the experiment's own.
-        on_progress: called with the parts done and all parts.
-        **parameters: numbers of the experiment; those left out have their defaults.
+        on_progress: called with the number of finished parts and the number of all parts.
+        **parameters: numbers of the experiment; the others have their defaults.
 
     Raises:
         UnknownNameError: there is no such experiment.

@@ -23,10 +23,11 @@ class Solution:
 
     Attributes:
         winner: the side that wins; ``None`` for a draw.
-        plies: moves until the end: the winner shortens the game, the loser prolongs it. ``None`` if no side can force
-            an end.
-        best_moves: the moves that keep the result; where it is a win in a known number of plies, the shortest way.
-        is_endless: whether the draw is a game that goes on for ever, not a draw by the rules.
+        plies: the number of moves until the end, if the winner shortens the game and the loser prolongs it. ``None``
+            if no side can force an end.
+        best_moves: the moves that keep the result. If the side to move wins in a known number of plies, only the moves
+            that win fastest.
+        is_endless: whether the draw is a game that goes on for ever, and not a draw by the rules.
     """
 
     winner: Side | None
@@ -39,8 +40,8 @@ class Solution:
 class Game:
     """A game, or one of its variants. ``beadbox.games`` has all of them.
 
-    Positions and moves are text. ``start`` and ``legal_moves`` show their form, and the page on the game's rules
-    describes it.
+    Positions and moves are text. ``start`` shows the form of a position, and ``legal_moves`` the form of moves. The
+    page on the game's rules describes both forms.
 
     >>> import beadbox as bb
     >>> game = bb.games["noughts-and-crosses"]
@@ -53,7 +54,7 @@ class Game:
     """
 
     rules: AnyGame
-    """The rules over positions and moves as values, which are faster than text."""
+    """The rules with positions and moves as Python objects. They are faster than the methods of this class."""
 
     @property
     def slug(self) -> str:
@@ -62,7 +63,7 @@ class Game:
 
     @property
     def name(self) -> str:
-        """The name for people, with the added rules."""
+        """The name for people, which includes optional rules, such as flips."""
         return self.rules.full_name
 
     @property
@@ -78,12 +79,12 @@ class Game:
 
     @property
     def is_listable(self) -> bool:
-        """Whether all positions can be listed. Strength is exact in such a game, and it can be solved."""
+        """Whether the library can list all positions. Such a game can be solved, and strength in it is exact."""
         return self.rules.listable
 
     @property
     def always_ends(self) -> bool:
-        """Whether every game comes to an end by itself. In other games positions can return."""
+        """Whether the rules end every game. If not, positions can recur."""
         return self.rules.always_ends
 
     def side_to_move(self, position: str) -> Side:
@@ -92,15 +93,15 @@ class Game:
         Raises:
             InvalidPositionError: the game cannot reach the position.
         """
-        return self.rules.side_to_move(position_of(self, position))
+        return self.rules.side_to_move(position_decode(self, position))
 
     def legal_moves(self, position: str) -> tuple[str, ...]:
-        """Return the legal moves, in the game's fixed order; none where the game is over.
+        """Return the legal moves, in the game's fixed order; an empty tuple if the game is over.
 
         Raises:
             InvalidPositionError: the game cannot reach the position.
         """
-        return tuple(map(self.rules.format_move, self.rules.legal_moves(position_of(self, position))))
+        return tuple(map(self.rules.format_move, self.rules.legal_moves(position_decode(self, position))))
 
     def play(self, position: str, *moves: str) -> str:
         """Return the position after one or more moves.
@@ -109,10 +110,10 @@ class Game:
             InvalidPositionError: the game cannot reach the position.
             IllegalMoveError: a move is not legal where it is played.
         """
-        reached = position_of(self, position)
+        after = position_decode(self, position)
         for move in moves:
-            reached = self.rules.apply(reached, move_of(self, reached, move))
-        return self.rules.encode(reached)
+            after = self.rules.apply(after, move_parse(self, after, move))
+        return self.rules.encode(after)
 
     def outcome(self, position: str) -> Outcome | None:
         """Return how the game ended in this position, or ``None`` while it goes on.
@@ -120,18 +121,20 @@ class Game:
         Raises:
             InvalidPositionError: the game cannot reach the position.
         """
-        return self.rules.outcome(position_of(self, position))
+        return self.rules.outcome(position_decode(self, position))
 
     def canonical(self, position: str) -> str:
-        """Return the position that stands for this one and all its turned and mirrored images: the one on the box.
+        """Return the canonical position, which represents a position and all its turned and mirrored images.
+
+        It is the position on the front of a box.
 
         Raises:
             InvalidPositionError: the game cannot reach the position.
         """
-        return self.rules.encode(self.rules.canonical(position_of(self, position)))
+        return self.rules.encode(self.rules.canonical(position_decode(self, position)))
 
     def positions(self) -> tuple[str, ...]:
-        """Return every position that is not over, without images of the same one.
+        """Return every canonical position in which the game is not over.
 
         Raises:
             UnsupportedError: the game has too many positions to list.
@@ -147,16 +150,16 @@ class Game:
         """
         rules = self.rules
         graph_compile(rules, reduced=True)
-        reached = rules.initial_position() if position is None else position_of(self, position)
-        value, plies = perfect.solve(rules, reached)
-        side = rules.side_to_move(reached)
+        decoded = rules.initial_position() if position is None else position_decode(self, position)
+        value, plies = perfect.solve(rules, decoded)
+        side = rules.side_to_move(decoded)
         winner = None if value == 0 else side if value > 0 else side.other
-        known = None if plies == NEVER else plies
-        if rules.is_terminal(reached):
-            return Solution(winner, known, ())
+        known_plies = None if plies == NEVER else plies
+        if rules.is_terminal(decoded):
+            return Solution(winner, known_plies, ())
         player = PerfectFastOpponent() if winner is side else PerfectOpponent()
-        best_moves = tuple(map(rules.format_move, player.replies(rules, reached)))
-        return Solution(winner, known, best_moves, self._is_endless(reached))
+        best_moves = tuple(map(rules.format_move, player.replies(rules, decoded)))
+        return Solution(winner, known_plies, best_moves, self._is_endless(decoded))
 
     def _is_endless(self, position: AnyPosition) -> bool:
         if self.rules.always_ends:
@@ -168,8 +171,8 @@ class Game:
         return f"<Game {self.slug}>"
 
 
-def position_of(game: Game, text: str, side: Side | None = None) -> AnyPosition:
-    """Return the position of a text; ``side`` is to move if the text does not say it.
+def position_decode(game: Game, text: str, side: Side | None = None) -> AnyPosition:
+    """Return the position that a text describes. If the text omits the side to move, ``side`` is to move.
 
     Raises:
         InvalidPositionError: the game cannot reach the position.
@@ -179,11 +182,11 @@ def position_of(game: Game, text: str, side: Side | None = None) -> AnyPosition:
     return game.rules.decode(text) if side is None else game.rules.decode_as(text, side)
 
 
-def move_of(game: Game, position: AnyPosition, text: str) -> AnyMove:
-    """Return the legal move of a text.
+def move_parse(game: Game, position: AnyPosition, text: str) -> AnyMove:
+    """Return the legal move that a text describes.
 
     Raises:
-        IllegalMoveError: the move is not legal here; the message has the legal moves.
+        IllegalMoveError: the move is not legal in the position; the message has the legal moves.
     """
     rules, legal = game.rules, game.rules.legal_moves(position)
     try:
@@ -192,8 +195,8 @@ def move_of(game: Game, position: AnyPosition, text: str) -> AnyMove:
         move = None
     if move in legal:
         return move
-    words = ", ".join(map(rules.format_move, legal)) or "none, because the game is over"
-    raise IllegalMoveError(f"{text!r} is not legal in {rules.encode(position)!r}. The legal moves: {words}.")
+    legal_text = ", ".join(map(rules.format_move, legal)) or "none, because the game is over"
+    raise IllegalMoveError(f"{text!r} is not legal in {rules.encode(position)!r}. The legal moves: {legal_text}.")
 
 
 games: Mapping[str, Game] = Names("game", {slug: Game(rules) for slug, rules in GAMES.items()})
@@ -201,7 +204,7 @@ games: Mapping[str, Game] = Names("game", {slug: Game(rules) for slug, rules in 
 
 
 def game_of(game: Game | str) -> Game:
-    """Return the game with this name.
+    """Return a game by its name; an argument that is a game already is returned unchanged.
 
     Raises:
         UnknownNameError: there is no such game.

@@ -19,7 +19,7 @@ from beadbox.learners.rule import Rule, RuleError, UnsuitedRuleError
 from beadbox.learners.state import LearnerState
 from beadbox.public.counts import count_checked
 from beadbox.public.episodes import Episode
-from beadbox.public.games import Game, game_of, position_of, side_of
+from beadbox.public.games import Game, game_of, position_decode, side_of
 from beadbox.public.names import Names
 from beadbox.public.players import Learner, Learnt, Player, game_among, opponent_of, seats, state_of
 from beadbox.public.strength import evaluate
@@ -34,10 +34,10 @@ FIRST_CHUNK = 100
 """Games of the first chunk of a training; later chunks grow until one takes about :data:`CHUNK_TIME_S`."""
 CHUNK_TIME_S = 0.25
 Progress: TypeAlias = Callable[[int, int], None]
-"""Called with the number of games done and of all games."""
+"""Called with the number of finished games and the number of all games."""
 
 presets: Mapping[str, Preset[Rule]] = Names("preset", ALL_PRESETS)
-"""Rules with a name and a source, by name."""
+"""The presets by slug: rules with a name and a source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +76,12 @@ class Machine(Learner):
 
     @property
     def rule(self) -> Rule:
-        """How the machine learns, such as the beads that it gains and loses."""
+        """The rule by which the machine learns, such as the numbers of beads that it gains and loses."""
         return self._rule
 
     @property
     def tally(self) -> Tally:
-        """The ``wins``, ``draws``, ``losses`` and ``games`` learnt from; games against itself count for both sides."""
+        """The results of all games that the machine has learnt from; a game against itself counts for both sides."""
         return self._now.tally + Tally()
 
     @property
@@ -100,22 +100,22 @@ class Machine(Learner):
     ) -> Machine:
         """Play ``games`` games and learn from each; return the machine itself.
 
-        Two trainings of 500 games leave the same beads as one of 1,000. An interruption leaves whole games. If a
-        policy is refused, the machine stays as it was.
+        Two trainings of 500 games give the same beads as one of 1,000. After an interruption, the machine has learnt
+        from all games that were over. If a policy raises an error, the machine does not change.
 
         Args:
             games: the number of games.
-            against: an opponent's name, a policy, or a machine of the same kind; the machine itself, for self-play.
-            seed: begins with this seed; without it the machine's random state goes on.
-            both_learn: whether a machine as opponent learns too.
-            on_progress: called with the games done and all games: after 1, 2, 5, 10, 20, 50, … games, about four times
-                a second, and at the end. The machine has then learnt from these games.
+            against: an opponent's name, a policy, or a machine of the same kind; for self-play, the machine itself.
+            seed: the seed of the random numbers; without a seed the machine's random state goes on.
+            both_learn: whether an opponent that is a machine learns too.
+            on_progress: called with the numbers of finished games and of all games: after 1, 2, 5, 10, 20, 50, … games,
+                about four times a second, and at the end. The machine has then learnt from the finished games.
 
         Raises:
             UnknownNameError: there is no such opponent.
             UnsupportedError: the two cannot play each other, ``both_learn`` is given and the opponent is no machine, or
                 the number of games is negative or not whole.
-            PolicyError, IllegalMoveError: the policy gave no distribution over the legal moves.
+            PolicyError, IllegalMoveError: the policy did not return a distribution over the legal moves.
 
         >>> import beadbox as bb
         >>> bb.her(seed=3).train(50, against="random").history.games
@@ -125,43 +125,43 @@ class Machine(Learner):
         game_among((self, against), None)
         if against is not self:
             seats(self, against, self._game, None)
-        play, before = self._against(against, both_learn), (self._now, self._history)
+        play, before = self._training_function(against, both_learn), (self._now, self._history)
         if seed is not None:
             seed = seed_checked(seed)
             self._now = Learnt(self._now.state, RandomSource(seed), self._now.tally)
         try:
-            words = against if isinstance(against, str) else type(against).__name__
-            self._play(play, games, TrainingResult(words, seed), on_progress)
+            opponent_name = against if isinstance(against, str) else type(against).__name__
+            self._play(play, games, TrainingResult(opponent_name, seed), on_progress)
         except BeadboxError:
             self._now, self._history = before
             raise
         return self
 
-    def _play(self, play: Callable[[int], Tally], games: int, begun: TrainingResult, progress: Progress | None) -> None:
-        """Play chunks of games until all are played, and record their results."""
-        self._history = begun
+    def _play(self, play: Callable[[int], Tally], games: int, empty: TrainingResult, progress: Progress | None) -> None:
+        """Play chunks of games until all are played, and record their results; ``empty`` has no results yet."""
+        self._history = empty
         tallies: list[tuple[int, int, int]] = []
         marks = marks_of(games)
         done, chunk, tally, mark = 0, FIRST_CHUNK, Tally(), next(marks)
         while done < games:
             n_games = min(chunk, mark - done)
             began_at = time.perf_counter()
-            found = play(n_games)
+            chunk_tally = play(n_games)
             took_s = time.perf_counter() - began_at
-            done, tally = done + n_games, tally + found
+            done, tally = done + n_games, tally + chunk_tally
             if n_games == chunk:
                 chunk = max(1, int(chunk * min(4.0, CHUNK_TIME_S / max(took_s, 1e-9))))
             if done == mark:
                 tallies.append((tally.wins, tally.draws, tally.losses))
                 mark = next(marks, games)
-            self._history = replace(begun, tallies=with_last(tallies, tally))
+            self._history = replace(empty, tallies=with_last(tallies, tally))
             if progress is not None:
                 progress(done, games)
 
     def learn(self, episode: Episode) -> Machine:
-        """Learn from a game that was played elsewhere, as if the machine had made its side's moves; return the machine.
+        """Learn from a game as if the machine had made the moves of its side; return the machine itself.
 
-        A machine that plays either side learns from both.
+        A machine that plays either side learns from the moves of both.
 
         Raises:
             UnsupportedError: the episode is of another game.
@@ -178,7 +178,7 @@ class Machine(Learner):
         return self
 
     def strength(self, against: Player = "random", *, side: Side | str | int | None = None) -> Strength:
-        """Return the exact results against another player; see ``evaluate``.
+        """Return the exact results against another player, as :func:`evaluate` does.
 
         Raises:
             UnknownNameError, UnsupportedError, IllegalMoveError, PolicyError.
@@ -186,10 +186,10 @@ class Machine(Learner):
         return evaluate(self, against, side=side)
 
     def policy(self, position: str) -> dict[str, float]:
-        """Return the probability of each legal move. They sum to 1, or to 0 where the machine resigns.
+        """Return the probability of each legal move. The sum is 1, or 0 if the machine resigns.
 
         Raises:
-            InvalidPositionError: the machine has no move there.
+            InvalidPositionError: the machine is not to move in this position.
 
         >>> import beadbox as bb
         >>> bb.menace().policy(".........")["5"] > 0.3
@@ -201,11 +201,11 @@ class Machine(Learner):
     probabilities = policy
 
     def box(self, position: str) -> Box:
-        """Return the box that the machine opens in a position. Its beads are those of the board on the box's front.
+        """Return the box that the machine opens in a position. The moves are those of the board on the box's front.
 
         Raises:
-            InvalidPositionError: the machine has no box there.
-            UnsupportedError: this machine keeps no boxes.
+            InvalidPositionError: the machine has no box for this position.
+            UnsupportedError: this kind of machine has no boxes.
 
         >>> import beadbox as bb
         >>> bb.menace().box(".........").beads
@@ -217,10 +217,10 @@ class Machine(Learner):
         return Box(found.position, beads, draws)
 
     def boxes(self) -> Iterator[Box]:
-        """Yield every box, in the order of play; in a game that cannot be listed, every box opened so far.
+        """Yield every box, in the order of play. In a game with too many positions, yield the boxes opened so far.
 
         Raises:
-            UnsupportedError: this machine keeps no boxes.
+            UnsupportedError: this kind of machine has no boxes.
         """
         return (self.box(position) for position in self._now.state.keys())  # noqa: SIM118  # no mapping
 
@@ -228,8 +228,8 @@ class Machine(Learner):
         """Return the learnt value of each legal move.
 
         Raises:
-            InvalidPositionError: the machine has no move there.
-            UnsupportedError: this machine keeps no value for each move.
+            InvalidPositionError: the machine is not to move in this position.
+            UnsupportedError: this kind of machine has no value for each move.
         """
         values = self._now.state.values(self._board(position))
         return {self._game.rules.format_move(move): value for move, value in values.items()}
@@ -260,7 +260,7 @@ class Machine(Learner):
         }
         return self._now.state.document(head)
 
-    def _against(self, against: Player, both_learn: bool) -> Callable[[int], Tally]:
+    def _training_function(self, against: Player, both_learn: bool) -> Callable[[int], Tally]:
         """Return a function that trains a number of games against a player, and returns our tally."""
         if isinstance(against, Machine):
             if not self._now.state.has_kind_of(state_of(against)):
@@ -273,7 +273,7 @@ class Machine(Learner):
         return lambda n_games: self._learn_from(lambda state, rng: state.train(opponent, n_games, rng))
 
     def _learn_from(self, play: Callable[[LearnerState, RandomSource], Tally], n_seats: int = 1) -> Tally:
-        """Play on a copy, and take it over when all its games are over; games of both seats count twice."""
+        """Let a copy play and learn, and keep the copy when all games are over; games of both seats count twice."""
         after = self._now.copy()
         tally = play(after.state, after.rng)
         learnt = tally if n_seats == 1 else tally + tally.mirrored()
@@ -300,10 +300,10 @@ class Machine(Learner):
         """Return a position in which the machine is to move.
 
         Raises:
-            InvalidPositionError: the game cannot reach the position, it is over there, or the other side is to move.
+            InvalidPositionError: the game cannot reach the position or is over in it, or the other side is to move.
         """
         rules, side = self._game.rules, self.side
-        position = position_of(self._game, text, side)
+        position = position_decode(self._game, text, side)
         if rules.is_terminal(position):
             raise InvalidPositionError(f"The game is over in {text!r}.")
         if side is not None and rules.side_to_move(position) is not side:
@@ -327,9 +327,9 @@ def machine(
 
     Args:
         game: the game.
-        side: "first", "second", a name of ``Game.side_names``, or a ``Side``; ignored by a learner of both sides.
-        rule: a preset's name, a rule, or its fields as in files; by default the game's first preset.
-        seed: the seed of its random state.
+        side: "first", "second", a name of ``Game.side_names``, or a ``Side``; ignored by a machine of both sides.
+        rule: a preset's name, a rule, or the fields of a rule as in files; by default the game's first preset.
+        seed: the seed of the machine's random state.
 
     Raises:
         UnknownNameError: there is no such game, side or preset.
@@ -340,21 +340,21 @@ def machine(
     >>> bb.machine("hexapawn", "second", {"win": 3, "loss": -1}, seed=7)
     <Machine hexapawn, black pawns, boxes, 0 games>
     """
-    found = game_of(game)
-    preset, read = _rule(found, rule)
-    if not read.fits(found.rules):
-        fitting = ", ".join(presets_of(found.rules))
-        raise UnsupportedError(f"A machine with this rule cannot play {found.name}. These presets fit: {fitting}.")
+    game = game_of(game)
+    preset, rule = _rule(game, rule)
+    if not rule.fits(game.rules):
+        fitting = ", ".join(presets_of(game.rules))
+        raise UnsupportedError(f"A machine with this rule cannot play {game.name}. These presets fit: {fitting}.")
     try:
-        read.require_suited(found.rules)
+        rule.require_suited(game.rules)
     except UnsuitedRuleError as error:
         raise UnsupportedError(error.problem) from None
-    state = state_class(found.rules, read).fresh(found.rules, side_of(side, found), read)
-    return Machine(found, read, Learnt(state, RandomSource(seed_checked(seed)), Tally()), _Label(preset=preset))
+    state = state_class(game.rules, rule).fresh(game.rules, side_of(side, game), rule)
+    return Machine(game, rule, Learnt(state, RandomSource(seed_checked(seed)), Tally()), _Label(preset=preset))
 
 
 def _rule(game: Game, rule: Rule | Mapping[str, object] | str | None) -> tuple[str, Rule]:
-    """Return a rule and the slug of its preset, empty for a rule of its own."""
+    """Return the slug of the preset and the rule; the slug is empty if ``rule`` does not name a preset."""
     if rule is None:
         fitting = presets_of(game.rules)
         rule = next(iter(fitting))

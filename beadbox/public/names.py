@@ -1,4 +1,4 @@
-"""Tables of names, with a suggestion where a name is unknown."""
+"""Dictionaries by name that suggest a similar name if a name is unknown."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ValueT = TypeVar("ValueT")
 
 
 class Names(dict[str, ValueT]):
-    """A dictionary by name. An unknown name raises an error that suggests the most similar one.
+    """A dictionary by name. An unknown name raises an error that suggests the most similar known name.
 
     Args:
         noun: the kind of name, for the message, such as "game".

@@ -1,4 +1,4 @@
-"""The players that functions of the library take: machines, names of fixed opponents, and policies of a program."""
+"""The players that functions of the library accept: machines, names of fixed opponents, and policies of a program."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ from beadbox.rules.outcome import Side, Tally
 
 @dataclass(frozen=True, slots=True)
 class Learnt:
-    """All that changes when a machine learns. It is replaced as a whole, so an interruption leaves whole games."""
+    """Everything that changes when a machine learns.
+
+    A machine replaces this object as a whole, so that an interruption never leaves half a game.
+    """
 
     state: LearnerState
     rng: RandomSource
@@ -73,12 +76,12 @@ opponents: Mapping[str, Opponent] = Names(
 
 
 def state_of(machine: Learner) -> LearnerState:
-    """Return what a machine has learnt; the caller must not change it."""
-    return machine._now.state  # noqa: SLF001  # the library looks inside, programs need not
+    """Return the state that a machine has learnt; the caller must not change the state."""
+    return machine._now.state  # noqa: SLF001  # the library needs the attribute, but programs do not
 
 
 def opponent_of(player: Policy | str, game: Game) -> FixedOpponent:
-    """Return a player that is no machine, as a fixed opponent.
+    """Return the fixed opponent for a player that is not a machine.
 
     Raises:
         UnknownNameError: there is no such opponent.
@@ -105,11 +108,11 @@ def _require_player(player: object) -> None:
 
 
 def game_among(players: tuple[Player, ...], game: Game | str | None) -> Game:
-    """Return the game of these players: the one that is named, or that of the first machine.
+    """Return the game that these players play: ``game``, or the game of the first machine if ``game`` is ``None``.
 
     Raises:
         UnknownNameError: there is no such opponent.
-        UnsupportedError: an object is no player, no player says which game, or a machine plays another.
+        UnsupportedError: an object is no player, the game is unknown, or a machine plays another game.
     """
     for player in players:
         _require_player(player)
@@ -124,9 +127,9 @@ def game_among(players: tuple[Player, ...], game: Game | str | None) -> Game:
 
 
 def player_of(player: Player, game: Game, side: Side | None = None) -> ContestPlayer:
-    """Return the player as a table, if it has one on a game that can be listed, and as a player that moves.
+    """Return a player in the form for contests. It has a table only if the game's positions can be listed.
 
-    ``side``: the side that it plays here; ``None`` if it plays both.
+    ``side``: the side that the player plays in the contest; ``None`` if it plays both.
 
     Raises:
         UnknownNameError: there is no such opponent.
@@ -147,11 +150,11 @@ def side_played(player: Player) -> Side | None:
 
 
 def seats(first: Player, second: Player, game: Game, side: Side | str | int | None) -> Side | None:
-    """Return the side of the first of two players, ``None`` if it may play either.
+    """Return the side of the first of two players, or ``None`` if that player may play either side.
 
     Raises:
         UnknownNameError: the game has no such side.
-        UnsupportedError: a machine always plays another side.
+        UnsupportedError: a machine always plays the other side.
     """
     first_side, second_side = side_played(first), side_played(second)
     found = first_side if side is None else side_of(side, game)

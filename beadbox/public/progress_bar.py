@@ -11,7 +11,7 @@ REDRAW_S = 0.1
 
 
 class ProgressBar:
-    """A bar on a terminal; a stream that is no terminal gets nothing."""
+    """A bar on a terminal. Nothing is written to a stream that is not a terminal."""
 
     def __init__(self, stream: TextIO, noun: str) -> None:
         self._stream = stream

@@ -1,4 +1,4 @@
-"""Exact strength: one player against another, and against the strongest reply."""
+"""Exact strength: the results of a player against another one, and against its best response."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from beadbox.kernels.random_source import RandomSource
 from beadbox.policies.opponent import Opponent as FixedOpponent
 from beadbox.policies.table import TablePlayer
 from beadbox.public.counts import count_checked
-from beadbox.public.games import Game, position_of
+from beadbox.public.games import Game, position_decode
 from beadbox.public.players import Player, game_among, player_of, seats
 from beadbox.rules.errors import InvalidPositionError
 from beadbox.rules.outcome import Side
@@ -25,40 +25,43 @@ from beadbox.tournaments.contest import is_reduced, policy_on
 
 @dataclass(frozen=True, eq=False)
 class BestResponse:
-    """The strongest reply to a player, which knows it completely, and the player's results against it.
+    """The best response to a player, and the player's results against it.
 
-    It is a policy, so it can be evaluated, trained against and entered in a tournament.
+    The best response knows the player's policy completely. It is a policy itself, so a machine can train against it,
+    and it can be evaluated and entered in a tournament.
 
     Attributes:
-        strength: the results of the *player*, not of the reply.
-        side: the side of the reply.
+        strength: the results of the *player*, not of the best response.
+        side: the side of the best response.
     """
 
     strength: Strength
     side: Side
     _game: Game = field(repr=False)
     _graph: Graph = field(repr=False)
-    _played: Floats = field(repr=False)
-    """The probability of each edge of the graph, of both sides."""
+    _policy: Floats = field(repr=False)
+    """The policy of both sides: the probability of each edge of the graph."""
 
     def probabilities(self, position: str) -> dict[str, float]:
-        """Return 1 for the move of the reply; at the player's own turn all legal moves have equal chances.
+        """Return 1 for the move of the best response, and 0 for all other legal moves.
+
+        If the player is to move, all legal moves have equal probabilities.
 
         Raises:
-            InvalidPositionError: the game cannot reach the position, or it is over there.
+            InvalidPositionError: the game cannot reach the position, or is over in it.
         """
         rules, graph = self._game.rules, self._graph
-        board = position_of(self._game, position)
+        board = position_decode(self._game, position)
         legal = rules.legal_moves(board)
         if not legal:
             raise InvalidPositionError(f"The game is over in {position!r}.")
         if rules.side_to_move(board) is not self.side:
             return {rules.format_move(move): 1 / len(legal) for move in legal}
-        placed = rules.canonical(board) if graph.reduced else board
-        node = graph.node_id[placed]
+        graph_position = rules.canonical(board) if graph.reduced else board
+        node = graph.node_id[graph_position]
         first = int(graph.indptr[node])
-        edge = first + int(np.argmax(self._played[first : graph.indptr[node + 1]]))
-        move = rules.legal_moves(placed)[edge - first]
+        edge = first + int(np.argmax(self._policy[first : graph.indptr[node + 1]]))
+        move = rules.legal_moves(graph_position)[edge - first]
         if graph.reduced:
             move = rules.transform_move(move, rules.placement(board))
         return {rules.format_move(one): float(one == move) for one in legal}
@@ -73,7 +76,7 @@ def evaluate(
     games: int | None = None,
     seed: int = 0,
 ) -> Strength:
-    """Return the results of a player against another, exactly, or by playing ``games`` games.
+    """Return the results of a player against another one: exact results, or those of ``games`` games.
 
     Args:
         player: a machine, a policy, or the name of an opponent.
@@ -94,19 +97,19 @@ def evaluate(
     found = game_among((player, against), game)
     own_side = seats(player, against, found, side)
     if games is not None:
-        return _played(found, player, against, own_side, games, seed)
+        return _play(found, player, against, own_side, games, seed)
     return _mean(_exact(found, player, against, list(Side) if own_side is None else [own_side]))
 
 
 def best_response(
     player: Player, *, game: Game | str | None = None, side: Side | str | int | None = None
 ) -> BestResponse:
-    """Return the strongest reply to a player.
+    """Return the best response to a player: the policy against which the player gets the fewest points.
 
     Args:
         player: a machine, a policy, or the name of an opponent.
-        game: the game; needed only if the player is no machine.
-        side: the side of the player; needed only if it plays either.
+        game: the game; needed only if the player is not a machine.
+        side: the side of the player; needed only if the player plays either side.
 
     Raises:
         UnknownNameError, UnsupportedError, IllegalMoveError, PolicyError.
@@ -126,9 +129,9 @@ def best_response(
 
 
 def exploitability(player: Player, *, game: Game | str | None = None, side: Side | str | int | None = None) -> float:
-    """Return the points a game, 0 to 1, that the strongest reply takes from a player beyond what perfect play would.
+    """Return the exploitability of a player, in points for each game, from 0 to 1.
 
-    It is the game's value less the player's points against a best response; 0 for a player without a fault. Without
+    It is the value of the game minus the player's points against a best response, and 0 for a perfect player. Without
     ``side``, a player of both sides gets the mean of the two.
 
     Raises:
@@ -141,8 +144,8 @@ def exploitability(player: Player, *, game: Game | str | None = None, side: Side
     found = game_among((player,), game)
     own_side = seats(player, "random", found, side)
     sides = list(Side) if own_side is None else [own_side]
-    lost = [_value(found, one) - best_response(player, game=found, side=one).strength.score for one in sides]
-    return max(0.0, sum(lost) / len(lost))
+    losses = [_value(found, one) - best_response(player, game=found, side=one).strength.score for one in sides]
+    return max(0.0, sum(losses) / len(losses))
 
 
 def _value(game: Game, side: Side) -> float:
@@ -152,9 +155,9 @@ def _value(game: Game, side: Side) -> float:
 
 def _exact(game: Game, player: Player, against: Player, sides: Sequence[Side]) -> list[Strength]:
     """Return the exact results of a player on each of these sides."""
-    ours_at = sides[0] if len(sides) == 1 else None
-    theirs_at = None if ours_at is None else ours_at.other
-    tables = [_table(player, game, ours_at), _table(against, game, theirs_at)]
+    own_side = sides[0] if len(sides) == 1 else None
+    opponent_side = None if own_side is None else own_side.other
+    tables = [_table(player, game, own_side), _table(against, game, opponent_side)]
     graph = graph_compile(game.rules, reduced=all(map(is_reduced, tables)))
     own_edges, opponent_edges = (policy_on(graph, one) for one in tables)
     return [expected(graph, side, own_edges, opponent_edges) for side in sides]
@@ -179,14 +182,14 @@ def _mean(found: Sequence[Strength]) -> Strength:
     return Strength(*numbers)
 
 
-def _played(game: Game, player: Player, against: Player, side: Side | None, n_games: int, seed: int) -> Strength:
-    """Return the shares of games that are played, each side in turn if the player plays either."""
+def _play(game: Game, player: Player, against: Player, side: Side | None, n_games: int, seed: int) -> Strength:
+    """Play games and return the shares of wins, draws and losses. A player of both sides plays them in turn."""
     n_games = count_checked(n_games, "games")
     rules = game.rules
-    player_rules, opponent_rules = (player_of(one, game).played for one in (player, against))
+    own_player, opponent = (player_of(one, game).played for one in (player, against))
     rng, counts = RandomSource(seed_checked(seed)), [0, 0, 0]
     for number in range(n_games):
         seat = Side(number % 2) if side is None else side
-        played = game_recorded(rules, {seat: player_rules.mover(rules), seat.other: opponent_rules.mover(rules)}, rng)
+        played = game_recorded(rules, {seat: own_player.mover(rules), seat.other: opponent.mover(rules)}, rng)
         counts[played.result(seat)] += 1
     return Strength(*(count / n_games for count in counts))

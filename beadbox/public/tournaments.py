@@ -1,4 +1,4 @@
-"""Tournaments: round robins, and rounds in which players with similar scores meet."""
+"""Tournaments: round robins, and Swiss tournaments, in which players with similar scores meet."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Standings:
         names: the names of the players, in the order of their entry.
         sides: the side that each player always plays; ``None`` for a player of both sides.
         results: each meeting. ``first`` and ``second`` are the numbers of its players in ``names``; ``n_games``,
-            ``first_wins``, ``draws`` and ``second_wins`` count its games; ``expected`` are the exact chances of a win
-            of the first, a draw, and a win of the second.
+            ``first_wins``, ``draws`` and ``second_wins`` count its games; ``expected`` has three exact chances: of a
+            win of the first player, of a draw, and of a win of the second player.
     """
 
     names: tuple[str, ...]
@@ -36,11 +36,12 @@ class Standings:
     results: tuple[Result, ...]
 
     def rows(self) -> list[dict[str, object]]:
-        """Return a dictionary for each player, best first: players of both sides, then the first side, then the second.
+        """Return a dictionary for each player.
 
-        Each of these three groups has places of its own, because players of one side never meet. The keys are
-        ``place``, ``name``, ``side``, ``games``, ``wins``, ``draws``, ``losses``, ``points`` and ``expected``. The last
-        one has the exact points where they are known.
+        Players of both sides come first, then players of the first side, then players of the second side. Each group is
+        sorted from the best player to the worst, and has places of its own, because players of one side never meet. The
+        keys are ``place``, ``name``, ``side``, ``games``, ``wins``, ``draws``, ``losses``, ``points`` and
+        ``expected``. ``expected`` has the exact points, or ``None`` if they are not known.
         """
         return [self._row(row) for row in table(range(len(self.names)), self.results, dict(enumerate(self.sides)))]
 
@@ -73,7 +74,7 @@ def round_robin(
         games: the games of each meeting.
         game: the game; needed only if no player is a machine.
         seed: the seed of all games.
-        on_progress: called with the meetings done and all meetings.
+        on_progress: called with the number of finished meetings and the number of all meetings.
 
     Raises:
         UnknownNameError, UnsupportedError, IllegalMoveError, PolicyError.
@@ -102,16 +103,16 @@ def swiss(
 ) -> Standings:
     """Let players with similar scores meet, round by round, and return the table. No player learns.
 
-    No two players meet again in a later round, so the tournament ends early if all possible pairs have met. Needs
+    No two players meet twice, so the tournament ends early when all possible pairs have met. The function needs
     ``beadbox[tournament]``.
 
     Args:
         players: at least two players by name.
-        rounds: the number of rounds; by default the smallest after which only one player can be without a defeat.
+        rounds: the number of rounds; by default the smallest number after which at most one player has no defeat.
         games: the games of each meeting.
         game: the game; needed only if no player is a machine.
         seed: the seed of all games and lots.
-        on_progress: called with the rounds done and all rounds.
+        on_progress: called with the number of finished rounds and the number of all rounds.
 
     Raises:
         UnknownNameError, UnsupportedError, IllegalMoveError, PolicyError.
@@ -161,9 +162,9 @@ class _Tournament:
         if first.table is not None and second.table is not None:
             score = contest(rules, first.table, second.table, games, rng)
         else:
-            played = contest_played(rules, first.played, second.played, games, rng)
-            assert played is not None, "a contest without a stop condition ends"
-            score = played
+            unstopped = contest_played(rules, first.played, second.played, games, rng)
+            assert unstopped is not None, "a contest without a stop condition ends"
+            score = unstopped
         counts = score.first_wins, score.draws, score.second_wins
         self.results.append(Result(meeting.first, meeting.second, games, *counts, score.expected))
 

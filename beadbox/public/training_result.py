@@ -1,4 +1,4 @@
-"""The result of a training, as it was after several numbers of games."""
+"""The result of a training, with its tallies after several numbers of games."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from beadbox.rules.outcome import Tally
 
 @dataclass(frozen=True, slots=True)
 class TrainingResult:
-    """The games of one call of ``train``, in the machine's view.
+    """The results of one call of ``train``, from the view of the machine.
 
     Attributes:
-        against: the opponent, in words.
-        seed: the seed with which the training began; ``None`` if it went on with the machine's random state.
+        against: the name of the opponent, or of its class.
+        seed: the seed of the training; ``None`` if the training used the machine's random state.
         tallies: wins, draws and losses after each number of games: 1, 2, 5, 10, 20, 50, … and the last.
     """
 
@@ -29,21 +29,21 @@ class TrainingResult:
 
     @property
     def wins(self) -> int:
-        """Games that the machine won, of all in this training."""
+        """The number of games of this training that the machine won."""
         return self.tallies[-1][0] if self.tallies else 0
 
     @property
     def draws(self) -> int:
-        """Games that ended in a draw, of all in this training."""
+        """The number of games of this training that were drawn."""
         return self.tallies[-1][1] if self.tallies else 0
 
     @property
     def losses(self) -> int:
-        """Games that the machine lost, of all in this training."""
+        """The number of games of this training that the machine lost."""
         return self.tallies[-1][2] if self.tallies else 0
 
     def rows(self) -> list[dict[str, int]]:
-        """Return a dictionary for each recorded number of games, as a data frame takes.
+        """Return a dictionary for each recorded number of games; a data frame can be made from the list.
 
         The keys are ``games``, ``wins``, ``draws`` and ``losses``, counted from the start of the training.
         """
@@ -61,6 +61,6 @@ def marks_of(games: int) -> Iterator[int]:
 
 
 def with_last(tallies: Sequence[tuple[int, int, int]], tally: Tally) -> tuple[tuple[int, int, int], ...]:
-    """Return the recorded tallies, and the present one if it is not the last of them."""
-    now = (tally.wins, tally.draws, tally.losses)
-    return (*tallies,) if tallies and tallies[-1] == now else (*tallies, now)
+    """Return the recorded tallies, followed by the present tally if it is not the last of them already."""
+    present = (tally.wins, tally.draws, tally.losses)
+    return (*tallies,) if tallies and tallies[-1] == present else (*tallies, present)
