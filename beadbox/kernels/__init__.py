@@ -1,1 +1,1 @@
-"""Compiled loops over arrays: arrays and a generator in, arrays out. They know no game and no machine."""
+"""Compiled loops over arrays. A kernel takes arrays and a random source, and knows neither a game nor a machine."""

@@ -1,16 +1,17 @@
 """Training loops over tables of boxes.
 
-The readable twin of each loop is ``beadbox.learners.boxes.machine`` in ``beadbox.learners.boxes.episodes``, which takes
-the same random words and leaves the same beads.
+The readable twin of each loop is :func:`beadbox.learners.boxes.episodes.train_episodes`, with the machine of
+``beadbox.learners.boxes.machine``. A loop and its twin take the same random words, and end with the same beads.
 
 ``words``: ``(2,) uint64``, the random source. It is updated in place, and so are a learner's ``beads``, ``visits``,
 ``totals`` and ``tally``.
 
-numba counts a reference to an array whenever it is taken from a tuple, and at every move that takes three times as long
-as the move. It omits the counts in two cases. A loop takes its arrays before it begins; or a part of a kernel has its
-tuple as its last parameter, and takes all its arrays from it in its first lines.
+Whenever a kernel takes an array out of a tuple, numba updates the array's reference count. One update at every move
+would take three times as long as the move itself. numba omits these updates in two cases. In the first, a loop takes
+its arrays before it begins. In the second, an inlined function has the tuple as its last parameter, and takes all the
+arrays in its first lines.
 
-Indices are unsigned (``U``), so that numba omits the code for negative indices, which cost half the speed. A cast to
+Indices are unsigned (``U``), so that numba omits the code for negative indices, which would halve the speed. A cast to
 ``U`` therefore says "this is an index, or a number that is never negative".
 """
 
@@ -25,7 +26,7 @@ from beadbox.kernels.random_source import below, next_word
 
 WIN, DRAW, LOSS, REMOVED = 0, 1, 2, 3
 EVERY, FIRST, LAST = 0, 1, 2
-"""The visits of a game to one box that are restocked."""
+"""The visits that are restocked, if a game visits a box several times."""
 
 U = np.uint64
 ZERO, ONE = U(0), U(1)
@@ -51,16 +52,17 @@ class BoxRuleNumbers(NamedTuple):
 
 
 class LearnerArrays(NamedTuple):
-    """A machine on the graph: its rule, its boxes, its memory. The memory of several machines has a row for each.
+    """A machine on the graph: its rule, its boxes and its memory.
 
-    A slot's beads lie at ``slot_indptr[box] … slot_indptr[box + 1]``.
+    The slots of a box have the indices ``slot_indptr[box] … slot_indptr[box + 1] - 1``. For a population, ``beads``,
+    ``visits``, ``totals`` and ``tally`` have a row for each machine.
     """
 
     learns: int
     """1 for a machine that learns, 0 for a frozen one."""
     rule: BoxRuleNumbers
     node_box: NDArray[np.int32]
-    """``(n_nodes,)``: the box opened at each node, −1 where there is none."""
+    """``(n_nodes,)``: the box that the machine opens at each node, −1 for a node without a box."""
     slot_indptr: NDArray[np.int32]
     """``(n_boxes + 1,)``: where the slots of each box begin."""
     slot_box: NDArray[np.int32]
@@ -68,47 +70,51 @@ class LearnerArrays(NamedTuple):
     slot_edge: NDArray[np.int32]
     """``(n_slots,)``: the edge that a slot's bead is played on."""
     slot_size: NDArray[np.int32]
-    """``(n_slots,)``: the weight of each slot, in legal moves, when an empty box plays a uniformly random move."""
+    """``(n_slots,)``: the number of legal moves that each slot stands for, its weight in a uniformly random move."""
     refills: NDArray[np.bool_]
     """``(n_boxes,)``: whether an empty box gets its initial beads back."""
     initial: NDArray[np.int32]
-    """``(n_slots,)``: beads at the start."""
+    """``(n_slots,)``: the initial beads of each slot."""
     beads: NDArray[np.int32]
     """``(n_slots,)``: beads in each slot now."""
     visits: NDArray[np.int64]
     """``(n_slots,)``: how often each slot was played."""
     totals: NDArray[np.int64]
-    """``(n_boxes,)``: the sum of each box."""
+    """``(n_boxes,)``: the number of beads in each box."""
     tally: NDArray[np.int64]
-    """``(4,)``: games won, drawn and lost, slots removed."""
+    """``(4,)``: the numbers of games won, drawn and lost, and of slots removed."""
 
 
 class OpponentArrays(NamedTuple):
-    """One opponent as arrays; targets are those of ``beadbox.learners.boxes.table.CompiledOpponent``."""
+    """An opponent, and the ways between choices of the machine and of the opponent, as arrays.
+
+    A *target* is the next point at which somebody chooses: ``0 … n_boxes-1`` is a box of the machine, and
+    ``n_boxes + node`` is a node at which the opponent replies. A negative target ends the game: ``-1 - result``.
+    """
 
     start: int
     """The target that a game begins with."""
     slot_target: NDArray[np.int32]
     """``(n_slots,)``: the target that the move of each slot leads to."""
     reply_indptr: NDArray[np.int32]
-    """``(n_nodes + 1,)``: where the replies of each node begin; none where the machine moves."""
+    """``(n_nodes + 1,)``: where the replies of each node begin; nodes where the machine moves have no replies."""
     reply_target: NDArray[np.int32]
-    """``(n_replies,)``: equally likely at each node."""
+    """``(n_replies,)``: the target that each reply leads to; the replies of a node are equally likely."""
     start_plies: int
-    """Forced plies before the first target."""
+    """The number of forced plies before the first target."""
     slot_plies: NDArray[np.int32]
-    """``(n_slots,)``: plies of the move of each slot, with a forced move after it."""
+    """``(n_slots,)``: the number of plies from the move of each slot to its target, including forced moves."""
     reply_plies: NDArray[np.int32]
-    """``(n_replies,)``: plies of each reply, with a forced move after it."""
+    """``(n_replies,)``: the number of plies from each reply to its target, including forced moves."""
     limit: int
-    """Plies after which a game stops; in a game that always ends, more than any game has."""
+    """Plies after which a game stops. In a game that always ends, no game has so many plies."""
     endless: int
     """The result of the machine in a game that stopped: :data:`WIN`, :data:`DRAW` or :data:`LOSS`."""
 
 
 @inlined
 def draw_slot(weights: NDArray[np.int32], first: np.uint64, ticket: np.uint64) -> np.uint64:
-    """Return the slot that a ticket in ``0 … total-1`` stands for, counting from slot ``first``."""
+    """Return the slot of the ``ticket``-th bead, counted from 0 at slot ``first``."""
     slot = first
     while ticket >= U(weights[slot]):
         ticket -= U(weights[slot])
@@ -152,9 +158,10 @@ def restock(
     last_game: NDArray[np.int64],
     learner: LearnerArrays,
 ) -> int:
-    """Learn from the slots played, in order; return the number of slots removed. Formula: ``BoxMachine.restock``.
+    """Learn from the slots that a machine played in a game; return the number of slots removed.
 
-    ``met``: ``(n_boxes,)``, the number of the last game that restocked each box; ``game``: the number of this game.
+    The formula is that of ``BoxMachine.restock``. ``path`` has the slots in order of play. ``game`` is the number of
+    this game. ``last_game``: ``(n_boxes,)``, the number of the last game that restocked each box.
     """
     rule, slot_box, slot_indptr = learner.rule, learner.slot_box, learner.slot_indptr
     beads, visits, totals = learner.beads, learner.visits, learner.totals
@@ -184,11 +191,11 @@ def restock(
             totals[box] += changed - count
     if end == n_visits:
         return 0
-    return settle(path[end], remove, rule.cap, slot_box, slot_indptr, beads, totals)
+    return apply_final_rule(path[end], remove, rule.cap, slot_box, slot_indptr, beads, totals)
 
 
 @inlined
-def settle(
+def apply_final_rule(
     slot: np.uint64,
     remove: bool,
     cap: int,
@@ -197,7 +204,10 @@ def settle(
     beads: NDArray[np.int32],
     totals: NDArray[np.int64],
 ) -> int:
-    """Empty the slot for good (``remove``) or make it the only one of its box; return the number of slots removed."""
+    """Apply the special rule for a final move; return the number of slots removed.
+
+    With ``remove`` the slot loses all its beads. Without, the slot gets ``cap`` beads and all others lose theirs.
+    """
     box = U(slot_box[slot])
     removed = 0
     for other in range(U(slot_indptr[box]), U(slot_indptr[box + ONE])):
@@ -261,17 +271,17 @@ def train_against_opponent(
 
 @inlined
 def choose_slot(box: np.uint64, word: np.uint64, learner: LearnerArrays) -> np.int64:
-    """Return the slot that a machine draws from a box, or −1 if it resigns and uses no random word."""
+    """Return the slot that a machine draws from a box, or −1 if the machine resigns, which uses no random word."""
     slot_indptr, slot_size, refills = learner.slot_indptr, learner.slot_size, learner.refills
     initial, beads, totals = learner.initial, learner.beads, learner.totals
     learns, uniform_when_empty = learner.learns, learner.rule.uniform_when_empty
     first, total, slot = U(slot_indptr[box]), U(totals[box]), np.int64(-1)
     if total == ZERO and refills[box]:
         if learns == 0:
-            # A frozen machine plays as if it had refilled, and stays as it is.
-            at_first = sum_slots(initial, box, slot_indptr)
-            if at_first > ZERO:
-                slot = np.int64(draw_slot(initial, first, below(word, at_first)))
+            # A frozen machine draws as from a refilled box, but the box stays empty.
+            initial_total = sum_slots(initial, box, slot_indptr)
+            if initial_total > ZERO:
+                slot = np.int64(draw_slot(initial, first, below(word, initial_total)))
         else:
             total = refill(box, slot_indptr, initial, beads, totals)
     if total > ZERO:
@@ -283,7 +293,7 @@ def choose_slot(box: np.uint64, word: np.uint64, learner: LearnerArrays) -> np.i
 
 @inlined
 def pair_result(next_node: np.int64, loser: int) -> int:
-    """Return the first side's result, from the terminal code of the graph and the side that resigned, −1 for none."""
+    """Return the first side's result from a terminal code of the graph and the side that resigned (−1 for none)."""
     if next_node == -1 or loser == 1:
         return WIN
     return LOSS if next_node == -2 or loser == 0 else DRAW

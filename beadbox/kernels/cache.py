@@ -1,4 +1,4 @@
-"""Where machine code is kept, and checksums of the sources that it was compiled from.
+"""The folder for machine code, and checksums of the sources that the code was compiled from.
 
 Cached machine code of a module is valid until one of its sources changes.
 """
@@ -18,24 +18,28 @@ from tempfile import TemporaryFile
 
 ROOT = Path(__file__).parents[2]
 _USER_FOLDERS = {"win32": ("LOCALAPPDATA", "AppData/Local"), "darwin": ("", "Library/Caches")}
-"""The variable that names the user's folder for caches, and its place below home; other systems have that of XDG."""
+"""By system, the variable that names the user's folder for caches, and the default folder below the home folder.
+
+Systems that are not listed follow the XDG standard.
+"""
 
 
 @cache
 def folder() -> Path | None:
-    """Return the folder for machine code: ``NUMBA_CACHE_DIR``, else this package's, else the user's folder for caches.
+    """Return the folder for machine code.
 
-    ``None`` if neither of the last two can be written.
+    The folder is ``NUMBA_CACHE_DIR`` if that variable is set, or else the first writable one of two: a folder in this
+    package, and one in the user's folder for caches. ``None`` if neither is writable.
     """
-    if given := os.environ.get("NUMBA_CACHE_DIR"):
-        return Path(given)
+    if numba_folder := os.environ.get("NUMBA_CACHE_DIR"):
+        return Path(numba_folder)
     return next(filter(_is_writable, _default_folders()), None)
 
 
 def _default_folders() -> Iterator[Path]:
     yield Path(__file__).parent / "__pycache__"
     variable, below_home = _USER_FOLDERS.get(sys.platform, ("XDG_CACHE_HOME", ".cache"))
-    with suppress(RuntimeError):  # A user without a home folder.
+    with suppress(RuntimeError):  # ``Path.home`` raises this error for a user without a home folder.
         yield Path(os.environ.get(variable) or Path.home() / below_home) / "beadbox"
 
 
@@ -55,12 +59,13 @@ def checksum(module: str, root: Path = ROOT) -> str:
 def sources(module: str, root: Path = ROOT) -> list[Path]:
     """Return the files of a module and of its direct and indirect imports in its outermost package, sorted by path.
 
-    ``root`` holds that package. Other packages beside it are not searched: an installed library stands beside NumPy.
+    ``root`` is the folder of that package. Other packages in the folder are not searched, because the folder of an
+    installed library also has NumPy and others.
     """
-    found, left = set[Path](), [module]
+    found, to_search = set[Path](), [module]
     outermost = module.partition(".")[0]
-    while left:
-        name = left.pop()
+    while to_search:
+        name = to_search.pop()
         if name.partition(".")[0] != outermost:
             continue
         for part in _packages(name):
@@ -68,17 +73,17 @@ def sources(module: str, root: Path = ROOT) -> list[Path]:
             if file is not None and file not in found:
                 found.add(file)
                 package = part if file.name == "__init__.py" else part.rpartition(".")[0]
-                left += _imported(file.read_bytes(), package)
+                to_search += _imported_names(file.read_bytes(), package)
     return sorted(found)
 
 
 def identity(package: str, root: Path = ROOT) -> str:
-    """Return a short checksum of all that decides whether this process can use the cache of a package's kernels.
+    """Return a short checksum of everything that numba compares before it uses the cached kernels of a package.
 
     numba requires the same Python, the same processor, and the same modification time of the file of the outermost
     function.
     """
-    from importlib.metadata import version  # Only processes of a site get here, and it takes a twentieth of a second.
+    from importlib.metadata import version  # Imported late: this takes 50 ms, and only processes of a site need it.
 
     modules = sorted(root.joinpath(*package.split(".")).glob("*.py"))
     stamps = [(file.stem, file.stat().st_mtime_ns, checksum(f"{package}.{file.stem}", root)) for file in modules]
@@ -106,25 +111,25 @@ def _file(name: str, root: Path) -> Path | None:
 
 
 @cache
-def _imported(source: bytes, package: str) -> frozenset[str]:
-    """Return the names that a source in a package imports; an imported name may be a module or an object in one.
+def _imported_names(source: bytes, package: str) -> frozenset[str]:
+    """Return the names that a source in a package imports. A name may be a module, or an object in a module.
 
-    Imports for type checkers alone are left out. The package of the library names everything public in this way.
+    Imports under ``if TYPE_CHECKING`` do not count. ``beadbox/__init__.py`` imports all its public names in this way.
     """
     names = set[str]()
-    left: list[ast.AST] = [ast.parse(source)]
-    while left:
-        node = left.pop()
+    to_search: list[ast.AST] = [ast.parse(source)]
+    while to_search:
+        node = to_search.pop()
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            near = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
-            origin = ".".join([*near, *filter(None, [node.module])])
+            parents = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+            origin = ".".join([*parents, *filter(None, [node.module])])
             names |= {f"{origin}.{alias.name}" for alias in node.names}
         elif isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
-            left += node.orelse
+            to_search += node.orelse
         else:
-            left += ast.iter_child_nodes(node)
+            to_search += ast.iter_child_nodes(node)
     return frozenset(names)
 
 

@@ -1,7 +1,7 @@
-"""The code that needs numba: kernels as dispatchers, all with the same options.
+"""The code that needs numba. It makes numba's dispatchers of kernels, all with the same options.
 
-``cache=True`` keeps the machine code on disc, so the second start of the program is warm. ``nogil=True`` lets other
-threads run meanwhile. ``parallel=True`` must not be used, because OpenMP kills a forked worker.
+``cache=True`` stores the machine code on disc, so a program compiles nothing at its second start. ``nogil=True`` lets
+other threads run while a kernel runs. ``parallel=True`` must not be used, because OpenMP kills a forked worker.
 """
 
 from __future__ import annotations
@@ -26,23 +26,24 @@ _config: Any = numba.config
 def dispatcher(function: Callable[..., Any]) -> Any:
     """Return the function as a dispatcher, which numba compiles at the first call.
 
-    numba checks only the file of the outermost function for changes, and would go on running old parts from other
-    files. Every state of a module's sources therefore has its own cache folder.
+    numba checks only the file of the outermost function for changes. If another file changed, numba would run outdated
+    code of its functions. Each version of a module's sources therefore has its own cache folder.
     """
-    folder, before = cache.folder(), _config.CACHE_DIR
+    folder, folder_before = cache.folder(), _config.CACHE_DIR
     if folder is not None:
         _config.CACHE_DIR = str(folder / f"{function.__module__}-{cache.checksum(function.__module__)}")
     try:
         return numba.njit(nogil=True, error_model="numpy", cache=folder is not None)(function)
     finally:
-        _config.CACHE_DIR = before
+        _config.CACHE_DIR = folder_before
 
 
 def compile_once(kernel: Any, args: tuple[Any, ...]) -> None:
     """Compile a dispatcher for the types of these arguments, or load the machine code that another process cached.
 
-    Processes that share a cache take turns under a file lock, since each would compile the same code for a minute; on
-    Windows each does. Without a cache folder the function does nothing, and the dispatcher compiles when it is called.
+    Processes that share a cache take turns under a file lock. Without the lock, each would compile the same code for a
+    minute, as happens on Windows. Without a cache folder the function does nothing, and the dispatcher compiles when
+    it is called.
     """
     folder = cache.folder()
     if folder is None:

@@ -22,10 +22,12 @@ def play_policies(
 
     A game stops after ``limit`` plies, with the terminal code ``endless``.
 
-    ``probability``: ``(n_edges,)``, the policy of the side to move; all zero at a node where it resigns. At a node with
-    more than one possible move a game takes one random word, and the upper 53 bits are a number below 1. The move is
-    the first at which the running sum of the chances exceeds that number. If the sum falls short by rounding, it is the
-    last possible one. ``words`` and ``tally`` are updated in place.
+    ``probability``: ``(n_edges,)``, the policy of the side to move; all zero at a node where this side resigns.
+    ``words`` and ``tally`` are updated in place.
+
+    At a node with more than one possible move, a game takes one random word. The upper 53 bits of the word become a
+    number from 0 to 1. The chosen move is the first one at which the running sum of the probabilities exceeds this
+    number. Rounding can make the total smaller than the number; then the last possible move is chosen.
     """
     indptr, successor, side = graph
     a, b = words[0], words[1]
@@ -39,7 +41,7 @@ def play_policies(
                     chosen = edge
                     n_possible += 1
             if n_possible == 0:
-                after = np.int64(side[after]) - 2  # the first side (0) resigns: -2, the second has won
+                after = np.int64(side[after]) - 2  # if the first side (0) resigns, the code is −2: the second has won
                 break
             if n_possible > 1:
                 word, a, b = next_word(a, b)

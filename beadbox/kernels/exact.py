@@ -1,4 +1,4 @@
-"""Exact values over the graph of a game that always ends: sums and minima over positions instead of samples.
+"""Exact values over the graph of a game that always ends, from sums and minima over all positions.
 
 A sum of rounded products can exceed 1 by one unit in the last place, so chances are clipped at 1.
 """
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from beadbox.kernels.jit import kernel
 
 N_RESULTS = 4
-"""A win of the first side, a win of the second, a draw by the rules, and a game that never ends."""
+"""The results are a win of the first side, a win of the second side, a draw by the rules, and endless play."""
 
 
 @kernel
@@ -19,9 +19,9 @@ def evaluate(
     side: NDArray[np.int8],
     probability: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Return ``(n_nodes, 4) float64``: the chances of the results of :data:`N_RESULTS` from every node.
+    """Return ``(n_nodes, 4) float64``: the chance of each result (:data:`N_RESULTS`) from every node.
 
-    ``probability``: ``(n_edges,)``, the policy of the side to move; all zero at a node where it resigns.
+    ``probability``: ``(n_edges,)``, the policy of the side to move; all zero at a node where this side resigns.
     """
     n_nodes = len(side)
     value = np.zeros((n_nodes, N_RESULTS))
@@ -51,8 +51,8 @@ def best_reply(
 ) -> NDArray[np.float64]:
     """Evaluate like :func:`evaluate`, but the other side plays a best response to the policy of ``machine_side``.
 
-    The best response minimises the machine's points, with a win as 1, a draw as ½ and a loss as 0. Of equal replies it
-    takes the first.
+    The best response minimises the machine's points: 1 for a win, ½ for a draw and 0 for a loss. Among equally good
+    moves it plays the first.
     """
     n_nodes = len(side)
     value = np.zeros((n_nodes, N_RESULTS))
@@ -90,7 +90,7 @@ def best_reply(
 
 
 @kernel
-def visit(
+def visit_chances(
     indptr: NDArray[np.int32], successor: NDArray[np.int32], probability: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return ``(n_nodes,) float64``: the chance that a game passes through each node; node 0 is the start."""

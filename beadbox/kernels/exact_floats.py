@@ -1,7 +1,7 @@
-"""Arithmetic of learnt values, the same to the last bit on every machine, in Python and compiled.
+"""Arithmetic of learnt values, with identical bits on every computer, in plain Python and in compiled code.
 
-Sums, products, quotients and square roots of float64 are exact, or rounded the same way everywhere. A library's
-``tanh`` and ``exp`` are not, so this module uses neither.
+The IEEE standard determines every bit of a sum, product, quotient or square root of float64. The bits of ``tanh`` and
+``exp`` depend on the library, so this module uses neither.
 """
 
 from math import floor, sqrt
@@ -9,7 +9,10 @@ from math import floor, sqrt
 from beadbox.kernels.jit import shared
 
 WIN = 1_000_000.0
-"""A win with the ``k``-th action scores ``WIN - k``, and a loss its negative; sums of features are far smaller."""
+"""A win with the ``k``-th action has the score ``WIN - k``, and a loss has the negative score.
+
+Sums of features are far smaller.
+"""
 
 WEIGHT_STEP = 2.0**-32
 MAX_WEIGHT = 512.0
@@ -49,7 +52,7 @@ def rounded_weight(weight: float) -> float:
 def scaled_exp(x: float) -> int:
     """Return ``exp(x)`` for ``x <= 0``, times 2**20, as a whole number; accurate to a millionth.
 
-    It takes four terms of the series for ``x / 1024``, and squares their sum ten times.
+    The function sums five terms of the series for ``x / 1024``, and squares the sum ten times.
     """
     if x < -32.0:
         return 0

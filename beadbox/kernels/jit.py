@@ -1,13 +1,14 @@
-"""Kernels run as plain Python or compiled by numba, and leave the same bytes either way.
+"""Kernels run as plain Python or compiled by numba, with identical results.
 
 ``BEADBOX_KERNELS`` sets the mode of a process:
 
 * not set: a kernel is compiled when it is first called, or read from the cache (:func:`beadbox.kernels.cache.folder`).
-* ``ready``: nothing is compiled here. A kernel runs as plain Python until another process (``manage.py
-  warm_kernels``) has compiled its package and has left a marker; then this process reads the machine code.
-* ``plain``: nothing is compiled. This is also the mode where numba is not installed.
+* ``ready``: this process compiles nothing. Another process (``manage.py warm_kernels``) compiles all kernels of a
+  package and then writes a marker file. Kernels run as plain Python until this process finds the marker, and then
+  from the cached machine code.
+* ``plain``: no process compiles anything. This mode also holds where numba is not installed.
 
-A kernel that takes minutes as plain Python (``only_compiled``) raises an error where it cannot run compiled.
+A kernel that would take minutes as plain Python (``only_compiled``) raises an error if it cannot run compiled.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ import numpy as np
 from beadbox.kernels.cache import folder, identity
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., object])
-LOOK_EVERY_S = 1.0
+CHECK_EVERY_S = 1.0
 """Seconds between two checks for the marker of a package."""
 
 
@@ -48,11 +49,11 @@ class Part(NamedTuple):
     function: Callable[..., Any]
     options: dict[str, Any]
     instruction: str = ""
-    """The LLVM instruction that replaces the function in compiled code; empty for none."""
+    """The LLVM instruction that replaces the function in compiled code; empty if none does."""
 
 
 PARTS: list[Part] = []
-"""Parts that are not registered with numba yet."""
+"""Functions that are not registered with numba yet."""
 _mutex = threading.RLock()
 
 
@@ -63,7 +64,7 @@ def _mode() -> str:
 
 @functools.cache
 def _compiler() -> Any:
-    """Return the module that imports numba; it is imported late, because numba takes a while."""
+    """Return the module that imports numba. Its import is late, because an import of numba takes long."""
     from beadbox.kernels import compiled
 
     compiled.register_kernels(Kernel)
@@ -76,13 +77,13 @@ def can_compile() -> bool:
 
 
 class KernelPackage:
-    """The kernels of a package, which become ready together."""
+    """The kernels of a Python package, which all become compiled at the same time."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.kernels: list[Kernel] = []
         self.is_loaded: bool = False
-        self.looked_at_s: float = -LOOK_EVERY_S
+        self.checked_at_s: float = -CHECK_EVERY_S
 
     @cached_property
     def marker(self) -> Path | None:
@@ -91,9 +92,9 @@ class KernelPackage:
         return cache / f"{self.name}-{identity(self.name)}.ready" if cache else None
 
     def readiness(self) -> Readiness:
-        """Return whether the kernels run compiled, and load numba as soon as they can.
+        """Return whether the kernels run compiled. The first call at which they can run compiled loads numba.
 
-        In mode ``ready`` it checks for the marker at most once a second.
+        In mode ``ready`` a call checks for the marker at most once a second.
         """
         if self.is_loaded:
             return Readiness.READY
@@ -101,8 +102,8 @@ class KernelPackage:
             return Readiness.NEVER
         if _mode() != "ready":
             self._load()
-        elif self._looks() and self.is_marked:
-            self._load_off_the_loop()
+        elif self._is_check_due() and self.is_marked:
+            self._load_outside_event_loop()
         return Readiness.READY if self.is_loaded else Readiness.COMPILING
 
     def mark(self) -> None:
@@ -115,17 +116,17 @@ class KernelPackage:
         """Whether the cache has all kernels of the package."""
         return self.marker is not None and self.marker.exists()
 
-    def _looks(self) -> bool:
-        """Whether a check for the marker is due; if so, the next one is due a second later."""
+    def _is_check_due(self) -> bool:
+        """Whether a check for the marker is due. If so, the next check is due a second later."""
         now_s = monotonic()
-        if now_s - self.looked_at_s < LOOK_EVERY_S:
+        if now_s - self.checked_at_s < CHECK_EVERY_S:
             return False
-        self.looked_at_s = now_s
+        self.checked_at_s = now_s
         return True
 
-    def _load_off_the_loop(self) -> None:
+    def _load_outside_event_loop(self) -> None:
         """Load numba in this thread, or in another one if this thread runs an event loop."""
-        import asyncio  # Only processes of a site get here, and an import of the library takes less time without it.
+        import asyncio  # Imported late: only processes of a site need it, and it would delay every import of beadbox.
 
         try:
             asyncio.get_running_loop()
@@ -141,11 +142,14 @@ class KernelPackage:
 
 
 PACKAGES: dict[str, KernelPackage] = {}
-"""Packages by name. A package is registered when the first of its modules is imported."""
+"""Packages of kernels by name. A package is added when the first of its kernels is defined."""
 
 
 class Kernel:
-    """A function that runs compiled where possible; elsewhere it is plain Python, or raises its ``refusal``."""
+    """A function that runs compiled where possible.
+
+    Elsewhere the function runs as plain Python, or a call raises the exception that ``refusal`` returns.
+    """
 
     def __init__(self, function: Callable[..., Any], refusal: Callable[[Readiness], Exception] | None = None) -> None:
         update_wrapper(self, function)
@@ -154,30 +158,30 @@ class Kernel:
         name = function.__module__.rpartition(".")[0]
         self.package: KernelPackage = PACKAGES.setdefault(name, KernelPackage(name))
         self.package.kernels.append(self)
-        self.runs: Callable[..., Any] = self._choose
+        self.implementation: Callable[..., Any] = self._choose_and_call
 
     def __call__(self, *args: Any) -> Any:
-        return self.runs(*args)
+        return self.implementation(*args)
 
     @cached_property
     def compiled(self) -> Any:
-        """The function as numba's dispatcher, after all waiting parts are registered."""
+        """The function as numba's dispatcher; all :data:`PARTS` are registered first."""
         with _mutex:
             compiler = _compiler()
             while PARTS:
                 compiler.register_function(*PARTS.pop())
             return compiler.dispatcher(self.function)
 
-    def _choose(self, *args: Any) -> Any:
+    def _choose_and_call(self, *args: Any) -> Any:
         readiness = self.package.readiness()
         if readiness is Readiness.READY:
             _compiler().compile_once(self.compiled, args)
-            self.runs = self.compiled
+            self.implementation = self.compiled
             return self.compiled(*args)
         if self.refusal is not None:
             raise self.refusal(readiness)
         if readiness is Readiness.NEVER:
-            self.runs = self.plain
+            self.implementation = self.plain
         return self.plain(*args)
 
     def plain(self, *args: Any) -> Any:
@@ -210,7 +214,7 @@ def inlined(function: FunctionT) -> FunctionT:
 
 
 def shared(function: FunctionT) -> FunctionT:
-    """Register a function that is plain Python where Python calls it, and compiled where a kernel does."""
+    """Register a function that both Python and compiled kernels call."""
     PARTS.append(Part(function, {}))
     return function
 

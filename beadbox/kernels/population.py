@@ -1,8 +1,10 @@
-"""Many machines of one rule, each with its own random words, trained to marks and measured exactly at each.
+"""A population: many machines with the same rule, each with a random source of its own.
+
+Every machine is trained up to certain numbers of games (*marks*), and its exact strength is measured at each mark.
 
 Arrays of a population have a row for each machine, and :mod:`beadbox.kernels.box_learning` trains a row as it trains a
-single machine. A call works on machines ``first … end-1``, so threads can share a population without a lock: no thread
-reads what another writes.
+single machine. A call works on machines ``first … end-1`` alone. Threads can therefore share a population without a
+lock, because no thread reads a row that another one writes.
 """
 
 from typing import NamedTuple
@@ -19,25 +21,25 @@ from beadbox.kernels.loops import evaluate_loops
 
 
 class MeasureArrays(NamedTuple):
-    """The opponents that measure the machines of a population, and the facts about the machines that this needs."""
+    """The opponents against which the machines of a population are measured, and the other input of measurements."""
 
     graph: GraphArrays
     machine_side: int
     forced: NDArray[np.float64]
-    """``(n_edges,)``: 1 for a move of the machine that needs no box."""
+    """``(n_edges,)``: 1 for the only legal move at a node where the machine has no box, else 0."""
     when_empty: NDArray[np.int32]
-    """``(n_slots,)``: weights that stand for the beads of an empty box of the machine."""
+    """``(n_slots,)``: the weights with which an empty box plays, 0 if the machine then resigns."""
     opponent_policies: NDArray[np.float64]
     """``(n_opponents, n_edges)``: the policy of each opponent."""
     limit: int
     """Plies after which a game stops."""
     endless: int
     """The terminal code of a game that stops."""
-    loops: int
+    has_loops: int
     """1 if positions can recur, else 0."""
     endless_points: float
     """Points of the machine for a game that never ends."""
-    worst: int
+    n_best_responses: int
     """1 to measure also against the best response, as the last opponent; else 0."""
 
 
@@ -45,13 +47,13 @@ class MarkArrays(NamedTuple):
     """The marks at which machines are measured, and the arrays that receive the measurements."""
 
     marks: NDArray[np.int64]
-    """``(n_marks,)``, ascending: numbers of games from now on after which every machine is measured."""
-    measured: NDArray[np.float64]
-    """``(n_machines, n_marks, n_opponents + worst, 4)``: chances of a win of each side, a draw, and endless play."""
+    """``(n_marks,)``, ascending: every machine is measured after these numbers of games, counted from this call."""
+    chances: NDArray[np.float64]
+    """``(n_machines, n_marks, n_opponents + n_best_responses, 4)``: chances of the results of ``N_RESULTS``."""
     tallies: NDArray[np.int64]
     """``(n_machines, n_marks, 4)``: the tally of each machine at each mark."""
     openings: NDArray[np.int64]
-    """``(n_machines, n_marks, n_slots, 2)``: beads and visits of the box that a machine opens a game with."""
+    """``(n_machines, n_marks, n_slots, 2)``: the beads and visits of the first box of a game."""
 
 
 @kernel
@@ -63,9 +65,9 @@ def fill_policy(
     totals: NDArray[np.int64],
     policy: NDArray[np.float64],
 ) -> None:
-    """Write a machine's policy at its boxes into ``policy``: ``(n_edges,)``, all 0 at a node where it resigns.
+    """Write a machine's policy at its boxes into ``policy``: ``(n_edges,)``, all 0 at a node where the machine resigns.
 
-    ``when_empty``: ``(n_slots,)``, weights that stand for the beads of an empty box, 0 where the machine resigns.
+    ``when_empty``: ``(n_slots,)``, the weights with which an empty box plays, 0 if the machine then resigns.
     """
     for box in range(len(totals)):
         weights, total = beads, totals[box]
@@ -83,9 +85,9 @@ def fill_policy(
 def measure(
     learner: LearnerArrays, measures: MeasureArrays, policy: NDArray[np.float64], found: NDArray[np.float64]
 ) -> None:
-    """Write a machine's exact results, ``(n_opponents + worst, 4)``, into ``found``.
+    """Write the exact chances of a machine's results into ``found``: ``(n_opponents + n_best_responses, 4)``.
 
-    ``policy`` is overwritten, except the 1 for each forced move of the machine.
+    ``policy`` is a scratch array: ``measures.forced`` at the first call, and then the array of the previous call.
     """
     indptr, successor, side = measures.graph
     opponent_policies, machine_side, n_opponents = (
@@ -93,7 +95,7 @@ def measure(
         measures.machine_side,
         len(measures.opponent_policies),
     )
-    if n_opponents + measures.worst == 0:
+    if n_opponents + measures.n_best_responses == 0:
         return
     fill_policy(learner.slot_indptr, learner.slot_edge, measures.when_empty, learner.beads, learner.totals, policy)
     for opponent in range(n_opponents):
@@ -101,12 +103,12 @@ def measure(
             if side[node] != machine_side:
                 for edge in range(indptr[node], indptr[node + 1]):
                     policy[edge] = opponent_policies[opponent, edge]
-        if measures.loops != 0:
+        if measures.has_loops != 0:
             found[opponent] = evaluate_loops(indptr, successor, side, policy)[0]
         else:
             found[opponent] = evaluate(indptr, successor, side, policy)[0]
-    if measures.worst != 0:
-        if measures.loops != 0:
+    if measures.n_best_responses != 0:
+        if measures.has_loops != 0:
             played = best_response_loops(indptr, successor, side, policy, machine_side, measures.endless_points)
             found[n_opponents] = evaluate_loops(indptr, successor, side, played)[0]
         else:
@@ -114,7 +116,7 @@ def measure(
 
 
 @inlined
-def note(learner: LearnerArrays, tally: NDArray[np.int64], opening: NDArray[np.int64]) -> None:
+def record_tally_and_opening(learner: LearnerArrays, tally: NDArray[np.int64], opening: NDArray[np.int64]) -> None:
     """Copy a machine's tally, ``(4,)``, and the beads and visits of its first box, ``(n_slots, 2)``."""
     tally[:] = learner.tally
     if len(opening) > 0:
@@ -154,7 +156,7 @@ def train_population(
     measures: MeasureArrays,
     at: MarkArrays,
 ) -> None:
-    """Train machines ``first … end-1`` against a fixed opponent, each as by ``train_against_opponent``.
+    """Train machines ``first … end-1`` against a fixed opponent, each with ``train_against_opponent``.
 
     ``words``: ``(n_machines, 2) uint64``, the random source of each.
     """
@@ -164,8 +166,8 @@ def train_population(
         for mark in range(len(at.marks)):
             train_against_opponent(at.marks[mark] - done, learner, compiled, words[row])
             done = at.marks[mark]
-            measure(learner, measures, policy, at.measured[row, mark])
-            note(learner, at.tallies[row, mark], at.openings[row, mark])
+            measure(learner, measures, policy, at.chances[row, mark])
+            record_tally_and_opening(learner, at.tallies[row, mark], at.openings[row, mark])
 
 
 @kernel
@@ -178,9 +180,10 @@ def train_pairs(
     measures: MeasureArrays,
     at: MarkArrays,
 ) -> None:
-    """Train machines ``first … end-1``, each with its own partner, as by ``train_pair``.
+    """Train machines ``first … end-1``, each against its own partner, with ``train_pair``.
 
-    Only machines of ``machine_side`` are measured. ``words``: ``(n_machines, 2) uint64``, the sources of the pairs.
+    Only machines of ``machine_side`` are measured. ``words``: ``(n_machines, 2) uint64``, the random source of each
+    pair.
     """
     policy = measures.forced.copy()
     for row in range(first, end):
@@ -197,5 +200,5 @@ def train_pairs(
             )
             done = at.marks[mark]
             learner = players[measures.machine_side]
-            measure(learner, measures, policy, at.measured[row, mark])
-            note(learner, at.tallies[row, mark], at.openings[row, mark])
+            measure(learner, measures, policy, at.chances[row, mark])
+            record_tally_and_opening(learner, at.tallies[row, mark], at.openings[row, mark])

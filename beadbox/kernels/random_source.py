@@ -1,9 +1,8 @@
-"""The one source of random numbers: xoroshiro128++ seeded by SplitMix64, in Python and compiled.
+"""The project's only generator of random numbers: xoroshiro128++ seeded by SplitMix64, in Python and compiled.
 
-The state is two 64-bit words. It can be saved and restored, so a resumed run goes on exactly where it stopped. A word
-becomes a number below ``n`` as ``((word >> 32) * n) >> 32``: one multiplication, the same in both twins, with a bias
-below ``n / 2**32``. Numba's own generator is global and NumPy's is not reproducible in a kernel at this speed, so
-neither is used.
+The state is two 64-bit words. The state can be saved and restored, so a resumed run goes on exactly where it stopped.
+A word becomes a number below ``n`` as ``((word >> 32) * n) >> 32``, with a bias below ``n / 2**32``. numba's own
+generator is global. NumPy's generator is not reproducible in a kernel at this speed. So neither of them is used.
 
 Source: D. Blackman and S. Vigna, "Scrambled linear pseudorandom number generators" (2019), xoroshiro128++ 1.0;
 D. Lemire, "Fast random integer generation in an interval" (2019).
@@ -21,11 +20,11 @@ _GOLDEN = 0x9E3779B97F4A7C15
 
 
 class RandomSource:
-    """The readable twin: the same words as :func:`next_word`, one at a time.
+    """The readable twin of :func:`next_word`: a source of random words, which are the same as those of kernels.
 
     Args:
         seed: any whole number; different seeds give unrelated sequences.
-        stream: a second number, for many independent sequences of one seed (one per ply of a match, say).
+        stream: a second number, for many independent sequences of one seed, such as one for each ply of a match.
     """
 
     def __init__(self, seed: int, stream: int = 0) -> None:
@@ -37,7 +36,7 @@ class RandomSource:
         """Return the source that goes on from a saved state.
 
         Raises:
-            ValueError: both words are zero, or one is not a 64-bit number; the generator has no such state.
+            ValueError: both words are zero, or one is not a 64-bit number.
         """
         if not (0 <= first <= _MASK and 0 <= second <= _MASK and first | second):
             raise ValueError(f"{first}, {second} is not a state of the generator")
@@ -64,7 +63,7 @@ class RandomSource:
         return result
 
     def below(self, n: int) -> int:
-        """Return a whole number in ``0 … n-1`` (``1 <= n < 2**32``); always takes exactly one word."""
+        """Return a whole number in ``0 … n-1``, for ``1 <= n < 2**32``. Every call takes exactly one word."""
         return ((self.word() >> 32) * n) >> 32
 
     def to_array(self) -> NDArray[np.uint64]:
@@ -72,7 +71,7 @@ class RandomSource:
         return np.array(self.words, dtype=np.uint64)
 
     def set_array(self, state: NDArray[np.uint64]) -> None:
-        """Take over the state that a kernel left behind."""
+        """Set the state to the state in which a kernel has left the array."""
         self.words = (int(state[0]), int(state[1]))
 
 

@@ -1,7 +1,8 @@
 """The training loop of table learners over the canonical graph, against a fixed opponent, another learner or itself.
 
-The readable twin is ``learner`` in ``episodes`` of ``beadbox/learners/table_learner``, which has the formulas. It takes
-the same random words and ends with bit-identical values, so sums and products have the same order here.
+The readable twin is ``learner.py`` with ``episodes.py`` in ``beadbox/learners/table_learner``; it has the formulas. The
+kernel and the twin take the same random words and end with bit-identical values. The kernel therefore computes sums
+and products in the order of the twin.
 """
 
 from typing import NamedTuple
@@ -16,7 +17,7 @@ from beadbox.kernels.random_source import below, next_word
 U = np.uint64
 ZERO, ONE = U(0), U(1)
 PROBABILITY_UNITS = (1 << 32) - 1
-"""A probability p is p times as many units: a random number below ``PROBABILITY_UNITS`` is smaller with chance p."""
+"""Random numbers below this one decide about exploration: one below ``p * PROBABILITY_UNITS`` has the probability p."""
 UNITS = 1e8
 """``RETURN_UNITS`` of the readable twin."""
 WIN, DRAW, LOSS = 0, 1, 2
@@ -28,7 +29,8 @@ FIXED_OPPONENT, FROZEN_MACHINE, LEARNING_MACHINE, SELF_PLAY = 0, 1, 2, 3
 class TableRuleNumbers(NamedTuple):
     """A rule as numbers; flags are 0 or 1.
 
-    ``reach`` is λ, ``discount`` is γ. A choice multiplies values by ``outlook``: γ for boards, 1 for moves.
+    ``reach`` is λ, and ``discount`` is γ. A player that chooses a move multiplies values by ``outlook``: γ for values
+    of boards, 1 for values of moves.
     """
 
     off_policy: int
@@ -45,7 +47,7 @@ class TableRuleNumbers(NamedTuple):
 
 
 class TableArrays(NamedTuple):
-    """The learner and the other player. Each array has the learner's part first, then the other player's."""
+    """The learner and the other player. Each array has the numbers of the learner first, then the other player's."""
 
     limit: int
     """Plies after which a game stops; 0 for a game that always ends."""
@@ -59,11 +61,11 @@ class TableArrays(NamedTuple):
     """The kind of the other player: :data:`FIXED_OPPONENT`, :data:`FROZEN_MACHINE`, :data:`LEARNING_MACHINE` or
     :data:`SELF_PLAY`."""
     edge_entry: NDArray[np.int32]
-    """``(2 * n_edges,)``: the entry of each move, −1 for a move without an entry."""
+    """``(2 * n_edges,)``: the index of each move's entry in ``values`` and ``visits``, −1 for a move without one."""
     values: NDArray[np.float64]
-    """``(n_entries,)``; updated in place."""
+    """``(n_entries,)``: the learnt values; updated in place."""
     visits: NDArray[np.int64]
-    """``(n_entries,)``; updated in place."""
+    """``(n_entries,)``: the number of corrections of each value; updated in place."""
     epsilon: NDArray[np.float64]
     """``(2,)``: the exploration rate of each player, 0 for a frozen one; updated in place."""
 
@@ -102,13 +104,13 @@ def train_tables(
     words: NDArray[np.uint64],
     tally: NDArray[np.int64],
 ) -> None:
-    """Play ``n_games`` and learn. The learner plays side ``seat``, or either at random in each game for −1.
+    """Play ``n_games`` and learn. The learner plays side ``seat``; for −1 it plays a random side in each game.
 
-    In a game with a ply limit, a board can recur. There the players learn after every move, by Q-learning or Sarsa. In
-    other games they learn after the game, which has the same result.
+    In a game with a ply limit, a board can recur. In such games the players learn after every move, by Q-learning or
+    Sarsa. In other games they learn after the end of the game, with the same result.
 
-    One loop serves both players, over shared arrays. If each player had arrays of its own, numba would count references
-    at every move, which takes as long as the move.
+    Both players share the arrays. If each player had arrays of its own, numba would update reference counts at every
+    move, which takes as long as the move.
 
     ``words``: ``(2,) uint64``, the random source; ``tally``: ``(3,) int64``, games that the learner won, drew and lost.
     Both are updated in place.
@@ -119,7 +121,7 @@ def train_tables(
     n_edges, other_begin = U(len(successor)), U(len(side))
     entries_chosen, later_values = np.empty(2 * len(side), dtype=np.uint64), np.empty(2 * len(side))
     returns = np.empty(np.max(np.diff(indptr)))
-    other_index = ZERO if other == SELF_PLAY else ONE  # a machine that plays against itself has one ε
+    other_index = ZERO if other == SELF_PLAY else ONE  # a machine that plays against itself has only one ε
     n_learners = 2 if other >= LEARNING_MACHINE else 1
     a, b = words[0], words[1]
     for _ in range(n_games):

@@ -12,7 +12,7 @@ from typing import Any, cast
 from django.conf import settings
 
 from beadbox.engines.registry import engine_of
-from beadbox.kernels.jit import LOOK_EVERY_S, Readiness
+from beadbox.kernels.jit import CHECK_EVERY_S, Readiness
 from beadbox.kernels.random_source import RandomSource
 from beadbox.rules.errors import UnknownGameError
 from beadbox.rules.game import AnyGame, AnyPosition
@@ -135,7 +135,7 @@ def _wait_and_warm_up() -> None:
     engine = engine_of(game_get(DEFAULT_GAME))
     assert engine is not None, "the default game has an engine"
     while (readiness := engine.readiness()) is Readiness.COMPILING:
-        sleep(LOOK_EVERY_S)
+        sleep(CHECK_EVERY_S)
     if readiness is Readiness.READY:
         warm_up()
 

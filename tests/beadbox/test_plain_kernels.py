@@ -13,7 +13,7 @@ import pytest
 from beadbox.kernels import cache
 from beadbox.kernels.best_response import best_response_loops
 from beadbox.kernels.jit import PACKAGES, Kernel
-from beadbox.kernels.loops import MIN_ITERATED_NODES, evaluate_loops, play_plies, visit_loops
+from beadbox.kernels.loops import MIN_ITERATED_NODES, evaluate_loops, play_plies, visit_chances_within
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.boxes.frozen import FrozenBoxes
 from beadbox.learners.boxes.memory import Memory
@@ -81,7 +81,7 @@ def loop_results() -> list[Any]:
     values = [evaluate_loops(*graph, policy), best_response_loops(*graph, policy, 0, 0.5)]
     visits = [
         play_plies(graph.indptr, graph.successor, policy, 20),
-        visit_loops(graph.indptr, graph.successor, policy, 20),
+        visit_chances_within(graph.indptr, graph.successor, policy, 20),
     ]
     long = ring(MIN_ITERATED_NODES)
     values.append(evaluate_loops(*long, np.full(len(long.successor), 0.5)))
@@ -96,10 +96,10 @@ LOOPS = {
         "_iterate",
         "best_response_loops",
         "end_components",
-        "_price",
-        "_leave",
+        "_fill_points",
+        "_choose_exit",
     ),
-    *("play_plies", "visit_loops"),
+    *("play_plies", "visit_chances_within"),
 }
 RESULTS: dict[str, Callable[[], list[Any]]] = {
     **{

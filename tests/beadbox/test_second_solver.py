@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from beadbox.kernels.contest import play_policies
-from beadbox.kernels.loops import play_plies, visit_loops
+from beadbox.kernels.loops import play_plies, visit_chances_within
 from beadbox.kernels.random_source import RandomSource
 from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
@@ -162,7 +162,7 @@ def test_visits_are_those_of_played_games(game: AnyGame, kind: str) -> None:
     played = joined(graph, policy(game, kind, 0), policy(game, "mixed", SEED))
     found = walks(graph.indptr, graph.successor, played, game.ply_limit)
     expected = play_plies(graph.indptr, graph.successor, played, game.ply_limit)[:, 0]
-    ever = visit_loops(graph.indptr, graph.successor, played, game.ply_limit)
+    ever = visit_chances_within(graph.indptr, graph.successor, played, game.ply_limit)
     assert (ever <= expected + 1e-12).all()
     for figure, counts in ((ever, np.minimum(found, 1)), (expected, found)):
         error = counts.std(axis=0) / N_WALKS**0.5

@@ -169,9 +169,9 @@ class Population:
         graph, cabinet, first_box = self.table.graph, self.table.cabinet, int(self.table.node_box[0])
         n_slots = 0 if first_box < 0 else int(np.diff(self.table.slot_indptr)[first_box])
         opponent_policies = [opponent_policy(cabinet.game, opponent, reduced=graph.reduced) for opponent in measures]
-        looks = len(self), len(marks)
-        measured = np.zeros((*looks, len(measures) + worst, N_RESULTS))
-        tallies, openings = np.zeros((*looks, 4), np.int64), np.zeros((*looks, n_slots, 2), np.int64)
+        shape = len(self), len(marks)
+        chances = np.zeros((*shape, len(measures) + worst, N_RESULTS))
+        tallies, openings = np.zeros((*shape, 4), np.int64), np.zeros((*shape, n_slots, 2), np.int64)
         arguments = (
             *players,
             self.words,
@@ -187,17 +187,17 @@ class Population:
                 endless_points(cabinet.side, cabinet.game.endless_winner),
                 int(worst),
             ),
-            MarkArrays(np.array(marks, np.int64), measured, tallies, openings),
+            MarkArrays(np.array(marks, np.int64), chances, tallies, openings),
         )
         if len(self) == 1:
             kernel(0, 1, *arguments)
         else:
             edges = np.unique(np.linspace(0, len(self), N_CORES * SLICES_PER_CORE + 1).astype(int)).tolist()
             with ThreadPoolExecutor(N_CORES) as threads:
-                for work in [threads.submit(kernel, first, end, *arguments) for first, end in pairwise(edges)]:
-                    work.result()
-        codes = [int(cabinet.side), 2, int(cabinet.side.other), 3]
-        return TrainingMeasurements(measured[..., codes], tallies, openings)
+                for future in [threads.submit(kernel, first, end, *arguments) for first, end in pairwise(edges)]:
+                    future.result()
+        win_draw_loss_endless = [int(cabinet.side), 2, int(cabinet.side.other), 3]
+        return TrainingMeasurements(chances[..., win_draw_loss_endless], tallies, openings)
 
 
 def population_fresh(game: AnyGame, side: Side, preset: str, sources: Sequence[RandomSource]) -> Population:

@@ -7,8 +7,8 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
-from beadbox.kernels.exact import visit
-from beadbox.kernels.loops import play_plies, visit_loops
+from beadbox.kernels.exact import visit_chances
+from beadbox.kernels.loops import play_plies, visit_chances_within
 from beadbox.kernels.population import fill_policy
 from beadbox.learners.boxes.machine import BoxMachine
 from beadbox.learners.boxes.memory import Memory
@@ -78,8 +78,8 @@ def visit_probability(memory: Memory, opponent: Opponent) -> Floats:
     """Return ``(n_boxes,)``: the chance that a game against the opponent opens each box, within the ply limit."""
     table, graph, policy = memory.table, memory.table.graph, _both(memory, opponent)
     if graph.game.always_ends:
-        return visit(graph.indptr, graph.successor, policy)[table.node_box >= 0]
-    return visit_loops(graph.indptr, graph.successor, policy, graph.limit)[table.node_box >= 0]
+        return visit_chances(graph.indptr, graph.successor, policy)[table.node_box >= 0]
+    return visit_chances_within(graph.indptr, graph.successor, policy, graph.limit)[table.node_box >= 0]
 
 
 def expected_visits(memory: Memory, opponent: Opponent) -> Floats:
