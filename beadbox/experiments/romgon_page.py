@@ -20,8 +20,8 @@ from beadbox.experiments.intervals import jackknife, mean_interval, share_interv
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.q_learning.memory import QMemory
 from beadbox.learners.q_learning.presets import Q_PRESETS
-from beadbox.learners.value_learner.learner import weights_none
-from beadbox.learners.value_learner.memory import ValueMemory, value_meeting
+from beadbox.learners.value_learner.learner import zero_weights
+from beadbox.learners.value_learner.memory import ValueMemory, compiled_meeting
 from beadbox.learners.value_learner.presets import VALUE_PRESETS
 from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.game import AnyGame
@@ -141,14 +141,14 @@ def _of_value(game: AnyGame, slug: str, n_games: int, rng: RandomSource) -> dict
     """Train a new learner of position values by self-play, and return the same tallies as :func:`_of_q`."""
     rule, engine, n_learnt = VALUE_PRESETS[slug].rule, engine_of(game), 0
     assert engine is not None, "Romgon has an engine"
-    memory = ValueMemory.load(game, rule, weights_none(game, rule))
+    memory = ValueMemory.load(game, rule, zero_weights(game, rule))
     tallies = {}
     for mark in MARKS:
         if mark > n_learnt:
             memory.train_against(memory, mark - n_learnt, rng, opponent_learns=True)
         n_learnt = mark
         for level in LEVELS if mark == MARKS[-1] else ("easy",):
-            play = value_meeting(game, Learnt(memory.machine.played, 1), engine.levels[level])
+            play = compiled_meeting(game, Learnt(memory.machine.played, 1), engine.levels[level])
             seed = rng.below(1 << 31)
             tallies[f"{level} {mark}"] = _counts(measured(play, openings(game, n_games // 2, seed=seed), seed=seed))
     return tallies
@@ -159,7 +159,7 @@ def _levels(game: AnyGame, n_games: int, rng: RandomSource) -> dict[str, list[in
     engine, tallies = engine_of(game), {}
     assert engine is not None, "Romgon has an engine"
     for weak, strong in combinations(LEVELS, 2):
-        play, seed = value_meeting(game, engine.levels[strong], engine.levels[weak]), rng.below(1 << 31)
+        play, seed = compiled_meeting(game, engine.levels[strong], engine.levels[weak]), rng.below(1 << 31)
         tally = measured(play, openings(game, n_games // 2, seed=seed), seed=seed)
         tallies[f"{strong} {weak}"] = _counts(tally)
     return tallies

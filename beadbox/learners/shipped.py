@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from beadbox.kernels.random_source import RandomSource
-from beadbox.learners.value_learner.learner import ValueLearner, weights_none
+from beadbox.learners.value_learner.learner import ValueLearner, zero_weights
 from beadbox.learners.value_learner.memory import ValueMemory
 from beadbox.learners.value_learner.presets import VALUE_PRESETS
 from beadbox.rules.registry import game_get
@@ -32,6 +32,6 @@ RECIPES = (
 def recipe_train(recipe: Recipe) -> ValueLearner:
     """Train the machine of a recipe against itself; the result is the same to the last bit on every computer."""
     game, rule = game_get(recipe.game), VALUE_PRESETS[recipe.preset].rule
-    memory = ValueMemory.load(game, rule, weights_none(game, rule))
+    memory = ValueMemory.load(game, rule, zero_weights(game, rule))
     memory.train_against(memory, recipe.n_games, RandomSource(recipe.seed), opponent_learns=True)
     return memory.machine

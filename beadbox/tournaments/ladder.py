@@ -12,7 +12,7 @@ from itertools import combinations
 from beadbox.engines.engine import AnyEngine
 from beadbox.engines.ladder import Pair
 from beadbox.engines.level import Level
-from beadbox.learners.value_learner.memory import value_meeting
+from beadbox.learners.value_learner.memory import compiled_meeting
 from beadbox.policies.engine import EngineOpponent
 from beadbox.rules.game import AnyGame
 from beadbox.strength.elo import Elo, Score, elos
@@ -88,5 +88,5 @@ def conditions(engine: AnyEngine, game: AnyGame, *, near: int, far: int, seed: i
 
 def _meeting(engine: AnyEngine, game: AnyGame, one: Level, other: Level) -> Meeting:
     if engine.valuer is not None:
-        return value_meeting(game, one, other)
+        return compiled_meeting(game, one, other)
     return meeting(game, EngineOpponent(one.slug), EngineOpponent(other.slug))

@@ -15,7 +15,7 @@ from beadbox.engines.romgon.levels import FILE, LEVELS, MODES, VALUER, answer, c
 from beadbox.engines.romgon.shipped import shipped
 from beadbox.engines.romgon.value_minimax import ReadableValuer
 from beadbox.kernels.random_source import RandomSource
-from beadbox.learners.value_learner.memory import value_meeting
+from beadbox.learners.value_learner.memory import compiled_meeting
 from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES, family_games
@@ -148,7 +148,7 @@ class TestLearntLevels:
         game = romgon(mode)
         played = openings(game, 1, seed=4)
         readable = meeting(game, OPPONENTS[slug], OPPONENTS["skilled"])
-        compiled = value_meeting(game, LEVELS[slug], LEVELS["skilled"])
+        compiled = compiled_meeting(game, LEVELS[slug], LEVELS["skilled"])
         assert measured(readable, played, seed=5) == measured(compiled, played, seed=5)
 
     @pytest.mark.parametrize("options", [CORE, FLIPS], ids=MODES)
@@ -200,7 +200,7 @@ def test_sides_are_exchanged() -> None:
 
     def note_side(opening, side, rng):
         sides.append(side)
-        return value_meeting(romgon("plain"), LEVELS["medium"], LEVELS["easy"])(opening, side, rng)
+        return compiled_meeting(romgon("plain"), LEVELS["medium"], LEVELS["easy"])(opening, side, rng)
 
     measured(note_side, openings(romgon("plain"), 2, seed=1), seed=1)
     assert sides == [Side.FIRST, Side.SECOND] * 2

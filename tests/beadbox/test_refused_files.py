@@ -25,8 +25,8 @@ from beadbox.learners.exchange.file_text import MAX_BYTES
 from beadbox.learners.exchange.values import MAX_VALUES, ValueData, ValuesData, dump_values
 from beadbox.learners.formats import FORMATS, machine_read
 from beadbox.learners.q_learning.rule import QRule
-from beadbox.learners.value_learner.document import WeightsData, written
-from beadbox.learners.value_learner.learner import weights_none
+from beadbox.learners.value_learner.document import WeightsData, weights_text
+from beadbox.learners.value_learner.learner import zero_weights
 from beadbox.learners.value_learner.rule import ValueRule
 from beadbox.rules.registry import GAMES
 from tests.beadbox.files import BOX, NATIVE, STATE, boxes, memory, native, states
@@ -52,8 +52,8 @@ def entry(**changed: Any) -> dict[str, Any]:
 
 
 def weights(**changed: Any) -> dict[str, Any]:
-    none = weights_none(ROMGON, LEARNER)
-    file = json.loads(written(WeightsData(ROMGON, LEARNER, "V", weights=none, average=none, n_learnt=3)))
+    none = zero_weights(ROMGON, LEARNER)
+    file = json.loads(weights_text(WeightsData(ROMGON, LEARNER, "V", weights=none, average=none, n_learnt=3)))
     return {name: value for name, value in (file | changed).items() if value is not None}
 
 

@@ -11,7 +11,7 @@ from beadbox.learners.exchange.document import ImportOptions
 from beadbox.learners.formats import machine_read
 from beadbox.learners.shipped import RECIPES
 from beadbox.learners.value_learner.document import WeightsData
-from beadbox.learners.value_learner.memory import value_meeting
+from beadbox.learners.value_learner.memory import compiled_meeting
 from beadbox.rules.registry import GAMES
 from beadbox.rules.romgon.rules import Romgon
 from beadbox.strength.snapshots import Points, measured, openings
@@ -44,5 +44,5 @@ def test_the_machine_beats_a_search_two_moves_ahead(recipe) -> None:
     game = GAMES[recipe.game]
     assert isinstance(game, Romgon)
     assert shipped_name(game.options) == recipe.name
-    play = value_meeting(game, shipped(recipe.name), LEVELS["hard"])
+    play = compiled_meeting(game, shipped(recipe.name), LEVELS["hard"])
     assert Points.of(measured(play, openings(game, 20, seed=31), seed=1)).share >= 0.85

@@ -13,7 +13,7 @@ from beadbox.engines.romgon.valuer import RomgonValuer
 from beadbox.kernels.exact_floats import WEIGHT_STEP, squash, value_of_score
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.rule import RuleError
-from beadbox.learners.value_learner.learner import Turn, ValueLearner, WeightsError, weights_none, weights_read
+from beadbox.learners.value_learner.learner import Turn, ValueLearner, WeightsError, weights_read, zero_weights
 from beadbox.learners.value_learner.presets import VALUE_PRESETS
 from beadbox.learners.value_learner.rule import ValueRule
 from beadbox.rules.outcome import Outcome, Side
@@ -32,7 +32,7 @@ def romgon(slug: str) -> Romgon:
 
 
 def learner(slug: str = "romgon", rule: ValueRule = RULE, **others) -> ValueLearner:
-    return ValueLearner(romgon(slug), rule, weights_none(romgon(slug), rule), **others)
+    return ValueLearner(romgon(slug), rule, zero_weights(romgon(slug), rule), **others)
 
 
 class TestRule:
@@ -76,7 +76,7 @@ class TestRule:
             assert preset.slug == slug
             assert preset.source
             assert ValueRule.from_json(preset.rule.to_json()) == preset.rule
-            assert weights_none(romgon("romgon"), preset.rule).shape in ((765,), (601,))
+            assert zero_weights(romgon("romgon"), preset.rule).shape in ((765,), (601,))
 
     def test_the_rate_falls_to_its_floor(self) -> None:
         assert [RULE.rate(0), RULE.rate(5000)] == pytest.approx([0.1, 0.0525])
@@ -103,14 +103,14 @@ class TestWeights:
         with pytest.raises(WeightsError, match="765 weights, not 601"):
             weights_read(romgon("romgon"), RULE, [0.0] * 601)
         with pytest.raises(WeightsError, match="one of these: squares-1, full-1"):
-            weights_none(romgon("romgon"), ValueRule(features="full-0"))
+            zero_weights(romgon("romgon"), ValueRule(features="full-0"))
 
 
 class TestLesson:
-    def turns(self, *said: tuple[float, bool]) -> list[Turn]:
+    def turns(self, *search_results: tuple[float, bool]) -> list[Turn]:
         game, position, turns = romgon("romgon"), romgon("romgon").initial_position(), list[Turn]()
-        for found, followed in said:
-            turns.append(Turn(position, found, followed))
+        for search_value, is_best_played in search_results:
+            turns.append(Turn(position, search_value, is_best_played))
             position = game.apply(position, game.legal_moves(position)[0])
         return turns
 
@@ -144,8 +144,8 @@ class TestLesson:
         one, start = learner(), romgon("romgon").initial_position()
         found = one.valuer.look(one.game, start, one.training_player)
         best, other = found.moves[found.best], found.moves[-1]
-        assert one.turn(start, best) == Turn(start, value_of_score(found.score, 0.99), followed=True)
-        assert one.turn(start, other).followed is False
+        assert one.turn(start, best) == Turn(start, value_of_score(found.score, 0.99), is_best_played=True)
+        assert one.turn(start, other).is_best_played is False
         assert one.choose(start) == best
 
 

@@ -9,8 +9,8 @@ import pytest
 from beadbox.engines.position_values import Learnt
 from beadbox.engines.romgon.answers import LEVELS, action_number, move_read
 from beadbox.kernels.random_source import RandomSource
-from beadbox.learners.value_learner.learner import ValueLearner, weights_none
-from beadbox.learners.value_learner.memory import ValueMemory, ValuePlayer, value_meeting
+from beadbox.learners.value_learner.learner import ValueLearner, zero_weights
+from beadbox.learners.value_learner.memory import ValueMemory, ValuePlayer, compiled_meeting
 from beadbox.learners.value_learner.rule import ValueRule
 from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.outcome import Result, Side
@@ -29,7 +29,7 @@ def romgon(slug: str = "romgon") -> Romgon:
 
 
 def memory(slug: str = "romgon", rule: ValueRule = RULE) -> ValueMemory:
-    return ValueMemory.load(romgon(slug), rule, weights_none(romgon(slug), rule))
+    return ValueMemory.load(romgon(slug), rule, zero_weights(romgon(slug), rule))
 
 
 def state_of(memory: ValueMemory) -> tuple[list[float], int, dict[int, list[float]]]:
@@ -116,7 +116,7 @@ class TestContests:
         machine = ValueLearner(game, rule, random_weights(6))
         played = openings(game, 2, seed=4)
         plain = meeting(game, ValuePlayer(machine), OPPONENTS[level])
-        compiled = value_meeting(game, Learnt(machine.weights, depth, rule.restlessness), LEVELS[level])
+        compiled = compiled_meeting(game, Learnt(machine.weights, depth, rule.restlessness), LEVELS[level])
         for number, opening in enumerate(played):
             for side in Side:
                 rngs = RandomSource(9, number), RandomSource(9, number)
@@ -133,7 +133,7 @@ class TestMeasuring:
     def test_a_measurement_may_be_cut(self) -> None:
         game = romgon()
         played = openings(game, 6, seed=2)
-        play = value_meeting(game, Learnt(random_weights(6), 1), LEVELS["easy"])
+        play = compiled_meeting(game, Learnt(random_weights(6), 1), LEVELS["easy"])
         whole = measured(play, played, seed=7)
         assert whole.games == 12
         assert measured(play, played[:2], seed=7) + measured(play, played[2:], seed=7, first=2) == whole
@@ -189,7 +189,7 @@ def test_hundred_games_gain_twenty_points_against_easy() -> None:
     played = openings(game, 40, seed=11)
 
     def share() -> float:
-        play = value_meeting(game, Learnt(learner.machine.weights, 1), LEVELS["easy"])
+        play = compiled_meeting(game, Learnt(learner.machine.weights, 1), LEVELS["easy"])
         return Points.of(measured(play, played, seed=1)).share
 
     before = share()

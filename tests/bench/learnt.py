@@ -19,8 +19,8 @@ from beadbox.engines.romgon.shipped import shipped
 from beadbox.engines.romgon.value_search import look, scratch_made
 from beadbox.kernels.jit import kernel
 from beadbox.kernels.random_source import RandomSource
-from beadbox.learners.value_learner.learner import Weights, weights_none
-from beadbox.learners.value_learner.memory import ValueMemory, value_meeting
+from beadbox.learners.value_learner.learner import Weights, zero_weights
+from beadbox.learners.value_learner.memory import ValueMemory, compiled_meeting
 from beadbox.learners.value_learner.presets import VALUE_PRESETS
 from beadbox.rules.registry import game_get
 from beadbox.rules.romgon.rules import Romgon
@@ -117,7 +117,7 @@ def _romgon(slug: str) -> Romgon:
 
 def _memory(slug: str, preset: str) -> ValueMemory:
     game, rule = game_get(slug), VALUE_PRESETS[preset].rule
-    return ValueMemory.load(game, rule, weights_none(game, rule))
+    return ValueMemory.load(game, rule, zero_weights(game, rule))
 
 
 def _train_s(memory: ValueMemory, n_games: int, rng: RandomSource) -> float:
@@ -129,14 +129,14 @@ def _train_s(memory: ValueMemory, n_games: int, rng: RandomSource) -> float:
 
 def _points_share(memory: ValueMemory, level: str, depth: int) -> float:
     machine = memory.machine
-    play = value_meeting(machine.game, machine.player._replace(depth=depth), LEVELS[level])
+    play = compiled_meeting(machine.game, machine.player._replace(depth=depth), LEVELS[level])
     return Points.of(measured(play, openings(machine.game, N_OPENINGS, seed=CONFIRM_SEED), seed=CONFIRM_SEED)).share
 
 
 def _meetings(memory: ValueMemory, weights: Weights) -> Mapping[str, Meeting]:
     game, restlessness = memory.machine.game, memory.machine.rule.restlessness
     return {
-        f"V{depth}–{level}": value_meeting(game, Learnt(weights, depth, restlessness), LEVELS[level])
+        f"V{depth}–{level}": compiled_meeting(game, Learnt(weights, depth, restlessness), LEVELS[level])
         for level, depth in (("medium", 1), ("hard", 2))
     }
 

@@ -1,4 +1,4 @@
-"""The content of a value learner's native file: its head, and a list of exact weights."""
+"""The content of a value learner's native file: the head that all native files have, and a list of exact weights."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from beadbox.learners.exchange.document import native_text
 from beadbox.learners.exchange.errors import ExchangeError
-from beadbox.learners.value_learner.learner import Weights, WeightsError, weights_none, weights_read
+from beadbox.learners.value_learner.learner import Weights, WeightsError, weights_read, zero_weights
 from beadbox.learners.value_learner.rule import ValueRule
 from beadbox.rules.game import AnyGame
 
@@ -32,8 +32,11 @@ class WeightsData:
     random_state: str = ""
 
 
-def written(data: WeightsData, **more: Any) -> str:
-    """Return the text of the file, with ``more`` in its head. It holds the mean if the rule has ``average_games``."""
+def weights_text(data: WeightsData, **more: Any) -> str:
+    """Return the text of the file, with the fields ``more`` in its head.
+
+    The file has the mean of the weights if the rule has ``average_games``.
+    """
     mean = {"average": data.average.tolist()} if data.rule.average_games else {}
     lines = ",".join(f"\n  {json.dumps(weight)}" for weight in data.weights.tolist())
     return native_text(data, "weights", lines, learnt=data.n_learnt, **mean, **more)
@@ -42,7 +45,7 @@ def written(data: WeightsData, **more: Any) -> str:
 def weights_document(
     fields: dict[str, Any], game: AnyGame, rule: ValueRule, head: dict[str, Any], any_size: bool
 ) -> WeightsData:
-    """Return a value learner from its native file; a reader of ``READERS``.
+    """Return a value learner from the fields of its native file. ``READERS`` lists this function for its kind.
 
     The file has a mean of the weights if the rule has ``average_games``.
 
@@ -52,7 +55,7 @@ def weights_document(
     from beadbox.learners.exchange import schemas  # only when a file is read
 
     try:
-        zero_weights = weights_none(game, rule)
+        no_average = zero_weights(game, rule)
     except WeightsError as error:
         raise ExchangeError("rule.features", "rule", problem=error) from None
     file = schemas.read(schemas.AverageFile if rule.average_games else schemas.WeightFile, fields)
@@ -60,9 +63,7 @@ def weights_document(
         game=game,
         rule=rule,
         weights=_weights("weights", file.weights, game, rule),
-        average=_weights("average", file.average, game, rule)
-        if isinstance(file, schemas.AverageFile)
-        else zero_weights,
+        average=_weights("average", file.average, game, rule) if isinstance(file, schemas.AverageFile) else no_average,
         n_learnt=file.learnt,
         **head,
         **file.totals.counted(),

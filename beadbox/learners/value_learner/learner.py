@@ -1,11 +1,12 @@
-"""A readable machine that learns a value of positions by temporal differences, with search in the loop.
+"""A readable machine that learns a value of positions by temporal differences, and searches while it learns.
 
-The value of the position after a move, for the side that made it, is ``squash(w · φ)``: a weight for every feature, one
-list of weights for both sides. A search of the rule's depth chooses the moves with this value. The result of the
-search, mixed with how the game went on, is the target of the searched position's value.
+The value of the position after a move, for the side that made the move, is ``squash(w · φ)``. ``φ`` has the features of
+the position. ``w`` has a weight for every feature, and both sides have the same weights. The machine chooses its moves
+by a search with this value. The target of a searched position's value mixes the result of the search with the later
+course of the game.
 
 Source: R. Sutton, "Learning to predict by the methods of temporal differences" (1988); J. Veness and others,
-"Bootstrapping from game tree search" (2009). The constants are those of a trial: docs/learning.md.
+"Bootstrapping from game tree search" (2009). The default constants come from a trial: docs/learning.md.
 """
 
 from __future__ import annotations
@@ -33,24 +34,24 @@ from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
 from beadbox.rules.outcome import Outcome, Result
 
 WHOLE_DEPTH = 2
-"""Greatest depth at which every move is searched in full, not the best alone; it takes less than half a millisecond."""
+"""Up to this depth, a full search of every move takes less than half a millisecond, so the machine always makes one."""
 
 Weights = NDArray[np.float64]
-"""``(n_features,)``, each rounded by ``exact_floats.rounded_weight``."""
+"""Array of shape ``(n_features,)``; each weight is rounded by ``exact_floats.rounded_weight``."""
 
 
 class WeightsError(ValueError):
-    """A list of weights was refused; the message says why."""
+    """A list of weights is not valid; the message gives the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A position of a game, its worth by the search, and whether the search's best move was played."""
+    """A position of a game, its value by the search, and whether the player played the search's best move."""
 
     position: AnyPosition
-    worth: float
+    search_value: float
     """From -1 to 1, for the side to move; 0 for a random opening move, which needs no search."""
-    followed: bool
+    is_best_played: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +59,17 @@ class Thought:
     """A move of the machine, and its search's scores of every legal move, as in :class:`Look`."""
 
     chosen: int
+    """The index of the move among the legal moves."""
     near: tuple[float, ...]
     deep: tuple[float | None, ...]
     """``None`` for a move that the search did not score exactly."""
     depth: int
-    """Depth of the search in moves; less than the rule's if the time ran out."""
+    """Depth of the search in moves; less than the depth of the rule if the time ran out."""
 
 
 @dataclass(frozen=True, slots=True)
 class WeightStep:
-    """The lesson of one position of a game: its value before, and the target that it was taught."""
+    """A correction of the value of one position of a game: the value before, and the target."""
 
     position: AnyPosition
     value: float
@@ -75,32 +77,33 @@ class WeightStep:
 
 
 def valuer_of(game: AnyGame) -> Valuer[AnyGame, AnyPosition, AnyMove]:
-    """Return the compiled features and searches of a game that value rules fit."""
+    """Return the compiled features and searches of a game. The game must be one that :class:`ValueRule` fits."""
     engine = engine_of(game)
-    assert engine is not None, "the rule fits only games with this engine"
-    assert engine.valuer is not None, "the rule fits only games with this engine"
+    assert engine is not None, f"no value rule fits {game.slug}, which has no engine"
+    assert engine.valuer is not None, f"no value rule fits {game.slug}, whose engine has no valuer"
     return engine.valuer
 
 
-def weights_none(game: AnyGame, rule: ValueRule) -> Weights:
+def zero_weights(game: AnyGame, rule: ValueRule) -> Weights:
     """Return the weights of a machine that has learnt nothing: ``(n_features,)``, all 0.
 
     Raises:
-        WeightsError: the game has no such set of features.
+        WeightsError: the game has no set of features with the name ``rule.features``.
     """
-    sets = valuer_of(game).sets
-    if rule.features not in sets:
-        raise WeightsError(field_text.one_of(sets))
-    return np.zeros(sets[rule.features])
+    feature_sets = valuer_of(game).sets
+    if rule.features not in feature_sets:
+        raise WeightsError(field_text.one_of(feature_sets))
+    return np.zeros(feature_sets[rule.features])
 
 
 def weights_read(game: AnyGame, rule: ValueRule, numbers: Sequence[object]) -> Weights:
     """Return weights from untrusted numbers: ``(n_features,)``.
 
     Raises:
-        WeightsError: there are too many or too few, or one is not a finite number, too large or too fine.
+        WeightsError: there are too many or too few numbers; or one is not finite, is too large, or is no multiple of
+            ``WEIGHT_STEP``.
     """
-    n_features = len(weights_none(game, rule))
+    n_features = len(zero_weights(game, rule))
     if len(numbers) != n_features:
         raise WeightsError(f"Please give {n_features} weights, not {len(numbers)}.")
     for index, number in enumerate(numbers):
@@ -116,10 +119,10 @@ class ValueLearner:
 
     Args:
         game: the rules, with their options.
-        rule: how it learns and plays.
+        rule: all constants of its learning and play.
         weights: the learnt weights. Changed in place.
-        n_learnt: the number of games learnt from.
-        average: the mean of its weights, if the rule has one. Changed in place.
+        n_learnt: the number of games that the machine has learnt from.
+        average: the mean of its weights, if the rule has ``average_games``. Changed in place.
         valuer: the features and searches; by default the compiled ones of the game.
         learns: whether the machine learns; a frozen one does not change.
     """
@@ -145,13 +148,13 @@ class ValueLearner:
 
     @property
     def played(self) -> Weights:
-        """The weights for play: the mean, if the rule has one."""
+        """The weights for play: their mean if the rule has ``average_games``, else the weights themselves."""
         return self.average if self.rule.average_games else self.weights
 
     def value(self, position: AnyPosition) -> float:
-        """Return the value, between -1 and 1, of a position after a move, for the side that made it."""
-        seen = self.valuer.features(position, self.rule.features)
-        return squash(float(sum(self.weights[index] * amount for index, amount in seen.items())))
+        """Return the value, between -1 and 1, of a position after a move, for the side that made the move."""
+        features = self.valuer.features(position, self.rule.features)
+        return squash(float(sum(self.weights[index] * amount for index, amount in features.items())))
 
     @property
     def player(self) -> Learnt:
@@ -164,7 +167,10 @@ class ValueLearner:
         return Learnt(self.weights, self.rule.search_depth)
 
     def parts(self, position: AnyPosition) -> tuple[PartGroup, ...]:
-        """Return the exact parts of the value for play of a position after a move, for its mover; largest first."""
+        """Return the parts that add up to the score of a position after a move, for the side that made the move.
+
+        The parts are exact and use the weights for play. The largest comes first.
+        """
         return self.valuer.parts(position, self.played, self.rule.features)
 
     def look(self, position: AnyPosition, *, whole: bool = False, time_limit_s: float | None = None) -> Look[AnyMove]:
@@ -172,7 +178,7 @@ class ValueLearner:
         return self.valuer.look(self.game, position, self.player, whole=whole, time_limit_s=time_limit_s)
 
     def choose(self, position: AnyPosition) -> AnyMove:
-        """Choose the move with the best score, of equals the first."""
+        """Choose the move with the best score; of equally good moves the first."""
         found = self.look(position)
         return found.moves[found.best]
 
@@ -184,9 +190,9 @@ class ValueLearner:
         whole: bool = False,
         time_limit_s: float | None = None,
     ) -> tuple[AnyMove, Thought]:
-        """Choose a move, or take the given ``move``; return it with the scores of all moves.
+        """Choose a move, or take the argument ``move``; return the move with the scores of all moves.
 
-        All moves are searched in full if ``whole``, with a ``move``, and where that takes less than half a millisecond.
+        A full search of all moves is made if ``whole`` is true, if ``move`` is given, and up to :data:`WHOLE_DEPTH`.
         """
         whole = whole or move is not None or self.rule.play_depth <= WHOLE_DEPTH
         found = self.look(position, whole=whole, time_limit_s=time_limit_s)
@@ -195,31 +201,31 @@ class ValueLearner:
         return found.moves[chosen], Thought(chosen, found.near, tuple(deep), found.depth)
 
     def try_move(self, position: AnyPosition, rng: Random) -> tuple[Turn, AnyMove]:
-        """Choose a move while learning. Takes one random word, or two for a random or soft move."""
+        """Choose a move in a training game. Takes one random word, or two for a random or soft move."""
         rule = self.rule
         found = self.valuer.look(self.game, position, self.training_player)
         ticket, index = rng.below(PROBABILITY_UNITS), found.best
         if ticket < rule.random_share * PROBABILITY_UNITS:
             index = rng.below(len(found.moves))
         elif ticket < (rule.random_share + rule.soft_share) * PROBABILITY_UNITS:
-            index = _drawn(found.near, rule.temperature, rng)
+            index = _draw(found.near, rule.temperature, rng)
         turn = Turn(position, value_of_score(found.score, rule.value_discount), index == found.best)
         return turn, found.moves[index]
 
     def turn(self, position: AnyPosition, move: AnyMove) -> Turn:
-        """Return the turn to learn from for a move made by either player."""
+        """Return the turn from which the machine learns, for a move that either player has made."""
         found = self.valuer.look(self.game, position, self.training_player)
         return Turn(position, value_of_score(found.score, self.rule.value_discount), found.moves[found.best] == move)
 
     def game_learnt(self, rng: Random, start: AnyPosition | None = None) -> Outcome:
-        """Play one game against itself and learn from it; it begins at ``start`` or the initial position."""
+        """Play one game against itself and learn from it. The game begins at ``start`` or the initial position."""
         game = self.game
         position = game.initial_position() if start is None else start
         n_opening, turns = rng.below(self.rule.random_opening + 1), list[Turn]()
         while (outcome := game.outcome(position)) is None:
             if len(turns) < n_opening:
                 legal = game.legal_moves(position)
-                turn, move = Turn(position, 0.0, followed=False), legal[rng.below(len(legal))]
+                turn, move = Turn(position, 0.0, is_best_played=False), legal[rng.below(len(legal))]
             else:
                 turn, move = self.try_move(position, rng)
             turns.append(turn)
@@ -228,22 +234,23 @@ class ValueLearner:
         return outcome
 
     def learn(self, turns: Sequence[Turn], outcome: Outcome, n_opening: int = 0) -> list[WeightStep]:
-        """Learn from a finished game, and return the lesson of each position taught.
+        """Learn from a finished game, and return the correction of each position's value.
 
-        ``turns`` are in order of play; the first ``n_opening`` were random. ``S`` is the search's worth of a position,
-        for the side to move. The position's value is for the other side, so its target is ``-discount · S``. If the
-        search's best move was played, or without ``trace_cut``, the target is
-        ``-discount · ((1 - trace) · S + trace · T)``. ``T`` is the target of the next position, or the result. Then,
-        in order of play, ``w += rate / |φ|² · (target - value) · φ``, each weight rounded to its grain.
+        ``turns`` are in order of play; the first ``n_opening`` moves were random. Let ``S`` be the value that the
+        search found for a position, for the side to move. The learnt value of the position is for the other side, so
+        its target is ``-discount · S``. If the player played the search's best move, or without ``trace_cut``, the
+        target is ``-discount · ((1 - trace) · S + trace · T)``. ``T`` is the target of the next position, or the
+        result of the game. The corrections are in order of play: ``w += rate / |φ|² · (target - value) · φ``, with each
+        weight rounded by ``rounded_weight``.
         """
         if not self.learns:
             return []
         rate, steps = self.rule.rate(self.n_learnt), list[WeightStep]()
         for turn, target in self._targets(turns, outcome, n_opening):
-            seen = self.valuer.features(turn.position, self.rule.features)
+            features = self.valuer.features(turn.position, self.rule.features)
             value = self.value(turn.position)
-            step = rate / sum(amount * amount for amount in seen.values()) * (target - value)
-            for index, amount in seen.items():
+            step = rate / sum(amount * amount for amount in features.values()) * (target - value)
+            for index, amount in features.items():
                 self.weights[index] = rounded_weight(float(self.weights[index]) + step * amount)
             steps.append(WeightStep(turn.position, value, target))
         self.n_learnt += 1
@@ -256,28 +263,28 @@ class ValueLearner:
     def _targets(self, turns: Sequence[Turn], outcome: Outcome, n_opening: int) -> list[tuple[Turn, float]]:
         """Return the turns after the opening with the targets of their positions, in order of play.
 
-        The initial position is left out, because its value is of no move.
+        The list omits the initial position: no move leads to it, so it has no value for the side that made the move.
         """
         rule, found = self.rule, list[tuple[Turn, float]]()
         if not turns:
             return found
         last = self.game.side_to_move(turns[-1].position)
-        ahead = {Result.WIN: 1.0, Result.DRAW: 0.0, Result.LOSS: -1.0}[Result.of(outcome, last)]
+        target = {Result.WIN: 1.0, Result.DRAW: 0.0, Result.LOSS: -1.0}[Result.of(outcome, last)]
         for turn in reversed(turns[max(n_opening, 1) :]):
-            says = turn.worth
-            if turn.followed or not rule.trace_cut:
-                says = (1.0 - rule.trace) * says + rule.trace * ahead
-            ahead = -rule.value_discount * says
-            found.append((turn, ahead))
+            mixed = turn.search_value
+            if turn.is_best_played or not rule.trace_cut:
+                mixed = (1.0 - rule.trace) * mixed + rule.trace * target
+            target = -rule.value_discount * mixed
+            found.append((turn, target))
         return found[::-1]
 
 
-def _drawn(scores: Sequence[float], temperature: float, rng: Random) -> int:
+def _draw(scores: Sequence[float], temperature: float, rng: Random) -> int:
     """Draw an index with probability proportional to ``exp(score / temperature)``."""
     shares = [scaled_exp((score - max(scores)) / temperature) for score in scores]
-    left = rng.below(sum(shares))
+    ticket = rng.below(sum(shares))
     for index, share in enumerate(shares):
-        left -= share
-        if left < 0:
+        ticket -= share
+        if ticket < 0:
             return index
-    raise AssertionError("the shares are all there is")
+    raise AssertionError("the ticket is smaller than the sum of the shares")

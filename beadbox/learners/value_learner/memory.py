@@ -1,4 +1,7 @@
-"""Training of value learners: alone and compiled, or move by move against other players; and their snapshots."""
+"""Training of value learners, and their snapshots.
+
+A machine trains against itself in compiled games, or against other players in readable ones.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +25,8 @@ from beadbox.strength.snapshots import Meeting, Opening, is_snapshot, snapshot_a
 class ValueMemory:
     """A machine with its weights, and the weights of its snapshots.
 
-    A run changes only the weights, their mean, the number of games, the snapshots and its random source. A run resumed
-    with these goes on as if it had never stopped.
+    A training run changes only the weights, their mean, the number of games, the snapshots and the run's random
+    source. A run that is resumed with these five goes on as if it had never stopped.
     """
 
     machine: ValueLearner
@@ -46,16 +49,17 @@ class ValueMemory:
         return cls(ValueLearner(game, rule, weights.copy(), n_learnt, mean), dict(snapshots or {}))
 
     def train(self, opponent: Opponent, n_games: int, rng: RandomSource) -> Tally:
-        """Play and learn ``n_games`` against a fixed opponent; return our tally. Everything is updated in place.
+        """Play and learn ``n_games`` against a fixed opponent; return our tally. The memory is updated in place.
 
-        The random source draws the sides of every game. The machine learns from the moves of both sides.
+        The machine plays a random side in each game, and learns from the moves of both sides.
         """
         return self._play(lambda: opponent.mover(self.machine.game), n_games, rng, None)
 
     def train_against(self, opponent: ValueMemory, n_games: int, rng: RandomSource, *, opponent_learns: bool) -> Tally:
-        """Play ``n_games`` against another memory, or itself; return our tally, or that of the first side.
+        """Play ``n_games`` against another memory, and return our tally.
 
-        Against itself the machine learns from every game once, for any value of ``opponent_learns``.
+        A memory that plays against itself learns from every game once, whatever ``opponent_learns`` is, and returns
+        the tally of the first side.
         """
         if opponent is self:
             return self._train_alone(n_games, rng)
@@ -93,7 +97,10 @@ class ValueMemory:
         return tally
 
     def _play(self, other: Callable[[], Mover], n_games: int, rng: RandomSource, also: ValueMemory | None) -> Tally:
-        """Play games against another player and learn from both sides' moves; the memory ``also`` learns likewise."""
+        """Play games against another player and learn from both sides' moves.
+
+        The memory ``also`` learns from the same games.
+        """
         game, machine, tally = self.machine.game, self.machine, Tally()
         for _ in range(n_games):
             side, mover, position = Side(rng.below(2)), other(), game.initial_position()
@@ -102,7 +109,7 @@ class ValueMemory:
             while (outcome := game.outcome(position)) is None:
                 if len(turns) < n_opening:
                     legal = game.legal_moves(position)
-                    turn, move = Turn(position, 0.0, followed=False), legal[rng.below(len(legal))]
+                    turn, move = Turn(position, 0.0, is_best_played=False), legal[rng.below(len(legal))]
                 elif game.side_to_move(position) is side:
                     turn, move = machine.try_move(position, rng)
                 else:
@@ -119,10 +126,13 @@ class ValueMemory:
 
 
 def fast_valuer(game: AnyGame) -> FastValuer[AnyGame, AnyPosition, AnyMove]:
-    """Return the compiled games between values, for a game that value rules fit."""
+    """Return the object that trains values and plays contests of a game in compiled code.
+
+    The game must be one that :class:`ValueRule` fits.
+    """
     engine = engine_of(game)
-    assert engine is not None, "the rule fits only games with this engine"
-    assert engine.valuer is not None, "the rule fits only games with this engine"
+    assert engine is not None, f"no value rule fits {game.slug}, which has no engine"
+    assert engine.valuer is not None, f"no value rule fits {game.slug}, whose engine has no valuer"
     return engine.valuer
 
 
@@ -137,11 +147,11 @@ class ValuePlayer:
         return lambda position, rng: self.machine.choose(position)
 
 
-def value_meeting(game: AnyGame, one: Learnt | Level, other: Learnt | Level) -> Meeting:
-    """Return a function that plays compiled games between values and levels of the engine.
+def compiled_meeting(game: AnyGame, one: Learnt | Level, other: Learnt | Level) -> Meeting:
+    """Return a function that plays compiled games between two players: learnt values, or levels of the engine.
 
-    It does the same as ``beadbox.strength.snapshots.meeting``, a hundred times as fast. A level with a time limit
-    always gets the time that it needs.
+    The function gives the results of ``beadbox.strength.snapshots.meeting``, a hundred times as fast. A level with a
+    time limit always gets the time that it needs.
     """
     valuer = fast_valuer(game)
 

@@ -1,6 +1,6 @@
 """The rule of a machine that learns a value of positions: every constant of its learning and its play.
 
-The constants are those that worked in a trial with Romgon: docs/learning.md.
+The defaults are the constants that worked in a trial with Romgon: docs/learning.md.
 """
 
 from __future__ import annotations
@@ -21,20 +21,21 @@ MAX_DEPTH = 4
 
 @dataclass(frozen=True, slots=True)
 class ValueRule(PlainRule):
-    """How a value of the position after a move is learnt, and how far the machine looks ahead.
+    """The constants by which a machine learns the value of the position after a move, and chooses its moves.
 
-    The value is linear in a named set of ``features``. The step towards a target is ``value_rate`` of the error in the
-    first game, and falls towards ``value_rate_floor``: half the way after ``value_half_life`` games.
+    The value is linear in a named set of ``features``. In the first game, a step towards a target corrects the share
+    ``value_rate`` of the error. This share falls towards ``value_rate_floor``, half the way in ``value_half_life``
+    games.
 
-    A training game begins with up to ``random_opening`` random plies. Of the later moves ``random_share`` are random.
-    ``soft_share`` are drawn by their score one move ahead: better moves are more likely, and more so with a lower
-    ``temperature``. The others are the best move of a search of ``search_depth``. Outside training the machine plays
-    the best move of a search of ``play_depth``.
+    A training game begins with up to ``random_opening`` random plies. Of the later moves, the share ``random_share`` is
+    random. The share ``soft_share`` is drawn by the scores of a search of depth 1: better moves are more likely, and a
+    lower ``temperature`` prefers them more. All other moves are the best move of a search of ``search_depth``. Outside
+    training the machine plays the best move of a search of ``play_depth``.
 
-    ``trace_cut``: results are not passed back beyond a move other than the search's best. With ``average_games`` the
-    machine plays by the mean of its weights over about that many games; 0 means the weights themselves.
-    ``restlessness``: in play, a move loses this much score for each time that such a piece has already moved to its
-    target or flipped there.
+    With ``trace_cut``, results are not passed back beyond a move that is not the search's best. With ``average_games``
+    the machine plays by the mean of its weights over about that many games; with 0 it plays by the weights themselves.
+    ``restlessness`` is a repetition penalty in play. A move loses this much score for each time that a piece of the
+    same kind has already moved to the target of the move, or flipped there.
 
     Raises:
         RuleError: a field is out of range or contradicts another; the field is named.

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Self
 
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.state import LearnerState
-from beadbox.learners.value_learner.document import WeightsData, weights_document, written
-from beadbox.learners.value_learner.learner import ValueLearner, weights_none
+from beadbox.learners.value_learner.document import WeightsData, weights_document, weights_text
+from beadbox.learners.value_learner.learner import ValueLearner, zero_weights
 from beadbox.learners.value_learner.memory import ValueMemory, ValuePlayer
 from beadbox.policies.opponent import Opponent
 from beadbox.policies.table import ContestPlayer
@@ -23,14 +23,14 @@ class WeightState(LearnerState):
     """The weights of a value learner, their mean, and its snapshots."""
 
     file_read: ClassVar[Any] = staticmethod(weights_document)
-    file_text: ClassVar[Any] = staticmethod(written)
+    file_text: ClassVar[Any] = staticmethod(weights_text)
 
     memory: ValueMemory
     side: ClassVar[None] = None
 
     @classmethod
     def fresh(cls, game: AnyGame, side: Side, rule: Any) -> Self:
-        return cls(ValueMemory(ValueLearner(game, rule, weights_none(game, rule))))
+        return cls(ValueMemory(ValueLearner(game, rule, zero_weights(game, rule))))
 
     @classmethod
     def read(cls, document: WeightsData) -> Self:

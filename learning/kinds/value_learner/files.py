@@ -6,7 +6,7 @@ from typing import cast
 
 from beadbox.learners.exchange.errors import ExchangeError
 from beadbox.learners.formats import Format
-from beadbox.learners.value_learner.document import WeightsData, weights_document, written
+from beadbox.learners.value_learner.document import WeightsData, weights_document, weights_text
 from beadbox.learners.value_learner.rule import ValueRule
 from learning.kinds.files import KindFiles
 from learning.kinds.value_learner.memory import MEMORY, floats, weights_begin, weights_row_at
@@ -41,12 +41,12 @@ class ValueLearnerFiles(KindFiles):
             draws=machine.n_draws,
             losses=machine.n_losses,
         )
-        return written(data)
+        return weights_text(data)
 
     def _dump_entry(self, machine: Machine, entry: TournamentEntry) -> str:
         row, rule = weights_row_at(machine.pk, entry.n_lessons or 0), cast("ValueRule", machine.rule)
         weights, average = floats(row.weights), floats(row.average)
-        return written(WeightsData(machine.game_rules, rule, entry.name, weights, average, row.n_learnt))
+        return weights_text(WeightsData(machine.game_rules, rule, entry.name, weights, average, row.n_learnt))
 
     def fields_read(self, data: WeightsData) -> dict[str, object]:
         return {"side": None, "epsilon": 0.0}

@@ -99,7 +99,7 @@ def _latest_row(machine: Machine) -> Weights | None:
 def _learner(game: AnyGame, rule: Any, row: Weights | None, *, learns: bool) -> ValueLearner:
     """Return the learner of a row; without a row, because the machine was deleted, all weights are 0."""
     if row is None:
-        return ValueLearner(game, rule, core.weights_none(game, rule), learns=False)
+        return ValueLearner(game, rule, core.zero_weights(game, rule), learns=False)
     return ValueLearner(game, rule, floats(row.weights), row.n_learnt, floats(row.average), learns=learns)
 
 
@@ -112,7 +112,7 @@ class ValueLearnerMemory(KindMemory):
         return {"epsilon": 0.0}
 
     def create_memory(self, machine: Machine) -> None:
-        weights_begin(machine, core.weights_none(machine.game_rules, cast("ValueRule", machine.rule)))
+        weights_begin(machine, core.zero_weights(machine.game_rules, cast("ValueRule", machine.rule)))
 
     def copy(self, original: Machine, copy: Machine) -> None:
         """Copy the original's latest weights into a new, empty machine; the copy's ledger begins with them."""
@@ -121,7 +121,7 @@ class ValueLearnerMemory(KindMemory):
 
     def begins_fresh(self, machine: Machine) -> bool:
         row, rule = machine.weights.filter(lesson=None).first(), cast("ValueRule", machine.rule)
-        none = _octets(core.weights_none(machine.game_rules, rule))
+        none = _octets(core.zero_weights(machine.game_rules, rule))
         return row is not None and row.n_learnt == 0 and bytes(row.weights) == none
 
     def forget(self, machine: Machine) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from beadbox.engines.position_values import WeightSheet, WeightTable
 from beadbox.engines.registry import engine_of
-from beadbox.learners.value_learner.learner import ValueLearner, WeightsError, weights_none
+from beadbox.learners.value_learner.learner import ValueLearner, WeightsError, zero_weights
 from beadbox.learners.value_learner.learner import Weights as Numbers
 from beadbox.learners.value_learner.presets import VALUE_PRESETS
 from beadbox.learners.value_learner.rule import ValueRule
@@ -52,7 +52,7 @@ class ValueLearnerPage(KindPage):
 
     def rule_require(self, game: AnyGame, rule: ValueRule) -> None:
         try:
-            weights_none(game, rule)
+            zero_weights(game, rule)
         except WeightsError as error:
             raise RuleRefusedError(f"rule.features: {error}") from None
 

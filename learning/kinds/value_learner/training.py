@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from beadbox.engines.registry import engine_of
 from beadbox.kernels.random_source import RandomSource
-from beadbox.learners.value_learner.memory import ValueMemory, ValuePlayer, value_meeting
+from beadbox.learners.value_learner.memory import ValueMemory, ValuePlayer, compiled_meeting
 from beadbox.learners.value_learner.rule import ValueRule
 from beadbox.policies.table import ContestPlayer
 from beadbox.rules.game import AnyGame
@@ -38,7 +38,7 @@ class ValueLearnerTraining(KindTraining):
         # The weakest level of an engine plays at random.
         weakest = next(iter(engine.levels.values()))
         meetings = {
-            slug: value_meeting(learner.game, learner.player, engine.levels.get(slug, weakest))
+            slug: compiled_meeting(learner.game, learner.player, engine.levels.get(slug, weakest))
             for slug in self.sampling.against
         }
         return {
@@ -48,7 +48,7 @@ class ValueLearnerTraining(KindTraining):
     def meeting(self, game: AnyGame, player: Any, level: str) -> Meeting:
         engine = engine_of(game)
         assert engine is not None, "the rule fits only games with this engine"
-        return value_meeting(game, player.machine.player, engine.levels[level])
+        return compiled_meeting(game, player.machine.player, engine.levels[level])
 
     def put_back(self, machine: Machine, n_lessons: int, lesson_id: int) -> None:
         """Store the weights after ``n_lessons`` lessons again, as the weights after the lesson ``lesson_id``."""

@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandParser
 
 from beadbox.engines.registry import engine_of
 from beadbox.learners.shipped import RECIPES, recipe_train
-from beadbox.learners.value_learner.document import WeightsData, written
+from beadbox.learners.value_learner.document import WeightsData, weights_text
 
 
 class Command(BaseCommand):
@@ -36,5 +36,5 @@ class Command(BaseCommand):
             place = engine.learnt_file(machine.game)
             assert place is not None, "every recipe is for a game with such levels"
             path = (options["folder"] or place.parent) / place.name
-            path.write_text(written(data, seed=recipe.seed))
+            path.write_text(weights_text(data, seed=recipe.seed))
             self.stdout.write(f"{path.name}: {recipe.n_games} games from seed {recipe.seed}")

@@ -15,7 +15,7 @@ from django.test import Client
 
 from beadbox.engines.registry import engine_of
 from beadbox.kernels.random_source import RandomSource
-from beadbox.learners.value_learner.memory import ValueMemory, value_meeting
+from beadbox.learners.value_learner.memory import ValueMemory, compiled_meeting
 from beadbox.rules.outcome import Result, Side
 from beadbox.strength.snapshots import CHOSEN_ON, SAID_ON, Points, best_of, measured, openings
 from games.live.play import match_resign
@@ -138,7 +138,7 @@ class TestMeasurement:
                 assert average == reference.snapshots[games].tolist()
             memory = ValueMemory.load(GAME, QUICK_RULE, np.array(weights), average=np.array(average))
             for level in ("medium", "hard"):
-                meet = value_meeting(GAME, memory.machine.player, engine.levels[level])
+                meet = compiled_meeting(GAME, memory.machine.player, engine.levels[level])
                 points = Points.of(measured(meet, openings(GAME, 2, seed=CHOSEN_ON), seed=CHOSEN_ON))
                 curve.setdefault(games, {})[level] = points
                 row = snapshot.measurements.get(level=level, openings=CHOSEN_ON)

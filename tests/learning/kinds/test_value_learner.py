@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from beadbox.kernels.exact_floats import squash
 from beadbox.kernels.random_source import RandomSource
-from beadbox.learners.value_learner.learner import WHOLE_DEPTH, valuer_of, weights_none
+from beadbox.learners.value_learner.learner import WHOLE_DEPTH, valuer_of, zero_weights
 from beadbox.learners.value_learner.memory import ValueMemory
 from beadbox.learners.value_learner.presets import VALUE_PRESETS
 from beadbox.learners.value_learner.rule import ValueRule
@@ -103,7 +103,7 @@ def state_in_memory(memory: ValueMemory) -> tuple[list[float], list[float], int]
 
 
 def fresh_memory(rule: ValueRule = QUICK_RULE) -> ValueMemory:
-    return ValueMemory.load(GAME, rule, weights_none(GAME, rule))
+    return ValueMemory.load(GAME, rule, zero_weights(GAME, rule))
 
 
 def romgon_room(opponent: str, who: Principal | None = None, **options: Any) -> Seated:
