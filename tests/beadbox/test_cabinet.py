@@ -90,7 +90,7 @@ def test_56_of_304_boxes_have_symmetric_moves():
     cabinet = Cabinet(GAME, Side.FIRST, BoxRule())
     boxes = {cabinet.box_position(p) for p in playable_positions() if cabinet.has_box(p)}
     assert len(boxes) == 304
-    assert sum(len(cabinet.slots(box)) < len(GAME.legal_moves(box)) for box in boxes) == 56
+    assert sum(len(cabinet.slot_classes(box)) < len(GAME.legal_moves(box)) for box in boxes) == 56
 
 
 def test_the_apl_table_has_6046_rows():
@@ -122,20 +122,20 @@ def test_box_exists_where_the_machine_has_a_choice_of_moves():
 def test_box_of_the_empty_board_has_corner_edge_and_centre():
     cabinet = Cabinet(GAME, Side.FIRST, BoxRule())
     empty = GAME.initial_position()
-    assert cabinet.slots(empty) == ((0, 2, 6, 8), (1, 3, 5, 7), (4,))
-    assert cabinet.printed_moves(empty) == (0, 1, 4)
+    assert cabinet.slot_classes(empty) == ((0, 2, 6, 8), (1, 3, 5, 7), (4,))
+    assert cabinet.slot_labels(empty) == (0, 1, 4)
     unmerged = Cabinet(GAME, Side.FIRST, BoxRule(merge_symmetric_moves=False))
-    assert unmerged.slots(empty)[2] == (0, 2, 6, 8)
-    assert unmerged.printed_moves(empty) == tuple(range(9))
+    assert unmerged.slot_classes(empty)[2] == (0, 2, 6, 8)
+    assert unmerged.slot_labels(empty) == tuple(range(9))
     raw = Cabinet(GAME, Side.FIRST, PRESETS["apl-notebook"].rule)
-    assert raw.slots(empty) == tuple((move,) for move in range(9))
+    assert raw.slot_classes(empty) == tuple((move,) for move in range(9))
 
 
 def test_the_printed_box_is_turned_like_the_board():
     for slug in PRESETS:
         for position in playable_positions():
             cabinet = Cabinet(GAME, GAME.side_to_move(position), PRESETS[slug].rule)
-            assert GAME.transform(*cabinet.placed(position)) == position
+            assert GAME.transform(*cabinet.box_and_placement(position)) == position
 
 
 def test_slots_partition_the_legal_moves():

@@ -94,7 +94,7 @@ def machine_with(rule: BoxRule, side: Side, seed: int = 1) -> MachineData:
     random, cabinet = Random(seed), Cabinet(GAME, side, rule)
     boxes = []
     for key in boxes_compile(GAME, side, rule).keys:
-        n_slots = len(cabinet.slots(GAME.decode(key)))
+        n_slots = len(cabinet.slot_classes(GAME.decode(key)))
         beads = [random.randint(rule.floor, min(rule.highest, rule.floor + 9)) for _ in range(n_slots)]
         if rule.removes or not rule.floor:
             beads = [0 if random.random() < 0.2 else count for count in beads]
@@ -239,7 +239,7 @@ def old_entries(data: MachineData) -> Any:
     entries = []
     for box in data.boxes:
         beads = [0] * 9
-        for square, count in zip(data.cabinet.printed_moves(GAME.decode(box.position)), box.beads, strict=True):
+        for square, count in zip(data.cabinet.slot_labels(GAME.decode(box.position)), box.beads, strict=True):
             beads[square] += count
         entries.append({"state": box.position, "beads": beads, "totalBeads": sum(beads)})
     return entries

@@ -90,7 +90,7 @@ def play_episode(learner: BoxMachine, opponent: Opponent | BoxMachine, rng: Rand
                 turns.append(Turn(position, None, draw))
                 break
             draws[side].append(draw)
-            move = player.cabinet.printed_moves(player.cabinet.box_position(position))[draw.slot]
+            move = player.cabinet.slot_labels(player.cabinet.box_position(position))[draw.slot]
         turns.append(Turn(position, move, draw))
         position = canonicalise(game.apply(position, move))
 

@@ -138,11 +138,11 @@ class BoxMachine:
         """
         if not self.cabinet.has_box(position):
             return None
-        box_position, placement = self.cabinet.placed(position)
+        box_position, placement = self.cabinet.box_and_placement(position)
         key = self.game.encode(box_position)
         beads, refilled = self._beads_before_draw(box_position, key)
         printed = self.game.transform_move(move, self.game.inverses[placement])
-        return BeadDraw(key, tuple(beads), self.cabinet.slot_of(box_position, printed), refilled)
+        return BeadDraw(key, tuple(beads), self.cabinet.slot_index(box_position, printed), refilled)
 
     def policy(self, position: AnyPosition, *, greedy: bool = False) -> dict[AnyMove, float]:
         """Return the probability of each legal move; they sum to 1, or to 0 for a resignation. Changes nothing."""
@@ -245,7 +245,7 @@ class BoxMachine:
 
     def _slots_by_moves(self, box_position: AnyPosition) -> list[int]:
         """Return every slot once for each legal move it stands for, to draw a uniformly random move from."""
-        slots = self.cabinet.slots(box_position)
+        slots = self.cabinet.slot_classes(box_position)
         if len(slots) == len(self.game.legal_moves(box_position)):
             return list(range(len(slots)))
         return [slot for slot, members in enumerate(slots) for _ in members]

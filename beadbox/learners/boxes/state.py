@@ -207,7 +207,7 @@ def _key(cabinet: Cabinet, position: AnyPosition) -> str:
 
 
 def _view(cabinet: Cabinet, key: str, beads: Sequence[int], visits: Sequence[int]) -> BoxView:
-    return BoxView(key, cabinet.printed_moves(cabinet.game.decode(key)), tuple(beads), tuple(visits))
+    return BoxView(key, cabinet.slot_labels(cabinet.game.decode(key)), tuple(beads), tuple(visits))
 
 
 def _document(cabinet: Cabinet, rows: Rows, n_removed: int, head: Mapping[str, Any]) -> MachineData:

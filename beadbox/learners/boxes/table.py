@@ -88,7 +88,7 @@ def boxes_compile(game: AnyGame, side: Side, rule: BoxRule) -> BoxTable:
         node_box[node] = len(keys)
         keys.append(game.encode(position))
         legal = game.legal_moves(position)
-        slots = cabinet.slots(position)
+        slots = cabinet.slot_classes(position)
         merged = len(slots) < len(legal)
         first_slot = len(slot_edge)
         for slot, members in enumerate(slots):

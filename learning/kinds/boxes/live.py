@@ -204,7 +204,7 @@ def _opened_box(
     Cached: callers share the result and must not change it.
     """
     game, position = cabinet.game, cabinet.game.decode(position_text)
-    (_, placement), moves_of_slots = cabinet.placed(position), cabinet.slot_moves(position)
+    (_, placement), moves_of_slots = cabinet.box_and_placement(position), cabinet.slot_moves(position)
     slots: list[SlotOpened] = [
         {**view, "slot": slot, **moves_view(game, moves)}
         for slot, (view, moves) in enumerate(zip(slots_view(cabinet, game.decode(box)), moves_of_slots, strict=True))

@@ -63,7 +63,7 @@ def slots_view(cabinet: Cabinet, box_position: AnyPosition) -> list[SlotView]:
     """
     game = cabinet.game
     view: list[SlotView] = []
-    for printed, moves in zip(cabinet.printed_moves(box_position), cabinet.slots(box_position), strict=True):
+    for printed, moves in zip(cabinet.slot_labels(box_position), cabinet.slot_classes(box_position), strict=True):
         bead = game.look.bead(box_position, printed)
         view.append(
             {

@@ -30,7 +30,7 @@ def why_view(machine: Machine, text: str) -> dict[str, Any]:
         raise BoxNotFoundError("The game is over there: nobody has to choose.")
     if game.side_to_move(position) != machine.side:
         raise BoxNotFoundError(f"It is the other side's turn there; {machine.name} {machine.get_side_display()}.")
-    printed, placement = cabinet.placed(position)
+    printed, placement = cabinet.box_and_placement(position)
     key = game.encode(printed)
     box = machine.boxes.filter(position=key).first()
     has_box = cabinet.has_box(position)
@@ -41,7 +41,7 @@ def why_view(machine: Machine, text: str) -> dict[str, Any]:
     moves = []
     for move, probability in policy.items():
         printed_move = game.transform_move(move, game.inverses[placement])
-        slot = cabinet.slot_of(printed, printed_move) if has_box else None
+        slot = cabinet.slot_index(printed, printed_move) if has_box else None
         moves.append(
             {
                 "move": game.format_move(move),

@@ -135,7 +135,7 @@ def test_hexapawn_rl_finds_and_plays_every_exported_box(preset: str, side: Side)
     cabinet = Cabinet(PAWNS, side, rule)
     boxes = {}
     for number, key in enumerate(boxes_compile(PAWNS, side, rule).keys):
-        n_slots = len(cabinet.slots(PAWNS.decode(key)))
+        n_slots = len(cabinet.slot_classes(PAWNS.decode(key)))
         boxes[key] = [max((number + slot) % 5, rule.floor if not rule.removes else 0) for slot in range(n_slots)]
     data = [BoxData(key, tuple(beads), (0,) * len(beads)) for key, beads in boxes.items()]
     memory = json.loads(hexapawn_rl.dump(MachineData(PAWNS, side, rule, "Pawns", tuple(data))))["memory"]
@@ -172,7 +172,7 @@ def test_formats_with_moves_as_text_hold_every_box(form: str, side: Side) -> Non
     cabinet = Cabinet(PAWNS, side, rule)
     boxes = []
     for number, key in enumerate(table.keys):
-        beads = tuple(number + slot for slot in range(len(cabinet.slots(PAWNS.decode(key)))))
+        beads = tuple(number + slot for slot in range(len(cabinet.slot_classes(PAWNS.decode(key)))))
         boxes.append(BoxData(key, beads, (0,) * len(beads)))
     boxes.sort(key=lambda box: (PAWNS.ply(PAWNS.decode(box.position)), box.position))
     data = MachineData(PAWNS, side, rule, "Pawns", tuple(boxes), preset="michie-1961")
@@ -200,7 +200,7 @@ def test_an_unreachable_position_is_refused() -> None:
 def test_boxes_are_printed() -> None:
     cabinet = Cabinet(PAWNS, Side.SECOND, hexapawn_rl.RULE)
     keys = boxes_compile(PAWNS, Side.SECOND, hexapawn_rl.RULE).keys
-    boxes = [(key, [1] * len(cabinet.slots(PAWNS.decode(key)))) for key in keys]
+    boxes = [(key, [1] * len(cabinet.slot_classes(PAWNS.decode(key)))) for key in keys]
     reader = PdfReader(sheets_pdf(cabinet, "HER", boxes, PrintOptions()))
     lines = [line.strip() for page in reader.pages[1:] for line in page.extract_text().splitlines()]
     assert [line for line in lines if line.startswith("No. ")] == [f"No. {n + 1}" for n in range(len(keys))]
@@ -211,7 +211,7 @@ def save_file_of_4x4(side: Side) -> dict[str, Any]:
     """A save file of the 4 × 4 board, including positions that fit either side to move."""
     cabinet = Cabinet(WIDE, side, hexapawn_rl.RULE)
     keys = boxes_compile(WIDE, side, hexapawn_rl.RULE).keys[40:80]
-    sizes = [len(cabinet.slots(WIDE.decode(key))) for key in keys]
+    sizes = [len(cabinet.slot_classes(WIDE.decode(key))) for key in keys]
     boxes = [BoxData(key, (1,) * n, (0,) * n) for key, n in zip(keys, sizes, strict=True)]
     text: dict[str, Any] = json.loads(hexapawn_rl.dump(MachineData(WIDE, side, hexapawn_rl.RULE, "Wide", tuple(boxes))))
     return text

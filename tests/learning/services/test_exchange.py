@@ -134,7 +134,9 @@ def test_any_rule_and_any_beads_survive_a_round_trip(rule: Any, side: Side, data
     random = data.draw(st.randoms(use_true_random=False))
     boxes = []
     for position in random.sample(positions, 12):
-        beads = tuple(random.randint(rule.floor, min(rule.highest, rule.floor + 50)) for _ in cabinet.slots(position))
+        beads = tuple(
+            random.randint(rule.floor, min(rule.highest, rule.floor + 50)) for _ in cabinet.slot_classes(position)
+        )
         boxes.append(BoxData(game.encode(position), beads, tuple(random.randint(0, 1 << 40) for _ in beads)))
     boxes.sort(key=lambda box: (game.ply(game.decode(box.position)), box.position))
     machine_data = MachineData(game, side, rule, "Any", tuple(boxes), wins=3, losses=2, removed=1)

@@ -199,12 +199,12 @@ class TestSheets:
                 cabinet.game.look.bead(position, move).colour: 0
                 for key, _ in boxes_of(cabinet)
                 for position in [cabinet.game.decode(key)]
-                for move in cabinet.printed_moves(position)
+                for move in cabinet.slot_labels(position)
             }
         )
         for key, beads in boxes_of(cabinet):
             position = cabinet.game.decode(key)
-            for move, count in zip(cabinet.printed_moves(position), beads, strict=True):
+            for move, count in zip(cabinet.slot_labels(position), beads, strict=True):
                 by_colour[cabinet.game.look.bead(position, move).colour] += count
         for colour, count in by_colour.items():
             row = next(i for i, line in enumerate(lines) if line.startswith(f"{BEADS[colour].name} ("))

@@ -39,7 +39,7 @@ def dump(data: MachineData) -> str:
     for box in data.boxes:
         position = game.decode(box.position)
         total = sum(box.beads)
-        slots = zip(cabinet.printed_moves(position), cabinet.slots(position), box.beads, box.visits, strict=True)
+        slots = zip(cabinet.slot_labels(position), cabinet.slot_classes(position), box.beads, box.visits, strict=True)
         for move, members, beads, draws in slots:
             table.writerow(
                 (

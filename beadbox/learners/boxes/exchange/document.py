@@ -188,7 +188,7 @@ def box_checked(
         raise ExchangeError(where, "forced_move", position=repr(text))
     if game.listable and position not in graph_compile(game, reduced=rule.reduce_symmetry).node_id:
         raise ExchangeError(where, "unreachable", position=repr(text))
-    n_slots = len(cabinet.slots(position))
+    n_slots = len(cabinet.slot_classes(position))
     if not len(beads) == len(visits) == n_slots:
         raise ExchangeError(where, "n_slots", position=repr(text), n_slots=n_slots)
     for count in beads:
@@ -294,15 +294,15 @@ def _box_of(cabinet: Cabinet, entry: Entry, position: AnyPosition) -> BoxData:
     game = cabinet.game
     if game.is_terminal(position):
         raise ExchangeError(entry.where, "box_of_ended_game", position=shown(entry.text))
-    canonical, placement = cabinet.placed(position)
+    canonical, placement = cabinet.box_and_placement(position)
     to_canonical = game.inverses[placement]
-    n_slots = len(cabinet.slots(canonical))
+    n_slots = len(cabinet.slot_classes(canonical))
     numbers = ([0] * n_slots, [0] * n_slots)
     for counts, counts_by_slot in zip(numbers, (entry.beads, entry.visits), strict=True):
         for key, count in counts_by_slot.items():
             move = _move_of(game, position, key, entry.where)
             if move is not None:
-                counts[cabinet.slot_of(canonical, game.transform_move(move, to_canonical))] += count
+                counts[cabinet.slot_index(canonical, game.transform_move(move, to_canonical))] += count
             elif count:
                 names = {"move": _key_name(game, key), "position": shown(entry.text)}
                 raise ExchangeError(entry.where, "illegal_move", **names)

@@ -29,7 +29,7 @@ def dump(data: MachineData) -> str:
     memory = {}
     for box in data.boxes:
         position = game.decode(box.position)
-        printed = cabinet.printed_moves(position)
+        printed = cabinet.slot_labels(position)
         kept = [(game.format_move(move), count) for move, count in zip(printed, box.beads, strict=True) if count]
         memory[game.encode_short(position)] = {
             "validMoves": [move for move, _ in kept],

@@ -45,9 +45,9 @@ def dump(data: MachineData) -> str:
     for box in data.boxes:
         printed = game.decode(box.position)
         turned = min(game.orbit(printed), key=lambda position: _key(game, position))
-        _, placement = cabinet.placed(turned)
+        _, placement = cabinet.box_and_placement(turned)
         merged = data.rule.merge_symmetric_moves
-        classes = cabinet.slots(printed) if merged else [(move,) for move in game.legal_moves(printed)]
+        classes = cabinet.slot_classes(printed) if merged else [(move,) for move in game.legal_moves(printed)]
         beads = [0] * len(game.look.layout.cells)
         for moves, count in zip(classes, box.beads, strict=True):
             squares = sorted(_square(game, game.transform_move(move, placement)) for move in moves)

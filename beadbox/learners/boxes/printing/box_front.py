@@ -75,7 +75,7 @@ def front_of(cabinet: Cabinet, number: int, position: AnyPosition, beads: Sequen
     """Return the front of a position's box, with the board as ``position`` lies; ``beads`` are those of the box."""
     game = cabinet.game
     box = cabinet.box_position(position)
-    printed = cabinet.printed_moves(box)
+    printed = cabinet.slot_labels(box)
     moves = printed if position == box else tuple(members[0] for members in cabinet.slot_moves(position))
     return Front(
         number=number,
