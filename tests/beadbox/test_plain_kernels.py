@@ -56,8 +56,8 @@ def box_results(game: str, rule: BoxRule, opponent: str) -> list[Any]:
     ]
     memories = [array for memory in (one, other) for array in (memory.beads, memory.visits, memory.totals)]
     populations = [array for many in many for array in (many.words, many.beads, many.visits, many.totals, many.tally)]
-    looks = [array for look in marked for array in (look.strength, look.tallies, look.openings)]
-    return [rng.text, tallies, found, *memories, *populations, *looks]
+    measurements = [array for one in marked for array in (one.strength, one.tallies, one.openings)]
+    return [rng.text, tallies, found, *memories, *populations, *measurements]
 
 
 def table_results(game: str, rule: TableRule) -> list[Any]:
@@ -132,7 +132,7 @@ def test_plain_kernels_equal_compiled_kernels(played: Callable[[], list[Any]], m
         return run
 
     for kernel in BOXES.kernels:
-        monkeypatch.setattr(kernel, "runs", as_plain(kernel))
+        monkeypatch.setattr(kernel, "implementation", as_plain(kernel))
     plain = played()
     names = {kernel.function.__name__ for kernel in BOXES.kernels}
     by_results = {1: LOOPS, 7: {"train_tables"}}
