@@ -100,8 +100,8 @@ class Machine(Learner):
     ) -> Machine:
         """Play ``games`` games and learn from each; return the machine itself.
 
-        Two trainings of 500 games give the same beads as one of 1,000. After an interruption, the machine has learnt
-        from all games that were over. If a policy raises an error, the machine does not change.
+        Two trainings of 500 games give the same beads as one of 1,000. An interruption loses no finished game. If a
+        policy is refused, the machine does not change.
 
         Args:
             games: the number of games.
@@ -113,8 +113,8 @@ class Machine(Learner):
 
         Raises:
             UnknownNameError: there is no such opponent.
-            UnsupportedError: the two cannot play each other, ``both_learn`` is given and the opponent is no machine, or
-                the number of games is negative or not whole.
+            UnsupportedError: the two cannot play each other, ``both_learn`` is given for an opponent that is not a
+                machine, or the number of games is negative or not whole.
             PolicyError, IllegalMoveError: the policy did not return a distribution over the legal moves.
 
         >>> import beadbox as bb
@@ -138,10 +138,9 @@ class Machine(Learner):
         return self
 
     def _play(self, play: Callable[[int], Tally], games: int, empty: TrainingResult, progress: Progress | None) -> None:
-        """Play chunks of games until all are played, and record their results; ``empty`` has no results yet."""
+        """Play all games in chunks, and record their results; ``empty`` has no results yet."""
         self._history = empty
-        tallies: list[tuple[int, int, int]] = []
-        marks = marks_of(games)
+        tallies, marks = list[tuple[int, int, int]](), marks_of(games)
         done, chunk, tally, mark = 0, FIRST_CHUNK, Tally(), next(marks)
         while done < games:
             n_games = min(chunk, mark - done)
@@ -159,9 +158,7 @@ class Machine(Learner):
                 progress(done, games)
 
     def learn(self, episode: Episode) -> Machine:
-        """Learn from a game as if the machine had made the moves of its side; return the machine itself.
-
-        A machine that plays either side learns from the moves of both.
+        """Learn from a game as if the machine had made the moves of its side, or of both sides if it plays either.
 
         Raises:
             UnsupportedError: the episode is of another game.
@@ -302,7 +299,7 @@ class Machine(Learner):
         Raises:
             InvalidPositionError: the game cannot reach the position or is over in it, or the other side is to move.
         """
-        rules, side = self._game.rules, self.side
+        side, rules = self.side, self._game.rules
         position = position_decode(self._game, text, side)
         if rules.is_terminal(position):
             raise InvalidPositionError(f"The game is over in {text!r}.")
