@@ -30,7 +30,7 @@ SHARE = float(os.environ.get("BENCH_MONTH_SHARE", sized("1", "0.005")))
 SECONDS = 580 * SHARE
 """Minimum duration of the month in seconds. Work that remains at its end brings the total to ten minutes."""
 N_MATCHES, N_GUESTS, N_ACCOUNTS = int(50_000 * SHARE), int(5_000 * SHARE), max(int(200 * SHARE), 4)
-N_PLAYERS = 4
+N_PLAYERS = sized(4, 1)
 """Number of playing processes. While one waits for the disk or the database, another runs."""
 SHORT_RETENTION = {
     **dict.fromkeys(("KEEP_GUEST_MATCHES_DAYS", "KEEP_LEDGER_DAYS", "KEEP_COPIES_DAYS"), "7"),
