@@ -1,4 +1,4 @@
-"""The games app. It keeps the folded names of accounts in step with the accounts."""
+"""The games app. Its signals keep the folded forms of account names up to date."""
 
 from django.apps import AppConfig
 from django.db.models.signals import post_save, pre_save
@@ -14,6 +14,6 @@ class GamesConfig(AppConfig):
         from games import validators
         from games.accounts import account_names
 
-        validators.fields_speak()
+        validators.install_field_messages()
         pre_save.connect(account_names.name_before_save, get_user_model())
         post_save.connect(account_names.name_after_save, get_user_model())

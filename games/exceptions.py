@@ -1,4 +1,7 @@
-"""Refusals of the services, each with a stable ``code`` and an HTTP status. A changed code would break scripts."""
+"""Refusals of the services, each with a stable ``code`` and an HTTP status.
+
+Scripts of users rely on the codes, so a code never changes.
+"""
 
 import math
 import re
@@ -12,7 +15,7 @@ FAULT = "Something broke on our side. It is not your fault. Wait a moment, then 
 LOG_IN_FIRST = "This needs an account. Log in, or send a token of one."
 NOT_ALLOWED = "Your account is not allowed to do this."
 AT_FIELD = re.compile(r"([a-z_]+(?:, [a-z_]+)*): (.+)", re.DOTALL)
-"""A refusal that begins with the names of the fields concerned, such as "name, scopes: ..."."""
+"""A refusal that begins with the names of the invalid fields, such as "name, scopes: ..."."""
 
 
 def method_not_allowed(method: str | None, *allowed: str) -> str:
@@ -31,7 +34,7 @@ class PlayError(Exception):
     may_be_hidden = False
     """Whether the refused object may exist and be hidden. The 404 page then suggests to log in."""
     pauses = False
-    """Whether the content of a page is temporarily unavailable, so that the page shows this refusal instead."""
+    """Whether the refusal is temporary. A page then shows the refusal instead of its content."""
 
     def __init__(self, message: str | None = None) -> None:
         super().__init__(message or self.message)
@@ -48,7 +51,7 @@ class PlayError(Exception):
 
 
 class SessionChangedError(Exception):
-    """The session that identified a guest has changed or ended since it was read. The principal must be read again."""
+    """The session of a guest has changed or ended since it was read. The caller must read the principal again."""
 
 
 class GuestMovedError(PlayError):
@@ -63,7 +66,7 @@ class MalformedError(PlayError):
 
 
 class MoveRefusedError(PlayError):
-    """The rules refuse the move. ``code`` tells an unreadable move from an illegal move."""
+    """The rules refuse the move. Unreadable moves and illegal moves have different codes."""
 
     def __init__(self, error: RulesError, move: str) -> None:
         is_readable = isinstance(error, IllegalMoveError)

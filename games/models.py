@@ -1,4 +1,4 @@
-"""Rooms, matches, seats and plies. A room lasts; each game played in it is a match of its own.
+"""Rooms, matches, seats and plies. A room stays the same for many matches: each game in the room is a new match.
 
 A move is stored only if its room still has the version that was read (``games/live/store.py``, decision 0088). So two
 simultaneous moves cannot both be stored.
@@ -23,7 +23,7 @@ from games.codes import CODE_ALPHABET, CODE_LENGTH
 from games.validators import name_validate
 
 MAX_POSITION = 1000
-"""Characters of a position. They suffice for games in which a position contains the history of the game."""
+"""Maximum number of characters of a position, enough for games in which a position contains the history of the game."""
 HUMAN = "human"
 
 
@@ -46,7 +46,7 @@ class Room(models.Model):
     """A place with a code where two sides play any number of matches.
 
     Usually a person plays against the ``opponent``. A room with ``first`` and ``second`` is an *exhibition* instead. In
-    an exhibition two automated players meet, and move only when the room's host asks for it.
+    an exhibition two automated players meet, and move only when the room's host asks them to.
     """
 
     code = models.CharField(max_length=CODE_LENGTH, unique=True, default=new_code, editable=False)
@@ -88,7 +88,8 @@ class Room(models.Model):
     )
     version = models.PositiveIntegerField(default=0, help_text="Grows with every change.")
     created_at = models.DateTimeField(default=timezone.now, editable=False)
-    # To the minute, because the field has an index: with seconds, each move would write into every index of the table.
+    # The time is truncated to the minute, because the field has an index. With seconds, each move would write into
+    # every index of the table.
     changed_at = models.DateTimeField(default=this_minute, editable=False, help_text="Truncated to the minute.")
 
     class Meta:

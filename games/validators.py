@@ -18,7 +18,7 @@ def name_validate(name: str) -> None:
         raise ValidationError(problem, code="name")
 
 
-def fields_speak() -> None:
+def install_field_messages() -> None:
     """Set the same error messages (``field_text``) for the fields of Django and of REST framework."""
     django_field, limit = forms.Field, "%(limit_value)s"
     django_field.default_error_messages |= {

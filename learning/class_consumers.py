@@ -11,7 +11,7 @@ from urllib.parse import parse_qs
 
 from games.accounts.principal import Principal
 from games.exceptions import PlayError
-from games.live.consumers import ASK_AGAIN_S, in_thread
+from games.live.consumers import PRINCIPAL_MAX_AGE_S, in_thread
 from learning.consumers import WatchConsumer
 from learning.kinds.class_table import classroom_table, pupil_gone, pupil_note, table_redacted
 from learning.models import Classroom, Participant
@@ -95,9 +95,9 @@ class ClassConsumer(WatchConsumer):
     async def show(self, table: ClassTable | None) -> None:
         """Send a table that differs from the last one. Ask for access again if the class or the pupil is gone."""
         if table is None or (self.pupil and self.pupil.number not in [row["number"] for row in table["rows"]]):
-            self.asked_at = -ASK_AGAIN_S
+            self.asked_at = -PRINCIPAL_MAX_AGE_S
             await self.tell("table", {"table": table})
-        elif self.for_viewer({"table": table}) != self.shown or time.monotonic() - self.asked_at >= ASK_AGAIN_S:
+        elif self.for_viewer({"table": table}) != self.shown or time.monotonic() - self.asked_at >= PRINCIPAL_MAX_AGE_S:
             await self.tell("table", {"table": table})
         if self.pupil and time.monotonic() - self.noted_at >= NOTE_EVERY_S:
             await in_thread(self._note_pupil)

@@ -15,7 +15,7 @@ from channels.exceptions import StopConsumer
 from games.accounts.authentication import user_of_scope
 from games.accounts.principal import AnyUser, Principal
 from games.exceptions import PlayError, UnavailableError
-from games.live.consumers import ASK_AGAIN_S, FrameConsumer, in_thread
+from games.live.consumers import PRINCIPAL_MAX_AGE_S, FrameConsumer, in_thread
 from learning.access import machine_for, may_see, run_for
 from learning.events import TELL_EVERY_S, machine_group, news_merge, run_group, tournament_group
 from learning.models import AccessList, Machine, Tournament, TrainingRun
@@ -109,9 +109,9 @@ class WatchConsumer(FrameConsumer, ABC):
     async def _still_has_access(self) -> bool:
         """Whether the viewer still has access; if not, refuse and close the socket.
 
-        The database is asked every :data:`ASK_AGAIN_S` seconds, and at once if the news excludes the viewer.
+        The database is asked every :data:`PRINCIPAL_MAX_AGE_S` seconds, and at once if the news excludes the viewer.
         """
-        while time.monotonic() - self.asked_at >= ASK_AGAIN_S or not may_see(self.viewer, self.audience):
+        while time.monotonic() - self.asked_at >= PRINCIPAL_MAX_AGE_S or not may_see(self.viewer, self.audience):
             try:
                 await in_thread(self.found)
                 self.asked_at = time.monotonic()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from games.transport.broadcaster import Broadcast, Message, group_is_heard, group_write
+from games.transport.broadcaster import Broadcast, Message, group_has_listeners, group_write
 from learning.models import AccessList, Machine
 from learning.states import BoxNews, MachineNews, PointState, PrivateEntry, RunProgress, TournamentState
 
@@ -38,7 +38,7 @@ def tournament_group(tournament_id: int) -> str:
 
 def tournament_is_watched(tournament_id: int) -> bool:
     """Whether a page shows a tournament, so that its state is worth computing."""
-    return group_is_heard(tournament_group(tournament_id))
+    return group_has_listeners(tournament_group(tournament_id))
 
 
 def tournament_changed(tournament_id: int, whole: TournamentState, private: list[PrivateEntry]) -> None:

@@ -320,7 +320,7 @@ AXES_ENABLE_ACCESS_FAILURE_LOG = True
 AXES_HANDLER = "games.accounts.log_ins.LogInHandler"
 AXES_ENABLE_ADMIN = False  # menace_site/admin.py has our own admin pages.
 AXES_HTTP_RESPONSE_CODE = 429
-AXES_LOCKOUT_CALLABLE = "games.accounts.views.locked_out"
+AXES_LOCKOUT_CALLABLE = "games.accounts.views.lock_out_response"
 AXES_CLIENT_IP_CALLABLE = "games.accounts.identity.log_in_client_address"
 AXES_VERBOSE = False
 

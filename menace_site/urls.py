@@ -16,7 +16,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.defaults import bad_request
 
 from beadbox.names import name_near
-from games.accounts.views import log_in_counted
+from games.accounts.views import limit_failed_log_ins
 from games.exceptions import FAULT, UnavailableError, method_not_allowed
 from games.transport.database_errors import is_database_outage
 from games.transport.error_responses import refused_json
@@ -120,7 +120,7 @@ handler404 = page_not_found
 handler500 = fault
 
 # The admin has its own log-in page; its failures are counted together with those of the site's log-in.
-admin.site.login = log_in_counted(admin.site.login)  # type: ignore[method-assign]
+admin.site.login = limit_failed_log_ins(admin.site.login)  # type: ignore[method-assign]
 
 urlpatterns = [
     path("admin/", include("learning.admin.urls")),

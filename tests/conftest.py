@@ -90,7 +90,7 @@ def _site_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Switch off the periodic count of the site's rows, because tests count queries."""
     from games.limits.quotas import site_counts
 
-    monkeypatch.setattr(site_counts, "again_at", math.inf)
+    monkeypatch.setattr(site_counts, "recount_at", math.inf)
 
 
 @pytest.fixture(autouse=True)

@@ -75,7 +75,7 @@ def account_name_require(name: str, account: Any) -> AccountName | None:
 
 
 class NameForm:
-    """A form with an account name, unique in every spelling."""
+    """A form with an account name that no other account has in any spelling."""
 
     def clean_username(self) -> Any:
         """Return the name if no other account has it in any case or normal form."""

@@ -19,7 +19,7 @@ from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated, Pe
 from rest_framework.permissions import SAFE_METHODS, BasePermission, IsAuthenticated
 from rest_framework.request import Request
 
-from games.accounts.principal import AnyUser, Principal, SeenSession, Visitor
+from games.accounts.principal import AnyUser, Principal, SessionSnapshot, Visitor
 from games.accounts.tokens import BEARER_START, token_read
 from games.exceptions import PlayError, TokenScopeError
 from games.models import ApiToken
@@ -44,8 +44,8 @@ SESSION_READ = "SELECT session_data FROM django_session WHERE session_key = %s A
 def bearer_of(authorization: str) -> str | None:
     """Return the token of an ``Authorization`` header; ``None`` if there is none.
 
-    If an account token stands after another scheme or without a scheme, the whole header is returned. It is no valid
-    token, so the request is refused instead of treated as a guest's.
+    If an account token stands after another scheme or without a scheme, return the whole header. The header is no valid
+    token, so the site refuses the request instead of treating it as a guest's.
     """
     scheme, _, text = authorization.strip().partition(" ")
     if scheme.lower() == "bearer":
@@ -86,7 +86,7 @@ class SessionAuthentication(PlainSessionAuthentication):
 
 
 class VisitorAuthentication(BaseAuthentication):
-    """Authentication of a browser without an account by its session, to read its own and shared rows, not to write."""
+    """Authentication of a browser without an account, by its session. It may only read: own rows and shared rows."""
 
     def authenticate(self, request: Request) -> tuple[Visitor, None] | None:
         user = getattr(request._request, "user", None)  # noqa: SLF001 - request.user would call this method again
@@ -110,9 +110,9 @@ class AccountOrReadOnly(AccountRequired):
 
 
 class ScopePermission(BasePermission):
-    """Require the scope ``read`` for safe methods, and else the view's ``needs_scope`` (default ``train``).
+    """Require the scope ``read`` for safe methods, and for others the view's ``needs_scope`` (default ``train``).
 
-    Applies to tokens only, because sessions have no scopes.
+    This permission applies to tokens only, because sessions have no scopes.
     """
 
     def has_permission(self, request: Request, view: Any) -> bool:
@@ -142,7 +142,7 @@ def _scope_error(scope: str) -> TokenScopeError:
 def user_of_scope(scope: dict[str, Any], needs: str = "read") -> AnyUser:
     """Return the current account or visitor of a socket, by session or by the handshake's Bearer token.
 
-    Queries the database. ``needs`` is the scope that a token must have.
+    This function queries the database. ``needs`` is the scope that a token must have.
 
     Raises:
         TokenInvalidError, TokenRevokedError, TokenExpiredError, TokenScopeError.
@@ -187,10 +187,10 @@ def account_or_visitor(request: HttpRequest) -> AnyUser:
 
 
 class SocketSession(SessionStore):
-    """A session that is read from the database at each use, by one plain statement. Only its decoding is cached."""
+    """A session that one plain statement reads from the database at each use. Only the decoding of a text is cached."""
 
-    seen: SeenSession | None = None
-    """The session as it was read; ``None`` if it did not exist."""
+    snapshot: SessionSnapshot | None = None
+    """The key and the text of the session when it was read; ``None`` if the session did not exist."""
 
     def cycle_key(self) -> None:
         """Keep the session key, because a socket cannot send the browser a new key.
@@ -207,7 +207,7 @@ class SocketSession(SessionStore):
         if row is None:
             self._session_key = None
             return {}
-        self.seen = SeenSession(self.session_key or "", row[0])
+        self.snapshot = SessionSnapshot(self.session_key or "", row[0])
         return dict(_session_decoded(row[0]))
 
 

@@ -28,7 +28,7 @@ class Blocks:
     """Blocked networks and address hashes, as last read from the database."""
 
     def __init__(self) -> None:
-        # By IP version and number of host bits: the network parts of blocked networks.
+        # The network parts of blocked networks, by IP version and number of host bits.
         self._networks: dict[tuple[int, int], set[int]] = {}
         self.hashes: frozenset[str] = frozenset()
         self.is_empty = True
@@ -51,7 +51,7 @@ class Blocks:
         self.put(list(AddressBlock.objects.filter(expires_at__gt=timezone.now()).values_list("network", flat=True)))
 
     def holds(self, text: str) -> bool:
-        """Whether an address lies in a blocked network. Takes one look-up for each prefix length in use."""
+        """Whether an address lies in a blocked network, by one look-up for each prefix length in use."""
         if (address := address_read(text)) is None:
             return False
         number = int(address)
@@ -68,7 +68,7 @@ BLOCKS = Blocks()
 def is_blocked(scope: dict[str, Any]) -> bool:
     """Whether a block names the address of a request or socket, or the hash of that address.
 
-    While no address is blocked, as usual, the cost is one test of a flag for each request and frame.
+    Usually no address is blocked. Then the cost is one test of a flag for each request and frame.
     """
     if BLOCKS.is_empty:
         return False

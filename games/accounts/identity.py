@@ -30,7 +30,7 @@ from games.accounts.authentication import GUEST_KEY, LINKS_KEY, PUPIL_KEY, accou
 from games.accounts.principal import AnyUser, Principal
 from games.accounts.tokens import seat_token_checked
 from games.exceptions import GuestMovedError
-from games.limits.addresses import Address, address_counted, client_address
+from games.limits.addresses import Address, address_key, client_address
 from games.limits.rates import AnyRequest
 
 SEATED_KEY = "seated"
@@ -58,7 +58,7 @@ class VisitorMiddleware(AuthenticationMiddleware):
 def client_address_of(request: AnyRequest) -> Address | None:
     """Return the client address of a request, as our proxies report it; ``None`` through a Unix socket.
 
-    The next three functions give it the form for blocks, for log-ins, and for rate limits and quotas.
+    The next three functions give this address the forms for blocks, for log-ins, and for rate limits and quotas.
     """
     meta = request.META
     return client_address(meta.get("REMOTE_ADDR") or "", meta.get("HTTP_X_FORWARDED_FOR", ""), settings.NUM_PROXIES)
@@ -72,23 +72,23 @@ def client_address_text(request: AnyRequest) -> str:
 def log_in_client_address(request: AnyRequest) -> str | None:
     """Return the address under which django-axes logs log-ins and counts failed ones; ``None`` if it is unknown.
 
-    For an IPv6 client it is the address of the client's network.
+    For an IPv6 client, return the address of the client's network.
     """
-    return address_counted(client_address_of(request)) or None
+    return address_key(client_address_of(request)) or None
 
 
 def origin_hash(request: AnyRequest) -> str:
-    """Return a keyed hash of a request's client address, for an IPv6 client of its network.
+    """Return a keyed hash of a request's client address; for an IPv6 client, of the address of its network.
 
     Rate limits and quotas count by this hash, which does not reveal the address.
     """
-    address = address_counted(client_address_of(request))
+    address = address_key(client_address_of(request))
     network = f"{address}/64" if ":" in address else address
     return salted_hmac("games.address", network, algorithm="sha256").hexdigest()[:32]
 
 
 def principal_of(user: AnyUser, session: Any, token: str = "", address: str = "") -> Principal:
-    """Return the principal of a request or a socket. A pupil in a class has the pupil's name and a count of its own.
+    """Return the principal of a request or a socket. A pupil in a class has the pupil's name, and is counted alone.
 
     Args:
         user: the account or visitor.
@@ -124,13 +124,13 @@ def seat_token_of(request: Request) -> str:
 
 
 def principal_of_request(request: HttpRequest) -> Principal:
-    """Return the principal of a page's request, by session. Django has checked the CSRF token if the page writes."""
+    """Return the principal of a page's request, by session. Django has already checked the CSRF token of a form."""
     return principal_of(request.user, request.session, address=origin_hash(request))
 
 
 @contextmanager
 def guest_seated(request: HttpRequest, person: Principal) -> Iterator[Principal]:
-    """Yield the principal for a block in which it takes a seat. A visitor without a guest number gets one.
+    """Yield the principal for a block in which the principal takes a seat. A visitor without a guest number gets one.
 
     The number is stored in the session only if the block succeeds, so a refused visitor leaves no session behind.
     """
@@ -151,7 +151,7 @@ def guest_seated(request: HttpRequest, person: Principal) -> Iterator[Principal]
 
 
 def _new_guest_number(request: HttpRequest) -> UUID:
-    """Return a guest number for a browser without one. It stays the same for :data:`NEW_GUEST_NUMBER_S` seconds.
+    """Return a guest number for a browser without one, the same for :data:`NEW_GUEST_NUMBER_S` seconds.
 
     If a new visitor clicks twice, both requests come without a session. Both carry the same CSRF cookie, which is the
     cache key of the number.
@@ -165,10 +165,10 @@ def _new_guest_number(request: HttpRequest) -> UUID:
 
 
 def principal_of_scope(scope: dict[str, Any], token_scope: str) -> Principal:
-    """Return the present principal of a socket. Session, account and token are read again, as each may have ended.
+    """Return the present principal of a socket. Session, account and token are read again, since each may have ended.
 
-    The principal of a session without an account includes that session (``seen_in``), so that a later SQL statement can
-    check that the session still exists unchanged.
+    The principal of a guest includes the session, so that a later SQL statement can check that the session is
+    unchanged.
 
     Args:
         scope: the ASGI scope of the socket.
@@ -180,11 +180,13 @@ def principal_of_scope(scope: dict[str, Any], token_scope: str) -> Principal:
     token = seat_token_checked(parse_qs(scope.get("query_string", b"").decode("latin1")).get("seat_token", [""])[0])
     user, session = visitor_of_scope(scope, token_scope)
     principal = principal_of(user, session, token, origin_hash(request_of_scope(scope)))
-    return principal if session is None or principal.user_id is not None else replace(principal, seen_in=session.seen)
+    return (
+        principal if session is None or principal.user_id is not None else replace(principal, session=session.snapshot)
+    )
 
 
 def request_of_scope(scope: dict[str, Any]) -> HttpRequest:
-    """Return a request that has only the client address of a socket's handshake, for :func:`client_address_of`."""
+    """Return a request with nothing but the client address of a socket's handshake, for :func:`client_address_of`."""
     request = HttpRequest()
     forwarded = [value.decode("latin1") for name, value in scope.get("headers", []) if name == b"x-forwarded-for"]
     request.META = {"REMOTE_ADDR": (scope.get("client") or [""])[0]}
@@ -205,7 +207,7 @@ class PupilFacts(TypedDict):
 
 
 def pupil_enter(session: SessionBase, guest: UUID, *, participant: int, classroom: int, name: str, code: str) -> None:
-    """Make a browser the browser of a pupil with this guest number; it may have been another pupil's."""
+    """Make a browser the browser of a pupil with this guest number. It may have been the browser of another pupil."""
     facts: PupilFacts = {
         "participant": participant,
         "classroom": classroom,

@@ -3,9 +3,9 @@
 axes counts failures per name and address, and locks such a pair for a while. The site adds a log of all failures, which
 no log-in erases, and two rates of an account over all addresses (``docs/decisions/0062``):
 
-* Failures. Beyond this rate, only addresses with an earlier log-in of the account may try. So an attacker with many
-  addresses is stopped, and the owner is not locked out.
-* Log-ins. This rate limits the rows that log-ins add: each adds a session and a line of the log.
+* The rate of failures. Beyond this rate, only addresses with an earlier log-in of the account may try. So the site
+  stops an attacker with many addresses, and does not lock out the owner.
+* The rate of log-ins. It limits the rows in the database: each log-in adds a session and a line of the log.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from games.accounts.account_names import account_named, log_in_name
 from games.accounts.principal import AnyUser
 from games.accounts.throttles import AddressThrottle
 
-FAILURES_OF_A_NAME = 1_000
-"""Number of the newest failures that are kept for each name."""
+MAX_FAILURES_PER_NAME = 1_000
+"""Number of the newest failures that the log keeps for each name."""
 
 
 class LogInHandler(AxesDatabaseHandler):  # type: ignore[misc]  # axes has no types
@@ -34,8 +34,8 @@ class LogInHandler(AxesDatabaseHandler):  # type: ignore[misc]  # axes has no ty
         """Delete the expired attempts of this name from this address, so that their count begins anew.
 
         The method of axes deletes the expired attempts of all names. After an attack, the next log-in would have to
-        delete all its rows, and above 65,535 rows every log-in would fail. Retention deletes the attempts of other
-        names.
+        delete all rows of the attack, and above 65,535 rows every log-in would fail. Retention deletes the attempts of
+        other names.
         """
         expired = AccessAttempt.objects.filter(
             username=get_client_username(request, credentials),
@@ -51,8 +51,8 @@ class LogInHandler(AxesDatabaseHandler):  # type: ignore[misc]  # axes has no ty
     def remove_out_of_limit_failure_logs(self, *, username: str, limit: int | None = None) -> int:
         """Delete the oldest failures of a name beyond ``limit``. The method of axes deletes arbitrary failures."""
         failures = AccessFailureLog.objects.filter(username=username)
-        n_kept = limit or FAILURES_OF_A_NAME
-        n_deleted, _ = failures.filter(pk__lte=failures.order_by("-pk").values("pk")[n_kept : n_kept + 1]).delete()
+        max_rows = limit or MAX_FAILURES_PER_NAME
+        n_deleted, _ = failures.filter(pk__lte=failures.order_by("-pk").values("pk")[max_rows : max_rows + 1]).delete()
         return int(n_deleted)
 
     def user_login_failed(self, sender: Any, credentials: dict[str, Any], request: Any = None, **kwargs: Any) -> None:
@@ -81,7 +81,7 @@ class LogInHandler(AxesDatabaseHandler):  # type: ignore[misc]  # axes has no ty
         if not (account := _account(credentials)):
             return 0.0
         log_ins, failures = (
-            AddressThrottle("account", str(account.pk), counted) for counted in ("log-ins", "failures")
+            AddressThrottle("account", str(account.pk), count_name) for count_name in ("log-ins", "failures")
         )
         if log_ins.is_used_up(request):
             return log_ins.wait()

@@ -4,22 +4,22 @@ from django.core.exceptions import ValidationError
 
 from games.accounts.principal import AnyUser
 
-MOST_CHARACTERS = 128
-STAFF_LEAST_CHARACTERS = 12
+MAX_CHARACTERS = 128
+STAFF_MIN_CHARACTERS = 12
 """Fewest characters of a staff password. For other accounts Django requires 8, because children sign up here."""
 
 
 class LengthValidator:
-    """Refuse passwords longer than ``MOST_CHARACTERS``, and staff passwords shorter than ``STAFF_LEAST_CHARACTERS``."""
+    """Refuse passwords longer than ``MAX_CHARACTERS``, and staff passwords shorter than ``STAFF_MIN_CHARACTERS``."""
 
     def validate(self, password: str, user: AnyUser | None = None) -> None:
         """Raise ``ValidationError`` for a password that is too long or too short."""
-        if len(password) > MOST_CHARACTERS:
-            sentence = f"This password is too long. It can have {MOST_CHARACTERS} characters at most."
+        if len(password) > MAX_CHARACTERS:
+            sentence = f"This password is too long. It can have {MAX_CHARACTERS} characters at most."
             raise ValidationError(sentence, code="password_too_long")
-        if getattr(user, "is_staff", False) and len(password) < STAFF_LEAST_CHARACTERS:
-            sentence = f"The staff’s passwords have at least {STAFF_LEAST_CHARACTERS} characters."
+        if getattr(user, "is_staff", False) and len(password) < STAFF_MIN_CHARACTERS:
+            sentence = f"The staff’s passwords have at least {STAFF_MIN_CHARACTERS} characters."
             raise ValidationError(sentence, code="password_too_short")
 
     def get_help_text(self) -> str:
-        return f"Your password can have {MOST_CHARACTERS} characters at most."
+        return f"Your password can have {MAX_CHARACTERS} characters at most."

@@ -20,8 +20,8 @@ SEE_ALL_PERMISSIONS: list[str] = []
 """Permissions, each of which lets staff see private objects. ``games.live.players.port_bind`` sets them."""
 
 
-class SeenSession(NamedTuple):
-    """The key and the signed text of a session, as they were read."""
+class SessionSnapshot(NamedTuple):
+    """The key and the signed text of a session at the moment when the session was read."""
 
     key: str
     text: str
@@ -29,10 +29,10 @@ class SeenSession(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Principal:
-    """The sender of a request: an account, the guest number of a session, a seat token, several of them, or none.
+    """The sender of a request, identified by an account, the guest number of a session, a seat token, or several.
 
     The account decides what the principal sees and owns; without an account, the guest number decides. Each of the
-    three proves seats, so a browser keeps the seats that it took before the log-in.
+    three proves seats, so a browser keeps its seats from before the log-in. An unknown principal has none of the three.
     """
 
     user_id: int | None = None
@@ -45,22 +45,25 @@ class Principal:
     """Whether the principal is staff with a permission to see private objects (:data:`SEE_ALL_PERMISSIONS`)."""
     links: frozenset[int] = frozenset()
     """Ids of the secret links that this browser has opened. The app that made a link decides what the link shows."""
-    seen_in: SeenSession | None = field(default=None, compare=False)
+    session: SessionSnapshot | None = field(default=None, compare=False)
     """The session that identified the guest of a socket.
 
-    Services that write check, in the statement that reads the room, that the session is unchanged. Otherwise they raise
-    ``SessionChangedError``.
+    Services that write check that this session is unchanged, in the statement that reads the room. If the session has
+    changed, they raise ``SessionChangedError``.
     """
 
     channel: str = field(default="", compare=False)
-    """The channel of the socket at which the principal acts, which gets a new state as its answer; empty elsewhere."""
+    """The channel of the socket that sent the request; empty without a socket.
+
+    The socket gets the new state as its answer, so the broadcast of the state leaves out this channel.
+    """
 
     @classmethod
     def of(cls, user: AnyUser | None) -> Principal:
         """Return the principal of an account or a :class:`Visitor`; any other user, or ``None``, is unknown.
 
-        An account has a guest number only in the browser of a pupil.
-        For staff, permissions are read from the database, once for each account object.
+        An account has a guest number only in the browser of a pupil. For staff, permissions are read from the database,
+        once for each account object.
         """
         guest: UUID | None = getattr(user, "guest", None)
         links: frozenset[int] = getattr(user, "links", frozenset())
@@ -80,14 +83,14 @@ class Principal:
         return replace(self, links=frozenset())
 
     @property
-    def holder(self) -> RoomsOf | None:
-        """The owner of the principal's rooms in counts: the account, else the guest; ``None`` without either."""
+    def holder(self) -> RoomOwner | None:
+        """The owner for which the principal's rooms are counted: the account, else the guest; ``None`` without both."""
         if self.user_id is not None:
             return "account", self.user_id
         return None if self.guest is None else ("guest", self.guest)
 
     def holds(self, seat: Seat) -> bool:
-        """Whether this principal sits at the seat. The seat of an automated player names no person."""
+        """Whether this principal has the seat. The seat of an automated player names no person."""
         return self._is(seat.user_id, seat.guest, seat.token_sha256)
 
     def hosts(self, room: Room) -> bool:
@@ -125,5 +128,8 @@ def token_hash(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
 
 
-RoomsOf = tuple[str, int | UUID | str]
-"""An owner of rooms: a key of :data:`IS_OF`, and the id of the account, the guest number or the hashed address."""
+RoomOwner = tuple[str, int | UUID | str]
+"""An owner of rooms: a key of ``games.live.match_lists.ROOM_CONDITIONS``, and the owner's id.
+
+The id is the id of an account, a guest number or a hashed address.
+"""

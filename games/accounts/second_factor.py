@@ -1,9 +1,7 @@
 """Second factor of the staff pages: besides the password, a code from an authenticator app.
 
-At the first visit, staff set up the app.
-
-django-otp stores the devices and limits how fast codes may be tried. This module sets up a device and its recovery
-codes.
+Staff set up the app at their first visit. django-otp stores the devices, and limits how fast codes may be tried. This
+module sets up a device and its recovery codes.
 """
 
 from __future__ import annotations
@@ -45,11 +43,11 @@ from games.transport.error_responses import form_only
 
 logger = logging.getLogger("menace_site.staff")
 
-RECOVERY_CODES, RECOVERY_BYTES = 10, 10
+N_RECOVERY_CODES, RECOVERY_BYTES = 10, 10
 N_CODE_DIGITS = 6
-SHOWN_FOR_S = 12 * 3600
-"""Seconds for which a session stays verified after an accepted code. After that it needs another code (ASVS 3.3.2)."""
-SHOWN_KEY, BEGUN_KEY = "second_factor_at", "second_factor_begun"
+VERIFIED_FOR_S = 12 * 3600
+"""Seconds for which a session stays verified after an accepted code. Then it needs another code (ASVS 3.3.2)."""
+VERIFIED_AT_KEY, PENDING_DEVICE_KEY = "second_factor_at", "second_factor_begun"
 """Session keys: the time of the last accepted code, and the id of the device that is being set up in this session."""
 UNCONFIRMED_DEVICE_AGE = timedelta(hours=1)
 """Age at which a device that was never confirmed is deleted."""
@@ -101,7 +99,7 @@ class StaffSite(AdminSite):
 
     @method_decorator(never_cache)
     def second_factor(self, request: HttpRequest) -> HttpResponse:
-        """Ask for a code of the device. For staff without a device, and on request, set up a new one."""
+        """Ask for a code of the device. Staff without a device, or with a request for another, set up a new device."""
         if not super().has_permission(request):
             return redirect_to_login(request.get_full_path(), reverse("admin:login"))
         if not settings.STAFF_SECOND_FACTOR:
@@ -123,14 +121,14 @@ class StaffSite(AdminSite):
         return self._page(request, "Your second factor", form=form)
 
     def _set_up(self, request: HttpRequest) -> HttpResponse:
-        device = _device_begun(request)
+        device = _pending_device(request)
         if device is None:
             return redirect(request.get_full_path())
         form, code = _form(request)
         form.fields["code"].widget.attrs["inputmode"] = "numeric"
         if code:
             lock_out_text = _lock_out_text([device])
-            if codes := _device_confirmed(request, device, code):
+            if codes := _confirm_device(request, device, code):
                 return self._page(
                     request, "Keep these codes", codes=[_spaced(recovery_code) for recovery_code in codes]
                 )
@@ -140,7 +138,7 @@ class StaffSite(AdminSite):
         return self._page(request, "Set up your second factor", form=form, **context)
 
     def _verified_page(self, request: HttpRequest) -> HttpResponse:
-        """Answer a verified session: go on to the requested page, or show the page on which a new device is begun."""
+        """Answer a verified session: redirect to the requested page, or show the page that offers a new device."""
         if request.method == "POST" and "anew" in request.POST:
             factor_forget(cast("User", request.user))
             _log(request, "is being set up anew")
@@ -151,15 +149,15 @@ class StaffSite(AdminSite):
         return self._page(request, "Your second factor", left=n_codes_left)
 
     def _page(self, request: HttpRequest, title: str, **page_context: Any) -> HttpResponse:
-        # The user may lack a verified code, so the admin's context here shows no more than a visitor sees.
+        # The user may not have given a code yet. Then `each_context` contains no more than for a visitor.
         context = {**self.each_context(request), "title": title, "next": _next_url(request), **page_context}
         return TemplateResponse(request, "admin/second_factor.html", context | {"is_nav_sidebar_enabled": False})
 
 
 def _is_verified(request: HttpRequest) -> bool:
-    """Whether this session has given a code recently and its account still has a device."""
+    """Whether this session has given a code recently, and the account still has a device."""
     user: Any = request.user  # The middleware of django-otp adds `otp_device` and `is_verified`.
-    is_recent = 0 <= time.time() - request.session.get(SHOWN_KEY, 0) < SHOWN_FOR_S
+    is_recent = 0 <= time.time() - request.session.get(VERIFIED_AT_KEY, 0) < VERIFIED_FOR_S
     if not is_recent or not user.is_verified():
         return False
     # A recovery code counts only as long as the account has a confirmed device.
@@ -189,28 +187,30 @@ def _devices(request: HttpRequest, *, confirmed: bool) -> Any:
 
 
 @transaction.atomic
-def _device_begun(request: HttpRequest) -> TOTPDevice | None:
-    """Return the device that is being set up in this session; ``None`` if another session was faster.
+def _pending_device(request: HttpRequest) -> TOTPDevice | None:
+    """Return the unconfirmed device of this session; ``None`` if another session has already confirmed a device.
 
-    Each load of the page shows the same device, until it is confirmed. A device of another session is not used: its key
-    may have been shown to a person who only knows the password.
+    Each load of the page shows the same device until the device is confirmed. A device of another session is not used:
+    that session may belong to a person who only knows the password, and who has seen the device's key.
     """
-    device: TOTPDevice | None = _devices(request, confirmed=False).filter(pk=request.session.get(BEGUN_KEY, 0)).first()
+    device: TOTPDevice | None = (
+        _devices(request, confirmed=False).filter(pk=request.session.get(PENDING_DEVICE_KEY, 0)).first()
+    )
     if device is None:
         account_lock(cast("User", request.user))
         if _devices(request, confirmed=True).exists():
             return None
         _devices(request, confirmed=False).filter(created_at__lt=timezone.now() - UNCONFIRMED_DEVICE_AGE).delete()
         device = TOTPDevice.objects.create(user_id=request.user.pk, name="app", confirmed=False)
-        request.session[BEGUN_KEY] = device.pk
+        request.session[PENDING_DEVICE_KEY] = device.pk
     return device
 
 
 @transaction.atomic
-def _device_confirmed(request: HttpRequest, device: TOTPDevice, code: str) -> list[str]:
+def _confirm_device(request: HttpRequest, device: TOTPDevice, code: str) -> list[str]:
     """Confirm the device if the code is right, let the user in, and return the recovery codes.
 
-    A wrong code, or an account with a confirmed device, returns an empty list.
+    Return an empty list if the code is wrong, or if the account already has a confirmed device.
     """
     user = cast("User", request.user)
     account_lock(user)
@@ -218,14 +218,14 @@ def _device_confirmed(request: HttpRequest, device: TOTPDevice, code: str) -> li
         return []
     confirmed = verify_token(request.user, device.persistent_id, code)
     if confirmed is None:
-        _log(request, "was not set up: another code")
+        _log(request, "was not set up: wrong code")
         return []
     confirmed.confirmed = True
     confirmed.save()
     _devices(request, confirmed=False).delete()
     StaticDevice.objects.filter(user_id=user.pk).delete()
     recovery_device = StaticDevice.objects.create(user_id=user.pk, name="recovery")
-    codes = [b32encode(secrets.token_bytes(RECOVERY_BYTES)).decode().lower() for _ in range(RECOVERY_CODES)]
+    codes = [b32encode(secrets.token_bytes(RECOVERY_BYTES)).decode().lower() for _ in range(N_RECOVERY_CODES)]
     StaticToken.objects.bulk_create(StaticToken(device=recovery_device, token=code) for code in codes)
     _let_in(request, confirmed)
     _log(request, "has been set up")
@@ -254,21 +254,21 @@ def _lock_out_text(devices: list[Any]) -> str:
 
 
 def _verify_code(request: HttpRequest, devices: list[Any], code: str) -> bool:
-    """Return whether the code belongs to one of these devices. If it does, let the user in and use up the code."""
+    """Return whether the code belongs to one of these devices. If so, let the user in and use up the code."""
     for device in devices:
         if (verified := verify_token(request.user, device.persistent_id, code)) is not None:
             if isinstance(verified, StaticDevice):
                 messages.warning(request, f"Recovery codes left: {verified.token_set.count()}.")
             _let_in(request, verified)
-            _log(request, f"was shown: {verified.name}")
+            _log(request, f"was accepted: {verified.name}")
             return True
-    _log(request, "was not shown: another code")
+    _log(request, "was refused: wrong code")
     return False
 
 
 def _let_in(request: HttpRequest, device: Any) -> None:
     request.session.cycle_key()  # Another person who knows the previous session key gains nothing.
-    request.session[SHOWN_KEY] = time.time()
+    request.session[VERIFIED_AT_KEY] = time.time()
     login(request, device)
 
 
@@ -277,14 +277,14 @@ def _log(request: HttpRequest, event: str) -> None:
 
 
 def _qr(text: str) -> dict[str, str]:
-    """Return a text as a QR code: the SVG path, and as ``seen`` the view box with the quiet zone."""
+    """Return a text as a QR code: the path of an SVG, and its view box, which includes the quiet zone."""
     code = QRCode(None, QRErrorCorrectLevel.M)
     code.addData(text)
     code.make()
     size = code.getModuleCount()
     dark = [f"M{x} {y}h1v1h-1z" for y in range(size) for x in range(size) if code.isDark(y, x)]
     width = size + 2 * QUIET_ZONE
-    return {"path": "".join(dark), "seen": f"{-QUIET_ZONE} {-QUIET_ZONE} {width} {width}"}
+    return {"path": "".join(dark), "view_box": f"{-QUIET_ZONE} {-QUIET_ZONE} {width} {width}"}
 
 
 def factor_forget(account: User) -> None:

@@ -87,10 +87,10 @@ class RoomThrottle(Throttle):
 
 
 class Guesses:
-    """The limit on wrong room codes and shared links. Beyond the limit, the client's codes are refused unchecked.
+    """The limit on wrong room codes and shared links. Beyond the limit, the site refuses a client's codes unchecked.
 
     Wrong codes count per account, and for guests per address. So a guessing guest does not stop logged-in players at
-    the same address. Players that already sit in a room are never stopped.
+    the same address. The limit never stops players that already sit in a room.
     """
 
     def __init__(self, request: Any, user_id: int | None) -> None:
@@ -113,10 +113,10 @@ class Guesses:
         self.throttle.allow_request(self.request)
 
     @contextmanager
-    def counted(
+    def guard(
         self, may_look: Callable[[], bool] = lambda: False, *, wrong: type[Exception] = RoomNotFoundError
     ) -> Iterator[None]:
-        """Guard a block that looks up a code or link. An error of the class ``wrong`` counts as a wrong guess.
+        """Guard a block that looks up a code or link. If the block raises ``wrong``, that counts as a wrong guess.
 
         Raises:
             TooManyGuessesError: the client was over the limit before the block.

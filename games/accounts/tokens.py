@@ -28,10 +28,10 @@ IS_OF_A_SEAT = (
 )
 WRONG_SCHEME_TEXT = "Send the header as Authorization: Bearer, then a space and the token."
 IS_OF_AN_ACCOUNT = "This is the token of an account. Send it in the header Authorization: Bearer."
-ENDED_TOKENS_KEPT = 100
-"""Number of the newest expired or revoked tokens that are kept per account. Retention removes them by age."""
-TOKEN_USE_NOTED = timedelta(minutes=1)
-"""Resolution of ``last_used_at``. It saves most requests from writing to the token."""
+MAX_ENDED_TOKENS = 100
+"""Expired or revoked tokens that an account keeps, the newest ones. Retention removes these tokens by age."""
+LAST_USED_RESOLUTION = timedelta(minutes=1)
+"""Resolution of ``last_used_at``, so that most requests do not write to the token."""
 
 
 @transaction.atomic
@@ -60,7 +60,7 @@ def token_make(*, user: User, name: str, scopes: Collection[str], lifetime: time
     ended = ApiToken.objects.filter(Q(revoked_at__isnull=False) | Q(expires_at__lte=now), user=user)
     valid_tokens = ApiToken.objects.filter(user=user, revoked_at__isnull=True).exclude(expires_at__lte=now)
     quota_require(user, valid_tokens, MAX_TOKENS, lambda n: exceptions.TooManyTokensError())
-    ended.filter(pk__lte=ended.order_by("-pk").values("pk")[ENDED_TOKENS_KEPT : ENDED_TOKENS_KEPT + 1]).delete()
+    ended.filter(pk__lte=ended.order_by("-pk").values("pk")[MAX_ENDED_TOKENS : MAX_ENDED_TOKENS + 1]).delete()
     prefix, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
     text = f"{BEARER_START}{prefix}_{secret}"
     token = ApiToken.objects.create(
@@ -97,7 +97,7 @@ def seat_token_checked(text: str) -> str:
 
 
 def token_read(*, text: str, scope: str | None = None) -> ApiToken:
-    """Return the token with this text, with its account loaded, and record its use (:data:`TOKEN_USE_NOTED`).
+    """Return the token with this text, with its account loaded, and record its use (:data:`LAST_USED_RESOLUTION`).
 
     Raises:
         TokenInvalidError: no token has this text, or its account is closed.
@@ -122,7 +122,7 @@ def token_read(*, text: str, scope: str | None = None) -> ApiToken:
     if scope is not None and scope not in token.scopes:
         raise exceptions.TokenScopeError
     now = timezone.now()
-    if token.last_used_at is None or now - token.last_used_at > TOKEN_USE_NOTED:
+    if token.last_used_at is None or now - token.last_used_at > LAST_USED_RESOLUTION:
         ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
     return token
 

@@ -39,7 +39,7 @@ from django.views.generic import FormView
 from beadbox.names import name_key
 from games.accounts.account_names import NAME_TAKEN, NameForm
 from games.accounts.authentication import GUEST_KEY, PUPIL_KEY
-from games.accounts.claims import WAITING_KEY, Claimed, ClaimSeats, codes_waiting_of
+from games.accounts.claims import WAITING_KEY, ClaimResult, ClaimSeats, codes_waiting_of
 from games.accounts.emails import send_password_changed
 from games.accounts.forms import LogInForm, TokenForm, refusal_add
 from games.accounts.identity import own_guest_of, own_guest_set
@@ -90,13 +90,13 @@ def purpose_of(address: str) -> dict[str, str]:
     return getattr(view, "needs_account", {})
 
 
-def locked_out(request: HttpRequest, response: HttpResponse | None, credentials: Any) -> HttpResponse:
-    """Return the lock-out page for a locked name. Attempts during the lock do not lengthen it."""
+def lock_out_response(request: HttpRequest, response: HttpResponse | None, credentials: Any) -> HttpResponse:
+    """Return the page for a locked name. Attempts during the lock do not lengthen the lock."""
     wait_s: float = getattr(request, "locked_for_s", 0) or settings.AXES_COOLOFF_TIME * 3600
     return too_many(request, wait_s, "registration/locked.html")
 
 
-def counting(what: str, *, successes: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def limit_submissions(what: str, *, successes: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return a decorator that limits how often an address may submit a form.
 
     Args:
@@ -109,7 +109,7 @@ def counting(what: str, *, successes: bool) -> Callable[[Callable[..., Any]], Ca
         def limited_view(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             if request.method != "POST":
                 return view(request, *args, **kwargs)
-            throttle = AddressThrottle("guess", counted=what)
+            throttle = AddressThrottle("guess", count_name=what)
             if throttle.is_used_up(request):
                 return too_many(request, throttle.wait())
             response = view(request, *args, **kwargs)
@@ -122,12 +122,12 @@ def counting(what: str, *, successes: bool) -> Callable[[Callable[..., Any]], Ca
     return decorate
 
 
-# Limits wrong passwords for any name from one address. axes limits them for one name.
-log_in_counted = counting("login", successes=False)
+# Limits wrong passwords from one address, for all names together. axes limits wrong passwords for each name.
+limit_failed_log_ins = limit_submissions("login", successes=False)
 
 
 def _label_repeated_password(field: Field, label: str) -> None:
-    """Give the field in which a new password is repeated a label and a help text in plain words."""
+    """Set the label and the help text of the field that repeats a new password."""
     field.label, field.help_text = label, "Type the same password again."
 
 
@@ -157,20 +157,20 @@ class SignUpForm(NameForm, UserCreationForm):
 def _log_in(request: HttpRequest, user: User, claim: ClaimSeats) -> None:
     """Log in, and move a guest's matches and machines into the account: both or neither. Call inside a transaction.
 
-    Rows beyond the quotas of the account remain with the guest, and the session keeps the guest number. What a pupil
-    has in a class stays in the class.
+    Rows beyond the quotas of the account remain with the guest, and the session keeps the guest number. A pupil's
+    matches and machines in a class stay in the class.
     """
     guest = own_guest_of(request.session)
-    claimed = claim(user_id=user.pk, name=user.get_username(), guest=UUID(guest)) if guest else Claimed([], [])
+    claimed = claim(user_id=user.pk, name=user.get_username(), guest=UUID(guest)) if guest else ClaimResult([], [])
     login(request, user, backend="django.contrib.auth.backends.ModelBackend")
-    own_guest_set(request.session, guest if claimed.left else "")
+    own_guest_set(request.session, guest if claimed.remaining_names else "")
     request.session.save()  # Save in this transaction; Django would save with the response.
-    if claimed.taken:
-        messages.success(request, f"These are now in your account: {_names_text(claimed.taken)}.")
-    if claimed.left:
+    if claimed.moved_names:
+        messages.success(request, f"These are now in your account: {_names_text(claimed.moved_names)}.")
+    if claimed.remaining_names:
         messages.warning(
             request,
-            f"Your account has no room for these: {_names_text(claimed.left)}. They stay in this browser."
+            f"Your account has no room for these: {_names_text(claimed.remaining_names)}. They stay in this browser."
             " To move them, delete machines of your account, then log out and log in again.",
         )
 
@@ -181,7 +181,7 @@ def _names_text(names: list[str]) -> str:
     return first_names if len(names) <= MAX_NAMES_SHOWN else f"{first_names} and {len(names) - MAX_NAMES_SHOWN} more"
 
 
-@method_decorator(counting("signup", successes=True), name="dispatch")
+@method_decorator(limit_submissions("signup", successes=True), name="dispatch")
 class SignUpView(FormView):
     """Create an account, and move the matches and machines of this session into it."""
 
@@ -209,7 +209,7 @@ class SignUpView(FormView):
         return HttpResponseRedirect(self.get_success_url())
 
 
-@method_decorator(log_in_counted, name="dispatch")
+@method_decorator(limit_failed_log_ins, name="dispatch")
 class LogInView(LoginView):
     """Log in, and move the matches and machines of this session into the account."""
 
@@ -235,21 +235,21 @@ class LogInView(LoginView):
 
 @method_decorator(form_only("lobby"), name="dispatch")
 class LogOutView(LogoutView):
-    """Log out. Rows of the guest that exceeded the account's quotas stay with this browser."""
+    """Log out. This browser keeps its guest number, with the rows for which the account had no room."""
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Log out. Keep the guest number and the pupil, if any, and the codes of rooms in which the account waits."""
-        kept = {key: request.session[key] for key in (GUEST_KEY, PUPIL_KEY) if key in request.session}
+        """Log out. The session keeps the guest number, the pupil, and the codes of rooms in which the account waits."""
+        kept_values = {key: request.session[key] for key in (GUEST_KEY, PUPIL_KEY) if key in request.session}
         waiting_codes = codes_waiting_of(request.user.pk) if request.user.is_authenticated else []
         response = super().post(request, *args, **kwargs)
-        request.session.update(kept)
+        request.session.update(kept_values)
         if waiting_codes:
             request.session[WAITING_KEY] = waiting_codes
         return response
 
 
 class ResetForm(PasswordResetForm):
-    """Django's form. It puts the domain into lower case, since a database without a locale does so for ASCII only."""
+    """Django's form, extended to put the domain into lower case. A database without a locale lowers only ASCII."""
 
     def clean_email(self) -> str:
         """Return the address in the form in which accounts store it."""
@@ -275,7 +275,7 @@ class ResetPasswordView(PasswordResetView):
         """
         mailbox = unicodedata.normalize("NFKC", form.cleaned_data["email"]).casefold()
         name = hashlib.sha256(mailbox.encode()).hexdigest()
-        for throttle in (AddressThrottle("guess", counted="reset"), AddressThrottle("mailbox", name)):
+        for throttle in (AddressThrottle("guess", count_name="reset"), AddressThrottle("mailbox", name)):
             if not throttle.allow_request(self.request):
                 return too_many(self.request, throttle.wait())
         if settings.SITE_URL:
@@ -284,8 +284,8 @@ class ResetPasswordView(PasswordResetView):
         return super().form_valid(form)
 
 
-class TellsOfNewPassword:
-    """Mix-in for a page that changes a password. The owner gets an e-mail, in case another person made the change."""
+class PasswordChangeNotice:
+    """Mix-in for a page that changes a password. An e-mail tells the owner, in case another person made the change."""
 
     def get_form(self, *args: Any) -> Any:
         """Return the form, with the second field labelled as on the sign-up page."""
@@ -313,11 +313,11 @@ password_change_done = PASSWORD(PasswordChangeDoneView.as_view())
 
 
 @method_decorator(PASSWORD, name="dispatch")
-class ChangePasswordView(TellsOfNewPassword, PasswordChangeView):
+class ChangePasswordView(PasswordChangeNotice, PasswordChangeView):
     """Change the password of the account that is logged in."""
 
 
-class NewPasswordView(TellsOfNewPassword, PasswordResetConfirmView):
+class NewPasswordView(PasswordChangeNotice, PasswordResetConfirmView):
     """Choose a new password by the e-mailed link, and log in, even if the name is locked after too many failures."""
 
     claim: ClaimSeats = cast("ClaimSeats", None)  # games/urls.py passes it

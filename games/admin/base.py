@@ -1,8 +1,8 @@
 """Base classes of the admin pages: read-only rows, and lists of tables that may have millions of rows.
 
 The cost of a list does not grow with its table: the newest rows come first, and at most :data:`MAX_COUNTED_ROWS` rows
-are counted. A filter without an index searches only the newest :data:`MAX_ROWS_SEARCHED` rows. The admin has no indexes
-of its own, because every match would have to write into them.
+are counted. A filter without an index searches only the newest :data:`MAX_ROWS_SEARCHED` rows. No index exists for the
+admin alone, because every match would have to write into it.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class Choices(admin.SimpleListFilter):
     field: ClassVar[str]
 
     def known(self) -> Iterable[tuple[str, str]]:
-        """Return the values and their labels."""
+        """Return the known values and their labels."""
         raise NotImplementedError
 
     def lookups(self, request: HttpRequest, model_admin: admin.ModelAdmin) -> list[tuple[str, str]]:
@@ -134,7 +134,7 @@ class GameFilter(Choices):
 
 
 class Finder(AutocompleteSelect):
-    """An input field that searches for a row while the user types. If empty, it shows the text ``looks_for``."""
+    """An input field that searches for a row while the user types. An empty field shows the text ``looks_for``."""
 
     def __init__(self, field: Any, looks_for: str) -> None:
         super().__init__(field, admin.site)
@@ -208,7 +208,7 @@ class WithRowFilter(admin.ModelAdmin):
 
 
 class LinkedFilter(admin.ListFilter):
-    """A filter that links on other pages set. It is shown only while it is set.
+    """A filter that is set by links on other pages, and shown only while it is set.
 
     Attributes:
         parameter_name: the query parameter with the value.
@@ -285,7 +285,7 @@ def links_html(links: Iterable[tuple[str, str]]) -> str:
 
 
 def log_each(request: HttpRequest, rows: Iterable[Model], message: str, flag: int = CHANGE) -> None:
-    """Log an action of the current user on each of these rows in the admin's log, in one statement."""
+    """Write an action of the current user on each of these rows into the admin's log, by one statement."""
     assert request.user.pk is not None, "only staff can open the admin"
     LogEntry.objects.log_actions(user_id=request.user.pk, queryset=list(rows), action_flag=flag, change_message=message)
 

@@ -14,7 +14,7 @@ PORT = re.compile(r":[0-9]*$")
 
 
 def address_read(text: str) -> Address | None:
-    """Return the address that a text contains; ``None`` without one, as for the peer of a Unix socket.
+    """Return the address that a text contains; ``None`` for a text without an address, such as a Unix socket's peer.
 
     Ports, brackets, quotes, blanks and IPv6 zones are removed. IPv4-mapped IPv6 addresses become IPv4.
     """
@@ -34,7 +34,7 @@ def address_read(text: str) -> Address | None:
 def client_address(peer: str, forwarded: str, n_proxies: int) -> Address | None:
     """Return the address of the client behind ``n_proxies`` proxies.
 
-    If the entry for the client is no address, the result is the next address in the chain, that of a proxy.
+    If the entry for the client is no address, the result is the next address in the chain: the address of a proxy.
 
     Args:
         peer: address of the other end of the connection.
@@ -45,7 +45,7 @@ def client_address(peer: str, forwarded: str, n_proxies: int) -> Address | None:
     return next((address for address in map(address_read, chain) if address is not None), None)
 
 
-def address_counted(address: Address | None) -> str:
+def address_key(address: Address | None) -> str:
     """Return the text by which a client is counted: its IPv4 address, or the first address of its IPv6 network.
 
     Without an address the text is empty.
@@ -61,7 +61,7 @@ def network_of(text: str) -> IPv4Network | IPv6Network | None:
     """Return the network that a text names; ``None`` if the text names neither a network nor an address.
 
     A single IPv4 address is a network of one address. An IPv6 address, or a network with more than 64 prefix bits,
-    becomes the network of 64 bits, since that belongs to one client. Loopback addresses are the exception.
+    becomes the network of 64 bits, since such a network belongs to one client. Loopback addresses are the exception.
     """
     address = address_read(text)
     try:

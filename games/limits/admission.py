@@ -1,7 +1,8 @@
 """Admission control: how many requests of this process wait for a thread and a database connection, and how long.
 
-Requests are served in order, so the longest wait so far predicts the wait of the next request. If it exceeds
-:data:`BUSY_AFTER_S` seconds, new moves are refused at once, and the player learns that the site is busy.
+Requests are served in order, so the first request in the queue shows how long the next request will wait. If it has
+waited more than :data:`BUSY_AFTER_S` seconds, new moves are refused at once, and the player learns that the site is
+busy.
 """
 
 from __future__ import annotations
@@ -17,21 +18,21 @@ class AdmissionQueue:
 
     def __init__(self) -> None:
         self._numbers = itertools.count()
-        self._came_at: dict[int, float] = {}
+        self._arrival_times: dict[int, float] = {}
 
     def arrive(self) -> int:
         """Add a waiting request, and return its number for :meth:`leave`. Thread-safe."""
         number = next(self._numbers)
-        self._came_at[number] = time.monotonic()
+        self._arrival_times[number] = time.monotonic()
         return number
 
     def leave(self, number: int) -> None:
         """Remove a request that waits no longer. Thread-safe and idempotent."""
-        self._came_at.pop(number, None)
+        self._arrival_times.pop(number, None)
 
     def waits_s(self) -> float:
         """Return the seconds that the first request in the queue has waited; 0 if the queue is empty."""
-        earliest = next(iter(list(self._came_at.values())), None)
+        earliest = next(iter(list(self._arrival_times.values())), None)
         return 0.0 if earliest is None else time.monotonic() - earliest
 
     @property

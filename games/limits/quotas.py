@@ -16,22 +16,22 @@ from games.exceptions import AccountClosedError, PlayError, SiteFullError, TooMa
 from games.limits.rates import NamedThrottle
 
 
-def account_lock(user: User, *, closed_too: bool = False) -> None:
+def account_lock(user: User, *, may_be_closed: bool = False) -> None:
     """Lock an account, so that its rows can be counted before another row is added.
 
     Call inside a transaction, after locks on rooms and before locks on machines. The lock is FOR NO KEY UPDATE, so
     inserts of rows that refer to the account do not wait for it.
 
     Raises:
-        AccountClosedError: the account was closed since it was read, and ``closed_too`` is false.
+        AccountClosedError: the account was closed since it was read, and ``may_be_closed`` is false.
     """
     row = get_user_model().objects.select_for_update(no_key=True).get(pk=user.pk)
-    if not (row.is_active or closed_too):
+    if not (row.is_active or may_be_closed):
         raise AccountClosedError
 
 
 def account_hold(user_id: int) -> None:
-    """Keep an account open until this transaction ends, for new rows that refer to it and need no count.
+    """Keep an account open until this transaction ends, for new rows that refer to the account and are not counted.
 
     Call inside a transaction, as late as possible. The lock is FOR KEY SHARE, so it waits only for a transaction that
     closes the account.
@@ -45,16 +45,16 @@ def account_hold(user_id: int) -> None:
         raise AccountClosedError
 
 
-COUNTS = 1
+COUNT_LOCK_CLASS = 1
 """First key of the site's PostgreSQL advisory locks for counts; the second key is a hash of the owner."""
-COUNT_LOCK = f"pg_advisory_xact_lock({COUNTS}, hashtext(%s))"
+COUNT_LOCK = f"pg_advisory_xact_lock({COUNT_LOCK_CLASS}, hashtext(%s))"
 """SQL expression that takes the lock of :func:`count_lock`, for use in a longer statement."""
 
 
 def count_lock(holder: str) -> None:
     """Lock the counts of an owner without a row, such as a guest or an address, until this transaction ends.
 
-    Call inside a transaction, after all its other locks. ``whose`` is a text that names the owner.
+    Call inside a transaction, after all its other locks. ``holder`` is a text that names the owner.
     """
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT {COUNT_LOCK}", [holder])
@@ -70,7 +70,7 @@ SITE_LIMITS = {
 """Name of the setting with the maximum number of rows, by table."""
 CROWDED_SHARE = 0.8
 """Fraction of ``MATCHES_MOST`` above which rows of guests are kept for a shorter time."""
-COUNT_AGAIN_S = 10.0
+RECOUNT_S = 10.0
 SITE_COUNTS = """
     WITH tables AS MATERIALIZED (
         SELECT oid, relname AS name, reltoastrelid AS toast, (
@@ -91,22 +91,22 @@ PostgreSQL estimates the rows and the bytes of a row, and the product is the siz
 
 
 class SiteCounts:
-    """PostgreSQL's estimates of the site's rows and bytes, at most about :data:`COUNT_AGAIN_S` seconds old."""
+    """PostgreSQL's estimates of the site's rows and bytes, at most about :data:`RECOUNT_S` seconds old."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._counted: dict[str, int] = {}
-        self.again_at = 0.0
+        self.recount_at = 0.0
 
     def now(self) -> dict[str, int]:
         """Return the rows of each table, and the site's bytes under the key ``bytes``.
 
-        Every :data:`COUNT_AGAIN_S` seconds one thread queries the database, while others get the previous figures.
+        Every :data:`RECOUNT_S` seconds one thread queries the database, while others get the previous figures.
         """
         with self._lock:
-            if monotonic() < self.again_at:
+            if monotonic() < self.recount_at:
                 return self._counted
-            self.again_at = monotonic() + COUNT_AGAIN_S
+            self.recount_at = monotonic() + RECOUNT_S
         with connection.cursor() as cursor:
             cursor.execute(SITE_COUNTS, [list(SITE_LIMITS)])
             self._counted = {name: int(n or 0) for name, n in cursor.fetchall()}
@@ -128,7 +128,7 @@ def site_require(table: str | None = None) -> None:
         raise SiteFullError
 
 
-def guests_share() -> float:
+def guest_retention_share() -> float:
     """Return the fraction (0 to 1) of the retention time for which guests' rows are kept now.
 
     The fraction falls below 1 when the site has more than :data:`CROWDED_SHARE` of ``MATCHES_MOST``. Old rows of guests
@@ -157,9 +157,9 @@ def site_is_full() -> bool:
 
 
 def quota_require(user: User, rows: QuerySet[Model], maximum: int, refusal: Callable[[int], PlayError]) -> None:
-    """Refuse another row of an account if ``rows``, its present rows, are at least ``most``.
+    """Refuse another row of an account if ``rows``, its present rows, are at least ``maximum``.
 
-    Locks the account. Call inside the transaction that inserts the row.
+    This function locks the account. Call it inside the transaction that inserts the row.
 
     Raises:
         AccountClosedError: the account is closed.

@@ -20,12 +20,12 @@ class Throttle(SimpleRateThrottle):
     """A rate from the settings. ``scope`` selects the rate, and each result of :meth:`ident` has a count.
 
     Counts begin anew with each minute (hour, day). The cache increments atomically, so concurrent requests are counted
-    correctly. Accepts requests of Django and of REST framework.
+    correctly. The methods accept requests of Django and of REST framework.
     """
 
     num_requests: int | None
     duration: int
-    counted = ""
+    count_name = ""
     """Name of the count, if several separate counts use the rate of one scope."""
 
     def ident(self, request: Any) -> str | None:
@@ -40,7 +40,7 @@ class Throttle(SimpleRateThrottle):
         return bool(counter.count(key, self.duration) <= self.num_requests)
 
     def is_used_up(self, request: AnyRequest | None) -> bool:
-        """Whether the next request would exceed the rate. Counts nothing."""
+        """Whether the next request would exceed the rate. This method does not count a request."""
         if self.num_requests is None or (key := self._key(request)) is None:
             return False
         return bool(cache.get(key, 0) >= self.num_requests)
@@ -59,15 +59,15 @@ class Throttle(SimpleRateThrottle):
         self.now, ident = self.timer(), self.ident(request)
         if ident is None:
             return None
-        key = self.cache_format % {"scope": f"{self.scope}{self.counted}", "ident": ident}
+        key = self.cache_format % {"scope": f"{self.scope}{self.count_name}", "ident": ident}
         return f"{key}_{int(self.now // self.duration)}"
 
 
 class NamedThrottle(Throttle):
     """A rate with one count for each ``name``. The request does not matter. Without a name, nothing is counted."""
 
-    def __init__(self, scope: str, name: str = "", counted: str = "") -> None:
-        self.scope, self.name, self.counted = scope, name, counted
+    def __init__(self, scope: str, name: str = "", count_name: str = "") -> None:
+        self.scope, self.name, self.count_name = scope, name, count_name
         super().__init__()
 
     def ident(self, request: Any) -> str | None:

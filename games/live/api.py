@@ -63,7 +63,7 @@ class PublicView(APIView):
 
 @method_decorator(conditional_page, name="dispatch")
 class NewsView(APIView):
-    """An endpoint that pages without a socket poll. Responds 304 while nothing has changed."""
+    """An endpoint for polling by pages that have no socket. Responds 304 while nothing has changed."""
 
     def get_throttles(self) -> list[Any]:
         """Limit reads by the rate of live pages, and other requests by the usual rate."""
@@ -96,7 +96,7 @@ class RoomCodeView(PublicView):
 
 
 def _person(request: Request, code: str = "") -> Principal:
-    """Return the caller, by session or Bearer token, and by seat token in body or header. A bare role proves nothing.
+    """Return the caller, by session or Bearer token, and by the seat token in the body or header.
 
     REST framework checks the CSRF token only for accounts, but a guest's session holds seats too. A seat token that
     proves a seat in this room is sufficient: it needs no CSRF token, and the guest's session is ignored.
@@ -113,7 +113,7 @@ def _person(request: Request, code: str = "") -> Principal:
 
 @contextmanager
 def _newcomer(request: Request, code: str = "") -> Iterator[Principal]:
-    """Yield the caller for a block that takes a seat. A guest gets a number in the session, and its cookie."""
+    """Yield the caller for a block that takes a seat. A guest gets a guest number and a session cookie."""
     person = _person(request, code)
     if request.auth is not None or person.user_id is not None:
         yield person

@@ -1,11 +1,11 @@
-"""Background moves: a few threads for players that think for seconds, apart from all other work.
+"""Background moves: a few threads compute the moves of players that think for seconds.
 
-The database notes that a move is due (``Match.answer_by``). If a thread dies or the queue is full, only time is lost:
-the next viewer of the match asks again. A thread thinks without transaction and connection, and its move counts only if
-the match is still at the same ply.
+Each job computes one move. The database records that the move is due (``Match.answer_by``). If a thread dies or the
+queue is full, only time is lost: the next viewer of the match queues the job again. A thread computes without a
+transaction or a connection, and its move counts only if the match is still at the same ply.
 
-Addresses take turns, and so do the players at one address. A player with one match is therefore not held up by a player
-with sixty.
+Addresses take turns, and so do the players at one address. So a player with sixty matches does not delay a player with
+one match.
 """
 
 from __future__ import annotations
@@ -28,106 +28,104 @@ from games.transport.database_errors import is_database_outage, unavailable
 
 logger = logging.getLogger("games.thinking")
 
-MAX_WAITING_QUESTIONS = 64
+MAX_WAITING_JOBS = 64
 NICENESS = 10
 
 PlayerAtAddress = tuple[str, Hashable]
 """A client address, empty if unknown, and a player at it."""
 
 
-class Questions:
-    """Waiting questions, by address and player. Thread-safe."""
+class MoveQueue:
+    """Waiting jobs, by address and player. Thread-safe."""
 
     def __init__(self, max_waiting: int) -> None:
         self.max_waiting = max_waiting
         self.n_open = 0
-        """Number of questions that wait or are being worked on."""
+        """Number of jobs that wait or run."""
         self._waiting: dict[PlayerAtAddress, deque[Callable[[], None]]] = {}
         self._turns: dict[str | PlayerAtAddress, int] = {}
-        """Number of the last turn, by address and player; kept while they wait and for ``most`` turns after."""
+        """Number of the last turn, by address and by player, as long as it matters for the order of turns."""
         self._n_turns = 0
         self._changed = threading.Condition()
 
-    def put(self, player: PlayerAtAddress, question: Callable[[], None]) -> bool:
-        """Queue a question. Return false if a question had to be dropped: the newest of the player with the most."""
+    def put(self, player: PlayerAtAddress, job: Callable[[], None]) -> bool:
+        """Queue a job. If the queue is full, drop the newest job of the busiest player, and return false."""
         with self._changed:
-            self._waiting.setdefault(player, deque()).append(question)
-            for key in (
-                player[0],
-                player,
-            ):  # a newcomer goes before the holder of the latest turn, and after all others
+            self._waiting.setdefault(player, deque()).append(job)
+            for key in (player[0], player):
+                # A new key has its turn before the key with the latest turn, and after all other keys.
                 self._turns.setdefault(key, self._n_turns - 1)
             self.n_open += 1
             self._changed.notify()
             if sum(map(len, self._waiting.values())) <= self.max_waiting:
                 return True
-            of_address = Counter(address for (address, _), its in self._waiting.items() for _ in its)
-            self._pop(max(self._waiting, key=lambda one: (of_address[one[0]], len(self._waiting[one]))), newest=True)
+            n_jobs = Counter(address for (address, _), jobs in self._waiting.items() for _ in jobs)
+            self._pop(max(self._waiting, key=lambda one: (n_jobs[one[0]], len(self._waiting[one]))), newest=True)
             self.n_open -= 1
             return False
 
     def get(self) -> Callable[[], None]:
-        """Return the next question. Blocks until there is one."""
+        """Return the next job. This method blocks until there is a job."""
         with self._changed:
             self._changed.wait_for(lambda: self._waiting)
             player = min(self._waiting, key=lambda one: (self._turns[one[0]], self._turns[one]))
             self._n_turns += 1
             self._turns[player[0]] = self._turns[player] = self._n_turns
-            question = self._pop(player)
-            waiting = {key for one in self._waiting for key in (one[0], one)}
-            long_ago = self._n_turns - self.max_waiting
-            self._turns = {key: turn for key, turn in self._turns.items() if turn > long_ago or key in waiting}
-            return question
+            job = self._pop(player)
+            waiting_keys = {key for one in self._waiting for key in (one[0], one)}
+            oldest_turn = self._n_turns - self.max_waiting
+            self._turns = {key: turn for key, turn in self._turns.items() if turn > oldest_turn or key in waiting_keys}
+            return job
 
-    def done(self) -> None:
-        """Mark a question from :meth:`get` as finished."""
+    def finish(self) -> None:
+        """Count a job from :meth:`get` as finished."""
         with self._changed:
             self.n_open -= 1
 
     def _pop(self, player: PlayerAtAddress, *, newest: bool = False) -> Callable[[], None]:
-        its = self._waiting[player]
-        question = its.pop() if newest else its.popleft()
-        if not its:
+        jobs = self._waiting[player]
+        job = jobs.pop() if newest else jobs.popleft()
+        if not jobs:
             del self._waiting[player]
-        return question
+        return job
 
 
-_questions = Questions(MAX_WAITING_QUESTIONS)
+_queue = MoveQueue(MAX_WAITING_JOBS)
 _threads: list[threading.Thread] = []
 _starting = threading.Lock()
 
 
-def think(question: Callable[[], None], player: PlayerAtAddress) -> None:
-    """Queue a question for a thread of this process. The question stores its own result."""
-    with _starting:  # not earlier: a thread does not survive the fork of a process
+def queue_move(job: Callable[[], None], player: PlayerAtAddress) -> None:
+    """Queue a job for a thread of this process. The job stores its own result."""
+    with _starting:  # Start the threads at the first job: a thread does not survive the fork of a process.
         while len(_threads) < settings.THINKERS:
             # A daemon thread, so that a stopping process does not wait for it to finish thinking.
             _threads.append(threading.Thread(target=_work, name=f"thinker-{len(_threads)}", daemon=True))
             _threads[-1].start()
     # In the caller's context, so that log lines name the request that the move answers.
-    if not _questions.put(player, partial(copy_context().run, question)):
-        logger.warning("%d questions are waiting for a thinker, so one more is put off", MAX_WAITING_QUESTIONS)
+    if not _queue.put(player, partial(copy_context().run, job)):
+        logger.warning("%d questions are waiting for a thinker, so one more is put off", MAX_WAITING_JOBS)
 
 
 def _work() -> None:
-    if sys.platform == "linux":  # elsewhere a thread's number would be taken for a process id
+    if sys.platform == "linux":  # On other systems, setpriority would read a thread's number as a process id.
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)
     while True:
-        question = _questions.get()
+        job = _queue.get()
         try:
-            question()
-        except (BusyError, EngineCompilingError) as error:  # the next viewer of the match asks again
+            job()
+        except (BusyError, EngineCompilingError) as error:  # The next viewer of the match queues the job again.
             logger.warning("a thinker could not think: %s", error)
-        except Exception as error:  # any error; it does not concern the next question
+        except Exception as error:  # An error of one job must not stop the thread.
             if is_database_outage(error):
                 unavailable(error, "what a thinker had found")
             else:
                 logger.exception("a thinker has failed")
         finally:
             close_old_connections()
-            _questions.done()
+            _queue.finish()
 
 
 def is_idle() -> bool:
-    """Whether no question waits or is being worked on in this process."""
-    return _questions.n_open == 0
+    """Whether no job waits or runs in this process."""
+    return _queue.n_open == 0

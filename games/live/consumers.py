@@ -1,4 +1,7 @@
-"""Web sockets of rooms and of other pages: frames in, typed errors and states out. ``games.live.play`` plays."""
+"""Web sockets of rooms and of other pages: they receive frames, and send typed errors and states.
+
+``games.live.play`` plays the moves.
+"""
 
 from __future__ import annotations
 
@@ -54,15 +57,15 @@ CLOSE_NOT_FOUND = 4404
 CLOSE_TRY_AGAIN = 1013
 CLOSE_TOO_MANY = 4429
 CLOSE_BLOCKED = 4403
-ASK_AGAIN_S = 30.0
-"""Seconds until a socket's principal is read again, because its session may have ended or its token been revoked."""
+PRINCIPAL_MAX_AGE_S = 30.0
+"""Seconds until a socket's principal is read again: the session may have ended, or the token may have been revoked."""
 
 
 async def in_thread(call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Run database work on a thread of its own. A shared thread would queue all sockets of the process.
+    """Run database work on a separate thread. On a shared thread, all sockets of the process would wait in a queue.
 
-    The connection returns to the pool in every case. Channels' ``database_sync_to_async`` also closes connections
-    before the call, which are never open here, and copies every context variable back from the thread.
+    The connection returns to the pool in every case. Channels' ``database_sync_to_async`` does unneeded work: it closes
+    connections before the call, when none is open, and copies every context variable back from the thread.
 
     Raises:
         UnavailableError: the database is away or full.
@@ -102,7 +105,7 @@ def frame_text(kind: str, data: object) -> str:
 class StateTexts:
     """Cached frames of the last few states. Sockets of a room that receive the same state object send the same text."""
 
-    KEPT = 32
+    MAX_TEXTS = 32
 
     def __init__(self) -> None:
         self._texts: dict[int, tuple[RoomState, str]] = {}
@@ -111,10 +114,10 @@ class StateTexts:
         """Return the frame of a state, which must not change. For the event loop's thread only."""
         state, text = self._texts.get(id(view), (None, ""))
         if state is not view:
-            if len(self._texts) >= self.KEPT:
+            if len(self._texts) >= self.MAX_TEXTS:
                 del self._texts[next(iter(self._texts))]
             text = frame_text("state", view)
-            self._texts[id(view)] = view, text  # the reference keeps the id from being reused
+            self._texts[id(view)] = view, text  # As long as the cache refers to the state, no other object has its id.
         return text
 
 
@@ -131,7 +134,7 @@ class Bucket:
         """Number of consecutive refusals."""
 
     def take(self) -> bool:
-        """Take a token. Return whether there was one."""
+        """Take a token. Return false if the bucket is empty."""
         now = time.monotonic()
         self.level = min(self.burst, self.level + (now - self.filled_at) * self.rate)
         self.filled_at = now
@@ -144,7 +147,7 @@ class Bucket:
 
 
 class FrameConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels has no types
-    """JSON frames ``{"type", "data"}`` in and out. An unreadable frame gets a typed error and changes nothing."""
+    """Base of the sockets: JSON frames ``{"type", "data"}`` in both directions. An unreadable frame gets an error."""
 
     group: str | None = None
     frames: ClassVar[tuple[str, ...]] = ("ping",)
@@ -159,9 +162,9 @@ class FrameConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels h
     async def dispatch(self, message: dict[str, Any]) -> None:
         """Call the handler of a message.
 
-        Channels' own method first closes old connections, on the one thread that all sockets of a process share: a
-        thread switch there and back for every frame. Here only :func:`in_thread` uses the database, and it closes its
-        own connections.
+        Channels' own method first closes old connections, on the one thread that all sockets of a process share. That
+        would cost two thread switches for every frame. In this class only :func:`in_thread` uses the database, and
+        closes its own connections.
         """
         await getattr(self, get_handler_name(message))(message)
 
@@ -173,7 +176,7 @@ class FrameConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels h
             await super().send(text_data)
 
     async def _close_blocked(self) -> None:
-        """Close the socket, once: other tasks may still send."""
+        """Close the socket. Later calls do nothing, since other tasks may still try to send."""
         if not self.is_blocked:
             self.is_blocked = True
             await self.close(CLOSE_BLOCKED)
@@ -183,16 +186,16 @@ class FrameConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels h
         await self.send(frame_text(kind, data))
 
     async def send_error(self, code: str, detail: str, **more: Any) -> None:
-        """Send a typed error to this socket only; it stays open."""
+        """Send a typed error to this socket only. The socket stays open."""
         REFUSALS.labels("socket", code).inc()
-        if self.bucket.n_refused <= 1:  # a client that sends too fast gets each error, but only one log line
+        if self.bucket.n_refused <= 1:  # A client that sends too fast gets each error, but the log gets only one line.
             logger.info(
                 "refused: %s", code, extra={"code": code, "account": self.scope.get("observed", {}).get("account")}
             )
         await self.send_frame("error", {"code": code, "detail": detail, **more})
 
     async def send_refusal(self, error: PlayError) -> None:
-        """Send a refusal, with the time to wait where waiting helps."""
+        """Send a refusal, with the time to wait if waiting helps."""
         more = {} if error.retry_after_s is None else {"retry_after_s": error.retry_after_s}
         await self.send_error(error.code, str(error), **more)
 
@@ -214,7 +217,7 @@ class FrameConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels h
             await self.send_refusal(error)
 
     async def listen(self, group: str | None) -> None:
-        """Accept the socket and join its group. Without the broker, the socket still works, updated by its pings."""
+        """Accept the socket and join its group. Without the broker, the client gets states only as answers to pings."""
         broadcaster_open()
         if group is not None:
             try:
@@ -231,19 +234,19 @@ class FrameConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels h
         await self.leave()
         await self.send_refusal(error)
         codes = {UnavailableError: CLOSE_TRY_AGAIN, TooManyGuessesError: CLOSE_TOO_MANY}
-        otherwise = CLOSE_TRY_AGAIN if error.pauses else CLOSE_NOT_FOUND
-        await self.close(codes.get(type(error), otherwise))
+        default_code = CLOSE_TRY_AGAIN if error.pauses else CLOSE_NOT_FOUND
+        await self.close(codes.get(type(error), default_code))
         raise StopConsumer
 
     async def disconnect(self, code: int) -> None:
-        """Leave the group. Seats stay held, so that a player can return."""
+        """Leave the group. The player keeps the seat, and can return."""
         await self.leave()
 
     async def leave(self) -> None:
-        """Leave the group, if it was joined."""
+        """Leave the group, if the socket has joined one."""
         DEPENDENCIES.leave(self)
         if self.group is not None:
-            with contextlib.suppress(Exception):  # while the broker is away there is no group to leave
+            with contextlib.suppress(Exception):  # While the broker is away, there is no group to leave.
                 await self.channel_layer.group_discard(self.group, self.channel_name)
 
     async def handle(self, kind: str, data: dict[str, Any]) -> None:
@@ -279,10 +282,10 @@ class RoomConsumer(FrameConsumer):
 
     frames = (*WRITES, "ping")
     person: Principal
-    """The principal of this socket, as last read at ``asked_at``."""
+    """The principal of this socket, as last read at ``person_read_at``."""
     is_account: bool
-    """Whether the principal was an account, by session or token, either of which can end."""
-    asked_at: float
+    """Whether the principal was an account when it was read. A session or a token can end."""
+    person_read_at: float
 
     async def connect(self) -> None:
         """Join the group first and read the state afterwards, so that no change is missed."""
@@ -336,14 +339,14 @@ class RoomConsumer(FrameConsumer):
         await self.send_state(view)
 
     async def _pong(self) -> None:
-        """Answer a ping, with the current state in case the broker has lost one, as it buffers nothing."""
-        view = await self._redacted(await in_thread(room_watch, code=self.code))
+        """Answer a ping. The current state comes first, because the broker may have lost a state."""
+        view = await self._redact(await in_thread(room_watch, code=self.code))
         await self.send_state(view)
         await self.send_frame("pong", {"version": view["version"]})
 
     async def room_state(self, event: dict[str, Any]) -> None:
         """Send a state from the group, redacted for this socket's principal."""
-        await self.send_state(await self._redacted(State(event["whole"], event["private"])))
+        await self.send_state(await self._redact(State(event["whole"], event["private"])))
 
     async def send_state(self, view: RoomState) -> None:
         """Send a state unless this socket already has it or a later one."""
@@ -351,27 +354,27 @@ class RoomConsumer(FrameConsumer):
             self.version = view["version"]
             await self.send(STATES.text(view))
 
-    async def _redacted(self, state: State) -> RoomState:
-        """Redact a state for this socket's principal, which is read again only where that makes a difference."""
-        if state.private and time.monotonic() - self.asked_at >= ASK_AGAIN_S:
+    async def _redact(self, state: State) -> RoomState:
+        """Redact a state for this socket's principal. Only a state with hidden parts needs a new read of it."""
+        if state.private and time.monotonic() - self.person_read_at >= PRINCIPAL_MAX_AGE_S:
             try:
                 await in_thread(self._person, "read")
-            except UnavailableError:  # the principal is unknown for now; the next state reads it again
+            except UnavailableError:  # The principal is unknown for now. The next state reads it again.
                 return state.redacted_for(GUEST)
-            except PlayError:  # an invalid token: the client goes on as a stranger with the link
-                self.person, self.asked_at = Principal(channel=self.channel_name), time.monotonic()
+            except PlayError:  # The token is invalid. The client continues as an unknown visitor who has the link.
+                self.person, self.person_read_at = Principal(channel=self.channel_name), time.monotonic()
         return state.redacted_for(self.person)
 
     def _person(self, needs: str) -> Principal:
-        """Read the principal again. Queries the database. Raises as :func:`principal_of_scope`."""
+        """Read the principal again from the database. Raises as :func:`principal_of_scope`."""
         self.person = replace(principal_of_scope(self.scope, needs), channel=self.channel_name)
-        self.asked_at = time.monotonic()
+        self.person_read_at = time.monotonic()
         self.is_account = self.person.user_id is not None
         return self.person
 
     def _enter(self) -> Entered:
         person = self._person("read")
-        with Guesses(request_of_scope(self.scope), person.user_id).counted(
+        with Guesses(request_of_scope(self.scope), person.user_id).guard(
             lambda: room_is_of(code=self.code, person=person)
         ):
             return room_enter(code=self.code, person=person)
@@ -381,7 +384,7 @@ class RoomConsumer(FrameConsumer):
 
         For a guest, the service checks the session as it reads the room.
         """
-        if not self.is_account:  # a guest, or a seat token, which does not expire
+        if not self.is_account:  # The principal is a guest, or has a seat token, which does not expire.
             with contextlib.suppress(SessionChangedError):
                 return service(self.person)
-        return service(replace(self._person("play"), seen_in=None))  # read just now
+        return service(replace(self._person("play"), session=None))  # The session was read just now.

@@ -90,7 +90,10 @@ def _layout_view(layout: Layout) -> LayoutShape:
 
 
 def _guide_picture(game: AnyGame, part: GuidePart[Any, Any]) -> GuidePicture | None:
-    """The picture of a part. Lit are the winning cells, or else the only piece with moves to show as dots."""
+    """Return the picture of a part of the guide; ``None`` for a part without a position.
+
+    The lit cells are the winning cells. Without winning cells, the lit cell is the origin of the shown moves.
+    """
     if part.position is None:
         return None
     paths = [game.look.path_ids(move) for move in part.moves]

@@ -17,7 +17,7 @@ from django.db.models.expressions import Combinable
 from django.utils import timezone
 
 from games import exceptions
-from games.accounts.principal import Principal, RoomsOf
+from games.accounts.principal import Principal, RoomOwner
 from games.limits.quotas import count_lock
 from games.live.players import PLAYERS
 from games.live.store import (
@@ -41,7 +41,7 @@ CODE_TAKEN = "EXISTS (SELECT FROM games_room WHERE code = %s)"
 
 
 def _has_no_hidden_machine(viewer: Principal) -> Combinable:
-    """A condition that a match has no machine hidden from the viewer. Lists leave other matches out."""
+    """Return the condition that a match has no machine hidden from the viewer. Lists leave out all other matches."""
     hidden_filters = {hidden for player in PLAYERS.values() if (hidden := player.hidden_from(viewer)) is not None}
     return ~Exists(Seat.objects.filter(reduce(or_, hidden_filters, Q(pk__in=[])), match=OuterRef("pk")))
 
@@ -64,10 +64,10 @@ def match_list_waiting(viewer: Principal, limit: int = 10) -> list[Match]:
 
 def match_list_live(viewer: Principal, limit: int = 5) -> list[Match]:
     """Return matches in play with a move within :data:`LIVE_FOR`, latest change first, seats prefetched."""
-    moved = Ply.objects.filter(match=OuterRef("pk"), played_at__gte=timezone.now() - LIVE_FOR)
+    recent_plies = Ply.objects.filter(match=OuterRef("pk"), played_at__gte=timezone.now() - LIVE_FOR)
     # A room stores its last change to the minute, and a change need not be a move.
     return list(
-        _open_matches(MatchStatus.PLAYING, LIVE_FOR + timedelta(minutes=1), viewer).filter(Exists(moved))[:limit]
+        _open_matches(MatchStatus.PLAYING, LIVE_FOR + timedelta(minutes=1), viewer).filter(Exists(recent_plies))[:limit]
     )
 
 
@@ -85,14 +85,14 @@ def match_list_own(viewer: Principal, limit: int = 3) -> list[Match]:
 def rooms_of(*, user_id: int | None, guest: UUID | None) -> QuerySet[Room]:
     """Return the rooms in which this person has a seat, or that they host.
 
-    The query is a union of two sets: for a disjunction, PostgreSQL would check every room.
+    The query is a union of two sets. For a condition with OR, PostgreSQL would check every room.
     """
     if user_id is None and guest is None:
         return Room.objects.none()
     seats = Q(user_id=user_id) if user_id is not None else Q(guest=guest)
     hosted = Q(host_id=user_id) if user_id is not None else Q(host_guest=guest)
-    sat = Seat.objects.filter(seats).values("match__room_id")
-    return Room.objects.filter(pk__in=sat.union(Room.objects.filter(hosted).values("pk")))
+    rooms_with_seat = Seat.objects.filter(seats).values("match__room_id")
+    return Room.objects.filter(pk__in=rooms_with_seat.union(Room.objects.filter(hosted).values("pk")))
 
 
 def rooms_open(rooms: QuerySet[Room]) -> QuerySet[Room]:
@@ -101,7 +101,7 @@ def rooms_open(rooms: QuerySet[Room]) -> QuerySet[Room]:
     return rooms.filter(Exists(unfinished), changed_at__gte=timezone.now() - ABANDONED_AFTER)
 
 
-IS_OF = {
+ROOM_CONDITIONS = {
     "account": """room.id IN (
         SELECT room_id FROM games_match JOIN games_seat ON match_id = games_match.id WHERE user_id = %s
         UNION SELECT id FROM games_room WHERE host_id = %s)""",
@@ -116,20 +116,20 @@ OPEN_COUNT = """
     (SELECT count(*) FROM games_room AS room WHERE {} AND room.changed_at >= %s
         AND EXISTS (SELECT FROM games_match WHERE room_id = room.id AND status <> 'finished'))"""
 
-GOING_ON = """
+ROOM_IN_PLAY = """
     SELECT {} FROM games_room AS room
     WHERE {} AND room.opponent = %s AND room.machine = %s AND room.changed_at >= %s
         AND EXISTS (SELECT FROM games_match WHERE room_id = room.id AND status = 'playing')
     ORDER BY room.changed_at DESC, room.id DESC LIMIT 1"""
 
 
-def rooms_where(holder: RoomsOf) -> tuple[str, list[int | UUID | str]]:
+def rooms_where(holder: RoomOwner) -> tuple[str, list[int | UUID | str]]:
     """Return the condition that a row called ``room`` belongs to an owner, and the condition's values."""
     kind, holder_id = holder
-    return IS_OF[kind], [holder_id] * IS_OF[kind].count("%s")
+    return ROOM_CONDITIONS[kind], [holder_id] * ROOM_CONDITIONS[kind].count("%s")
 
 
-def rooms_open_count(*holders: RoomsOf) -> list[int]:
+def rooms_open_count(*holders: RoomOwner) -> list[int]:
     """Return the number of :func:`rooms_open` of each owner.
 
     One plain statement for all owners, because it runs at the start of every match.
@@ -141,7 +141,7 @@ def rooms_open_count(*holders: RoomsOf) -> list[int]:
         return list(cursor.execute(f"SELECT {', '.join(counts)}", values).fetchone())
 
 
-def _open_counts(holders: Sequence[RoomsOf]) -> tuple[list[str], list[Any]]:
+def _open_counts(holders: Sequence[RoomOwner]) -> tuple[list[str], list[Any]]:
     """Return the columns of a statement that counts :func:`rooms_open` of each owner, and their values."""
     since, counts, values = timezone.now() - ABANDONED_AFTER, list[str](), list[Any]()
     for holder in holders:
@@ -151,12 +151,12 @@ def _open_counts(holders: Sequence[RoomsOf]) -> tuple[list[str], list[Any]]:
     return counts, values
 
 
-def room_going_on(holder: RoomsOf, *, opponent: str, machine: str) -> Room | None:
+def room_in_play(holder: RoomOwner, *, opponent: str, machine: str) -> Room | None:
     """Return the owner's room with a recent match in play against this opponent, the most recently changed one."""
     condition, values = rooms_where(holder)
     with connection.cursor() as cursor:
         cursor.execute(
-            GOING_ON.format(row_array(Room, "room"), condition),
+            ROOM_IN_PLAY.format(row_array(Room, "room"), condition),
             [*values, opponent, machine, timezone.now() - ABANDONED_AFTER],
         )
         found = cursor.fetchone()
@@ -175,7 +175,7 @@ class Opening(NamedTuple):
     """Number of :func:`rooms_open`, by owner."""
 
 
-def opening_read(code: str, *holders: RoomsOf) -> Opening:
+def opening_read(code: str, *holders: RoomOwner) -> Opening:
     """Read the data for a new room with this code, and the open rooms of each owner, by one statement."""
     counts, values = _open_counts(holders)
     columns = [ROOM_ID, NEXT_IDS, CODE_TAKEN, *counts]
@@ -190,7 +190,7 @@ def match_list_of(*, viewer: Principal, guest: UUID | None) -> QuerySet[Match]:
     own = Q(user_id=viewer.user_id) if viewer.user_id is not None else Q(guest=guest, guest__isnull=False)
     own_seats = Seat.objects.filter(own)
     return (
-        # The person's matches first, then the side in each; in reverse, PostgreSQL looks at every match.
+        # Select the person's matches first, then the side in each. In the other order PostgreSQL looks at every match.
         Match.objects.filter(_has_no_hidden_machine(viewer), pk__in=own_seats.values("match"))
         .annotate(own_side=Subquery(own_seats.filter(match=OuterRef("pk")).values("side")[:1]))
         .select_related("room")
@@ -202,7 +202,7 @@ def match_list_of(*, viewer: Principal, guest: UUID | None) -> QuerySet[Match]:
 MAX_CONCURRENT_TRANSACTIONS = 400
 """PostgreSQL's connection limit.
 
-A count this far below its bound cannot be pushed over it by concurrent requests, so it needs no lock.
+Concurrent requests cannot push a count over its maximum if the count is this far below. Such a count needs no lock.
 """
 
 
@@ -210,7 +210,7 @@ A count this far below its bound cannot be pushed over it by concurrent requests
 class RoomBound:
     """The maximum number of open rooms of an owner, and the sentence that refuses more."""
 
-    holder: RoomsOf
+    holder: RoomOwner
     max_rooms: int
     words: str
 
@@ -251,10 +251,10 @@ def room_bounds(person: Principal, address: str) -> list[RoomBound]:
 def room_bounds_require(bounds: list[RoomBound]) -> None:
     """Refuse an account, a guest or a guest's address with too many open rooms, after a new room has been stored.
 
-    The limits were checked before the store too (:func:`games.live.rooms._room_open`), to save work. This check locks
-    a count that is near its limit, so that two concurrent requests cannot both take the last place. These locks are
-    the last of a transaction, so their holders wait for nothing else. A limit that is always near was locked when the
-    match was stored (:func:`games.live.rooms._store_new_match`).
+    A first check before the store saves work (:func:`games.live.rooms._room_open`). This second check locks a count
+    that is near its limit, so that two concurrent requests cannot both take the last place. These locks are the last of
+    a transaction, so the transaction then waits for no other lock. A count with a small limit is always near its limit,
+    and was locked when the match was stored (:func:`games.live.rooms._store_new_match`).
 
     Raises:
         RoomQuotaError.

@@ -23,7 +23,7 @@ from games.live import background_moves
 from games.live.players import Choice, LiveMatch, LiveSeat
 from games.live.room_state import EMPTY_BOX, draw_offer, room_state
 from games.live.states import RoomState
-from games.live.store import live_match, match_change, match_read, matches_store, retried_once
+from games.live.store import live_match, match_change, match_read, matches_store, retry_once
 from games.models import Match, MatchStatus, Ply
 
 ANSWER_WITHIN = timedelta(seconds=20)
@@ -37,13 +37,13 @@ def match_play_move(*, code: str, person: Principal, move: str, ply: int | None 
         code: code of the room.
         person: the caller, who must hold a seat.
         move: the text of the move.
-        ply: the ply that the sender saw. A stale one is refused, so a move sent twice is played once.
+        ply: the ply that the sender saw. A stale ply is refused, so a move that is sent twice is played once.
 
     Raises:
         RoomNotFoundError, NotAPlayerError, MatchFinishedError, MatchWaitingError, StalePlyError, NotYourTurnError,
         MoveRefusedError.
     """
-    live = match_change(code, person.seen_in, lambda live: move_play(live, person, move, ply))
+    live = match_change(code, person.session, lambda live: move_play(live, person, move, ply))
     return match_tell(live, person)
 
 
@@ -52,7 +52,7 @@ def move_play(live: LiveMatch, person: Principal, move: str, ply: int | None) ->
     game = live.game
     position = game.decode(live.match.position)
     to_move = game.side_to_move(position)
-    seat = seat_held(live, person, to_move)
+    seat = person_seat(live, person, to_move)
     # The ply is checked before the turn: if a move is sent twice, the second is refused as stale, not as out of turn.
     if ply is not None and ply != live.match.n_plies:
         raise exceptions.StalePlyError
@@ -63,7 +63,7 @@ def move_play(live: LiveMatch, person: Principal, move: str, ply: int | None) ->
         after = game.play(position, parsed)
     except RulesError as error:
         raise exceptions.MoveRefusedError(error, move) from None
-    if seat.player is not None:  # the person has taken over this player's seat: the move counts as its own choice
+    if seat.player is not None:  # The person has taken over this player's seat: the player learns from the move.
         seat.records.append((live.match.n_plies, seat.player.follow(live, position, parsed)))
     _ply_add(live, seat.row.side, game.format_move(parsed), game.encode(after))
     play_on(live, after)
@@ -77,10 +77,10 @@ def match_resign(*, code: str, person: Principal) -> RoomState:
     """
 
     def resign(live: LiveMatch) -> None:
-        seat = seat_held(live, person, live.game.side_to_move(live.game.decode(live.match.position)))
+        seat = person_seat(live, person, live.game.side_to_move(live.game.decode(live.match.position)))
         _finish(live.match, Outcome(Side(seat.row.side).other, RESIGNATION))
 
-    return match_tell(match_change(code, person.seen_in, resign), person)
+    return match_tell(match_change(code, person.session, resign), person)
 
 
 def match_draw(*, code: str, person: Principal) -> RoomState:
@@ -95,7 +95,7 @@ def match_draw(*, code: str, person: Principal) -> RoomState:
 
     def draw(live: LiveMatch) -> None:
         game, match = live.game, live.match
-        seat = seat_held(live, person, game.side_to_move(game.decode(match.position)))
+        seat = person_seat(live, person, game.side_to_move(game.decode(match.position)))
         if not game.is_endless_drawn:
             raise exceptions.NoDrawError("You cannot offer a draw in this game. Play on, or give up.")
         if draw_offer(live) is None:
@@ -106,10 +106,10 @@ def match_draw(*, code: str, person: Principal) -> RoomState:
         else:
             match.draw_offered_by = seat.row.side
 
-    return match_tell(match_change(code, person.seen_in, draw), person)
+    return match_tell(match_change(code, person.session, draw), person)
 
 
-@retried_once
+@retry_once
 @transaction.atomic
 def match_step(*, code: str, person: Principal, ply: int | None = None, max_plies: int = 1) -> RoomState:
     """Let the players of an exhibition make their next moves, and return the state after that.
@@ -117,13 +117,13 @@ def match_step(*, code: str, person: Principal, ply: int | None = None, max_plie
     Args:
         code: code of the room.
         person: the caller, who must be the host.
-        ply: the ply that the sender saw. A stale one is refused, so a step sent twice is made once.
+        ply: the ply that the sender saw. A stale ply is refused, so a step that is sent twice is made once.
         max_plies: maximum number of plies; fewer are played if the match ends.
 
     Raises:
         RoomNotFoundError, NotAnExhibitionError, NotTheHostError, MatchFinishedError, StalePlyError.
     """
-    live = match_read(code, lock=True, session=person.seen_in)
+    live = match_read(code, lock=True, session=person.session)
     if not live.room.is_exhibition:
         raise exceptions.NotAnExhibitionError
     if not person.hosts(live.room):
@@ -142,7 +142,7 @@ def match_step(*, code: str, person: Principal, ply: int | None = None, max_plie
 def match_answer(*, match_id: int, answer_by: datetime, max_plies: int | None) -> None:
     """Choose the due move of a match, and store it. Runs on a thread, since the choice may take seconds.
 
-    Nothing happens if another thread has claimed the move. The choice is dropped if the match has changed meanwhile.
+    Nothing happens if another thread has claimed the move. If the match has changed meanwhile, the choice is dropped.
 
     Args:
         match_id: id of the match.
@@ -152,7 +152,7 @@ def match_answer(*, match_id: int, answer_by: datetime, max_plies: int | None) -
     live = _answer_claim(match_id, answer_by)
     if live is None:
         return
-    close_old_connections()  # frees the connection for other threads while this one thinks
+    close_old_connections()  # Other threads can use the connection while this thread thinks.
     position = live.game.decode(live.match.position)
     seat = live.seats[live.game.side_to_move(position)]
     assert seat.player is not None, "only an automated player's move can be due"
@@ -168,7 +168,7 @@ def _answer_claim(match_id: int, answer_by: datetime) -> LiveMatch | None:
     return live_match(Match.objects.select_related("room").get(pk=match_id))
 
 
-@retried_once
+@retry_once
 @transaction.atomic
 def _answer_store(before: LiveMatch, choice: Choice, max_plies: int | None) -> None:
     """Play the choice if the match is still as it was ``before``, when the thread claimed the move."""
@@ -184,7 +184,7 @@ def _answer_store(before: LiveMatch, choice: Choice, max_plies: int | None) -> N
 def _is_overdue(match: Match) -> bool:
     """Whether the deadline of the due move is over, so that its thread may be dead.
 
-    A deadline far in the future is a relic of a wrong clock, which has been set back since. It counts as over.
+    A deadline far in the future comes from a wrong clock that has been set back. Such a deadline counts as over.
     """
     now = timezone.now()
     return match.answer_by is not None and not now <= match.answer_by <= now + 2 * ANSWER_WITHIN
@@ -200,7 +200,7 @@ def _due_move_request(live: LiveMatch, max_plies: int | None) -> None:
     people = (seat.row for seat in live.seats if seat.row.is_human)
     person_id = next((row.user_id or row.guest for row in people), room.host_id or room.host_guest)
     job = partial(match_answer, match_id=match.pk, answer_by=match.answer_by, max_plies=max_plies)
-    background_moves.think(job, (room.opened_from, person_id))
+    background_moves.queue_move(job, (room.opened_from, person_id))
 
 
 def overdue_move_request(live: LiveMatch) -> None:
@@ -209,11 +209,11 @@ def overdue_move_request(live: LiveMatch) -> None:
         _due_move_request(live, 1 if live.room.is_exhibition else None)
 
 
-def seat_held(live: LiveMatch, person: Principal, to_move: Side) -> LiveSeat:
-    """Return the person's seat in a match in play. If the person holds both seats, return that of the side to move.
+def person_seat(live: LiveMatch, person: Principal, to_move: Side) -> LiveSeat:
+    """Return the person's seat in a match in play. If the person has both seats, return the seat of the side to move.
 
     Raises:
-        NotAPlayerError: the person holds no seat.
+        NotAPlayerError: the person has no seat.
         MatchFinishedError, MatchWaitingError: the match is not in play.
     """
     own_seats = [seat for seat in live.seats if person.holds(seat.row)]
@@ -229,7 +229,7 @@ def seat_held(live: LiveMatch, person: Principal, to_move: Side) -> LiveSeat:
 def play_on(
     live: LiveMatch, position: AnyPosition, *, max_plies: int | None = None, answer: Choice | None = None
 ) -> None:
-    """Let automated seats play until a person or a slow player is to move, or the match is over.
+    """Let automated players move until a person or a slow player is to move, or the match is over.
 
     The caller stores the match.
 
@@ -257,7 +257,7 @@ def play_on(
             return
         choice, answer = answer or seat.player.choose(live, position), None
         seat.records.append((match.n_plies, choice.record))
-        if choice.move is None:  # the machine's box is empty, or the machine was deleted
+        if choice.move is None:  # The machine's box is empty, or the machine was deleted.
             _finish(match, Outcome(Side(seat.row.side).other, EMPTY_BOX))
             return
         position = game.play(position, choice.move)

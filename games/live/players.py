@@ -22,7 +22,7 @@ from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get
 from games import exceptions
 from games.accounts import principal
-from games.accounts.claims import Claimed
+from games.accounts.claims import ClaimResult
 from games.accounts.principal import AnyUser, Principal
 from games.exceptions import PlayError
 from games.live.states import Insight, MachineBrief, RatingShape, SeatMachine
@@ -44,12 +44,12 @@ class Choice:
 
 
 class NotHeldError(Exception):
-    """The room was read without a lock (``LiveMatch.is_held``), and this step needs one: begin anew with the lock."""
+    """The room was read without a lock, or has changed since. The caller reads the match again under the lock."""
 
 
 @dataclass(slots=True, eq=False)
 class LiveSeat:
-    """A seat of a live match, with the automated player that has read it."""
+    """A seat of a live match, with its automated player if the seat has one."""
 
     row: Seat
     player: SeatPlayer | None = None
@@ -63,7 +63,7 @@ class LiveSeat:
         self.reserve(player.slug, name)
 
     def reserve(self, slug: str, name: str) -> None:
-        """Note an automated player in the row. After a take-over, the person keeps the seat and their name."""
+        """Write an automated player into the row. After a take-over, the person keeps the seat and their name."""
         if self.row.is_human:
             self.row.takes_over = slug
         else:
@@ -72,9 +72,10 @@ class LiveSeat:
 
 @dataclass(slots=True, eq=False)
 class LiveMatch:
-    """A match as one request reads and changes it, with its room, seats and plies.
+    """A match with its room, seats and plies, as one request reads and changes it.
 
-    Its rows hold no reference back to it, so reference counting frees it. After a refused store it is discarded.
+    The rows hold no reference to this object, so that reference counting frees it. After a failed store, the caller
+    must discard the object.
     """
 
     room: Room
@@ -83,11 +84,11 @@ class LiveMatch:
     seats: list[LiveSeat]
     """The two seats, in order of side."""
     plies: list[Ply]
-    """The plies in order of play, stored ones first."""
+    """The plies in order of play: first the stored plies, then the new ones."""
     n_stored: int = 0
     """Number of plies that are stored."""
     is_held: bool = False
-    """Whether the room is locked for this transaction; otherwise it was only read."""
+    """Whether this transaction has locked the room. Otherwise the room was only read."""
     next_ids: Sequence[int] = ()
     """Ids for the following match and its seats, if they were read."""
     before: LiveMatch | None = None
@@ -109,8 +110,8 @@ class LiveMatch:
 class Statement(NamedTuple):
     """A part of the statement that stores a match (a CTE), its values, and a callback for its commit.
 
-    The part selects from ``held``, which has one row if the room is still as it was read, else none. It writes only
-    then.
+    The part selects from the CTE ``held``, which has one row if the room is unchanged since it was read, else no row.
+    So the part writes nothing if the room has changed.
     """
 
     query: sql.Composable
@@ -127,7 +128,8 @@ class Statement(NamedTuple):
 def _insert(model: type[Model], names: tuple[str, ...], n_rows: int) -> sql.Composable:
     by_name = {field.attname: field for field in model._meta.concrete_fields}
     fields = [by_name[name] for name in names]
-    # The values come from a list and not straight into the table, so their types must be stated.
+    # PostgreSQL infers the types of values only for a plain INSERT … VALUES. This statement selects from a list of
+    # values, so it must state their types.
     casts = ["text" if isinstance(one, CharField) else one.db_type(connection) for one in fields]
     row = sql.SQL(f"({', '.join(f'%s::{cast}' for cast in casts)})")
     statement = sql.SQL("INSERT INTO {} ({}) SELECT row.* FROM held, (VALUES {}) AS row").format(
@@ -140,7 +142,7 @@ def _insert(model: type[Model], names: tuple[str, ...], n_rows: int) -> sql.Comp
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """Name and summary of a player in a game; optionally, the people that it suits, and its rating."""
+    """Name and summary of a player in a game; optionally, the people that the player suits, and its rating."""
 
     name: str
     summary: str
@@ -161,11 +163,11 @@ class Automaton(ABC):
     slug: str
     name: str
     seat_player: SeatPlayer
-    """The player of a stored seat for which there are no rows of its own."""
+    """The player of a stored seat, if this player stores no rows for its seats."""
     learns: bool = False
     """Whether the player may learn from a match, so that taking over its seat is useful."""
     swaps_in: Collection[str] = ()
-    """Slugs of games in which a room that asks for this player gets one for either side."""
+    """Slugs of games in which a room that requests this slug gets a suitable player for either side."""
 
     def plays(self, game: AnyGame) -> bool:
         """Whether the player can play this game."""
@@ -205,12 +207,12 @@ class Automaton(ABC):
         """
 
     def seated(self, live: LiveMatch) -> Statement | None:
-        """Return the statement that inserts rows for this player's seats of a new match; ``None``: no rows."""
+        """Return the statement that inserts rows for this player's seats of a new match; ``None`` without rows."""
 
     def opened(self, live: LiveMatch) -> None:
         """Check quotas after the match has been stored.
 
-        Called last, under the locks of the counts of open rooms, so it must not wait for other locks.
+        Called last, while the counts of open rooms are locked, so this method must not wait for other locks.
 
         Raises:
             PlayError: the match is refused, and the transaction is rolled back.
@@ -219,8 +221,8 @@ class Automaton(ABC):
     def finish(self, matches: Sequence[LiveMatch]) -> None:
         """Learn from finished matches, in this order. The player has one or two seats in each.
 
-        Called once for each match, after :meth:`SeatPlayer.remember`. There are several if matches with the same
-        learners (``SeatPlayer.learner_id``) end at the same moment.
+        Called once for each match, after :meth:`SeatPlayer.remember`. ``matches`` has several matches if matches with
+        the same learners (``SeatPlayer.learner_id``) end at the same moment.
         """
 
     def may_see(self, viewer: Principal, audience: list[int | str] | None) -> bool:
@@ -255,7 +257,7 @@ class SeatPlayer(ABC):
     either_side: bool = True
     """Whether the player could play the other side in a rematch."""
     audience: list[int | str] | None = None
-    """The audience of the machine in this seat, as JSON for :meth:`Automaton.may_see`; ``None``: public."""
+    """The audience of the machine in this seat, as JSON for :meth:`Automaton.may_see`; ``None`` if it is public."""
     learner_id: Hashable | None = None
     """The learner of this seat, if it also learns from other matches.
 
@@ -289,18 +291,22 @@ class SeatPlayer(ABC):
     def follow(self, live: LiveMatch, position: AnyPosition, move: AnyMove) -> object:
         """Return the record of a move by the person in this player's seat, at ply ``live.match.n_plies``.
 
-        The record is that of a :class:`Choice` of the same move. The move is legal. Raises as :meth:`choose` does.
+        The result is the record that a :class:`Choice` of the same move would have. The move is legal. Raises as
+        :meth:`choose` does.
         """
 
     def remember(self, records: Sequence[DecisionRecord]) -> Statement | None:
-        """Return the statement that stores decision records of this seat, at least one; ``None``: nothing is stored."""
+        """Return the statement that stores decision records of this seat; ``None`` if the player stores no records.
+
+        ``records`` has at least one record.
+        """
 
     def describe(self) -> SeatMachine | None:
         """Return a client's view of the machine in this seat (``seats[].machine`` of the state)."""
         return None
 
     def insight(self, live: LiveMatch) -> Insight | None:
-        """Return what the machines thought and learnt (``learning`` of the state), over all seats of such players."""
+        """Return what the machines thought and learnt (``learning`` of the state), for all seats of such players."""
         return None
 
 
@@ -313,18 +319,18 @@ class MachinePort(Protocol):
 
     @property
     def sees_all(self) -> Sequence[str]:
-        """Permissions any one of which lets staff see what players hide."""
+        """Permissions. Each of them lets staff see what players hide."""
 
     def occupants_query(self) -> sql.Composable:
         """Return a query of one JSON value about the seats of the match ``latest``, for the statement of that match."""
 
-    def occupants_seat(self, seats: Sequence[LiveSeat], found: Sequence[Sequence[object]] | None) -> None:
+    def occupants_seat(self, seats: Sequence[LiveSeat], rows_json: Sequence[Sequence[object]] | None) -> None:
         """Give these stored seats of a match their automated players, by the value of :meth:`occupants_query`."""
 
     def occupants_fetch(self, seats: Sequence[LiveSeat]) -> None:
         """Read the value of :meth:`occupants_query` by a statement of its own, and give the seats their players."""
 
-    def guest_claim(self, user_id: int, guest: UUID) -> Claimed:
+    def guest_claim(self, user_id: int, guest: UUID) -> ClaimResult:
         """Move a guest's possessions other than seats to an account. Called under the locks of the guest's rooms."""
 
 

@@ -24,7 +24,7 @@ from games.live.states import (
     SeatState,
     Status,
 )
-from games.live.store import match_latest, match_numbered, match_read, room_get, snapshot
+from games.live.store import match_by_number, match_latest, match_read, room_get, snapshot
 from games.models import Match, MatchStatus, Ply, Room
 from games.transport.broadcaster import Broadcast, Message, group_write
 
@@ -33,10 +33,10 @@ EMPTY_BOX = "empty_box"
 N_VISITS_TO_DRAW = 3
 """Visits to a position in a match after which the players may agree to a draw."""
 
-HIDDEN = "a machine that is not public"
+HIDDEN_MACHINE = "a machine that is not public"
 """Words for a hidden machine within a sentence."""
 
-HIDDEN_NAME = HIDDEN[0].upper() + HIDDEN[1:]
+HIDDEN_NAME = HIDDEN_MACHINE[0].upper() + HIDDEN_MACHINE[1:]
 """The name of a hidden machine's seat."""
 
 MATCH_REASONS = {
@@ -49,7 +49,7 @@ MATCH_REASONS = {
 
 
 def swap_allowed(live: LiveMatch) -> bool:
-    """Whether a person sits here, and every automated player could play the other side."""
+    """Whether a person has a seat in the room, and every automated player could play the other side."""
     room = live.room
     players_of_seats = (
         PLAYERS.get(room.takes_over if seat.row.takes_over else room.opponent)
@@ -64,8 +64,9 @@ def swap_allowed(live: LiveMatch) -> bool:
 def draw_offer(live: LiveMatch) -> DrawOffer | None:
     """Return the offer of a draw in a match of a game with loops; ``None`` if the players may not agree to a draw.
 
-    They may when, since the last move of a person, a position has come for the third time: the same board with the same
-    side to move, not an image of it. Answers of machines count, because they follow before the person can offer a draw.
+    The players may agree once a position has come for the third time since the last move of a person. Positions are
+    the same if the board and the side to move are the same; a symmetric image is another position. A position after a
+    machine's answer counts too, because the answer follows before the person can offer a draw.
     """
     game, match, plies = live.game, live.match, live.plies
     if match.status != MatchStatus.PLAYING:
@@ -94,7 +95,7 @@ class State:
 
     whole: RoomState
     private: list[PrivateSeat]
-    """Seats with a machine that is not public. JSON, like the state."""
+    """Seats with a machine that is not public, as JSON, like the state."""
 
     def redacted_for(self, viewer: Principal) -> RoomState:
         """Return the state without the parts hidden from this viewer. Does not query the database."""
@@ -113,14 +114,15 @@ class State:
         outcome = self.whole["outcome"]
         if outcome is not None and outcome["termination"] == EMPTY_BOX:
             losers = {seat["side"] for seat in seats if seat["role"] != outcome["winner"]}
-            if losers & hidden.keys():  # the contents of its boxes are hidden from this viewer
+            if losers & hidden.keys():  # An empty box would tell this viewer about the hidden machine's boxes.
                 outcome = {**outcome, "termination": RESIGNATION, "reason": MATCH_REASONS[RESIGNATION]}
         return {**self.whole, "seats": seats, "learning": insight, "outcome": outcome}
 
     def broadcast(self, answered: str = "") -> None:
-        """Send the state to the room's sockets, which redact it; the channel ``answered`` already has it.
+        """Send the state to the room's sockets, which redact it. The channel ``answered`` already has the state.
 
-        Call only after the commit. A message may be lost, because Redis buffers nothing, so each has the whole state.
+        Call only after the commit. A message may be lost, because Redis buffers nothing. So each message has the whole
+        state.
         """
         message = {"type": "room.state", "whole": self.whole, "private": self.private}
         group_write(room_group(self.whole["code"]), Broadcast(message, merge=_newer, answered=answered))
@@ -137,7 +139,7 @@ def _newer(before: Message, after: Message) -> Message:
 
 
 def _redact_seat(seat: SeatState) -> SeatState:
-    """A seat without its machine. After a take-over, the person's name stays."""
+    """Return a seat without its machine. After a take-over, the person's name stays."""
     name = seat["name"] if seat["takes_over"] else HIDDEN_NAME
     return {**seat, "name": name, "machine": None, "hidden": True}
 
@@ -155,13 +157,13 @@ def room_state(live: LiveMatch) -> State:
     players = {player.slug: player for _, player in live.automata}
     learners_first = sorted(players.values(), key=lambda player: (not player.learns, player.slug))
     room, match, game = live.room, live.match, live.game
-    shown = (_position_kept if game.takes_boxes else _position_shown)(
+    position_part = (_cached_position_part if game.takes_boxes else _position_part)(
         game, match.position, match.status == MatchStatus.PLAYING
     )
     roles = game.look.layout.roles
     return State(
         {
-            **shown,
+            **position_part,
             "code": room.code,
             "game": room.game,
             "number": match.number,
@@ -194,7 +196,7 @@ def room_state(live: LiveMatch) -> State:
     )
 
 
-def _position_shown(game: AnyGame, text: str, playing: bool) -> PositionState:
+def _position_part(game: AnyGame, text: str, playing: bool) -> PositionState:
     """Return the part of the state that depends on the position only. Callers must not change the result."""
     position = game.decode(text)
     moves = {game.format_move(move): move for move in game.legal_moves(position)} if playing else {}
@@ -212,13 +214,13 @@ def _position_shown(game: AnyGame, text: str, playing: bool) -> PositionState:
     }
 
 
-_position_kept = lru_cache(maxsize=4096)(_position_shown)
-"""Cached :func:`_position_shown` for games small enough for boxes: their matches repeat few positions."""
+_cached_position_part = lru_cache(maxsize=4096)(_position_part)
+"""Cached :func:`_position_part` for games small enough for boxes: their matches repeat few positions."""
 
 
 def _moves(game: AnyGame, plies: list[Ply]) -> Iterator[MoveState]:
     """Yield the moves of a match, each described on the board before it."""
-    step, position = _step_kept if game.takes_boxes else _step, game.initial_position()
+    step, position = _cached_step if game.takes_boxes else _step, game.initial_position()
     for ply in plies:
         path, name, piece, position = step(game, position, ply.move)
         yield {
@@ -238,26 +240,30 @@ def _step(game: AnyGame, position: AnyPosition, text: str) -> tuple[list[str], s
     return path, name, piece, game.apply(position, move)
 
 
-_step_kept = lru_cache(maxsize=4096)(_step)
-"""Cached :func:`_step` for the same games. Positions with history are long: a look-up would cost more than a step."""
+_cached_step = lru_cache(maxsize=4096)(_step)
+"""Cached :func:`_step` for games small enough for boxes.
+
+The positions of other games contain the history of the match. A look-up of such a long position would take longer than
+a step.
+"""
 
 
 def room_positions(code: str, after: int = -1, match: int | None = None) -> MatchBoards:
     """Return the boards of a match, from before its first move to after its last (docs/protocol.md).
 
-    ``match`` is its number, by default the latest of the room. Boards up to the ply ``after`` are left out. The moves
-    are applied one after the other. To decode each stored position would be slower: a position with history must be
-    parsed from its beginning, and each is longer than the last.
+    ``match`` is the number of the match, by default of the latest match of the room. Boards up to the ply ``after`` are
+    left out. This function applies the moves one after the other. To decode each stored position would be slower: a
+    position with history must be parsed from its beginning, and grows with each ply.
 
     Raises:
         RoomNotFoundError, MatchNotFoundError.
     """
     with snapshot():
         room = room_get(code)
-        played = match_latest(room) if match is None else match_numbered(room, match)
-        moves = list(played.plies.values_list("move", flat=True))
+        match_row = match_latest(room) if match is None else match_by_number(room, match)
+        moves = list(match_row.plies.values_list("move", flat=True))
     return {
-        "number": played.number,
+        "number": match_row.number,
         "positions": [one for one in _boards(room.game_rules, moves) if one["ply"] > after],
     }
 
@@ -280,7 +286,7 @@ def _boards(game: AnyGame, moves: list[str]) -> Iterator[BoardState]:
 
 
 def _actions(game: AnyGame, position: AnyPosition, moves: Mapping[str, AnyMove]) -> dict[str, Action]:
-    """The actions that are no plain moves: kind, words, and the piece after each."""
+    """Return the legal moves that are no plain moves: the kind of each, its words, and the piece after the move."""
     return {
         text: {
             "kind": kind,

@@ -15,7 +15,7 @@ from beadbox.rules.errors import UnknownGameError
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get
 from games import exceptions
-from games.accounts.claims import Claimed
+from games.accounts.claims import ClaimResult
 from games.accounts.principal import Principal, token_hash
 from games.limits.quotas import account_hold, match_count, site_require
 from games.live.match_lists import MAX_CONCURRENT_TRANSACTIONS, opening_read, room_bounds, room_bounds_require, rooms_of
@@ -33,12 +33,12 @@ from games.live.room_state import State, room_state, swap_allowed
 from games.live.states import Joined, RoomState
 from games.live.store import (
     live_match,
+    match_by_number,
     match_latest,
-    match_numbered,
     match_read,
     match_store,
     matches_store,
-    retried_once,
+    retry_once,
     room_get,
     snapshot,
 )
@@ -47,9 +47,9 @@ from games.models import HUMAN, Match, MatchStatus, Room, Seat, new_code
 
 @dataclass(frozen=True, slots=True)
 class Seated:
-    """The result of taking a seat: the side, and a token shown once (empty if the person already sat there).
+    """The result of taking a seat: the side, and a token, which is shown only once.
 
-    The host of an exhibition has no side.
+    The token is empty if the person already had the seat. The host of an exhibition has no side.
     """
 
     room: Room
@@ -94,8 +94,8 @@ def room_create(
     """Open a room and start the first match, in one of three ways.
 
     * Against an ``opponent``: the person sits on ``side`` (a random one when it is ``None``).
-    * In addition, ``takes_over`` names the player whose seat the person has. It learns from their moves as from its
-      own. A machine that plays one side only determines the side.
+    * With a take-over: in addition, ``takes_over`` names the player whose seat the person takes. This player learns
+      from the person's moves as from its own. If the player plays one side only, the person has that side.
     * As an exhibition: ``first`` and ``second`` play each other, and the person hosts it (:func:`match_step`).
 
     Args:
@@ -104,7 +104,7 @@ def room_create(
         opponent: an automated player, a machine by id, or ``human`` for a free seat.
         side: the side to sit on.
         machine: id or slug of the opponent, if ``opponent`` is ``machine``.
-        fresh: whether machines are copied for this room; otherwise they keep learning themselves.
+        fresh: whether copies of the machines play and learn in this room; otherwise the machines themselves do.
         takes_over: a player that learns, or a machine by id or slug.
         first: the first player of an exhibition: an automated player, or a machine by id or slug.
         second: the second player.
@@ -148,13 +148,13 @@ def _exhibition_open(person: Principal, request: dict[str, Any]) -> Seated:
 
 
 def _side_taken_over(request: dict[str, Any]) -> Side | None:
-    """The only side of the machine in the requested seat; ``None`` if it plays either."""
+    """Return the only side that the machine in the requested seat plays; ``None`` if it plays either side."""
     if request["opponent"] == HUMAN:
         raise exceptions.MalformedError("takes_over: The opponent must be a machine or another automated player.")
-    player, named = player_find("takes_over", request["takes_over"], game=request["game"])
+    player, machine = player_find("takes_over", request["takes_over"], game=request["game"])
     if not player.learns:
         raise exceptions.MalformedError(f"takes_over: {request['takes_over']!r} does not learn. Please name a machine.")
-    return player.only_side(named)
+    return player.only_side(machine)
 
 
 def _token_new() -> str:
@@ -164,9 +164,9 @@ def _token_new() -> str:
 def _room_open(person: Principal, *, human_seats: dict[Side, Seat] | None = None, **request: Any) -> Room:
     """Store a room with the requested players, and start its first match."""
     site_require("games_match")
-    cut = {field: text[:80] if isinstance(text, str) else text for field, text in request.items()}
-    room = Room(opened_from=person.address, links=sorted(person.links), **cut)
-    _requested_players(room, human_seats or {})  # before anything is stored: a missing player is refused by name
+    request_fields = {field: text[:80] if isinstance(text, str) else text for field, text in request.items()}
+    room = Room(opened_from=person.address, links=sorted(person.links), **request_fields)
+    _requested_players(room, human_seats or {})  # Refuse a missing player by its name, before anything is stored.
     bounds = room_bounds(person, person.address)
     while (opening := opening_read(room.code, *(one.holder for one in bounds))).is_taken:
         room.code = new_code()
@@ -203,7 +203,7 @@ def room_join(*, code: str, person: Principal, both: bool = False) -> Seated:
     Raises:
         RoomNotFoundError, RoomFullError, AccountClosedError.
     """
-    live = match_read(code, lock=True, session=person.seen_in)
+    live = match_read(code, lock=True, session=person.session)
     free = next((seat.row for seat in live.seats if seat.row.is_free), None)
     own_seat = next((seat.row for seat in live.seats if person.holds(seat.row)), None)
     if own_seat is not None and not (both and free is not None):
@@ -243,7 +243,7 @@ def room_watch(*, code: str) -> State:
     return state
 
 
-@retried_once
+@retry_once
 @transaction.atomic
 def room_reset(*, code: str, person: Principal, swap: bool = False) -> RoomState:
     """Start a new match in the same room, with sides swapped on request, and return its state.
@@ -253,7 +253,7 @@ def room_reset(*, code: str, person: Principal, swap: bool = False) -> RoomState
         TooManyMatchesError.
     """
     site_require("games_match")
-    live = match_read(code, lock=True, session=person.seen_in, to_follow=True)
+    live = match_read(code, lock=True, session=person.session, for_next_match=True)
     room = live.room
     if not room.is_exhibition:
         if not any(person.holds(seat.row) for seat in live.seats):
@@ -267,8 +267,8 @@ def room_reset(*, code: str, person: Principal, swap: bool = False) -> RoomState
     match_count(person.address)
     rows = [seat.row for seat in live.seats if seat.row.is_human]
     humans = {(Side(row.side).other if swap else Side(row.side)): row for row in rows}
-    follows = _match_start(room, number=live.match.number + 1, human_seats=humans, ids=live.next_ids, before=live)
-    return _store_new_match(person, follows)
+    next_match = _match_start(room, number=live.match.number + 1, human_seats=humans, ids=live.next_ids, before=live)
+    return _store_new_match(person, next_match)
 
 
 def room_enter(*, code: str, person: Principal) -> Entered:
@@ -290,13 +290,13 @@ def _entry_of(live: LiveMatch, person: Principal, *, is_host: bool) -> Entered:
 
 
 def match_enter(*, code: str, number: int, person: Principal) -> Entered:
-    """Return the same of one match of the room, which may not be the latest. It has no host.
+    """Return the room, the person's roles in the match with this number, and its state; ``is_host`` is always false.
 
     Raises:
         RoomNotFoundError, MatchNotFoundError.
     """
     with snapshot():
-        return _entry_of(live_match(match_numbered(room_get(code), number)), person, is_host=False)
+        return _entry_of(live_match(match_by_number(room_get(code), number)), person, is_host=False)
 
 
 def room_is_of(*, code: str, person: Principal) -> bool:
@@ -309,11 +309,11 @@ def room_is_of(*, code: str, person: Principal) -> bool:
 
 
 @transaction.atomic
-def seats_claim(*, user_id: int, name: str, guest: UUID) -> Claimed:
-    """Move a guest's seats to the account made (or logged in to) in the same session. Return what else moved.
+def seats_claim(*, user_id: int, name: str, guest: UUID) -> ClaimResult:
+    """Move a guest's seats, exhibitions and other possessions to the account that this session has logged in to.
 
-    Rooms are locked in ascending order, so that a concurrent rematch does not keep the guest in its seat. The guest's
-    hosted exhibitions move too, and the guest's other possessions (``MachinePort.guest_claim``).
+    Return the names of the other possessions (``MachinePort.guest_claim``). Rooms are locked in ascending order, so
+    that a concurrent rematch does not keep the guest in its seat.
     """
     rooms = rooms_of(user_id=None, guest=guest)
     locked = list(rooms.select_for_update(of=("self",), no_key=True).order_by("pk"))
@@ -323,7 +323,8 @@ def seats_claim(*, user_id: int, name: str, guest: UUID) -> Claimed:
     for room in locked:
         match = match_latest(room)
         if match.is_over:
-            Room.objects.filter(pk=room.pk).update(version=F("version") + 1)  # so that waiting readers read again
+            # A new version makes readers that wait for the lock read the room again.
+            Room.objects.filter(pk=room.pk).update(version=F("version") + 1)
         else:
             live = live_match(match)
             matches_store(live)
@@ -342,7 +343,7 @@ def _seat_person(seat: Seat, like: Seat) -> None:
 
 
 def _requested_players(room: Room, humans: Collection[Side]) -> dict[Side, RequestedPlayer]:
-    """The requested automated players by side. ``humans`` are the sides of people, with or without a take-over."""
+    """Return the requested automated players by side. ``humans`` are the sides of people, take-overs included."""
     if room.is_exhibition:
         both = {Side.FIRST: room.first, Side.SECOND: room.second}
         return {side: player_find(("first", "second")[side], text, game=room.game) for side, text in both.items()}
@@ -359,16 +360,17 @@ def _requested_players(room: Room, humans: Collection[Side]) -> dict[Side, Reque
 def _match_start(
     room: Room, *, number: int, human_seats: dict[Side, Seat], ids: Sequence[int], before: LiveMatch | None = None
 ) -> LiveMatch:
-    """Start a match and seat its automated players. If one is to move and it is no exhibition, it moves.
+    """Start a match and seat its automated players. If an automated player is to move, it moves, except in exhibitions.
 
-    The first move may store rows that refer to the match, so the match is stored before it; otherwise the caller stores
-    it. A new room is stored with the match. Until then players know its id, and foreign keys are checked at the commit.
+    The first move may store rows that refer to the match. So the match is stored before such a move; without a move,
+    the caller stores the match. A new room is stored with its match, and has its id before. So players may store rows
+    that refer to the room: PostgreSQL checks foreign keys at the commit.
 
     Args:
         room: a new room, or one locked for this transaction.
-        number: of the match.
+        number: number of the match in its room.
         human_seats: the seats of people, by side.
-        ids: of the match and its seats.
+        ids: ids of the match and its seats.
         before: the preceding match.
     """
     opponents = _requested_players(room, human_seats)
@@ -386,7 +388,7 @@ def _match_start(
         if seat.row.side not in human_seats:
             seat.row.player = player.slug
         seat.reserve(player.slug, player.name)
-    if len(automated) > 1:  # so that they lock rows in ascending order
+    if len(automated) > 1:  # Players lock their rows in ascending order.
         automated.sort(key=lambda one: one[1].precedence(live, one[0], one[2]))
     for seat, player, machine in automated:
         player.sit(live, seat, machine)

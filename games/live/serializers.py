@@ -22,7 +22,7 @@ MAX_STEP_PLIES = 100
 
 
 class FrameError(Exception):
-    """A frame that could not be read; nothing changed. ``code`` is stable."""
+    """A frame that could not be read, so nothing has changed. ``code`` is stable."""
 
     def __init__(self, code: str, detail: str) -> None:
         super().__init__(detail)
@@ -91,7 +91,7 @@ def first_error(detail: Any, field: str = "") -> str:
     """Return the first sentence of a tree of error mappings and lists, after the dotted path of its field."""
     below = detail.items() if isinstance(detail, dict) else enumerate(detail) if isinstance(detail, list) else ()
     for name, errors in below:
-        if not errors:  # a list of objects has an empty mapping for each valid one
+        if not errors:  # A list of objects has an empty mapping for each valid object.
             continue
         is_own = name == "non_field_errors" or (isinstance(detail, list) and isinstance(errors, str))
         return first_error(errors, field if is_own else f"{field}.{name}".lstrip("."))

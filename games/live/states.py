@@ -1,4 +1,4 @@
-"""JSON types of rooms and games on the wire, field by field; docs/protocol.md explains each.
+"""JSON types of the messages about rooms and games; docs/protocol.md explains each field.
 
 Selectors build them, REST and sockets send them unchanged, and the API's schema is generated from them.
 """

@@ -1,9 +1,11 @@
 """Storage of live matches: reads a match, and stores its changes.
 
-A move reads its match by one statement without a lock. It is stored by one statement that writes nothing if the room
-has changed since (docs/decisions/0088). A change that cannot be made so begins anew, under the room's lock. Both
-statements are plain SQL, because they run at every move: the ORM needs twelve statements and four times the processor
-time.
+One statement reads the match of a move, without a lock. One statement stores the move, and writes nothing if the room
+has changed since the read (docs/decisions/0088). If the move cannot be stored in this way, the service reads the match
+again under the room's lock. Both statements are plain SQL, because they run at every move: the ORM needs twelve
+statements and four times the processor time.
+
+A *held* room is a room that this transaction has locked. ``held`` is also the name of the CTE that locks the room.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from django.db.models import Model
 from django.utils import timezone
 from psycopg import sql
 
-from games.accounts.principal import SeenSession
+from games.accounts.principal import SessionSnapshot
 from games.codes import CODE_FORM
 from games.exceptions import MatchNotFoundError, RoomNotFoundError, SessionChangedError
 from games.limits.quotas import COUNT_LOCK
@@ -38,7 +40,7 @@ ResultT = TypeVar("ResultT")
 def snapshot() -> Iterator[None]:
     """Read everything in this block from one snapshot of the database, unaffected by later writes.
 
-    Inside a transaction this does nothing, because services hold the room's lock instead.
+    Inside a transaction this function does nothing, because the service there holds the room's lock.
     """
     if connection.in_atomic_block:
         yield
@@ -64,7 +66,7 @@ def room_get(code: str) -> Room:
 
 @cache
 def _rows_of_match(model: type[Model], order: str) -> sql.Composable:
-    """SQL for the rows of the match ``latest``, as an array in this order; null if there are none."""
+    """Return SQL for the rows of the match ``latest``, as an array in this order; null if there are no rows."""
     rows = sql.SQL("(SELECT json_agg({} ORDER BY {}) FROM {} AS {} WHERE match_id = latest.id)").format(
         sql.SQL(row_array(model, "one")),
         sql.Identifier("one", order),
@@ -76,21 +78,23 @@ def _rows_of_match(model: type[Model], order: str) -> sql.Composable:
 
 NEXT_IDS = "json_build_array(nextval('games_match_id_seq'), nextval('games_seat_id_seq'), nextval('games_seat_id_seq'))"
 """SQL for the ids of a new match and its seats, so that rows that refer to them can be stored with them."""
-SESSION_STANDS = "EXISTS (SELECT FROM django_session WHERE session_key = %s AND session_data = %s AND expire_date > %s)"
+SESSION_IS_UNCHANGED = (
+    "EXISTS (SELECT FROM django_session WHERE session_key = %s AND session_data = %s AND expire_date > %s)"
+)
 
 
 @cache
-def _match_query(*, asks_session: bool, to_follow: bool, lock: bool) -> sql.Composable:
+def _match_query(*, checks_session: bool, for_next_match: bool, lock: bool) -> sql.Composable:
     query = sql.SQL("""
         SELECT room.version = seen.version, {session}, {room}, {match}, {seats}, {more}, ({occupants})
         FROM games_room AS room JOIN games_room AS seen ON seen.id = room.id CROSS JOIN LATERAL
             (SELECT * FROM games_match WHERE room_id = room.id ORDER BY number DESC LIMIT 1) AS latest
         WHERE room.code = %s {lock}""").format(
-        session=sql.SQL(SESSION_STANDS if asks_session else "true"),
+        session=sql.SQL(SESSION_IS_UNCHANGED if checks_session else "true"),
         room=sql.SQL(row_array(Room, "room")),
         match=sql.SQL(row_array(Match, "latest")),
         seats=_rows_of_match(Seat, "side"),
-        more=sql.SQL(NEXT_IDS) if to_follow else _rows_of_match(Ply, "number"),
+        more=sql.SQL(NEXT_IDS) if for_next_match else _rows_of_match(Ply, "number"),
         occupants=machine_port().occupants_query(),
         lock=sql.SQL("FOR NO KEY UPDATE OF room" if lock else ""),
     )
@@ -98,19 +102,19 @@ def _match_query(*, asks_session: bool, to_follow: bool, lock: bool) -> sql.Comp
 
 
 def match_read(
-    code: str, *, lock: bool = False, session: SeenSession | None = None, to_follow: bool = False
+    code: str, *, lock: bool = False, session: SessionSnapshot | None = None, for_next_match: bool = False
 ) -> LiveMatch:
     """Read the current or last match of a room, with its room, seats, plies and occupants, by one statement.
 
-    With ``lock`` the room is locked for writing; call inside a transaction. After a wait for
-    the lock, the room is read as it is now, but the other rows as they were before. The room's version, which every
-    change raises, reveals this; everything is then read again under the lock.
+    With ``lock`` the room is locked for writing; call inside a transaction. If the statement waits for the lock, it
+    returns the present row of the room, but the other rows from before the wait. The versions of the room before and
+    after the wait then differ, and the statement runs again under the lock.
 
     Args:
         code: code of the room.
         lock: whether to lock the room.
         session: the session that identified the caller.
-        to_follow: whether to read ids for a following match instead of the plies.
+        for_next_match: whether to read ids for a following match instead of the plies.
 
     Raises:
         RoomNotFoundError: no room has this code.
@@ -118,21 +122,21 @@ def match_read(
     """
     if not CODE_FORM.fullmatch(code):
         raise RoomNotFoundError
-    query = _match_query(asks_session=session is not None, to_follow=to_follow, lock=lock)
+    query = _match_query(checks_session=session is not None, for_next_match=for_next_match, lock=lock)
     values: list[str | datetime] = [code] if session is None else [*session, timezone.now(), code]
     with connection.cursor() as cursor:
-        found = cursor.execute(query, values).fetchone()
-        if found is not None and not found[0]:
-            found = cursor.execute(query, values).fetchone()
-    if found is None:
+        row = cursor.execute(query, values).fetchone()
+        if row is not None and not row[0]:
+            row = cursor.execute(query, values).fetchone()
+    if row is None:
         raise RoomNotFoundError
-    _, session_stands, room_row, match_row, seat_rows, more, occupants = found
-    if not session_stands:
+    _, is_session_unchanged, room_row, match_row, seat_rows, more, occupants = row
+    if not is_session_unchanged:
         raise SessionChangedError
     room, match = row_read(Room, room_row), row_read(Match, match_row)
     match.room = room
     seats = [LiveSeat(row_read(Seat, row)) for row in seat_rows]
-    plies, next_ids = ([], more) if to_follow else ([row_read(Ply, row) for row in more or ()], ())
+    plies, next_ids = ([], more) if for_next_match else ([row_read(Ply, row) for row in more or ()], ())
     live = LiveMatch(room, match, room.game_rules, seats, plies, len(plies), is_held=lock, next_ids=next_ids)
     machine_port().occupants_seat(live.seats, occupants)
     return live
@@ -155,11 +159,11 @@ def match_latest(room: Room) -> Match:
     return match
 
 
-def match_numbered(room: Room, number: int) -> Match:
+def match_by_number(room: Room, number: int) -> Match:
     """Return the match of a room with this number.
 
     Raises:
-        MatchNotFoundError: there was no such match, or it has been deleted after the retention time.
+        MatchNotFoundError: there was no such match, or the match was deleted after the retention time.
     """
     match = room.matches.filter(number=number).first()
     if match is None:
@@ -168,10 +172,10 @@ def match_numbered(room: Room, number: int) -> Match:
     return match
 
 
-HELD = sql.SQL("""
+ROOM_UPDATE = sql.SQL("""
     UPDATE games_room SET version = version + 1, changed_at = %s WHERE id = %s AND version = %s RETURNING id""")
-"""SQL that raises the room's version if it is unchanged since it was read. Waits for concurrent changes of the room."""
-MATCH_CHANGED = sql.SQL("""
+"""SQL that raises the room's version if the room is unchanged. It waits for concurrent changes of the room."""
+MATCH_UPDATE = sql.SQL("""
     UPDATE games_match SET status = %s, position = %s, n_plies = %s, winner = %s, termination = %s, finished_at = %s,
         answer_by = %s, draw_offered_by = %s
     FROM held WHERE games_match.id = %s""")
@@ -201,19 +205,19 @@ def match_store(live: LiveMatch, locks: Sequence[str] = ()) -> None:
     room, match = live.room, live.match
     is_new, new_plies = match._state.adding, live.plies[live.n_stored :]
     room.changed_at = this_minute()
-    changed = Statement(HELD, [room.changed_at, room.pk, room.version])
-    locked_room = _room_added(room) if room._state.adding else changed
+    locked_update = Statement(ROOM_UPDATE, [room.changed_at, room.pk, room.version])
+    locked_room = _room_insert(room) if room._state.adding else locked_update
     if is_new:
-        parts = _match_added(live)
+        parts = _match_insert(live)
     else:
-        parts = [Statement(MATCH_CHANGED, [getattr(match, name) for name in MATCH_FIELDS])]
+        parts = [Statement(MATCH_UPDATE, [getattr(match, name) for name in MATCH_FIELDS])]
     if new_plies:
         rows = [[getattr(ply, name) for name in PLY_FIELDS] for ply in new_plies]
         parts.append(Statement.insert(Ply, PLY_FIELDS, rows))
     for seat, player in live.automata:
         records, seat.records = [one for one in seat.records if one[1] is not None], []
-        remembered = player.remember(records) if records else None
-        parts += [] if remembered is None else [remembered]
+        records_insert = player.remember(records) if records else None
+        parts += [] if records_insert is None else [records_insert]
     with connection.cursor() as cursor:
         cursor.execute(
             sql.SQL("WITH held AS ({}), {} SELECT {} FROM held").format(
@@ -241,27 +245,27 @@ def match_store(live: LiveMatch, locks: Sequence[str] = ()) -> None:
         transaction.on_commit(MATCHES_ENDED.labels(match.termination).inc)
 
 
-def _room_added(room: Room) -> Statement:
-    """The part that inserts a new room, in place of :data:`HELD`."""
+def _room_insert(room: Room) -> Statement:
+    """Return the part that inserts a new room, in place of :data:`ROOM_UPDATE`."""
     names, values = _row(room)
     values[names.index("version")] = room.version + 1
-    return Statement(_room_new(names), values)
+    return Statement(_room_insert_query(names), values)
 
 
 @cache
-def _room_new(names: tuple[str, ...]) -> sql.Composable:
+def _room_insert_query(names: tuple[str, ...]) -> sql.Composable:
     columns, places = ", ".join(names), ", ".join(["%s"] * len(names))
     return sql.SQL(f"INSERT INTO games_room ({columns}) VALUES ({places}) RETURNING id")  # noqa: S608 - columns of our own
 
 
 def _row(row: Model) -> tuple[tuple[str, ...], list[Any]]:
-    """The attributes of a row, and their values."""
+    """Return the attributes of a row, and their values."""
     names = tuple(field.attname for field in row._meta.concrete_fields)
     return names, [getattr(row, name) for name in names]
 
 
-def _match_added(live: LiveMatch) -> list[Statement]:
-    """The parts that insert a new match with its seats."""
+def _match_insert(live: LiveMatch) -> list[Statement]:
+    """Return the parts that insert a new match with its seats."""
     names, values = _row(live.match)
     seats = [_row(seat.row) for seat in live.seats]
     parts = [
@@ -275,19 +279,19 @@ def _match_added(live: LiveMatch) -> list[Statement]:
 
 
 def matches_store(*matches: LiveMatch, locks: Sequence[str] = ()) -> None:
-    """Store matches as they stand (:func:`match_store`), and let the players of finished ones learn.
+    """Store matches (:func:`match_store`), and let the players of finished matches learn.
 
-    Learning happens in the same transaction, so each match is learnt exactly once or not at all.
+    Learning happens in the same transaction, so the players learn from each match exactly once or not at all.
     """
     for live in matches:
         match_store(live, locks)
-    over = [live for live in matches if live.match.is_over]
-    for slug in sorted({slug for live in over for slug in live.slugs}):
-        PLAYERS[slug].finish([live for live in over if slug in live.slugs])
+    finished_matches = [live for live in matches if live.match.is_over]
+    for slug in sorted({slug for live in finished_matches for slug in live.slugs}):
+        PLAYERS[slug].finish([live for live in finished_matches if slug in live.slugs])
 
 
-def retried_once(service: Callable[P, ResultT]) -> Callable[P, ResultT]:
-    """Retry a service once after an ``IntegrityError``, as when a machine was deleted meanwhile.
+def retry_once(service: Callable[P, ResultT]) -> Callable[P, ResultT]:
+    """Retry a service once after an ``IntegrityError``, for example when a machine was deleted in the meantime.
 
     Machines are read with their match, and are not locked before the move is stored.
     """
@@ -302,31 +306,33 @@ def retried_once(service: Callable[P, ResultT]) -> Callable[P, ResultT]:
     return run
 
 
-def _give_back() -> None:
-    """Return the connection to the pool while this thread waits, since there are few."""
+def _return_connection() -> None:
+    """Return the connection to the pool while this thread waits, since the pool has few connections."""
     if not connection.in_atomic_block:
         close_old_connections()
 
 
-ENDED_MATCHES = GroupCommit[LiveMatch](before_waiting=_give_back)
+ENDED_MATCHES = GroupCommit[LiveMatch](before_waiting=_return_connection)
 """Finished matches to store together, by the machines that learn from them."""
 
 
-def match_change(code: str, session: SeenSession | None, change: Callable[[LiveMatch], None]) -> LiveMatch:
+def match_change(code: str, session: SessionSnapshot | None, change: Callable[[LiveMatch], None]) -> LiveMatch:
     """Read and change a room's match and store it (:func:`matches_store`), with as few round trips as possible.
 
-    The match is read and changed without a lock, and stored if the room is unchanged since; a match in play needs one
+    The match is read and changed without a lock, and stored if the room is unchanged. A match in play needs one
     statement. Finished matches of the same learners are stored together if they end while another thread of this
-    process stores such matches. Otherwise a machine's row would be a queue in which each waits for all commits before.
-    Changes that need the room's lock begin anew with it. So does a match whose machine was deleted meanwhile.
+    process stores such matches. Otherwise each of these matches would wait for the machine's row until all matches
+    before it are committed. If a change needs the room's lock, or a machine of the match was deleted in the meantime,
+    everything begins anew under the lock.
 
     Args:
         code: code of the room.
         session: the session that identified the caller.
-        change: changes the match, of a room that is locked or not. Without the lock it stores nothing.
+        change: changes the match. The room may be locked or not; without the lock, ``change`` stores nothing.
 
     Raises:
-        RoomNotFoundError, SessionChangedError: as :func:`match_read`, or any error of ``change``.
+        RoomNotFoundError, SessionChangedError: as :func:`match_read`.
+        Exception: any error of ``change``.
     """
     with contextlib.suppress(NotHeldError, IntegrityError):
         live = match_read(code, session=session)
@@ -334,14 +340,14 @@ def match_change(code: str, session: SeenSession | None, change: Callable[[LiveM
         if not live.match.is_over:
             match_store(live)
             return live
-        if ENDED_MATCHES.store(_learners(live) or live.match.pk, live, _stored_together):
+        if ENDED_MATCHES.store(_learners(live) or live.match.pk, live, _store_together):
             return live
-    return _match_change_held(code, session, change)
+    return _match_change_locked(code, session, change)
 
 
-@retried_once
+@retry_once
 @transaction.atomic
-def _match_change_held(code: str, session: SeenSession | None, change: Callable[[LiveMatch], None]) -> LiveMatch:
+def _match_change_locked(code: str, session: SessionSnapshot | None, change: Callable[[LiveMatch], None]) -> LiveMatch:
     """Read and change a room's match and store it, under the room's lock."""
     live = match_read(code, lock=True, session=session)
     change(live)
@@ -350,21 +356,21 @@ def _match_change_held(code: str, session: SeenSession | None, change: Callable[
 
 
 def _learners(live: LiveMatch) -> frozenset[Hashable]:
-    """The learners of a finished match, without those that learn in its room only."""
+    """Return the learners of a finished match, without the learners that learn in its room only."""
     return frozenset(player.learner_id for _, player in live.automata if player.learner_id is not None)
 
 
 @transaction.atomic
-def _stored_together(matches: Sequence[LiveMatch]) -> Sequence[LiveMatch]:
-    """Store matches that were changed without a lock. Return the matches with an unchanged room."""
+def _store_together(matches: Sequence[LiveMatch]) -> Sequence[LiveMatch]:
+    """Store matches that were changed without a lock, if their room is unchanged. Return the stored matches."""
     if len(matches) > 1:
-        matches = _as_they_were(matches)
+        matches = _lock_unchanged(matches)
     matches_store(*matches)
     return matches
 
 
-def _as_they_were(matches: Sequence[LiveMatch]) -> list[LiveMatch]:
-    """Lock the rooms of the matches. Return the matches with an unchanged room, one per room."""
+def _lock_unchanged(matches: Sequence[LiveMatch]) -> list[LiveMatch]:
+    """Lock the rooms of the matches. Return the matches with an unchanged room, one match per room."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT id, version FROM games_room WHERE id = ANY(%s) ORDER BY id FOR NO KEY UPDATE",

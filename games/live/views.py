@@ -56,7 +56,7 @@ def room_join(request: HttpRequest) -> HttpResponse:
         if not both and _waits_itself(request, code, person):
             return render(request, "games/against_yourself.html", {"code": code})
         with (
-            Guesses(request, request.user.pk).counted(lambda: room_is_of(code=code, person=person)),
+            Guesses(request, request.user.pk).guard(lambda: room_is_of(code=code, person=person)),
             guest_seated(request, person) as newcomer,
         ):
             rooms.room_join(code=code, person=newcomer, both=both)
@@ -71,7 +71,7 @@ def room_join(request: HttpRequest) -> HttpResponse:
 
 def _waits_itself(request: HttpRequest, code: str, person: Principal) -> bool:
     """Whether this browser already waits in the room, as the current user or as an account that has logged out."""
-    with Guesses(request, request.user.pk).counted(lambda: room_is_of(code=code, person=person)):
+    with Guesses(request, request.user.pk).guard(lambda: room_is_of(code=code, person=person)):
         entered = room_enter(code=code, person=person)
     is_own = bool(entered.roles) or code in request.session.get(WAITING_KEY, ())
     return is_own and entered.view["status"] == "waiting"
@@ -81,29 +81,30 @@ def _waits_itself(request: HttpRequest, code: str, person: Principal) -> bool:
 def room_page(request: HttpRequest, code: str) -> HttpResponse:
     """Show the match page, to players and spectators. Another spelling of the code redirects to the room's address."""
     try:
-        if (read := parse_code(code)) != code:
-            return redirect("room", read)
+        if (parsed_code := parse_code(code)) != code:
+            return redirect("room", parsed_code)
         person = principal_of_request(request)
-        with Guesses(request, request.user.pk).counted(lambda: room_is_of(code=code, person=person)):
+        with Guesses(request, request.user.pk).guard(lambda: room_is_of(code=code, person=person)):
             entered = room_enter(code=code, person=person)
     except TooManyGuessesError as error:
         return too_many(request, error.retry_after_s)
     except RoomNotFoundError as error:
         return not_found(request, error)
     managed = machines_managed(entered.room, request.user)
-    return _match_shown(request, entered, is_host=entered.is_host, managed=managed)
+    return _match_response(request, entered, is_host=entered.is_host, managed=managed)
 
 
 @require_safe
 def match_page(request: HttpRequest, code: str, number: str) -> HttpResponse:
     """Show a finished match with its replay, at its own address. An unfinished match redirects to its room."""
     try:
-        at = int(number) if number.isdecimal() and len(number) <= 20 else 0  # no match has the number 0
-        if (read := parse_code(code)) != code or (at and number != str(at)) or request.path.endswith("/"):
-            return redirect("match", read, at or number)
+        match_number = int(number) if number.isdecimal() and len(number) <= 20 else 0  # No match has the number 0.
+        is_other_spelling = match_number and number != str(match_number)
+        if (parsed_code := parse_code(code)) != code or is_other_spelling or request.path.endswith("/"):
+            return redirect("match", parsed_code, match_number or number)
         person = principal_of_request(request)
-        with Guesses(request, request.user.pk).counted(lambda: room_is_of(code=code, person=person)):
-            entered = match_enter(code=code, number=at, person=person)
+        with Guesses(request, request.user.pk).guard(lambda: room_is_of(code=code, person=person)):
+            entered = match_enter(code=code, number=match_number, person=person)
     except TooManyGuessesError as error:
         return too_many(request, error.retry_after_s)
     except MatchNotFoundError:
@@ -112,10 +113,10 @@ def match_page(request: HttpRequest, code: str, number: str) -> HttpResponse:
         return not_found(request, error)
     if entered.view["status"] != "finished":
         return redirect(entered.room)
-    return _match_shown(request, entered, number=entered.view["number"])
+    return _match_response(request, entered, number=entered.view["number"])
 
 
-def _match_shown(request: HttpRequest, entered: Entered, **more: Any) -> HttpResponse:
+def _match_response(request: HttpRequest, entered: Entered, **more: Any) -> HttpResponse:
     context = {
         "room": entered.room.code,
         "role": entered.role,

@@ -24,7 +24,7 @@ register = template.Library()
 
 COMMENT = re.compile(r"^ *(?:/\*(?:(?!\*/).)*\*/|//[^\n]*)\n", re.MULTILINE | re.DOTALL)
 NOT_RUN = re.compile(r"^[ \t]*(?:(?://.*|/\*(?:[^*]|\*(?!/))*\*/)[ \t]*\n)?|/\*\* @type [^*]*\*/ ?", re.MULTILINE)
-"""Indentation, a comment on lines of its own, and a type. Saved pages have none of them, so that they are smaller."""
+"""Indentation, a comment on separate lines, and a type. Saved pages leave them out, so that the pages are smaller."""
 PICTURE = re.compile(r'url\("\.\./(img/[\w.]+\.svg)"\)')
 EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const|let) (\w+))", re.MULTILINE)
 NAMES = re.compile(r'^import \{([^}]*)\} from "\./([\w.]+)";', re.MULTILINE)

@@ -1,8 +1,8 @@
 """Broadcasts to groups of sockets: any thread queues messages, and the process's event loop sends them.
 
-Senders never wait. While one batch is sent, the next batch gathers, so a busier site sends larger batches. Superseded
-messages, and messages to groups without listeners, are not sent. A message may be lost, because Redis buffers nothing.
-The sockets' pings then show the page that it is out of date.
+Threads that queue a message never wait. While the loop sends one batch, it gathers the next batch, so a busier site
+sends larger batches. The loop does not send superseded messages, or messages to groups without listeners. A message may
+be lost, because Redis buffers nothing. A page with an old state gets the new state as the answer to its next ping.
 
 A page joins its group first, and reads the state afterwards. The read includes everything committed before. Messages
 sent after the join reach the page, because listeners are counted only when a message is sent.
@@ -30,21 +30,21 @@ from games.transport.database_errors import summary
 logger = logging.getLogger("games.outbox")
 
 SEND_TIMEOUT_S = 2
-"""Seconds after which a send to a hanging broker is given up."""
+"""Seconds after which the broadcaster gives up a send to a hanging broker."""
 CLOSE_WITHIN_S = 1
-"""Seconds in which the last messages are sent when the process ends. Messages that remain are dropped."""
-GATHER_S = 0.05
-"""Pause in seconds between two batches, in which messages gather. The first message after a quiet time goes at once."""
-MOST_GROUPS = 10_000
+"""Seconds for the last messages when the process ends. Messages that remain after this time are dropped."""
+BATCH_PAUSE_S = 0.05
+"""Pause in seconds between two batches. The first message after a quiet time is sent at once."""
+MAX_PENDING_GROUPS = 10_000
 """Limit on groups with pending messages. Messages to further groups are dropped."""
 
 Message = dict[str, Any]
 
 
 class Broker:
-    """Availability of the broker, as this process has last seen it.
+    """Availability of the broker, by the last attempt of this process.
 
-    The log gets one line at the start of an outage and one at its end, however many messages fail during the outage.
+    The log gets one line at the start of an outage and one line at its end, however many messages fail in between.
     """
 
     is_away = False
@@ -89,9 +89,10 @@ class Broadcast:
     answered: str = ""
 
     def after(self, before: Broadcast) -> Broadcast:
-        """Return this broadcast merged with an earlier one, ``before``.
+        """Return this broadcast merged with an earlier broadcast ``before``.
 
-        Its ``answered`` comes from the broadcast whose message is kept; it is empty for a message merged of both.
+        If the merged message is the message of one of the two, ``answered`` comes from that broadcast. Otherwise
+        ``answered`` is empty.
         """
         message = self.merge(before.message, self.message)
         answered = next((broadcast.answered for broadcast in (self, before) if broadcast.message is message), "")
@@ -104,7 +105,7 @@ class Broadcaster:
     Create a broadcaster in the event loop. :meth:`put` is thread-safe.
     """
 
-    here: ClassVar[Broadcaster | None] = None
+    current: ClassVar[Broadcaster | None] = None
     """The broadcaster of this process; ``None`` in a process without an event loop."""
 
     def __init__(self) -> None:
@@ -114,7 +115,7 @@ class Broadcaster:
         self.not_before: dict[str, float] = {}
         """Earliest time of the next message by group, for groups that recently got a message with ``every_s``."""
         self.n_dropped = 0
-        self.is_called = False
+        self.is_wake_scheduled = False
         self.is_closing = False
         self.wake = asyncio.Event()
         self.task = self.loop.create_task(self._run())
@@ -125,11 +126,11 @@ class Broadcaster:
             return False
         with self.lock:
             pending = self.broadcasts.get(group)
-            if pending is None and len(self.broadcasts) >= MOST_GROUPS:
+            if pending is None and len(self.broadcasts) >= MAX_PENDING_GROUPS:
                 self.n_dropped += 1
                 return True
             self.broadcasts[group] = broadcast if pending is None else broadcast.after(pending)
-            is_first, self.is_called = not self.is_called, True
+            is_first, self.is_wake_scheduled = not self.is_wake_scheduled, True
         if is_first:
             self.loop.call_soon_threadsafe(self.wake.set)
         return True
@@ -149,38 +150,38 @@ class Broadcaster:
             broadcasts, due_in_s = self._take()
             if broadcasts:
                 await deliver(broadcasts)
-                await asyncio.sleep(GATHER_S)
+                await asyncio.sleep(BATCH_PAUSE_S)
             elif self.is_closing:
                 return
             else:
-                await _within(self.wake.wait(), due_in_s)
+                await _await_at_most(self.wake.wait(), due_in_s)
 
     def _take(self) -> tuple[dict[str, Broadcast], float | None]:
-        """Remove the due broadcasts. Return them, and the seconds until the next broadcast of the others is due.
+        """Remove and return the due broadcasts, with the seconds until the next of the other broadcasts is due.
 
         The seconds are ``None`` if no other broadcast waits.
         """
         now_s = time.monotonic()
         with self.lock:
-            self.is_called = False
+            self.is_wake_scheduled = False
             self.not_before = {group: earliest_s for group, earliest_s in self.not_before.items() if earliest_s > now_s}
             early = {} if self.is_closing else {group: self.not_before[group] for group in self._early_groups()}
             due = {group: self.broadcasts.pop(group) for group in list(self.broadcasts) if group not in early}
             n_dropped, self.n_dropped = self.n_dropped, 0
         self.not_before |= {group: now_s + broadcast.every_s for group, broadcast in due.items() if broadcast.every_s}
         if n_dropped:
-            logger.error("%d messages were dropped: %d groups wait to be told something", n_dropped, MOST_GROUPS)
+            logger.error("%d messages were dropped: %d groups wait to be told something", n_dropped, MAX_PENDING_GROUPS)
         return due, min(early.values()) - now_s if early else None
 
     def _early_groups(self) -> Collection[str]:
         return self.broadcasts.keys() & self.not_before.keys()
 
 
-async def _within(waited: Any, seconds: float | None) -> None:
-    """Await ``waited`` for at most ``seconds``, without limit if that is ``None``."""
+async def _await_at_most(awaitable: Any, seconds: float | None) -> None:
+    """Await ``awaitable`` for at most ``seconds``; ``None`` means without limit."""
     try:
         async with asyncio.timeout(seconds):
-            await waited
+            await awaitable
     except TimeoutError:
         pass
 
@@ -188,16 +189,17 @@ async def _within(waited: Any, seconds: float | None) -> None:
 def broadcaster_open() -> None:
     """Start the broadcaster on the running loop, unless it runs already.
 
-    The application calls this when its server starts, and for each socket: not every server announces its start.
+    The application calls this function when its server starts, and for each socket: not every server announces its
+    start.
     """
-    if Broadcaster.here is None or Broadcaster.here.loop is not asyncio.get_running_loop():
-        Broadcaster.here = Broadcaster()
+    if Broadcaster.current is None or Broadcaster.current.loop is not asyncio.get_running_loop():
+        Broadcaster.current = Broadcaster()
 
 
 async def broadcaster_close() -> None:
     """Send the remaining broadcasts. The application calls this when its server stops."""
-    if Broadcaster.here is not None:
-        await Broadcaster.here.close()
+    if Broadcaster.current is not None:
+        await Broadcaster.current.close()
 
 
 def group_write(group: str, broadcast: Broadcast) -> bool:
@@ -206,7 +208,7 @@ def group_write(group: str, broadcast: Broadcast) -> bool:
     In a web process, the event loop sends the message later. In a process without an event loop, such as a worker, the
     message is sent before this function returns.
     """
-    broadcaster = Broadcaster.here
+    broadcaster = Broadcaster.current
     try:
         if broadcaster is None or not broadcaster.put(group, broadcast):
             return async_to_sync(deliver)({group: broadcast})
@@ -216,19 +218,19 @@ def group_write(group: str, broadcast: Broadcast) -> bool:
     return True
 
 
-def group_is_heard(group: str) -> bool:
+def group_has_listeners(group: str) -> bool:
     """Whether a group has listeners now; true if unknown. Callers can then skip the work for a message.
 
     Call it after the data have been stored. Do not call it on the event loop's thread, because it blocks.
     """
     try:
-        return async_to_sync(_is_heard)(group)
-    except Exception as error:  # If the broker cannot be asked, assume listeners, as in _listened.
+        return async_to_sync(_has_listeners)(group)
+    except Exception as error:  # Without an answer of the broker, assume listeners, as in _groups_with_listeners.
         logger.debug("cannot ask who listens: %r", error)
         return True
 
 
-async def _is_heard(group: str) -> bool:
+async def _has_listeners(group: str) -> bool:
     async with asyncio.timeout(SEND_TIMEOUT_S):
         return (await listeners(get_channel_layer(), [group]))[group] > 0
 
@@ -238,7 +240,7 @@ async def deliver(broadcasts: Mapping[str, Broadcast]) -> bool:
     try:
         async with asyncio.timeout(SEND_TIMEOUT_S):
             layer = get_channel_layer()
-            groups = await _listened(layer, broadcasts)
+            groups = await _groups_with_listeners(layer, broadcasts)
             sends = [layer.group_send(group, broadcasts[group].message) for group in groups]
             faults = [fault for fault in await asyncio.gather(*sends, return_exceptions=True) if fault is not None]
     except Exception as error:  # The data are stored already, so no error of the broker's client may escape.
@@ -250,7 +252,7 @@ async def deliver(broadcasts: Mapping[str, Broadcast]) -> bool:
     return not faults
 
 
-async def _listened(layer: Any, broadcasts: Mapping[str, Broadcast]) -> list[str]:
+async def _groups_with_listeners(layer: Any, broadcasts: Mapping[str, Broadcast]) -> list[str]:
     """Return the groups with a listener that does not have the message yet; all groups if the query fails."""
     try:
         n_listening = await listeners(layer, broadcasts)
@@ -260,8 +262,7 @@ async def _listened(layer: Any, broadcasts: Mapping[str, Broadcast]) -> list[str
     except Exception as error:  # The broker is away, forbids the query, or is another layer. Sending will show.
         logger.debug("cannot ask who listens: %r", error)
         return list(broadcasts)
-    # In an answered group, this process has no other listener. So the group needs the message only if a second process
-    # listens.
+    # In an answered group, this process has no other listener, so only a second process can need the message.
     return [group for group, n in n_listening.items() if n > (1 if group in answered_groups else 0)]
 
 

@@ -1,7 +1,7 @@
 """Database outages: recognise the errors of a server that is away, starting or full, and report them.
 
-In an outage the client is asked to try again, and the log gets one line (:func:`unavailable`). Programming errors and
-deadlocks remain faults with their traceback.
+In an outage the site asks the client to try again, and the log gets one line (:func:`unavailable`). Programming errors
+and deadlocks remain faults, which the log shows with their traceback.
 """
 
 from __future__ import annotations

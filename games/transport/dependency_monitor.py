@@ -18,11 +18,11 @@ from django.conf import settings
 
 logger = logging.getLogger("games.pulse")
 
-BEAT_S = 0.7
+POLL_S = 0.7
 """Seconds between two polls of database and broker."""
 PATIENCE_S = 0.8
 """Seconds without an answer after which a dependency counts as away. So pages show an outage within two seconds."""
-GIVEN_UP_S = 10.0
+CANCEL_AFTER_S = 10.0
 """Seconds after which an unanswered query is cancelled, and a new query starts on a new connection."""
 
 
@@ -33,31 +33,31 @@ class Listener(Protocol):
         """Send a frame of this kind to the client."""
 
 
-class Question:
-    """A query that is repeated, and that may take longer than its caller waits."""
+class RepeatedQuery:
+    """A query that the monitor repeats. A run of the query may take longer than its caller waits."""
 
     def __init__(self, ask: Callable[[], Awaitable[None]]) -> None:
         self.ask = ask
-        self.asked: asyncio.Task[None] | None = None
-        self.asked_at = 0.0
+        self.running_query: asyncio.Task[None] | None = None
+        self.started_at = 0.0
 
     async def is_answered(self) -> bool:
-        """Whether an answer arrives within ``PATIENCE_S``. A query that is still running is awaited again."""
+        """Whether an answer arrives within ``PATIENCE_S``. If the last run still goes on, wait for it again."""
         now_s = asyncio.get_running_loop().time()
-        if self.asked is None or now_s - self.asked_at > GIVEN_UP_S:
+        if self.running_query is None or now_s - self.started_at > CANCEL_AFTER_S:
             self.close()
-            self.asked, self.asked_at = asyncio.ensure_future(self.ask()), now_s
-        done, _ = await asyncio.wait([self.asked], timeout=PATIENCE_S)
+            self.running_query, self.started_at = asyncio.ensure_future(self.ask()), now_s
+        done, _ = await asyncio.wait([self.running_query], timeout=PATIENCE_S)
         if not done:
             return False
-        task, self.asked = self.asked, None
+        task, self.running_query = self.running_query, None
         return task.exception() is None
 
     def close(self) -> None:
         """Cancel the running query, if any."""
-        if self.asked is not None:
-            self.asked.cancel()
-            self.asked = None
+        if self.running_query is not None:
+            self.running_query.cancel()
+            self.running_query = None
 
 
 class DependencyMonitor:
@@ -66,11 +66,11 @@ class DependencyMonitor:
     def __init__(self) -> None:
         self.sockets: WeakSet[Listener] = WeakSet()
         self.database = self.broker = True
-        self.telling: set[asyncio.Task[None]] = set()
+        self.sending_tasks: set[asyncio.Task[None]] = set()
         self.connection: psycopg.AsyncConnection[Any] | None = None
 
     @property
-    def says(self) -> dict[str, str]:
+    def state(self) -> dict[str, str]:
         """The data of the frame ``site``."""
         return {
             "database": "ok" if self.database else "away",
@@ -81,7 +81,7 @@ class DependencyMonitor:
         """Tell a socket about changes from now on, and about a current outage at once."""
         self.sockets.add(socket)
         if not (self.database and self.broker):
-            await socket.send_frame("site", self.says)
+            await socket.send_frame("site", self.state)
 
     def leave(self, socket: Listener) -> None:
         self.sockets.discard(socket)
@@ -89,15 +89,15 @@ class DependencyMonitor:
     async def keep(self) -> None:
         """Poll database and broker until cancelled, and tell the sockets about each change."""
         client = redis.asyncio.Redis.from_url(settings.REDIS_URL, socket_timeout=PATIENCE_S, retry=None)
-        database, broker = Question(self._ask_database), Question(lambda: _ask_broker(client))
+        database, broker = RepeatedQuery(self._ask_database), RepeatedQuery(lambda: _ask_broker(client))
         try:
             while True:
-                state = self.says
+                state_before = self.state
                 self.database, self.broker = await asyncio.gather(database.is_answered(), broker.is_answered())
-                if self.says != state:
-                    logger.warning("the database is %(database)s, spectators are %(spectators)s", self.says)
+                if self.state != state_before:
+                    logger.warning("the database is %(database)s, spectators are %(spectators)s", self.state)
                     await self.tell()
-                await asyncio.sleep(BEAT_S)
+                await asyncio.sleep(POLL_S)
         finally:
             database.close()
             broker.close()
@@ -107,12 +107,12 @@ class DependencyMonitor:
 
     async def tell(self) -> None:
         """Send all sockets the current state."""
-        tasks = {asyncio.create_task(_tell(socket, self.says)) for socket in list(self.sockets)}
+        tasks = {asyncio.create_task(_tell(socket, self.state)) for socket in list(self.sockets)}
         for task in tasks:
-            self.telling.add(task)
-            task.add_done_callback(self.telling.discard)
+            self.sending_tasks.add(task)
+            task.add_done_callback(self.sending_tasks.discard)
         if tasks:
-            # A socket that does not read now gets its frame later: its task goes on after the time-out.
+            # The task of a socket that does not read goes on after the time-out, so the socket gets its frame later.
             await asyncio.wait(tasks, timeout=PATIENCE_S)
 
     async def _ask_database(self) -> None:
@@ -128,9 +128,9 @@ class DependencyMonitor:
         self.connection = connection
 
 
-async def _tell(socket: Listener, says: dict[str, str]) -> None:
+async def _tell(socket: Listener, state: dict[str, str]) -> None:
     with contextlib.suppress(Exception):  # An error of a closing socket must not reach the other sockets.
-        await socket.send_frame("site", says)
+        await socket.send_frame("site", state)
 
 
 async def _ask_broker(client: redis.asyncio.Redis) -> None:

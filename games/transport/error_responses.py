@@ -52,7 +52,7 @@ def not_found(request: HttpRequest, error: Exception, near: str = "") -> HttpRes
 def sent_back(request: HttpRequest, error: Exception, to: str = "lobby") -> HttpResponse:
     """Redirect to the page ``to`` and show the error there as a message.
 
-    Throttled visitors get a page with the time to wait instead, and temporary refusals a page that reloads.
+    Throttled visitors instead get a page with the time to wait. A temporary refusal gives a page that reloads.
     """
     if isinstance(error, ThrottledError):
         return too_many(request, error.retry_after_s, reason=str(error))
@@ -67,7 +67,7 @@ def paused(request: HttpRequest, error: PlayError) -> HttpResponse:
     REFUSALS.labels("page", error.code).inc()
     if request.path.startswith("/api/"):
         return refused_json(error)
-    # A form is for the visitor to submit again, so its page does not reload.
+    # The page after a form does not reload, because the visitor has to submit the form again.
     again_s = error.retry_after_s if request.method in ("GET", "HEAD") else None
     response = HttpResponse(get_template("503.html").render({"again_s": again_s, "reason": str(error)}))
     return _with_retry_after(response, error)

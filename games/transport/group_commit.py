@@ -18,7 +18,7 @@ ItemT = TypeVar("ItemT")
 
 
 class GroupCommit(Generic[ItemT]):
-    """Queues of waiting items, by key. A key has a queue, which may be empty, while a thread stores for the key."""
+    """Queues of waiting items, by key. While a thread stores for a key, the key has a queue, which may be empty."""
 
     def __init__(self, before_waiting: Callable[[], None] = lambda: None) -> None:
         """Args: before_waiting: each thread calls it before it waits, for example to return its connection."""
@@ -32,8 +32,8 @@ class GroupCommit(Generic[ItemT]):
         Args:
             key: items of the same key can be stored together.
             item: the item to store.
-            store: stores several items and returns the items that it has stored. If it raises, no item is stored. Its
-                error for a single item is raised here. Its error for several items is logged.
+            store: stores several items and returns the stored items. If it raises an error, no item is stored. This
+                method raises an error for a single item again, and logs an error for several items.
         """
         waiting_item = _Waiting(item)
         with self._lock:
@@ -60,7 +60,7 @@ class GroupCommit(Generic[ItemT]):
         except Exception:
             if len(batch) == 1:
                 raise
-            # Each caller learns that its item is not stored, tries again alone, and then gets its own error.
+            # Each caller learns that its item is not stored. It then tries again alone, and gets the error of its item.
             logger.warning("%d could not be stored together", len(batch), exc_info=True)
         finally:
             for waiting_item in batch:
@@ -80,7 +80,10 @@ class GroupCommit(Generic[ItemT]):
 
 
 class _Waiting(Generic[ItemT]):
-    """A waiting item. ``turn`` resolves to the items that its caller must store; empty after another thread's store."""
+    """A waiting item. ``turn`` resolves to the items that its caller must store.
+
+    ``turn`` resolves to no items if another thread has stored the item or has tried to.
+    """
 
     def __init__(self, item: ItemT) -> None:
         self.item = item

@@ -1,6 +1,6 @@
 """Metrics of live play. ``docs/operating.md`` explains each metric.
 
-An observation takes two or three microseconds. It is written to a file from which the host's metrics are collected.
+An observation takes two or three microseconds. It goes into a file from which the metrics of the host are collected.
 """
 
 from __future__ import annotations

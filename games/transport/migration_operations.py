@@ -16,7 +16,7 @@ the migration fails after half a second instead, and ``set_up`` tries again.
 def index_concurrently(model_name: str, index: models.Index) -> list[Operation]:
     """Return the operations that build an index without blocking reads or writes.
 
-    They first drop an invalid index, which an interrupted attempt may have left.
+    The first operation drops an invalid index, which an interrupted attempt may have left behind.
 
     Args:
         model_name: name of the model.

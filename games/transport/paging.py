@@ -48,5 +48,5 @@ class Page(LimitOffsetPagination):
         return rows
 
     def get_offset(self, request: Request) -> int:
-        """Return the requested offset, at most ``MAX_OFFSET``. PostgreSQL would refuse a number of too many digits."""
+        """Return the requested offset, at most ``MAX_OFFSET``. PostgreSQL refuses a number with too many digits."""
         return min(super().get_offset(request), self.MAX_OFFSET)

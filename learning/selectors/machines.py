@@ -21,7 +21,7 @@ from beadbox.names import name_search
 from beadbox.policies.registry import opponent_usual
 from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Result, Side
-from games.accounts.principal import AnyUser, Principal, RoomsOf
+from games.accounts.principal import AnyUser, Principal, RoomOwner
 from games.live.match_lists import rooms_where
 from games.models import Room
 from learning.access import cause_hidden, is_seen, machines_visible, owned_by
@@ -123,7 +123,7 @@ COPIES_OF = """
     ) DESC, machine.id DESC"""
 
 
-def copies_of(owner: RoomsOf, *, guests_alone: bool = False) -> list[tuple[int, int]]:
+def copies_of(owner: RoomOwner, *, guests_alone: bool = False) -> list[tuple[int, int]]:
     """Return the id and the number of values of each copy made for the rooms of an owner, last played first.
 
     The last play of a room is stored to the minute. Within a minute, the room with the newest match comes first.

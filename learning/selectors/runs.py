@@ -14,7 +14,7 @@ from beadbox.seeds import seed_to_json
 from beadbox.strength.sampled import wilson
 from games.accounts.principal import GUEST, AnyUser, Principal
 from games.limits.quotas import site_is_full
-from games.live.room_state import HIDDEN
+from games.live.room_state import HIDDEN_MACHINE
 from learning.access import machines_visible, may_see
 from learning.models import CurvePoint, JobStatus, Machine, RunStage, TrainingRun
 from learning.states import PointState, RunProgress, RunState, ShareState
@@ -120,7 +120,7 @@ def stage_sentence(stage: RunStage, viewer: Principal = GUEST) -> str:
     """Return a stage in words: the games and the opponent. A machine that the viewer may not see is not named."""
     machine = stage.opponent_machine
     if stage_is_hidden(stage, viewer):
-        return f"{stage.n_games:,} games against {HIDDEN}"
+        return f"{stage.n_games:,} games against {HIDDEN_MACHINE}"
     fixed = OPPONENTS.get(stage.opponent)
     opponent = (
         machine.name if machine else stage.opponent_name or (fixed.name.lower() if fixed else "a deleted machine")

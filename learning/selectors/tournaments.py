@@ -16,7 +16,7 @@ from beadbox.seeds import seed_to_json
 from beadbox.tournaments.ratings import Rating, ratings
 from beadbox.tournaments.standings import Result, table
 from games.accounts.principal import GUEST, AnyUser, Principal
-from games.live.room_state import HIDDEN
+from games.live.room_state import HIDDEN_MACHINE
 from learning.access import machines_visible, may_see, staff_may
 from learning.exceptions import TournamentNotFoundError
 from learning.models import JobStatus, Pairing, Tournament, TournamentEntry
@@ -30,7 +30,7 @@ from learning.states import (
 )
 
 RATINGS_CACHE_S = 24 * 3600
-STOPPED = f"It had to stop, and {HIDDEN} takes part in it."
+STOPPED = f"It had to stop, and {HIDDEN_MACHINE} takes part in it."
 
 
 def tournaments_visible(user: AnyUser | None) -> QuerySet[Tournament]:
@@ -132,7 +132,7 @@ def tournament_redacted(whole: TournamentState, private: list[PrivateEntry], vie
     if not hidden:
         return whole
     entries: list[EntryState] = [
-        {**entry, "name": HIDDEN, "machine": None, "url": None} if entry["number"] in hidden else entry
+        {**entry, "name": HIDDEN_MACHINE, "machine": None, "url": None} if entry["number"] in hidden else entry
         for entry in whole["entries"]
     ]
     met_hidden = {

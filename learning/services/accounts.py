@@ -182,7 +182,7 @@ def _machines_hand_on(account: User, heir: User | None) -> int:
     """
     try:
         for user in sorted(filter(None, (account, heir)), key=lambda user: user.pk):
-            account_lock(user, closed_too=user == account)
+            account_lock(user, may_be_closed=user == account)
     except AccountClosedError:
         raise AccountNotClosedError(HEIR_TEXT) from None
     ids = Machine.objects.filter(owner=account).values_list("pk", flat=True)

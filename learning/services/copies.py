@@ -13,7 +13,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 
 from beadbox.names import name_problem
-from games.accounts.principal import AnyUser, RoomsOf
+from games.accounts.principal import AnyUser, RoomOwner
 from games.exceptions import MalformedError
 from games.limits.quotas import account_lock, site_require
 from games.live.match_lists import rooms_open
@@ -146,7 +146,7 @@ def copies_clear(*, user_id: int | None, guest: UUID | None, address: str) -> No
     The most recently played copies are kept, up to a number of copies and a total number of values. A copy in a match
     in progress, or in training, is never deleted. Call outside any transaction: each deletion takes its own.
     """
-    limits: list[tuple[RoomsOf, int, int]] = []
+    limits: list[tuple[RoomOwner, int, int]] = []
     if user_id is not None:
         limits.append((("account", user_id), settings.COPIES_PER_ACCOUNT, settings.VALUES_PER_ACCOUNT))
     elif guest is not None:

@@ -12,7 +12,7 @@ from beadbox.names import name_key, name_problem
 from beadbox.rules.outcome import Side
 from games.accounts.principal import AnyUser, Principal
 from games.limits.quotas import site_require
-from games.live.match_lists import room_going_on
+from games.live.match_lists import room_in_play
 from games.live.players import MACHINE
 from games.live.rooms import Seated, room_create
 from games.models import Seat, new_code
@@ -133,7 +133,7 @@ def participant_play(participant: Participant) -> Seated:
     person = person_of(participant)
     assert machine.side is not None, "it has boxes"
     side = Side(machine.side).other
-    open_room = room_going_on(("guest", participant.guest), opponent=MACHINE, machine=str(machine.pk))
+    open_room = room_in_play(("guest", participant.guest), opponent=MACHINE, machine=str(machine.pk))
     if open_room is not None:
         return Seated(open_room, side, "")
     return room_create(person=person, game=machine.game, opponent=MACHINE, machine=str(machine.pk), side=side)

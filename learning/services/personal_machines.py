@@ -21,10 +21,10 @@ from beadbox.learners.presets import ALL_PRESETS
 from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get
-from games.accounts.claims import Claimed
+from games.accounts.claims import ClaimResult
 from games.accounts.principal import AnyUser, Principal, Visitor
 from games.limits.quotas import account_lock
-from games.live.match_lists import room_going_on
+from games.live.match_lists import room_in_play
 from games.live.players import MACHINE
 from games.live.rooms import Seated, room_create
 from learning.exceptions import MachineNotFoundError, NoPersonalMachineError
@@ -100,7 +100,7 @@ def _seat_learner(person: Principal, game: str, side: Side | None) -> Seated:
     side = personal_machine_side(rules) if side is None else side
     machine = personal_machine_ensure(user=owner_of(person), game=game, side=side)
     player_side, machine_ref = Side(machine.cabinet.side).other, str(machine.pk)
-    open_room = None if person.holder is None else room_going_on(person.holder, opponent=MACHINE, machine=machine_ref)
+    open_room = None if person.holder is None else room_in_play(person.holder, opponent=MACHINE, machine=machine_ref)
     if open_room is not None:
         return Seated(open_room, player_side, "")
     return room_create(person=person, game=game, opponent=MACHINE, machine=machine_ref, side=player_side)
@@ -168,7 +168,7 @@ def _blank_machine(rules: AnyGame, side: Side) -> Machine:
 
 
 @transaction.atomic
-def machines_claim(user_id: int, guest: UUID) -> Claimed:
+def machines_claim(user_id: int, guest: UUID) -> ClaimResult:
     """Give a guest's machines to the account that the guest has created or logged in to.
 
     The account may then have as many machines as its own quota and the quota of one guest together. So creating an
@@ -195,4 +195,4 @@ def machines_claim(user_id: int, guest: UUID) -> Claimed:
         machine.save(update_fields=["owner", "guest", "made_from", "is_pupil"])
     if len(machines) <= n_fit:
         MovedGuest.objects.get_or_create(guest=guest)
-    return Claimed([machine.name for machine in machines[:n_fit]], [machine.name for machine in machines[n_fit:]])
+    return ClaimResult([machine.name for machine in machines[:n_fit]], [machine.name for machine in machines[n_fit:]])

@@ -21,7 +21,7 @@ from django.utils import timezone
 from django_celery_beat.models import CrontabSchedule, IntervalSchedule
 
 from beadbox.learners.built_in import HOUSE_TOURNAMENT
-from games.limits.quotas import guests_share
+from games.limits.quotas import guest_retention_share
 from games.models import AddressBlock, ApiToken, Match, MatchStatus, Room, Seat
 from learning.models import (
     Box,
@@ -143,7 +143,7 @@ def _is_expired(moment: str, match: str, host: str) -> Q:
     of_account = Q(**{f"{host}__isnull": False}) | Exists(
         Seat.objects.filter(**{match: OuterRef("pk")}, user__isnull=False)
     )
-    guest_cutoff, account_cutoff = ago(max(min(days, 1), days * guests_share())), ago("KEEP_MATCHES_DAYS")
+    guest_cutoff, account_cutoff = ago(max(min(days, 1), days * guest_retention_share())), ago("KEEP_MATCHES_DAYS")
     return Q(**{f"{moment}__lt": guest_cutoff}) & (Q(**{f"{moment}__lt": account_cutoff}) | Q(~of_account))
 
 

@@ -45,7 +45,7 @@ def class_code(request: HttpRequest) -> HttpResponse:
     form, status = ClassCodeForm(request.POST or None), 200
     if request.method == "POST" and form.is_valid():
         try:
-            with Guesses(request, request.user.pk).counted(wrong=ClassNotFoundError):
+            with Guesses(request, request.user.pk).guard(wrong=ClassNotFoundError):
                 found = code_find(form.cleaned_data["code"])
         except TooManyGuessesError as error:
             return too_many(request, error.retry_after_s)

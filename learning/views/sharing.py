@@ -53,7 +53,7 @@ def machine_share(request: HttpRequest, machine_id: int) -> HttpResponse:
 def shared(request: HttpRequest, secret: str) -> HttpResponse:
     """Remember the opened link in the session, and redirect to its machine."""
     try:
-        with Guesses(request, request.user.pk).counted(wrong=LinkNotFoundError):
+        with Guesses(request, request.user.pk).guard(wrong=LinkNotFoundError):
             machine = machine_shared(secret)
     except TooManyGuessesError as error:
         return too_many(request, error.retry_after_s)

@@ -10,7 +10,7 @@ from django.core.cache import cache
 from django.db import OperationalError
 from django.utils import timezone
 
-from games.limits.quotas import guests_share
+from games.limits.quotas import guest_retention_share
 from learning.kinds.registry import kind_of
 from learning.models import Machine
 from learning.storage.compaction import compaction_announce, compaction_place, compaction_steps, compactions_due
@@ -53,7 +53,7 @@ def ledgers_compact(turn: TurnEnd) -> bool:
 def _days_kept(*, of_guest: bool) -> float:
     """Return the days for which a ledger keeps lessons uncompacted; fewer for guests and copies on a crowded site."""
     days: int = settings.KEEP_LEDGER_DAYS
-    return days * guests_share() if of_guest else days
+    return days * guest_retention_share() if of_guest else days
 
 
 def _compact(machine_id: int, turn: TurnEnd) -> int:

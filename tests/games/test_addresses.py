@@ -14,7 +14,7 @@ from rest_framework.throttling import SimpleRateThrottle
 
 from games.accounts.blocks import BLOCKS, is_blocked
 from games.accounts.identity import log_in_client_address, origin_hash, request_of_scope
-from games.limits.addresses import address_counted, address_read, client_address, network_of
+from games.limits.addresses import address_key, address_read, client_address, network_of
 from games.models import Room
 from menace_site.observability.access_log import AccessLog
 from menace_site.server.boundary import SocketBoundary
@@ -70,9 +70,9 @@ def test_unreadable_addresses_count_as_the_proxy(text: str) -> None:
 
 
 def test_ipv6_addresses_count_by_network() -> None:
-    counted = {address_counted(address_read(text)) for text in ("[2001:db8::1]:444", "2001:db8::ffff", "2001:db8::1%a")}
+    counted = {address_key(address_read(text)) for text in ("[2001:db8::1]:444", "2001:db8::ffff", "2001:db8::1%a")}
     assert counted == {"2001:db8::"}
-    assert address_counted(None) == ""
+    assert address_key(None) == ""
 
 
 # All counts by address, behind one proxy.

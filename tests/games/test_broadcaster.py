@@ -70,7 +70,7 @@ class Listener:
 async def wait_until_sent() -> None:
     """Wait until no broadcast is left to send."""
     await broadcaster_close()
-    Broadcaster.here = None
+    Broadcaster.current = None
 
 
 def numbered_message(n: int) -> dict[str, Any]:
@@ -152,7 +152,7 @@ async def test_remaining_messages_go_out_when_the_server_stops() -> None:
         await server.send_input({"type": "lifespan.shutdown"})
         assert (await server.receive_output())["type"] == "lifespan.shutdown.complete"
         assert await listener.hears() == 2
-    Broadcaster.here = None
+    Broadcaster.current = None
 
 
 async def test_broadcaster_ends_with_its_loop(
@@ -169,12 +169,12 @@ async def test_broadcaster_ends_with_its_loop(
 
     monkeypatch.setattr(broadcaster, "listeners", swallow_cancellation)
     broadcaster_open()
-    here, Broadcaster.here = Broadcaster.here, None
-    assert here is not None
-    here.put("heard", Broadcast(numbered_message(1)))
+    current, Broadcaster.current = Broadcaster.current, None
+    assert current is not None
+    current.put("heard", Broadcast(numbered_message(1)))
     await was_asked.wait()
-    here.task.cancel()
-    await asyncio.wait([here.task])
+    current.task.cancel()
+    await asyncio.wait([current.task])
 
 
 async def test_the_loop_sends_the_messages_of_threads() -> None:
@@ -188,7 +188,7 @@ async def test_the_loop_sends_the_messages_of_threads() -> None:
 
 
 async def test_a_process_without_a_loop_sends_at_once() -> None:
-    Broadcaster.here = None
+    Broadcaster.current = None
     async with Listener("heard") as listener:
         assert await asyncio.to_thread(group_write, "heard", Broadcast(numbered_message(1)))
         assert await asyncio.to_thread(group_write, "unheard", Broadcast(numbered_message(1)))
@@ -236,26 +236,26 @@ async def test_hanging_broker_delays_no_sender(
     """Messages beyond the limit are dropped while the broker hangs."""
     layer = RedisPubSubChannelLayer(hosts=[silent_broker])
     monkeypatch.setattr(broadcaster, "get_channel_layer", lambda: layer)
-    monkeypatch.setattr(broadcaster, "MOST_GROUPS", 10)
+    monkeypatch.setattr(broadcaster, "MAX_PENDING_GROUPS", 10)
     monkeypatch.setattr(broadcaster.BROKER, "is_away", False)
     monkeypatch.setattr(broadcaster, "SEND_TIMEOUT_S", endless_s())
     broadcaster_open()
-    here = Broadcaster.here
-    assert here is not None
+    current = Broadcaster.current
+    assert current is not None
     group_write("first", Broadcast(numbered_message(0)))
-    while here.broadcasts:  # until the first message is being sent
+    while current.broadcasts:  # until the first message is being sent
         await asyncio.sleep(0)
     for n in range(1000):
         assert group_write(f"group{n}", Broadcast(numbered_message(n)))
         assert group_write("group0", Broadcast(numbered_message(n)))
-    assert (len(here.broadcasts), here.broadcasts["group0"].message["n"]) == (10, 999)
+    assert (len(current.broadcasts), current.broadcasts["group0"].message["n"]) == (10, 999)
     monkeypatch.setattr(broadcaster, "SEND_TIMEOUT_S", 0)
     monkeypatch.setattr(broadcaster, "CLOSE_WITHIN_S", 0)
     assert not await deliver({"group": Broadcast(numbered_message(1))})
     await wait_until_sent()
     assert "could not tell 1 of 1 groups" in caplog.text
-    here.is_closing = False
-    here._take()
+    current.is_closing = False
+    current._take()
     assert "990 messages were dropped" in caplog.text
     await layer.flush()
 

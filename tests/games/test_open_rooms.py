@@ -14,7 +14,7 @@ from rest_framework.test import APIClient
 from games.accounts.principal import Principal
 from games.exceptions import RoomQuotaError, SiteFullError
 from games.limits.quotas import site_counts
-from games.live.match_lists import room_going_on, rooms_of, rooms_open, rooms_open_count
+from games.live.match_lists import room_in_play, rooms_of, rooms_open, rooms_open_count
 from games.live.play import match_resign
 from games.live.rooms import Seated, room_create, room_join, room_look, room_reset, seats_claim
 from games.models import Match, Room
@@ -109,7 +109,7 @@ def test_the_latest_open_room_of_a_visitor_is_found(settings: Any) -> None:
 
     def open_room_of(who: Principal) -> Room | None:
         assert who.holder is not None
-        return room_going_on(who.holder, opponent="perfect", machine="")
+        return room_in_play(who.holder, opponent="perfect", machine="")
 
     open_rooms(account, 1, opponent="human")
     open_rooms(guest(2), 1)
@@ -181,7 +181,7 @@ def test_the_lobby_shows_the_refusal() -> None:
 def test_a_full_site_refuses_new_rooms_but_continues_matches(bound: str, settings: Any, monkeypatch: Any) -> None:
     seated, ann = room(), user("ann")
     learner = machine(owner=ann)
-    monkeypatch.setattr(site_counts, "again_at", 0.0)
+    monkeypatch.setattr(site_counts, "recount_at", 0.0)
     setattr(settings, bound, 0)
     answer = APIClient().post("/api/rooms", BODY)
     assert (answer.status_code, answer.json()["code"], answer["Retry-After"]) == (503, "site_full", "3600")

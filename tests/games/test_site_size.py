@@ -86,7 +86,7 @@ def test_a_full_site_opens_again_after_deletion(
     settings.DATABASE_BYTES_MOST = (stored_rows + counted_bytes()) // 2
 
     def measure_again() -> None:
-        monkeypatch.setattr(site_counts, "again_at", -math.inf)
+        monkeypatch.setattr(site_counts, "recount_at", -math.inf)
 
     measure_again()
     with pytest.raises(SiteFullError):

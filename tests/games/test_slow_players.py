@@ -112,36 +112,36 @@ def test_an_overdue_move_is_computed_again_and_played_once(slow_player: SlowPlay
     assert slow_player.thoughts == [1]
     slow_player.dies = False
     expire_deadline(seated)
-    room_enter(code=seated.room.code, person=guest(2))  # any visitor of the room repeats the question
+    room_enter(code=seated.room.code, person=guest(2))  # any visitor of the room requests the move again
     assert_soon(lambda: state_of(seated)["ply"] == 2)
     assert slow_player.thoughts == [1, 1]
     assert list(Ply.objects.values_list("number", flat=True)) == [0, 1]
 
 
 def test_two_computations_of_a_move_play_it_once(slow_player: SlowPlayer, monkeypatch: pytest.MonkeyPatch) -> None:
-    questions_asked: list[Callable[[], None]] = []
-    monkeypatch.setattr(background_moves, "think", lambda question, _: questions_asked.append(question))
+    jobs: list[Callable[[], None]] = []
+    monkeypatch.setattr(background_moves, "queue_move", lambda job, _: jobs.append(job))
     seated = slow_match()
     match_play_move(code=seated.room.code, person=guest(), move="5", ply=0)
     expire_deadline(seated)
     state_of(seated)
     state_of(seated)
-    assert len(questions_asked) == 3
+    assert len(jobs) == 3
 
     def think_late() -> None:
-        questions_asked[1]()
+        jobs[1]()
         connection.close()
 
-    late = threading.Thread(target=think_late)  # takes the question and computes slowly
+    late = threading.Thread(target=think_late)  # takes the job and computes slowly
     late.start()
     assert_soon(lambda: slow_player.thoughts == [1])
-    questions_asked[0]()  # the first question, answered too late
-    questions_asked[2]()
+    jobs[0]()  # the first job, finished too late
+    jobs[2]()
     assert slow_player.thoughts == [1], "who comes first has it"
     expire_deadline(seated)
     state_of(seated)
     slow_player.may_move.set()
-    questions_asked[3]()
+    jobs[3]()
     late.join()
     assert slow_player.thoughts == [1, 1]
     assert state_of(seated)["ply"] == 2
@@ -151,16 +151,16 @@ def test_two_computations_of_a_move_play_it_once(slow_player: SlowPlayer, monkey
 def test_a_question_from_before_a_clock_reset_is_repeated(
     slow_player: SlowPlayer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    questions_asked: list[Callable[[], None]] = []
-    monkeypatch.setattr(background_moves, "think", lambda question, _: questions_asked.append(question))
+    jobs: list[Callable[[], None]] = []
+    monkeypatch.setattr(background_moves, "queue_move", lambda job, _: jobs.append(job))
     seated = slow_match()
     match_play_move(code=seated.room.code, person=guest(), move="5", ply=0)
     state_of(seated)
-    assert len(questions_asked) == 1
+    assert len(jobs) == 1
     Match.objects.filter(room=seated.room).update(answer_by=timezone.now() + timedelta(hours=1))
     state_of(seated)
     slow_player.may_move.set()
-    questions_asked[1]()
+    jobs[1]()
     assert state_of(seated)["ply"] == 2
 
 
@@ -198,8 +198,8 @@ def test_a_slow_player_plays_exhibitions_ply_by_ply(slow_player: SlowPlayer) -> 
     assert_soon(lambda: state_of(seated)["ply"] == 5)
 
 
-def test_questions_beyond_the_queue_are_postponed(slow_player: SlowPlayer, caplog: pytest.LogCaptureFixture) -> None:
-    guests = [guest(number) for number in range(1, settings.THINKERS + background_moves.MAX_WAITING_QUESTIONS + 2)]
+def test_moves_beyond_the_queue_are_postponed(slow_player: SlowPlayer, caplog: pytest.LogCaptureFixture) -> None:
+    guests = [guest(number) for number in range(1, settings.THINKERS + background_moves.MAX_WAITING_JOBS + 2)]
     rooms = [slow_match(person=one) for one in guests]
     for seated, one in zip(rooms, guests, strict=True):
         match_play_move(code=seated.room.code, person=one, move="5", ply=0)
@@ -217,7 +217,7 @@ def test_questions_beyond_the_queue_are_postponed(slow_player: SlowPlayer, caplo
 def test_single_match_waits_for_one_move_of_busy_players(
     slow_player: SlowPlayer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Questions are answered in turn by player, so a player with 60 matches does not delay the others."""
+    """Players take turns in the queue, so a player with 60 matches does not delay the others."""
     assert settings.THINKERS == 1
     monkeypatch.setattr(settings, "OPEN_ROOMS_PER_GUEST", 60)
     people = [replace(guest(), address="a")] * 60 + [replace(guest(2), address="a"), replace(guest(3), address="b")]
@@ -231,37 +231,37 @@ def test_single_match_waits_for_one_move_of_busy_players(
     assert list(answered) == [first, elsewhere, neighbour, *others]
 
 
-def turns_of(questions: background_moves.Questions, count: int) -> list[str]:
-    """The players of the next ``count`` questions, in order."""
+def turns_of(queue: background_moves.MoveQueue, count: int) -> list[str]:
+    """The players of the next ``count`` jobs, in order."""
     said: list[str] = []
     for _ in range(count):
-        questions.get()(said)  # type: ignore[call-arg]
-        questions.done()
+        queue.get()(said)  # type: ignore[call-arg]
+        queue.finish()
     return said
 
 
 def test_addresses_take_turns_and_players_within_an_address() -> None:
     def ask(who: str) -> bool:
-        return questions.put((who[0], who), lambda said: said.append(who))  # type: ignore[misc,arg-type]
+        return queue.put((who[0], who), lambda said: said.append(who))  # type: ignore[misc,arg-type]
 
-    questions = background_moves.Questions(10)
+    queue = background_moves.MoveQueue(10)
     assert all(ask(who) for who in ("a1", "a1", "a1", "a2", "b1", "b1"))
-    assert turns_of(questions, 2) == ["a1", "b1"]
+    assert turns_of(queue, 2) == ["a1", "b1"]
     assert all([ask("c1"), ask("c1"), ask("a3"), ask("b2")])
-    assert turns_of(questions, 8) == ["a2", "c1", "b2", "a1", "c1", "b1", "a3", "a1"]
-    assert questions.n_open == 0
+    assert turns_of(queue, 8) == ["a2", "c1", "b2", "a1", "c1", "b1", "a3", "a1"]
+    assert queue.n_open == 0
     # The player served last waits for a player that returns later, and is forgotten in the end.
     assert all(ask(who) for who in ("a1", "a1", "b1"))
-    assert turns_of(questions, 3) == ["b1", "a1", "a1"]
+    assert turns_of(queue, 3) == ["b1", "a1", "a1"]
 
 
 def test_full_queue_drops_the_newest_of_the_busiest() -> None:
     def ask(who: str, word: str) -> bool:
-        return questions.put((who[0], who), lambda said: said.append(word))  # type: ignore[misc,arg-type]
+        return queue.put((who[0], who), lambda said: said.append(word))  # type: ignore[misc,arg-type]
 
-    questions = background_moves.Questions(4)
+    queue = background_moves.MoveQueue(4)
     assert all([ask("a1", "a1 first"), ask("b1", "b1"), ask("a1", "a1 second"), ask("a2", "a2")])
     assert not ask("c1", "c1")
     assert not ask("a1", "a1 third")
-    assert questions.n_open == 4
-    assert sorted(turns_of(questions, 4)) == ["a1 first", "a2", "b1", "c1"]
+    assert queue.n_open == 4
+    assert sorted(turns_of(queue, 4)) == ["a1 first", "a2", "b1", "c1"]

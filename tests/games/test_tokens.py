@@ -234,7 +234,7 @@ def test_a_post_with_a_session_needs_a_csrf_token() -> None:
 
 
 def test_only_the_newest_invalid_tokens_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tokens, "ENDED_TOKENS_KEPT", 2)
+    monkeypatch.setattr(tokens, "MAX_ENDED_TOKENS", 2)
     owner, other = user(), user("other")
     make_token(other)
     ApiToken.objects.update(revoked_at=timezone.now())

@@ -42,7 +42,7 @@ async def send_news(group: str, kind: str, data: dict[str, Any], *lessons: int) 
 
 
 async def test_a_viewer_without_permission_gets_no_more_messages(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(consumers, "ASK_AGAIN_S", 0.0)
+    monkeypatch.setattr(consumers, "PRINCIPAL_MAX_AGE_S", 0.0)
     learner, run, session = await in_db(watched_run)()
     machine_path, run_path = f"/api/machines/{learner.pk}/ws", f"/api/training-runs/{run.pk}/ws"
     async with (

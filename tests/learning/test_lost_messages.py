@@ -39,7 +39,7 @@ async def test_a_page_notices_that_the_broker_lost_the_last_lesson(
         await page.send_json_to({"type": "ping"})
         await page.expect("pong")
         assert (await page.receive_output())["code"] == 1011
-    Broadcaster.here = None
+    Broadcaster.current = None
     async with RunSocket(path) as again:
         assert await again.expect("joined") == {"lesson": 2}
         await in_db(match)()

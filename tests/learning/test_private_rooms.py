@@ -152,7 +152,7 @@ async def test_view_follows_a_machine_hidden_or_shown_during_a_match() -> None:
 
 
 async def test_a_logged_out_viewer_soon_gets_no_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(consumers, "ASK_AGAIN_S", 0.0)
+    monkeypatch.setattr(consumers, "PRINCIPAL_MAX_AGE_S", 0.0)
     owner, _, seated = await in_db(secret_room)()
     session, reads = await in_db(session_of)(owner), await in_db(token_of)(owner, "read")
     async with ViewerSocket(seated.room.code, session) as browser, Socket(seated.room.code, bearer=reads) as program:

@@ -96,7 +96,7 @@ def names() -> list[Any]:
 
 
 def test_only_the_newest_failures_of_a_name_are_kept(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log_ins, "FAILURES_OF_A_NAME", 2)
+    monkeypatch.setattr(log_ins, "MAX_FAILURES_PER_NAME", 2)
     failed("berta", timezone.now())
     for _ in range(3):
         last = client.post("/login", WRONG)

@@ -209,11 +209,11 @@ def test_a_failed_broadcast_is_logged_without_the_rooms_code(lines: Lines) -> No
         def put(self, group: str, broadcast: Broadcast) -> None:
             raise ValueError("broken")
 
-    before, Broadcaster.here = Broadcaster.here, Broken()  # type: ignore[assignment]
+    before, Broadcaster.current = Broadcaster.current, Broken()  # type: ignore[assignment]
     try:
         assert not group_write("room.abcdef", Broadcast({"type": "room.state"}))
     finally:
-        Broadcaster.here = before
+        Broadcaster.current = before
     (found,) = lines()
     assert found["message"] == "could not tell a group of room"
     assert "abcdef" not in json.dumps(found)

@@ -280,7 +280,7 @@ def test_slower_of_two_setups_adds_no_device(staff: Any, rf: Any) -> None:
     """The code of the faster session has deleted the device that the slower session had begun to set up."""
     set_up(staff)
     request = rf.post(PAGE, {"code": "123456"})
-    request.user, request.session = staff, {pages.BEGUN_KEY: 0}
+    request.user, request.session = staff, {pages.PENDING_DEVICE_KEY: 0}
     answer = pages.StaffSite()._set_up(request)
     assert (answer.status_code, answer["Location"]) == (302, PAGE)
     assert TOTPDevice.objects.count() == 1
@@ -289,8 +289,8 @@ def test_slower_of_two_setups_adds_no_device(staff: Any, rf: Any) -> None:
 def test_the_second_factor_expires_after_half_a_day(staff: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     client, _ = set_up(staff)
     assert client.get(INDEX).status_code == 200
-    shown_at = client.session[pages.SHOWN_KEY]
-    for seconds in (pages.SHOWN_FOR_S + 1, -60):  # half a day later, and after the clock was set back
+    shown_at = client.session[pages.VERIFIED_AT_KEY]
+    for seconds in (pages.VERIFIED_FOR_S + 1, -60):  # half a day later, and after the clock was set back
         monkeypatch.setattr(pages.time, "time", lambda seconds=seconds: shown_at + seconds)
         assert client.get(INDEX).status_code == 302
         assert client.get(PAGE).context["title"] == "Your second factor"

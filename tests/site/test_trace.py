@@ -59,7 +59,7 @@ def hold(name: str, found: tuple[int, ...], limits: tuple[int, ...]) -> None:
 
 async def test_trace_of_a_live_move_stays_within_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     # Messages of the previous move are always still in the broadcaster, whatever the speed of the machine.
-    monkeypatch.setattr(broadcaster, "GATHER_S", HANG_S)
+    monkeypatch.setattr(broadcaster, "BATCH_PAUSE_S", HANG_S)
     await in_db(house_machines)()
     recorder, worst, last = Recorder(), [], []
     with recorder.installed():

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
-from games.accounts.claims import Claimed
+from games.accounts.claims import ClaimResult
 from games.accounts.principal import Principal, Visitor
 from games.exceptions import GuestMovedError
 from games.live.rooms import room_create
@@ -213,14 +213,14 @@ def test_account_keeps_its_machine_and_gains_the_guests_other(settings: Any) -> 
     ann = user("ann")
     own = personal_machine_ensure(user=ann, game=NC, side=Side.FIRST)
     first, second = personal_machine(1), personal_machine(1, Side.SECOND)
-    assert machines_claim(ann.pk, UUID(int=1)) == Claimed([first.name, second.name], [])
+    assert machines_claim(ann.pk, UUID(int=1)) == ClaimResult([first.name, second.name], [])
     assert personal_machines_of(ann) == [own, second]
     assert Machine.objects.get(pk=first.pk).owner == ann
     settings.MACHINES_PER_ACCOUNT, settings.MACHINES_PER_GUEST = 2, 2
     third, left = personal_machine(2, Side.SECOND), personal_machine(2)
-    assert machines_claim(ann.pk, UUID(int=2)) == Claimed([third.name], [left.name])
+    assert machines_claim(ann.pk, UUID(int=2)) == ClaimResult([third.name], [left.name])
     assert Machine.objects.get(pk=left.pk).guest == UUID(int=2)
-    assert machines_claim(ann.pk, UUID(int=2)) == Claimed([], [left.name])
+    assert machines_claim(ann.pk, UUID(int=2)) == ClaimResult([], [left.name])
     assert personal_machine(2, Side.SECOND).guest == UUID(int=2), "who could not take all along goes on as a guest"
 
 
@@ -253,7 +253,7 @@ def test_a_failed_move_to_an_account_changes_nothing(client: Client, way: str, m
     if way == "login":
         user("ann")
 
-    def fail(_: Machines, user_id: int, guest: UUID) -> Claimed:
+    def fail(_: Machines, user_id: int, guest: UUID) -> ClaimResult:
         machines_claim(user_id, guest)
         raise RuntimeError
 

@@ -40,7 +40,7 @@ GAMES = 2 * FIRST_CHUNK_GAMES
 def has_room(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[[bool], None]:
     def set_room(room: bool) -> None:
         settings.DATABASE_BYTES_MOST = 10**12 if room else 1
-        monkeypatch.setattr(site_counts, "again_at", -math.inf)
+        monkeypatch.setattr(site_counts, "recount_at", -math.inf)
 
     return set_room
 
