@@ -169,7 +169,7 @@ DATABASES["default"]["OPTIONS"].update(
 # Only web processes have a pool, since its threads do not survive the fork of a Celery worker.
 if env.bool("BEADBOX_DB_POOL", default=False):
     DATABASES["default"]["ENGINE"] = "menace_site.server.pooled"
-    DATABASES["default"]["OPTIONS"]["pool"] = {"min_size": 2, "max_size": 6, **pooled.RECONNECTS}
+    DATABASES["default"]["OPTIONS"]["pool"] = {"min_size": 2, "max_size": 6, **pooled.RECONNECT_OPTIONS}
 
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 

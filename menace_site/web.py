@@ -47,44 +47,46 @@ OPTIONS: dict[str, Any] = {
 }
 UNREAD_S = 30
 """Seconds without acknowledgement of sent data after which the kernel closes a connection."""
-LOOK_S = 0.2
+HEARTBEAT_S = 0.2
 """Time between two heartbeats of a process, and between two checks of all processes."""
 MAX_MISSED_HEARTBEATS = 25
-"""Consecutive checks without a heartbeat after which a process is replaced: 5 s at one check each ``LOOK_S``."""
+"""Consecutive checks without a heartbeat after which a process is replaced: 5 s at one check each ``HEARTBEAT_S``."""
 FORK = multiprocessing.get_context("fork")
 
 
 class Worker:
     """A web process that counts heartbeats while it runs."""
 
-    def __init__(self, config: uvicorn.Config, listening: socket.socket) -> None:
+    def __init__(self, config: uvicorn.Config, listening_socket: socket.socket) -> None:
         self.n_beats = FORK.RawValue("L", 0)
-        self.n_seen = self.n_silent_looks = 0
-        self.process = FORK.Process(target=self._serve, args=(config, listening))
+        self.n_beats_at_last_check = self.n_missed_heartbeats = 0
+        self.process = FORK.Process(target=self._serve, args=(config, listening_socket))
         self.process.start()
 
-    def _serve(self, config: uvicorn.Config, listening: socket.socket) -> None:
+    def _serve(self, config: uvicorn.Config, listening_socket: socket.socket) -> None:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_DFL)
         threading.Thread(target=self._beat, daemon=True).start()
-        uvicorn.Server(config).run(sockets=[listening])
+        uvicorn.Server(config).run(sockets=[listening_socket])
 
     def _beat(self) -> None:
         while True:
             self.n_beats.value += 1
-            time.sleep(LOOK_S)
+            time.sleep(HEARTBEAT_S)
 
     def is_hung(self) -> bool:
-        """Whether the last ``MAX_MISSED_HEARTBEATS`` calls, this one included, have seen no heartbeat."""
-        self.n_silent_looks = self.n_silent_looks + 1 if self.n_seen == self.n_beats.value else 0
-        self.n_seen = self.n_beats.value
-        return self.n_silent_looks >= MAX_MISSED_HEARTBEATS
+        """Whether no heartbeat came between the last ``MAX_MISSED_HEARTBEATS`` calls of this method."""
+        self.n_missed_heartbeats = (
+            self.n_missed_heartbeats + 1 if self.n_beats_at_last_check == self.n_beats.value else 0
+        )
+        self.n_beats_at_last_check = self.n_beats.value
+        return self.n_missed_heartbeats >= MAX_MISSED_HEARTBEATS
 
 
-def bound(config: uvicorn.Config) -> socket.socket:
+def bind_listening_socket(config: uvicorn.Config) -> socket.socket:
     """Return a socket bound to the address of ``config``; the kernel closes connections that clients do not read.
 
-    uvicorn alone closes a WebSocket without pongs only after the client has read all earlier data.
+    The kernel has to do this: uvicorn closes a WebSocket without pongs only after the client has read all earlier data.
     """
     listening_socket = config.bind_socket()
     if hasattr(socket, "TCP_USER_TIMEOUT"):  # Accepted connections inherit this option.
@@ -92,13 +94,13 @@ def bound(config: uvicorn.Config) -> socket.socket:
     return listening_socket
 
 
-def serve(config: uvicorn.Config, *, stands_in: bool) -> int:
+def serve(config: uvicorn.Config, *, has_fallback: bool) -> int:
     """Serve with ``config.workers`` processes until SIGINT or SIGTERM, and return the exit status.
 
-    With ``stands_in``, a fallback answers 503 while the application is imported.
+    With ``has_fallback``, a fallback answers 503 while the application is imported.
     """
-    listening_socket = bound(config)
-    with fallback_serving(listening_socket) if stands_in else contextlib.nullcontext():
+    listening_socket = bind_listening_socket(config)
+    with fallback_serving(listening_socket) if has_fallback else contextlib.nullcontext():
         config.load()
     gc.collect()
     gc.freeze()  # The collector ignores frozen objects, so the forked processes keep sharing their memory.
@@ -108,7 +110,7 @@ def serve(config: uvicorn.Config, *, stands_in: bool) -> int:
     workers = [Worker(config, listening_socket) for _ in range(config.workers)]
     status = 0
     while not stop_signals and not status:
-        time.sleep(LOOK_S)
+        time.sleep(HEARTBEAT_S)
         for index, worker in enumerate(workers):
             if worker.is_hung():
                 worker.process.kill()
@@ -138,7 +140,7 @@ def main(words: list[str]) -> int:
     config = uvicorn.Config(
         arguments.application, host=arguments.host, port=arguments.port, workers=arguments.workers, **OPTIONS
     )
-    return serve(config, stands_in=arguments.stand_in)
+    return serve(config, has_fallback=arguments.stand_in)
 
 
 if __name__ == "__main__":

@@ -137,7 +137,7 @@ def main() -> int:
         )
         return 1
     var = Path(os.environ["BEADBOX_VAR"])
-    with servers.throwaway_servers(var, database=False, redis=True), archived_server() as one:
+    with servers.private_servers(var, database=False, redis=True), archived_server() as one:
         one.archive("stanza-create")
         one.archive("check")
         before = one.run_step("begin")

@@ -48,9 +48,7 @@ def pytest_configure(config: pytest.Config) -> None:
     _running.callback(shutil.rmtree, var, ignore_errors=True)
     os.environ.setdefault("BEADBOX_PREPARED", str(var / "prepared"))
     _running.enter_context(
-        servers.throwaway_servers(
-            var, database=not os.environ.get("DATABASE_URL"), redis=not os.environ.get("REDIS_URL")
-        )
+        servers.private_servers(var, database=not os.environ.get("DATABASE_URL"), redis=not os.environ.get("REDIS_URL"))
     )
 
 

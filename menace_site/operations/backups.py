@@ -32,13 +32,20 @@ from django.db.migrations.loader import MigrationLoader
 from menace_site.local import servers
 from menace_site.local.errors import ServerError
 from menace_site.local.given_servers import redis_answers
-from menace_site.operations.postgres_programs import BackupError, Place, place, program, program_run, with_password
+from menace_site.operations.postgres_programs import (
+    BackupError,
+    DatabaseAccess,
+    database_access,
+    program,
+    program_run,
+    with_password,
+)
 
 NAME = "beadbox-%Y%m%dT%H%M%SZ.dump"
 FILE_NAMES = f"beadbox-{'[0-9]' * 8}T{'[0-9]' * 6}Z.dump"
 PORTABLE = ("--no-owner", "--no-privileges")
-"""Options without owners and privileges: the target database decides on both."""
-LINES_OF_SETTINGS = 40
+"""Options that leave out owners and privileges: the target database decides on both."""
+N_SETTINGS_LINES = 40
 """Lines at the head of a script of ``pg_restore`` that contain all of its ``SET`` statements."""
 Key = TypeVar("Key")
 Migration = tuple[str, str]
@@ -63,14 +70,14 @@ class Contents:
 def backup_make(folder: Path) -> Path:
     """Write a consistent copy of all data into a new file in ``folder``, and return its path.
 
-    Live matches and trainings go on meanwhile. The file gets its name only once it is complete, and only its owner can
-    read it. A second file holds its checksum in the format of ``sha256sum --check``.
+    Live matches and trainings go on during the back-up. The file gets its name only once it is complete, and only its
+    owner can read it. A second file holds the checksum in the format of ``sha256sum --check``.
 
     Raises:
         BackupError: the folder or database is unusable, space or ``pg_dump`` is missing, or the dump failed.
         BackupRunningError: another back-up is being made in the folder.
     """
-    source = place()
+    source = database_access()
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         with _alone(folder):
@@ -80,7 +87,7 @@ def backup_make(folder: Path) -> Path:
         raise BackupError(f"No back-up was made in {folder}: {error.strerror}.") from error
 
 
-def _write_backup(source: Place, folder: Path) -> Path:
+def _write_backup(source: DatabaseAccess, folder: Path) -> Path:
     file = folder / datetime.now(UTC).strftime(NAME)
     part, digest_part = (folder / f".{file.name}{end}" for end in (".part", ".sha256.part"))
     try:
@@ -163,20 +170,20 @@ def latest_age(folder: Path) -> timedelta | None:
     return min((age for age in ages if age >= timedelta(0)), default=None)
 
 
-def backup_daily(folder: Path, *, most: int, every: timedelta = timedelta(days=1)) -> Path | None:
-    """Make a back-up if the newest is at least ``every`` old, then delete all but the newest ``most``.
+def backup_daily(folder: Path, *, max_files: int, every: timedelta = timedelta(days=1)) -> Path | None:
+    """Make a back-up if the newest is at least ``every`` old, then delete all but the newest ``max_files``.
 
     Returns:
-        The new file, or ``None`` if none was due.
+        The new file, or ``None`` if no back-up was due.
 
     Raises:
-        BackupError: no back-up was made, and none deleted.
+        BackupError: no back-up was made, and no file was deleted.
         BackupRunningError: another back-up is being made.
     """
     if (age := latest_age(folder)) is not None and age < every:
         return None
     file = backup_make(folder)
-    for expired in sorted(made for made in folder.glob(FILE_NAMES) if made.name <= file.name)[:-most]:
+    for expired in sorted(made for made in folder.glob(FILE_NAMES) if made.name <= file.name)[:-max_files]:
         expired.unlink(missing_ok=True)
         digest_of(expired).unlink(missing_ok=True)
     return file
@@ -221,29 +228,32 @@ def backup_restore(file: Path) -> None:
     """Fill an empty database from a back-up in one transaction.
 
     Raises:
-        BackupError: the file is damaged or of a newer release, the server too old, or the database not empty.
+        BackupError: the file is damaged or from a newer release, the server too old, or the database not empty.
     """
-    backup, target = contents(file), place()
+    backup, target = contents(file), database_access()
     if unknown := migrations_unknown(backup.migrations):
-        raise BackupError(f"{file} is of a newer release, which brings {', '.join(unknown)}: restore it with that one.")
+        raise BackupError(
+            f"{file} is from a newer release, with the migrations {', '.join(unknown)}: restore it with that release."
+        )
     if backup.major > target.major:
         raise BackupError(
-            f"{file} was made from PostgreSQL {backup.major}, and this is {target.major}: take a newer one."
+            f"{file} was made from PostgreSQL {backup.major}, and this server is PostgreSQL {target.major}: restore it "
+            f"on PostgreSQL {backup.major} or newer."
         )
-    if tables := _tables():
+    if n_tables := _table_count():
         raise BackupError(
-            f"The database is not empty ({tables} tables). Back it up, and name an empty one; under make run, stop the "
-            "site and move var/postgres away."
+            f"The database is not empty ({n_tables} tables). Back it up, and set DATABASE_URL to an empty database; "
+            "under make run, stop the site and move var/postgres away."
         )
     connection.close()
     _pipe_into_database(file, target)
 
 
-def _pipe_into_database(file: Path, target: Place) -> None:
+def _pipe_into_database(file: Path, target: DatabaseAccess) -> None:
     """Pipe the script of ``pg_restore`` into ``psql``, in one transaction that commits only if both succeed.
 
-    The pipe drops ``SET transaction_timeout``. Servers before 17 refuse it, so ``pg_restore`` alone could not restore
-    the file of a newer ``pg_dump`` there.
+    The pipe drops ``SET transaction_timeout``. Servers before version 17 refuse this statement, so ``pg_restore`` alone
+    could not restore a file of a newer ``pg_dump`` to such a server.
     """
     quiet = ("--no-psqlrc", "--quiet", "--set", "ON_ERROR_STOP=1", "--dbname", target.address)
     read_command: list[str | Path] = [program("pg_restore"), *PORTABLE, "--file", "-", file]
@@ -258,7 +268,7 @@ def _pipe_into_database(file: Path, target: Place) -> None:
         assert writer.stdin is not None
         with contextlib.suppress(BrokenPipeError):
             writer.stdin.write(b"BEGIN;\n")
-            head = itertools.islice(reader.stdout, LINES_OF_SETTINGS)
+            head = itertools.islice(reader.stdout, N_SETTINGS_LINES)
             writer.stdin.writelines(line for line in head if not line.startswith(b"SET transaction_timeout"))
             shutil.copyfileobj(reader.stdout, writer.stdin)
             if reader.wait() == 0:
@@ -272,12 +282,12 @@ def _pipe_into_database(file: Path, target: Place) -> None:
             raise BackupError(f"{failed_program} failed: {errors.read().decode(errors='replace').strip()}")
 
 
-def _tables() -> int:
+def _table_count() -> int:
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT count(*) FROM pg_class WHERE relkind IN ('r', 'p', 'v', 'm', 'f') AND relnamespace NOT IN"
             r" (SELECT oid FROM pg_namespace WHERE nspname LIKE 'pg\_%' OR nspname = 'information_schema')"
-            # Tables of an extension are no data of the site.
+            # Tables of an extension hold no data of the site.
             " AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = pg_class.oid"
             " AND deptype = 'e')"
         )
@@ -299,7 +309,7 @@ def accounts_log_out() -> int:
 
 
 def cache_forget() -> None:
-    """Delete this site's keys in Redis: caches of the replaced data, and wake-ups, which are sent again anyway."""
+    """Delete this site's keys in Redis: caches of the data before the restore, and wake-ups, which are sent again."""
     with redis.Redis.from_url(settings.REDIS_URL) as client:
         for batch in _batches(client.scan_iter(f"{settings.REDIS_PREFIX}:*", count=1000), 1000):
             client.unlink(*batch)
@@ -318,16 +328,18 @@ def _batches(keys: Iterator[Key], size: int) -> Iterator[list[Key]]:
 
 @contextlib.contextmanager
 def servers_at_hand() -> Iterator[None]:
-    """During the block, run those private servers of a local run that are needed and do not answer.
+    """In a local run, start each private server that does not answer, and stop it at the end of the block.
+
+    A server that ``DATABASE_URL`` or ``REDIS_URL`` names is never started.
 
     Raises:
         ServerError: the servers cannot start, or the site is just starting or stopping.
     """
-    silent = {
+    missing_servers = {
         "database": not os.environ.get("DATABASE_URL") and not _database_answers(),
         "redis": not os.environ.get("REDIS_URL") and not redis_answers(settings.REDIS_URL),
     }
-    if not settings.LOCAL or not any(silent.values()):
+    if not settings.LOCAL or not any(missing_servers.values()):
         yield
         return
     var: Path = settings.VAR_DIR
@@ -337,7 +349,7 @@ def servers_at_hand() -> Iterator[None]:
             fcntl.flock(lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise ServerError(f"Beadbox is just starting or stopping in {var}: try again.") from None
-        with servers.throwaway_servers(var, **silent, is_durable=True):
+        with servers.private_servers(var, **missing_servers, is_durable=True):
             yield
 
 

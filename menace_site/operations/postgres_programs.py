@@ -23,16 +23,16 @@ class BackupError(Exception):
 
 
 @dataclass(frozen=True)
-class Place:
-    """A database for PostgreSQL's programs: connection string, password, and the server's major version."""
+class DatabaseAccess:
+    """How PostgreSQL's programs reach a database: connection string, password, and the server's major version."""
 
     address: str
     password: str
     major: int
 
 
-def place() -> Place:
-    """Return the database of this site.
+def database_access() -> DatabaseAccess:
+    """Return the access to this site's database.
 
     Raises:
         BackupError: the database does not accept a connection.
@@ -46,14 +46,14 @@ def place() -> Place:
     parameters = {
         name: value for name, value in info.get_parameters().items() if name in connection.get_connection_params()
     }
-    return Place(make_conninfo(**parameters), info.password, info.server_version // 10_000)
+    return DatabaseAccess(make_conninfo(**parameters), info.password, info.server_version // 10_000)
 
 
 def program(name: str, major: int | None = None) -> Path:
     """Return the path of a program of PostgreSQL, in the lowest installed version that is at least ``major``.
 
-    Programs older than ``major``, the server's version, refuse the server. Without ``major``, return the newest, which
-    reads the output of every other version.
+    ``major`` is the version of the server, which refuses older programs. Without ``major``, return the newest program,
+    which reads the files of every other version.
 
     Raises:
         BackupError: no such program is installed.

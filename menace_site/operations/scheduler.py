@@ -1,4 +1,4 @@
-"""Beat's scheduler: the scheduler of django-celery-beat, which here also works after the clock was set back."""
+"""Beat's scheduler: the scheduler of django-celery-beat, extended to work after the clock was set back."""
 
 from __future__ import annotations
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from celery import shared_task
 from django.conf import settings
 
+from menace_site.operations import backups
 from menace_site.operations.backups import BackupRunningError
-from menace_site.operations.backups import backup_daily as make
 from menace_site.operations.postgres_programs import BackupError
 
 logger = logging.getLogger("menace_site.tasks")
@@ -19,7 +19,7 @@ def backup_daily() -> str | None:
     if not settings.BACKUP_DIR:
         return None
     try:
-        file = make(Path(settings.BACKUP_DIR), most=settings.BACKUPS_KEPT)
+        file = backups.backup_daily(Path(settings.BACKUP_DIR), max_files=settings.BACKUPS_KEPT)
     except BackupRunningError:
         return None
     except BackupError as error:

@@ -67,7 +67,7 @@ class BlockedAddresses:
             await self.application(scope, receive, send)
 
 
-HANDSHAKE_NEEDS = (
+HANDSHAKE_RULE = (
     "A socket needs the header Authorization: Bearer, or ?seat_token= in its address, or an Origin of this site."
     " A session's cookie counts with such an Origin alone."
 )
@@ -82,14 +82,14 @@ class SocketBoundary:
     An address that opens sockets too fast, or has too many open, gets a response 429 if the server can send one, else a
     close. Each process counts its own open sockets, so sockets of a dead process no longer count. Sockets for the
     site's status (``SITE``) are counted separately. So a school class that reads pages does not use up the sockets of
-    its matches. A blocked address opens none.
+    its matches. A blocked address cannot open a socket.
     """
 
     def __init__(self) -> None:
         self.n_open: Counter[str] = Counter()
 
     @asynccontextmanager
-    async def admitted(self, scope: Scope, receive: Receive, send: Send) -> AsyncIterator[Scope | None]:
+    async def admit(self, scope: Scope, receive: Receive, send: Send) -> AsyncIterator[Scope | None]:
         """Yield the scope of an admitted socket, which is open during the block; ``None`` after a refusal."""
         scope = {**scope, "path": scope["path"].rstrip("/") or "/"}
         request = request_of_scope(scope)
@@ -103,7 +103,7 @@ class SocketBoundary:
             yield None
         elif not (is_program(scope) or is_from_our_page(scope)):
             await receive()
-            await refuse(scope, send, 403, {"detail": HANDSHAKE_NEEDS, "code": "handshake"})
+            await refuse(scope, send, 403, {"detail": HANDSHAKE_RULE, "code": "handshake"})
             yield None
         elif not await sync_to_async(throttle.allow_request, thread_sensitive=False)(request):
             await receive()

@@ -1,4 +1,7 @@
-"""A Redis cache that tolerates outages: calls return defaults instead of raising errors, and only one caller waits."""
+"""A Redis cache that tolerates outages: calls return defaults instead of raising errors.
+
+While Redis does not answer, only one caller at a time waits for its time-out.
+"""
 
 import functools
 import inspect
@@ -16,23 +19,26 @@ from redis.exceptions import RedisError
 logger = logging.getLogger("menace_site.cache")
 
 AnswerT = TypeVar("AnswerT")
-NOT_ASKED_S = 2.0
-"""Seconds without calls after a time-out of Redis, so that one request waits for the next time-out instead of all."""
+PAUSE_AFTER_OUTAGE_S = 2.0
+"""Seconds without calls after a time-out of Redis. Then one request calls Redis, and the others do not wait for it."""
 
 
-def _forgiving(name: str, answer: Callable[..., Any]) -> Callable[..., Any]:
+def _with_default(name: str, answer: Callable[..., Any]) -> Callable[..., Any]:
     """Return a version of the method ``name`` that returns ``answer(*args, **kwargs)`` in an outage."""
 
     @functools.wraps(getattr(RedisCache, name))
     def method(self: "ForgivingRedisCache", *args: Any, **kwargs: Any) -> Any:
         ask = functools.partial(getattr(super(ForgivingRedisCache, self), name), *args, **kwargs)
-        return self.tried(ask, answer(*args, **kwargs))
+        return self.call_or_default(ask, answer(*args, **kwargs))
 
     return method
 
 
 class ForgivingRedisCache(RedisCache):
-    """A cache in Redis that seems empty in an outage: throttles admit every request, and figures are recomputed."""
+    """A cache in Redis that seems empty in an outage.
+
+    Throttles then admit every request, and pages compute their figures again.
+    """
 
     def __init__(self, server: str, params: dict[str, Any]) -> None:
         super().__init__(server, params)
@@ -40,46 +46,50 @@ class ForgivingRedisCache(RedisCache):
         self.client: Any = redis.Redis.from_url(server, **params.get("OPTIONS", {}))
         """A Redis client, for operations that Django's cache lacks. It connects at its first use."""
 
-    asked_again_at: ClassVar[dict[str, float]] = {}
+    retry_at_by_server: ClassVar[dict[str, float]] = {}
     """Monotonic time of the next attempt for each silent server, by URL; shared by all threads of a process."""
 
-    get = _forgiving("get", lambda key, default=None, version=None: default)
-    set = _forgiving("set", lambda *_, **__: None)
-    add = _forgiving("add", lambda *_, **__: False)
-    delete = _forgiving("delete", lambda *_, **__: False)
-    touch = _forgiving("touch", lambda *_, **__: False)
-    has_key = _forgiving("has_key", lambda *_, **__: False)
-    incr = _forgiving("incr", lambda key, delta=1, version=None: delta)
-    get_many = _forgiving("get_many", lambda *_, **__: {})
-    set_many = _forgiving("set_many", lambda data, *_, **__: list(data))
-    delete_many = _forgiving("delete_many", lambda *_, **__: None)
+    get = _with_default("get", lambda key, default=None, version=None: default)
+    set = _with_default("set", lambda *_, **__: None)
+    add = _with_default("add", lambda *_, **__: False)
+    delete = _with_default("delete", lambda *_, **__: False)
+    touch = _with_default("touch", lambda *_, **__: False)
+    has_key = _with_default("has_key", lambda *_, **__: False)
+    incr = _with_default("incr", lambda key, delta=1, version=None: delta)
+    get_many = _with_default("get_many", lambda *_, **__: {})
+    set_many = _with_default("set_many", lambda data, *_, **__: list(data))
+    delete_many = _with_default("delete_many", lambda *_, **__: None)
 
     def incr_version(self, key: str, delta: int = 1, version: int | None = None) -> int:
         """Move a value to a later version of its key, and return that version, even in an outage."""
         try:
             return super().incr_version(key, delta, version)
         except ValueError:  # Django raises it for a missing key, and every key is missing in an outage.
-            if self.server not in self.asked_again_at:
+            if self.server not in self.retry_at_by_server:
                 raise
             return (self.version if version is None else version) + delta
 
-    def tried(self, ask: Callable[[], AnswerT], otherwise: AnswerT) -> AnswerT:
-        """Call ``ask`` and return its result; return ``otherwise`` on an outage and for ``NOT_ASKED_S`` after it."""
+    def call_or_default(self, ask: Callable[[], AnswerT], default: AnswerT) -> AnswerT:
+        """Call ``ask`` and return its result, or ``default`` in an outage.
+
+        For ``PAUSE_AFTER_OUTAGE_S`` after a failed call, return ``default`` without a call.
+        """
         now = time.monotonic()
-        retry_at = self.asked_again_at.get(self.server)
+        retry_at = self.retry_at_by_server.get(self.server)
         if retry_at is not None:
             if now < retry_at:
-                return otherwise
-            self.asked_again_at[self.server] = now + NOT_ASKED_S  # Only this thread tries; others get the default.
+                return default
+            # Only this thread calls the server; the other threads get the default.
+            self.retry_at_by_server[self.server] = now + PAUSE_AFTER_OUTAGE_S
         try:
             answer = ask()
         except (RedisError, OSError) as error:
             if retry_at is None:
                 logger.warning("the cache does not answer: %s", error)
-            self.asked_again_at[self.server] = time.monotonic() + NOT_ASKED_S
-            return otherwise
+            self.retry_at_by_server[self.server] = time.monotonic() + PAUSE_AFTER_OUTAGE_S
+            return default
         if retry_at is not None:
-            self.asked_again_at.pop(self.server, None)
+            self.retry_at_by_server.pop(self.server, None)
             logger.warning("the cache answers again")
         return answer
 
@@ -91,11 +101,11 @@ class ForgivingRedisCache(RedisCache):
                 self.client.delete(key)
             return True
 
-        return self.tried(delete_keys, otherwise=False)
+        return self.call_or_default(delete_keys, default=False)
 
     def length(self, key: str) -> int:
         """Return the length of the Redis list ``key``, which has no cache prefix; 0 in an outage."""
-        return int(self.tried(lambda: self.client.llen(key), otherwise=0))
+        return int(self.call_or_default(lambda: self.client.llen(key), default=0))
 
     def count(self, key: str, timeout_s: int) -> int:
         """Increment the counter ``key`` and return its new value; 0 in an outage.
@@ -105,13 +115,13 @@ class ForgivingRedisCache(RedisCache):
         """
         name = self.make_and_validate_key(key)
 
-        def incremented() -> int:
+        def increment() -> int:
             with self.client.pipeline() as pipeline:
                 pipeline.set(name, 0, ex=timeout_s, nx=True)
                 pipeline.incr(name)
                 return int(pipeline.execute()[1])
 
-        return self.tried(incremented, otherwise=0)
+        return self.call_or_default(increment, default=0)
 
 
 def _in_thread(name: str) -> Callable[..., Any]:

@@ -7,8 +7,8 @@ from uuid import uuid4
 
 from channels_redis.pubsub import RedisPubSubChannelLayer
 
-KEPT = 64
-"""Decoded messages in the cache. It can be small: all sockets of a process read a message at about the same time."""
+MAX_CACHED_MESSAGES = 64
+"""A small cache is enough: all sockets of a process read a message at about the same time."""
 
 
 class SocketLayer(RedisPubSubChannelLayer):  # type: ignore[misc]  # channels_redis has no types
@@ -16,7 +16,7 @@ class SocketLayer(RedisPubSubChannelLayer):  # type: ignore[misc]  # channels_re
 
     def __init__(self, **config: Any) -> None:
         super().__init__(**config)
-        self.read = lru_cache(maxsize=KEPT)(super().deserialize)
+        self.read = lru_cache(maxsize=MAX_CACHED_MESSAGES)(super().deserialize)
 
     def deserialize(self, message: bytes) -> dict[str, object]:
         """Decode a message. All receivers share the result, so it must not be changed."""
@@ -24,7 +24,10 @@ class SocketLayer(RedisPubSubChannelLayer):  # type: ignore[misc]  # channels_re
         return decoded
 
     async def new_channel(self, prefix: str = "specific.") -> str:
-        """Return a channel for group messages only. The broker need not know it: no code sends to a single socket."""
+        """Return a channel that receives only group messages.
+
+        The broker need not know the channel, because no code sends to a single socket.
+        """
         channel = f"{self.prefix}{prefix}{uuid4().hex}"
         self.channels[channel] = asyncio.Queue()
         return channel

@@ -13,7 +13,7 @@ from games.live.consumers import in_thread
 from games.transport.broadcaster import broadcaster_close, broadcaster_open
 from menace_site.server.boundary import Receive, Scope, Send
 
-THREADS = 16
+N_SOCKET_THREADS = 16
 """Threads for socket requests. There are more threads than database connections in the pool, because a thread that
 ends a match waits without a connection."""
 
@@ -30,11 +30,11 @@ class Lifespan:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await receive()
         broadcaster_open()
-        # Objects from before the first request live as long as the process. The garbage collector must not scan them
-        # again and again, because requests wait for it.
+        # Objects from before the first request live as long as the process. The garbage collector must not scan these
+        # objects again and again, because requests wait for each scan.
         gc.collect()
         gc.freeze()
-        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "socket"))
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(N_SOCKET_THREADS, "socket"))
         tasks = [asyncio.create_task(work()) for work in self.background]
         await send({"type": "lifespan.startup.complete"})
         await receive()

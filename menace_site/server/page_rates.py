@@ -10,8 +10,8 @@ from django.utils.deprecation import MiddlewareMixin
 from games.accounts.throttles import WriteThrottle
 from games.transport.error_responses import too_many
 
-ELSEWHERE = ("api", "admin")
-"""Exempt first segments of a path: the API has its own rates, and the admin limits only log-ins and codes."""
+EXEMPT_SEGMENTS = ("api", "admin")
+"""First segments of paths without this limit: the API has its own rates, and the admin limits log-ins and codes."""
 
 
 class PageRates(MiddlewareMixin):
@@ -19,7 +19,7 @@ class PageRates(MiddlewareMixin):
 
     def process_view(self, request: HttpRequest, *view: Any) -> HttpResponse | None:
         """Count a request that may write, and refuse it above the rate. Runs after the check of the CSRF token."""
-        if request.path_info.split("/")[1] in ELSEWHERE:
+        if request.path_info.split("/")[1] in EXEMPT_SEGMENTS:
             return None
         throttle = WriteThrottle()
         return None if throttle.allow_request(request) else too_many(request, throttle.wait())

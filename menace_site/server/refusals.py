@@ -1,4 +1,4 @@
-"""Pages for temporary refusals that a view does not handle, as while an engine is being compiled."""
+"""Pages for temporary refusals that no view handles, such as a refusal while an engine is being compiled."""
 
 from __future__ import annotations
 

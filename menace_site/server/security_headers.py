@@ -1,6 +1,6 @@
-"""Security headers for responses that are sent before Django's middleware.
+"""Security headers for responses that do not pass through Django's middleware.
 
-Django's middleware classes produce them, so that all responses have the same security headers.
+This module runs the middleware classes on an empty response and copies the headers. So all responses have the same.
 """
 
 from functools import cache
@@ -13,8 +13,8 @@ from django.middleware.security import SecurityMiddleware
 MIDDLEWARE = (XFrameOptionsMiddleware, CSPMiddleware, SecurityMiddleware)
 
 
-class _ByTLS(HttpRequest):
-    """A request over https, because the middleware sets Strict-Transport-Security only for https."""
+class _HttpsRequest(HttpRequest):
+    """A request over https: the middleware sets Strict-Transport-Security only for https."""
 
     def _get_scheme(self) -> str:
         return "https"
@@ -23,14 +23,14 @@ class _ByTLS(HttpRequest):
 @cache
 def security_headers() -> dict[str, str]:
     """Return the names and values of the security headers, equal for every response of a process."""
-    request, answer = _ByTLS(), HttpResponse()
+    request, response = _HttpsRequest(), HttpResponse()
     for middleware in MIDDLEWARE:
-        middleware(lambda _: HttpResponse()).process_response(request, answer)
-    del answer["Content-Type"]
-    return dict(answer.items())
+        middleware(lambda _: HttpResponse()).process_response(request, response)
+    del response["Content-Type"]
+    return dict(response.items())
 
 
 @cache
 def security_headers_of_asgi() -> tuple[tuple[bytes, bytes], ...]:
-    """Return the security headers as ASGI's pairs of bytes."""
+    """Return the security headers in ASGI's format: pairs of bytes."""
     return tuple((name.lower().encode(), value.encode()) for name, value in security_headers().items())

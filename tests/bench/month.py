@@ -62,7 +62,7 @@ def _start_site(running: contextlib.ExitStack) -> None:
     os.environ |= SHORT_RETENTION | {"BEADBOX_VAR": str(var), "BEADBOX_LOCAL": "1"}
     os.environ["DJANGO_SETTINGS_MODULE"] = "menace_site.settings"
     prepare(var)
-    running.enter_context(servers.throwaway_servers(var, database=True, redis=True, is_durable=True))
+    running.enter_context(servers.private_servers(var, database=True, redis=True, is_durable=True))
 
     import django
     from django.core.management import call_command

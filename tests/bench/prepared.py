@@ -47,7 +47,7 @@ def main() -> None:
     from django.core.management import call_command
 
     is_private = not os.environ.get("DATABASE_URL")
-    with servers.throwaway_servers(servers.var_dir(), database=is_private, redis=is_private):
+    with servers.private_servers(servers.var_dir(), database=is_private, redis=is_private):
         django.setup()
         from django.utils import timezone
 

@@ -48,7 +48,7 @@ def site() -> str:
 
     prepare(var)
     missing = {"database": not os.environ.get("DATABASE_URL"), "redis": not os.environ.get("REDIS_URL")}
-    running.enter_context(servers.throwaway_servers(var, **missing, is_durable=True))
+    running.enter_context(servers.private_servers(var, **missing, is_durable=True))
 
     import django
     from django.core.management import call_command

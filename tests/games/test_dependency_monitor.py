@@ -151,7 +151,7 @@ def test_one_request_waits_for_a_cache_that_hangs(cache: ForgivingRedisCache, tm
 
     with suspended_server(tmp_path):
         for _ in range(20):
-            assert cache.tried(value_from_cache, "forgotten") == "forgotten"
+            assert cache.call_or_default(value_from_cache, "forgotten") == "forgotten"
             assert cache.count("bead", 60) == 0
     assert n_requests == 1
 
@@ -159,7 +159,7 @@ def test_one_request_waits_for_a_cache_that_hangs(cache: ForgivingRedisCache, tm
 def test_a_recovered_cache_is_used_again(
     cache: ForgivingRedisCache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("menace_site.server.cache.NOT_ASKED_S", 0.0)
+    monkeypatch.setattr("menace_site.server.cache.PAUSE_AFTER_OUTAGE_S", 0.0)
     with suspended_server(tmp_path) as valkey:
         assert cache.get("bead", "forgotten") == "forgotten"
         resume(valkey)

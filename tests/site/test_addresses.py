@@ -11,10 +11,10 @@ import pytest
 
 from menace_site.local import addresses
 from menace_site.local.addresses import (
-    Listening,
+    ListenAddress,
     default_hosts,
     hosts_now,
-    listening,
+    listen_address,
     own_addresses,
     parse_hosts,
     parse_list,
@@ -112,21 +112,21 @@ def test_a_site_listens_on_the_bind_address(computer: None) -> None:
 
 LAN = ["192.168.1.20", "10.0.0.7"]
 HERE, ALL_V4, ALL, ONE, ONE_V6 = (
-    Listening(ip_address("127.0.0.1"), 8000, is_given=False),
-    Listening(ip_address("0.0.0.0"), 8000),
-    Listening(ip_address("::"), 8000, is_dual=True),
-    Listening(V4, 8000),
-    Listening(V6, 8000),
+    ListenAddress(ip_address("127.0.0.1"), 8000, is_given=False),
+    ListenAddress(ip_address("0.0.0.0"), 8000),
+    ListenAddress(ip_address("::"), 8000, is_dual=True),
+    ListenAddress(V4, 8000),
+    ListenAddress(V6, 8000),
 )
 
 
 @pytest.mark.parametrize(
-    ("place", "allowed", "printed"),
+    ("listen", "allowed", "printed"),
     [
         (HERE, "", ["localhost"]),
         (HERE, "127.0.0.1", ["127.0.0.1"]),
         (HERE, "beads.example", ["beads.example"]),
-        (Listening(ip_address("127.0.0.2"), 8000), "", ["127.0.0.2"]),
+        (ListenAddress(ip_address("127.0.0.2"), 8000), "", ["127.0.0.2"]),
         (ALL_V4, "", LAN),
         (ALL_V4, "*", LAN),
         (ALL_V4, "localhost,10.0.0.7", ["10.0.0.7"]),
@@ -139,14 +139,14 @@ HERE, ALL_V4, ALL, ONE, ONE_V6 = (
     ],
 )
 def test_printed_addresses_are_allowed_and_reachable(
-    place: Listening, allowed: str, printed: list[str], computer: None
+    listen: ListenAddress, allowed: str, printed: list[str], computer: None
 ) -> None:
     """Printed addresses answer from other computers if any address does."""
-    assert place.hosts(allowed) == printed
+    assert listen.hosts(allowed) == printed
 
 
 @pytest.mark.parametrize(
-    ("place", "allowed", "warning"),
+    ("listen", "allowed", "warning"),
     [
         (HERE, "", ""),
         (HERE, "localhost", ""),
@@ -157,9 +157,9 @@ def test_printed_addresses_are_allowed_and_reachable(
     ],
 )
 def test_hosts_that_exclude_every_address_are_reported(
-    place: Listening, allowed: str, warning: str, computer: None
+    listen: ListenAddress, allowed: str, warning: str, computer: None
 ) -> None:
-    said = place.warning(allowed)
+    said = listen.warning(allowed)
     assert warning in said
     assert bool(said) is bool(warning)
 
@@ -175,17 +175,17 @@ def test_hosts_that_exclude_every_address_are_reported(
     ],
 )
 def test_bind_names_an_address_of_this_computer(bind: str, address: str) -> None:
-    assert str(listening(bind, free_port()).address) == address
+    assert str(listen_address(bind, free_port()).address) == address
 
 
-@pytest.mark.parametrize(("bind", "probed"), [("::", "::1"), ("[::1]", "::1"), ("::ffff:127.0.0.1", "127.0.0.1")])
-def test_bind_may_be_of_ipv6(bind: str, probed: str, cannot_try: CannotTry) -> None:
+@pytest.mark.parametrize(("bind", "own_address"), [("::", "::1"), ("[::1]", "::1"), ("::ffff:127.0.0.1", "127.0.0.1")])
+def test_bind_may_be_of_ipv6(bind: str, own_address: str, cannot_try: CannotTry) -> None:
     if ip_address("::1") not in dict(addresses._interface_addresses()):
         with pytest.raises(ServerError, match=r"^BIND is "):
-            listening(bind, 8000)
+            listen_address(bind, 8000)
         cannot_try("an address of IPv6 (it has none)")
         return
-    assert listening(bind, free_port(socket.AF_INET6, "::1")).probed == probed
+    assert listen_address(bind, free_port(socket.AF_INET6, "::1")).own_address == own_address
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ def test_bind_may_be_of_ipv6(bind: str, probed: str, cannot_try: CannotTry) -> N
 )
 def test_a_wrong_bind_is_not_blamed_on_the_port(bind: str) -> None:
     with pytest.raises(ServerError, match=r"^BIND is ") as refusal:
-        listening(bind, port := free_port())
+        listen_address(bind, port := free_port())
     assert repr(bind) in str(refusal.value)
     assert str(port) not in str(refusal.value)
 
@@ -213,7 +213,7 @@ def test_a_port_in_use_is_blamed_on_the_port() -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         with pytest.raises(ServerError, match=r"^Port \d+ cannot be used.*as in PORT="):
-            listening("127.0.0.1", taken.getsockname()[1])
+            listen_address("127.0.0.1", taken.getsockname()[1])
 
 
 # The supervisor's check that its site is ready
@@ -249,8 +249,8 @@ def test_readiness_probe_passes_for_any_list_without_proxy(
     supervisor = Supervisor(tmp_path, port=site.server_port)
     (host, *_) = ALL_V4.hosts(allowed)
     site.host = host  # type: ignore[attr-defined]
-    assert supervisor._not_ready(ALL_V4, host) == ""
-    assert supervisor._not_ready(ALL_V4, "elsewhere.example") == "400 Bad Request"
+    assert supervisor._unready_reason(ALL_V4, host) == ""
+    assert supervisor._unready_reason(ALL_V4, "elsewhere.example") == "400 Bad Request"
 
 
 def test_current_hosts_are_reachable_from_other_computers(computer: None) -> None:

@@ -180,7 +180,7 @@ def test_an_incomplete_file_is_refused(file: Path, empty: None, harm: Callable[[
     harm(file)
     with pytest.raises(BackupError, match=sentence):
         backup_restore(file)
-    assert backups._tables() == 0
+    assert backups._table_count() == 0
 
 
 def test_half_a_file_without_its_checksum_leaves_nothing_behind(file: Path, empty: None) -> None:
@@ -188,7 +188,7 @@ def test_half_a_file_without_its_checksum_leaves_nothing_behind(file: Path, empt
     os.truncate(file, file.stat().st_size - 2000)
     with pytest.raises(BackupError, match="pg_restore failed"):
         backup_restore(file)
-    assert backups._tables() == 0
+    assert backups._table_count() == 0
 
 
 @pytest.mark.parametrize(("broken", "is_revoked"), [("call_command", True), ("accounts_log_out", False)])
@@ -230,9 +230,9 @@ def test_log_out_ends_more_sessions_than_sql_parameters() -> None:
 def test_tables_of_extensions_do_not_count_as_data(empty: None) -> None:
     with connection.cursor() as cursor:
         cursor.execute("CREATE EXTENSION pg_stat_statements")
-        assert backups._tables() == 0
+        assert backups._table_count() == 0
         cursor.execute("CREATE VIEW of_somebody AS SELECT 1")
-    assert backups._tables() == 1
+    assert backups._table_count() == 1
 
 
 def test_restore_refuses_a_site_with_data(file: Path) -> None:
@@ -246,11 +246,11 @@ def test_data_of_a_newer_release_are_refused(tmp_path: Path) -> None:
     recorder.record_applied("games", "9999_from_tomorrow")
     try:
         file = backup_make(tmp_path)
-        with pytest.raises(CommandError, match=r"newer release, which brings games\.9999_from_tomorrow"):
+        with pytest.raises(CommandError, match=r"newer release, with the migrations games\.9999_from_tomorrow"):
             call_command("set_up")
     finally:
         recorder.record_unapplied("games", "9999_from_tomorrow")
-    with pytest.raises(BackupError, match=r"newer release, which brings games\.9999_from_tomorrow"):
+    with pytest.raises(BackupError, match=r"newer release, with the migrations games\.9999_from_tomorrow"):
         backup_restore(file)
 
 
@@ -281,7 +281,7 @@ def test_a_full_disk_keeps_the_existing_backups(tmp_path: Path, cannot_try: Cann
     try:
         old.write_text("of yesterday")
         with pytest.raises(BackupError, match=r"could take .* are free"):
-            backup_daily(tmp_path, most=1)
+            backup_daily(tmp_path, max_files=1)
         assert {one.name for one in tmp_path.iterdir()} == {old.name, ".lock"}
     finally:
         subprocess.run(["umount", tmp_path], check=True)
@@ -296,13 +296,13 @@ def test_daily_backups_are_made_and_seven_are_kept(tmp_path: Path) -> None:
         (tmp_path / others).touch()
     old = sorted(tmp_path.glob(backups.FILE_NAMES))[:-1]
     (tmp_path / ".beadbox-of-one-that-was-killed.dump.part").touch()
-    file = backup_daily(tmp_path, most=7)
+    file = backup_daily(tmp_path, max_files=7)
     assert file is not None
     assert sorted(tmp_path.glob(backups.FILE_NAMES))[:-1] == [*old[-6:], file], (
         "one of a clock that was wrong counts for none"
     )
     assert len(list(tmp_path.iterdir())) == 7 + 7 + 2 + 1
-    assert backup_daily(tmp_path, most=7) is None
+    assert backup_daily(tmp_path, max_files=7) is None
 
 
 def test_second_concurrent_backup_is_refused(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from django.test import override_settings
 
 from beadbox.learners.boxes.population import MAX_THREADS
 from learning.workers.runs import LEASE_S
-from menace_site.local.servers import BASE_DIR, HUNG
+from menace_site.local.servers import BASE_DIR, IDLE_IN_TRANSACTION_TIMEOUT
 from menace_site.management.commands import set_up
 from tests.hosts.compose import FILE, Compose
 from tests.site.test_settings import SAFE, setting
@@ -108,7 +108,7 @@ def test_database_drops_vanished_hosts_before_a_lease_ends() -> None:
     idle, interval, count = (int(words[f"tcp_keepalives_{name}"]) for name in ("idle", "interval", "count"))
     assert idle + interval * count < LEASE_S
     assert int(words["tcp_user_timeout"]) < LEASE_S * 1000
-    assert words["idle_in_transaction_session_timeout"] == HUNG
+    assert words["idle_in_transaction_session_timeout"] == IDLE_IN_TRANSACTION_TIMEOUT
 
 
 def test_optional_settings_reach_the_containers() -> None:

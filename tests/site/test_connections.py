@@ -44,7 +44,7 @@ async def server(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[uvicorn.Serve
     monkeypatch.setattr(web, "UNREAD_S", UNREAD_S)
     config = uvicorn.Config(site, port=0, **{**web.OPTIONS, "lifespan": "off", "timeout_graceful_shutdown": 1})
     server = uvicorn.Server(config)
-    serving = asyncio.create_task(server.serve([web.bound(config)]))
+    serving = asyncio.create_task(server.serve([web.bind_listening_socket(config)]))
     while not server.started:
         await asyncio.sleep(0)
     yield server

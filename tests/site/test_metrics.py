@@ -50,7 +50,7 @@ sys.stdin.read()
 
 
 @pytest.fixture
-def counting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], list[int]]]:
+def limit_submissions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], list[int]]]:
     """Yield a function that starts a counting process and forks another from it, and returns their ids."""
     monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", str(tmp_path))
     started: list[subprocess.Popen[bytes]] = []
@@ -73,9 +73,9 @@ def read() -> dict[str, float]:
     return {sample.name: sample.value for sample in samples if sample.name in ("kept_total", "now", "took_count")}
 
 
-def test_counts_include_processes_that_have_ended(counting: Callable[[], list[int]]) -> None:
-    parent, forked = counting()
-    counting()
+def test_counts_include_processes_that_have_ended(limit_submissions: Callable[[], list[int]]) -> None:
+    parent, forked = limit_submissions()
+    limit_submissions()
     assert read() == {"kept_total": 12, "now": 20, "took_count": 4}
     for pid in (parent, forked):
         os.kill(pid, 9)

@@ -42,7 +42,7 @@ def test_site_runs_on_postgresql_15_and_redis_7(
     servers.unprivileged.cache_clear()
     own = tmp_path / "servers"
     urls = {"DATABASE_URL": servers.private_database_url(own), "REDIS_URL": servers.private_redis_url(own)}
-    with servers.throwaway_servers(own, database=True, redis=True):
+    with servers.private_servers(own, database=True, redis=True):
         with psycopg.connect(urls["DATABASE_URL"]) as database:
             assert database.info.server_version // 10_000 == 15
         with redis.Redis.from_url(urls["REDIS_URL"]) as broker:

@@ -79,7 +79,7 @@ async def test_other_paths_are_passed_on_and_warm_the_engine_once(site: Site) ->
 
 
 async def test_request_over_the_queue_limit_is_refused_at_once(site: Site) -> None:
-    site.endpoints.queues["quick"].most = 3
+    site.endpoints.queues["quick"].max_requests = 3
     waiting = [asyncio.create_task(site.ask(b"mine")) for _ in range(3)]
     await site.busy(site.endpoints.queues["quick"], 3)
     status, body, headers = await site.ask()
@@ -97,7 +97,7 @@ async def test_request_over_the_queue_limit_is_refused_at_once(site: Site) -> No
 
 async def test_busy_refusal_is_readable_from_other_sites(site: Site, settings: Any) -> None:
     settings.AI_CORS_ORIGINS = ["*"]
-    site.endpoints.queues["quick"].most = 0
+    site.endpoints.queues["quick"].max_requests = 0
     status, _, headers = await site.ask(origin=b"https://a.example")
     assert (status, headers[b"access-control-allow-origin"]) == (503, b"*")
     assert headers[b"access-control-expose-headers"] == b"Retry-After"

@@ -16,7 +16,7 @@ from rest_framework.throttling import SimpleRateThrottle
 from games.models import Room
 from learning.models import Machine
 from menace_site import settings as site
-from menace_site.server.page_rates import ELSEWHERE
+from menace_site.server.page_rates import EXEMPT_SEGMENTS
 from tests.factories import NC, machine, user
 
 pytestmark = pytest.mark.django_db
@@ -64,7 +64,7 @@ def pages(patterns: list[Any], before: str = "/") -> Iterator[str]:
         route = before + str(pattern.pattern).removeprefix("^")
         if hasattr(pattern, "url_patterns"):
             yield from pages(pattern.url_patterns, route)
-        elif route.split("/")[1] not in ELSEWHERE and not route.startswith("/api("):
+        elif route.split("/")[1] not in EXEMPT_SEGMENTS and not route.startswith("/api("):
             yield re.sub(r"<(\w+:)?\w+>", "1", route)
 
 

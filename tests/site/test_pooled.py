@@ -13,7 +13,7 @@ from django.db.utils import load_backend
 from psycopg_pool import ConnectionPool
 
 from games.transport.database_errors import is_database_outage
-from menace_site.server.pooled import RECONNECTS
+from menace_site.server.pooled import RECONNECT_OPTIONS
 from menace_site.server.pooled.base import DatabaseWrapper
 from tests.waiting import HANG_S, wait_until
 
@@ -74,24 +74,24 @@ def test_pool_reconnects_within_a_quarter_of_a_second(tmp_path: Path, monkeypatc
         schedule(pool, task, delay)
 
     monkeypatch.setattr(ConnectionPool, "schedule_task", scheduled)
-    with pool_of({"min_size": 1, "max_size": 1, **RECONNECTS}, host=str(tmp_path)) as away:
+    with pool_of({"min_size": 1, "max_size": 1, **RECONNECT_OPTIONS}, host=str(tmp_path)) as away:
         away.pool.open()
         assert wait_until(lambda: len(pauses) >= 5)
     assert max(pauses) <= 0.25
 
 
 def test_wait_for_an_absent_server_ends_in_an_error(tmp_path: Path) -> None:
-    pool = {"min_size": 1, "max_size": 1, **RECONNECTS, "timeout": 0.1}
+    pool = {"min_size": 1, "max_size": 1, **RECONNECT_OPTIONS, "timeout": 0.1}
     with pool_of(pool, host=str(tmp_path)) as away, pytest.raises(OperationalError) as error:
         backend_of(away)
     assert is_database_outage(error.value), "which is a page that says so"
-    assert settings.DATABASES["default"]["OPTIONS"].get("pool", RECONNECTS)["timeout"] <= 5
+    assert settings.DATABASES["default"]["OPTIONS"].get("pool", RECONNECT_OPTIONS)["timeout"] <= 5
 
 
 def test_waiting_client_finds_a_server_after_a_long_outage(tmp_path: Path) -> None:
     with connection.cursor() as cursor:
         own = Path(cursor.connection.info.host)
-    pool = {"min_size": 1, "max_size": 1, **RECONNECTS, "reconnect_timeout": 0.1, "timeout": HANG_S}
+    pool = {"min_size": 1, "max_size": 1, **RECONNECT_OPTIONS, "reconnect_timeout": 0.1, "timeout": HANG_S}
     with pool_of(pool, host=str(tmp_path)) as away:
 
         def comes_back() -> None:

@@ -57,7 +57,7 @@ async def server(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[uvicorn.Serve
     options = {**web.OPTIONS, "lifespan": "off", "timeout_graceful_shutdown": 1, "ws_ping_interval": 1}
     config = uvicorn.Config(site, port=0, **options)
     server = uvicorn.Server(config)
-    serving = asyncio.create_task(server.serve([web.bound(config)]))
+    serving = asyncio.create_task(server.serve([web.bind_listening_socket(config)]))
     assert await asyncio.to_thread(wait_until, lambda: server.started)
     yield server
     server.should_exit = True

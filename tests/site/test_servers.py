@@ -29,7 +29,7 @@ def _forget_how_to_run() -> Iterator[None]:
 
 def serve_and_ask(var: Path) -> None:
     """Start both servers, query both, and stop them."""
-    with servers.throwaway_servers(var, database=True, redis=True):
+    with servers.private_servers(var, database=True, redis=True):
         with psycopg.connect(servers.private_database_url(var)) as database:
             assert database.execute("SELECT 1").fetchone() == (1,)
         with redis.Redis.from_url(servers.private_redis_url(var)) as valkey:
@@ -62,8 +62,8 @@ def test_a_stale_pid_file_does_not_stop_the_server(pid: str, prepared: Path) -> 
 
 
 def test_an_idle_transaction_loses_its_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(servers, "HUNG", "100ms")
-    with servers.throwaway_servers(tmp_path, database=True, redis=False, is_durable=True):
+    monkeypatch.setattr(servers, "IDLE_IN_TRANSACTION_TIMEOUT", "100ms")
+    with servers.private_servers(tmp_path, database=True, redis=False, is_durable=True):
         url = servers.private_database_url(tmp_path)
         with psycopg.connect(url) as hangs, psycopg.connect(url) as waits:
             hangs.execute("SELECT pg_advisory_xact_lock(1)")
@@ -75,7 +75,7 @@ def test_an_idle_transaction_loses_its_locks(tmp_path: Path, monkeypatch: pytest
 def test_recovery_after_a_crash_syncs_by_one_kernel_call(tmp_path: Path) -> None:
     """A sync of each file would take seconds, in which the site is down."""
     url = servers.private_database_url(tmp_path)
-    with servers.throwaway_servers(tmp_path, database=True, redis=False), psycopg.connect(url) as database:
+    with servers.private_servers(tmp_path, database=True, redis=False), psycopg.connect(url) as database:
         (how,) = database.execute("SHOW recovery_init_sync_method").fetchone() or ("",)
     assert how == ("syncfs" if sys.platform == "linux" else "fsync")
     compose = (servers.BASE_DIR / "docker-compose.yml").read_text()
@@ -112,7 +112,7 @@ def test_too_long_path_gets_a_short_socket_folder(name: str, tmp_path: Path) -> 
     var = tmp_path / name
     socket = servers.socket_dir(var) / servers.POSTGRES_SOCKET
     assert var not in socket.parents
-    assert len(os.fsencode(socket)) <= servers.SOCKET_PATH_BYTES
+    assert len(os.fsencode(socket)) <= servers.MAX_SOCKET_PATH_BYTES
     assert servers.socket_dir(var) != servers.socket_dir(tmp_path / f"{name}r")
     serve_and_ask(var)
     assert stat.S_IMODE(socket.parent.stat().st_mode) == 0o700
@@ -150,11 +150,11 @@ def nameless(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(servers.pwd, "getpwuid", name_of)
 
 
-@pytest.mark.parametrize("way", servers.WAYS, ids=["namespace", "setpriv with paths", "setpriv"])
+@pytest.mark.parametrize("way", servers.UNPRIVILEGED_WAYS, ids=["namespace", "setpriv with paths", "setpriv"])
 def test_postgresql_runs_in_each_way_this_machine_allows(
     way: servers.Unprivileged, nameless: None, cannot_try: CannotTry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(servers, "WAYS", (way,))
+    monkeypatch.setattr(servers, "UNPRIVILEGED_WAYS", (way,))
     if reason := why_not(way):
         with pytest.raises(ServerError, match="run this as an ordinary user, or set DATABASE_URL"):
             servers.unprivileged()
@@ -179,12 +179,12 @@ def test_way_that_cannot_reach_postgresql_is_rejected(
     tmp_path.chmod(0o700)
     (tmp_path / "bin").symlink_to(servers.postgres_bin())
     monkeypatch.setattr(servers, "postgres_bin", lambda: tmp_path / "bin")
-    monkeypatch.setattr(servers, "WAYS", (servers.SETPRIV,))
+    monkeypatch.setattr(servers, "UNPRIVILEGED_WAYS", (servers.SETPRIV,))
     with pytest.raises(ServerError, match="run this as an ordinary user, or set DATABASE_URL"):
         servers.unprivileged()
 
 
-@pytest.mark.parametrize("n_refused", range(len(servers.WAYS) + 1))
+@pytest.mark.parametrize("n_refused", range(len(servers.UNPRIVILEGED_WAYS) + 1))
 def test_next_way_is_tried_after_a_refused_one(
     n_refused: int, nameless: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -195,8 +195,8 @@ def test_next_way_is_tried_after_a_refused_one(
         (tmp_path / program).write_text("".join(["#!/bin/sh\n", *refusals]))
         (tmp_path / program).chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    if n_refused < len(servers.WAYS):
-        assert servers.unprivileged() == servers.WAYS[n_refused]
+    if n_refused < len(servers.UNPRIVILEGED_WAYS):
+        assert servers.unprivileged() == servers.UNPRIVILEGED_WAYS[n_refused]
     else:
         with pytest.raises(ServerError, match="run this as an ordinary user, or set DATABASE_URL"):
             servers.unprivileged()
@@ -205,7 +205,7 @@ def test_next_way_is_tried_after_a_refused_one(
 @pytest.mark.parametrize("uid", [0, 4_000_000])
 def test_postgresql_refuses_root_and_a_user_without_a_name(uid: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: uid)
-    monkeypatch.setattr(servers, "WAYS", (always := servers.Unprivileged(("env",)),))
+    monkeypatch.setattr(servers, "UNPRIVILEGED_WAYS", (always := servers.Unprivileged(("env",)),))
     assert servers.unprivileged() == always
 
 
@@ -220,14 +220,14 @@ def test_data_changes_owner_when_the_way_changes(
     """Data has our user after a user namespace, or an unprivileged user: each allowed way accepts both."""
     if os.geteuid() != 0:
         with pytest.raises(ServerError, match="belongs to somebody else"):
-            servers._give(Path("/"))
+            servers._make_private_dir(Path("/"))
         cannot_try("data that changes hands (only root may give it away)")
         return
-    for way in [way for way in servers.WAYS[:2] if not why_not(way)]:
-        monkeypatch.setattr(servers, "WAYS", (way,))
+    for way in [way for way in servers.UNPRIVILEGED_WAYS[:2] if not why_not(way)]:
+        monkeypatch.setattr(servers, "UNPRIVILEGED_WAYS", (way,))
         servers.unprivileged.cache_clear()
         for left_by in (0, servers.UNPRIVILEGED_ID):
-            servers._give(tmp_path / "postgres", left_by)
+            servers._make_private_dir(tmp_path / "postgres", left_by)
             serve_and_ask(tmp_path)
             assert {path.stat().st_uid for path in (tmp_path / "postgres").rglob("*")} == {way.owner or 0}
 

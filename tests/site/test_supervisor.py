@@ -17,7 +17,7 @@ import pytest
 import redis
 
 from menace_site.local import processes, servers, supervisor
-from menace_site.local.addresses import Listening
+from menace_site.local.addresses import ListenAddress
 from menace_site.local.errors import ServerError
 from tests.bench.prepared import prepare
 from tests.environment import of_a_shell
@@ -198,7 +198,7 @@ def test_stop_request_holds_when_its_exception_is_lost(tmp_path: Path, monkeypat
     monkeypatch.setattr(supervisor, "stop_requested", threading.Event())
     with contextlib.suppress(supervisor.StopRequested):
         supervisor._request_stop(signal.SIGINT, None)
-    for waits in (supervisor.Waiting("the web server").remind, supervisor.Supervisor(tmp_path)._watch):
+    for waits in (supervisor.Progress("the web server").remind, supervisor.Supervisor(tmp_path)._watch):
         with pytest.raises(supervisor.StopRequested):
             waits()
 
@@ -217,17 +217,17 @@ def slow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> supervisor.Supervis
     monkeypatch.setattr(supervisor, "REMIND_S", 1e-4)
     monkeypatch.setattr(supervisor, "POLL_S", 1e-5)
     monkeypatch.setattr(supervisor.Supervisor, "_start", lambda self, child: self.children.append(child))
-    monkeypatch.setattr(supervisor.Supervisor, "_not_ready", lambda *args: next(answers, ""))
+    monkeypatch.setattr(supervisor.Supervisor, "_unready_reason", lambda *args: next(answers, ""))
     return supervisor.Supervisor(tmp_path, port=8000)
 
 
-PLACE = Listening(ip_address("127.0.0.1"), 8000, is_given=False)
+LISTEN_ADDRESS = ListenAddress(ip_address("127.0.0.1"), 8000, is_given=False)
 
 
 def test_slow_start_prints_reminders_with_the_reason(
     slow: supervisor.Supervisor, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    slow._start_site(PLACE, "localhost")
+    slow._start_site(LISTEN_ADDRESS, "localhost")
     said = capsys.readouterr().out
     assert "Still waiting for the web server (0 s): 503 Service Unavailable" in said
     assert len(said.splitlines()) < 20, "reminders come more often than after doubled waits"
@@ -241,7 +241,7 @@ def test_startup_ends_when_the_web_server_keeps_stopping(
 
     monkeypatch.setattr(supervisor.Supervisor, "_watch", watch)
     with pytest.raises(ServerError, match="stopped 3 times before it answered; the reason stands above"):
-        slow._start_site(PLACE, "localhost")
+        slow._start_site(LISTEN_ADDRESS, "localhost")
 
 
 def test_failed_setup_names_the_reason_or_signal() -> None:
@@ -283,7 +283,7 @@ def test_finite_child_restarts_until_it_succeeds(
 
     with (tmp_path / "lock").open("w") as lock:
         site.children_lock = lock.fileno()
-        site._start(supervisor.Child("it", [sys.executable, "-c", words], ends=True, log=log))
+        site._start(supervisor.Child("it", [sys.executable, "-c", words], runs_once=True, log=log))
         assert wait_until(is_gone)
     assert read(log).split() == ["begun"] * (n_failures + 1)
     assert capsys.readouterr().out.count("is started again") == n_failures
@@ -294,7 +294,7 @@ def test_each_failure_of_a_finite_child_doubles_its_back_off(tmp_path: Path) -> 
     waits = []
     with (tmp_path / "lock").open("w") as lock:
         site.children_lock = lock.fileno()
-        site._start(child := supervisor.Child("it", [sys.executable, "-c", "raise SystemExit(1)"], ends=True))
+        site._start(child := supervisor.Child("it", [sys.executable, "-c", "raise SystemExit(1)"], runs_once=True))
         for _ in range(2):
 
             def is_noticed() -> bool:

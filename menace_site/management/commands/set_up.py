@@ -55,8 +55,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if unknown := migrations_unknown(frozenset(MigrationRecorder(connection).applied_migrations())):
             raise CommandError(
-                f"These data are of a newer release, which brings {', '.join(unknown)}: start that one, or restore a "
-                "back-up that was made with this one (docs/backup.md)."
+                f"These data are from a newer release, with the migrations {', '.join(unknown)}: start that release, "
+                "or restore a back-up that was made with this release (docs/backup.md)."
             )
         with in_parallel(collect) if settings.LOCAL else nullcontext(), self.step("Database", "making its tables"):
             self.migrate()
