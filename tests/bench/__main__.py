@@ -52,8 +52,8 @@ BENCHMARKS: dict[str, Callable[[], Iterator[Figure]]] = {
     "million-games": library_start.million_games,
     "learning-speed": learning_speed.kernel_and_c,
     "table-speed": learning_speed.tables_and_c,
-    "table-learners": table_learners.as_the_page_says,
-    "circles": circles.as_the_page_says,
+    "table-learners": table_learners.compare_with_page,
+    "circles": circles.compare_with_page,
     "population": population.many_at_once,
     "warm-start": warm_start.second_start,
     "exact-strength": exact_strength.of_a_menace,
@@ -81,7 +81,7 @@ LONG: dict[str, Callable[[], Iterator[Figure]]] = {
     "backup": backup.backup,
     "live-load": live_load.live_load,
     "ladder": ladder.whole,
-    "asked-ladder": asked_ladder.as_the_page_says,
+    "asked-ladder": asked_ladder.compare_with_page,
     "month": month.month,
     "learnt-flips": learnt.learnt_flips,
 }
@@ -89,7 +89,7 @@ LONG: dict[str, Callable[[], Iterator[Figure]]] = {
 KNOWN = BENCHMARKS | LONG
 
 ALONE = ("first-seconds", "live-few", "class-lesson", "advice", "live-load", "month", "admin", "backup")
-"""Benchmarks with a process and a site of their own. The others share one process and the site of ``stored.py``."""
+"""Benchmarks with a separate process and site. The other benchmarks share one process and the site of ``stored.py``."""
 
 
 def run_here(names: list[str], out: IO[str]) -> None:
@@ -108,7 +108,7 @@ def run_here(names: list[str], out: IO[str]) -> None:
 
 
 def run(names: list[str]) -> Iterator[Figure]:
-    """Run some benchmarks in a process of their own and yield their figures."""
+    """Run some benchmarks in a new process, and yield their figures."""
     reading, writing = os.pipe()
     command = [sys.executable, "-m", "tests.bench", "--to", str(writing), *names]
     with subprocess.Popen(command, pass_fds=[writing]) as process:
@@ -123,9 +123,9 @@ def run(names: list[str]) -> Iterator[Figure]:
 
 
 def main(words: list[str]) -> int:
-    """Run the named benchmarks, or all that are not long.
+    """Run the named benchmarks; without names, run all benchmarks except the long ones.
 
-    Returns 1 if one failed or missed its target, 2 if a name is unknown.
+    Return 1 if a benchmark failed or missed its target, 2 if a name is unknown.
     """
     if words[:1] == ["--to"]:
         with os.fdopen(int(words[1]), "w") as out:

@@ -1,4 +1,4 @@
-"""Database time of the staff's page_times and of public pages at 100,000 machines, 10,000,000 boxes, 1,000,000 matches.
+"""Database time of the staff's pages and of public pages at 100,000 machines, 10,000,000 boxes, 1,000,000 matches.
 
 SQL statements fill the tables of a temporary database, without triggers. ``BENCH_ADMIN_SHARE=0.1`` fills a tenth of
 the rows, for a machine with other work to do.
@@ -124,7 +124,7 @@ PAGES = [
 
 
 def lists() -> Iterator[Figure]:
-    """Measure the database time of each list, filter and search: the minimum of five, as other load only adds time."""
+    """Measure the database time of each list, filter and search: the minimum of five, since other load adds time."""
     site()
     from django.contrib.auth import get_user_model
 
@@ -162,12 +162,14 @@ def _page_time(visitor: str, account: Any, address: str) -> Figure:
             response = browser.get(address)
         assert response.status_code in (200, 302, 401, 403, 404), (address, response.status_code)
         times_ms.append(1000 * sum(float(query["time"]) for query in queries))
-    least = min(times_ms)
-    return Figure(f"{visitor}: {address}", f"{least:.0f} ms, {len(queries)} queries", f"< {MAX_MS} ms", least < MAX_MS)
+    min_ms = min(times_ms)
+    return Figure(
+        f"{visitor}: {address}", f"{min_ms:.0f} ms, {len(queries)} queries", f"< {MAX_MS} ms", min_ms < MAX_MS
+    )
 
 
 def _fill() -> float:
-    """Fill the tables and return the time that this took, in seconds."""
+    """Fill the tables, and return the time taken in seconds."""
     from django.db import connection, transaction
 
     begin = time.perf_counter()

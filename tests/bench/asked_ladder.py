@@ -1,8 +1,11 @@
-"""Levels of Romgon with flips against each other, by answers of ``POST /api/ai/move``: the table of docs/ai.md.
+"""Matches between the levels of Romgon with flips, played by the answers of the API: the table of docs/ai.md.
 
-A request carries no history; this is the only difference from the ladder (``docs/ladder.md``). Openings, sides and
-random sources are the first ones of the ladder. ``tests/learning/api/test_asked_ladder.py`` compares the answers with
-those of the endpoint.
+The levels play as they answer ``POST /api/ai/move``. A request to this endpoint does not contain the history of the
+match, so a level cannot avoid repetitions. This is the only difference from the ladder (``docs/ladder.md``). Openings,
+sides and random sources are the first ones of the ladder.
+
+For speed, the benchmark calls the endpoint's adviser without HTTP. ``tests/learning/api/test_asked_ladder.py`` checks
+that the endpoint gives the same answers.
 """
 
 from __future__ import annotations
@@ -35,7 +38,7 @@ GAME = "romgon-flip"
 PAGE = Path(__file__).parents[2] / "docs" / "ai.md"
 N_OPENINGS = sized(100, 1)
 TIME_LIMIT_S = 600.0
-"""Effectively no limit: the levels need a few hundredths of a second, and the figures repeat on any machine."""
+"""A limit that is never reached, since the levels need some hundredths of a second. So the figures are reproducible."""
 _COLOURS = {side: colour for colour, side in SIDES.items()}
 
 
@@ -54,40 +57,40 @@ def request_body(position: Position, level: str) -> dict[str, Any]:
     return {"board": board, "playerColor": colour, "flipModeEnabled": True, "difficulty": level}
 
 
-def endpoint_answer(position: Position, level: str, rng: Random) -> dict[str, Any]:
-    """Return the endpoint's answer. It reads a request without ``game`` as a request about plain Romgon."""
+def adviser_answer(position: Position, level: str, rng: Random) -> dict[str, Any]:
+    """Return the answer of the endpoint's adviser. The request names no game, so the adviser assumes plain Romgon."""
     game = game_get(DEFAULT_GAME)
     adviser = adviser_of(game)
     return adviser.move(adviser.read(game, request_body(position, level)), rng, time_limit_s=TIME_LIMIT_S)
 
 
 def answered_move(game: Romgon, position: Position, answer: Mapping[str, Any]) -> Move:
-    """Return the move of an answer, even if it loses at once."""
+    """Return the move of an answer, even if this move loses at once."""
     return _moves_by_cells(game, position)[_origin_and_target(answer["move"])]
 
 
 def move_without_repetition(game: Romgon, position: Position, answer: Mapping[str, Any]) -> Move:
-    """Return the answer's move or, if it loses at once by repetition, the first candidate that does not."""
+    """Return the first move of an answer that does not lose at once by repetition; without such a move, the first."""
     moves = _moves_by_cells(game, position)
-    played = [moves[_origin_and_target(view)] for view in (answer["move"], *answer["candidateMoves"])]
-    return next((move for move in played if not _loses(game, position, move)), played[0])
+    candidates = [moves[_origin_and_target(view)] for view in (answer["move"], *answer["candidateMoves"])]
+    return next((move for move in candidates if not _loses(game, position, move)), candidates[0])
 
 
 Choice = Callable[[Romgon, Position, Mapping[str, Any]], Move]
 CHOICES: dict[str, Choice] = {"move": answered_move, "candidates": move_without_repetition}
-"""Ways in which a program may use an answer."""
+"""Ways in which a client may choose a move from an answer."""
 
 
 @dataclass(frozen=True)
 class EndpointPlayer:
-    """A program that plays the endpoint's answers at a level."""
+    """A client that plays the answers of one level."""
 
     level: str
     choice: Choice
 
     def mover(self, game: Game[Any, Any]) -> Mover:
         assert isinstance(game, Romgon)
-        return lambda position, rng: self.choice(game, position, endpoint_answer(position, self.level, rng))
+        return lambda position, rng: self.choice(game, position, adviser_answer(position, self.level, rng))
 
 
 def measure_pair(strong: str, weak: str, choice: Choice, n_openings: int) -> Pair:
@@ -115,8 +118,8 @@ def row_cell(pair: Pair) -> str:
     return f"{share} ({low} to {high})"
 
 
-def as_the_page_says() -> Iterator[Figure]:
-    """Compare each level with the one below it, for each way to use an answer, and check the page's figures."""
+def compare_with_page() -> Iterator[Figure]:
+    """Let each level play the next lower level, for each way to use an answer, and compare the result with the page."""
     game, lines = game_get(GAME), PAGE.read_text().splitlines()
     engine = engine_of(game)
     assert engine is not None

@@ -1,7 +1,8 @@
-"""Time and size of a back-up of a site with 1,000,000 matches, and of restoring it.
+"""Time and size of a back-up of a site with 1,000,000 matches, and the time of its restore.
 
 Two hundred matches are played against a new machine. The database then copies that machine with all its rows as often
-as needed, so that the ledger explains every bead of every copy. ``BENCH_BACKUP_MATCHES=100000`` makes a tenth.
+as needed, so that the ledger explains every bead of every copy. ``BENCH_BACKUP_MATCHES=100000`` makes a tenth of the
+matches.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ ROOM_CODE = "translate(lpad(to_hex(n * 1000 + mod(id, 1000)), 6, '0'), '01234567
 
 
 def backup() -> Iterator[Figure]:
-    """Measure the seconds and megabytes of a back-up, of ``manage.py restore``, and of the audit in the latter."""
+    """Measure the seconds and megabytes of a back-up, the time of ``manage.py restore``, and the audit's part of it."""
     site()
     from django.conf import settings
     from django.core.management import call_command
@@ -78,19 +79,21 @@ def _fill() -> None:
     from games.models import Match, Ply, Room, Seat
     from learning.models import Box, Change, Draw, Lesson, Machine, MachineSeat, Standing
 
-    copied: list[type[models.Model]] = [
+    copied_models: list[type[models.Model]] = [
         *(Room, Match, Seat, Ply, Machine, Box, Standing, MachineSeat, Draw, Lesson, Change),
     ]  # fmt: skip
-    before = {model: model._default_manager.aggregate(last=models.Max("pk"))["last"] or 0 for model in copied}
+    before = {model: model._default_manager.aggregate(last=models.Max("pk"))["last"] or 0 for model in copied_models}
     _play()
-    assert max(model._default_manager.aggregate(last=models.Max("pk"))["last"] for model in copied) < ID_DISTANCE
-    replaced = {"code": ROOM_CODE, "slug": "slug || '-' || n"}
+    assert max(model._default_manager.aggregate(last=models.Max("pk"))["last"] for model in copied_models) < ID_DISTANCE
+    unique_values = {"code": ROOM_CODE, "slug": "slug || '-' || n"}
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET LOCAL session_replication_role = replica")
-        for model in copied:
-            columns = {field.column: replaced.get(field.column, field.column) for field in model._meta.concrete_fields}
+        for model in copied_models:
+            columns = {
+                field.column: unique_values.get(field.column, field.column) for field in model._meta.concrete_fields
+            }
             for field in model._meta.concrete_fields:
-                if field.primary_key or field.related_model in copied:
+                if field.primary_key or field.related_model in copied_models:
                     columns[field.column] = f"{field.column} + n * {ID_DISTANCE}"
             table, key = model._meta.db_table, model._meta.pk.column
             sys.stderr.write(f"  {table}\n")

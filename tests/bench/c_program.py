@@ -23,7 +23,7 @@ COMMAND = ("-std=c11", "-O3", "-ffp-contract=off")
 
 @dataclass(frozen=True)
 class BoxResult:
-    """The output of ``menace.c``: processor seconds of the games, and everything learnt."""
+    """The output of ``menace.c``: the processor seconds of the games, and the machine after them."""
 
     seconds: float
     words: tuple[int, int]
@@ -35,7 +35,7 @@ class BoxResult:
 
 @dataclass(frozen=True)
 class TableResult:
-    """The output of ``table.c``: processor seconds of the games, and everything learnt."""
+    """The output of ``table.c``: the processor seconds of the games, and the machine after them."""
 
     seconds: float
     words: tuple[int, int]
@@ -87,7 +87,7 @@ def write_box_input(path: Path, table: BoxTable, opponent: OpponentArrays, rng: 
 
 
 def write_table_input(path: Path, memory: TableMemory, opponent: UniformOpponent, rng: RandomSource) -> None:
-    """Write the input of ``table.c``; fractions are in hexadecimal, so that none is rounded."""
+    """Write the input of ``table.c``. Fractions are in hexadecimal, which does not round them."""
     graph, rule = memory.table.graph, rule_numbers(memory.rule)
     reply_indptr, reply_edge = replies_compile(memory.game, opponent)
     head = (
@@ -105,7 +105,7 @@ def write_table_input(path: Path, memory: TableMemory, opponent: UniformOpponent
 
 
 def run_table_program(program: Path, tables: Path, n_games: int) -> TableResult:
-    """Run ``table.c`` for ``n_games``; return what it learnt."""
+    """Run ``table.c`` for ``n_games``, and return its output."""
     seconds, words, tally, values, visits, epsilon = _output_lines(program, tables, n_games)
     first, second = map(int, words.split())
     return TableResult(
@@ -124,7 +124,7 @@ def _output_lines(program: Path, tables: Path, n_games: int) -> list[str]:
 
 
 def run_box_program(program: Path, tables: Path, n_games: int) -> BoxResult:
-    """Run ``menace.c`` for ``n_games``; return what it learnt."""
+    """Run ``menace.c`` for ``n_games``, and return its output."""
     seconds, words, tally, beads, visits, totals = _output_lines(program, tables, n_games)
     first, second = map(int, words.split())
     return BoxResult(

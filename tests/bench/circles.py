@@ -36,7 +36,7 @@ REWARDS = ((3, 1, -1), (3, 0, -1), (1, 0, -1), (3, 0, -3))
 
 
 class Candidate(NamedTuple):
-    """The fields of a rule that are compared; all others have their defaults."""
+    """The fields of a rule that the benchmark compares. All other fields have their defaults."""
 
     repeated: RepeatedVisits
     unfinished: Unfinished
@@ -61,7 +61,7 @@ class Candidate(NamedTuple):
 
     @property
     def row_start(self) -> str:
-        """The first cells of its row, which identify the row on the page."""
+        """The first cells of the candidate's row, which identify the row on the page."""
         rewards = " / ".join(f"{reward:+}" if reward else "0" for reward in self.rewards).replace("-", "−")
         return f"| `{self.repeated}` | `{self.unfinished}` | {rewards} | `{self.when_empty}` |"
 
@@ -76,15 +76,15 @@ CANDIDATES += [
 @cache
 def points(slug: str, side: Side, candidate: Candidate) -> NDArray[np.float64]:
     """Return ``(n_training_opponents, n_machines, n_opponents)``: exact points after the training."""
-    game, found = GAMES[slug], []
+    game, by_opponent = GAMES[slug], []
     for training_opponent in TRAINING_OPPONENTS:
         config = TrainingConfig(game, side, candidate.rule, training_opponent, 0)
         strength = Cohort.fresh(config, range(N_MACHINES)).train(training_opponent, [N_GAMES], OPPONENTS).strength[:, 0]
-        # Chances of a win, a draw, a loss and endless play. They are ordered as if the machine were the first side.
+        # The four chances are those of a win, a draw, a loss and endless play, as if the machine were the first side.
         winner = game.endless_winner
         endless_winner = None if winner is None else Side.FIRST if winner is side else Side.SECOND
-        found.append(points_of(strength[..., [0, 2, 1, 3]], Side.FIRST, endless_winner))
-    return np.array(found)
+        by_opponent.append(points_of(strength[..., [0, 2, 1, 3]], Side.FIRST, endless_winner))
+    return np.array(by_opponent)
 
 
 def table_row(candidate: Candidate) -> str:
@@ -113,23 +113,23 @@ def _three_decimals(number: float) -> str:
     return f"{number:.3f}".removeprefix("0")
 
 
-def as_the_page_says() -> Iterator[Figure]:
+def compare_with_page() -> Iterator[Figure]:
     """Compare each row with the page; in the smallest form only the first cells of the rows."""
     page = PAGE.read_text().splitlines()
     if N_MACHINES < PAGE_MACHINES:
         missing = [one.row_start for one in CANDIDATES if not any(row.startswith(one.row_start) for row in page)]
-        found = [table_row(CANDIDATES[0]), *rows_by_side()]
+        rows = [table_row(CANDIDATES[0]), *rows_by_side()]
         yield Figure(
             "rules of boxes in games with loops",
-            f"{len(found)} rows",
+            f"{len(rows)} rows",
             "docs/learning.md",
             not missing,
             is_fact=True,
         )
         return
     wrong = [one for one in (*map(table_row, CANDIDATES), *rows_by_side()) if one not in page]
-    measured = f"differs from the page: {wrong[0]}" if wrong else f"{len(CANDIDATES)} rules, {N_MACHINES} machines each"
-    yield Figure("rules of boxes in games with loops", measured, "docs/learning.md", not wrong, is_fact=True)
+    text = f"differs from the page: {wrong[0]}" if wrong else f"{len(CANDIDATES)} rules, {N_MACHINES} machines each"
+    yield Figure("rules of boxes in games with loops", text, "docs/learning.md", not wrong, is_fact=True)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidSta
 
 from tests.bench.figures import Figure
 from tests.bench.first_seconds import new_visitor
-from tests.bench.live_load import KILLED, set_up_here, wait_for_workers
+from tests.bench.live_load import KILLABLE_GROUPS, set_up_here, wait_for_workers
 from tests.bench.live_site import OF_TRANSACTIONS, Site, answers_at, kill_at_once, running_site, statements
 from tests.environment import chromium
 from tests.pupils import BUSY, Browser, Lesson, SocketMatch, frames
@@ -38,11 +38,11 @@ JOIN_S = sized(10.0, 1.0)
 LESSON_S = sized(300.0, 6.0)
 """Duration of the lesson; all servers die in its middle."""
 THINK_S, HURRY_S = sized((2.0, 6.0), (0.2, 0.4)), (0.2, 1.0)
-"""Minimum and maximum seconds for which a pupil thinks about a move, and the same after the servers died."""
+"""Minimum and maximum seconds for which a pupil thinks about a move: usually, and after the servers died."""
 N_RESTING, REST_S = sized(30, 3), sized(60.0, 2.0)
-"""Number of pupils of a class without a move, and the seconds for which its queries are counted."""
-AGAIN_S = (0.5, 2.0)
-"""Minimum and maximum seconds after which a page opens a lost socket again, about as ``static/js/socket.js``."""
+"""Number of pupils of a class that makes no move, and the seconds for which the queries of this class are counted."""
+RECONNECT_S = (0.5, 2.0)
+"""Minimum and maximum seconds after which a page opens a lost socket again, about as in ``static/js/socket.js``."""
 LIMITS = re.compile(rf"throttled|quota|full|many|busy|429|{BUSY}")
 """Words and numbers of refusals by a limit."""
 FIRST_PAGE_BYTES = 150_000
@@ -64,10 +64,10 @@ class ClassPages:
 
 @dataclass
 class ClassLesson(Lesson):
-    """A lesson of a class, with what its pages received."""
+    """A lesson of a class, with a record of the frames that its pages received."""
 
     is_resting: bool = False
-    """Whether the pupils sit at their boards without a move, so that only the open pages cost something."""
+    """Whether the pupils make no move, so that only their open pages cause queries."""
     is_ended: bool = False
     seated_s: list[float] = field(default_factory=list)
     """Seconds from the first request of each pupil to the first frame at the board."""
@@ -76,8 +76,9 @@ class ClassLesson(Lesson):
     moved_at: dict[str, float] = field(default_factory=dict)
     """Time (``time.monotonic``) of the last answered move, by the address of the room."""
     finished: set[tuple[str, int]] = field(default_factory=set)
-    """Matches that ended before the eyes of a pupil: the code of the room and the number there."""
+    """Matches whose end a pupil's page has shown: the code of the room, and the number of the match in the room."""
     n_tables: int = 0
+    """Number of frames with a table of the class."""
 
     @property
     def is_over(self) -> bool:
@@ -95,7 +96,7 @@ class ClassMatch(SocketMatch):
     lesson: ClassLesson
 
     async def look_at(self, machine: int) -> None:
-        """Open no page of a machine: pupils play."""
+        """Do nothing: the pupils of a class do not open the page of a machine."""
 
     def store_if_newer(self, state: Any) -> None:
         super().store_if_newer(state)
@@ -113,19 +114,19 @@ class ClassMatch(SocketMatch):
 
     async def receive(self) -> None:
         """Receive states until the lesson is over."""
-        async for socket, frame in heard(self.browser, f"{self.path}/ws"):
+        async for socket, frame in received_frames(self.browser, f"{self.path}/ws"):
             self.socket = socket
             if frame.get("type") in {"joined", "state"}:
                 self.store_if_newer(frame["data"].get("state", frame["data"]))
             else:
-                self.has_changed.set()  # a refused or lost move is made again
+                self.has_changed.set()  # The pupil repeats a refused or lost move.
 
 
-async def heard(browser: Browser, path: str) -> AsyncIterator[tuple[ClientConnection | None, Any]]:
-    """Yield each frame of a page with its socket, and nothing with ``None`` when it is lost, until the lesson is over.
+async def received_frames(browser: Browser, path: str) -> AsyncIterator[tuple[ClientConnection | None, Any]]:
+    """Yield each frame of a page with its socket, until the lesson is over.
 
-    The page opens a lost socket again. A socket that breaks while it closes can hide a cancellation; so each turn looks
-    whether the lesson is over.
+    When the socket is lost, yield ``None`` and an empty frame, and then open the socket again. A socket that breaks
+    while it closes can hide a cancellation. So each turn of the loop checks whether the lesson is over.
     """
     lesson = browser.lesson
     while not lesson.is_over:
@@ -141,21 +142,21 @@ async def heard(browser: Browser, path: str) -> AsyncIterator[tuple[ClientConnec
         except InvalidStatus as refused:
             lesson.refused[f"a socket refused with {refused.response.status_code}"] += 1
         except (InvalidHandshake, OSError, EOFError):
-            pass  # the site is away
+            pass  # The site does not answer at the moment.
         yield None, {}
-        await asyncio.sleep(random.uniform(*AGAIN_S))
+        await asyncio.sleep(random.uniform(*RECONNECT_S))
 
 
 async def show_table(browser: Browser, path: str) -> None:
-    """Show the table of the class at a page."""
+    """Show the table of the class on a page."""
     lesson = browser.lesson
     assert isinstance(lesson, ClassLesson)
-    async for _, frame in heard(browser, path):
+    async for _, frame in received_frames(browser, path):
         lesson.n_tables += "rows" in frame.get("data", {})
 
 
 async def teach(lesson: ClassLesson, pages: ClassPages, after_s: float) -> None:
-    """Let one pupil join by the link, and teach a machine until the lesson is over."""
+    """Let one pupil join by the link, and then teach a machine until the lesson is over."""
     await asyncio.sleep(after_s)
     begin, browser = time.monotonic(), Browser(lesson)
     join = f"/class/join/{pages.secret}"
@@ -207,10 +208,10 @@ async def class_present(lesson: ClassLesson, pages: ClassPages, n_pupils: int) -
         await asyncio.gather(*tasks)
 
 
-async def until(holds: Any, tasks: list[asyncio.Task[None]]) -> None:
-    """Wait until a condition holds; raise the error of a task that fails meanwhile."""
+async def until(condition: Any, tasks: list[asyncio.Task[None]]) -> None:
+    """Wait until a condition holds. If one of the tasks fails before, raise its error."""
     async with asyncio.timeout(HANG_S):
-        while not holds():
+        while not condition():
             for task in tasks:
                 if task.done():
                     task.result()
@@ -224,10 +225,13 @@ async def rest(site: Site, lesson: ClassLesson, pages: ClassPages) -> float:
 
 
 async def hold(site: Site, lesson: ClassLesson, pages: ClassPages) -> float:
-    """Hold the lesson, kill all servers in its middle, return the seconds from their return until all have moved."""
+    """Hold the lesson, and kill all servers in its middle.
+
+    Return the seconds from the return of the servers until every pupil has made a move.
+    """
     async with class_present(lesson, pages, N_PUPILS) as tasks:
         await asyncio.sleep(LESSON_S / 2 - JOIN_S)
-        kill_at_once(KILLED)
+        kill_at_once(KILLABLE_GROUPS)
         lesson.quick_s = HURRY_S
         assert await asyncio.to_thread(wait_until, lambda: answers_at("localhost", site.port)), "the site is not back"
         back = time.monotonic()
@@ -239,22 +243,22 @@ async def hold(site: Site, lesson: ClassLesson, pages: ClassPages) -> float:
 
 
 def queries_per_s(site: Site) -> float:
-    """Return the statements a second, without those that begin or end a transaction."""
+    """Return the statements per second, without statements that begin or end a transaction."""
     site.log_statements(True)
-    time.sleep(1)  # until all sessions have read the setting
+    time.sleep(1)  # Now all sessions have read the setting.
     begin = site.log.stat().st_size
     time.sleep(REST_S)
     with site.log.open() as log:
         log.seek(begin)
-        counted = statements(log.read())
+        by_kind = statements(log.read())
     site.log_statements(False)
-    for kind, (n, _) in sorted(counted.items(), key=lambda one: -one[1][0])[:12]:
+    for kind, (n, _) in sorted(by_kind.items(), key=lambda one: -one[1][0])[:12]:
         sys.stderr.write(f"  {n / REST_S:6.2f} {kind}\n")
-    return sum(n for kind, (n, _) in counted.items() if kind not in OF_TRANSACTIONS) / REST_S
+    return sum(n for kind, (n, _) in by_kind.items() if kind not in OF_TRANSACTIONS) / REST_S
 
 
 def page_bytes(site: Site, pages: ClassPages) -> list[float]:
-    """Return the bytes sent to a new pupil up to the page of the link, up to that of the class, and up to the board."""
+    """Return the bytes that a new pupil has received after three pages: of the link, of the class, and of the board."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox", "--disable-gpu"])
         page, sent = new_visitor(browser, site)
@@ -295,7 +299,7 @@ def class_lesson() -> Iterator[Figure]:
         )
         pages, lesson = class_open("lesson"), ClassLesson(site.port, LESSON_S, quick_s=THINK_S)
         back_s = asyncio.run(hold(site, lesson, pages))
-        connection.close()  # opened before a server died
+        connection.close()  # The connection is from before the death of the servers.
         wrong = wrong_rows(pages, lesson)
     sys.stderr.write(f"  {lesson.figures}; {lesson.n_tables} tables\n")
     cuts = statistics.quantiles(lesson.milliseconds, n=100)
@@ -333,7 +337,7 @@ def class_open(name: str) -> ClassPages:
 
 
 def wrong_rows(pages: ClassPages, lesson: ClassLesson) -> list[str]:
-    """Return, in words, what the database has lost or doubled of the lesson, and what the audit finds."""
+    """Return, in words, the games of the lesson that the database has lost or doubled, and the errors of the audit."""
     from django.core.management import CommandError, call_command
 
     from games.models import Match, MatchStatus

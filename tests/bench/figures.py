@@ -11,7 +11,7 @@ from tests.sizes import IS_SMALL
 
 @dataclass(frozen=True)
 class Figure:
-    """A measurement and its target; ``ok`` says whether the target is met, ``None`` if nothing could be judged."""
+    """A measurement and its target. ``ok`` says whether the target is met; ``None`` without a judgement."""
 
     name: str
     measured: str

@@ -1,6 +1,7 @@
 """Waiting times of a new visitor with an empty browser cache, over a line of 10 Mbit/s with 40 ms, and bytes sent.
 
-*Watch it learn* at full speed, with all its drawing, is compared with the same kernel in Node.
+The benchmark also compares the page *Watch it learn* at full speed, which draws all the time, with the same kernel in
+Node.
 """
 
 from __future__ import annotations
@@ -59,8 +60,8 @@ LEARNT_TIME = """async (since) => {
   });
   return performance.timeOrigin + performance.now() - since;
 }"""
-# Games and frames per second of a page that learns at full speed, counted from one second after its start; and the
-# graph and the plan that the page has sent to its worker.
+# Games and frames per second of a page that learns at full speed, counted from one second after its start. The third
+# result has the graph and the plan that the page has sent to its worker.
 LEARN_SPEED = """async (seconds) => {
   const games = () => Number(document.getElementById("games").textContent.replace(/[^0-9]/g, ""));
   const frames = async (ms) => {
@@ -92,14 +93,15 @@ def first_seconds() -> Iterator[Figure]:
     """Measure the front page, the time from a click to a move or to changing beads, and the size of each main page."""
     with running_site() as site, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox", "--disable-gpu"])
-        seen = [_play_times(browser, site) for _ in range(N_VISITS + 1)][1:]  # the first visit loads the site's caches
-        painted, shifted, opened, moved = (list(column) for column in zip(*seen, strict=True))
-        yield _maximum_figure("front page, largest contentful paint, s", painted, 1.5)
-        yield _maximum_figure("from one click to a board on which the visitor moves, s", opened, 1.5)
-        yield _maximum_figure("from one click to the visitor's own move on the board, s", moved, 1.5)
-        watched = [_learn_figures(browser, site) for _ in range(N_VISITS + 1)][1:]
-        learnt, frames, shares, bands = (list(column) for column in zip(*watched, strict=True))
-        yield _maximum_figure("from one click to beads that change by themselves, s", learnt, MAX_LEARNT_S)
+        # The first visit loads the site's caches.
+        play_times = [_play_times(browser, site) for _ in range(N_VISITS + 1)][1:]
+        paint_s, shifts, board_s, move_s = (list(column) for column in zip(*play_times, strict=True))
+        yield _maximum_figure("front page, largest contentful paint, s", paint_s, 1.5)
+        yield _maximum_figure("from one click to a board on which the visitor moves, s", board_s, 1.5)
+        yield _maximum_figure("from one click to the visitor's own move on the board, s", move_s, 1.5)
+        learn_figures = [_learn_figures(browser, site) for _ in range(N_VISITS + 1)][1:]
+        learnt_s, frames, shares, bands = (list(column) for column in zip(*learn_figures, strict=True))
+        yield _maximum_figure("from one click to beads that change by themselves, s", learnt_s, MAX_LEARNT_S)
         yield _maximum_figure(
             "band of 200 machines in Node, share of the time of one machine's games", bands, MAX_BAND_SHARE
         )
@@ -107,7 +109,7 @@ def first_seconds() -> Iterator[Figure]:
         yield _minimum_figure(
             "learning at full speed, games per second, share of Node", shares, MIN_NODE_SHARE, "{:.2f}"
         )
-        yield Figure("front page, layout shift", spread(shifted, "{:.3f}"), "<= 0.02", max(shifted) <= 0.02)
+        yield Figure("front page, layout shift", spread(shifts, "{:.3f}"), "<= 0.02", max(shifts) <= 0.02)
         for address in MAIN_PAGES:
             page, sent = new_visitor(browser, site)
             page.goto(address, wait_until="networkidle")
@@ -115,12 +117,12 @@ def first_seconds() -> Iterator[Figure]:
             page.context.close()
 
 
-def _maximum_figure(name: str, found: list[float], most: float) -> Figure:
-    return Figure(name, spread(found), f"<= {most}", sorted(found)[len(found) // 2] <= most)
+def _maximum_figure(name: str, values: list[float], maximum: float) -> Figure:
+    return Figure(name, spread(values), f"<= {maximum}", sorted(values)[len(values) // 2] <= maximum)
 
 
-def _minimum_figure(name: str, found: list[float], least: float, form: str) -> Figure:
-    return Figure(name, spread(found, form), f">= {least}", sorted(found)[len(found) // 2] >= least)
+def _minimum_figure(name: str, values: list[float], minimum: float, form: str) -> Figure:
+    return Figure(name, spread(values, form), f">= {minimum}", sorted(values)[len(values) // 2] >= minimum)
 
 
 def _play_times(browser: Browser, site: Site) -> tuple[float, float, float, float]:
@@ -137,10 +139,10 @@ def _play_times(browser: Browser, site: Site) -> tuple[float, float, float, floa
 
 
 def _learn_figures(browser: Browser, site: Site) -> tuple[float, float, float, float]:
-    """Return the seconds to the first learnt game, frames per second, and the shares of Node's games and of the band.
+    """Return the seconds from a click to the first learnt game, frames per second, and two ratios.
 
-    The seconds count from a click. Frames and games per second are at full speed; the games are a share of Node's. The
-    band's time, measured in Node, is a share of the time of as many games of one machine.
+    Frames per second are at full speed. The first ratio is the page's games per second at full speed over Node's. The
+    second ratio is measured in Node: the time of a band of machines over the time of as many games of one machine.
     """
     page, _ = new_visitor(browser, site)
     page.add_init_script(RECORD_MESSAGES)
@@ -163,7 +165,7 @@ def _node_figures(sent: dict[str, Any]) -> dict[str, float]:
 
 
 def new_visitor(browser: Browser, site: Site) -> tuple[Page, list[float]]:
-    """Open a page in a browser with an empty cache on a slow line; return it with the list of sizes received."""
+    """Open a page in a browser with an empty cache on a slow line. Return the page and the sizes of its responses."""
     page = browser.new_context(base_url=f"http://localhost:{site.port}").new_page()
     page.add_init_script(RECORD_PAINTS)
     line = page.context.new_cdp_session(page)

@@ -2,9 +2,10 @@
 
     python -m tests.bench.hosts --webs 1,2,4 --share 0.2 --matches 200 --think 0
 
-Needs root, ``ip`` (iproute2) and ``caddy``, the proxy of docker-compose.yml. Every host is a network namespace with an
-address of its own. ``--share`` also limits each web host to that share of a core. Without this limit, more hosts would
-have no more processor time than one host, because all share two cores. The players run outside the namespaces.
+The program needs root, ``ip`` (iproute2) and ``caddy``, the proxy of docker-compose.yml. Every host is a network
+namespace with a separate address. ``--share`` limits each web host to this share of a core. Without this limit, several
+hosts would have no more processor time than one host, because all hosts share two cores. The players run outside the
+namespaces.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from menace_site.local import processes, servers
-from tests.bench.live_load import UNBOUNDED, Result, case_of, options_of, play, set_up_here
+from tests.bench.live_load import NO_LIMITS_ENV, Result, case_of, options_of, play, set_up_here
 from tests.bench.live_site import Site, answers_at
 from tests.hosts.network import NETWORK, Host, address, bridge
 from tests.sizes import sized
 from tests.waiting import wait_until
 
 DATA, PROXY, FIRST_WEB = 2, 3, 11
-"""Last number of the hosts' addresses; further web hosts count up from ``FIRST_WEB``."""
+"""The last number of a host's address. The web hosts have ``FIRST_WEB`` and the numbers after it."""
 
 
 @contextlib.contextmanager
@@ -39,10 +40,10 @@ def database(host: Host, var: Path) -> Iterator[None]:
     servers.prepare_postgres(var)
     with (var / "postgres" / "pg_hba.conf").open("a") as rules:
         rules.write(f"host all all {NETWORK}.0/24 trust\n")
-    networked = ["-c", f"listen_addresses={address(DATA)}", "-c", "max_connections=400"]
-    redis = ["--port", "6379", "--bind", address(DATA), "--protected-mode", "no"]
-    postgres = host.start([*servers.postgres_command(var), *networked], var / "log" / "postgres.log")
-    valkey = host.start([*servers.valkey_command(var), *redis], var / "log" / "valkey.log")
+    postgres_options = ["-c", f"listen_addresses={address(DATA)}", "-c", "max_connections=400"]
+    valkey_options = ["--port", "6379", "--bind", address(DATA), "--protected-mode", "no"]
+    postgres = host.start([*servers.postgres_command(var), *postgres_options], var / "log" / "postgres.log")
+    valkey = host.start([*servers.valkey_command(var), *valkey_options], var / "log" / "valkey.log")
     try:
         servers.wait_for_postgres(var, postgres)
         servers.wait_for_valkey(var, valkey)
@@ -56,7 +57,7 @@ def web(host: Host, var: Path, settings: dict[str, str]) -> Iterator[None]:
     """Run a web host with one process, as docker-compose.yml does."""
     arguments = f"-m menace_site.web --host {address(host.number)} --port 8000".split()
     log = var / "log" / f"{host.name}.log"
-    env = {**UNBOUNDED, **settings, "BEADBOX_DB_POOL": "1", "NUM_PROXIES": "1", "ALLOWED_HOSTS": "localhost"}
+    env = {**NO_LIMITS_ENV, **settings, "BEADBOX_DB_POOL": "1", "NUM_PROXIES": "1", "ALLOWED_HOSTS": "localhost"}
     process = host.start([sys.executable, *arguments], log, **env)
     try:
         assert wait_until(lambda: answers_at(address(host.number), 8000)), log.read_text()

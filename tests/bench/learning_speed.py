@@ -26,7 +26,7 @@ from tests.sizes import sized
 
 N_GAMES = sized(2_000_000, 20_000)
 N_LOOP_GAMES = sized(400_000, 2_000)
-"""Training games where positions can repeat, because such games are longer."""
+"""Number of training games if positions can repeat: fewer, because such games are longer."""
 N_ROUNDS = sized(11, 1)
 SEED = 1961
 TARGETS = {"noughts-and-crosses": 0.9, "three-mens-morris": 0.8, "pong-hau-ki": 0.8}
@@ -38,8 +38,8 @@ N_TABLE_ROUNDS = sized(5, 1)
 def kernel_and_c() -> Iterator[Figure]:
     """Compare kernel and C on the 304 boxes of Michie's machine, and on games whose positions can repeat.
 
-    Both update beads after every game. The two programs run alternately. Other programs on the machine disturb
-    processor time least, so this is measured.
+    Kernel and C program run alternately, and both update beads after every game. The benchmark measures processor time,
+    because other programs on the machine disturb it least.
     """
     cases = [(game, opponent, target) for game, target in TARGETS.items() for opponent in ("random", "perfect")]
     if c_program.compiler() is None:
@@ -57,19 +57,19 @@ def _box_speed(slug: str, opponent_slug: str, target: float, program: Path, tabl
     n_games = N_GAMES if game.always_ends else N_LOOP_GAMES
     boxes, compiled = boxes_compile(game, Side.FIRST, rule), opponent_compile(game, Side.FIRST, rule, opponent)
     c_program.write_box_input(tables, boxes, compiled, RandomSource(SEED))
-    Memory.fresh(boxes).train(opponent, 1, RandomSource(SEED))  # compiles before the clock starts
+    Memory.fresh(boxes).train(opponent, 1, RandomSource(SEED))  # Compile before the clock starts.
 
-    ours, theirs = [], []
+    kernel_speeds, c_speeds = [], []
     for _ in range(N_ROUNDS):
         memory, rng = Memory.fresh(boxes), RandomSource(SEED)
         begin = time.process_time()
         memory.train(opponent, n_games, rng)
-        ours.append(n_games / (time.process_time() - begin))
-        in_c = c_program.run_box_program(program, tables, n_games)
-        theirs.append(n_games / in_c.seconds)
-        _assert_equal(memory, rng, in_c)
-    ratios = [kernel / c for kernel, c in zip(ours, theirs, strict=True)]
-    speeds = f"{statistics.median(ours) / 1e6:.1f} of {statistics.median(theirs) / 1e6:.1f} M games/s"
+        kernel_speeds.append(n_games / (time.process_time() - begin))
+        c_result = c_program.run_box_program(program, tables, n_games)
+        c_speeds.append(n_games / c_result.seconds)
+        _assert_equal(memory, rng, c_result)
+    ratios = [kernel / c for kernel, c in zip(kernel_speeds, c_speeds, strict=True)]
+    speeds = f"{statistics.median(kernel_speeds) / 1e6:.1f} of {statistics.median(c_speeds) / 1e6:.1f} M games/s"
     return Figure(
         f"{slug} against {opponent_slug}, share of the speed of C",
         f"{spread(ratios)}: {speeds}, same beads",
@@ -94,32 +94,32 @@ def _table_speed(name: str, rule: TableRule, program: Path, tables: Path) -> Fig
     game, opponent = game_get("noughts-and-crosses"), UNIFORM["random"]
     fresh = TableMemory.fresh(game, rule)
     c_program.write_table_input(tables, fresh, opponent, RandomSource(SEED))
-    fresh.train(opponent, 1, RandomSource(SEED))  # compiles before the clock starts
+    fresh.train(opponent, 1, RandomSource(SEED))  # Compile before the clock starts.
 
-    ours, theirs = [], []
+    kernel_speeds, c_speeds = [], []
     for _ in range(N_TABLE_ROUNDS):
         memory, rng = TableMemory.fresh(game, rule), RandomSource(SEED)
         begin = time.process_time()
         memory.train(opponent, N_GAMES, rng)
-        ours.append(N_GAMES / (time.process_time() - begin))
-        in_c = c_program.run_table_program(program, tables, N_GAMES)
-        theirs.append(N_GAMES / in_c.seconds)
-        assert in_c.words == rng.words, "the random sources differ"
-        assert in_c.epsilon == memory.epsilon
-        assert np.array_equal(in_c.values, memory.values), "the C program has other values"
-        assert np.array_equal(in_c.visits, memory.visits)
-    ratios = [kernel / c for kernel, c in zip(ours, theirs, strict=True)]
-    speeds = f"{statistics.median(ours) / 1e6:.1f} of {statistics.median(theirs) / 1e6:.1f} M games/s"
-    measured = f"{spread(ratios)}: {speeds}, same values"
-    return Figure(name, measured, f">= {TABLE_TARGET}", statistics.median(ratios) >= TABLE_TARGET)
+        kernel_speeds.append(N_GAMES / (time.process_time() - begin))
+        c_result = c_program.run_table_program(program, tables, N_GAMES)
+        c_speeds.append(N_GAMES / c_result.seconds)
+        assert c_result.words == rng.words, "the random sources differ"
+        assert c_result.epsilon == memory.epsilon
+        assert np.array_equal(c_result.values, memory.values), "the C program has other values"
+        assert np.array_equal(c_result.visits, memory.visits)
+    ratios = [kernel / c for kernel, c in zip(kernel_speeds, c_speeds, strict=True)]
+    speeds = f"{statistics.median(kernel_speeds) / 1e6:.1f} of {statistics.median(c_speeds) / 1e6:.1f} M games/s"
+    text = f"{spread(ratios)}: {speeds}, same values"
+    return Figure(name, text, f">= {TABLE_TARGET}", statistics.median(ratios) >= TABLE_TARGET)
 
 
-def _assert_equal(memory: Memory, rng: RandomSource, in_c: c_program.BoxResult) -> None:
-    """Check that both programs learnt the same, so that their speeds can be compared.
+def _assert_equal(memory: Memory, rng: RandomSource, c_result: c_program.BoxResult) -> None:
+    """Check that kernel and C program have the same beads and counts, so that their speeds can be compared.
 
     Raises:
         AssertionError: the C program ended with another bead, draw, total or random word.
     """
-    assert in_c.words == rng.words, f"the random sources differ: {in_c.words} in C, {rng.words} here"
+    assert c_result.words == rng.words, f"the random sources differ: {c_result.words} in C, {rng.words} in Python"
     for name in ("beads", "visits", "totals"):
-        assert np.array_equal(getattr(in_c, name), getattr(memory, name)), f"the C program has other {name}"
+        assert np.array_equal(getattr(c_result, name), getattr(memory, name)), f"the C program has other {name}"

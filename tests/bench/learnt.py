@@ -1,7 +1,7 @@
 """Strength of the value learner of Romgon by number of games, and its speed of learning and searching.
 
-Points are those of ``docs/value-learner.md``: 400 games, from openings of four random plies, each played from both
-sides. Seconds are processor time, because other programs on the machine disturb it least.
+Points are counted as in ``docs/value-learner.md``: over 400 games, from openings of four random plies, with each
+opening played from both sides. Seconds are processor time, because other programs on the machine disturb it least.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ def learnt_speed() -> Iterator[Figure]:
     """Measure boards searched and games learnt per second. Each kernel runs once before the clock starts."""
     for name, slug in MODES.items():
         game = _romgon(slug)
-        found = [
+        rates = [
             n / seconds / 1e6 for n, seconds in (_search_speed(game, shipped(name).weights) for _ in range(N_ROUNDS))
         ]
-        yield _rate_figure(f"{slug}: search with the learnt value, depth {SEARCH_DEPTH}", found, "M nodes/s", 1.0)
+        yield _rate_figure(f"{slug}: search with the learnt value, depth {SEARCH_DEPTH}", rates, "M nodes/s", 1.0)
     for slug, preset, target in (("romgon", "td-search", 150.0), ("romgon-flip", "td-search-flips", 0.0)):
         rates = []
         for seed in range(N_ROUNDS):
@@ -63,9 +63,9 @@ def learnt_plain() -> Iterator[Figure]:
     for seed in SEEDS:
         memory, rng = _memory("romgon", "td-search"), RandomSource(seed)
         before = _points_share(memory, "easy", 1)
-        took = _train_s(memory, N_SHORT, rng)
+        short_s = _train_s(memory, N_SHORT, rng)
         gains.append(_points_share(memory, "easy", 1) - before)
-        seconds.append((took, took + _train_s(memory, N_MIDDLE - N_SHORT, rng)))
+        seconds.append((short_s, short_s + _train_s(memory, N_MIDDLE - N_SHORT, rng)))
         for level, depth in (("medium", 1), ("hard", 2), ("expert", 3)):
             shares.setdefault(f"V{depth}–{level}", []).append(_points_share(memory, level, depth))
         if seed == SEEDS[0]:
@@ -121,7 +121,7 @@ def _memory(slug: str, preset: str) -> ValueMemory:
 
 
 def _train_s(memory: ValueMemory, n_games: int, rng: RandomSource) -> float:
-    """Train against itself; return the processor time in seconds."""
+    """Train a machine against itself; return the processor time in seconds."""
     begin = time.process_time()
     memory.train_against(memory, n_games, rng, opponent_learns=True)
     return time.process_time() - begin
@@ -153,30 +153,29 @@ def _n_nodes(board, side, options, depth, weights):
 def _search_speed(game: Romgon, weights: Weights) -> tuple[int, float]:
     """Return the number of boards searched from the positions of a random game, and the seconds taken."""
     position, rng, n = game.initial_position(), RandomSource(5), 0
-    found = []
-    while game.outcome(position) is None and len(found) < N_SEARCH_POSITIONS:
-        found.append((board_array(position.board), int(position.side)))
+    boards = []
+    while game.outcome(position) is None and len(boards) < N_SEARCH_POSITIONS:
+        boards.append((board_array(position.board), int(position.side)))
         legal = game.legal_moves(position)
         position = game.apply(position, legal[rng.below(len(legal))])
     flags = option_flags(game.options)
-    _n_nodes(*found[0], flags, 1, weights)
+    _n_nodes(*boards[0], flags, 1, weights)
     begin = time.process_time()
-    for board, side in found:
+    for board, side in boards:
         n += _n_nodes(board, side, flags, SEARCH_DEPTH, weights)
     return n, time.process_time() - begin
 
 
 def _rate_figure(name: str, rates: list[float], unit: str, target: float) -> Figure:
-    middle = statistics.median(rates)
-    wanted = f">= {target:g} {unit}" if target else ""
-    return Figure(name, f"{spread(rates)} {unit}", wanted, middle >= target)
+    target_text = f">= {target:g} {unit}" if target else ""
+    return Figure(name, f"{spread(rates)} {unit}", target_text, statistics.median(rates) >= target)
 
 
-def _points_figure(name: str, found: list[float], target: float) -> Figure:
-    """Return a figure that every seed has to reach; it shows the median and each value."""
-    each = ", ".join(f"{one:.3f}" for one in found)
-    return Figure(name, f"{statistics.median(found):.3f} ({each})", f">= {target:g} on each", min(found) >= target)
+def _points_figure(name: str, points: list[float], target: float) -> Figure:
+    """Return a figure with the median and the points of each seed. The points of every seed must reach the target."""
+    each = ", ".join(f"{one:.3f}" for one in points)
+    return Figure(name, f"{statistics.median(points):.3f} ({each})", f">= {target:g} on each", min(points) >= target)
 
 
-def _time_figure(name: str, found: list[float], most: float) -> Figure:
-    return Figure(name, f"{spread(found, '{:.1f}')} s", f"< {most:g} s", max(found) < most)
+def _time_figure(name: str, seconds: list[float], max_s: float) -> Figure:
+    return Figure(name, f"{spread(seconds, '{:.1f}')} s", f"< {max_s:g} s", max(seconds) < max_s)

@@ -1,7 +1,7 @@
-"""Time of the library's import, of the first lines of its documents, and of a million games from Python.
+"""Time of the library's import, of the first example in its documents, and of a million games from Python.
 
-Import and first lines run as whole processes. The target of the first lines is in processor time, because other
-programs on the machine disturb it least.
+Each import and each run of the example is a whole process. The target of the example is in processor time, because
+other programs on the machine disturb it least.
 """
 
 from __future__ import annotations
@@ -57,13 +57,13 @@ def import_time() -> Iterator[Figure]:
 
 
 def first_lines() -> Iterator[Figure]:
-    """Run the first lines in new processes, with compiled kernels from the cache, and without numba."""
+    """Run the first example in new processes, with compiled kernels from the cache, and without numba."""
     for kernels, label, limit_s in (("", "compiled", MAX_COMPILED_S), ("plain", "without numba", MAX_PLAIN_S)):
         _times_s(FIRST_LINES, kernels)  # fills the cache
         found = [_times_s(FIRST_LINES, kernels) for _ in range(N_STARTS)]
         elapsed_s, processor_s = zip(*found, strict=True)
-        measured = f"{spread(processor_s)} s of processor time, {statistics.median(elapsed_s):.2f} s elapsed"
-        yield Figure(f"first lines, {label}", measured, f"< {limit_s:.0f} s", statistics.median(processor_s) < limit_s)
+        text = f"{spread(processor_s)} s of processor time, {statistics.median(elapsed_s):.2f} s elapsed"
+        yield Figure(f"first lines, {label}", text, f"< {limit_s:.0f} s", statistics.median(processor_s) < limit_s)
 
 
 def million_games() -> Iterator[Figure]:
@@ -71,7 +71,7 @@ def million_games() -> Iterator[Figure]:
     game, rule = game_get("noughts-and-crosses"), PRESETS["michie-1961"].rule
     table = boxes_compile(game, Side.FIRST, rule)
     for name in ("random", "perfect"):
-        bb.menace().train(1, against=name)  # compiles before the clock starts
+        bb.menace().train(1, against=name)  # Compile before the clock starts.
         ratios = []
         for _ in range(N_ROUNDS):
             machine, memory, rng = bb.menace(seed=1), Memory.fresh(table), RandomSource(1)
@@ -81,10 +81,9 @@ def million_games() -> Iterator[Figure]:
             memory.train(OPPONENTS[name], N_GAMES, rng)
             ratios.append((between - begin) / (time.process_time() - between))
         median = statistics.median(ratios)
-        measured = f"{spread(ratios)} times the time of the kernel"
         yield Figure(
             f"{N_GAMES:,} games against {name} from Python",
-            measured,
+            f"{spread(ratios)} times the time of the kernel",
             f"at most {MAX_KERNEL_RATIO}",
             median <= MAX_KERNEL_RATIO,
         )

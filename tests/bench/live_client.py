@@ -1,12 +1,13 @@
-"""Simulated players: each opens a room, waits, plays a random legal move, and repeats this.
+"""Simulated players. Each player has a room, and there repeatedly waits and then plays a random legal move.
 
-They run in a separate process, so that client and server do not contend for an interpreter lock: ``python -m
+The players run in a separate process, so that client and server do not contend for an interpreter lock: ``python -m
 tests.bench.live_client < CASE``, with the fields of :class:`Case` as JSON. The program prints ``begin`` and ``end``
 when the measured time begins and ends, then its results as JSON: :meth:`LoadTest.results`.
 
-The program implements WebSockets itself, with compression as in browsers. A move takes a tenth of a millisecond of
-the client's time. Every move must be answered once, by a state in which it is the player's last move. A broken socket
-is opened again, and the state in its ``joined`` frame tells whether the move had been stored. Anything else is a fault.
+The program implements WebSockets itself, with compression as in browsers. So a move takes only 0.1 ms of the client's
+processor time. The server must answer every move exactly once, by a state with this move as the player's last move.
+After a break, the player opens a new socket. The state in the frame ``joined`` then tells whether the server had stored
+the pending move. Any other behaviour of the server counts as a fault.
 """
 
 from __future__ import annotations
@@ -32,11 +33,11 @@ from tests.waiting import HANG_S
 
 N_OPENERS = 8
 RETRY_AFTER_S = 1.0
-"""Seconds before a refused request is repeated, if the refusal names no time."""
+"""Seconds before a player repeats a refused request, if the refusal names no time."""
 RECONNECT_S, MAX_RECONNECT_S = 0.5, 15.0
-"""Seconds before a broken socket is opened again: at first and at most, as in ``static/js/socket.js``."""
+"""Seconds before a player opens a broken socket again: after the first failure, and at most."""
 DRAIN_S = HANG_S
-"""Seconds after the end in which an answer to a move may arrive. Without an answer the move counts as lost."""
+"""Seconds after the measured time in which an answer may still arrive. Without an answer the move counts as lost."""
 
 
 @dataclass(frozen=True)
@@ -48,23 +49,27 @@ class Case:
     body: dict[str, Any]
     """The request body that opens a room."""
     think_s: float
-    """Mean thinking time in seconds; each is between half and one and a half of it."""
+    """Mean thinking time in seconds. Each thinking time is between 0.5 and 1.5 times the mean."""
     seconds: float
-    """Maximum seconds of measurement, after all players have begun; SIGTERM ends it earlier."""
+    """Maximum seconds of measurement, after all players have begun. SIGTERM ends the measurement earlier."""
     host: str = "127.0.0.1"
     site: str = "localhost"
     """The site's host name, sent in requests."""
     authority: str = ""
-    """The file with the certificate authority that vouches for the host name. Without it nothing is encrypted."""
+    """The file with the certificate authority of the site. Without a file, the connections are not encrypted."""
     silent_s: float = 0.0
     """Seconds without an answer to a move after which a socket is closed and opened again; 0 means never."""
     as_program: bool = False
-    """Whether players send their seat's token, which needs no session read per move, or are guests in a browser."""
+    """Whether players are programs with a seat token; otherwise they are guests in a browser with a session.
+
+    For a seat token, the server reads no session at each move.
+    """
     resign: bool = False
-    """Whether, instead, all players play one move, wait for the others and resign at the same moment."""
+    """Whether all players repeatedly play one move and then resign at the same moment, instead of playing on."""
     watched: int = 0
-    """Id of the machine on the watchers' open page."""
+    """Id of the machine whose page the watchers have open."""
     n_watchers: int = 0
+    """Number of visitors with an open page of that machine."""
 
     @property
     def origin(self) -> str:
@@ -81,7 +86,7 @@ class Case:
 
 
 class Socket(asyncio.Protocol):
-    """A WebSocket implemented here. Its mask is zero, so that no byte has to be changed."""
+    """A WebSocket. Its mask is zero, so that the program need not change any byte of a frame."""
 
     def __init__(self, load_test: LoadTest, url: str, headers: str) -> None:
         self.load_test, self.url, self.headers = load_test, url, headers
@@ -161,8 +166,8 @@ class Watcher(Socket):
     def __init__(self, load_test: LoadTest) -> None:
         super().__init__(load_test, f"/api/machines/{load_test.case.watched}/ws", load_test.case.origin)
         self.frame_times: list[float] = []
-        self.news: list[tuple[float, str]] = []
-        """The time of each frame about the site's database, and the status in it."""
+        self.database_statuses: list[tuple[float, str]] = []
+        """The time of each frame ``site``, and the status of the database in the frame."""
         self.n_bytes = 0
 
     def data_received(self, data: bytes) -> None:
@@ -171,7 +176,7 @@ class Watcher(Socket):
 
     def handle_frame(self, kind: str, data: Any) -> None:
         if kind == "site":
-            self.news.append((time.perf_counter(), data["database"]))
+            self.database_statuses.append((time.perf_counter(), data["database"]))
         elif kind != "joined":
             self.frame_times.append(time.perf_counter())
 
@@ -194,12 +199,12 @@ class Player(Socket):
         self.state: dict[str, Any] = {}
         self.pending: tuple[str, dict[str, Any]] | None = None
         """The kind and data of the request that has no answer yet."""
-        self.n_repeated = 0
-        """Number of repeated requests on this socket. The site may have stored them before."""
-        self.retry: asyncio.TimerHandle | None = None
+        self.n_repeats = 0
+        """Number of requests that this socket has sent again. The server may have stored the first copy already."""
+        self.resend_timer: asyncio.TimerHandle | None = None
         self.n_failures = 0
         self.lost_at: float | None = None
-        """The time at which the room's socket broke, or ``None`` while joined."""
+        """The time at which the room's socket broke; ``None`` while the player is joined."""
 
     # Frames from the server
 
@@ -213,22 +218,22 @@ class Player(Socket):
             self._handle_error(data)
 
     def _handle_joined(self, state: dict[str, Any]) -> None:
-        """Handle a join. After a break the pending request is either answered by the state or sent again."""
+        """Handle a join. After a break, either the state answers the pending request, or the player sends it again."""
         if self.lost_at is not None:
             self.load_test.away_s.append(time.perf_counter() - self.lost_at)
             self.lost_at = None
         if not self.state:
             self._record_state(state)
-            self.load_test.joined(self)
+            self.load_test.player_joined(self)
         elif self.pending is not None:
             if self._is_answer(state):
                 self._handle_answer(state)
             else:
-                self.n_repeated += 1
+                self.n_repeats += 1
                 self._send_pending()
 
     def _is_answer(self, state: dict[str, Any]) -> bool:
-        """Whether a state shows the pending request as done, once, and no other request of this player."""
+        """Whether a state shows the effect of the pending request, exactly once, and of no other request."""
         assert self.pending is not None
         kind, data = self.pending
         if kind == "reset":
@@ -238,11 +243,12 @@ class Player(Socket):
         if kind == "resign":
             return bool(state["status"] == "finished")
         own = [ply["move"] for ply in state["moves"] if ply["role"] == self.role]
-        is_over = state["status"] == "finished"
-        return own == [*self.matches[self.number], data["move"]] and state["ply"] - data["ply"] in {2 - is_over, 2}
+        # The move itself is one ply. The answer of the machine is the second, unless the move has ended the match.
+        n_plies = {1, 2} if state["status"] == "finished" else {2}
+        return own == [*self.matches[self.number], data["move"]] and state["ply"] - data["ply"] in n_plies
 
     def _handle_state(self, state: dict[str, Any]) -> None:
-        """Handle news. After a break, the state with which a socket began can come again; pages ignore it too."""
+        """Handle a state from the group. An old state may come again after a break; pages ignore such a state too."""
         if self.pending is None and state["version"] <= self.state["version"]:
             return
         if self.pending is None:
@@ -260,8 +266,8 @@ class Player(Socket):
         if self.pending[0] == "move":
             self.load_test.record_answer(self.sent_at, time.perf_counter())
         self.pending = None
-        if self.retry is not None:
-            self.retry.cancel()
+        if self.resend_timer is not None:
+            self.resend_timer.cancel()
         self._record_state(state)
         self._continue()
 
@@ -276,18 +282,20 @@ class Player(Socket):
     def _handle_error(self, data: dict[str, Any]) -> None:
         """Handle a refusal: repeat the request after a while, unless the refusal is final.
 
-        A request that is repeated after a broken socket or a failure of the database may be stored already. The server
-        then refuses it. A state that came before, or that follows a ping, shows the request as done.
+        After a broken socket or a failure of the database, the server may have stored the request already. It then
+        refuses the repeated request. A state that came before the refusal, or that answers a ping, shows the effect.
         """
         self.load_test.errors[data["code"]] += 1
-        if self.retry is not None:
-            self.retry.cancel()
+        if self.resend_timer is not None:
+            self.resend_timer.cancel()
         if self.pending is not None and data["code"] in {"busy", "unavailable", "too_many_frames"}:
-            self.load_test.refused_ms.append(1000 * (time.perf_counter() - self.tried_at))
-            self.n_repeated += data["code"] == "unavailable"
-            self.retry = self.load_test.loop.call_later(data.get("retry_after_s", RETRY_AFTER_S), self._send_pending)
-        elif self.n_repeated:
-            self.n_repeated -= 1
+            self.load_test.refused_ms.append(1000 * (time.perf_counter() - self.sent_last_at))
+            self.n_repeats += data["code"] == "unavailable"
+            self.resend_timer = self.load_test.loop.call_later(
+                data.get("retry_after_s", RETRY_AFTER_S), self._send_pending
+            )
+        elif self.n_repeats:
+            self.n_repeats -= 1
             self.send_frame("ping", {})
         else:
             self.load_test.add_fault(self, f"{self.pending} was refused: {data}")
@@ -300,14 +308,14 @@ class Player(Socket):
 
     def _continue(self) -> None:
         if self.load_test.case.resign:
-            self.load_test.record_waiting(self)
+            self.load_test.add_waiting(self)
             return
         think_s = self.load_test.case.think_s * (0.5 + random.random())
         self.load_test.record_thinking(think_s)
         self._call_later(think_s, self.act)
 
     def _call_later(self, seconds: float, call: Callable[[], None]) -> None:
-        if self.load_test.is_over:
+        if self.load_test.is_ended:
             return
         if seconds:
             self.load_test.loop.call_later(seconds, call)
@@ -315,7 +323,7 @@ class Player(Socket):
             self.load_test.loop.call_soon(call)
 
     def act(self) -> None:
-        if self.load_test.is_over or self.pending is not None:
+        if self.load_test.is_ended or self.pending is not None:
             return
         if self.state["status"] == "finished":
             self._send("reset", {})
@@ -330,22 +338,22 @@ class Player(Socket):
         self._send_pending()
 
     def _send_pending(self) -> None:
-        """Send the pending request, or leave it to the next socket if this one is broken."""
-        self.tried_at = time.perf_counter()
+        """Send the pending request. If this socket is broken, the next socket sends it."""
+        self.sent_last_at = time.perf_counter()
         if self.pending is not None and self.is_open:
             self.send_frame(*self.pending)
             if self.load_test.case.silent_s:
-                self.retry = self.load_test.loop.call_later(self.load_test.case.silent_s, self.transport.abort)
+                self.resend_timer = self.load_test.loop.call_later(self.load_test.case.silent_s, self.transport.abort)
 
     def handle_refusal(self, head: str) -> None:
         self.load_test.errors[f"socket: {head.splitlines()[0]}"] += 1
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self.is_open, self.n_repeated = False, 0
+        self.is_open, self.n_repeats = False, 0
         if not self.load_test.is_closing:
             self.load_test.errors["socket broke"] += 1
-            if self.retry is not None:
-                self.retry.cancel()
+            if self.resend_timer is not None:
+                self.resend_timer.cancel()
             self.reconnect()
 
     def reconnect(self) -> None:
@@ -366,28 +374,35 @@ class LoadTest:
         self.players: list[Player] = []
         self.watchers: list[Watcher] = []
         self.latencies: list[tuple[float, float]] = []
-        """When each move was sent, and after how many milliseconds it was answered."""
+        """For each answered move: the time at which it was sent, and the milliseconds until its answer."""
         self.refused_ms: list[float] = []
         self.away_s: list[float] = []
-        """Seconds until each broken socket had joined again."""
+        """For each break of a socket: the seconds until the player had joined again."""
         self.thinking_times: list[tuple[float, float]] = []
-        self.ends: list[float] = []
+        """For each thinking time: the time at which it began, and its seconds."""
+        self.match_ends: list[float] = []
         """Times at which matches ended."""
         self.errors: Counter[str] = Counter()
         self.faults: list[str] = []
-        self.is_over = self.is_closing = False
+        self.is_ended = False
+        """Whether the measured time is over, so that players begin no new request."""
+        self.is_closing = False
+        """Whether the program is about to end, so that players do not open lost sockets again."""
         self.n_joined = 0
-        self.all_joined, self.all_wait = asyncio.Event(), asyncio.Event()
+        self.all_joined, self.all_waiting = asyncio.Event(), asyncio.Event()
         self.waiting: set[Player] = set()
         self.tasks: set[asyncio.Task[None]] = set()
         self.rates: list[float] = []
+        """With ``Case.resign``: resignations per second, for each round of resignations."""
+        self.n_to_open = case.n_matches
+        """Number of rooms that are not open yet."""
 
     # Records of players
 
     def add_fault(self, player: Player, what: str) -> None:
         self.faults.append(f"{player.code}: {what}")
 
-    def joined(self, player: Player) -> None:
+    def player_joined(self, player: Player) -> None:
         self.n_joined += 1
         if self.n_joined == len(self.players):
             self.all_joined.set()
@@ -399,13 +414,13 @@ class LoadTest:
         self.thinking_times.append((time.perf_counter(), seconds))
 
     def record_end(self, now: float) -> None:
-        self.ends.append(now)
+        self.match_ends.append(now)
 
-    def record_waiting(self, player: Player) -> None:
+    def add_waiting(self, player: Player) -> None:
         """Record that a player has an answer and waits for the others."""
         self.waiting.add(player)
         if len(self.waiting) == len(self.players):
-            self.all_wait.set()
+            self.all_waiting.set()
 
     # Phases
 
@@ -424,8 +439,8 @@ class LoadTest:
 
     async def play(self) -> None:
         """Open the rooms, begin, measure, and wait for the last answers."""
-        case, to_open = self.case, list(range(self.case.n_matches))
-        await asyncio.gather(*(self._open_rooms(to_open) for _ in range(N_OPENERS)))
+        case = self.case
+        await asyncio.gather(*(self._open_rooms() for _ in range(N_OPENERS)))
         for player in self.players:
             await self._connect(player)
         await self.all_joined.wait()
@@ -433,16 +448,16 @@ class LoadTest:
         for watcher in self.watchers:
             await self._connect(watcher)
         if case.resign:
-            await self._resign_at_once()
+            await self._resign_together()
             return
         for player in self.players:
             player.begin()
         await asyncio.sleep(max(1.0, 2 * case.think_s))
         self._begin()
-        is_enough = asyncio.Event()
-        self.loop.add_signal_handler(signal.SIGTERM, is_enough.set)  # SIGTERM ends the measurement early
+        stop_requested = asyncio.Event()
+        self.loop.add_signal_handler(signal.SIGTERM, stop_requested.set)
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(is_enough.wait(), case.seconds)
+            await asyncio.wait_for(stop_requested.wait(), case.seconds)
         self._end()
         drain_until = time.perf_counter() + DRAIN_S
         while any(player.pending for player in self.players) and time.perf_counter() < drain_until:
@@ -454,11 +469,11 @@ class LoadTest:
         print("begin", flush=True)  # noqa: T201
 
     def _end(self) -> None:
-        self.is_over, self.end_at, self.cpu_s = True, time.perf_counter(), _cpu_s() - self.cpu_s
+        self.is_ended, self.end_at, self.cpu_s = True, time.perf_counter(), _cpu_s() - self.cpu_s
         print("end", flush=True)  # noqa: T201
 
-    async def _resign_at_once(self) -> None:
-        """Repeat for the given time: all move, all resign. Record how many resignations are stored per second."""
+    async def _resign_together(self) -> None:
+        """For the time of the case, repeat: all players move, then all resign. Record the resignations per second."""
         self._begin()
         while not self.rates or time.perf_counter() < self.begin_at + self.case.seconds:
             await self._all_players(Player.act)
@@ -470,26 +485,27 @@ class LoadTest:
         self.is_closing = True
 
     async def _all_players(self, act: Callable[[Player], None]) -> None:
+        """Let all players act, and wait until all have their answers."""
         self.waiting.clear()
-        self.all_wait.clear()
+        self.all_waiting.clear()
         for player in self.players:
             act(player)
-        await self.all_wait.wait()
+        await self.all_waiting.wait()
 
-    async def _open_rooms(self, to_open: list[int]) -> None:
-        """Open rooms over one connection until all are open."""
+    async def _open_rooms(self) -> None:
+        """Open rooms over one connection until all rooms are open. Several connections do so at the same time."""
         case, body = self.case, json.dumps(self.case.body).encode()
         head = f"POST /api/rooms HTTP/1.1\r\nHost: {case.site}\r\nContent-Type: application/json\r\nContent-Length: "
         reader, writer = await asyncio.open_connection(**case.connection)
-        while to_open:
-            to_open.pop()
+        while self.n_to_open:
+            self.n_to_open -= 1
             writer.write(f"{head}{len(body)}\r\n\r\n".encode() + body)
             answer = (await reader.readuntil(b"\r\n\r\n")).decode()
             length = int(re.findall(r"(?i)\r\ncontent-length: (\d+)", answer)[0])
             content = await reader.readexactly(length)
             if re.match(r"HTTP/1.1 50[234]", answer):  # from the site, or from a proxy that reaches no web process
                 self.errors[f"no room: {answer.splitlines()[0]} {content.decode()}"] += 1
-                to_open.append(0)
+                self.n_to_open += 1
                 await asyncio.sleep(RETRY_AFTER_S)
                 continue
             assert answer.startswith("HTTP/1.1 201"), (answer, content)
@@ -504,51 +520,51 @@ class LoadTest:
         """Return the results as a dictionary for JSON.
 
         ``milliseconds``: the latency of each move that was sent in the measured time. ``sent``: the times of these
-        moves, by the clock that all processes of the machine share. ``away_s``: seconds until each broken socket had
-        joined again. ``news``: for each watcher, each status of the database with its time. ``ideal``: moves per second
-        if only the players' thinking took time. ``frames``: for each watcher, the frames in its fullest second.
-        ``watched_bytes``: bytes received by each watcher. ``rooms``: by code, the numbers of the ended matches and the
-        answered moves of each match.
+        moves, by the clock that all processes of the machine share. ``away_s``: for each break of a socket, the seconds
+        until the player had joined again. ``news``: for each watcher, each status of the database with its time.
+        ``ideal``: moves per second if only the players' thinking took time. ``frames``: for each watcher, the maximum
+        number of frames in a second. ``watched_bytes``: bytes received by each watcher. ``rooms``: by code, the numbers
+        of the ended matches and the answered moves of each match.
         """
         sent, latencies_ms = [], []
         for sent_at, ms in self.latencies:
             if self.begin_at <= sent_at < self.end_at:
                 sent.append(sent_at)
                 latencies_ms.append(ms)
-        thought = sum(seconds for at, seconds in self.thinking_times if self.begin_at <= at < self.end_at)
+        thinking_s = sum(seconds for at, seconds in self.thinking_times if self.begin_at <= at < self.end_at)
         seconds = self.end_at - self.begin_at
         unanswered = [player.code for player in self.players if player.pending]
         return {
             "seconds": seconds,
             "milliseconds": latencies_ms,
             "sent": sent,
-            "ideal": len(self.players) * len(latencies_ms) / thought if thought else None,
+            "ideal": len(self.players) * len(latencies_ms) / thinking_s if thinking_s else None,
             "n_answered": len(self.latencies),
-            "n_ended": sum(self.begin_at <= at < self.end_at for at in self.ends),
+            "n_ended": sum(self.begin_at <= at < self.end_at for at in self.match_ends),
             "rates": self.rates,
             "refused_ms": self.refused_ms,
             "away_s": self.away_s,
             "cpu_s": self.cpu_s,
             "errors": self.errors,
             "faults": [*self.faults, *(f"{code}: a move was never answered" for code in unanswered)],
-            "frames": [_fullest_second(watcher.frame_times) for watcher in self.watchers],
-            "news": [watcher.news for watcher in self.watchers],
+            "frames": [_max_frames_per_second(watcher.frame_times) for watcher in self.watchers],
+            "news": [watcher.database_statuses for watcher in self.watchers],
             "watched_bytes": [watcher.n_bytes for watcher in self.watchers],
             "rooms": {player.code: [sorted(player.finished), player.matches] for player in self.players},
         }
 
 
-def _fullest_second(frame_times: list[float]) -> int:
-    """Return the maximum number of frames within one second, less one.
+def _max_frames_per_second(frame_times: list[float]) -> int:
+    """Return the maximum rate of frames: the largest number of intervals between frames within one second.
 
-    The frames at the start and the end of the second are one second apart, so that one of them is not counted.
+    Frames at a constant rate of one a second give 1, although two of them fit into a closed interval of one second.
     """
-    most = start = 0
-    for place, at in enumerate(frame_times):
+    max_frames = start = 0
+    for end, at in enumerate(frame_times):
         while at - frame_times[start] > 1:
             start += 1
-        most = max(most, place - start)
-    return most
+        max_frames = max(max_frames, end - start)
+    return max_frames
 
 
 def _cpu_s() -> float:

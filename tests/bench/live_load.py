@@ -1,6 +1,6 @@
-"""Live play by many players at once. The site runs as with ``make run``, and one more process has all players.
+"""Live play by many players at once. The site runs as with ``make run``, and a further process has all players.
 
-``python -m tests.bench live-load`` prints every figure. This prints all measurements of a single case:
+``python -m tests.bench live-load`` prints every figure. This command prints all measurements of a single case:
 
     python -m tests.bench.live_load --matches 300 --opponent menace --think 3 --seconds 30 --watchers 5
 
@@ -31,13 +31,13 @@ from tests.sizes import IS_SMALL, sized
 from tests.waiting import wait_until
 
 NO_LIMIT = "100000000"
-UNBOUNDED = {
+NO_LIMITS_ENV = {
     **dict.fromkeys(("THROTTLE_API", "THROTTLE_WRITE", "THROTTLE_LIVE", "THROTTLE_ROOM"), f"{NO_LIMIT}/min"),
     "THROTTLE_MATCH": f"{NO_LIMIT}/day",
     **dict.fromkeys(("OPEN_ROOMS_PER_GUEST", "OPEN_ROOMS_PER_ADDRESS", "SOCKETS_PER_ADDRESS"), NO_LIMIT),
     **dict.fromkeys(("COPIES_PER_GUEST", "COPIES_PER_ADDRESS"), NO_LIMIT),
 }
-"""Settings without rate limits and quotas, which do not allow a thousand players behind one address."""
+"""Settings without rate limits and quotas. The usual limits do not allow a thousand players behind one address."""
 OPPONENTS: dict[str, dict[str, Any]] = {
     "menace": {"opponent": "menace", "side": "X"},
     "fresh": {"opponent": "menace", "side": "X", "fresh": True},
@@ -47,7 +47,7 @@ HOUSE_MACHINE = "menace-second"
 """The opponent in rooms of "menace", where the players have X."""
 BACKGROUND_JOBS = ("training", "tournament")
 N_ENTRANTS = 8
-KILLED = ("web", "postgres", "valkey", "workers")
+KILLABLE_GROUPS = ("web", "postgres", "valkey", "workers")
 N_SOME, N_MANY, N_ALL = sized((100, 300, 1000), (3, 5, 8))
 """Numbers of simultaneous matches."""
 
@@ -96,15 +96,15 @@ def play(
 ) -> Result:
     """Let all players play, then compare the frames they received with the stored rows.
 
-    With ``meanwhile`` nothing is sampled, and the players go on until that call returns.
+    With ``meanwhile``, the players play until the call of ``meanwhile`` returns, and nothing is sampled.
     """
     from django.db import connection
 
     before = totals()
     if meanwhile is not None:
-        found = play_during(case, meanwhile)
-        connection.close()  # the server of the open connection may have died
-        return Result(found, Sample(case.seconds), {}, wrong_rows(found["rooms"], before))
+        results = play_during(case, meanwhile)
+        connection.close()  # The server of the open connection may have died.
+        return Result(results, Sample(case.seconds), {}, wrong_rows(results["rooms"], before))
     sampler, log_text = Watch(site), ""
     if log_statements:
         site.log_statements(True)
@@ -117,22 +117,22 @@ def play(
                 log.seek(logged_from)
                 log_text = log.read()
         sample = sampler.end()
-        found = json.load(output)
+        results = json.load(output)
     if log_statements:
         site.log_statements(False)
     sampler.close()
-    return Result(found, sample, statements(log_text), wrong_rows(found["rooms"], before))
+    return Result(results, sample, statements(log_text), wrong_rows(results["rooms"], before))
 
 
 def play_during(case: Case, meanwhile: Callable[[], None]) -> dict[str, Any]:
     """Let all players play until ``meanwhile`` returns, and return their results."""
     with _playing(case) as (client, output):
-        meanwhile()  # in this thread, because a process that it starts dies with the thread
+        meanwhile()  # Call it in this thread, because a process that it starts dies with the thread.
         client.terminate()
         assert output.readline() == "end\n"
-        found: dict[str, Any] = json.load(output)
-    assert found["seconds"] < case.seconds, f"the players stopped after {case.seconds} s, before the end of the call"
-    return found
+        results: dict[str, Any] = json.load(output)
+    assert results["seconds"] < case.seconds, f"the players stopped after {case.seconds} s, before the end of the call"
+    return results
 
 
 @contextlib.contextmanager
@@ -159,8 +159,8 @@ def wrong_rows(rooms: dict[str, Any], before: dict[int, tuple[int, int]]) -> lis
     from games.models import MatchStatus, Ply, Room
 
     moves: dict[tuple[str, int], list[str]] = {}
-    mine = Ply.objects.filter(match__room__code__in=rooms, match__seats__token_sha256__gt="")
-    rows = mine.extra(where=["games_seat.side = games_ply.side"]).order_by("match_id", "number")
+    own_plies = Ply.objects.filter(match__room__code__in=rooms, match__seats__token_sha256__gt="")
+    rows = own_plies.extra(where=["games_seat.side = games_ply.side"]).order_by("match_id", "number")
     for code, number, move in rows.values_list("match__room__code", "match__number", "move"):
         moves.setdefault((code, number), []).append(move)
     stored = Room.objects.filter(code__in=rooms).values_list("code", "matches__number", "matches__status")
@@ -257,23 +257,23 @@ def case_of(site: Site, options: argparse.Namespace) -> Case:
 
 def report(result: Result) -> Iterator[str]:
     """Yield the lines of a case's report."""
-    found, sample = result.found, result.sample
+    results, sample = result.found, result.sample
     median, slow, slowest = result.percentiles
-    ideal = f" of {found['ideal']:.1f} possible with this thinking time" if found["ideal"] else ""
-    yield f"moves/s            {result.rate:.1f}{ideal}; {result.n_moves} moves, {found['n_ended']} matches ended"
+    ideal = f" of {results['ideal']:.1f} possible with this thinking time" if results["ideal"] else ""
+    yield f"moves/s            {result.rate:.1f}{ideal}; {result.n_moves} moves, {results['n_ended']} matches ended"
     yield f"milliseconds       median {median:.1f}, 95 % {slow:.1f}, 99 % {slowest:.1f}"
-    for rate in found["rates"]:
+    for rate in results["rates"]:
         yield f"lessons/s          {rate:.0f} when all players resign at once"
     if sample.cpu_s:
         yield from _sample_lines(result)
     if result.statements:
         yield from _statement_lines(result)
-    if found["frames"]:
-        yield f"frames/s watching  {max(found['frames'])} at most, {max(found['watched_bytes'])} bytes in all"
-    yield f"refusals, breaks   {found['errors'] or 'none'}"
-    if found["refused_ms"]:
-        yield f"refused within     {max(found['refused_ms']):.0f} ms at most"
-    yield f"lost or doubled    {[*found['faults'], *result.differences][:10] or 'nothing'}"
+    if results["frames"]:
+        yield f"frames/s watching  {max(results['frames'])} at most, {max(results['watched_bytes'])} bytes in all"
+    yield f"refusals, breaks   {results['errors'] or 'none'}"
+    if results["refused_ms"]:
+        yield f"refused within     {max(results['refused_ms']):.0f} ms at most"
+    yield f"lost or doubled    {[*results['faults'], *result.differences][:10] or 'nothing'}"
 
 
 def _sample_lines(result: Result) -> Iterator[str]:
@@ -329,7 +329,7 @@ def wait_for_workers() -> None:
 @contextlib.contextmanager
 def idle_site(**settings: str) -> Iterator[Site]:
     """Run an idle site without rate limits, and set Django up on it in this process."""
-    with running_site(**UNBOUNDED, **settings) as site:
+    with running_site(**NO_LIMITS_ENV, **settings) as site:
         set_up_here(site)
         wait_for_workers()
         yield site
@@ -348,7 +348,9 @@ def options_of(arguments: list[str]) -> argparse.Namespace:
         "--resign", action="store_true", help="all players repeatedly end their matches at the same moment"
     )
     parser.add_argument("--noise", default="", help=f"jobs of the workers meanwhile: {','.join(BACKGROUND_JOBS)}")
-    parser.add_argument("--kill", default="", help=f"processes that are killed twice meanwhile: {','.join(KILLED)}")
+    parser.add_argument(
+        "--kill", default="", help=f"processes that are killed twice meanwhile: {','.join(KILLABLE_GROUPS)}"
+    )
     parser.add_argument("--statements", action="store_true", help="log every statement; the site is slower")
     return parser.parse_args(arguments)
 
@@ -407,12 +409,12 @@ def live_load() -> Iterator[Figure]:
         result = _play_with_options(site, matches=N_MANY)
         name = f"{N_MANY} matches during a run and a tournament"
         yield _figure(name, result, "95 % < 100 ms", result.percentiles[1] < 100)
-        result = _play_with_options(site, matches=N_MANY, seconds=sized(90, 20), kill=",".join(KILLED))
+        result = _play_with_options(site, matches=N_MANY, seconds=sized(90, 20), kill=",".join(KILLABLE_GROUPS))
         yield _figure("  with each kind of process killed twice", result, "nothing lost", result.is_whole)
 
 
 def _play_with_options(site: Site, **changed: Any) -> Result:
-    """Play a case with the options of the command line; ``changed`` has those that are not the defaults."""
+    """Play a case with the options of the command line; ``changed`` has the options that differ from the defaults."""
     options = options_of([])
     vars(options).update(changed)
     result = _play_options(site, options)
@@ -423,10 +425,10 @@ def _play_with_options(site: Site, **changed: Any) -> Result:
 def _figure(name: str, result: Result, target: str, is_good: bool) -> Figure:
     median, slow, slowest = result.percentiles
     ideal = f" of {result.found['ideal']:.0f}" if result.found["ideal"] else ""
-    measured = f"{result.rate:.0f}{ideal} moves/s; {median:.1f}, {slow:.1f}, {slowest:.1f} ms"
+    text = f"{result.rate:.0f}{ideal} moves/s; {median:.1f}, {slow:.1f}, {slowest:.1f} ms"
     if not result.is_whole:
-        measured += f"; WRONG: {len(result.found['faults'])} faults of players, {len(result.differences)} of rows"
-    return Figure(name, measured, f"{target}, none lost", is_good and result.is_whole, is_fact=not result.is_whole)
+        text += f"; WRONG: {len(result.found['faults'])} faults of players, {len(result.differences)} of rows"
+    return Figure(name, text, f"{target}, none lost", is_good and result.is_whole, is_fact=not result.is_whole)
 
 
 def _costs(opponent: str, result: Result) -> Iterator[Figure]:
@@ -458,8 +460,8 @@ def _fresh_rooms() -> Figure:
         room_create(
             person=Principal(token="x"), game="noughts-and-crosses", opponent="menace", side=Side.FIRST, fresh=True
         )
-    grown = megabytes() - before
-    return Figure(f"{N_ALL:,} fresh rooms", f"{grown:.1f} MB", "<= 2 MB", grown <= 2)
+    added_mb = megabytes() - before
+    return Figure(f"{N_ALL:,} fresh rooms", f"{added_mb:.1f} MB", "<= 2 MB", added_mb <= 2)
 
 
 if __name__ == "__main__":

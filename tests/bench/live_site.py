@@ -1,4 +1,4 @@
-"""The whole site as ``make run`` serves it, in a directory of its own, and its costs under load."""
+"""The whole site as ``make run`` serves it, in a separate directory, and its costs under load."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from typing import Any
 from tests.environment import of_a_shell
 from tests.waiting import HANG_S, wait_until
 
-# One cache for all sites that are started here: compiling takes half a minute.
+# One cache for all sites that this module starts, because compiling takes half a minute.
 os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parents[2] / "var" / "numba"))
 
 SAMPLE_EVERY_S = 0.05
@@ -37,7 +37,7 @@ GROUPS = {
     "live_client": "client",
     "caddy": "proxy",
 }
-"""Groups of processes by a word of the command line. Without such a word a process is in its parent's group."""
+"""Groups of processes, by a word of the command line. A process without such a word is in the group of its parent."""
 
 
 @dataclass(frozen=True)
@@ -102,15 +102,15 @@ def answers_at(host: str, port: int) -> bool:
 
 @dataclass(frozen=True)
 class Process:
-    """One of this process's descendants: its group (a value of ``GROUPS``) and its processor seconds so far.
+    """A descendant of this process: its group (a value of ``GROUPS``) and its processor seconds so far.
 
-    The seconds include those of its children that it has waited for.
+    The seconds include the seconds of ended children.
     """
 
     pid: int
     group: str
     is_leader: bool
-    """Whether its parent is in another group."""
+    """Whether the parent of the process is in another group."""
     cpu_s: float
 
 
@@ -138,22 +138,22 @@ def our_processes() -> list[Process]:
 
 def cpu_seconds(watch_pid: int) -> Counter[str]:
     """Return the processor seconds so far of each group, without the session of the watch itself."""
-    spent: Counter[str] = Counter()
+    seconds: Counter[str] = Counter()
     for process in our_processes():
         if process.pid != watch_pid:
-            spent[process.group] += process.cpu_s
-    return spent
+            seconds[process.group] += process.cpu_s
+    return seconds
 
 
 def web_megabytes() -> float:
     """Return the memory of the web processes in MB (PSS: shared pages are counted once)."""
-    held_kb = 0
+    pss_kb = 0
     for process in our_processes():
         if process.group == "web":
             with contextlib.suppress(OSError):
                 rollup = Path(f"/proc/{process.pid}/smaps_rollup").read_text()
-                held_kb += int(re.findall(r"\nPss: +(\d+)", rollup)[0])
-    return held_kb / 1000
+                pss_kb += int(re.findall(r"\nPss: +(\d+)", rollup)[0])
+    return pss_kb / 1000
 
 
 def kill_in_turn(groups: Sequence[str], seconds: float) -> None:
@@ -163,9 +163,9 @@ def kill_in_turn(groups: Sequence[str], seconds: float) -> None:
         for group in groups:
             time.sleep(pause_s)
             of_group = [one for one in our_processes() if one.group == group]
-            found = [one.pid for one in of_group if one.is_leader == is_leader] or [one.pid for one in of_group]
-            if found:
-                os.kill(random.choice(found), signal.SIGKILL)
+            pids = [one.pid for one in of_group if one.is_leader == is_leader] or [one.pid for one in of_group]
+            if pids:
+                os.kill(random.choice(pids), signal.SIGKILL)
 
 
 def kill_at_once(groups: Sequence[str]) -> None:
@@ -199,11 +199,11 @@ class Sample:
     writing: float = 0.0
     """Sessions that have written or locked rows, and so hold locks."""
     idle_writing: float = 0.0
-    """Of these, sessions idle in a transaction: Python works, or waits to run."""
+    """Sessions that hold locks while no statement runs: Python works, or waits to run."""
     waiting: float = 0.0
     """Sessions that wait for a lock."""
     busy: float = 0.0
-    """Sessions in which a statement is under way."""
+    """Sessions that run a statement."""
     most_connections: int = 0
 
 
@@ -219,7 +219,7 @@ class Watch:
         FROM pg_stat_activity
         WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()
     """
-    COUNTED = """
+    COUNTS_QUERY = """
         SELECT xact_commit, xact_rollback, pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint
         FROM pg_stat_database WHERE datname = current_database()
     """
@@ -235,9 +235,9 @@ class Watch:
     def begin(self) -> None:
         self.rows: list[tuple[Any, ...]] = []
         self.is_over = threading.Event()
-        self.counted = self._counted()
+        self.counts_before = self._counts()
         self.cpu_s, self.began_at = cpu_seconds(self.connection.info.backend_pid), time.perf_counter()
-        self.thread = threading.Thread(target=self._look)
+        self.thread = threading.Thread(target=self._sample_sessions)
         self.thread.start()
 
     def end(self) -> Sample:
@@ -245,16 +245,17 @@ class Watch:
         seconds, cpu_s = time.perf_counter() - self.began_at, cpu_seconds(self.connection.info.backend_pid)
         self.is_over.set()
         self.thread.join()
-        own = len(self.rows)  # the watch's own queries are transactions too
-        counted = (after - before for after, before in zip(self._counted(), self.counted, strict=True))
-        committed, rolled_back, wal_bytes = counted
+        n_own = len(self.rows)  # The queries of this watch are transactions too.
+        committed, rolled_back, wal_bytes = (
+            after - before for after, before in zip(self._counts(), self.counts_before, strict=True)
+        )
         connections, *others = (list(column) for column in zip(*self.rows, strict=True))
         writing, idle_writing, waiting, busy = (sum(column) / len(column) for column in others)
         return Sample(
             seconds,
             {name: cpu_s[name] - self.cpu_s[name] for name in cpu_s},
             web_megabytes(),
-            committed + rolled_back - own,
+            committed + rolled_back - n_own,
             rolled_back,
             wal_bytes,
             writing,
@@ -264,19 +265,19 @@ class Watch:
             max(connections),
         )
 
-    def _look(self) -> None:
+    def _sample_sessions(self) -> None:
         while not self.is_over.wait(SAMPLE_EVERY_S):
             self.rows.append(self.connection.execute(self.QUERY).fetchone() or ())
 
-    def _counted(self) -> tuple[int, ...]:
+    def _counts(self) -> tuple[int, ...]:
         # Sessions report their counts at most once a second; an idle session has reported within this time.
         time.sleep(1.1)
-        found = self.connection.execute(self.COUNTED).fetchone()
-        assert found is not None
-        return found
+        row = self.connection.execute(self.COUNTS_QUERY).fetchone()
+        assert row is not None
+        return row
 
 
-LOGGED = re.compile(r"LOG:  duration: ([\d.]+) ms  (?:statement|execute [^:]*): *(?:\n\t\s*)?(\S.*)")
+LOG_LINE = re.compile(r"LOG:  duration: ([\d.]+) ms  (?:statement|execute [^:]*): *(?:\n\t\s*)?(\S.*)")
 OF_TRANSACTIONS = ("BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE")
 
 
@@ -285,14 +286,14 @@ def statements(log: str) -> dict[str, tuple[int, float]]:
 
     A kind is the verb and the first table, or the verb alone for statements that begin or end a transaction.
     """
-    found: dict[str, tuple[int, float]] = {}
-    for took, text in LOGGED.findall(log):
+    by_kind: dict[str, tuple[int, float]] = {}
+    for ms, text in LOG_LINE.findall(log):
         if "/* watch */" in text:
             continue
         kind = statement_kind(text)
-        count, total = found.get(kind, (0, 0.0))
-        found[kind] = count + 1, total + float(took)
-    return found
+        count, total_ms = by_kind.get(kind, (0, 0.0))
+        by_kind[kind] = count + 1, total_ms + float(ms)
+    return by_kind
 
 
 def statement_kind(text: str) -> str:

@@ -1,8 +1,8 @@
 """A load generator: repeats one request over a few open connections, at full speed or at a rate.
 
-Run it in a separate process: ``python -m tests.bench.load PORT PATH N_CONNECTIONS SECONDS RATE < body``. A rate of 0
-means full speed. It prints, as JSON, the latencies of all responses in milliseconds and the number of responses other
-than 200.
+Run this module in a separate process: ``python -m tests.bench.load PORT PATH N_CONNECTIONS SECONDS RATE < body``. A
+rate of 0 means full speed. The program prints, as JSON, the latencies of all responses in milliseconds and the number
+of responses with a status other than 200.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import time
 class Connection(asyncio.Protocol):
     """Send the request, wait for the whole response, and repeat until the time is over."""
 
-    def __init__(self, request: bytes, ends_at: float, pause_s: float, over: asyncio.Future[None]) -> None:
-        self.request, self.ends_at, self.pause_s, self.over = request, ends_at, pause_s, over
+    def __init__(self, request: bytes, ends_at: float, pause_s: float, closed: asyncio.Future[None]) -> None:
+        self.request, self.ends_at, self.pause_s, self.closed = request, ends_at, pause_s, closed
         self.milliseconds: list[float] = []
         self.n_refused = 0
         self.answer = b""
@@ -40,11 +40,11 @@ class Connection(asyncio.Protocol):
         self.n_refused += not head.startswith(b"HTTP/1.1 200")
         if now >= self.ends_at:
             self.transport.close()
-        else:  # pauses begin at the start of the last request
-            self.over.get_loop().call_later(max(0.0, self.asked_at + self.pause_s - now), self._ask)
+        else:  # The pause counts from the start of the last request.
+            self.closed.get_loop().call_later(max(0.0, self.asked_at + self.pause_s - now), self._ask)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self.over.set_result(None)
+        self.closed.set_result(None)
 
     def _ask(self) -> None:
         self.answer = b""
@@ -64,7 +64,7 @@ async def load(port: int, path: str, n_connections: int, seconds: float, rate: f
     ]
     for connection in connections:
         await loop.create_connection(lambda connection=connection: connection, "127.0.0.1", port)  # type: ignore[misc]
-    await asyncio.gather(*(connection.over for connection in connections))
+    await asyncio.gather(*(connection.closed for connection in connections))
     return {
         "milliseconds": [one for connection in connections for one in connection.milliseconds],
         "n_refused": sum(connection.n_refused for connection in connections),

@@ -1,7 +1,7 @@
 """A month of the site in ten minutes: a faster clock, 50,000 matches, 5,000 guests, 200 accounts with schedules.
 
-Periods of retention of a month are shortened to a week, and longer ones to two weeks, so that deletions can be
-observed. ``BENCH_MONTH_SHARE=0.05`` plays a twentieth of it, in half a minute.
+A retention period of a month is shortened to a week, and a longer period to two weeks, so that the simulation shows
+deletions. ``BENCH_MONTH_SHARE=0.05`` plays a twentieth of the matches, in half a minute.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from tests.sizes import sized
 
 SHARE = float(os.environ.get("BENCH_MONTH_SHARE", sized("1", "0.005")))
 SECONDS = 580 * SHARE
-"""Minimum duration of the month in seconds. Work that remains at its end brings the total to ten minutes."""
+"""Minimum duration of the simulated month in seconds. The work that then remains brings the total to ten minutes."""
 N_MATCHES, N_GUESTS, N_ACCOUNTS = int(50_000 * SHARE), int(5_000 * SHARE), max(int(200 * SHARE), 4)
 N_PLAYERS = sized(4, 1)
-"""Number of playing processes. While one waits for the disk or the database, another runs."""
+"""Number of playing processes. While one process waits for the disk or the database, another process runs."""
 SHORT_RETENTION = {
     **dict.fromkeys(("KEEP_GUEST_MATCHES_DAYS", "KEEP_LEDGER_DAYS", "KEEP_COPIES_DAYS"), "7"),
     # Longer periods get two weeks. Each person plays ten matches in the month, which exceeds these match limits.
@@ -86,41 +86,42 @@ def _month_figures() -> Iterator[Figure]:
     sizes = [_database_bytes()]
     begin = time.monotonic()
     with _disk_writes() as stalls:
-        kept, *played, worked = _simulate(sizes)
+        maintenance, *players, worker = _simulate(sizes)
     seconds = time.monotonic() - begin
     yield Figure(f"{N_MATCHES:,} matches in {seconds:.0f} s", f"{N_MATCHES / seconds:.0f} per second", "-", None)
-    tenths = [[took for one in played for took in one["took"][tenth]] for tenth in range(10)]
-    moves = [took for tenth in tenths for took in tenth]
+    tenths = [[move_s for player in players for move_s in player["took"][tenth]] for tenth in range(10)]
+    moves = [move_s for tenth in tenths for move_s in tenth]
     p95 = _p95(moves)
     worst = max(_p95(tenth) for tenth in tenths if tenth)
     yield Figure(f"{len(moves):,} moves, 95th percentile", f"{p95:.0f} ms", f"< {MAX_MS} ms", p95 < MAX_MS)
     yield Figure(
         "95th percentile in the slowest tenth of the month", f"{worst:.0f} ms", f"< {MAX_MS} ms", worst < MAX_MS
     )
-    parts = [sum(one["processor"] for one in played), kept["processor"], worked["processor"]]
+    parts = [sum(player["processor"] for player in players), maintenance["processor"], worker["processor"]]
     words = ", ".join(f"{1000 * part / N_MATCHES:.1f}" for part in parts)
     yield Figure(
         "processor time per match: players, maintenance worker, worker; without the database", f"{words} ms", "-", None
     )
-    took = [1000 * seconds for _, seconds in kept["took"]]
-    longer = sum(one >= MAX_MS for one in took)
-    name = f"longest of {len(took):,} transactions in {kept['n_passes']} retention passes"
-    yield Figure(name, f"{max(took):.0f} ms; {longer} above the target", f"< {MAX_MS} ms", not longer)
-    longest = {name: max(ms for one, ms in kept["took"] if one == name) for name, _ in kept["took"]}
-    for name, most in sorted(longest.items(), key=lambda one: -one[1])[:N_LONGEST]:
-        yield Figure(f"longest transaction about {name}", f"{1000 * most:.0f} ms", "-", None)
-    disk = [1000 * seconds for seconds in stalls]
-    longer = sum(one >= MAX_MS for one in disk)
-    yield Figure(
-        f"longest of {len(disk):,} test writes to disk", f"{max(disk):.0f} ms; {longer} above {MAX_MS} ms", "-", None
-    )
+    retention_ms = [1000 * seconds for _, seconds in maintenance["took"]]
+    n_longer = sum(one >= MAX_MS for one in retention_ms)
+    name = f"longest of {len(retention_ms):,} transactions in {maintenance['n_passes']} retention passes"
+    yield Figure(name, f"{max(retention_ms):.0f} ms; {n_longer} above the target", f"< {MAX_MS} ms", not n_longer)
+    longest_s = {
+        name: max(seconds for one, seconds in maintenance["took"] if one == name) for name, _ in maintenance["took"]
+    }
+    for name, seconds in sorted(longest_s.items(), key=lambda one: -one[1])[:N_LONGEST]:
+        yield Figure(f"longest transaction about {name}", f"{1000 * seconds:.0f} ms", "-", None)
+    disk_ms = [1000 * seconds for seconds in stalls]
+    n_longer = sum(one >= MAX_MS for one in disk_ms)
+    name = f"longest of {len(disk_ms):,} test writes to disk"
+    yield Figure(name, f"{max(disk_ms):.0f} ms; {n_longer} above {MAX_MS} ms", "-", None)
     words = ", ".join(f"{size / 1e6:.0f}" for size in sizes)
     yield Figure(
         "size of the database: at the start, by thirds of the month, after retention", f"{words} MB", "-", None
     )
-    refused = sum((Counter(one["refused"]) for one in played), Counter[str]())
-    yield Figure("matches refused", ", ".join(f"{n} {code}" for code, n in refused.items()) or "none", "-", None)
-    yield Figure("audit at the end", audited := _audit_result(), "clean", audited == "clean", is_fact=True)
+    refusals = sum((Counter(player["refused"]) for player in players), Counter[str]())
+    yield Figure("matches refused", ", ".join(f"{n} {code}" for code, n in refusals.items()) or "none", "-", None)
+    yield Figure("audit at the end", audit := _audit_result(), "clean", audit == "clean", is_fact=True)
     _write_row_sizes()
 
 
@@ -142,8 +143,8 @@ def _simulate(sizes: list[int]) -> Iterator[dict[str, Any]]:
         while clock[0] < 1:
             time.sleep(0.05)
             # The month's clock waits for the slowest player.
-            played = min(clock[number] for number in range(1, 1 + N_PLAYERS))
-            clock[0] = min((time.monotonic() - begin) / SECONDS, played + 0.02, 1.0)
+            slowest = min(clock[number] for number in range(1, 1 + N_PLAYERS))
+            clock[0] = min((time.monotonic() - begin) / SECONDS, slowest + 0.02, 1.0)
             if clock[0] >= len(sizes) / 3:
                 sizes.append(_database_bytes())
             assert not any(part.poll() for part in parts), "a part of the month failed"
@@ -155,7 +156,7 @@ def _simulate(sizes: list[int]) -> Iterator[dict[str, Any]]:
 
 @contextlib.contextmanager
 def _disk_writes() -> Iterator[list[float]]:
-    """During the block, measure the seconds in which a page is written and synced to disk, as in each transaction."""
+    """During the block, measure the seconds of writing and syncing a page to disk, as each transaction does."""
     stalls: list[float] = []
     is_over = threading.Event()
 

@@ -1,7 +1,7 @@
 """One process of the month that ``tests.bench.month`` simulates: a player, the maintenance worker, or a worker.
 
-``python -m tests.bench.month_part (play|keep|work) CLOCK NUMBER MATCHES GUESTS ACCOUNTS`` writes its results beside the
-clock as JSON.
+``python -m tests.bench.month_part (play|keep|work) CLOCK NUMBER MATCHES GUESTS ACCOUNTS`` writes its results as JSON
+into the folder of the file ``CLOCK``.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ GAME = "noughts-and-crosses"
 N_DAYS = 30
 N_ADDRESSES = 100
 RETENTION_EVERY_H = 12
-"""Simulated hours between two retention passes. The usual period is too short, as an hour lasts under a second."""
+"""Simulated hours between two retention passes. The usual period is too short: a simulated hour lasts under 1 s."""
 NEW_CONNECTION_DAYS = 3
 """Simulated days for which a player keeps its database connection.
 
 A shorter time would add work: few matches are played in a simulated hour, and a new connection prepares its statements.
 """
 CHECK_EVERY_H = 6
-"""Simulated hours between two checks of schedules, strengths and ledgers. The amount of work does not depend on it."""
+"""Simulated hours between two checks of schedules, strengths and ledgers. The period does not change the work."""
 
 
 class Clock:
@@ -54,33 +54,33 @@ class Clock:
     def __setitem__(self, number: int, value: float) -> None:
         struct.pack_into("d", self._shared, 8 * number, value)
 
-    def move(self) -> None:
+    def install(self) -> None:
         """Make this process use the simulated time from now on."""
         from django.utils import timezone
 
         shared = self
 
-        class Moved(datetime):
+        class SimulatedDatetime(datetime):
             @classmethod
             def now(cls, tz: tzinfo | None = None) -> Any:
                 return datetime.now(tz) + timedelta(days=N_DAYS * shared[0])
 
-        vars(timezone)["datetime"] = Moved
+        vars(timezone)["datetime"] = SimulatedDatetime
 
 
 @contextlib.contextmanager
 def broadcasting() -> Iterator[None]:
-    """During the block, send broadcasts from an event loop, as a web process does, so that players do not wait."""
+    """During the block, an event loop sends broadcasts, as in a web process, so that players do not wait."""
     from games.transport.broadcaster import broadcaster_close, broadcaster_open
 
-    async def opened() -> None:
+    async def open_broadcaster() -> None:
         broadcaster_open()
 
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever)
     thread.start()
     try:
-        asyncio.run_coroutine_threadsafe(opened(), loop).result()
+        asyncio.run_coroutine_threadsafe(open_broadcaster(), loop).result()
         yield
         asyncio.run_coroutine_threadsafe(broadcaster_close(), loop).result()
     finally:
@@ -97,29 +97,29 @@ def play(clock: Clock, number: int, n_matches: int, n_guests: int, n_accounts: i
     rng = random.Random(number)
     # Each person belongs to one process. If two processes played as the same person, they would share a match.
     people = range(number - 1, n_guests + n_accounts, clock.n_players)
-    took: list[list[float]] = [[] for _ in range(10)]
-    refused: Counter[str] = Counter()
+    move_s: list[list[float]] = [[] for _ in range(10)]
+    refusals: Counter[str] = Counter()
     day = 0
     with broadcasting():
-        for done in range(n_matches):
-            while clock[0] < 1 and clock[0] < done / n_matches - 0.01:  # ahead of the month
+        for number_of_match in range(n_matches):
+            while clock[0] < 1 and clock[0] < number_of_match / n_matches - 0.01:  # This player is ahead of the month.
                 time.sleep(0.01)
             # A web process renews its connection after an hour. PostgreSQL compares the cost of a stored plan with the
-            # average cost so far. On a connection as old as the site, these costs are from empty tables, so that
-            # PostgreSQL would plan every statement anew.
+            # average cost so far. On a connection as old as the site, the average includes costs from empty tables. So
+            # the stored plan would seem expensive, and PostgreSQL would plan every statement anew.
             if day + NEW_CONNECTION_DAYS <= (today := int(N_DAYS * clock[0])):
                 day = today
                 connection.close()
             try:
-                _match(rng, took[min(int(10 * done / n_matches), 9)], people, n_guests)
+                _match(rng, move_s[min(int(10 * number_of_match / n_matches), 9)], people, n_guests)
             except PlayError as error:
-                refused[error.code] += 1
-            clock[number] = (done + 1) / n_matches
-    return {"took": took, "refused": refused}
+                refusals[error.code] += 1
+            clock[number] = (number_of_match + 1) / n_matches
+    return {"took": move_s, "refused": refusals}
 
 
-def _match(rng: random.Random, took: list[float], people: range, n_guests: int) -> None:
-    """Play one match of a random person, mostly against a shared machine or their own; some matches stay unfinished."""
+def _match(rng: random.Random, move_s: list[float], people: range, n_guests: int) -> None:
+    """Play one match of a random person, and append the seconds of each move. Some matches stay unfinished."""
     from beadbox.rules.outcome import Side
     from games.accounts.principal import Principal
     from games.live.play import match_play_move
@@ -134,17 +134,18 @@ def _match(rng: random.Random, took: list[float], people: range, n_guests: int) 
     if kind < 0.25:
         code = personal_machine_play(person=person, game=GAME).room.code
     else:
-        asked: dict[str, Any] = {"opponent": "menace" if kind < 0.85 else "perfect" if kind < 0.97 else "human"}
+        opponent = "menace" if kind < 0.85 else "perfect" if kind < 0.97 else "human"
         fresh = 0.25 <= kind < 0.35
-        code = room_create(person=person, game=GAME, side=Side.SECOND, fresh=fresh, **asked).room.code
-    if kind >= 0.97:
+        seated = room_create(person=person, game=GAME, side=Side.SECOND, fresh=fresh, opponent=opponent)
+        code = seated.room.code
+    if kind >= 0.97:  # No second person comes to this room.
         return
     state: Any = room_look(code=code, person=person)
     ends = rng.random() > 0.05
     while state["status"] == "playing" and (ends or state["ply"] < 3):
         begin = time.perf_counter()
         state = match_play_move(code=code, person=person, move=rng.choice(state["legal_moves"]), ply=state["ply"])
-        took.append(time.perf_counter() - begin)
+        move_s.append(time.perf_counter() - begin)
 
 
 ACCOUNT_IDS: list[int] = []
@@ -194,10 +195,11 @@ def work(clock: Clock) -> dict[str, Any]:
     from learning.workers.jobs import TurnEnd, claim_next
 
     while clock[0] < 1 or TrainingRun.objects.filter(finished_at=None).exists():
-        if (taken := claim_next(tasks.KINDS)) is None:
-            time.sleep(0.25)  # in production a wake-up ends this wait
+        if (claim := claim_next(tasks.KINDS)) is None:
+            time.sleep(0.25)  # In production a wake-up ends this wait.
         else:
-            taken[0].take_turn(taken[1], TurnEnd(0.5))
+            kind, job = claim
+            kind.take_turn(job, TurnEnd(0.5))
     return {}
 
 
@@ -211,9 +213,9 @@ def main() -> None:
     from learning import tasks
 
     clock = Clock(Path(file))
-    clock.move()
+    clock.install()
     number, n_matches, n_guests, n_accounts = map(int, numbers)
-    tasks.wake_up = lambda *_: True  # no worker listens for wake-ups
+    tasks.wake_up = lambda *_: True  # No worker listens for wake-ups.
     if role == "play":
         results = play(clock, number, n_matches, n_guests, n_accounts)
     else:

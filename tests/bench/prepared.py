@@ -1,7 +1,7 @@
-"""Does the work of a new site's first minutes once for all tests that start a site.
+"""Prepares the files of a new site once, for all tests that start a site.
 
-The work takes minutes of processor time. ``tests/conftest.py`` sets ``BEADBOX_PREPARED`` to the folder of the result.
-Benchmarks that run by hand begin with an empty site.
+The first jobs of a new site take minutes of processor time. ``tests/conftest.py`` sets ``BEADBOX_PREPARED`` to the
+folder with the prepared files. Benchmarks that run by hand begin with an empty site.
 """
 
 import fcntl
@@ -14,7 +14,7 @@ from menace_site.local import servers
 from tests.environment import of_a_shell
 
 COPIED = ("postgres", "static", "secret_key")
-"""Files and folders copied from the prepared site. A new site creates all others itself."""
+"""Files and folders copied from the prepared site. A new site creates all other files itself."""
 
 
 def prepare(var: Path) -> None:
@@ -22,19 +22,22 @@ def prepare(var: Path) -> None:
     folder = os.environ.get("BEADBOX_PREPARED")
     if not folder:
         return
-    done, begun = Path(folder) / "made", Path(folder) / "making"
-    begun.mkdir(parents=True, exist_ok=True)
+    finished, unfinished = Path(folder) / "made", Path(folder) / "making"
+    unfinished.mkdir(parents=True, exist_ok=True)
     with (Path(folder) / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not done.exists():
-            prepare_here(begun)
-            begun.rename(done)
+        if not finished.exists():
+            prepare_here(unfinished)
+            unfinished.rename(finished)
     var.mkdir(parents=True, exist_ok=True)
-    subprocess.run(["cp", "-a", *(done / name for name in COPIED), var], check=True)
+    subprocess.run(["cp", "-a", *(finished / name for name in COPIED), var], check=True)
 
 
 def prepare_here(var: Path, **urls: str) -> None:
-    """Run this program for the site in the folder ``var``, or for the site of ``DATABASE_URL``, which is set up."""
+    """Run this program for the new site in the folder ``var``, or for the site of ``DATABASE_URL`` in ``urls``.
+
+    The site of ``DATABASE_URL`` must already be set up.
+    """
     env = {**of_a_shell(), **urls, "BEADBOX_VAR": str(var), "BEADBOX_LOCAL": "1"}
     env["DJANGO_SETTINGS_MODULE"] = "menace_site.settings"
     command = [sys.executable, "-m", "tests.bench.prepared"]
@@ -62,7 +65,7 @@ def main() -> None:
         while (tournament := house_tournament_ensure()) is None:
             for number in TrainingRun.objects.filter(finished_at=None).values_list("pk", flat=True):
                 claimed = RUNS.claim(number)
-                assert claimed is not None, "no other worker runs here"
+                assert claimed is not None, "another worker has the run"
                 run_execute(claimed)
         tournament_end(tournament, JobStatus.FINISHED)
         nothing = Result(figures=(), charts=()).to_json()

@@ -38,7 +38,7 @@ FLIP_GAME = Romgon(FLIPS)
 
 
 def engine() -> Iterator[Figure]:
-    """Time searches, move counts and evaluations. Each runs once before the clock starts."""
+    """Time searches, move counts and evaluations. Each call runs once before the clock starts."""
     for name, options, depth, target_ms in (
         ("hard (depth 2), flip on", FLIPS, 2, 5),
         ("depth 4, flip off", CORE, 4, 50),
@@ -71,14 +71,14 @@ def engine() -> Iterator[Figure]:
 def learner_curve() -> Iterator[Figure]:
     """Measure the Q-learner with its default constants, with flips, before and during training against ``easy``.
 
-    Each point is 1,000 games played with the current ε. Target: the win rate at the end is above the rate at the start,
-    and their 95 % intervals do not overlap.
+    Each point is the win rate in 1,000 games with the current ε. Target: the win rate at the end is above the win rate
+    at the start, and the two 95 % intervals do not overlap.
     """
     rule, easy, rng, stored = QRule(), OPPONENTS["easy"], RandomSource(1), dict[str, float]()
     epsilon, trained, first = rule.epsilon, 0, 0.0
 
     def memory() -> QMemory:
-        # Renewed regularly, as in a training run, because a memory keeps each key that was requested.
+        # The benchmark renews the memory regularly, as a training run does, because a memory grows with each key.
         return QMemory.load(FLIP_GAME, rule, epsilon, lambda keys: {key: stored[key] for key in keys if key in stored})
 
     for n in CURVE_POINTS:
@@ -128,7 +128,7 @@ def _evaluations() -> None:
 
 
 def _timed(call: Callable[[], object], n: int, unit: float = 1) -> list[float]:
-    """Return how long each of ``n`` calls took, in seconds times ``unit``. A first call is not timed."""
+    """Return the duration of each of ``n`` calls, in seconds times ``unit``. A first call before is not timed."""
     call()
     times = []
     for _ in range(n):

@@ -1,4 +1,4 @@
-"""Processor time of solving each listable game, and of the exact strength of a machine on it."""
+"""Processor time of the solution of each listable game, and of the exact strength of a machine in the game."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MAX_STRENGTH_MS, MAX_WORST_MS = 20, 200
 N_CALLS = sized(15, 1)
 N_GAMES = 1_000
 PRESET_BY_REDUCED = {True: PRESETS["michie-refill"], False: PRESETS["apl-notebook"]}
-"""A preset that reduces symmetry, and one that does not."""
+"""A preset with boards up to symmetry, and a preset with boards without symmetry."""
 
 
 def each_game() -> Iterator[Figure]:
@@ -34,10 +34,14 @@ def each_game() -> Iterator[Figure]:
     games = [GAMES[slug] for slug in SLUGS if GAMES[slug].listable]
     large = [game for game in games if game.family in LARGE_FAMILIES]
     usual = [game for game in games if game.family not in LARGE_FAMILIES]
-    yield longest("solved from scratch", usual, lambda game: solved_s(game, reduced=True), MAX_SOLVED_S, "s")
+    yield longest("solved from scratch", usual, lambda game: solution_s(game, reduced=True), MAX_SOLVED_S, "s")
     if large:
-        yield longest("solved from scratch", large, lambda game: solved_s(game, reduced=True), MAX_LARGE_SOLVED_S, "s")
-    yield longest("solved without symmetry", games, lambda game: solved_s(game, reduced=False), MAX_LARGE_SOLVED_S, "s")
+        yield longest(
+            "solved from scratch", large, lambda game: solution_s(game, reduced=True), MAX_LARGE_SOLVED_S, "s"
+        )
+    yield longest(
+        "solved without symmetry", games, lambda game: solution_s(game, reduced=False), MAX_LARGE_SOLVED_S, "s"
+    )
     for reduced, boards in ((True, "boards up to symmetry"), (False, "boards without symmetry")):
         memories = {game.slug: trained_memory(game, reduced=reduced) for game in games}
         for slug in ("random", "perfect"):
@@ -50,12 +54,12 @@ def longest(name: str, games: list[AnyGame], measure: Callable[[AnyGame], float]
     """Return the figure of the game that takes longest; ``measure`` returns a time in the unit of the target."""
     times = {game.slug: measure(game) for game in games}
     slug = max(times, key=times.__getitem__)
-    measured = f"{times[slug]:.2f} {unit}: {slug}, of {len(games)} games"
-    return Figure(f"{name}, longest", measured, f"< {target} {unit}", times[slug] < target)
+    text = f"{times[slug]:.2f} {unit}: {slug}, of {len(games)} games"
+    return Figure(f"{name}, longest", text, f"< {target} {unit}", times[slug] < target)
 
 
-def solved_s(game: AnyGame, *, reduced: bool) -> float:
-    """Return the processor seconds that the graph of a game and its solution take, without their caches."""
+def solution_s(game: AnyGame, *, reduced: bool) -> float:
+    """Return the processor seconds for the graph and the solution of a game, without caches."""
     begin = time.process_time()
     solve(graph_compile.__wrapped__(game, reduced=reduced).arrays, game.endless_winner)
     return time.process_time() - begin
@@ -70,16 +74,16 @@ def trained_memory(game: AnyGame, *, reduced: bool) -> Memory:
 
 def against_ms(memories: dict[str, Memory], opponent: str) -> Callable[[AnyGame], float]:
     """Return a function that measures the exact strength of a game's machine against an opponent."""
-    return lambda game: least_ms(lambda: against_opponent(memories[game.slug], UNIFORM[opponent]))
+    return lambda game: min_ms(lambda: against_opponent(memories[game.slug], UNIFORM[opponent]))
 
 
 def worst_ms(memories: dict[str, Memory]) -> Callable[[AnyGame], float]:
     """Return a function that measures the worst case of a game's machine."""
-    return lambda game: least_ms(lambda: worst_case(memories[game.slug]))
+    return lambda game: min_ms(lambda: worst_case(memories[game.slug]))
 
 
-def least_ms(call: Callable[[], object]) -> float:
-    """Return the least processor time of ``N_CALLS`` calls in ms. A first call, which compiles, is not counted."""
+def min_ms(call: Callable[[], object]) -> float:
+    """Return the minimum processor time of ``N_CALLS`` calls in ms, without a first call that compiles."""
     call()
     times = []
     for _ in range(N_CALLS):

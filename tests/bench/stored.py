@@ -113,7 +113,7 @@ def api_run() -> Iterator[Figure]:
         assert wait_until(lambda: bool(app.control.ping(timeout=0.5))), "no worker answers"
         machine, token = _machine_and_token()
         headers = {"Content-Type": "application/json", "Authorization": f"Bearer {token}"}
-        for _ in range(sized(8, 1)):  # each process of the pool imports and compiles its code
+        for _ in range(sized(8, 1)):  # Each process of the pool imports and compiles its code.
             _run_by_api(address, headers, machine, 1000)
         for games, target_s in ((50_000, 0.5), (1_000_000, 1.0)):
             seconds = [_run_by_api(address, headers, machine, games) for _ in range(N_RUNS)]
@@ -175,29 +175,29 @@ def storing_boxes() -> Iterator[Figure]:
     from tests.beadbox.race import Race
 
     GAMES.setdefault(Race.slug, Race())
-    created, loaded, stored = list[float](), list[float](), list[float]()
+    create_s, load_s, store_s = list[float](), list[float](), list[float]()
     for _ in range(sized(4, 2)):
         begin = time.perf_counter()
         machine = machine_create(game=Race.slug, side=Side.SECOND, name="Ten thousand")
-        created.append(time.perf_counter() - begin)
+        create_s.append(time.perf_counter() - begin)
         run = training_run_start(machine=machine.slug, stages=[Stage("random", 1)], seed=1, enqueue=False)
         n_boxes = table_of(machine).n_boxes
         assert n_boxes >= N_BOXES
-        for _again in range(2):  # the second pass updates rows that have changed before
+        for _again in range(2):  # The second pass updates rows that the first pass has changed.
             begin = time.perf_counter()
             memory = MEMORY.load(machine)
-            loaded.append(time.perf_counter() - begin)
+            load_s.append(time.perf_counter() - begin)
             memory.beads += 1
             memory.visits += 1
             begin = time.perf_counter()
             with transaction.atomic():
                 (machine,) = machine_lock(machine.pk)
                 (lesson,) = lessons_open(machine, LessonKind.TRAINING, [Cause(run_id=run.pk)])
-                touched = memory.touched()
-            boxes_store(machine, {lesson: touched})
-            assert len(touched) == n_boxes
-            stored.append(time.perf_counter() - begin)
-    for action, seconds in (("storing", stored), ("creating", created[1:]), ("loading", loaded)):
+                changes = memory.touched()
+            boxes_store(machine, {lesson: changes})
+            assert len(changes) == n_boxes
+            store_s.append(time.perf_counter() - begin)
+    for action, seconds in (("storing", store_s), ("creating", create_s[1:]), ("loading", load_s)):
         yield Figure(
             f"{action} {n_boxes:,} boxes",
             f"{spread(seconds, '{:.3f}')} s",
@@ -333,25 +333,25 @@ def match_page() -> Iterator[Figure]:
     parser = _Resources()
     parser.feed(page)
     to_fetch = [urljoin(address, found) for found in parser.addresses]
-    seen: set[str] = set()
-    foreign = 0
+    requested_urls: set[str] = set()
+    n_foreign = 0
     while to_fetch:
         url = to_fetch.pop()
-        if url in seen:
+        if url in requested_urls:
             continue
-        seen.add(url)
+        requested_urls.add(url)
         if not url.startswith(address):
-            foreign += 1
+            n_foreign += 1
             continue
-        text, weight = _fetch(url)
-        size += weight
+        text, n_bytes = _fetch(url)
+        size += n_bytes
         if ".js" in url:
             to_fetch += [urljoin(url, name) for name in _imports(text)]
     yield Figure(
         "size of the match page as sent",
-        f"{size / 1000:.0f} kB in {len(seen) + 1} requests, {foreign} to other sites",
+        f"{size / 1000:.0f} kB in {len(requested_urls) + 1} requests, {n_foreign} to other sites",
         "<= 200 kB, 0 to other sites",
-        size <= 200_000 and foreign == 0,
+        size <= 200_000 and n_foreign == 0,
         is_fact=True,
     )
 

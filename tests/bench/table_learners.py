@@ -71,15 +71,15 @@ def rows(preset: str, training_opponent: str, n_machines: int) -> Iterator[Row]:
 def _points(preset: str, training_opponent: str, side: Side | None, seed: int) -> list[list[float]]:
     """Return the exact points of one machine: for each seat, each opponent after each number of games."""
     memory, source = TableMemory.fresh(game_get("noughts-and-crosses"), TABLE_PRESETS[preset].rule), RandomSource(seed)
-    found: dict[tuple[Side, str, int], float] = {}
-    n_played = 0
+    scores: dict[tuple[Side, str, int], float] = {}
+    n_trained = 0
     for n_games in GAMES:
-        memory.train(UNIFORM[training_opponent], n_games - n_played, source, side)
-        n_played = n_games
+        memory.train(UNIFORM[training_opponent], n_games - n_trained, source, side)
+        n_trained = n_games
         for seat in Side:
             for opponent in OPPONENTS:
-                found[seat, opponent, n_games] = table_against_opponent(memory, seat, UNIFORM[opponent]).score
-    return [[found[seat, opponent, n_games] for opponent in OPPONENTS for n_games in GAMES] for seat in Side]
+                scores[seat, opponent, n_games] = table_against_opponent(memory, seat, UNIFORM[opponent]).score
+    return [[scores[seat, opponent, n_games] for opponent in OPPONENTS for n_games in GAMES] for seat in Side]
 
 
 def _row(preset: str, plays: str, points: np.ndarray) -> Row:
@@ -96,30 +96,28 @@ def rows_on_page(training_opponent: str) -> list[str]:
     return PAGE.read_text().partition(f"| taught by {training_opponent} |")[2].partition("\n\n")[0].splitlines()
 
 
-def is_other_on_page(row: Row, lines: list[str]) -> bool:
-    """Return whether the page has another digit than the row or, below full size, differs by more than chance."""
+def differs_from_page(row: Row, lines: list[str]) -> bool:
+    """Return whether the page has other digits than the row. Below full size, only a large difference counts."""
     text = next((text for text in lines if text.startswith(row.row_start)), "")
     if N_MACHINES == PAGE_MACHINES:
         return text != row.text
     published = [(float(mean), float(half)) for mean, half in CELL.findall(text)]
-    wider = MAX_DEVIATIONS / Z * sqrt(PAGE_MACHINES / N_MACHINES)
+    factor = MAX_DEVIATIONS / Z * sqrt(PAGE_MACHINES / N_MACHINES)
     return len(published) != len(row.cells) or any(
-        abs(mean - found) > wider * (half + ROUNDING) + ROUNDING
-        for (mean, half), (found, _) in zip(published, row.cells, strict=True)
+        abs(page_mean - mean) > factor * (half + ROUNDING) + ROUNDING
+        for (page_mean, half), (mean, _) in zip(published, row.cells, strict=True)
     )
 
 
-def as_the_page_says() -> Iterator[Figure]:
+def compare_with_page() -> Iterator[Figure]:
     """Compare each preset and training opponent with the page."""
     for training_opponent in TRAINING_OPPONENTS:
         lines = rows_on_page(training_opponent)
         for preset in TABLE_PRESETS:
-            found = list(rows(preset, training_opponent, N_MACHINES))
-            wrong = [row.text for row in found if is_other_on_page(row, lines)]
-            measured = f"differs from the page: {wrong[0]}" if wrong else f"{found[-1].text}, {N_MACHINES} machines"
-            yield Figure(
-                f"{preset}, taught by {training_opponent}", measured, "docs/learning.md", not wrong, is_fact=True
-            )
+            new_rows = list(rows(preset, training_opponent, N_MACHINES))
+            wrong = [row.text for row in new_rows if differs_from_page(row, lines)]
+            text = f"differs from the page: {wrong[0]}" if wrong else f"{new_rows[-1].text}, {N_MACHINES} machines"
+            yield Figure(f"{preset}, taught by {training_opponent}", text, "docs/learning.md", not wrong, is_fact=True)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ N_RUNS = sized(3, 1)
 
 
 def a_million_entries() -> Iterator[Figure]:
-    """Time the choice of a move, the storing of a played game and a training run, with no value and with a million."""
+    """Time a choice of a move, the storage of a game, and a training run; first without values, then with a million."""
     site()
     from django.db import connection
 
@@ -42,11 +42,11 @@ def a_million_entries() -> Iterator[Figure]:
         size_mb = cursor.fetchone()[0] / 1e6
     yield Figure(f"{N_ENTRIES:,} values, with their index", f"{size_mb:,.0f} MB", "", None)
     moves = {machine.pk: _move_times(machine) for machine in (small, large)}
-    yield _compared("live move, with reading its values", moves[small.pk], moves[large.pk], "ms", 1.5)
+    yield _ratio_figure("live move, with reading its values", moves[small.pk], moves[large.pk], "ms", 1.5)
     games = {machine.pk: _lesson_times(machine) for machine in (small, large)}
-    yield _compared("live game, learnt and stored", games[small.pk], games[large.pk], "ms", 1.5)
+    yield _ratio_figure("live game, learnt and stored", games[small.pk], games[large.pk], "ms", 1.5)
     runs = [[_games_per_s(machine, N_GAMES) for machine in (small, large)] for _ in range(N_RUNS)]
-    without, with_million = ([run[place] for run in runs] for place in (0, 1))
+    without, with_million = ([run[index] for run in runs] for index in (0, 1))
     yield Figure(
         "training against easy, stored in chunks",
         f"{spread(without, '{:.0f}')} games/s, with a million values {spread(with_million, '{:.0f}')}",
@@ -55,30 +55,30 @@ def a_million_entries() -> Iterator[Figure]:
     )
 
 
-def _compared(name: str, without: list[float], with_million: list[float], unit: str, max_ratio: float) -> Figure:
+def _ratio_figure(name: str, without: list[float], with_million: list[float], unit: str, max_ratio: float) -> Figure:
     ratio = statistics.median(with_million) / statistics.median(without)
-    measured = f"{spread(without)} {unit}, with a million {spread(with_million)} {unit}"
-    return Figure(name, measured, f"at most {max_ratio} times", ratio <= max_ratio)
+    text = f"{spread(without)} {unit}, with a million {spread(with_million)} {unit}"
+    return Figure(name, text, f"at most {max_ratio} times", ratio <= max_ratio)
 
 
 def _move_times(machine: Any) -> list[float]:
-    """Return the milliseconds of each choice in a random game, each by a machine that has read no values yet."""
+    """Return the milliseconds of each choice in a random game. For each choice, the machine reads its values anew."""
     from beadbox.kernels.random_source import RandomSource
     from learning.kinds.q_learning.memory import values_learner
 
     game, rng = machine.game_rules, RandomSource(5)
-    position, seconds = game.initial_position(), []
-    while game.outcome(position) is None and len(seconds) < N_MOVES:
+    position, milliseconds = game.initial_position(), []
+    while game.outcome(position) is None and len(milliseconds) < N_MOVES:
         begin = time.perf_counter()
-        chosen = values_learner(machine).choose(position, rng)
-        seconds.append(1000 * (time.perf_counter() - begin))
-        actions = chosen.candidates
+        decision = values_learner(machine).choose(position, rng)
+        milliseconds.append(1000 * (time.perf_counter() - begin))
+        actions = decision.candidates
         position = game.apply(position, actions[rng.below(len(actions))].move)
-    return seconds
+    return milliseconds
 
 
 def _lesson_times(machine: Any) -> list[float]:
-    """Return the milliseconds of each resignation after a few moves: everything that the end of a match stores."""
+    """Return the milliseconds of each resignation after a few moves, with all storage at the end of a match."""
     from beadbox.rules.outcome import Side
     from games.accounts.principal import Principal
     from games.live.play import match_play_move, match_resign
@@ -86,7 +86,7 @@ def _lesson_times(machine: Any) -> list[float]:
     from games.live.store import room_get
     from tests.factories import room_view
 
-    seconds = []
+    milliseconds = []
     for _ in range(sized(5, 1)):
         person = Principal(guest=uuid.uuid4())
         seated = room_create(person=person, game="romgon", opponent="machine", machine=machine.slug, side=Side.FIRST)
@@ -98,8 +98,8 @@ def _lesson_times(machine: Any) -> list[float]:
         if state["status"] == "playing":
             begin = time.perf_counter()
             match_resign(code=seated.room.code, person=person)
-            seconds.append(1000 * (time.perf_counter() - begin))
-    return seconds
+            milliseconds.append(1000 * (time.perf_counter() - begin))
+    return milliseconds
 
 
 def _games_per_s(machine: Any, n_games: int) -> float:

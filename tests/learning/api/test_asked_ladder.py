@@ -23,7 +23,7 @@ from tests.bench.asked_ladder import (
     GAME,
     PAGE,
     answered_move,
-    endpoint_answer,
+    adviser_answer,
     move_without_repetition,
     request_body,
     row_cell,
@@ -61,7 +61,7 @@ def test_endpoint_repeats_its_answer_for_request_and_seed(
         sent = json.dumps(request_body(position, level))
         answer = Client().post("/api/ai/move", sent, content_type="application/json")
         assert answer.status_code == 200, answer.content
-        assert answer.json() == endpoint_answer(position, level, RandomSource(SEED + number))
+        assert answer.json() == adviser_answer(position, level, RandomSource(SEED + number))
 
 
 @pytest.mark.parametrize("number", range(8))
@@ -76,10 +76,10 @@ def test_a_player_with_history_does_not_lose_by_repetition() -> None:
     position = opening_position(1)
     while (outcome := game.outcome(position)) is None:
         before = position
-        position = game.apply(before, answered_move(game, before, endpoint_answer(before, "veteran", rng)))
+        position = game.apply(before, answered_move(game, before, adviser_answer(before, "veteran", rng)))
     assert outcome.termination == THREEFOLD_REPETITION
     better = game.outcome(
-        game.apply(before, move_without_repetition(game, before, endpoint_answer(before, "veteran", rng)))
+        game.apply(before, move_without_repetition(game, before, adviser_answer(before, "veteran", rng)))
     )
     assert better is None or better.winner is before.side
 
