@@ -1,8 +1,8 @@
 """Admin lists for the tables of third-party packages: log-ins, second-factor devices, beat's tasks.
 
-The admin cannot create devices, because staff could then give any account a device whose key they know. Beat's tasks
-can only be read, because settings and schedules write them. The package's own pages for them are unregistered, because
-they let any staff member with the view permission start and stop tasks.
+The admin cannot create devices, because staff could then give any account a device whose key they know. Staff can only
+read beat's tasks, because settings and schedules write them. The pages of django-celery-beat are unregistered, because
+there any staff member with the view permission can start and stop tasks.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from beadbox.names import name_key
 from games.accounts.account_names import account_named
 from games.admin.base import Counted, Large, NameSearch, ReadOnly
 
-LISTED = ("attempt_time", "username", "ip_address", "user_agent", "path_info")
+COLUMNS = ("attempt_time", "username", "ip_address", "user_agent", "path_info")
 
 
 class LogIns(NameSearch, ReadOnly, Large):
@@ -40,15 +40,15 @@ class LogInAdmin(LogIns):
     """Successful log-ins with their times of log-out."""
 
     exclude = ("http_accept", "session_hash")
-    list_display = (*LISTED, "logout_time")
+    list_display = (*COLUMNS, "logout_time")
 
 
 @admin.register(AccessFailureLog)
 class FailureAdmin(LogIns):
-    """Failed log-ins; the column ``locked_out`` marks those that caused a lock."""
+    """Failed log-ins; the column ``locked_out`` marks the failures that caused a lock."""
 
     exclude = ("http_accept",)
-    list_display = (*LISTED, "locked_out")
+    list_display = (*COLUMNS, "locked_out")
     list_filter = ("locked_out",)
 
 
@@ -57,14 +57,14 @@ class AttemptAdmin(LogIns):
     """Failures counted towards a lock. Deleting a row ends its lock at once."""
 
     exclude = ("http_accept", "get_data", "post_data")
-    list_display = (*LISTED, "failures_since_start")
+    list_display = (*COLUMNS, "failures_since_start")
 
     has_delete_permission = admin.ModelAdmin.has_delete_permission
 
 
 @admin.register(StaticDevice)
 class RecoveryAdmin(NameSearch, ReadOnly, Counted):
-    """Accounts with recovery codes. The codes are never shown, and deleted with the device."""
+    """Accounts with recovery codes. The admin never shows the codes, and a deletion of the device deletes them."""
 
     fields = list_display = ("user", "name", "confirmed", "created_at", "last_used_at")
     list_select_related = ("user",)

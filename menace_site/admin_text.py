@@ -155,8 +155,8 @@ COLUMNS: dict[str, dict[str, str]] = {
 }
 
 
-def words_set() -> None:
-    """Set the verbose names of groups, tables and columns. Call it once the applications are loaded."""
+def names_install() -> None:
+    """Set the verbose names of groups, tables and columns. Call this function after the applications are loaded."""
     for label, title in APP_TITLES.items():
         apps.get_app_config(label).verbose_name = title
     for name, (singular, plural) in TABLES.items():

@@ -21,13 +21,13 @@ class SiteConfig(AppConfig):
         from menace_site.observability import error_reports
         from menace_site.server import checks
 
-        admin_text.words_set()  # The admin copies the names into its forms, so they must be set before.
+        admin_text.names_install()  # The admin copies the names into its forms, so they must be set before.
 
         register(checks.check_settings)
         if settings.SENTRY_DSN:
-            error_reports.errors_report(settings.SENTRY_DSN)
+            error_reports.error_reports_start(settings.SENTRY_DSN)
         # A machine's memory of 10,000 boxes is 60,000 long-lived objects. At Python's default threshold of 700, loading
-        # it triggers repeated full collections of 0.2 s each, which delay moves.
+        # such a memory triggers repeated full collections of 0.2 s each, which delay moves.
         gc.set_threshold(GC_THRESHOLD, *gc.get_threshold()[1:])
 
 

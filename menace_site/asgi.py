@@ -16,7 +16,7 @@ import learning.routing  # noqa: E402
 import learning.urls  # noqa: E402
 from games.transport.dependency_monitor import DEPENDENCIES  # noqa: E402
 from menace_site.observability.access_log import AccessLog, LoggedRequest  # noqa: E402
-from menace_site.observability.metrics import Metrics, process_watched  # noqa: E402
+from menace_site.observability.metrics import Metrics, gauges_update  # noqa: E402
 from menace_site.server.boundary import BlockedAddresses, SocketBoundary, close_unknown  # noqa: E402
 from menace_site.server.fast_path import OpenEndpoints  # noqa: E402
 from menace_site.server.lifespan import Lifespan, reload_blocks  # noqa: E402
@@ -34,6 +34,6 @@ application = ProtocolTypeRouter(
     {
         "http": AccessLog(Metrics(BlockedAddresses(http))),
         "websocket": AccessLog(sockets, boundary=SocketBoundary(), socket_patterns=websocket_urlpatterns[:-1]),
-        "lifespan": Lifespan((reload_blocks, process_watched, DEPENDENCIES.keep)),
+        "lifespan": Lifespan((reload_blocks, gauges_update, DEPENDENCIES.keep)),
     }
 )

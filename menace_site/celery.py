@@ -7,12 +7,12 @@ from celery import Celery, signals
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "menace_site.settings")
 
-MESSAGES_MOST = 1_000
+MAX_QUEUE_MESSAGES = 1_000
 """Messages that one queue may hold, about 1 MB."""
 
 
-class Knocking(Celery):
-    """Celery with bounded queues; messages beyond ``MESSAGES_MOST`` are dropped.
+class BoundedQueues(Celery):
+    """Celery with bounded queues, which drops messages beyond ``MAX_QUEUE_MESSAGES``.
 
     Without a bound, beat's messages would fill Redis while no worker runs. A dropped message loses no work: each
     message is only a wake-up, and wake-ups are repeated.
@@ -25,12 +25,12 @@ class Knocking(Celery):
 
         queue = self.amqp.router.route({"queue": options.get("queue")}, name)["queue"].name
         prefix = settings.CELERY_BROKER_TRANSPORT_OPTIONS["global_keyprefix"]
-        if cache.length(f"{prefix}{queue}") >= MESSAGES_MOST:  # type: ignore[attr-defined]  # our own cache
+        if cache.length(f"{prefix}{queue}") >= MAX_QUEUE_MESSAGES:  # type: ignore[attr-defined]  # our own cache
             return None
         return super().send_task(name, *args, **options)
 
 
-app = Knocking("beadbox")
+app = BoundedQueues("beadbox")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 app.autodiscover_tasks(["menace_site.operations"])

@@ -2,8 +2,8 @@
 
 Without ``BEADBOX_LOCAL`` the settings are those of production: every security setting is on, and ``SECRET_KEY``,
 ``ALLOWED_HOSTS``, ``DATABASE_URL`` and ``REDIS_URL`` are required (``menace_site/server/checks.py`` names a missing
-one). ``make run`` and ``make test`` set ``BEADBOX_LOCAL=1``: plain http on this machine, private servers where a URL is
-missing, and a generated secret key under ``var/``.
+variable). ``make run`` and ``make test`` set ``BEADBOX_LOCAL=1``: plain http on this machine, a private server for each
+missing URL, and a generated secret key under ``var/``.
 """
 
 import os
@@ -28,7 +28,7 @@ from menace_site.server import pooled
 
 
 class Environment(environ.Env):  # type: ignore[misc]
-    """The environment. The entries of a list stand between commas; blanks around them and empty entries are dropped."""
+    """The environment. Commas separate the entries of a list; blanks around entries and empty entries are dropped."""
 
     @classmethod
     def parse_value(cls, value: str, cast: Any) -> Any:
@@ -71,10 +71,11 @@ except ServerError as error:
 # The default of a local run: the name and addresses of this computer that are reachable with BIND.
 if LOCAL and not ALLOWED_HOSTS:
     ALLOWED_HOSTS = default_hosts(env.str("BIND", default=""))
-# Returns the hosts at which pupils reach a local run now; elsewhere none, because SITE_URL is the only address.
+# A function that returns the hosts at which pupils reach a local run now. In production it returns no hosts, because
+# SITE_URL is the only address.
 LOCAL_HOSTS = partial(hosts_now, env.str("BIND", default=""), ALLOWED_HOSTS) if LOCAL else list[str]
-# Public origin of the site, such as https://beads.example. Links in e-mails begin with it, and the Origin of a page's
-# WebSocket must equal it. If it is empty, that Origin must equal the scheme, host and port of the request itself.
+# Public origin of the site, such as https://beads.example. Links in e-mails begin with this origin, and the Origin of a
+# page's WebSocket must equal it. Without SITE_URL, the Origin must equal scheme, host and port of the request itself.
 SITE_URL = env.str("SITE_URL", default="").strip().rstrip("/")
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[SITE_URL] if SITE_URL else [])
 
@@ -166,7 +167,7 @@ DATABASES["default"].setdefault("OPTIONS", {}).update(server_side_binding=True, 
 DATABASES["default"]["OPTIONS"].update(
     keepalives_idle=5, keepalives_interval=2, keepalives_count=3, tcp_user_timeout=10_000, connect_timeout=5
 )
-# Only web processes have a pool, since its threads do not survive the fork of a Celery worker.
+# Only web processes have a pool, since the threads of a pool do not survive the fork of a Celery worker.
 if env.bool("BEADBOX_DB_POOL", default=False):
     DATABASES["default"]["ENGINE"] = "menace_site.server.pooled"
     DATABASES["default"]["OPTIONS"]["pool"] = {"min_size": 2, "max_size": 6, **pooled.RECONNECT_OPTIONS}
@@ -179,7 +180,7 @@ CACHES = {
         "LOCATION": REDIS_URL,
         "KEY_PREFIX": REDIS_PREFIX,
         # A Redis that hangs delays only one request, by this time-out (menace_site/server/cache.py). After a restart of
-        # Redis the old connections are dead, so a failed call is retried once on a new one.
+        # Redis the old connections are dead, so the client retries a failed call once on a new connection.
         "OPTIONS": {
             "socket_connect_timeout": 0.1,
             "socket_timeout": 0.1,
@@ -264,13 +265,13 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 5.0,
         "options": {"expires": 5},
     },
-    # Checked every five minutes, so that a site that runs for an hour a day gets its back-up too.
+    # The task runs every five minutes, so that a site that runs for an hour a day gets its back-up too.
     "Make the daily back-up": {
         "task": "menace_site.tasks.backup_daily",
         "schedule": 300.0,
         "options": {"expires": 300},
     },
-    # Works step by step; once the tournament is finished, each call costs one query.
+    # The task works step by step. Once the tournament is finished, each call costs one query.
     "Hold the tournament of the house": {
         "task": "learning.beat.house_tournament_hold",
         "schedule": 20.0,
@@ -285,7 +286,7 @@ CELERY_ENABLE_UTC = True
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
     "games.accounts.AnySpellingBackend",
-    # Listed because existing sessions store its name.
+    # Existing sessions store the name of this backend, so it stays in the list.
     "django.contrib.auth.backends.ModelBackend",
 ]
 PASSWORD_HASHERS = [
@@ -312,10 +313,10 @@ AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_USERNAME_CALLABLE = "games.accounts.log_ins.name_counted"
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = 0.25  # hours
-# Attempts during a lock neither extend it nor are recorded.
+# An attempt during a lock does not extend the lock, and is not recorded.
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_RESET_ON_SUCCESS = True
-# The log of failures survives a successful log-in; the attempts counted towards a lock do not.
+# A successful log-in deletes the attempts that count towards a lock. The log of failures stays.
 AXES_ENABLE_ACCESS_FAILURE_LOG = True
 AXES_HANDLER = "games.accounts.log_ins.LogInHandler"
 AXES_ENABLE_ADMIN = False  # menace_site/admin.py has our own admin pages.
@@ -332,7 +333,7 @@ SENDS_LETTERS = EMAIL_CONFIG["EMAIL_BACKEND"] != env.EMAIL_SCHEMES["dummymail"]
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="Beadbox <noreply@localhost>")
 # Allows a mail server without TLS, for a private network.
 EMAIL_WITHOUT_TLS = env.bool("EMAIL_WITHOUT_TLS", default=False)
-# In seconds. The e-mail names this time.
+# Lifetime of the link in seconds. The e-mail names this time.
 PASSWORD_RESET_TIMEOUT = 3600
 
 # Transport and headers
@@ -381,7 +382,7 @@ MACHINES_PER_GUEST = env.int("MACHINES_PER_GUEST", default=20)
 # Machines of all browsers behind one address: enough for a year's machines of every child of a school.
 MACHINES_PER_ADDRESS = env.int("MACHINES_PER_ADDRESS", default=2_000)
 # Values of one machine, and of all machines of an account; a million values take 0.6 GB with their index. A machine at
-# its limit adds no new values but goes on updating the existing ones.
+# its limit adds no new values, and goes on updating the existing values.
 VALUES_PER_MACHINE = env.int("VALUES_PER_MACHINE", default=500_000)
 VALUES_PER_ACCOUNT = env.int("VALUES_PER_ACCOUNT", default=2_000_000)
 # A machine's history is kept lesson by lesson for these days, and for these changes of boxes or values. Older lessons
@@ -392,7 +393,7 @@ KEEP_LEDGER_CHANGES = env.int("KEEP_LEDGER_CHANGES", default=100_000)
 OPEN_RUNS_PER_ACCOUNT = env.int("OPEN_RUNS_PER_ACCOUNT", default=5)
 OPEN_TOURNAMENTS_PER_ACCOUNT = env.int("OPEN_TOURNAMENTS_PER_ACCOUNT", default=3)
 
-# Who runs the site, and how to reach them: the page about the privacy of pupils tells it to the head of a school.
+# The operator of the site, and the operator's contact, for the page about the privacy of pupils.
 OPERATOR = env.str("OPERATOR", default="")
 OPERATOR_CONTACT = env.str("OPERATOR_CONTACT", default="")
 
@@ -410,7 +411,7 @@ KEEP_GUEST_MACHINES_DAYS = env.int("KEEP_GUEST_MACHINES_DAYS", default=90)
 KEEP_COPIES_DAYS = env.int("KEEP_COPIES_DAYS", default=30)
 # Each run stores a curve of fifty points, 32 kB in all.
 RUNS_PER_MACHINE = 200
-# A longer training is stopped; a billion games of the fastest game take some minutes.
+# A training that takes longer is stopped. A billion games of the fastest game take some minutes.
 RUN_DAYS_MOST = 30
 TOURNAMENTS_PER_ACCOUNT = 200
 # Results of experiments; the newest result of each experiment is always kept.
@@ -422,8 +423,8 @@ LOG_IN_FAILURES_KEPT = 100_000
 # API tokens, counted from their revocation or expiry.
 KEEP_TOKENS_DAYS = 90
 
-# Limits of the whole site. Beyond them nothing new starts, and existing matches and jobs go on. Row counts are
-# PostgreSQL's estimates; the size is that of the database.
+# Limits of the whole site. Beyond these limits nothing new starts, and existing matches and jobs go on. Row counts are
+# PostgreSQL's estimates, and so is the size of all tables in bytes.
 MATCHES_MOST = env.int("MATCHES_MOST", default=2_000_000)
 MACHINES_MOST = env.int("MACHINES_MOST", default=200_000)
 ACCOUNTS_MOST = env.int("ACCOUNTS_MOST", default=100_000)
@@ -440,13 +441,14 @@ OPEN_ROOMS_PER_ACCOUNT = env.int("OPEN_ROOMS_PER_ACCOUNT", default=100)
 OPEN_ROOMS_PER_ADDRESS = env.int("OPEN_ROOMS_PER_ADDRESS", default=800)
 # Sockets that an address may have open in each web process.
 SOCKETS_PER_ADDRESS = env.int("SOCKETS_PER_ADDRESS", default=500)
-# Machines copied for rooms that are kept. Beyond this number the copy that was not played for longest is deleted first.
-# A copy in a match or a training is not deleted.
+# Maximum numbers of machines that were copied for a room. Beyond the maximum, the copy that nobody has played for
+# longest is deleted first. A copy in a match or a training is not deleted.
 COPIES_PER_GUEST = env.int("COPIES_PER_GUEST", default=5)
 COPIES_PER_ACCOUNT = env.int("COPIES_PER_ACCOUNT", default=20)
 COPIES_PER_ADDRESS = env.int("COPIES_PER_ADDRESS", default=400)
-# Most values of a machine that may be copied for a room (copying 50,000 takes half a second). Most values of all copies
-# of a guest, and of all guests behind an address. Copies of an account count towards VALUES_PER_ACCOUNT.
+# The maximum number of values of a machine that can be copied for a room, since the copy of 50,000 values takes half a
+# second. Then the maximum numbers of values of all copies of a guest, and of all guests behind an address. Copies of an
+# account count towards VALUES_PER_ACCOUNT.
 VALUES_PER_ROOM_COPY = 50_000
 VALUES_PER_GUEST = 200_000
 VALUES_PER_ADDRESS = 2_000_000
@@ -455,7 +457,7 @@ THINKERS = 1
 
 # Back-ups (docs/backup.md)
 
-# Folder of the daily back-up; empty for none. A local run writes it beside its data.
+# Folder of the daily back-up; empty for no back-up. A local run writes the back-up into a folder next to its data.
 BACKUP_DIR = env.str("BACKUP_DIR", default=str(VAR_DIR / "backups") if LOCAL else "")
 # Number of daily back-ups that are kept.
 BACKUPS_KEPT = env.int("BACKUPS_KEPT", default=7)
@@ -466,7 +468,7 @@ BACKUPS_KEPT = env.int("BACKUPS_KEPT", default=7)
 AI_CORS_ORIGINS = env.list("AI_CORS_ORIGINS", default=[])
 # Seconds after which a deep search, or a machine that looks far ahead, answers with its best result so far.
 AI_TIME_BUDGET_S = env.float("AI_TIME_BUDGET_S", default=2.0)
-# The same for the advice of a machine. This limit is short, because quick requests wait for such an advice to end.
+# The same limit for the advice of a machine. It is short, because quick requests wait for such an advice to end.
 AI_QUICK_TIME_BUDGET_S = 0.25
 
 # Files
@@ -513,7 +515,8 @@ REST_FRAMEWORK = {
         "account": env.str("THROTTLE_ACCOUNT", default="100/hour"),
         "mailbox": env.str("THROTTLE_MAILBOX", default="5/hour"),
     },
-    # The API itself uses ?format=, as a filter of tournaments and for exports.
+    # REST framework must not read ?format=, because the API uses it for other purposes: as a filter of tournaments and
+    # for exports.
     "URL_FORMAT_OVERRIDE": None,
     "EXCEPTION_HANDLER": "menace_site.api.exception_handler.exception_handler",
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
@@ -577,29 +580,33 @@ LOGGING = {
         },
     },
     "filters": {
-        "answered": {"()": "menace_site.observability.logs.Answered"},
+        "handshake_refusals": {"()": "menace_site.observability.logs.HandshakeRefusals"},
         "one_line": {"()": "games.transport.database_errors.OneLine"},
-        "named_alone": {"()": "menace_site.observability.logs.NamedAlone"},
-        "expected": {"()": "menace_site.observability.logs.RefusedRequests"},
-        "unquoted": {"()": "menace_site.observability.logs.Unquoted"},
-        "with_request": {"()": "menace_site.observability.logs.WithRequest"},
+        "class_name_only": {"()": "menace_site.observability.logs.ClassNameOnly"},
+        "refused_requests": {"()": "menace_site.observability.logs.RefusedRequests"},
+        "without_detail": {"()": "menace_site.observability.logs.WithoutDetail"},
+        "with_request_id": {"()": "menace_site.observability.logs.WithRequestId"},
     },
     "handlers": {
-        "console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["with_request", "unquoted"]},
-        # Drops records. Without any handler, Python's last-resort handler would print them.
+        "console": {
+            "class": "logging.StreamHandler",
+            "formatter": LOG_FORMAT,
+            "filters": ["with_request_id", "without_detail"],
+        },
+        # This handler drops records. Without any handler, Python's last-resort handler would print them.
         "nowhere": {"class": "logging.NullHandler"},
     },
     "loggers": {
-        # Logs requests with a wrong Host and forms without a CSRF token. Each line would contain the requested address,
-        # and beadbox.requests already logs these requests.
+        # This logger reports requests with a wrong Host and forms without a CSRF token. Each line would contain the
+        # requested address, and beadbox.requests already logs these requests.
         "django.security": {"handlers": ["nowhere"], "propagate": False},
         # If an e-mail cannot be sent, the mail server's answer quotes the address.
-        "django.contrib.auth": {"filters": ["named_alone"]},
-        "django.request": {"filters": ["expected", "one_line"]},
+        "django.contrib.auth": {"filters": ["class_name_only"]},
+        "django.request": {"filters": ["refused_requests", "one_line"]},
         # Lines of uvicorn contain paths with tokens, so beadbox.requests logs requests instead.
         "uvicorn": {"handlers": [], "propagate": True},
         # The warnings of uvicorn.error only report bytes that form no request.
-        "uvicorn.error": {"level": "ERROR", "filters": ["answered"]},
+        "uvicorn.error": {"level": "ERROR", "filters": ["handshake_refusals"]},
         "uvicorn.access": {"handlers": ["nowhere"], "propagate": False},
         # beadbox.tasks logs one line for each task; a failed task also has a traceback.
         "celery": {"level": "WARNING"},
@@ -611,5 +618,5 @@ LOGGING = {
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="WARNING" if LOCAL else "INFO")},
 }
 
-# Warnings about HSTS without subdomains and preloading, on which only the owner of the whole domain can decide.
+# Warnings about HSTS without subdomains and without preloading. Only the owner of the whole domain can decide on both.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]

@@ -29,7 +29,7 @@ PAGES = (
     *("/tournaments", "/tournaments/new"),
 )
 """Paths that people are likely to type, for the suggestion on the 404 page."""
-WORDS = {*(page.split("/")[1] for page in PAGES), "play", "rooms", "runs"}
+FIRST_SEGMENTS = {*(page.split("/")[1] for page in PAGES), "play", "rooms", "runs"}
 """First segments of the paths of pages."""
 MAX_ADDRESS = 200
 
@@ -51,25 +51,25 @@ def read_only(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpRespon
 @csrf_exempt
 def api_not_found(request: HttpRequest) -> JsonResponse:
     """Answer an unknown path of the API with 404 in JSON, and suggest the nearest known path."""
-    nearest = address_near(request.path)
+    nearest = nearest_path(request.path)
     hint = f"Did you mean {nearest}?" if nearest else "GET /api lists where everything begins."
     return JsonResponse({"detail": f"There is nothing at {request.path}. {hint}", "code": "not_found"}, status=404)
 
 
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Answer an unknown path with a page that links to the nearest known path."""
-    return render(request, "404.html", {"near": address_near(request.path)}, status=404)
+    return render(request, "404.html", {"near": nearest_path(request.path)}, status=404)
 
 
-def address_near(address: str) -> str:
+def nearest_path(address: str) -> str:
     """Return the path that the user probably meant by an unknown path, or an empty text.
 
-    The result differs from ``address`` in the word after ``/api/`` or, elsewhere, in the first word. It may also be a
-    path of ``PAGES`` that differs anywhere.
+    The result differs from ``address`` in one word: the word after ``/api/``, or the first word of any other path. The
+    result may also be a similar path of ``PAGES``.
     """
     path = address.rstrip("/")[:MAX_ADDRESS]
     is_api = path.startswith("/api/")
-    start, first_words = ("/api/", {root.split("/")[2] for root in ROOTS.values()}) if is_api else ("/", WORDS)
+    start, first_words = ("/api/", {root.split("/")[2] for root in ROOTS.values()}) if is_api else ("/", FIRST_SEGMENTS)
     word, slash, remainder = path.removeprefix(start).partition("/")
     corrected = "" if word in first_words else name_near(word, first_words)
     nearest = f"{start}{corrected}{slash}{remainder}"
@@ -98,7 +98,7 @@ def unavailable(request: HttpRequest) -> HttpResponse:
     if request.path.startswith("/api/"):
         response = refused_json(error)
     else:
-        # The page repeats a GET or HEAD by itself. A form is for the visitor to send again.
+        # The page repeats a GET or HEAD by itself. The visitor has to send a form again.
         reloads = request.method in ("GET", "HEAD")
         context = {"again_s": error.retry_after_s if reloads else None}
         response = HttpResponse(get_template("503.html").render(context), status=error.status)
@@ -119,7 +119,7 @@ handler400 = unreadable
 handler404 = page_not_found
 handler500 = fault
 
-# The admin has its own log-in page; its failures are counted together with those of the site's log-in.
+# The admin has a separate log-in page. Failures on both log-in pages count together.
 admin.site.login = limit_failed_log_ins(admin.site.login)  # type: ignore[method-assign]
 
 urlpatterns = [

@@ -11,7 +11,7 @@ from django.db import connection
 
 
 def main(step: str) -> None:
-    """Run the step ``begin``, ``play`` or ``count``; ``begin`` makes the tables first and ``count`` plays nothing."""
+    """Run the step ``begin``, ``play`` or ``count``. ``begin`` first makes the tables, and ``count`` plays no match."""
     django.setup()
     from beadbox.rules.outcome import Side
     from games.live.play import match_resign

@@ -14,8 +14,8 @@ def compact_to(learner: Machine, place: int) -> Iterator[int]:
     return compaction_steps(learner, kind_of(learner).memory.ledger)
 
 
-def compacted(learner: Machine, place: int | None = None) -> Machine:
-    """Compact the ledger up to the lesson ``place``, by default the last; return the machine, read again."""
+def compact(learner: Machine, place: int | None = None) -> Machine:
+    """Compact the ledger up to the lesson ``place``, by default the last. Return the machine, read again."""
     learner.refresh_from_db()
     for _ in compact_to(learner, learner.n_lessons if place is None else place):
         pass

@@ -3,7 +3,7 @@
 import os
 import shutil
 
-OURS = {
+OWN_VARIABLES = {
     "BEADBOX_LOCAL",
     "BEADBOX_TEST_VAR",
     "BEADBOX_VAR",
@@ -30,9 +30,13 @@ CHROMIUM_ARGS = [
 
 def of_a_shell() -> dict[str, str]:
     """Return the environment of a program that is started from a shell, and not by a test."""
-    return {name: value for name, value in os.environ.items() if name not in OURS and not name.startswith("PYTEST_")}
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name not in OWN_VARIABLES and not name.startswith("PYTEST_")
+    }
 
 
 def chromium() -> str | None:
-    """Return the path of the browser in ``CHROMIUM``, else of headless Chromium; ``None`` if there is none."""
+    """Return the path of the browser in ``CHROMIUM``, else of headless Chromium; ``None`` without a browser."""
     return shutil.which(os.environ.get("CHROMIUM") or "chromium-headless-shell")

@@ -56,9 +56,9 @@ def user(name: str = "owner", *, may: Sequence[str] | None = None, **fields: Any
 
 
 def api_with(account: Any, *scopes: str) -> APIClient:
-    """Return an API client of an account: with a token of these scopes, or without scopes with a session.
+    """Return an API client of an account. The client has a token of these scopes; without scopes, it has a session.
 
-    The client of the account ``None`` is a guest.
+    For the account ``None``, return the client of a guest.
     """
     api = APIClient()
     if scopes:
@@ -132,7 +132,7 @@ def finished_experiment(slug: str, seed: int = 1, **parameters: int) -> Experime
 def class_with_pupils(
     n_pupils: int, side: int | None = Side.SECOND, game: str = "hexapawn", teacher: Any = None
 ) -> tuple[Classroom, list[Participant]]:
-    """Open a class, to which pupils have come; ``side=None`` stands for half and half."""
+    """Open a class, and let pupils join it. With ``side=None``, half of the pupils get each side."""
     plan = ClassPlan(
         name="7b",
         game=game,
@@ -147,14 +147,14 @@ def class_with_pupils(
     ]
 
 
-def final_held(classroom: Classroom, turn_s: float | None = None) -> ClassFinal:
-    """Hold the final of a class as workers do, in turns of ``turn_s`` seconds or in one."""
+def hold_final(classroom: Classroom, turn_s: float | None = None) -> ClassFinal:
+    """Hold the final of a class as workers do: in turns of ``turn_s`` seconds, by default in a single turn."""
     final = final_begin(user=classroom.teacher, classroom_id=classroom.pk)
-    return final_worked(final, turn_s)
+    return work_final(final, turn_s)
 
 
-def final_worked(final: ClassFinal, turn_s: float | None = None) -> ClassFinal:
-    """Take turns for a final until it is over, and read it again."""
+def work_final(final: ClassFinal, turn_s: float | None = None) -> ClassFinal:
+    """Take turns for a final until it is over, and return the final, read again."""
     while (claimed := CLASS_FINALS.claim(final.pk)) is not None:
         CLASS_FINALS.take_turn(claimed, TurnEnd(turn_s))
     final.refresh_from_db()

@@ -3,8 +3,8 @@
 ``python -m tests.house`` prints them; ``python -m tests.house FOLDER`` prints the size of another checkout, for a
 comparison.
 
-``test_architecture`` checks each figure against its limit. A room is an entry of ``learning/``. An arrow leads from a
-room to one that it imports. The import contracts check their direction, and refuse circles.
+``test_architecture`` checks each figure against its limit. A *room* is an entry of ``learning/``. An *arrow* leads from
+a room to a room that it imports. The import contracts check the direction of the arrows, and refuse circles.
 """
 
 from __future__ import annotations
@@ -23,41 +23,41 @@ from tests.kind_questions import kind_questions
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("beadbox", "games", "learning", "menace_site")
-LONGEST = 60
+MAX_FUNCTION_LINES = 60
 SQL = re.compile(r"\s*(SELECT|INSERT INTO|UPDATE|DELETE FROM|WITH|SET|CREATE|ALTER|DROP)\s+[\w(*{']")
-# Kernels are one loop over arrays: a helper would need all these arrays as arguments.
-LONG_WITH_REASON = {
+# A kernel is one loop over arrays, and a helper function would need all its arrays as arguments.
+LONG_FUNCTIONS = {
     "beadbox/kernels/table_learning.py:train_tables": "a part of it would count references at every move",
     "beadbox/kernels/box_learning.py:train_pair": "a part of it would count references at every move",
     "beadbox/engines/romgon/search.py:best": "alpha-beta with its table of positions, on one stack",
-    "beadbox/engines/romgon/search.py:search": "deepening around it, which has to see every array that it uses",
+    "beadbox/engines/romgon/search.py:search": "iterative deepening, which needs every array of the search",
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class CountedFigure:
     """A figure: its name, the places it counts, its limit, and the target for the limit."""
 
     name: str
     found: tuple[str, ...]
-    most: int
+    limit: int
     target: int | None = None
 
     @property
     def holds(self) -> bool:
         """Whether the figure is within its limit."""
-        return len(self.found) <= self.most
+        return len(self.found) <= self.limit
 
 
-def measured() -> list[Measured]:
+def all_figures() -> list[CountedFigure]:
     """Measure all figures of the structure."""
     return [
-        Measured("entries of learning/", tuple(rooms()), 28),
-        Measured("arrows between its rooms", tuple(arrows()), 120),
-        Measured("modules that lease a job", tuple(leases()), 1),
-        Measured("places outside the kinds that ask for a kind of machine", tuple(kind_questions()), 0),
-        Measured("places outside the games' folders that ask which game", tuple(which_game.places()), 0),
-        Measured(f"functions above {LONGEST} lines", tuple(long_functions()), 0),
+        CountedFigure("entries of learning/", tuple(rooms()), 28),
+        CountedFigure("arrows between its rooms", tuple(arrows()), 120),
+        CountedFigure("modules that lease a job", tuple(leases()), 1),
+        CountedFigure("places outside the kinds that ask for a kind of machine", tuple(kind_questions()), 0),
+        CountedFigure("places outside the games' folders that ask which game", tuple(which_game.places()), 0),
+        CountedFigure(f"functions above {MAX_FUNCTION_LINES} lines", tuple(long_functions()), 0),
     ]
 
 
@@ -81,7 +81,7 @@ def arrows() -> list[str]:
 
 
 def leases() -> Iterator[str]:
-    """Yield the modules in which a job gets a lease: the protocol of jobs must be written once."""
+    """Yield the modules in which a job gets a lease. Only one module may implement the protocol of jobs."""
     lease = re.compile(r"\blease_until\b.*\btimedelta\b")
     for path in sources():
         if "models" not in path.parts and lease.search(path.read_text()):
@@ -95,7 +95,7 @@ def long_functions() -> Iterator[str]:
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 where = f"{path.relative_to(ROOT)}:{node.name}"
                 lines = (node.end_lineno or node.lineno) - node.lineno + 1
-                if lines > LONGEST and where not in LONG_WITH_REASON:
+                if lines > MAX_FUNCTION_LINES and where not in LONG_FUNCTIONS:
                     yield f"{where} ({lines} lines)"
 
 
@@ -141,12 +141,12 @@ def _n_sql_lines(text: str) -> int:
     return n_lines
 
 
-def report(figures: list[Measured]) -> str:
+def report(figures: list[CountedFigure]) -> str:
     """Return a line for each figure, and the counted places of each figure above its limit."""
     lines = []
     for figure in figures:
         aim = "" if figure.target is None else f" (target {figure.target})"
-        lines.append(f"{len(figure.found):4} of at most {figure.most:3}  {figure.name}{aim}")
+        lines.append(f"{len(figure.found):4} of at most {figure.limit:3}  {figure.name}{aim}")
         if not figure.holds:
             lines += [f"        {one}" for one in figure.found]
     return "".join(f"{line}\n" for line in lines)
@@ -159,7 +159,7 @@ def main() -> None:
         sys.stdout.write(f"{number:7,}  {name}\n")
     if root != ROOT:
         return
-    sys.stdout.write(report(measured()))
+    sys.stdout.write(report(all_figures()))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Finds the places outside the kinds that depend on the kind of a machine; ``test_architecture`` allows none."""
+"""Finds places in shared code that depend on the kind of a machine. ``test_architecture`` allows no such place."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ FOLDERS_OF_KINDS = ("learning/kinds/", "beadbox/learners/")
 IMPORTS_WITH_REASON = {
     "learning/urls.py": "the addresses of boxes",
     "learning/admin/__init__.py": "Django finds the admin pages of every kind here",
-    "beadbox/experiments/": "experiments of others, with boxes, done again",
-    "learning/forms/learn.py": "boxes that fill and empty before one's eyes, as the fields of a page",
-    "learning/services/learn.py": "the same, when one of them is kept",
+    "beadbox/experiments/": "published experiments with boxes, repeated",
+    "learning/forms/learn.py": "the fields of the page Watch it learn, which shows boxes",
+    "learning/services/learn.py": "stores a machine with boxes from that page",
     "learning/models/machines.py": "``box_rule`` and ``cabinet``, which refuse a machine without boxes",
     "learning/management/commands/replay.py": "recorded games teach boxes",
-    "learning/management/commands/teach_levels.py": "the values that come with the program are learnt ones",
+    "learning/management/commands/teach_levels.py": "trains the values that the program ships with",
 }
-"""Modules about boxes or values that may import them, and why. Modules about machines in general have no place here."""
+"""Modules about a single kind that may import this kind, and why. Modules about machines in general are no entries."""
 IN_PAGES = re.compile(
     r"keeps_values|typeof [\w.]+\.epsilon"
     r"|\bkind\w* *[!=]==? *[\"'](?:boxes|q-learning|value-learner|table-learner)[\"']"

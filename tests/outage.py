@@ -1,6 +1,6 @@
 """A PostgreSQL, a Valkey and a worker for a single test, which can kill them and start them again.
 
-They store data as durably as on the site. Other tests use the shared servers meanwhile.
+These servers store data as durably as on the site. Other tests use the shared servers.
 """
 
 import contextlib
@@ -29,7 +29,7 @@ from menace_site.local import processes, servers
 from menace_site.local.given_servers import redis_answers
 from tests.factories import expire_leases
 from tests.waiting import wait_until
-from tests.wheel import made_once
+from tests.wheel import build_once
 
 RECOVER_EVERY_S = 5
 """Seconds between two recovery passes of the worker. On the site, Celery's beat starts these passes."""
@@ -70,10 +70,10 @@ class Outage:
             self.worker = self._spawn([sys.executable, "-W", "ignore", "-m", *WORKER.split()], env=env, output=log)
 
     def wait_until(self, condition: Callable[[], bool]) -> bool:
-        """Return whether the condition becomes true. Meanwhile, restart a dead worker and start recovery passes.
+        """Return whether the condition becomes true. During the wait, restart a dead worker and start recovery passes.
 
-        Both happen on the site too. Without its broker, kombu's Redis transport sometimes ends the whole worker with an
-        error. A wake-up can be lost together with the connection that has received it.
+        The site does both too. In an outage of the broker, kombu's Redis transport sometimes ends the whole worker with
+        an error. A lost connection can lose the wake-up that it has received.
         """
         recover_at = time.monotonic() + RECOVER_EVERY_S
 
@@ -145,10 +145,10 @@ FILL_DISK = "RAISE EXCEPTION 'could not extend file: No space left on device' US
 
 
 @contextlib.contextmanager
-def failing_inserts(does: str, table: str = "games_ply") -> Iterator[None]:
-    """Make PostgreSQL execute the PL/pgSQL statement ``does`` at each insert into a table."""
+def failing_inserts(statement: str, table: str = "games_ply") -> Iterator[None]:
+    """Make PostgreSQL execute the PL/pgSQL statement ``statement`` at each insert into a table."""
     with connection.cursor() as cursor:
-        body = f"$$ BEGIN {does} RETURN NEW; END $$"
+        body = f"$$ BEGIN {statement} RETURN NEW; END $$"
         cursor.execute(f"CREATE FUNCTION fail_insert() RETURNS trigger LANGUAGE plpgsql AS {body}")
         cursor.execute(f"CREATE TRIGGER fails BEFORE INSERT ON {table} FOR EACH ROW EXECUTE FUNCTION fail_insert()")
     try:
@@ -171,7 +171,7 @@ def make_tables(var: Path) -> None:
 def private_servers() -> Iterator[Outage]:
     """Start empty servers with all tables, and connect this process to them for the time of the block."""
     var = Path(tempfile.mkdtemp(prefix="beadbox-outage-"))
-    subprocess.run(["cp", "-a", made_once("migrated", make_tables) / "postgres", var], check=True)
+    subprocess.run(["cp", "-a", build_once("migrated", make_tables) / "postgres", var], check=True)
     before = dict(connection.settings_dict)
     database = environ.Env.db_url_config(servers.private_database_url(var))
     with contextlib.ExitStack() as stack:

@@ -11,12 +11,12 @@ def rows_read(statement: str, *tables: str) -> dict[str, int]:
     with connection.cursor() as cursor:
         cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {statement}")
         ((plan,),) = cursor.fetchone()
-    read = dict.fromkeys(tables, 0)
+    n_rows = dict.fromkeys(tables, 0)
     for step in _steps(plan["Plan"]):
-        if (table := step.get("Relation Name")) in read:
+        if (table := step.get("Relation Name")) in n_rows:
             per_loop = step["Actual Rows"] + sum(n for name, n in step.items() if name.startswith("Rows Removed by"))
-            read[table] = max(read[table], round(per_loop * step["Actual Loops"]))
-    return read
+            n_rows[table] = max(n_rows[table], round(per_loop * step["Actual Loops"]))
+    return n_rows
 
 
 def _steps(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:

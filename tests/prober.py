@@ -1,4 +1,4 @@
-"""A client that requests a page of a site ten times a second and counts the answers, during a fault or a release."""
+"""A client that requests a page ten times a second and counts the answers, for tests of faults and releases."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 
 from menace_site.local.fallback_responder import UNAVAILABLE_TEXT
 
-EVERY_S = 0.1
-PATIENCE_S = 5.0
-"""Timeout of a request in seconds. It is longer than any answer may take."""
+INTERVAL_S = 0.1
+TIMEOUT_S = 5.0
+"""Time-out of a request in seconds. It is longer than any answer may take."""
 
 
 @dataclass
@@ -34,9 +34,9 @@ class Prober:
     answered_at: list[float] = field(default_factory=list)
     """Times of all answers by ``time.perf_counter``. The first entry is the time of the start."""
     statuses: Counter[str] = field(default_factory=Counter)
-    """Number of answers by status. ``stand-in`` are those of the fallback responder, and ``none`` missing answers."""
+    """Number of answers by status; ``stand-in`` counts answers of the fallback responder, ``none`` missing answers."""
     broken: list[str] = field(default_factory=list)
-    """5xx answers that are faults: all but the refusals of the API, which have a code."""
+    """5xx answers that are faults. A refusal of the API, which has a code, is no fault."""
 
     def __enter__(self) -> Prober:
         self.trust = ssl.create_default_context(cafile=self.authority) if self.authority else None
@@ -57,7 +57,7 @@ class Prober:
         return max(after - before for before, after in itertools.pairwise(moments))
 
     def _ask_repeatedly(self) -> None:
-        while not self.is_over.wait(EVERY_S):
+        while not self.is_over.wait(INTERVAL_S):
             try:
                 status, body = self._ask()
             except (OSError, http.client.HTTPException):
@@ -71,7 +71,7 @@ class Prober:
 
     def _ask(self) -> tuple[int, str]:
         with contextlib.ExitStack() as stack:
-            plain = stack.enter_context(socket.create_connection((self.host, self.port), PATIENCE_S))
+            plain = stack.enter_context(socket.create_connection((self.host, self.port), TIMEOUT_S))
             connection = http.client.HTTPConnection(self.site)
             connection.sock = plain if self.trust is None else self.trust.wrap_socket(plain, server_hostname=self.site)
             stack.callback(connection.close)

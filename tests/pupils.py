@@ -207,7 +207,7 @@ class Match:
         while not self.lesson.is_over:
             if self.is_mine:
                 await asyncio.sleep(random.uniform(*self.lesson.quick_s))
-                if not self.is_mine:  # a socket that was lost has brought the state after the last move
+                if not self.is_mine:  # After a reconnection, the state already shows the move.
                     continue
                 move = random.choice(self.state["legal_moves"])
                 self.lesson.n_moves += 1
@@ -380,9 +380,10 @@ async def _play_in_pairs(lesson: Lesson, kind: type[Match]) -> None:
 
 
 async def run_lesson(lesson: Lesson, *, blocked: int, sockets: int = 0) -> None:
-    """Run a lesson with ``blocked`` pupils who poll and ``sockets`` pupils who use sockets.
+    """Run a lesson with ``blocked`` pupils that poll and ``sockets`` pupils that use sockets.
 
-    About half of each play in groups of three: two players and a spectator. The others teach machines.
+    About half of the pupils of each sort play in groups of three: two players and a spectator. The other half teaches
+    machines.
     """
     lesson.n_browsers = blocked + sockets
     groups = []

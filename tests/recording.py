@@ -34,9 +34,9 @@ SETTING = re.compile(
 """Matches code that reads an environment variable. One of the three groups is its name."""
 
 
-def compare_with_recording(name: str, found: Any) -> None:
-    """Fail if a value differs from the recording of this name. Values that are no text are recorded as JSON."""
-    text = without_chance(found if isinstance(found, str) else to_indented_json(found))
+def compare_with_recording(name: str, value: Any) -> None:
+    """Fail if a value differs from the recording of this name. A value that is no text is recorded as JSON."""
+    text = without_chance(value if isinstance(value, str) else to_indented_json(value))
     file = RECORDED / name
     if os.environ.get("RECORD"):
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -48,9 +48,9 @@ def compare_with_recording(name: str, found: Any) -> None:
         raise AssertionError("\n".join([f"{name} is not as it was recorded:", *lines[:MAX_DIFF_LINES], *more]))
 
 
-def to_indented_json(found: Any) -> str:
+def to_indented_json(value: Any) -> str:
     """Return a value as indented JSON, in which each short list of numbers and texts is on one line."""
-    text = json.dumps(found, indent=1, ensure_ascii=False)
+    text = json.dumps(value, indent=1, ensure_ascii=False)
     return SHORT_LIST.sub(lambda short: f"[{' '.join(short[1].split())}]", text) + "\n"
 
 
@@ -143,7 +143,7 @@ def refusals() -> list[list[Any]]:
 
 
 def options_of(command: str) -> dict[str, Any]:
-    """Return the options of a command and of its subcommands, without those that every Django command has."""
+    """Return the options of a command and of its subcommands, without the options of every Django command."""
     from django.core.management import BaseCommand, get_commands, load_command_class
 
     usual = {action.dest for action in BaseCommand().create_parser("manage.py", "any")._actions}

@@ -1,7 +1,7 @@
 """Builds a release of the last commit in ``var/release``: source archive, wheel and notes; ``make release`` runs it.
 
-It publishes nothing. It fails if files have changed since the commit, if a second build differs from the first in a
-byte, or if the wheel, the site and the change log do not have the version of ``beadbox.__version__``.
+The program publishes nothing. It fails if files have changed since the commit, if a second build differs from the first
+in a byte, or if the wheel, the site and the change log do not have the version of ``beadbox.__version__``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class ReleaseError(Exception):
 
 
 def build(tree: Path, folder: Path, commit_time_s: int) -> list[Path]:
-    """Build the source archive and the wheel of a tree, whose files get the time of the commit."""
+    """Build the source archive and the wheel of a tree. Their files get the time of the commit."""
     subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "--directory", folder],
         cwd=tree,
@@ -42,7 +42,7 @@ def build(tree: Path, folder: Path, commit_time_s: int) -> list[Path]:
 
 
 def build_twice(tree: Path, folder: Path, commit_time_s: int) -> list[Path]:
-    """Build a tree, then the source archive of the first build, and return the files of the first.
+    """Build a tree, then build the source archive of this build again. Return the files of the first build.
 
     Raises:
         ReleaseError: the second build differs.
@@ -72,9 +72,9 @@ def latest_release(change_log: str) -> re.Match[str]:
 
 
 def site_versions(var: Path) -> dict[str, str]:
-    """Return the versions that the site reports, with its files in a folder of their own.
+    """Return the versions that the site reports. The site writes its files into the folder ``var``.
 
-    It needs no server: the health page then names the silent parts, and has a version all the same.
+    No server has to run: without servers the health page names the silent parts, and still has a version.
     """
     os.environ |= {"BEADBOX_TEST_VAR": str(var), "DJANGO_SETTINGS_MODULE": "tests.settings"}
     import django

@@ -1,7 +1,7 @@
 """Replay a training run, written from docs/replay.md alone: ``python tests/replay.py menace|her|q-table SEED [GAMES]``.
 
-It imports no code of the project, and so checks the document. The machine is new and learns from random play. Prints a
-line for each box or entry of the run, and the final state of the random source.
+The program imports no code of the project, so it checks the document. The machine is new, and learns from games against
+random play. The program prints a line for each box or entry of the run, and the final state of the random source.
 """
 
 from __future__ import annotations
@@ -99,33 +99,33 @@ class Hexapawn:
 Game = Noughts | Hexapawn
 
 
-def turned(board: str, symmetry: str) -> str:
+def image(board: str, symmetry: str) -> str:
     return "".join(board[symmetry.index(square)] for square in "012345678") + board[9:]
 
 
 @cache
 def canonical(game: Game, board: str) -> str:
-    return min(turned(board, symmetry) for symmetry in game.symmetries)
+    return min(image(board, symmetry) for symmetry in game.symmetries)
 
 
 @cache
 def classes(game: Game, board: str) -> list[list[Move]]:
     """Return the legal moves in classes; symmetries of the canonical board map moves of a class onto each other."""
-    kept = [symmetry for symmetry in game.symmetries if turned(board, symmetry) == board]
-    found: dict[frozenset[Move], list[Move]] = {}
+    stabiliser = [symmetry for symmetry in game.symmetries if image(board, symmetry) == board]
+    by_images: dict[frozenset[Move], list[Move]] = {}
     for move in game.moves(board):
-        images = frozenset(tuple(int(symmetry[square]) for square in move) for symmetry in kept)
-        found.setdefault(images, []).append(move)
-    return list(found.values())
+        images = frozenset(tuple(int(symmetry[square]) for square in move) for symmetry in stabiliser)
+        by_images.setdefault(images, []).append(move)
+    return list(by_images.values())
 
 
 @cache
-def played(game: Game, board: str, move: Move) -> str:
+def next_board(game: Game, board: str, move: Move) -> str:
     return canonical(game, game.after(board, move))
 
 
-def played_at_random(game: Game, board: str, source: Source) -> str:
-    return played(game, board, game.moves(board)[source.below(len(game.moves(board)))])
+def random_reply(game: Game, board: str, source: Source) -> str:
+    return next_board(game, board, game.moves(board)[source.below(len(game.moves(board)))])
 
 
 def replay_boxes(game: Game, side: int, initial: list[int], source: Source, n_games: int, *, is_her: bool):
@@ -135,9 +135,9 @@ def replay_boxes(game: Game, side: int, initial: list[int], source: Source, n_ga
         board, ply, path = canonical(game, game.start), 0, []
         while (winner := game.winner(board)) is None:
             if game.side(board) != side:
-                board = played_at_random(game, board, source)
+                board = random_reply(game, board, source)
             elif len(game.moves(board)) == 1 and not is_her:
-                board = played(game, board, game.moves(board)[0])
+                board = next_board(game, board, game.moves(board)[0])
             else:
                 fresh = [initial[min(ply // 2, len(initial) - 1)]] * len(classes(game, board))
                 beads = boxes.setdefault(board, fresh)
@@ -149,7 +149,7 @@ def replay_boxes(game: Game, side: int, initial: list[int], source: Source, n_ga
                 ticket = source.below(sum(beads))
                 slot = next(slot for slot in range(len(beads)) if sum(beads[: slot + 1]) > ticket)
                 path.append((beads, slot))
-                board = played(game, board, classes(game, board)[slot][0])
+                board = next_board(game, board, classes(game, board)[slot][0])
             ply += 1
         added = 3 if winner == side else 1 if winner == DRAWN else -1
         for beads, slot in path:
@@ -167,21 +167,21 @@ def replay_q_table(game: Game, source: Source, n_games: int):
         side, board, path = source.below(2), canonical(game, game.start), []
         while (winner := game.winner(board)) is None:
             if game.side(board) != side:
-                board = played_at_random(game, board, source)
+                board = random_reply(game, board, source)
                 continue
             moves, slots = game.moves(board), classes(game, board)
             keys = [f"{next(slot for slot in slots if move in slot)[0][0] + 1}#{board}" for move in moves]
-            worths = [values.get(key, 0.0) for key in keys]
+            action_values = [values.get(key, 0.0) for key in keys]
             explores = source.below(TICKETS) < 0.1 * TICKETS
-            among = [index for index, worth in enumerate(worths) if explores or worth == max(worths)]
-            index = among[source.below(len(among))]
-            path.append((keys[index], max(worths)))
-            board = played(game, board, moves[index])
+            candidates = [index for index, value in enumerate(action_values) if explores or value == max(action_values)]
+            index = candidates[source.below(len(candidates))]
+            path.append((keys[index], max(action_values)))
+            board = next_board(game, board, moves[index])
         target = 0.0 if winner == DRAWN else 1.0 if winner == side else -1.0
-        for key, ahead in reversed(path):
+        for key, best_value in reversed(path):
             value = values.get(key, 0.0)
             values[key] = value + 0.1 * (target - value)
-            target = ahead
+            target = best_value
     return values
 
 
@@ -195,6 +195,6 @@ def replay(machine: str, source: Source, n_games: int):
 
 if __name__ == "__main__":
     source = Source(int(sys.argv[2]))
-    found = replay(sys.argv[1], source, int((sys.argv[3:] or ["1000"])[0]))
-    sys.stdout.write("".join(f"{key} {known}\n" for key, known in sorted(found.items())))
+    results = replay(sys.argv[1], source, int((sys.argv[3:] or ["1000"])[0]))
+    sys.stdout.write("".join(f"{key} {known}\n" for key, known in sorted(results.items())))
     sys.stdout.write(f"{source.a:016x}:{source.b:016x}\n")

@@ -22,7 +22,7 @@ from tests.licences import NPM_LOCK, ROOT, VENDORED, python_licences
 FONTS = ROOT / "beadbox" / "printing" / "fonts"
 
 
-def vendored() -> list[dict[str, Any]]:
+def vendored_components() -> list[dict[str, Any]]:
     """Return the components of ``static/vendor`` with their origin and the hash in npm's lock."""
     packages = json.loads(NPM_LOCK.read_text())["packages"]
     components = []
@@ -76,7 +76,7 @@ def images() -> list[dict[str, Any]]:
     return components
 
 
-def installed() -> dict[str, Any]:
+def installed_bill() -> dict[str, Any]:
     """Run cyclonedx-bom on the installed packages: their licences and dependencies."""
     words = ("environment", "--output-reproducible", "--pyproject", "pyproject.toml", sys.executable)
     command = [sys.executable, "-W", "ignore", "-m", "cyclonedx_py", *words]
@@ -84,24 +84,24 @@ def installed() -> dict[str, Any]:
     return bill
 
 
-def asked_for() -> set[str]:
-    """Return the names of the packages that the site asks for itself: its group in ``pyproject.toml``."""
+def direct_dependencies() -> set[str]:
+    """Return the names of the packages on which the site depends directly: its group in ``pyproject.toml``."""
     group = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]["site"]
     return {canonicalize_name(Requirement(one).name) for one in group}
 
 
-def completed(bill: dict[str, Any], installed: dict[str, Any], licences: dict[str, str], direct: set[str]) -> None:
-    """Add licences and dependencies of the installed packages to the bill of a lock, which has neither.
+def complete(bill: dict[str, Any], installed_bill: dict[str, Any], licences: dict[str, str], direct: set[str]) -> None:
+    """Add licences and dependencies of the installed packages to the bill of a lock, which lacks both.
 
     If cyclonedx-bom finds no licence, ``licences`` supplies it by the name of the package. The site itself needs the
     packages with the names in ``direct``.
     """
     names = {canonicalize_name(name): [{"license": {"name": licence}}] for name, licence in licences.items()}
-    known = {one["purl"]: one for one in installed["components"]}
-    purls = {one["bom-ref"]: one["purl"] for one in installed["components"]}
-    needs = {purls.get(one["ref"], one["ref"]): one.get("dependsOn", []) for one in installed["dependencies"]}
+    known = {one["purl"]: one for one in installed_bill["components"]}
+    purls = {one["bom-ref"]: one["purl"] for one in installed_bill["components"]}
+    needs = {purls.get(one["ref"], one["ref"]): one.get("dependsOn", []) for one in installed_bill["dependencies"]}
     needs["root-component"] = [
-        one["bom-ref"] for one in installed["components"] if canonicalize_name(one["name"]) in direct
+        one["bom-ref"] for one in installed_bill["components"] if canonicalize_name(one["name"]) in direct
     ]
     for component in bill["components"]:
         component["bom-ref"] = component["purl"]  # before, a line number
@@ -118,7 +118,7 @@ def completed(bill: dict[str, Any], installed: dict[str, Any], licences: dict[st
 if __name__ == "__main__":
     bill = json.load(sys.stdin)
     bill["metadata"]["component"]["version"] = beadbox.__version__
-    completed(bill, installed(), python_licences(), asked_for())
-    bill["components"] += vendored() + fonts() + images()
+    complete(bill, installed_bill(), python_licences(), direct_dependencies())
+    bill["components"] += vendored_components() + fonts() + images()
     json.dump(bill, sys.stdout, indent=1, sort_keys=True)
     sys.stdout.write("\n")

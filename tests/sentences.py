@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-SENTENCE_WORDS_MOST = 20
+MAX_SENTENCE_WORDS = 20
 INLINE = re.compile(r"</?(?:a|abbr|b|bdi|cite|code|dfn|em|i|kbd|q|small|span|strong|sub|sup|time)\b[^>]*>")
 UNREAD = re.compile(
     r"<(script|style|svg|pre)\b.*?</\1>|<!--.*?-->|\{#.*?#\}|\{% comment %\}.*?\{% endcomment %\}", re.DOTALL

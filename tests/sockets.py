@@ -15,7 +15,7 @@ PAGE = [(b"host", b"localhost"), (b"origin", b"http://localhost")]
 
 class _Socket(WebsocketCommunicator):
     # Channels' own methods keep threads from closing database connections, for tests that run in one transaction. Tests
-    # with these sockets do not.
+    # with these sockets do not run in one transaction, so threads may close their connections.
     send_input = ApplicationCommunicator.send_input
     receive_output = ApplicationCommunicator.receive_output
 
@@ -35,7 +35,7 @@ class _Socket(WebsocketCommunicator):
 
 
 class Socket(_Socket):
-    """A socket of a room, with a seat token or an account's token, or without any as a page that only watches."""
+    """A socket of a room: with a seat token, with an account's token, or without a token as a page of a spectator."""
 
     def __init__(self, code: str, token: str = "", bearer: str = "") -> None:
         headers = [] if token else PAGE
@@ -53,7 +53,7 @@ def token_of(account: Any, *scopes: str) -> str:
 
 
 class RunSocket(_Socket):
-    """A socket of a training run, with a token as a program, or as a page with or without a session."""
+    """A socket of a training run: of a program with a token, or of a page with or without a session."""
 
     def __init__(self, path: str, token: str = "", session: str = "") -> None:
         headers = [(b"authorization", f"Bearer {token}".encode())] if token else PAGE

@@ -48,7 +48,7 @@ class Trace:
 
     @property
     def n_entered_again(self) -> int:
-        """The number of calls that lead back to a module entered before, from another module."""
+        """The number of calls from another module that lead back to a module of an earlier call."""
         paths = [path for path, _ in self.calls]
         changes = [path for before, path in zip(["", *paths], paths, strict=False) if path != before]
         return len(changes) - len(set(changes))
@@ -63,10 +63,10 @@ class Recorder:
     loop_thread: int = field(default_factory=threading.get_ident)
 
     @contextmanager
-    def installed(self) -> Iterator[None]:
-        """Return a context in which this thread and threads that it starts record their calls."""
-        threading.setprofile(self._see)
-        sys.setprofile(self._see)
+    def recording(self) -> Iterator[None]:
+        """During the block, record the calls of this thread and of threads that it starts."""
+        threading.setprofile(self._record_call)
+        sys.setprofile(self._record_call)
         try:
             yield
         finally:
@@ -80,7 +80,7 @@ class Recorder:
         calls, self.calls = self.calls or [], None
         return Trace(tuple(calls))
 
-    def _see(self, frame: FrameType, event: str, _: object) -> None:
+    def _record_call(self, frame: FrameType, event: str, _: object) -> None:
         if event != "call" or self.calls is None or (path := site_path(frame.f_code.co_filename)) is None:
             return
         if not frame.f_code.co_name.startswith("<") and (self.task is None or self._is_of_the_task()):
@@ -109,17 +109,17 @@ class Reader:
         self.environment = jedi.InterpreterEnvironment()
         self.module = cache(self._module)
 
-    def reached(self, start: Place, traced: set[Place]) -> set[Place]:
-        """Return the traced functions found from this one, each in the source of one found before."""
+    def reachable(self, start: Place, traced: set[Place]) -> set[Place]:
+        """Return the traced functions that a reader finds from ``start`` by following calls from source to source."""
         waiting, seen = [start], {start}
         while waiting:
-            found = set(self.called(waiting.pop())) & traced - seen
+            found = set(self.callees(waiting.pop())) & traced - seen
             waiting += found
             seen |= found
         return seen
 
-    def called(self, place: Place) -> Iterator[Place]:
-        """Yield the definitions that the calls in a function's source lead to; for a class, its constructors."""
+    def callees(self, place: Place) -> Iterator[Place]:
+        """Yield the definitions of the calls in a function's source; for a call of a class, its constructors."""
         path, name = place
         script, functions, lines = self.module(path)
         for call in ast.walk(functions[name]):

@@ -13,7 +13,7 @@ from menace_site.local import processes
 # The longest step of a test takes some minutes on a machine with ten processes for each core. The limit is shorter than
 # faulthandler_timeout in pyproject.toml, so that the test itself reports the failed condition.
 HANG_S = 1500
-# An action on a page takes a second. The limit is shorter here, because developers often wait for it after a mistake.
+# An action on a page takes a second. This limit is shorter, because developers often wait for it after a mistake.
 PAGE_HANG_S = 120
 POLL_S = 0.1
 

@@ -24,8 +24,8 @@ def uv(*words: str, **variables: str) -> None:
     subprocess.run(command, cwd=ROOT, env={**os.environ, **variables}, check=True)
 
 
-def made_once(name: str, make: Callable[[Path], object]) -> Path:
-    """Return a folder that the first worker of a run fills, and the others wait for."""
+def build_once(name: str, make: Callable[[Path], object]) -> Path:
+    """Return a folder. The first worker of a run fills the folder, and the other workers wait."""
     var = Path(os.environ["BEADBOX_VAR"])
     with (var / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -37,8 +37,8 @@ def made_once(name: str, make: Callable[[Path], object]) -> Path:
 
 @cache
 def wheel() -> Path:
-    """Return the wheel of the library as it stands."""
-    (found,) = made_once("wheel", lambda folder: build(ROOT, folder, 0)).glob("*.whl")
+    """Return the wheel of the library in this working tree."""
+    (found,) = build_once("wheel", lambda folder: build(ROOT, folder, 0)).glob("*.whl")
     return found
 
 
@@ -55,7 +55,7 @@ class Environment:
         return self
 
     def install(self, *extras: str, resolution: str = "highest") -> None:
-        """Install the packages that the project asks for, then the wheel, which must be content with them."""
+        """Install the packages that the project requires, then the wheel without any further package."""
         words = ("--system-certs", "--only-binary", ":all:", "--resolution", resolution)
         chosen = [word for extra in extras for word in ("--extra", extra)]
         within = {"VIRTUAL_ENV": str(self.folder)}
@@ -65,8 +65,8 @@ class Environment:
     def take_machine_code(self) -> None:
         """Copy the kernels that the library of this tree has compiled.
 
-        The name of a cache folder contains the checksum of its sources. In it, numba names a folder by the place of the
-        source, and checks that Python, numba, processor and source are the same.
+        The name of a cache folder contains the checksum of its sources. In the cache folder, numba names a subfolder by
+        the path of the source, and checks that Python, numba, processor and source are the same.
         """
         (installed,) = self.folder.glob("lib/python*/site-packages/beadbox")
         for compiled in Path(os.environ["NUMBA_CACHE_DIR"]).glob("beadbox.*-*/"):
@@ -99,11 +99,11 @@ def environment_with(*extras: str) -> Environment:
         if "fast" in extras:
             environment.take_machine_code()
 
-    return Environment(made_once("-".join(["environment", *extras]), make))
+    return Environment(build_once("-".join(["environment", *extras]), make))
 
 
 @cache
 def packages(*names: str) -> Path:
-    """Return a folder with packages, for programs that need them beside an environment."""
+    """Return a folder with packages, for programs that need more packages than their environment has."""
     words = ("pip", "install", "--system-certs", "--only-binary", ":all:", "--no-deps")
-    return made_once("-".join(["packages", *names]), lambda folder: uv(*words, "--target", str(folder), *names))
+    return build_once("-".join(["packages", *names]), lambda folder: uv(*words, "--target", str(folder), *names))

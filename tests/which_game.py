@@ -1,4 +1,4 @@
-"""Finds places outside the games' folders that check *which* game it is, instead of what the game can do.
+"""Finds places outside the games' folders that check *which* game they have, instead of what the game can do.
 
 ``python -m tests.which_game`` prints the places and their number.
 """
@@ -14,7 +14,7 @@ from beadbox.rules.registry import GAMES
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = {file.parent.name for file in (ROOT / "beadbox" / "rules").glob("*/rules.py")}
-OWN = (
+EXEMPT_PATHS = (
     "beadbox/rules/registry.py",  # has one line for each game
     "beadbox/engines/registry.py",  # has one line for each engine
     "learning/advice/registry.py",  # has one line for each adviser
@@ -80,12 +80,12 @@ def without_comments(text: str) -> str:
 
 
 def places() -> list[str]:
-    """Return all such places as ``path:line``."""
+    """Return all places that check which game they have, as ``path:line``."""
     found = []
     for top in ("beadbox", "games", "learning", "menace_site", "templates", "static/js"):
         for file in sorted((ROOT / top).rglob("*")):
             name = file.relative_to(ROOT).as_posix()
-            if any(own in name for own in OWN):
+            if any(own in name for own in EXEMPT_PATHS):
                 continue
             if file.suffix == ".py":
                 lines = in_python(file.read_text())
@@ -100,6 +100,6 @@ def places() -> list[str]:
 
 
 if __name__ == "__main__":
-    asking = places()
-    print(*asking, sep="\n")  # noqa: T201
-    print(f"Places outside the games' folders that ask which game it is: {len(asking)}")  # noqa: T201
+    found_places = places()
+    print(*found_places, sep="\n")  # noqa: T201
+    print(f"Places outside the games' folders that ask which game it is: {len(found_places)}")  # noqa: T201

@@ -34,14 +34,14 @@ SENTENCES_BY_CODE = {
     "permission_denied": NOT_ALLOWED,
     "throttled": ThrottledError.message,
 }
-"""Sentences that replace REST framework's default ones, by its error codes."""
+"""Sentences that replace the default sentences of REST framework, by error code."""
 
 
 def exception_handler(exc: Exception, context: dict[str, Any]) -> Response | None:
     """Return the response for an error of ours (with ``code`` and ``status``) or of REST framework, and count it.
 
-    Any other exception returns ``None``, so that Django reports it. The refusal of a validation error names the first
-    wrong field in ``detail`` and has all of them in ``fields``.
+    For any other exception, return ``None``, so that Django reports it. The refusal of a validation error names the
+    first wrong field in ``detail``, and has all wrong fields in ``fields``.
     """
     response = _answer(exc, context)
     if response is not None:

@@ -61,7 +61,7 @@ def with_groups(result: dict[str, object], **_: Any) -> dict[str, object]:
 class Schema(AutoSchema):
     """Adds to each operation the refusals that follow from its view's parsers, permissions and throttles.
 
-    A response that a view declares itself (as with :func:`games.live.serializers.refusals`) takes precedence.
+    A response that the view itself declares takes precedence (such as by :func:`games.live.serializers.refusals`).
     """
 
     def get_tags(self) -> list[str]:
@@ -69,7 +69,7 @@ class Schema(AutoSchema):
         return [next(group for pattern, group in GROUP_OF if re.match(pattern, self.path))]
 
     def get_auth(self) -> list[dict[str, object]]:
-        """Return the authentication schemes, with an empty one last if the operation needs none."""
+        """Return the authentication schemes. The last scheme is empty if the operation needs no authentication."""
         schemes = super().get_auth()
         permissions = [type(permission) for permission in self.view.get_permissions()]
         is_public = AccountRequired not in permissions and self.method in SAFE_METHODS

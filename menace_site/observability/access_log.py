@@ -1,7 +1,7 @@
 """Access log: every request and socket gets an id, is counted, and gets one log line at its end.
 
-The line names the route instead of the requested path, because paths contain room codes and tokens. It names the client
-only by the primary key of its account, never by its network address.
+The line names the route instead of the requested path, because paths contain room codes and tokens. The line names the
+client only by the primary key of the account, never by a network address.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from menace_site.server.boundary import Application, Event, Receive, Scope, Send
 logger = logging.getLogger("beadbox.requests")
 
 WELL_FORMED = re.compile(rb"[A-Za-z0-9][A-Za-z0-9._-]{7,63}")
-"""Request ids that are accepted from clients. Ids appear in logs, so characters with a meaning in logs are refused."""
+"""The form of request ids that the site accepts from clients. It excludes characters with a meaning in logs."""
 METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 METRICS_PATH = "/metrics"
-QUIET = ("/api/health", METRICS_PATH)
+UNLOGGED_PATHS = ("/api/health", METRICS_PATH)
 """Paths that monitoring reads every few seconds. Their expected responses are not logged."""
 EXPECTED_STATUSES = (200, 503)
 """Statuses of expected responses to monitoring."""
@@ -55,7 +55,7 @@ class LoggedRequest(ASGIRequest):
 class AccessLog:
     """ASGI middleware for requests or sockets. For sockets, it also calls the boundary that admits them.
 
-    So a frame of a socket passes through one middleware. ``socket_patterns`` are the URL patterns of the sockets.
+    So each frame of a socket passes through only one middleware. ``socket_patterns`` are the URL patterns of sockets.
     """
 
     def __init__(
@@ -115,7 +115,7 @@ class AccessLog:
                 SOCKETS.dec()
             route = self._socket_route(scope["path"]) if is_socket else _route(scope["path"], observed.get("request"))
             method = "WS" if is_socket else scope["method"] if scope["method"] in METHODS else "other"
-            _note(route, method, status, time.perf_counter() - started_at, scope["path"], _account(observed))
+            _record(route, method, status, time.perf_counter() - started_at, scope["path"], _account(observed))
             observed.clear()  # Break the cycle of request and scope, so that both are freed at once.
 
     def _socket_route(self, path: str) -> str:
@@ -124,19 +124,19 @@ class AccessLog:
         return next((_readable(str(pattern.pattern)) for pattern in matching), "none")
 
 
-def _note(route: str, method: str, status: int, seconds: float, path: str, account: int | None) -> None:
+def _record(route: str, method: str, status: int, seconds: float, path: str, account: int | None) -> None:
     """Count a finished request or socket, and write its log line."""
     REQUESTS.labels(route, method, str(status)).inc()
-    if method != "WS":  # A socket's duration says nothing about speed: it lasts as long as its page is open.
+    if method != "WS":  # The duration of a socket shows no speed, because a socket lasts as long as its page is open.
         REQUEST_SECONDS.observe(seconds)
-    if not path.startswith(QUIET) or status not in EXPECTED_STATUSES:
+    if not path.startswith(UNLOGGED_PATHS) or status not in EXPECTED_STATUSES:
         ms = round(seconds * 1000, 1)
         fields = {"method": method, "route": route, "status": status, "ms": ms, "account": account}
         logger.info("%s %s %d in %.1f ms, account %s", method, route, status, ms, account or "none", extra=fields)
 
 
 def _route(path: str, request: LoggedRequest | None) -> str:
-    """Return the matching URL pattern, or "none": a label per unknown path would let clients fill the metrics."""
+    """Return the matching URL pattern, or "none" for an unknown path, so that clients cannot add labels to metrics."""
     match = None if request is None else request.resolver_match
     if match is not None:
         return _readable(match.route)
@@ -152,7 +152,7 @@ def _readable(pattern: str) -> str:
 
 
 def _account(observed: dict[str, Any]) -> int | None:
-    """Return the primary key of the account if the request has loaded its user; never query for it."""
+    """Return the primary key of the account if the request has loaded its user. This function makes no query."""
     if "account" in observed:
         return observed["account"]  # type: ignore[no-any-return]
     user = getattr(observed.get("request"), "user", None)

@@ -1,8 +1,8 @@
 """Error reports in Sentry's protocol to the receiver ``SENTRY_DSN``, without data about users.
 
 By default Sentry's client would send addresses, headers, bodies, cookies and the local variables of every stack frame.
-A report of this site contains only the exception, its traceback, the installed packages and the request id. Operators
-find the rest in the log by that id.
+A report of this site contains only the exception, its traceback, the installed packages and the request id. By this id
+operators find the request in the log.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from sentry_sdk.integrations.logging import ignore_logger
 
 from games.transport.request_context import REQUEST_ID
 
-KEPT = {
+SENT_FIELDS = {
     "event_id",
     "timestamp",
     "platform",
@@ -26,17 +26,17 @@ KEPT = {
     "sdk",
     "environment",
 }
-"""Fields of an event that are sent. All other fields are dropped, also those that a later client version adds."""
+"""Fields of an event that the report has. All other fields are dropped, even new fields of a later client version."""
 
 
-def errors_report(dsn: str) -> None:
-    """Report errors to the receiver ``dsn`` from now on."""
+def error_reports_start(dsn: str) -> None:
+    """Start to report errors to the receiver ``dsn``."""
     for logger in ("django.request", "celery.app.trace", "celery.worker.job"):
         ignore_logger(logger)  # These loggers repeat exceptions that the client has already captured.
     ignore_logger("django.security.*")  # Strangers could use up the report quota with malformed requests.
     sentry_sdk.init(
         dsn=dsn,
-        before_send=nameless,
+        before_send=without_user_data,
         send_default_pii=False,
         include_local_variables=False,
         max_request_body_size="never",
@@ -46,9 +46,9 @@ def errors_report(dsn: str) -> None:
     )
 
 
-def nameless(event: Any, hint: dict[str, object]) -> Any:
-    """Return the event without data about users: the fields ``KEPT``, messages cut to one line, and the request id."""
-    report = {name: value for name, value in event.items() if name in KEPT}
+def without_user_data(event: Any, hint: dict[str, object]) -> Any:
+    """Return the event without data about users: ``SENT_FIELDS``, messages cut to one line, and the request id."""
+    report = {name: value for name, value in event.items() if name in SENT_FIELDS}
     for exception in report.get("exception", {}).get("values", []):
         # The second line of PostgreSQL's errors quotes the refused row, which may hold names and addresses.
         exception["value"] = str(exception.get("value") or "").partition("\n")[0]

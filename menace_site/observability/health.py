@@ -18,26 +18,26 @@ from beadbox import __version__
 from games.limits.admission import ADMISSION
 from menace_site.local.given_servers import redis_answers
 
-WITHIN_S = 1.0
-"""Seconds after which database or broker counts as silent, so that a health check answers even if one hangs."""
+ANSWER_S = 1.0
+"""Seconds after which database or broker counts as silent, so that a health check answers even if a server hangs."""
 
 
-class Question:
-    """A check that runs in its own thread. A hanging check occupies one thread, however many callers wait for it."""
+class SharedCheck:
+    """A check in a separate thread, which all callers share. So a hanging check occupies only one thread."""
 
     def __init__(self, ask: Callable[[], bool]) -> None:
         self.ask = ask
         self._lock = threading.Lock()
-        self._asked: Future[bool] | None = None
+        self._future: Future[bool] | None = None
 
     def begin(self) -> Future[bool]:
         """Start the check unless it is running, and return its future."""
         with self._lock:
-            if self._asked is None or self._asked.done():
-                self._asked = Future()
+            if self._future is None or self._future.done():
+                self._future = Future()
                 # A stopping process does not wait for a daemon thread.
-                threading.Thread(target=self._answer, args=(self._asked,), daemon=True).start()
-            return self._asked
+                threading.Thread(target=self._answer, args=(self._future,), daemon=True).start()
+            return self._future
 
     def _answer(self, future: Future[bool]) -> None:
         try:
@@ -58,8 +58,8 @@ def _database_answers() -> bool:
 
 
 PARTS = {
-    "database": Question(_database_answers),
-    "broker": Question(lambda: redis_answers(settings.REDIS_URL)),
+    "database": SharedCheck(_database_answers),
+    "broker": SharedCheck(lambda: redis_answers(settings.REDIS_URL)),
 }
 
 
@@ -73,7 +73,7 @@ def live(request: HttpRequest) -> JsonResponse:
 def ready(request: HttpRequest) -> JsonResponse:
     """Answer 200 if this process can serve moves: the database answers and the admission queue is not full; else 503.
 
-    The broker is not checked. Play goes on without it, and its outage would make every process unready at once.
+    The broker is not checked. Play goes on without a broker, and an outage of it would make every process unready.
     """
     if ADMISSION.is_full:
         refusal = {"status": "unavailable", "detail": "Too many wait here already.", "code": "busy"}
@@ -89,7 +89,7 @@ def health(request: HttpRequest) -> JsonResponse:
 
 def _check_response(*parts: str, **facts: str) -> JsonResponse:
     futures = {name: PARTS[name].begin() for name in parts}
-    in_time = wait(futures.values(), WITHIN_S).done
+    in_time = wait(futures.values(), ANSWER_S).done
     silent = [name for name, future in futures.items() if future not in in_time or not future.result()]
     body = {name: "silent" if name in silent else "ok" for name in futures} | facts
     if silent:

@@ -32,20 +32,20 @@ def request_id_new() -> str:
     return uuid4().hex
 
 
-class WithRequest(logging.Filter):
-    """Sets ``request_id`` on every record and drops none."""
+class WithRequestId(logging.Filter):
+    """Sets ``request_id`` on every record, and drops no record."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         record.request_id = REQUEST_ID.get()
         return True
 
 
-QUOTED = re.compile(r"\nDETAIL: .*?(?=\n\nThe above exception|\n\nDuring handling|\Z)", re.DOTALL)
+DETAIL_LINES = re.compile(r"\nDETAIL: .*?(?=\n\nThe above exception|\n\nDuring handling|\Z)", re.DOTALL)
 """PostgreSQL's ``DETAIL`` and the lines after it, which quote the refused row and may contain names and addresses."""
 
 
-class Unquoted(logging.Filter):
-    """Cuts PostgreSQL's ``DETAIL`` from messages that quote an error, as Celery's do. Drops no record."""
+class WithoutDetail(logging.Filter):
+    """Cuts PostgreSQL's ``DETAIL`` from messages that quote an error, such as Celery's messages. Drops no record."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         try:
@@ -57,17 +57,17 @@ class Unquoted(logging.Filter):
         return True
 
 
-class _UnquotedTracebacks:
+class _TracebacksWithoutDetail:
     def formatException(self, ei: Any) -> str:  # noqa: N802 - the name that logging calls
         """Format a traceback without PostgreSQL's ``DETAIL``."""
-        return QUOTED.sub("", super().formatException(ei))  # type: ignore[misc]  # a mixin: the formatter has the method
+        return DETAIL_LINES.sub("", super().formatException(ei))  # type: ignore[misc]  # a mixin: the formatter has the method
 
 
-class Lines(_UnquotedTracebacks, logging.Formatter):
+class Lines(_TracebacksWithoutDetail, logging.Formatter):
     """Formatter of log lines as plain text."""
 
 
-class Objects(_UnquotedTracebacks, JsonFormatter):
+class Objects(_TracebacksWithoutDetail, JsonFormatter):
     """Formatter of log lines as JSON objects."""
 
 
@@ -75,11 +75,14 @@ class RefusedRequests(logging.Filter):
     """Drops Django's records of refused requests, which the access log covers.
 
     Records of faults pass. Paths may contain room codes and tokens, so a record gets the route instead of the path and
-    loses its request. A 503 without a traceback is dropped, because ``games.transport.database_errors`` logs it.
+    loses its request. The filter also drops a 503 without a traceback: ``games.transport.database_errors`` logs it.
     """
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Whether the record is about a fault. Idempotent, because a second set-up of logging adds a second filter."""
+        """Whether the record is about a fault.
+
+        The method is idempotent, because a second set-up of logging adds the filter a second time.
+        """
         status = getattr(record, "status_code", 500)
         if status < 500 or "request" not in record.__dict__:
             return bool(status >= 500)
@@ -89,14 +92,14 @@ class RefusedRequests(logging.Filter):
         return bool(record.exc_info) or status != 503
 
 
-class Answered(logging.Filter):
+class HandshakeRefusals(logging.Filter):
     """Drops uvicorn's error message about a handshake that the site refuses with a response instead of a close."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         return record.msg != "ASGI callable returned without completing handshake."
 
 
-class NamedAlone(logging.Filter):
+class ClassNameOnly(logging.Filter):
     """Reduces an exception to the name of its class, because its message may quote user input. Drops no record."""
 
     def filter(self, record: logging.LogRecord) -> bool:
@@ -108,22 +111,22 @@ class NamedAlone(logging.Filter):
 
 # Tasks: each message carries the id of the request that sent it.
 
-_begun: dict[str, tuple[float, Token[str]]] = {}
+_running_tasks: dict[str, tuple[float, Token[str]]] = {}
 
 
 @signals.before_task_publish.connect
-def _sent(headers: dict[str, Any], **_: Any) -> None:
+def _add_request_id(headers: dict[str, Any], **_: Any) -> None:
     headers[HEADER] = REQUEST_ID.get() or request_id_new()
 
 
 @signals.task_prerun.connect
-def _begins(task_id: str, task: Any, **_: Any) -> None:
-    _begun[task_id] = time.perf_counter(), REQUEST_ID.set(task.request.get(HEADER) or request_id_new())
+def _begin_task(task_id: str, task: Any, **_: Any) -> None:
+    _running_tasks[task_id] = time.perf_counter(), REQUEST_ID.set(task.request.get(HEADER) or request_id_new())
 
 
 @signals.task_postrun.connect
-def _ends(task_id: str, task: Any, retval: Any, state: str | None = None, **_: Any) -> None:
-    started_at, outer_request_id = _begun.pop(task_id)
+def _end_task(task_id: str, task: Any, retval: Any, state: str | None = None, **_: Any) -> None:
+    started_at, outer_request_id = _running_tasks.pop(task_id)
     seconds, state = time.perf_counter() - started_at, (state or "none").lower()
     TASKS.labels(task.name, state).inc()
     if state == "failure" and not is_database_outage(retval):

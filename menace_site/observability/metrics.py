@@ -1,8 +1,8 @@
 """``/metrics`` in Prometheus' text format: counts of this machine's processes, and figures from database and broker.
 
 The endpoint answers before Django: Prometheus uses a container's own address without TLS, and needs an answer while all
-of Django's threads are busy. ``METRICS_ADDRESSES`` must contain *every* address of a request: the peer's, and each in
-X-Forwarded-For. So a forged header can only take access away.
+of Django's threads are busy. ``METRICS_ADDRESSES`` must contain *every* address of a request: the address of the peer,
+and each address in X-Forwarded-For. So a forged header cannot give access.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ TICK_S = 2
 METRICS_REFUSAL_TEXT = "Figures are told to those who look after the site."
 ANSWER_S = 2
 """Seconds after which a silent database or broker counts as down."""
-# A pairing has no time of its own: it waits since its tournament was created.
+# A pairing stores no time. It waits since the creation of its tournament.
 SINCE = {"pairings": "(SELECT created_at FROM learning_tournament WHERE id = tournament_id)"}
 JOB = """
     SELECT '{kind}' AS kind, status = 'queued' OR lease_until < now() AS waits,
@@ -90,7 +90,7 @@ LOOP_LAG = Gauge(
 
 
 class Processes(Collector):
-    """Figures of all processes of this machine: counters include ended processes, gauges only live processes."""
+    """Figures of all processes of this machine. Counters include ended processes; gauges have live processes only."""
 
     def collect(self) -> Iterable[Metric]:
         folder = Path(os.environ["PROMETHEUS_MULTIPROC_DIR"])
@@ -103,7 +103,7 @@ class Processes(Collector):
         return MultiProcessCollector(None).collect()  # type: ignore[no-any-return, no-untyped-call]  # no types
 
 
-class Copies(Collector):
+class BackupAge(Collector):
     """Age of the latest back-up, on a machine with a ``BACKUP_DIR``."""
 
     def collect(self) -> Iterator[Metric]:
@@ -128,8 +128,8 @@ class Site(Collector):
             yield _gauge("queue_length", "Messages that wait in the broker", queues, "queue")
         if rows is None:
             return
-        # Leave out the jobs that wait for something else than a worker, so that they raise no alarm: all jobs while
-        # kernels are compiled, and trainings while the site is full.
+        # Leave out jobs that do not wait for a worker, so that they raise no alarm: all jobs while kernels compile,
+        # and trainings while the site is full.
         not_ready = {kind.slug for kind in KINDS} if kernels_compiling() or games_compiling() else set()
         if rows["full", ""]:
             not_ready.add(RUNS.slug)
@@ -170,9 +170,9 @@ def _gauge(name: str, help_text: str, figures: dict[Any, float], *labels: str) -
 
 
 def _rows() -> dict[tuple[str, ...], float] | None:
-    """Return the figures of the database by quantity and label, or ``None`` if it does not answer.
+    """Return the figures of the database by quantity and label, or ``None`` if the database does not answer.
 
-    Opens a new connection, because an exhausted pool must not hide the figures.
+    This function opens a new connection, because an exhausted pool must not hide the figures.
     """
     jobs = " UNION ALL ".join(
         JOB.format(kind=kind.slug, table=kind.model._meta.db_table, since=SINCE.get(kind.slug, "created_at"))
@@ -224,7 +224,7 @@ def metrics_text(*collectors: Collector) -> bytes:
     return generate_latest(_Registry(*collectors))
 
 
-def may_ask(peer: str, forwarded: Sequence[str]) -> bool:
+def may_read_metrics(peer: str, forwarded: Sequence[str]) -> bool:
     """Whether ``METRICS_ADDRESSES`` contains every address of a request.
 
     Args:
@@ -245,26 +245,26 @@ def may_ask(peer: str, forwarded: Sequence[str]) -> bool:
 class Metrics:
     """ASGI middleware that answers ``/metrics`` from its own thread and passes on every other request."""
 
-    def __init__(self, otherwise: Application) -> None:
-        self.otherwise = otherwise
+    def __init__(self, application: Application) -> None:
+        self.application = application
         self.thread = ThreadPoolExecutor(1, thread_name_prefix="metrics")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["path"].rstrip("/") != "/metrics":
-            await self.otherwise(scope, receive, send)
+            await self.application(scope, receive, send)
             return
         headers = [(name, value.decode("latin1")) for name, value in scope["headers"]]
         forwarded = [value for name, value in headers if name == b"x-forwarded-for"]
         has_forwarded = any(name == b"forwarded" for name, _ in headers)
-        if has_forwarded or not may_ask((scope.get("client") or [""])[0], forwarded):
-            # The header Forwarded is refused, because its addresses are not parsed here.
+        if has_forwarded or not may_read_metrics((scope.get("client") or [""])[0], forwarded):
+            # A request with the header Forwarded is refused, because the site does not parse this header.
             await answer(send, 403, {"detail": METRICS_REFUSAL_TEXT, "code": "forbidden"})
         elif scope["method"] not in ("GET", "HEAD"):
             refusal = {"detail": method_not_allowed(scope["method"], "GET"), "code": "method_not_allowed"}
             await answer(send, 405, refusal, (b"allow", b"GET, HEAD"))
         else:
             loop = asyncio.get_running_loop()
-            text = await loop.run_in_executor(self.thread, metrics_text, Processes(), Copies(), Site())
+            text = await loop.run_in_executor(self.thread, metrics_text, Processes(), BackupAge(), Site())
             content_headers = [
                 (b"content-type", CONTENT_TYPE_LATEST.encode()),
                 (b"content-length", str(len(text)).encode()),
@@ -273,20 +273,20 @@ class Metrics:
             await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else text})
 
 
-async def process_watched() -> None:
+async def gauges_update() -> None:
     """Set the gauges of this web process every ``TICK_S`` seconds until cancelled; log failures and go on."""
     loop = asyncio.get_running_loop()
     while True:
         due = loop.time() + TICK_S
         try:
-            _say_how_it_is()
+            _set_gauges()
         except Exception:
             logger.exception("could not say how this process is")
         await asyncio.sleep(TICK_S)
         LOOP_LAG.set(max(0.0, loop.time() - due))
 
 
-def _say_how_it_is() -> None:
+def _set_gauges() -> None:
     THREAD_WAIT.set(ADMISSION.waits_s())
     pool = getattr(connection, "pool", None)
     if pool is not None:
@@ -311,7 +311,7 @@ class _Quiet(WSGIRequestHandler):
 def metrics_serve(port: int) -> None:
     """Serve ``/metrics`` on ``port`` for ever, for a computer that runs only workers.
 
-    The figures are those of its own processes. Figures of database and broker come from the web processes.
+    The response has only the figures of this computer's processes. Web processes report figures of database and broker.
     """
     with make_server("", port, _worker_response, server_class=_Server, handler_class=_Quiet) as server:
         server.serve_forever()
@@ -319,11 +319,11 @@ def metrics_serve(port: int) -> None:
 
 def _worker_response(environ: dict[str, Any], start: Callable[..., Any]) -> list[bytes]:
     forwarded = [environ[name] for name in ("HTTP_X_FORWARDED_FOR", "HTTP_FORWARDED") if name in environ]
-    if not may_ask(environ["REMOTE_ADDR"], forwarded):
+    if not may_read_metrics(environ["REMOTE_ADDR"], forwarded):
         start("403 Forbidden", [("Content-Type", "text/plain")])
         return [METRICS_REFUSAL_TEXT.encode()]
     start("200 OK", [("Content-Type", CONTENT_TYPE_LATEST)])
-    return [metrics_text(Processes(), Copies())]
+    return [metrics_text(Processes(), BackupAge())]
 
 
 def metrics_serve_in_thread(port: int) -> None:

@@ -69,9 +69,9 @@ class OpenEndpoints:
     """ASGI middleware that answers the paths of ``patterns``, with one thread per queue; passes on other requests."""
 
     def __init__(
-        self, otherwise: Application, patterns: Sequence[URLPattern], request_class: type[ASGIRequest]
+        self, application: Application, patterns: Sequence[URLPattern], request_class: type[ASGIRequest]
     ) -> None:
-        self.otherwise, self.patterns, self.request_class = otherwise, patterns, request_class
+        self.application, self.patterns, self.request_class = application, patterns, request_class
         self.is_warm = False
         self.queues = {
             name: FairQueue(name, max_requests) for name, max_requests in (("quick", 200), ("machine", 40), ("slow", 4))
@@ -87,7 +87,7 @@ class OpenEndpoints:
             self.queues["slow"].thread.submit(warm_up_when_ready)
         match = self._match(scope)
         if match is None:
-            await self.otherwise(scope, receive, send)
+            await self.application(scope, receive, send)
         elif (body := await self._read(receive)) is not None:
             response = await self._answer(scope, body, match)
             response_headers = {**security_headers(), **response.headers}

@@ -26,7 +26,7 @@ from beadbox.policies.perfect import solve
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
 from beadbox.strength.sampled import wilson
-from tests.sentences import SENTENCE_WORDS_MOST
+from tests.sentences import MAX_SENTENCE_WORDS
 
 SMALL = {
     "gardner": {"machines": 20},
@@ -238,7 +238,7 @@ def test_every_finding_follows_from_the_rows(slug: str) -> None:
     assert all(others)
     assert set(result.findings).intersection(*others) == set(), "whatever is found"
     for sentence in re.split(r"(?<=[.?])\s+", " ".join([*result.findings, *chain.from_iterable(others)])):
-        assert len(sentence.split()) <= SENTENCE_WORDS_MOST, sentence
+        assert len(sentence.split()) <= MAX_SENTENCE_WORDS, sentence
 
 
 def test_intervals_of_shares_stay_between_0_and_1() -> None:

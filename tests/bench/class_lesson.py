@@ -76,7 +76,7 @@ class ClassLesson(Lesson):
     moved_at: dict[str, float] = field(default_factory=dict)
     """Time (``time.monotonic``) of the last answered move, by the address of the room."""
     finished: set[tuple[str, int]] = field(default_factory=set)
-    """Matches whose end a pupil's page has shown: the code of the room, and the number of the match in the room."""
+    """Matches that have ended on a pupil's page: the code of the room, and the number of the match in the room."""
     n_tables: int = 0
     """Number of frames with a table of the class."""
 

@@ -36,7 +36,7 @@ N_TABLE_ROUNDS = sized(5, 1)
 
 
 def kernel_and_c() -> Iterator[Figure]:
-    """Compare kernel and C on the 304 boxes of Michie's machine, and on games whose positions can repeat.
+    """Compare kernel and C on the 304 boxes of Michie's machine, and on games with loops.
 
     Kernel and C program run alternately, and both update beads after every game. The benchmark measures processor time,
     because other programs on the machine disturb it least.

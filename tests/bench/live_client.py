@@ -67,7 +67,7 @@ class Case:
     resign: bool = False
     """Whether all players repeatedly play one move and then resign at the same moment, instead of playing on."""
     watched: int = 0
-    """Id of the machine whose page the watchers have open."""
+    """Id of the machine on the page that the watchers have open."""
     n_watchers: int = 0
     """Number of visitors with an open page of that machine."""
 

@@ -21,7 +21,7 @@ from tests.e2e.everywhere import options
 from tests.e2e.lab import sign_in
 from tests.e2e.playing import expect_turn
 from tests.e2e.test_sharing import check_page
-from tests.factories import final_held, play_out, user
+from tests.factories import hold_final, play_out, user
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.e2e
@@ -167,7 +167,7 @@ def test_final_fits_the_projector(visitor: Visitor, n_pupils: int, side: int | N
     classroom, pupils = a_class(n_pupils, side)
     for pupil in pupils[:4]:
         play(pupil)
-    assert final_held(classroom).is_finished
+    assert hold_final(classroom).is_finished
     page = visitor(viewport={"width": 1920, "height": 1080})
     page.goto(f"/class/screen/{classroom.link.secret}")
     expect(page.locator(".screen-rows")).to_have_count(2)
@@ -187,7 +187,7 @@ def test_results_fit_every_screen(visitor: Visitor, live_site: LiveSite, width: 
     classroom, pupils = a_class(6, side=None)
     for pupil in pupils:
         play(pupil)
-    assert final_held(classroom).is_finished
+    assert hold_final(classroom).is_finished
     page = visitor(**options(width, height))
     sign_in(page.context, live_site, classroom.teacher)
     page.goto(f"/classes/{classroom.pk}/results")

@@ -15,7 +15,7 @@ from tests.e2e.everywhere import options
 from tests.e2e.layout import layout_faults
 from tests.e2e.school import N_PUPILS, hold_lesson, join_and_play
 from tests.e2e.test_filtered import NO_SOCKETS
-from tests.factories import final_worked
+from tests.factories import work_final
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.e2e
@@ -39,7 +39,7 @@ def school(settings: Any, watch: Watch) -> Iterator[LiveSite]:
 def final_work() -> None:
     """Compute the final of the one class, as a worker does."""
     assert wait_until(ClassFinal.objects.exists)
-    assert final_worked(ClassFinal.objects.get()).is_finished
+    assert work_final(ClassFinal.objects.get()).is_finished
 
 
 def test_class_by_address_without_https(page: Page, visitor: Visitor, school: LiveSite, cannot_try: CannotTry) -> None:

@@ -26,7 +26,7 @@ from learning.services.participants import participant_join, participant_play, p
 from learning.workers.class_finals import CLASS_FINALS
 from learning.workers.jobs import TurnEnd
 from tests import factories
-from tests.factories import class_with_pupils, final_held
+from tests.factories import class_with_pupils, hold_final
 
 pytestmark = pytest.mark.django_db
 
@@ -41,7 +41,7 @@ def test_one_side_is_ranked_against_the_opponent(in_turns: bool) -> None:
     classroom, pupils = class_with_pupils(3)
     for pupil in pupils:
         play(pupil)
-    final = final_held(classroom, 0.0 if in_turns else None)
+    final = hold_final(classroom, 0.0 if in_turns else None)
     assert final.status == JobStatus.FINISHED, final.error
     view = final_view(Classroom.objects.get(), final)
     assert view["against"] == UNIFORM["perfect"].name
@@ -61,7 +61,7 @@ def test_halves_meet_and_both_boxes_are_shown() -> None:
     classroom, pupils = class_with_pupils(5, side=None)
     for pupil in pupils:
         play(pupil, 2)
-    view = final_view(classroom, final_held(classroom))
+    view = final_view(classroom, hold_final(classroom))
     machines = {pupil.number: pupil.machine for pupil in Participant.objects.select_related("machine")}
     firsts = [one for one in machines.values() if one is not None and one.side == 0]
     seconds = [one for one in machines.values() if one is not None and one.side == 1]
@@ -96,7 +96,7 @@ def test_final_pauses_the_class_and_opening_cancels_it() -> None:
 
 def test_finished_final_stays_until_a_reset() -> None:
     classroom, _ = class_with_pupils(3)
-    final_held(classroom)
+    hold_final(classroom)
     final_cancel(user=classroom.teacher, classroom_id=classroom.pk)
     services.classroom_set_status(user=classroom.teacher, classroom_id=classroom.pk, status=ClassStatus.OPEN)
     assert ClassFinal.objects.get().is_finished
@@ -106,7 +106,7 @@ def test_finished_final_stays_until_a_reset() -> None:
 
 def test_opened_class_shows_its_table_until_the_next_final() -> None:
     classroom, _ = class_with_pupils(3)
-    final_held(classroom)
+    hold_final(classroom)
     path = f"/class/screen/{classroom.link.secret}"
     assert "the final" in Client().get(path).content.decode()
     for status in (ClassStatus.OPEN, ClassStatus.PAUSED):
@@ -118,7 +118,7 @@ def test_opened_class_shows_its_table_until_the_next_final() -> None:
         assert table["final"] is not None
         assert not table["final"]["is_shown"]
     assert browser_of(classroom.teacher).get(f"/classes/{classroom.pk}/results").status_code == 200
-    final_held(classroom)
+    hold_final(classroom)
     assert "the final" in Client().get(path).content.decode()
 
 
@@ -180,7 +180,7 @@ def test_every_shape_of_board_has_results_on_paper(game: str) -> None:
     classroom, pupils = class_with_pupils(2, game=game, side=None)
     for pupil in pupils:
         play(pupil, 2)
-    final = final_held(classroom)
+    final = hold_final(classroom)
     assert final_view(classroom, final)["frames"]
     assert results_sheets(classroom, final).read(5) == b"%PDF-"
 
@@ -188,7 +188,7 @@ def test_every_shape_of_board_has_results_on_paper(game: str) -> None:
 def test_large_game_is_ranked_by_games() -> None:
     classroom, pupils = class_with_pupils(2, game="hexapawn-5x4")
     play(pupils[0], 1)
-    final = final_held(classroom)
+    final = hold_final(classroom)
     assert final.status == JobStatus.FINISHED, final.error
     assert final.results["places"][0]["place"] == 1
     assert all(1000 * place["win"] == round(1000 * place["win"]) for place in final.results["places"])
@@ -228,7 +228,7 @@ def test_teacher_holds_the_final_and_takes_the_results_home() -> None:
 
 def test_names_follow_the_class() -> None:
     classroom, pupils = class_with_pupils(3)
-    final = final_held(classroom)
+    final = hold_final(classroom)
     participant_remove(user=classroom.teacher, participant_id=pupils[0].pk)
     services.classroom_update(user=classroom.teacher, classroom_id=classroom.pk, hides_names=True)
     view = final_view(Classroom.objects.get(), final)
@@ -252,7 +252,7 @@ def test_failed_final_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_page_of_a_pupil_reads_no_results() -> None:
     classroom, (pupil,) = class_with_pupils(1)
-    final_held(classroom)
+    hold_final(classroom)
     facts = PupilFacts(participant=pupil.pk, classroom=classroom.pk, name="", code=pupil.code, before="")
     with CaptureQueriesContext(connection) as queries:
         found = participant_now(facts, pupil.guest.hex)

@@ -62,7 +62,7 @@ def test_worker_serves_every_queue_and_has_a_successor(start_worker: StartWorker
 
 @pytest.mark.django_db(transaction=True)
 def test_a_queue_without_workers_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(celery, "MESSAGES_MOST", 3)
+    monkeypatch.setattr(celery, "MAX_QUEUE_MESSAGES", 3)
     beat = Scheduler(app=app, lazy=False)
 
     def n_waiting(queue: str) -> Any:

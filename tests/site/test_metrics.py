@@ -30,7 +30,7 @@ from menace_site.local import servers
 from menace_site.local.errors import ServerError
 from menace_site.local.servers import BASE_DIR
 from menace_site.observability import metrics
-from menace_site.observability.metrics import Copies, Processes, Site, may_ask
+from menace_site.observability.metrics import BackupAge, Processes, Site, may_read_metrics
 from menace_site.operations.backups import NAME
 from menace_site.server.checks import check_settings
 from tests.factories import expire_leases, machine
@@ -103,9 +103,9 @@ def test_metrics_are_stored_in_a_private_folder_in_memory(tmp_path: Path, monkey
 async def test_process_monitor_survives_errors(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(metrics, "_say_how_it_is", lambda: 1 / 0)
+    monkeypatch.setattr(metrics, "_set_gauges", lambda: 1 / 0)
     monkeypatch.setattr(metrics, "TICK_S", 0)
-    watching = asyncio.create_task(metrics.process_watched())
+    watching = asyncio.create_task(metrics.gauges_update())
     async with asyncio.timeout(HANG_S):
         while len(caplog.records) < 2:
             await asyncio.sleep(0)
@@ -142,9 +142,9 @@ def test_metrics_need_every_address_of_the_path_allowed(
 ) -> None:
     settings.NUM_PROXIES = n_proxies
     settings.METRICS_ADDRESSES = ["127.0.0.0/8", "::1", "10.0.0.0/8"]
-    assert may_ask(peer, forwarded) is is_allowed
+    assert may_read_metrics(peer, forwarded) is is_allowed
     settings.METRICS_ADDRESSES = []
-    assert not may_ask(peer, forwarded)
+    assert not may_read_metrics(peer, forwarded)
 
 
 @pytest.mark.parametrize(("networks", "errors"), [(["10.0.0.0/8", "::1"], []), (["everywhere"], ["beadbox.E006"])])
@@ -153,7 +153,9 @@ def test_an_invalid_address_is_reported_at_the_start(networks: list[str], errors
     settings.LOCAL = False
     found = [error.id for error in check_settings(None)]
     assert [one for one in found if one == "beadbox.E006"] == errors
-    assert may_ask("10.1.2.3", []) is not bool(errors), "where nobody has looked at the settings, nobody is told"
+    assert may_read_metrics("10.1.2.3", []) is not bool(errors), (
+        "where nobody has looked at the settings, nobody is told"
+    )
 
 
 @pytest.fixture
@@ -273,7 +275,7 @@ async def test_queues_and_sizes_are_counted_from_rows(settings: Any, monkeypatch
 
 def test_age_of_the_latest_backup_is_a_metric(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def ages() -> list[float]:
-        return [sample.value for family in Copies().collect() for sample in family.samples]
+        return [sample.value for family in BackupAge().collect() for sample in family.samples]
 
     settings.BACKUP_DIR = ""
     assert ages() == []
@@ -317,7 +319,7 @@ def test_rules_and_dashboard_use_existing_metrics() -> None:
     panels = json.loads((monitoring / "dashboard.json").read_text())["panels"]
     asked = [rule["expr"] for rule in rules] + [one["expr"] for panel in panels for one in panel["targets"]]
     names = {name for text in asked for name in re.findall(r"beadbox_\w+", text)}
-    families = [*REGISTRY.collect(), *Copies().collect(), *Site().collect()]
+    families = [*REGISTRY.collect(), *BackupAge().collect(), *Site().collect()]
     # Queries name a histogram's buckets or count; a metric with labels has no sample before the first event.
     existing = {
         name for one in families for name in (one.name, f"{one.name}_total", f"{one.name}_bucket", f"{one.name}_count")

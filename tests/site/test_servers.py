@@ -141,7 +141,7 @@ def why_not(way: servers.Unprivileged) -> str:
 
 
 @pytest.fixture
-def nameless(monkeypatch: pytest.MonkeyPatch) -> None:
+def without_user_data(monkeypatch: pytest.MonkeyPatch) -> None:
     """Simulate a user without a name, under which PostgreSQL does not run; nor does it run as root."""
 
     def name_of(uid: int) -> None:
@@ -152,7 +152,7 @@ def nameless(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("way", servers.UNPRIVILEGED_WAYS, ids=["namespace", "setpriv with paths", "setpriv"])
 def test_postgresql_runs_in_each_way_this_machine_allows(
-    way: servers.Unprivileged, nameless: None, cannot_try: CannotTry, monkeypatch: pytest.MonkeyPatch
+    way: servers.Unprivileged, without_user_data: None, cannot_try: CannotTry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(servers, "UNPRIVILEGED_WAYS", (way,))
     if reason := why_not(way):
@@ -174,7 +174,7 @@ def test_postgresql_runs_in_each_way_this_machine_allows(
 
 
 def test_way_that_cannot_reach_postgresql_is_rejected(
-    nameless: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    without_user_data: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tmp_path.chmod(0o700)
     (tmp_path / "bin").symlink_to(servers.postgres_bin())
@@ -186,7 +186,7 @@ def test_way_that_cannot_reach_postgresql_is_rejected(
 
 @pytest.mark.parametrize("n_refused", range(len(servers.UNPRIVILEGED_WAYS) + 1))
 def test_next_way_is_tried_after_a_refused_one(
-    n_refused: int, nameless: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    n_refused: int, without_user_data: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With stand-ins that refuse the first ways and allow the others, so whatever this machine allows."""
     option = ("--map-group=65534", "--ambient-caps=+dac_override", "--reuid=65534")  # an option that no later way has
@@ -215,7 +215,7 @@ def test_other_users_run_the_servers_as_themselves(monkeypatch: pytest.MonkeyPat
 
 
 def test_data_changes_owner_when_the_way_changes(
-    nameless: None, cannot_try: CannotTry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    without_user_data: None, cannot_try: CannotTry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Data has our user after a user namespace, or an unprivileged user: each allowed way accepts both."""
     if os.geteuid() != 0:

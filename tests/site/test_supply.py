@@ -15,7 +15,7 @@ from tests.licences import (
     python_licences,
     refused,
 )
-from tests.sbom import FONTS, asked_for, completed, fonts, images, vendored
+from tests.sbom import FONTS, complete, direct_dependencies, fonts, images, vendored_components
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_sbom_has_licences_and_dependencies() -> None:
 
     licences = [{"license": {"id": "MIT"}}]
     bill = {"components": [component("requirements-L1", "a"), component("requirements-L9", "b")]}
-    installed = {
+    installed_bill = {
         "components": [component(f"{name}==1", name, licenses=licences) for name in ("a", "b", "a-tool")],
         "dependencies": [
             {"ref": "root-component", "dependsOn": ["b==1"]},
@@ -69,7 +69,7 @@ def test_sbom_has_licences_and_dependencies() -> None:
         ],
     }
     bill["components"].append(component("requirements-L12", "c"))
-    completed(bill, installed, {"c": "BSD License", "a": "another"}, {"a", "a-tool"})
+    complete(bill, installed_bill, {"c": "BSD License", "a": "another"}, {"a", "a-tool"})
     assert [one["licenses"] for one in bill["components"]] == [
         licences,
         licences,
@@ -85,7 +85,7 @@ def test_sbom_has_licences_and_dependencies() -> None:
 
 def test_direct_requirements_are_in_the_lock() -> None:
     names = {name for name, _ in PACKAGE.findall((ROOT / "requirements.txt").read_text())}
-    assert {"django", "numba", "numpy", "celery"} <= asked_for() <= names
+    assert {"django", "numba", "numpy", "celery"} <= direct_dependencies() <= names
 
 
 def test_sbom_lists_images_of_the_compose_file() -> None:
@@ -97,11 +97,11 @@ def test_sbom_lists_images_of_the_compose_file() -> None:
 
 
 def test_vendored_scripts_are_listed_with_their_locked_hash() -> None:
-    for one in vendored():
+    for one in vendored_components():
         assert (VENDORED / f"{one['name']}-{one['version']}" / "LICENSE").exists()
         integrity = next(each["value"] for each in one["properties"] if each["name"] == "npm:integrity")
         assert integrity in NPM_LOCK.read_text()
-    assert {one["name"] for one in vendored()} == {"lit-html", "uplot"}
+    assert {one["name"] for one in vendored_components()} == {"lit-html", "uplot"}
 
 
 def test_fonts_of_printed_sheets_are_listed_with_their_licence() -> None:

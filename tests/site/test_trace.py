@@ -62,7 +62,7 @@ async def test_trace_of_a_live_move_stays_within_limits(monkeypatch: pytest.Monk
     monkeypatch.setattr(broadcaster, "BATCH_PAUSE_S", HANG_S)
     await in_db(house_machines)()
     recorder, worst, last = Recorder(), [], []
-    with recorder.installed():
+    with recorder.recording():
         for _ in range(N_REPEATS):
             seated = await in_db(room)("menace")
             async with Socket(seated.room.code, seated.token) as socket:
@@ -78,12 +78,12 @@ async def test_trace_of_a_live_move_stays_within_limits(monkeypatch: pytest.Monk
     hold("a live move, the worst", figures(worst), (120, 26, 107, 79, 18))
     hold("a live move, the last", figures(last), (153, 35, 141, 109, 25))
     worst_move = max(worst, key=lambda trace: (len(trace.modules), len(trace.functions)))
-    reached = Trace(tuple(Reader().reached(HANDLE, worst_move.functions))).without_library().modules
+    reachable = Trace(tuple(Reader().reachable(HANDLE, worst_move.functions))).without_library().modules
     modules = worst_move.without_library().modules
     sys.stdout.write(
-        f"go to definition: {len(reached)} of {len(modules)} modules, at least {REACHED[0]} of {REACHED[1]}\n"
+        f"go to definition: {len(reachable)} of {len(modules)} modules, at least {REACHED[0]} of {REACHED[1]}\n"
     )
-    assert len(reached) / len(modules) >= REACHED[0] / REACHED[1]
+    assert len(reachable) / len(modules) >= REACHED[0] / REACHED[1]
 
 
 def trace_of(journey: Callable[[], Any]) -> list[Trace]:
@@ -91,7 +91,7 @@ def trace_of(journey: Callable[[], Any]) -> list[Trace]:
     recorder, traces = Recorder(), []
     journey()
     for _ in range(N_REPEATS):
-        with recorder.installed():
+        with recorder.recording():
             recorder.start()
             journey()
             traces.append(recorder.stop())
@@ -131,7 +131,7 @@ def test_trace_of_a_training_run_stays_within_limits(monkeypatch: pytest.MonkeyP
 
 def test_recorder_covers_every_thread_until_it_stops() -> None:
     recorder = Recorder()
-    with recorder.installed():
+    with recorder.recording():
         game_get(NC)
         recorder.start()
         thread = threading.Thread(target=lambda: [game_get(slug) for slug in [NC]])
@@ -175,4 +175,4 @@ def test_go_to_definition_ends_at_indirect_calls(tmp_path: Path) -> None:
     stored = {("inner.py", "move_store"), ("inner.py", "Change.__init__")}
     handle = ("consumer.py", "Consumer.handle")
     traced = {handle, *stored, ("inner.py", "lost"), ("real.py", "Real.choose")}
-    assert Reader(tmp_path).reached(handle, traced) == {handle, *stored}
+    assert Reader(tmp_path).reachable(handle, traced) == {handle, *stored}

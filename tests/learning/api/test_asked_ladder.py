@@ -22,8 +22,8 @@ from learning.api import ai
 from tests.bench.asked_ladder import (
     GAME,
     PAGE,
-    answered_move,
     adviser_answer,
+    answered_move,
     move_without_repetition,
     request_body,
     row_cell,

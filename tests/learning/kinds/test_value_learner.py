@@ -57,7 +57,7 @@ from learning.services.tournaments import tournament_start
 from learning.workers import runs as runner
 from learning.workers.pairings import tournament_play
 from learning.workers.runs import RUNS, Pace, run_chunk, run_execute
-from tests.compaction import compacted
+from tests.compaction import compact
 from tests.factories import api_with, guest, machine_strength, person, room_state, room_view, user
 from tests.pages import page_json
 from tests.waiting import HANG_S
@@ -411,7 +411,7 @@ class TestLiveMatches:
                 other = romgon_room("machine", guest(number), machine=str(machine.pk), side=Side.FIRST)
                 play_moves(other, guest(number), 1)
                 match_resign(code=other.room.code, person=guest(number))
-            compacted(machine)
+            compact(machine)
 
         learn_in_a_match()
         seated = romgon_room("machine", machine=str(machine.pk), side=Side.FIRST)

@@ -23,7 +23,7 @@ from learning.services.runs import Stage, training_run_start
 from learning.services.tournaments import tournament_start
 from learning.workers.pairings import tournament_play
 from learning.workers.runs import RUNS, run_execute
-from tests.compaction import compacted
+from tests.compaction import compact
 from tests.factories import NC, api_with, guest, machine, machine_strength, play, room, trained_machine, user
 from tests.learning.kinds.registering import registered
 from tests.learning.kinds.win_counter.kind import WIN_COUNTER
@@ -152,7 +152,7 @@ def test_entrant_plays_with_its_counts_at_the_start() -> None:
 def test_ledger_is_compacted_and_audited(capsys: pytest.CaptureFixture[str]) -> None:
     learner = trained_machine(counter(), 110)
     n_changes, numbers = WinCountChange.objects.count(), counts(learner)
-    assert compacted(learner).n_folded == learner.n_lessons
+    assert compact(learner).n_folded == learner.n_lessons
     assert WinCountChange.objects.count() < n_changes
     assert counts(learner) == numbers
     audit_report(capsys)

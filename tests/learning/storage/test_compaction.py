@@ -28,7 +28,7 @@ from learning.storage.lessons import lessons_go_back_to
 from learning.workers.jobs import TurnEnd
 from learning.workers.ledger import RESUME_KEY, ledgers_compact
 from learning.workers.pairings import tournament_play
-from tests.compaction import compact_to, compacted
+from tests.compaction import compact, compact_to
 from tests.factories import guest, machine, play_out, room, room_view, trained_machine, trained_memory, user
 from tests.learning.kinds.test_table_learner import learner as table
 from tests.threads import at_once
@@ -100,7 +100,7 @@ class TestBoxes:
             copies.append(machine_copy(user=owner, machine_id=learner.pk))
         beads_by_copy = {copy.pk: dict(copy.boxes.values_list("position", "beads")) for copy in copies}
         train_unmeasured(learner, 100, seed=9)
-        compacted(learner, learner.n_lessons)
+        compact(learner, learner.n_lessons)
         assert Lesson.objects.filter(machine=learner).count() == 4, "one behind each copy, and one for the rest"
         late = machine_copy(user=owner, machine_id=learner.pk)
         assert dict(late.boxes.values_list("position", "beads")) == dict(learner.boxes.values_list("position", "beads"))
@@ -110,14 +110,14 @@ class TestBoxes:
         call_command("audit", verbosity=0)
         boxes_own(*(copy.pk for copy in copies))
         now = train_unmeasured(learner, 20, seed=4)
-        compacted(now, now.n_lessons)
+        compact(now, now.n_lessons)
         assert Lesson.objects.filter(machine=learner).count() == 2, "the copy made last is behind the place"
         call_command("audit", verbosity=0)
 
     def test_compacted_matches_can_be_deleted(self) -> None:
         learner = played_machine(3)
         assert Match.objects.count() == Lesson.objects.exclude(match=None).count() == 3
-        compacted(learner, learner.n_lessons)
+        compact(learner, learner.n_lessons)
         assert not Lesson.objects.exclude(match=None).exists()
         Match.objects.all().delete()
         call_command("audit", verbosity=0)
@@ -131,7 +131,7 @@ class TestBoxes:
         assert list(steps) == [], "what it was about is gone"
         learner = train_unmeasured(Machine.objects.get(pk=learner.pk), 60)
         assert learner.n_folded == 0
-        compacted(learner, learner.n_lessons)
+        compact(learner, learner.n_lessons)
         call_command("audit", verbosity=0)
 
 
@@ -154,7 +154,7 @@ class TestValues:
         assert list(numbers) == [(1, 3), (4, 3), (7, 1), (8, 1)]
         assert [lessons_go_back_to(learner.pk, place) for place in (2, 3, 6)] == [False, True, True]
         tournament_play(Tournament.objects.get().pk)
-        compacted(learner)
+        compact(learner)
         assert Lesson.objects.get(machine=learner).last == 8, "the tournament is over"
         call_command("audit", verbosity=0)
 
@@ -281,7 +281,7 @@ class TestViews:
         learner.refresh_from_db()
         first, last = Match.objects.order_by("pk")[0], learner.n_lessons
         Lesson.objects.filter(machine=learner).update(created_at=timezone.now())
-        compacted(learner, last)
+        compact(learner, last)
         since = f"{learner.folded_at:%-d %B %Y}"
         api = client.get(f"/api/machines/{learner.pk}").json()
         assert (api["lessons"], api["lessons_folded"]) == (last, last)

@@ -16,7 +16,7 @@ from beadbox.learners.built_in import HOUSE
 from learning.models import Machine
 from learning.services.machines import machine_create
 from tests.factories import user
-from tests.sentences import SENTENCE_WORDS_MOST
+from tests.sentences import MAX_SENTENCE_WORDS
 
 pytestmark = pytest.mark.django_db
 
@@ -99,7 +99,7 @@ def test_sentences_are_short(client: Client, address: str) -> None:
     text = text_of(client.get(address).content.decode())
     sentences = [sentence for line in text.splitlines() for sentence in re.split(r"(?<=[.?:])\s+", line)]
     names = ("D. Michie", "Experiments on", "bₙ")  # titles and formulas may be long
-    long = [one for one in sentences if len(one.split()) > SENTENCE_WORDS_MOST and not any(n in one for n in names)]
+    long = [one for one in sentences if len(one.split()) > MAX_SENTENCE_WORDS and not any(n in one for n in names)]
     assert long == []
 
 
@@ -108,4 +108,4 @@ def test_experiments_are_described_in_short_sentences(slug: str) -> None:
     experiment = EXPERIMENTS[slug]
     for text in (experiment.question, experiment.story, experiment.science):
         for sentence in re.split(r"(?<=[.?])\s+", " ".join(text.split())):
-            assert len(sentence.split()) <= SENTENCE_WORDS_MOST, sentence
+            assert len(sentence.split()) <= MAX_SENTENCE_WORDS, sentence
