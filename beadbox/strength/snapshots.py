@@ -20,7 +20,7 @@ from beadbox.rules.play import MovePlayer, game_played
 from beadbox.strength.sampled import wilson
 
 OPENING_PLIES = 4
-CHOSEN_ON, SAID_ON = 13, 14
+CHOICE_SEED, CONFIRMATION_SEED = 13, 14
 """Seeds of two sets of openings, the same for every machine: to choose the best snapshot, and to confirm it."""
 
 Opening = tuple[AnyMove, ...]

@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import F, Max, QuerySet, Sum
 
 from beadbox.rules.outcome import Tally
-from beadbox.strength.snapshots import CHOSEN_ON, SAID_ON, Points, best_of, is_snapshot, measured, openings
+from beadbox.strength.snapshots import CHOICE_SEED, CONFIRMATION_SEED, Points, best_of, is_snapshot, measured, openings
 from learning.kinds.machines import entry_player
 from learning.kinds.registry import kind_of
 from learning.models import LessonKind, Machine, Measurement, Snapshot, TournamentEntry, TrainingRun
@@ -97,11 +97,11 @@ def measurement_due(run: TrainingRun, machine: Machine) -> Due | None:
         return None
     snapshots = snapshots_read(run)
     for snapshot in snapshots:
-        if (due := _snapshot_due(run, machine, snapshot, CHOSEN_ON)) is not None:
+        if (due := _snapshot_due(run, machine, snapshot, CHOICE_SEED)) is not None:
             return due
     if not snapshots or run.games_done < run.n_games:
         return None
-    return _snapshot_due(run, machine, best_measured(snapshots), SAID_ON)
+    return _snapshot_due(run, machine, best_measured(snapshots), CONFIRMATION_SEED)
 
 
 def _snapshot_due(run: TrainingRun, machine: Machine, snapshot: Snapshot, seed: int) -> Due | None:
@@ -122,7 +122,7 @@ def points_of(snapshot: Snapshot, seed: int) -> dict[str, Points]:
 
 def best_measured(snapshots: list[Snapshot]) -> Snapshot:
     """Return the best snapshot of a run in which every snapshot is measured."""
-    curve: Mapping[int, Mapping[str, Points]] = {row.games_done: points_of(row, CHOSEN_ON) for row in snapshots}
+    curve: Mapping[int, Mapping[str, Points]] = {row.games_done: points_of(row, CHOICE_SEED) for row in snapshots}
     best = best_of(curve)
     return next(row for row in snapshots if row.games_done == best)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from beadbox.policies.registry import OPPONENTS
 from beadbox.seeds import seed_to_json
-from beadbox.strength.snapshots import CHOSEN_ON, OPENING_PLIES, SAID_ON
+from beadbox.strength.snapshots import CHOICE_SEED, CONFIRMATION_SEED, OPENING_PLIES
 from learning.exceptions import SnapshotNotFoundError
 from learning.models import Machine, Measurement, Snapshot
 from learning.states import MeasurementState, SnapshotState
@@ -53,8 +53,8 @@ def snapshots_summary(machine: Machine) -> dict[str, object] | None:
         "curve": {"games": [row["games"] for row in measured], "lines": lines},
         "playing": _chosen_row(machine),
         "n_plies": OPENING_PLIES,
-        "chosen_on": CHOSEN_ON,
-        "said_on": SAID_ON,
+        "chosen_on": CHOICE_SEED,
+        "said_on": CONFIRMATION_SEED,
     }
 
 
@@ -125,5 +125,5 @@ def _measurement_view(measurement: Measurement) -> MeasurementState:
         "points": {"value": points.share, "low": low, "high": high},
         "openings": measurement.openings,
         "seed": seed_to_json(measurement.seed),
-        "confirms": measurement.openings == SAID_ON,
+        "confirms": measurement.openings == CONFIRMATION_SEED,
     }

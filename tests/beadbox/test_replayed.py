@@ -16,7 +16,7 @@ from beadbox.learners.table_learner.presets import TABLE_PRESETS
 from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get
-from beadbox.strength.snapshots import CHOSEN_ON, SAID_ON
+from beadbox.strength.snapshots import CHOICE_SEED, CONFIRMATION_SEED
 from tests import replay
 from tests.test_architecture import imported_by
 
@@ -32,14 +32,16 @@ def test_the_program_is_short_and_imports_nothing_of_the_project():
 
 def test_the_page_names_the_learners_with_replay():
     page = (Path(__file__).parents[2] / "docs" / "replay.md").read_text()
-    learners, streams = page.split("## What a run depends on")[0], page.split("## Other streams")[1]
-    rows = [line.split("|")[1:3] for line in learners.splitlines() if line.startswith("| ")][1:]
-    replayed = {re.findall(r"`([a-z0-9-]+)`", learner)[0] for learner, by in rows if "tests/replay.py" in by}
-    assert replayed == {"michie-1961", "gardner-her", "q-table"}
-    assert all("tests/replay.py" in by or "no program" in by for _, by in rows)
-    for one in ("with boxes", "TD(λ), Sarsa or Monte Carlo", "Romgon"):
-        assert any(one in learner and "no program" in by for learner, by in rows), one
-    assert f"{CHOSEN_ON} to choose, {SAID_ON} to confirm" in streams
+    learners_section, streams = page.split("## What a run depends on")[0], page.split("## Other streams")[1]
+    rows = [line.split("|")[1:3] for line in learners_section.splitlines() if line.startswith("| ")][1:]
+    with_program = {
+        re.findall(r"`([a-z0-9-]+)`", learner)[0] for learner, program in rows if "tests/replay.py" in program
+    }
+    assert with_program == {"michie-1961", "gardner-her", "q-table"}
+    assert all("tests/replay.py" in program or "no program" in program for _, program in rows)
+    for name in ("with boxes", "TD(λ), Sarsa or Monte Carlo", "Romgon"):
+        assert any(name in learner and "no program" in program for learner, program in rows), name
+    assert f"{CHOICE_SEED} to choose, {CONFIRMATION_SEED} to confirm" in streams
     assert "| the game from that opening" in streams
 
 
@@ -56,14 +58,15 @@ def test_a_machine_with_boxes_ends_with_the_same_beads(machine, game, side, pres
     memory, source = Memory.fresh(table), RandomSource(seed)
     memory.train(OPPONENTS["random"], N_GAMES, source)
 
-    words = replay.Source(seed)
-    found = replay.replay(machine, words, N_GAMES)
-    assert (words.a, words.b) == source.words
-    assert found.keys() <= set(table.keys)
+    replay_source = replay.Source(seed)
+    replayed_beads = replay.replay(machine, replay_source, N_GAMES)
+    assert (replay_source.a, replay_source.b) == source.words
+    assert replayed_beads.keys() <= set(table.keys)
     for box, key in enumerate(table.keys):
         slots = memory.slots(box)
-        assert memory.beads[slots].tolist() == found.get(key, table.initial[slots].tolist()), key
-    assert {table.keys[table.slot_box[slot]] for slot in np.flatnonzero(memory.visits)} <= found.keys()
+        assert memory.beads[slots].tolist() == replayed_beads.get(key, table.initial[slots].tolist()), key
+    visited_boxes = {table.keys[table.slot_box[slot]] for slot in np.flatnonzero(memory.visits)}
+    assert visited_boxes <= replayed_beads.keys()
 
 
 @SEEDS
@@ -74,7 +77,7 @@ def test_a_table_ends_with_the_same_values(seed):
     )
     memory.train(OPPONENTS["random"], N_GAMES, source)
 
-    words = replay.Source(seed)
-    found = replay.replay("q-table", words, N_GAMES)
-    assert (words.a, words.b) == source.words
-    assert found == memory.readable().values
+    replay_source = replay.Source(seed)
+    replayed_values = replay.replay("q-table", replay_source, N_GAMES)
+    assert (replay_source.a, replay_source.b) == source.words
+    assert replayed_values == memory.readable().values

@@ -14,7 +14,7 @@ from beadbox.policies.table import ContestPlayer
 from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
 from beadbox.strength.sampled import Sampled, sample
-from beadbox.strength.snapshots import CHOSEN_ON, Meeting, Opening, openings
+from beadbox.strength.snapshots import CHOICE_SEED, Meeting, Opening, openings
 from learning.kinds.training import KindTraining, Sampling
 from learning.kinds.value_learner.memory import floats, weights_learner_at, weights_row_at
 from learning.models import Machine, TournamentEntry, Weights
@@ -34,7 +34,7 @@ class ValueLearnerTraining(KindTraining):
         learner = memory.machine
         engine = engine_of(learner.game)
         assert engine is not None, "the rule fits only games with this engine"
-        opening_list = openings(learner.game, (self.sampling.n_games + 1) // 2, seed=CHOSEN_ON)
+        opening_list = openings(learner.game, (self.sampling.n_games + 1) // 2, seed=CHOICE_SEED)
         # The weakest level of an engine plays at random.
         weakest = next(iter(engine.levels.values()))
         meetings = {

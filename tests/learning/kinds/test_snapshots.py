@@ -17,7 +17,7 @@ from beadbox.engines.registry import engine_of
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.value_learner.memory import ValueMemory, compiled_meeting
 from beadbox.rules.outcome import Result, Side
-from beadbox.strength.snapshots import CHOSEN_ON, SAID_ON, Points, best_of, measured, openings
+from beadbox.strength.snapshots import CHOICE_SEED, CONFIRMATION_SEED, Points, best_of, measured, openings
 from games.live.play import match_resign
 from learning import tasks
 from learning.exceptions import (
@@ -139,12 +139,12 @@ class TestMeasurement:
             memory = ValueMemory.load(GAME, QUICK_RULE, np.array(weights), average=np.array(average))
             for level in ("medium", "hard"):
                 meet = compiled_meeting(GAME, memory.machine.player, engine.levels[level])
-                points = Points.of(measured(meet, openings(GAME, 2, seed=CHOSEN_ON), seed=CHOSEN_ON))
+                points = Points.of(measured(meet, openings(GAME, 2, seed=CHOICE_SEED), seed=CHOICE_SEED))
                 curve.setdefault(games, {})[level] = points
-                row = snapshot.measurements.get(level=level, openings=CHOSEN_ON)
-                assert (row.points, row.seed) == (points, CHOSEN_ON)
+                row = snapshot.measurements.get(level=level, openings=CHOICE_SEED)
+                assert (row.points, row.seed) == (points, CHOICE_SEED)
         best = best_of(curve)
-        confirmed = Measurement.objects.filter(openings=SAID_ON)
+        confirmed = Measurement.objects.filter(openings=CONFIRMATION_SEED)
         assert {(one.snapshot.games_done, one.level) for one in confirmed} == {(best, "medium"), (best, "hard")}
         assert {one.points.games for one in confirmed} == {4}
         playing = machine.snapshots.get(plays_since__isnull=False)
@@ -400,7 +400,7 @@ class TestChoice:
         for one in found:
             for measure in one["measurements"]:
                 assert measure["games"] == measure["wins"] + measure["draws"] + measure["losses"] == 2
-                assert measure["confirms"] == (measure["openings"] == SAID_ON)
+                assert measure["confirms"] == (measure["openings"] == CONFIRMATION_SEED)
                 assert measure["points"]["low"] <= measure["points"]["value"] <= measure["points"]["high"]
         knew = api_with(None).get(f"{address}/{found[1]['id']}/weights").json()
         assert knew["before"] == knew["mean_before"] == [0.0] * 601
