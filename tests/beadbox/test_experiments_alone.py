@@ -1,4 +1,7 @@
-"""Batched experiments give, number for number, the results of each machine alone."""
+"""An experiment trains machines in batches. Its results equal those of each machine trained alone.
+
+Every ``…_alone`` function computes a part of an experiment from one machine. ``part_index`` is the number of the part.
+"""
 
 from __future__ import annotations
 
@@ -18,79 +21,81 @@ from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
 
 SEED, RANDOM = 5, OPPONENTS["random"]
-FIRST_MARK = 20
+N_MENACES = 20
+"""The first parts of each lesson of ``menace-and-after``: the MENACEs with which learners are compared."""
 
 
-def fresh_memory(slug: str, preset: str, side: Side) -> Memory:
-    return Memory.fresh(boxes_compile(GAMES[slug], side, PRESETS[preset].rule))
+def fresh_memory(game_slug: str, preset: str, side: Side) -> Memory:
+    return Memory.fresh(boxes_compile(GAMES[game_slug], side, PRESETS[preset].rule))
 
 
-def gardner_alone(number: int) -> Any:
-    memory, rng, games, losses = fresh_memory("hexapawn", "gardner-her", Side.SECOND), RandomSource(SEED, number), 0, 0
+def gardner_alone(part_index: int) -> Any:
+    memory, rng = fresh_memory("hexapawn", "gardner-her", Side.SECOND), RandomSource(SEED, part_index)
+    games = losses = 0
     while worst_case(memory).win < 1 - 1e-9:
         losses += memory.train(RANDOM, 1, rng).losses
         games += 1
     return games, losses
 
 
-def michie_alone(number: int, n: int, n_games: int) -> Any:
-    teacher, number = divmod(number, n)
-    memory, rng = fresh_memory("noughts-and-crosses", "michie-1961", Side.FIRST), RandomSource(SEED, number)
+def michie_alone(part_index: int, n_tournaments: int, n_games: int) -> Any:
+    teacher, stream = divmod(part_index, n_tournaments)
+    memory, rng = fresh_memory("noughts-and-crosses", "michie-1961", Side.FIRST), RandomSource(SEED, stream)
     first_box = memory.slots(int(memory.table.node_box[0]))
-    drawn, opening = [], [memory.beads[first_box].tolist()]
+    draws, opening = [], [memory.beads[first_box].tolist()]
     for _ in range(n_games):
-        drawn.append(memory.train(michie_tournament.TEACHERS[teacher][1], 1, rng).draws)
+        draws.append(memory.train(michie_tournament.TEACHERS[teacher][1], 1, rng).draws)
         opening.append(memory.beads[first_box].tolist())
-    return drawn, opening
+    return draws, opening
 
 
-def rewards_alone(number: int, n: int, marks: list[int]) -> Any:
-    scheme, number = divmod(number, n)
+def rewards_alone(part_index: int, n_machines: int, marks: list[int]) -> Any:
+    scheme, stream = divmod(part_index, n_machines)
     memory = fresh_memory("hexapawn", hexapawn_rewards.SCHEMES[scheme], Side.SECOND)
-    rng, losses = RandomSource(SEED, number), 0
+    rng, losses = RandomSource(SEED, stream), 0
     perfect_after = losses_by_then = None
     wins, worst = [], []
     for game in range(marks[-1] + 1):
         if game:
             losses += memory.train(RANDOM, 1, rng).losses
-        exact = worst_case(memory).win
-        if perfect_after is None and exact > 1 - 1e-9:
+        worst_win = worst_case(memory).win
+        if perfect_after is None and worst_win > 1 - 1e-9:
             perfect_after, losses_by_then = game, losses
         if game in marks:
             wins.append(against_opponent(memory, RANDOM).win)
-            worst.append(exact if perfect_after is None else 1.0)
+            worst.append(worst_win if perfect_after is None else 1.0)
     return [perfect_after, losses_by_then, wins, worst]
 
 
-def resignations_alone(number: int, n: int, n_games: int) -> Any:
-    preset, number = divmod(number, n)
-    slug = ("hexapawn-rl-as-shipped", "hexapawn-rl")[preset]
-    first, second = (fresh_memory("hexapawn", slug, side) for side in Side)
-    rng, opening = RandomSource(SEED, number), first.slots(int(first.table.node_box[0]))
-    empty_after, empties, n_moved, n_moved_after, n_after, wins = None, 0, 0, 0, 0, []
+def resignations_alone(part_index: int, n_pairs: int, n_games: int) -> Any:
+    preset_index, stream = divmod(part_index, n_pairs)
+    preset = ("hexapawn-rl-as-shipped", "hexapawn-rl")[preset_index]
+    first, second = (fresh_memory("hexapawn", preset, side) for side in Side)
+    rng, first_box = RandomSource(SEED, stream), first.slots(int(first.table.node_box[0]))
+    empty_after, n_times_emptied, n_moved, n_moved_after_empty, n_games_after_empty, wins = None, 0, 0, 0, 0, []
     for game in range(n_games):
         wins.append(first.train_against(second, 1, rng, opponent_learns=True).wins)
-        moved = int(first.visits[opening].sum()) > n_moved
-        n_moved += moved
+        has_moved = int(first.visits[first_box].sum()) > n_moved
+        n_moved += has_moved
         if empty_after is not None:
-            n_after += 1
-            n_moved_after += moved
-        if moved and not first.beads[opening].any():
-            empties += 1
+            n_games_after_empty += 1
+            n_moved_after_empty += has_moved
+        if has_moved and not first.beads[first_box].any():
+            n_times_emptied += 1
             empty_after = empty_after or game + 1
-    return [empty_after, empties, n_moved_after, n_after, wins]
+    return [empty_after, n_times_emptied, n_moved_after_empty, n_games_after_empty, wins]
 
 
-def menace_alone(number: int, n: int, marks: list[int]) -> Any:
-    lesson, number = divmod(number, FIRST_MARK + len(menace_and_after.LEARNERS) * n)
-    slug, side, teacher = menace_and_after.LESSONS[lesson]
-    if number < FIRST_MARK:
-        memory = fresh_memory(slug, menace_and_after.MENACE, side)
-        memory.train(UNIFORM[teacher], menace_and_after.N_GAMES, RandomSource(SEED, number))
+def menace_alone(part_index: int, n_machines: int, marks: list[int]) -> Any:
+    lesson, stream = divmod(part_index, N_MENACES + len(menace_and_after.LEARNERS) * n_machines)
+    game_slug, side, teacher = menace_and_after.LESSONS[lesson]
+    if stream < N_MENACES:
+        memory = fresh_memory(game_slug, menace_and_after.MENACE, side)
+        memory.train(UNIFORM[teacher], menace_and_after.N_GAMES, RandomSource(SEED, stream))
         against = [against_opponent(memory, UNIFORM[opponent]).score for opponent in menace_and_after.TEACHERS]
         return [*against, worst_case(memory).score]
-    number -= FIRST_MARK
-    memory, rng, games = fresh_memory(slug, menace_and_after.MENACE, side), RandomSource(SEED, number), 0
+    stream -= N_MENACES
+    memory, rng, games = fresh_memory(game_slug, menace_and_after.MENACE, side), RandomSource(SEED, stream), 0
     points, worst = [], None
     for mark in marks:
         memory.train(UNIFORM[teacher], mark - games, rng)
@@ -103,31 +108,43 @@ def menace_alone(number: int, n: int, marks: list[int]) -> Any:
 
 CASES: list[tuple[str, dict[str, int], Any, tuple[int, ...]]] = [
     ("gardner", {"machines": 60}, gardner_alone, (0, 7, 49, 50, 59)),
-    ("michie-tournament", {"tournaments": 10, "games": 40}, lambda at: michie_alone(at, 10, 40), (0, 9, 29)),
+    (
+        "michie-tournament",
+        {"tournaments": 10, "games": 40},
+        lambda part_index: michie_alone(part_index, 10, 40),
+        (0, 9, 29),
+    ),
     (
         "hexapawn-rewards",
         {"machines": 10, "games": 150},
-        lambda at: rewards_alone(at, 10, hexapawn_rewards._marks({"games": 150})),
+        lambda part_index: rewards_alone(part_index, 10, hexapawn_rewards._marks({"games": 150})),
         (0, 6, 10, 19, 25),
     ),
-    ("hexapawn-resigns", {"pairs": 10, "games": 50}, lambda at: resignations_alone(at, 10, 50), (0, 9, 10, 13)),
+    (
+        "hexapawn-resigns",
+        {"pairs": 10, "games": 50},
+        lambda part_index: resignations_alone(part_index, 10, 50),
+        (0, 9, 10, 13),
+    ),
     (
         "menace-and-after",
-        {"machines": 5, "games": 1000, "mark": FIRST_MARK},
-        lambda at: menace_alone(at, 5, menace_and_after._marks({"games": 1000})),
-        (0, FIRST_MARK - 1, FIRST_MARK, FIRST_MARK + 4, 2 * FIRST_MARK + 25, 7 * FIRST_MARK + 151),
+        {"machines": 5, "games": 1000, "mark": N_MENACES},
+        lambda part_index: menace_alone(part_index, 5, menace_and_after._marks({"games": 1000})),
+        (0, N_MENACES - 1, N_MENACES, N_MENACES + 4, 2 * N_MENACES + 25, 7 * N_MENACES + 151),
     ),
 ]
 
 
-@pytest.mark.parametrize(("slug", "given", "alone", "numbers"), CASES, ids=[case[0] for case in CASES])
-def test_each_part_equals_the_training_of_its_machine_alone(slug: str, given: dict[str, int], alone: Any, numbers: Any):
+@pytest.mark.parametrize(("slug", "parameters", "alone", "part_indices"), CASES, ids=[case[0] for case in CASES])
+def test_each_part_equals_the_training_of_its_machine_alone(
+    slug: str, parameters: dict[str, int], alone: Any, part_indices: Any
+):
     experiment = EXPERIMENTS[slug]
-    settings = experiment.settings(given)
-    for number in numbers:
-        # An experiment resumed in the middle of a batch finds the same.
+    settings = experiment.settings(parameters)
+    for part_index in part_indices:
+        # An experiment that is resumed in the middle of a batch gives the same results.
         for part in (
-            experiment.parts(settings, SEED, number)[0],
-            experiment.parts(settings, SEED, number - number % 5)[number % 5],
+            experiment.parts(settings, SEED, part_index)[0],
+            experiment.parts(settings, SEED, part_index - part_index % 5)[part_index % 5],
         ):
-            assert list(part) == list(alone(number)), number
+            assert list(part) == list(alone(part_index)), part_index
