@@ -1,4 +1,4 @@
-"""The percentile band behind a curve: the strength of many machines with one rule and teacher, to show luck."""
+"""The percentile band behind a curve: the strengths of many machines that differ only in their seeds."""
 
 from __future__ import annotations
 
@@ -20,13 +20,16 @@ POINTS = tuple(range(11)) + tuple(round(10 ** (1 + 3 * step / 29)) for step in r
 
 
 def band_marks(until: int) -> list[int]:
-    """Return the points below ``until``, and ``until`` itself."""
+    """Return the numbers of :data:`POINTS` below ``until``, followed by ``until`` itself."""
     return [mark for mark in POINTS if mark < until] + [until]
 
 
 @dataclass(frozen=True)
 class Band:
-    """Expected points per game of the machines: ``scores`` are ``(n_machines, n_marks)``, one row for each seed."""
+    """The expected points per game of all machines, after each of ``marks`` games.
+
+    ``scores``: ``(n_machines, n_marks)``, with a row for each seed.
+    """
 
     marks: Sequence[int]
     scores: Floats

@@ -1,4 +1,4 @@
-"""The readable training loop: the oracle of the kernels, and the loop for games too large for a table."""
+"""The readable training loop. Tests compare the kernels with it, and games too large for a table use it."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from beadbox.rules.play import Mover, PlayedGame, game_recorded
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A turn of a training game: the position played on, and the move; ``None`` for a resignation.
+    """A turn of a training game: the position before the move, and the move (``None`` for a resignation).
 
-    ``draw`` is the draw from the box opened for the turn, if there was a box.
+    ``draw`` is the draw from the box that the machine opened, or ``None`` if it has no box for the position.
     """
 
     position: AnyPosition
@@ -41,14 +41,14 @@ class Episode:
 
     @classmethod
     def of(cls, played: PlayedGame, side: Side, draws: Sequence[BeadDraw]) -> Episode:
-        """Return a played game as the episode of one side, without its turns."""
+        """Return the episode of one side for a game that was played. The episode has no turns."""
         return cls(played.result(side), played.resigned is side, tuple(draws), (), played.is_unfinished)
 
 
-def play_on_boards(learner: BoxMachine, opponent: Opponent, rng: Random) -> Episode:
+def play_without_reduction(learner: BoxMachine, opponent: Opponent, rng: Random) -> Episode:
     """Play one game from the start without learning, and return the learner's episode.
 
-    Boards are not replaced by canonical ones, because the opponent may treat symmetric boards differently.
+    Positions are not replaced by canonical ones, because the opponent may treat symmetric positions differently.
     """
     draws = list[BeadDraw]()
 
@@ -65,9 +65,9 @@ def play_on_boards(learner: BoxMachine, opponent: Opponent, rng: Random) -> Epis
 def play_episode(learner: BoxMachine, opponent: Opponent | BoxMachine, rng: Random) -> tuple[Episode, Episode]:
     """Play one game from the start without learning; return the learner's episode and the opponent's.
 
-    With symmetry reduced the game is played on canonical positions. All members of a slot's class then lead to the same
-    canonical position, so no random word is used to choose one. A game that is not over after ``game.ply_limit`` plies
-    has the result of endless play.
+    If the learner's rule reduces symmetry, every position of the game is replaced by its canonical position. All moves
+    of a slot's class then lead to the same canonical position, so no random word is needed to choose one of them. A
+    game that is not over after ``game.ply_limit`` plies has the result of endless play.
     """
     game = learner.game
     canonicalise = learner.cabinet.box_position
@@ -107,7 +107,7 @@ def play_episode(learner: BoxMachine, opponent: Opponent | BoxMachine, rng: Rand
 
 
 def train_episodes(learner: BoxMachine, opponent: Opponent | BoxMachine, n_games: int, rng: Random) -> Tally:
-    """Play and learn ``n_games`` and return the learner's tally; an opponent that is a learning machine learns too.
+    """Play and learn ``n_games``, and return the learner's tally. An opponent that is a machine learns too.
 
     Raises:
         ValueError: only one of the two machines reduces symmetry.

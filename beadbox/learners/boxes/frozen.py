@@ -1,4 +1,4 @@
-"""A frozen machine with boxes, as a table of probabilities and move by move."""
+"""A frozen machine with boxes, which plays by a table of probabilities or chooses its moves one by one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from beadbox.strength.graph import Graph
 
 @dataclass(frozen=True, slots=True)
 class FrozenBoxes:
-    """A machine with boxes, as it was at some moment."""
+    """A machine with boxes in the state of a certain moment. It plays but never learns."""
 
     memory: Memory
 
@@ -30,7 +30,7 @@ class FrozenBoxes:
         return self.memory.table.graph.reduced
 
     def policy(self, graph: Graph) -> Floats:
-        """Return ``(n_edges,)``: the probability of each of its moves on a graph of its game, 0 elsewhere."""
+        """Return ``(n_edges,)``: the probability of each edge for a move of the machine, 0 for all other edges."""
         if self.memory.table.graph is graph:
             return machine_policy(self.memory)
         return readable_policy(graph, readable_machine(self.memory))

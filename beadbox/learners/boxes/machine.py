@@ -1,7 +1,7 @@
-"""The matchbox machine, readable: Michie's MENACE, Gardner's HER and every rule between them.
+"""The matchbox machine as readable code, for the rules of Michie's MENACE and Gardner's HER and for their variants.
 
-This module defines how beads are drawn and learnt. Live matches use it directly, and tests compare the kernels of bulk
-training with it bead for bead. Sources: D. Michie (1961, 1963), M. Gardner (1962); docs/learning.md.
+This module defines how a machine draws beads and learns. Live matches use it directly. Tests compare the kernels of
+bulk training with it, bead for bead. Sources: D. Michie (1961, 1963), M. Gardner (1962); docs/learning.md.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from beadbox.rules.play import Mover
 
 @dataclass(frozen=True, slots=True)
 class BeadDraw:
-    """One opening of a box: the box (as text), its beads before, the slot drawn.
+    """A draw from a box: the text of the box's position, the beads before the draw, and the drawn slot.
 
-    ``slot`` is ``None`` when the machine found no bead and resigned. ``refilled`` says that the box was empty and first
-    got its initial beads back; ``beads`` are then the initial beads.
+    ``slot`` is ``None`` if the box had no bead and the machine resigned. ``refilled`` says that the box was empty and
+    got its initial beads back before the draw; ``beads`` are then the initial beads.
     """
 
     box: str
@@ -41,7 +41,7 @@ class BeadDraw:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Beads added to (or taken from) the slots of one box: ``deltas[slot]``, as applied."""
+    """The change of the beads of one box: ``deltas[slot]`` beads were added to a slot (removed if negative)."""
 
     box: str
     deltas: tuple[int, ...]
@@ -52,10 +52,10 @@ class BoxMachine:
 
     Args:
         game: the rules.
-        side: the side it plays.
-        rule: how it learns.
-        boxes: beads per slot by the text of the position; a missing box is opened with its initial beads when it is
-            first met. Changed in place.
+        side: the side that the machine plays.
+        rule: the rule by which it plays and learns.
+        boxes: the beads of each slot, by the text of the box's position. When the machine first reaches a position
+            without a box, it adds a box with the initial beads. Changed in place.
         n_removed: slots taken out of play so far.
         learns: whether the machine changes its boxes; a frozen machine plays the same way and changes none.
     """
@@ -84,15 +84,16 @@ class BoxMachine:
         return 1 + self.n_removed
 
     def open_box(self, position: AnyPosition) -> list[int]:
-        """Return the beads of the box for this position, opened with its initial beads when first met."""
+        """Return the beads of the box for this position. A new box gets its initial beads."""
         box_position = self.cabinet.box_position(position)
         return self._open_beads(box_position, self.game.encode(box_position))
 
     def draw(self, position: AnyPosition, rng: Random, *, greedy: bool = False) -> BeadDraw:
         """Open the box of this position and draw a bead: slot ``k`` with probability ``beads[k] / sum(beads)``.
 
-        ``greedy`` takes the fullest slot instead, ties uniformly. The position must have a box. Takes one random word,
-        or none if the machine resigns. An empty box may be refilled, which changes it.
+        With ``greedy`` the draw takes the slot with most beads instead, and a random one of several such slots. The
+        position must have a box. Takes one random word, or none if the machine resigns. An empty box may be refilled,
+        which changes it.
         """
         box_position = self.cabinet.box_position(position)
         key = self.game.encode(box_position)
@@ -101,8 +102,8 @@ class BoxMachine:
         if not any(beads):
             if self.rule.when_empty is not WhenEmpty.UNIFORM:
                 return BeadDraw(key, before, None)
-            anything = self._slots_by_moves(box_position)
-            return BeadDraw(key, before, anything[rng.below(len(anything))])
+            slots = self._slots_by_moves(box_position)
+            return BeadDraw(key, before, slots[rng.below(len(slots))])
         if greedy:
             fullest = [slot for slot, count in enumerate(beads) if count == max(beads)]
             return BeadDraw(key, before, fullest[rng.below(len(fullest))], refilled)
@@ -116,7 +117,7 @@ class BoxMachine:
     def choose(
         self, position: AnyPosition, rng: Random, *, greedy: bool = False
     ) -> tuple[AnyMove | None, BeadDraw | None]:
-        """Choose a move; return it with the draw behind it: no draw for a forced move, no move for a resignation."""
+        """Choose a move; return it with the draw. A forced move has no draw, and a resignation has no move."""
         if not self.cabinet.has_box(position):
             (forced,) = self.game.legal_moves(position)
             return forced, None
@@ -131,21 +132,24 @@ class BoxMachine:
         return lambda position, rng: self.choose(position, rng)[0]
 
     def follow(self, position: AnyPosition, move: AnyMove) -> BeadDraw | None:
-        """Return the draw to learn from for a move that another player has made for the machine.
+        """Return the draw from which the machine learns, for a move that another player made in its place.
 
-        The draw is as if the bead of the move had been drawn. The box is opened, and refilled if it is empty and the
-        rule says so; ``None`` where the machine has no box.
+        It is the draw that would have led to this move. As in a real draw, a missing box is added, and an empty box is
+        refilled if the rule refills it. The result is ``None`` if the machine has no box for the position.
         """
         if not self.cabinet.has_box(position):
             return None
         box_position, placement = self.cabinet.box_and_placement(position)
         key = self.game.encode(box_position)
         beads, refilled = self._beads_before_draw(box_position, key)
-        printed = self.game.transform_move(move, self.game.inverses[placement])
-        return BeadDraw(key, tuple(beads), self.cabinet.slot_index(box_position, printed), refilled)
+        box_move = self.game.transform_move(move, self.game.inverses[placement])
+        return BeadDraw(key, tuple(beads), self.cabinet.slot_index(box_position, box_move), refilled)
 
     def policy(self, position: AnyPosition, *, greedy: bool = False) -> dict[AnyMove, float]:
-        """Return the probability of each legal move; they sum to 1, or to 0 for a resignation. Changes nothing."""
+        """Return the probability of each legal move, without a change of any box.
+
+        The sum is 1, or 0 if the machine resigns.
+        """
         legal = self.game.legal_moves(position)
         if not self.cabinet.has_box(position):
             return dict.fromkeys(legal, 1.0 / len(legal))
@@ -166,19 +170,19 @@ class BoxMachine:
     def restock(
         self, draws: Sequence[BeadDraw], result: Result, *, resigned: bool = False, unfinished: bool = False
     ) -> list[Change]:
-        """Learn from an episode: ``draws`` that led to a move, in order of play. Return the change of each as applied.
+        """Learn from an episode, and return the change of the box of each draw.
 
-        A machine that does not learn returns none.
+        ``draws`` are the draws that led to a move, in order of play. A machine that does not learn returns no changes.
 
-        Every box used gains ``rule.win``, ``draw`` or ``loss`` beads on the slot played, between ``floor`` and ``cap``.
-        The last box used follows ``final_win`` or ``final_loss`` if the rule has them. A box used several times changes
-        each time, or only by its first or last use (``repeated_visits``).
+        In the box of each draw, the played slot gains ``rule.win``, ``rule.draw`` or ``rule.loss`` beads, within
+        ``floor`` and ``cap``. The last draw follows ``final_win`` or ``final_loss`` if the rule has them. A box that
+        was opened several times changes each time, or only for its first or last visit (``repeated_visits``).
 
-        ``resigned`` says that the machine itself resigned. That is a loss like any other in the boxes used. The last of
-        them counts as the final move of a loss only with ``punish_previous_on_resign`` (Gardner).
+        ``resigned`` says that the machine itself resigned. A resignation counts as any other loss. The last draw counts
+        as the final move of a lost game only with ``punish_previous_on_resign`` (Gardner).
 
-        ``unfinished`` says that the game stopped at the ply limit, or that the players agreed on a draw. It teaches
-        nothing if the rule's ``unfinished`` is ``none``.
+        ``unfinished`` says that the game stopped at the ply limit, or that the players agreed on a draw. If the rule's
+        ``unfinished`` is ``none``, the machine learns nothing from such a game.
         """
         if not self.learns:
             return []
@@ -208,7 +212,7 @@ class BoxMachine:
         return changes
 
     def _rewarded(self, draws: Sequence[BeadDraw], indices: range) -> set[int]:
-        """Return which of these draws get the usual reward, where a game opened a box several times."""
+        """Return the indices of the draws that get the usual reward, by ``repeated_visits``."""
         if self.rule.repeated_visits is RepeatedVisits.FIRST:
             return set({draws[index].box: index for index in reversed(indices)}.values())
         if self.rule.repeated_visits is RepeatedVisits.LAST:
@@ -216,7 +220,7 @@ class BoxMachine:
         return set(indices)
 
     def _open_beads(self, box_position: AnyPosition, key: str) -> list[int]:
-        """Return the beads of a box, opened with its initial beads when first met."""
+        """Return the beads of a box. A new box gets its initial beads."""
         if key not in self.boxes:
             self.boxes[key] = self.cabinet.initial_beads(box_position)
         return self.boxes[key]
@@ -232,11 +236,11 @@ class BoxMachine:
         """Whether this box gets its initial beads back when it is empty."""
         if self.rule.when_empty is WhenEmpty.REFILL:
             return True
-        opening = self.cabinet.move_number(box_position) == 0
-        return self.rule.when_empty is WhenEmpty.RESIGN and self.rule.empty_opening is EmptyOpening.REFILL and opening
+        is_first = self.cabinet.move_number(box_position) == 0
+        return self.rule.when_empty is WhenEmpty.RESIGN and self.rule.empty_opening is EmptyOpening.REFILL and is_first
 
     def _refill(self, box_position: AnyPosition, beads: list[int]) -> list[int]:
-        """Return the initial beads; only a machine that learns puts them into the box itself."""
+        """Return the initial beads of a box; a machine that learns also puts them into the box."""
         initial = self.cabinet.initial_beads(box_position)
         if not self.learns:
             return initial
@@ -244,8 +248,8 @@ class BoxMachine:
         return beads
 
     def _slots_by_moves(self, box_position: AnyPosition) -> list[int]:
-        """Return every slot once for each legal move it stands for, to draw a uniformly random move from."""
-        slots = self.cabinet.slot_classes(box_position)
-        if len(slots) == len(self.game.legal_moves(box_position)):
-            return list(range(len(slots)))
-        return [slot for slot, members in enumerate(slots) for _ in members]
+        """Return a list with each slot once for each of its legal moves; a random entry gives a random move."""
+        classes = self.cabinet.slot_classes(box_position)
+        if len(classes) == len(self.game.legal_moves(box_position)):
+            return list(range(len(classes)))
+        return [slot for slot, members in enumerate(classes) for _ in members]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from beadbox.learners.boxes.episodes import Episode, play_episode, play_on_boards
+from beadbox.learners.boxes.episodes import Episode, play_episode, play_without_reduction
 from beadbox.learners.boxes.machine import BeadDraw, BoxMachine
 from beadbox.learners.boxes.rule import BoxRule
 from beadbox.learners.memory import TouchedBox
@@ -150,7 +150,7 @@ class OpenMemory:
         tally, on_boards = Tally(), isinstance(opponent, PolicyOpponent)
         for _ in range(n_games):
             if on_boards:
-                episode = play_on_boards(self.machine, opponent, rng)
+                episode = play_without_reduction(self.machine, opponent, rng)
             else:
                 episode, _others = play_episode(self.machine, opponent, rng)
             self.learn(episode)

@@ -1,1 +1,1 @@
-"""Machines with boxes as files: our own format, those of other programs, and recorded games."""
+"""Files of machines with boxes, in our own format and in the formats of other programs; and recorded games."""

@@ -1,7 +1,7 @@
 """The format of tables for spreadsheets: one row for each slot of each box, in order of play.
 
-Reading needs the columns ``position``, ``move`` and ``beads``; ``draws`` is optional. A table may have been through a
-spreadsheet, which changes the separator, adds empty rows and columns, and writes 4 as 4.0.
+A table to be read needs the columns ``position``, ``move`` and ``beads``; ``draws`` is optional. A spreadsheet may have
+changed the table: another separator, empty rows and columns, and 4.0 instead of 4.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SEPARATORS = ",;\t"
 _SEP = re.compile(r'"?sep=([,;\t])"?[,;\t]*', re.IGNORECASE)
 """A first line that names the separator, as spreadsheets write it."""
 _DECIMALS = re.compile(r"(\d+)[.,](0+)", re.ASCII)
-"""A whole number as a spreadsheet may write it: 4.0, or 4,0 where the comma marks decimals."""
+"""A whole number with decimals, as a spreadsheet may write it: 4.0, or 4,0 in countries with a decimal comma."""
 
 
 def dump(data: MachineData) -> str:
@@ -57,7 +57,9 @@ def dump(data: MachineData) -> str:
 
 
 def load(text: str, options: ImportOptions) -> MachineData:
-    """Return the machine in a table. If no rule is chosen, the rows decide whether symmetric moves share a slot.
+    """Return the machine in a table.
+
+    If the options have no rule, the rows decide whether symmetric moves share a slot.
 
     Raises:
         ExchangeError: the table is invalid.
@@ -83,7 +85,7 @@ def _is_merged(game: Game[object, object], rule: BoxRule, entries: list[Entry]) 
 
 
 def _entries(text: str) -> Iterator[Entry]:
-    """Yield the boxes of a table; rows of one position form a box, wherever they stand."""
+    """Yield the boxes of a table. All rows with the same position form a box, in whatever lines they are."""
     from beadbox.learners.boxes.exchange import shapes  # only when a file is read
     from beadbox.learners.exchange import schemas  # only when a file is read
 
@@ -106,7 +108,7 @@ def _entries(text: str) -> Iterator[Entry]:
 
 
 def _rows(text: str) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield each row that is not empty, by column, with its line."""
+    """Yield each row that is not empty: the name of its line, and its cells by column."""
     lines = io.StringIO(text, newline="").readlines()
     first = next((number for number, line in enumerate(lines) if line.strip(SEPARATORS + " \r\n")), 0)
     if named := _SEP.fullmatch(lines[first].strip("\r\n ")):
@@ -161,7 +163,7 @@ def _position_text(text: str) -> str:
     """Return the text of a position. Blanks around it are dropped, unless they stand for empty squares."""
     plain = text.strip()
     if plain.startswith("'"):
-        plain = plain[1:]  # our downloads add it, so that spreadsheets do not take the text for a formula
+        plain = plain[1:]  # our downloads add the apostrophe, so that spreadsheets do not read the text as a formula
     return plain if set(plain) & set(BLANKS.strip()) else text
 
 
@@ -178,6 +180,6 @@ def _without_decimals(text: str, line: str, column: str) -> str:
 
 
 def _read_number(text: str, line: str, column: str) -> int | str:
-    """Return the whole number of a cell; other text stays as it is, for the schema to refuse."""
+    """Return the whole number of a cell. Any other text is returned unchanged, and the schema refuses it."""
     text = _without_decimals(text, line, column)
     return int(text) if text.isascii() and text.isdigit() and len(text) < 20 else text

@@ -1,7 +1,7 @@
 """The contents of a box machine's file, and the conversion of boxes in any orientation to canonical form.
 
-Another program's file may have a position in any orientation. Each position is turned, with its beads, into the
-canonical position of its orbit. Two entries of one orbit must agree.
+Another program's file may have a position in any orientation. The position, with its beads, is converted into the
+canonical position of its orbit. If two entries belong to the same orbit, they must have the same beads.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ BLANKS = " _-."
 
 @dataclass(frozen=True, slots=True)
 class BoxData:
-    """A box by its canonical position: beads and draws, one number per slot."""
+    """A box: its canonical position, and its beads and draws, with one number for each slot."""
 
     position: str
     beads: tuple[int, ...]
@@ -36,17 +36,18 @@ class BoxData:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How a file without a rule became a machine; the site reports it to the user of the import."""
+    """A report for the user of an import: which rule a file without a rule got, and which beads were left out."""
 
     is_chosen: bool
     """Whether the user chose the rule; otherwise it is the usual rule of the format."""
     stretched: str = ""
-    """Slug of the usual rule if it was changed to fit the file, else empty."""
+    """Slug of the usual rule if the rule was changed to fit the file, else empty."""
     beads_set_aside: int = 0
-    """Beads left out because they lay on illegal moves."""
+    """Number of beads that were left out because they lay on illegal moves."""
     boxes_set_aside: int = 0
-    """Number of boxes with such beads."""
+    """Number of boxes from which beads were left out."""
     why_set_aside: str = ""
+    """The reason for beads on illegal moves; empty if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ class MachineData:
     random_state: str = ""
     removed: int = 0
     reading: Reading | None = field(default=None, compare=False)
-    """How the file was read; ``None`` for a file with its own rule. It is not part of the machine's state."""
+    """A report on the import; ``None`` for a file with its own rule. The report is not part of the machine's state."""
 
     @property
     def cabinet(self) -> Cabinet:
@@ -105,9 +106,9 @@ def machine_from(
     Args:
         entries: its boxes.
         options: the choices of the import; a missing game or side follows from the positions.
-        preset: slug of that program's usual rule, used if the user chose none. The rule is changed to have boxes for
-            forced moves, or a higher cap, if the file needs it.
-        usual: the rule to start from instead of the preset's, if the file needs other changes.
+        preset: slug of the other program's usual rule, for an import without a chosen rule. If the file needs boxes
+            for forced moves or a higher cap, the rule is changed accordingly.
+        usual: a rule that replaces the rule of the preset, if the file needs other changes.
         name: the machine's name in the file.
         why_set_aside: why the program's files contain beads on illegal moves; empty if they never do.
         **details: other fields of the result, such as totals.
@@ -166,7 +167,7 @@ def _without_duplicates(cabinet: Cabinet, entries: Iterable[tuple[Entry, Any]]) 
 
 
 def boxes_sorted(game: AnyGame, boxes: Iterable[BoxData]) -> tuple[BoxData, ...]:
-    """Sort boxes in order of play, as every file has them."""
+    """Sort boxes in order of play, which is their order in every file."""
     return tuple(sorted(boxes, key=lambda box: (game.ply(game.decode(box.position)), box.position)))
 
 
@@ -176,7 +177,7 @@ def box_checked(
     """Return the box of a canonical position, after a check that a machine of this cabinet can have it.
 
     Raises:
-        ExchangeError: the machine cannot have this box, or not these beads in it.
+        ExchangeError: the machine cannot have this box, or the box cannot have these beads.
     """
     game, rule = cabinet.game, cabinet.rule
     text = game.encode(position)
@@ -202,10 +203,11 @@ def box_checked(
 
 
 def _game_of(entries: Sequence[Entry], options: ImportOptions) -> tuple[AnyGame, list[AnyPosition]]:
-    """Return the game of the entries and their positions: the game asked for, or one that can read them all.
+    """Return the game of the entries, and their positions.
 
-    A text without the side to move may be read for either side. If several readings succeed, the one with the
-    most entries of only legal moves is returned; on a tie, the first.
+    The game is the one of the options, or else a game that can read all entries. A text without the side to move may be
+    read for either side. If several readings succeed, the result is the reading in which most entries have only legal
+    moves; of equal readings the first.
     """
     if options.game is not None and not BoxRule.fits(options.game):
         raise ExchangeError("game", "game_keeps_values", game=options.game.name)
@@ -250,9 +252,9 @@ def _n_legal(game: AnyGame, positions: Sequence[AnyPosition], entries: Sequence[
 
 
 def _decode_entry(game: AnyGame, entry: Entry, side: Side) -> AnyPosition:
-    """Return the position of an entry; ``side`` is to move if the text leaves that out.
+    """Return the position of an entry. If the text omits the side to move, ``side`` is to move.
 
-    Programs write different characters for an empty place.
+    Each of :data:`BLANKS` may stand for an empty place.
     """
     if len(entry.text) > MAX_TEXT:
         raise ExchangeError(entry.where, "no_position", text=shown(entry.text))
@@ -331,7 +333,7 @@ def _key_name(game: AnyGame, key: str | int) -> str:
 
 
 def _normalised(cabinet: Cabinet, box: BoxData) -> tuple[tuple[int, int], ...]:
-    """Return (beads, visits) by slot, normalised.
+    """Return pairs of beads and visits by slot, in a normal order.
 
     Boxes that differ only by a symmetry of their position give equal results.
     """
@@ -341,7 +343,7 @@ def _normalised(cabinet: Cabinet, box: BoxData) -> tuple[tuple[int, int], ...]:
     position = game.decode(box.position)
     legal = game.legal_moves(position)
     return min(
-        tuple((box.beads[slot], box.visits[slot]) for slot in slots)
+        tuple((box.beads[slot], box.visits[slot]) for slot in permuted_slots)
         for symmetry in game.stabiliser(position)
-        for slots in ([legal.index(game.transform_move(move, symmetry)) for move in legal],)
+        for permuted_slots in ([legal.index(game.transform_move(move, symmetry)) for move in legal],)
     )

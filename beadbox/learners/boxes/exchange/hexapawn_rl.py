@@ -1,7 +1,8 @@
 """The save file of HexapawnRL: ``{"memory": {position: {validMoves, confidenceScores}}}``.
 
-It holds positions and moves as text, so it can be written for any game. Texts leave out the side to move in games in
-which that program knows it. A move that was taken out of play is not listed; ``level`` is one more than their number.
+The file has positions and moves as text, so a machine of any game can be written in this format. The text of a position
+omits the side to move in games in which HexapawnRL determines the side itself. The file does not list moves that were
+taken out of play; ``level`` is 1 plus the number of these moves.
 """
 
 from __future__ import annotations
@@ -18,22 +19,22 @@ from beadbox.learners.exchange.errors import ExchangeError, shown
 
 PRESET = "hexapawn-rl-as-shipped"
 RULE = PRESETS[PRESET].rule
-"""The rule that the program's source follows, which differs from its own description."""
+"""The rule of the program's source code, which differs from the program's description."""
 FAMILY = "hexapawn"
-"""The games that the program plays. Files of other games come from this site, for machines of any rule."""
+"""The family of games that the program plays. Files of other games come from this site, and may follow any rule."""
 
 
 def dump(data: MachineData) -> str:
-    """Return the file of a machine, in the shape and order of that program."""
+    """Return the file of a machine, with the fields and the order of HexapawnRL's files."""
     game, cabinet = data.game, data.cabinet
     memory = {}
     for box in data.boxes:
         position = game.decode(box.position)
-        printed = cabinet.slot_labels(position)
-        kept = [(game.format_move(move), count) for move, count in zip(printed, box.beads, strict=True) if count]
+        labels = cabinet.slot_labels(position)
+        playable = [(game.format_move(move), count) for move, count in zip(labels, box.beads, strict=True) if count]
         memory[game.encode_short(position)] = {
-            "validMoves": [move for move, _ in kept],
-            "confidenceScores": [count for _, count in kept],
+            "validMoves": [move for move, _ in playable],
+            "confidenceScores": [count for _, count in playable],
         }
     fields: dict[str, Any] = {
         "memory": memory,
@@ -76,7 +77,7 @@ def load(text: str, options: ImportOptions) -> MachineData:
 
 
 def _scores_require(entries: Iterable[Entry]) -> None:
-    """Refuse a score above the cap of that program."""
+    """Refuse a score above HexapawnRL's cap."""
     assert RULE.cap is not None
     for entry in entries:
         max_beads = max(entry.beads.values(), default=0)

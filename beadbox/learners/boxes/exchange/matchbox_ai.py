@@ -1,9 +1,9 @@
-"""The list of states of matchbox-ai: ``[{state, beads, totalBeads}]``, one entry a box, beads by square.
+"""The file of matchbox-ai: ``[{state, beads, totalBeads}]``, with an entry for each box.
 
-That program finds a box by the least of the eight turned texts of the board. An empty square is ``_``, so that
-``O`` < ``X`` < ``_``. ``beads[i]`` belongs to square ``i`` of that text. The format is only for games in which a move
+``state`` is the least of the texts of the board's eight images. An empty square is ``_``, so that ``O`` < ``X`` <
+``_``. ``beads[i]`` is the number of beads for square ``i`` of this text. The format is only for games in which a move
 is one square.
-Source: that program's ``getCanonicalState``, ``exportMemory`` and ``importMemory``.
+Source: the functions ``getCanonicalState``, ``exportMemory`` and ``importMemory`` of matchbox-ai.
 """
 
 from __future__ import annotations
@@ -21,40 +21,41 @@ if TYPE_CHECKING:
     from beadbox.learners.boxes.exchange import shapes
 
 PRESET = "matchbox-ai-as-shipped"
-"""The rule that the program's source follows, which differs from its own description."""
+"""The rule of the program's source code, which differs from the program's description."""
 BLANK = "_"
 MISCOUNTED = (
     "On boards that it turns by a quarter, matchbox-ai reads and adds beads at the wrong square. "
     "So it plays those boards differently."
 )
-"""Why beads lie on occupied squares: the program maps squares back by the turn itself instead of its inverse."""
+"""The reason for beads on occupied squares: the program maps squares back by the rotation instead of its inverse."""
 
 
 def dump(data: MachineData) -> str:
     """Return the file of a machine: one line for each box.
 
-    The beads of a slot with several squares are dealt out to the squares, so their total chance stays the same.
+    The beads of a slot with several squares are divided among the squares, so the total chance of the squares does not
+    change.
 
     Raises:
-        ExchangeError: a move of this game is more than a square, or the machine has a box for every turned board.
+        ExchangeError: a move of this game is more than a square, or the machine's rule does not reduce symmetry.
     """
     game, cabinet = data.game, data.cabinet
     if not data.rule.reduce_symmetry:
         raise ExchangeError("", "every_turned_board")
     lines = []
     for box in data.boxes:
-        printed = game.decode(box.position)
-        turned = min(game.orbit(printed), key=lambda position: _key(game, position))
-        _, placement = cabinet.box_and_placement(turned)
+        box_position = game.decode(box.position)
+        image = min(game.orbit(box_position), key=lambda position: _key(game, position))
+        _, placement = cabinet.box_and_placement(image)
         merged = data.rule.merge_symmetric_moves
-        classes = cabinet.slot_classes(printed) if merged else [(move,) for move in game.legal_moves(printed)]
+        classes = cabinet.slot_classes(box_position) if merged else [(move,) for move in game.legal_moves(box_position)]
         beads = [0] * len(game.look.layout.cells)
         for moves, count in zip(classes, box.beads, strict=True):
             squares = sorted(_square(game, game.transform_move(move, placement)) for move in moves)
-            each, over = divmod(count, len(squares))
+            share, remainder = divmod(count, len(squares))
             for index, square in enumerate(squares):
-                beads[square] = each + (index < over)
-        lines.append(json.dumps({"state": _key(game, turned), "beads": beads, "totalBeads": sum(beads)}))
+                beads[square] = share + (index < remainder)
+        lines.append(json.dumps({"state": _key(game, image), "beads": beads, "totalBeads": sum(beads)}))
     return "[\n" + ",\n".join(lines) + "\n]\n"
 
 

@@ -1,4 +1,4 @@
-"""Our own format for a machine with boxes. Reading a file back gives an identical machine."""
+"""Our own format for a machine with boxes. A machine read from its file is identical to the machine written."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _line(box: BoxData) -> str:
 def boxes_machine(
     fields: dict[str, Any], game: AnyGame, rule: Any, head: dict[str, Any], any_size: bool
 ) -> MachineData:
-    """Return a machine with boxes, from its native file; a reader of ``READERS``.
+    """Return a machine with boxes from the fields of its native file. ``READERS`` lists this function for its kind.
 
     Raises:
         ExchangeError: the file is invalid.
@@ -51,13 +51,13 @@ def boxes_machine(
 
 
 def _position(cabinet: Cabinet, text: str, where: str) -> AnyPosition:
-    """Return the position of a box, after a check that it lies as printed on the box."""
+    """Return the position of a box, after a check that it is the position on the front of the box."""
     try:
         position = cabinet.game.decode(text)
     except InvalidPositionError as error:
         raise ExchangeError(where, "position", problem=error.sentence) from None
-    printed = cabinet.box_position(position)
-    if printed != position:
-        names = {"position": repr(text), "printed": repr(cabinet.game.encode(printed))}
+    box_position = cabinet.box_position(position)
+    if box_position != position:
+        names = {"position": repr(text), "printed": repr(cabinet.game.encode(box_position))}
         raise ExchangeError(where, "printed_otherwise", **names)
     return position

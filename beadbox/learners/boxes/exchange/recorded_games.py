@@ -1,7 +1,6 @@
-"""Files of recorded games: ``{"games": [{"moves": ["b1b2", …], "winner": 1}]}``, the winner 1, 2 or ``"draw"``.
+"""Files of recorded games: ``{"games": [{"moves": ["b1b2", …], "winner": 1}]}``; a winner is 1, 2 or ``"draw"``.
 
-The winner of each game is checked against the rules. If a game stops while moves remain, the side to move has
-resigned.
+The rules of the game check each winner. If the recorded moves do not end the game, the side to move has resigned.
 """
 
 from __future__ import annotations
