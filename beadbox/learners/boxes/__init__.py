@@ -1,1 +1,1 @@
-"""Machines that keep beads in boxes: MENACE, HER and every rule between them."""
+"""Machines that keep beads in boxes, such as MENACE and HER."""

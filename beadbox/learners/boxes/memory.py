@@ -49,12 +49,12 @@ def rule_numbers(rule: BoxRule) -> BoxRuleNumbers:
 
 @dataclass
 class Memory:
-    """Beads and visits of every box of a table, now and when the memory was loaded (``stored``).
+    """The beads and visits of every box of a table; ``stored`` has those of the moment when the memory was loaded.
 
     Attributes:
-        beads: ``(n_slots,) int32``.
-        visits: ``(n_slots,) int64``, how often each slot was played.
-        n_removed: slots taken out of play so far.
+        beads: ``(n_slots,) int32``, the number of beads of each slot.
+        visits: ``(n_slots,) int64``, the number of times that each slot was played.
+        n_removed: the number of slots taken out of play so far.
     """
 
     n_left_out: ClassVar[int] = 0
@@ -82,10 +82,12 @@ class Memory:
         rows: Iterable[tuple[str, Sequence[int], Sequence[int]]],
         n_removed: int = 0,
     ) -> Memory:
-        """Return the memory from rows of (position, beads, visits); boxes without a row have their initial beads.
+        """Return the memory with the boxes of the rows, which are (position, beads, visits).
+
+        Boxes without a row have their initial beads.
 
         Raises:
-            ValueError: a row is not a box of this table, or has another number of slots.
+            ValueError: a row is not a box of this table, or has the wrong number of slots.
         """
         memory = cls.fresh(table)
         for position, beads, visits in rows:
@@ -105,7 +107,7 @@ class Memory:
         return slice(int(self.table.slot_indptr[box]), int(self.table.slot_indptr[box + 1]))
 
     def copy(self) -> Memory:
-        """Return an independent copy; its loaded state is the present one."""
+        """Return an independent copy. Changes of the copy count from its present state."""
         return Memory(self.table, self.beads.copy(), self.visits.copy(), self.n_removed)
 
     def boxes(self, boxes: Iterable[int]) -> list[TouchedBox]:
@@ -114,12 +116,12 @@ class Memory:
         numbers = (self.stored[0], self.beads, self.visits, deltas)
         return [TouchedBox(self.table.keys[box], *(n[self.slots(box)].tolist() for n in numbers)) for box in boxes]
 
-    def since(self, before: Memory) -> list[TouchedBox]:
-        """Return the boxes with other beads than in an earlier copy, in the order of the table."""
-        return self.boxes(np.unique(self.table.slot_box[self.beads != before.beads]).tolist())
+    def since(self, earlier: Memory) -> list[TouchedBox]:
+        """Return the boxes that have other beads than in an earlier copy, in the order of the table."""
+        return self.boxes(np.unique(self.table.slot_box[self.beads != earlier.beads]).tolist())
 
     def touched(self) -> list[TouchedBox]:
-        """Return the boxes with other beads or visits than when loaded, in the order of the table."""
+        """Return the boxes with beads or visits that have changed since loading, in the order of the table."""
         slots = (self.beads != self.stored[0]) | (self.visits != self.stored[1])
         return self.boxes(np.unique(self.table.slot_box[slots]).tolist())
 
@@ -159,25 +161,25 @@ class Memory:
 
 
 class BeadArrays(Protocol):
-    """The arrays of a machine that a kernel changes; arrays of several machines have a row for each."""
+    """The arrays of a machine that a kernel changes. In a population, they have a row for each machine."""
 
     @property
     def beads(self) -> NDArray[np.int32]:
-        """``(n_slots,)``: beads by slot."""
+        """``(n_slots,)``: the number of beads in each slot."""
 
     @property
     def visits(self) -> NDArray[np.int64]:
-        """``(n_slots,)``: visits by slot."""
+        """``(n_slots,)``: the number of visits of each slot."""
 
     @property
     def totals(self) -> NDArray[np.int64]:
-        """``(n_boxes,)``: beads by box."""
+        """``(n_boxes,)``: the number of beads in each box."""
 
 
 def learner_arrays(
     table: BoxTable, bead_arrays: BeadArrays, tally: NDArray[np.int64], *, learns: bool
 ) -> LearnerArrays:
-    """Return a machine of this table as arrays for a kernel; arrays of several machines have a row for each."""
+    """Return a machine of this table, or a population, as arrays for a kernel."""
     return LearnerArrays(
         learns=int(learns),
         rule=rule_numbers(table.cabinet.rule),

@@ -1,8 +1,7 @@
-"""The memory of a machine with too many boxes to list; boxes are fetched and opened when they are met.
+"""The memory of a machine with too many boxes to list. A box is fetched when a game first reaches its position.
 
-The readable loop learns on it, in games too large for a table. Its role is that of
-:class:`~beadbox.learners.boxes.memory.Memory` for the compiled loops, but it holds only the boxes that a chunk of
-training touches.
+The readable training loop uses this memory, as the compiled loops use
+:class:`~beadbox.learners.boxes.memory.Memory`. It has only the boxes that a chunk of training opens.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ Fetch = Callable[[str], tuple[Sequence[int], Sequence[int]] | None]
 
 
 class FetchedBoxes(MutableMapping[str, list[int]]):
-    """Beads by position; a box is fetched when it is first needed."""
+    """The beads of each box by its position; a box is fetched when a program first asks for it."""
 
     def __init__(self, fetch: Fetch) -> None:
         self._fetch = fetch
@@ -61,9 +60,10 @@ class FetchedBoxes(MutableMapping[str, list[int]]):
 
 @dataclass
 class OpenMemory:
-    """A readable machine on fetched boxes, and how often each slot was played since.
+    """A readable machine with fetched boxes.
 
-    ``steps`` are the changes of its boxes by a match, in order of play.
+    ``played`` counts how often each slot was played since its box was fetched. ``steps`` are the changes of boxes by a
+    match, in order of play.
     """
 
     machine: BoxMachine
@@ -76,13 +76,13 @@ class OpenMemory:
     def load(
         cls, game: Game[object, object], side: Side, rule: BoxRule, fetch: Fetch, n_removed: int = 0
     ) -> OpenMemory:
-        """Return the memory behind ``fetch``, without reading any of it yet."""
+        """Return a memory that reads boxes with ``fetch``. It has read none yet."""
         boxes = FetchedBoxes(fetch)
         return cls(BoxMachine(game, side, rule, boxes, n_removed), boxes)
 
     @property
     def n_removed(self) -> int:
-        """Slots taken out of play so far."""
+        """The number of slots taken out of play so far."""
         return self.machine.n_removed
 
     def learn(self, episode: Episode) -> None:
@@ -96,7 +96,10 @@ class OpenMemory:
     def teach(
         self, draws: Sequence[tuple[int, BeadDraw]], result: Result, *, resigned: bool, unfinished: bool = False
     ) -> None:
-        """Learn from a match: (ply, draw) in order of play, for draws that led to a move. All boxes must be stored."""
+        """Learn from a match. All boxes of the draws must be stored.
+
+        ``draws``: pairs of a ply and a draw that led to a move, in order of play.
+        """
         beads = {draw.box: list(self.boxes[draw.box]) for _, draw in draws}
         changes = self.machine.restock([draw for _, draw in draws], result, resigned=resigned, unfinished=unfinished)
         self.played.update((draw.box, draw.slot) for _, draw in draws if draw.slot is not None)
@@ -117,9 +120,9 @@ class OpenMemory:
         self.steps.append(TouchedBox(key, list(start), beads[key], after, deltas, ply))
 
     def touched(self) -> list[TouchedBox]:
-        """Return the boxes with other beads or visits than stored, by position, including boxes met for the first time.
+        """Return the boxes that are new or have changed since they were stored, sorted by position.
 
-        After a match it returns every change of a box instead, in order of play.
+        After a match, return every single change of a box instead, in order of play.
         """
         if self.steps:
             return self.steps
@@ -135,7 +138,7 @@ class OpenMemory:
         return found
 
     def sample(self, opponent: Opponent, n_games: int, rng: Random) -> Sampled:
-        """Play games against a fixed opponent without learning; return the shares. Boxes opened here are not kept."""
+        """Play games against a fixed opponent without learning; return the shares. New boxes are not stored."""
         machine = self.machine
         boxes = ChainMap[str, list[int]]({}, self.boxes)
         frozen = BoxMachine(machine.game, machine.side, machine.rule, boxes, learns=False)
@@ -147,12 +150,12 @@ class OpenMemory:
 
     def train(self, opponent: Opponent, n_games: int, rng: Random) -> Tally:
         """Play and learn ``n_games`` against a fixed opponent by the readable loop; return our tally."""
-        tally, on_boards = Tally(), isinstance(opponent, PolicyOpponent)
+        tally, is_policy = Tally(), isinstance(opponent, PolicyOpponent)
         for _ in range(n_games):
-            if on_boards:
+            if is_policy:
                 episode = play_without_reduction(self.machine, opponent, rng)
             else:
-                episode, _others = play_episode(self.machine, opponent, rng)
+                episode, _opponent_episode = play_episode(self.machine, opponent, rng)
             self.learn(episode)
             tally.add(episode.result)
         return tally
@@ -162,8 +165,8 @@ class OpenMemory:
         opponent.machine.learns = opponent_learns
         tally = Tally()
         for _ in range(n_games):
-            episode, others = play_episode(self.machine, opponent.machine, rng)
+            episode, opponent_episode = play_episode(self.machine, opponent.machine, rng)
             self.learn(episode)
-            opponent.learn(others)
+            opponent.learn(opponent_episode)
             tally.add(episode.result)
         return tally

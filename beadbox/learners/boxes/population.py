@@ -1,7 +1,8 @@
-"""Many machines of one rule that learn at once, each with its own random source, to tell the rule from luck.
+"""Many machines with one rule that learn at the same time, each with its own random source.
 
-Each machine equals a single :class:`~beadbox.learners.boxes.memory.Memory` to the bead. Kernels let other threads run,
-so threads use all cores. OpenMP is not used, because it kills a forked worker.
+A comparison of many machines shows which results come from the rule, and which from luck. Every machine has the same
+beads as a single :class:`~beadbox.learners.boxes.memory.Memory` with the same random source. Kernels release Python's
+lock, so threads can use all cores. OpenMP must not be used, because it kills a forked worker.
 """
 
 from __future__ import annotations
@@ -32,10 +33,10 @@ from beadbox.strength.exact import Floats
 from beadbox.strength.loops import endless_points
 
 MAX_THREADS = 32
-"""Threads of one process; a container has eight processes and may have a thousand threads (docker-compose.yml)."""
+"""Maximum number of threads of a process. One container of 8 processes may have 1,000 threads (docker-compose.yml)."""
 N_CORES = min(MAX_THREADS, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 SLICES_PER_CORE = 4
-"""Pieces of work for each core, so that a core that finishes early takes another."""
+"""Slices of a population for each core. With several slices, a core that finishes early can take another one."""
 
 
 @dataclass(frozen=True)
@@ -45,9 +46,9 @@ class TrainingMeasurements:
     Attributes:
         strength: ``(n_machines, n_marks, n_measures + worst, 4) float64``: exact chances of a win, a draw, a loss
             and endless play.
-        tallies: ``(n_machines, n_marks, 4) int64``, like ``tally`` of :class:`Population`.
+        tallies: ``(n_machines, n_marks, 4) int64``: the ``tally`` of :class:`Population` at each mark.
         openings: ``(n_machines, n_marks, n_slots, 2) int64``: beads and visits of the box for the start of the game;
-            no slots where the other side begins.
+            ``n_slots`` is 0 if the other side begins.
     """
 
     strength: Floats
@@ -60,11 +61,11 @@ class Population:
     """Machines of one table, one row for each.
 
     Attributes:
-        beads: ``(n_machines, n_slots) int32``.
-        visits: ``(n_machines, n_slots) int64``.
-        totals: ``(n_machines, n_boxes) int64``.
-        tally: ``(n_machines, 4) int64``: games won, drawn and lost, slots removed, since the population was made.
-        words: ``(n_machines, 2) uint64``, the random source of each.
+        beads: ``(n_machines, n_slots) int32``: the number of beads of each slot.
+        visits: ``(n_machines, n_slots) int64``: the number of times that each slot was played.
+        totals: ``(n_machines, n_boxes) int64``: the number of beads in each box.
+        tally: ``(n_machines, 4) int64``: the numbers of games won, drawn and lost, and of slots removed.
+        words: ``(n_machines, 2) uint64``: the random source of each machine.
     """
 
     table: BoxTable
@@ -123,8 +124,8 @@ class Population:
         """Play and learn against a fixed opponent up to the last mark, and measure every machine at each mark.
 
         Args:
-            opponent: the teacher.
-            marks: ascending numbers of games from now on.
+            opponent: the opponent in the training games.
+            marks: ascending numbers of games, counted from this call.
             measures: fixed opponents for the measurements.
             worst: whether to measure also against the best response, as the last opponent.
         """

@@ -170,13 +170,13 @@ PRESETS: dict[str, Preset[BoxRule]] = {
 
 
 DEFAULT_PRESETS = {Side.FIRST: "michie-1961", Side.SECOND: "michie-refill"}
-"""The preset of a first-player and a second-player machine in games that always end, unless another one is chosen."""
+"""The usual preset of a first player and of a second player, in games that always end."""
 CIRCLES = "circles"
-"""The same for either player in games in which a board can return: docs/learning.md has the measurement."""
+"""The preset of both players in games in which a board can return: docs/learning.md has the measurement."""
 
 
 def default_preset(game: AnyGame, side: Side) -> str:
-    """Return the slug of a new machine's preset, unless another one is chosen."""
+    """Return the slug of the usual preset of a new machine."""
     return DEFAULT_PRESETS[side] if game.always_ends else CIRCLES
 
 

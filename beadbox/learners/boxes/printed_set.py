@@ -1,8 +1,8 @@
-"""The boxes that Gardner drew for HER: 24, where full mirror reduction needs 19.
+"""The 24 boxes that Gardner drew for HER. A full reduction by the reflection needs only 19 boxes.
 
-Of the moves that a symmetric position makes equal, Gardner kept one. He did not merge the positions after them, so a
-position and its mirror image, reached in two ways, have a drawing each. Source: M. Gardner (March 1962), with 2, 11 and
-11 drawings for the machine's first, second and third move.
+If two moves of a symmetric position are mirror images, Gardner used only one of them. But he did not merge positions
+that become mirror images later in the game, so such positions have a drawing each. Source: M. Gardner (March 1962).
+There are 2, 11 and 11 drawings for the machine's first, second and third move.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def printed_set(cabinet: Cabinet) -> tuple[AnyPosition, ...]:
     layer = [game.initial_position()]
     while layer:
         drawn += (position for position in layer if cabinet.has_box(position))
-        # Where a position is not symmetric, every move is a class of its own.
-        after = (game.apply(position, alike[0]) for position in layer for alike in game.distinct_moves(position))
+        # In a position that is not symmetric, every move is a class of its own.
+        after = (game.apply(position, moves[0]) for position in layer for moves in game.distinct_moves(position))
         layer = list(dict.fromkeys(after))
     return tuple(drawn)

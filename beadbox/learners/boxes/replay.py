@@ -1,4 +1,4 @@
-"""Replay of recorded games for two machines, which learn from them as if they had drawn their own moves."""
+"""Replay of recorded games for two machines. Each machine learns as if it had drawn the moves of its side."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ def trainees_fresh(game: AnyGame, rules: Sequence[BoxRule]) -> tuple[Trainee, Tr
 
 
 def replay(trainees: tuple[Trainee, Trainee], recorded: RecordedGame) -> None:
-    """Replay one recorded game; the trainees, first side first, learn from it.
+    """Replay one recorded game, from which both trainees learn; the trainee of the first side comes first.
 
-    A move counts for the slot that it names in the printed box, even if the rule has a slot for each of several equal
-    moves. A side that resigned opened the box of the last position and found no bead to play.
+    A move counts for the slot of exactly this move, even if the rule has separate slots for equivalent moves. If a side
+    resigned, its machine has opened the box of the last position and has found no bead.
     """
     game = trainees[0].machine.game
     draws: tuple[list[BeadDraw], list[BeadDraw]] = ([], [])

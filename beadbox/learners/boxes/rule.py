@@ -1,4 +1,4 @@
-"""The rule of a machine with boxes. The fields and their meaning follow docs/learning.md."""
+"""The rule of a machine with boxes. docs/learning.md explains its fields."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from beadbox.learners.rule import RuleError, fields_read
 from beadbox.rules.game import AnyGame
 
 MAX_BEADS = 1 << 27
-"""Beads in a slot at most, even without a cap: the sum over a box must stay below 2**32."""
+"""Maximum number of beads in a slot, even without a cap: the sum over a box must stay below 2**32."""
 
 
 class InitialBy(StrEnum):
@@ -52,7 +52,7 @@ class EmptyOpening(StrEnum):
 
 
 class BoxSet(StrEnum):
-    """The positions that have a box: those with a choice of moves, or forced ones too."""
+    """The positions that have a box: only positions with at least two legal moves, or all."""
 
     DECISIONS = "decisions"
     ALL = "all"
@@ -67,14 +67,14 @@ class RepeatedVisits(StrEnum):
 
 
 class Unfinished(StrEnum):
-    """The lesson of a game that reached the ply limit or that the sides agreed to draw."""
+    """The result that a machine learns from a game that reached the ply limit or that the players agreed to draw."""
 
     RESULT = "result"
     NONE = "none"
 
 
 class OpenBoxes(StrEnum):
-    """Whether boxes are laid out before the first game (MENACE) or when first met (HexapawnRL)."""
+    """The time at which a box is added: before the first game (MENACE), or when a game needs it (HexapawnRL)."""
 
     IN_ADVANCE = "in_advance"
     WHEN_MET = "when_met"
@@ -82,17 +82,18 @@ class OpenBoxes(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class BoxRule:
-    """How many beads a box starts with and what a game changes.
+    """The initial beads of a box, and the changes of beads by a game.
 
-    ``initial`` is indexed by the machine's own move number (0 first), by ply or by the cell that a move ends on;
-    the last value repeats. ``floor`` and ``cap`` bound a slot that has not been removed; a ``cap`` of ``None``
-    means no bound below :data:`MAX_BEADS`.
+    ``initial`` has the numbers of beads by the machine's own move number (from 0), by ply, or by the cell on which a
+    move ends; the last number also holds for all greater indices. ``floor`` and ``cap`` bound the beads of a slot that
+    is not removed. If ``cap`` is ``None``, the only upper bound is :data:`MAX_BEADS`.
 
     A slot counts as *removed* when it is empty and the rule can remove slots (``final_win`` or ``final_loss``). No
-    reward brings it back; only a refill of the whole box does.
+    reward restores a removed slot; only a refill of the whole box does.
 
-    ``repeated_visits`` chooses among the visits of a game to a box, apart from a last visit that follows ``final_win``
-    or ``final_loss``. Source of the choice: R. S. Sutton and A. G. Barto, "Reinforcement Learning" (2018), section 5.1.
+    ``repeated_visits`` determines which visits of a box count if a game visits the box several times. The last move of
+    a game may follow ``final_win`` or ``final_loss`` instead. Source: R. S. Sutton and A. G. Barto, "Reinforcement
+    Learning" (2018), section 5.1.
 
     Raises:
         RuleError: a field is out of range or contradicts another; the field is named.
@@ -166,7 +167,7 @@ class BoxRule:
 
     @property
     def counts_level(self) -> bool:
-        """Whether the rule counts a level: HexapawnRL's, one more for each slot that it takes out of play."""
+        """Whether machines with the rule have HexapawnRL's level, which grows by 1 for each removed slot."""
         return self.final_win is FinalWin.SOLE and self.final_loss is FinalLoss.REMOVE
 
     def to_json(self) -> dict[str, object]:
@@ -175,7 +176,7 @@ class BoxRule:
 
     @classmethod
     def from_json(cls, data: object) -> BoxRule:
-        """Return the rule that a JSON object describes; fields left out have their default.
+        """Return the rule that a JSON object describes; missing fields have their defaults.
 
         Raises:
             RuleError: a field is unknown, of the wrong type or out of range; the field is named.

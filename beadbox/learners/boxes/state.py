@@ -26,7 +26,7 @@ from beadbox.rules.outcome import Side, Tally
 from beadbox.rules.play import PlayedGame
 
 Rows = Mapping[str, tuple[Sequence[int], Sequence[int]]]
-"""Beads and visits of boxes, one number for each slot, by position."""
+"""The beads and the visits of each box, by its position; both have a number for each slot."""
 
 
 @dataclass
@@ -177,7 +177,7 @@ class OpenBoxState(LearnerState):
         return ContestPlayer(None, machine)
 
     def box(self, position: AnyPosition) -> BoxView:
-        """Return the box that the machine opens in a position; with its initial beads if it was never opened."""
+        """Return the box that the machine opens in a position. A box that is not in memory has its initial beads."""
         key = _key(self.cabinet, position)
         initial = self.cabinet.initial_beads(self.cabinet.game.decode(key))
         return _view(self.cabinet, key, *self.boxes.get(key, (initial, [0] * len(initial))))
@@ -195,10 +195,10 @@ class OpenBoxState(LearnerState):
 
 
 def _key(cabinet: Cabinet, position: AnyPosition) -> str:
-    """Return the text of the box that is opened in a position.
+    """Return the text of the position of the box that a machine opens in a position.
 
     Raises:
-        InvalidPositionError: the machine has no box there.
+        InvalidPositionError: the machine has no box for the position.
     """
     if not cabinet.has_box(position):
         text = cabinet.game.encode(position)
@@ -216,7 +216,7 @@ def _document(cabinet: Cabinet, rows: Rows, n_removed: int, head: Mapping[str, A
 
 
 def _learn(boxes: OpenMemory, played: PlayedGame) -> None:
-    """Let a machine learn from a game as if it had drawn the beads of its side's moves."""
+    """Let a machine learn from a game as if it had drawn a bead for each move of its side."""
     machine = boxes.machine
     own_turns = [turn for turn in played.turns if machine.game.side_to_move(turn[0]) is machine.side]
     draws = [draw for position, move in own_turns if (draw := machine.follow(position, move)) is not None]

@@ -23,9 +23,9 @@ MIN_COST = 1e-9
 
 
 def machine_policy(memory: Memory, *, greedy: bool = False) -> Floats:
-    """Return ``(n_edges,)``: the machine's policy at every node where it moves, 0 elsewhere.
+    """Return ``(n_edges,)``: the machine's policy at every node where it is to move, and 0 at all other nodes.
 
-    With ``greedy`` it plays only the fullest slots of each box.
+    With ``greedy`` the machine plays only the fullest slots of each box.
     """
     table = memory.table
     beads, totals, when_empty = memory.beads, memory.totals, table.when_empty
@@ -46,10 +46,10 @@ def forced_policy(table: BoxTable) -> Floats:
 
 
 def _fullest(table: BoxTable, beads: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Return one bead for each fullest slot of a box, none for other and empty slots; and the sum of each box."""
+    """Return 1 for each fullest slot of a box and 0 for all other slots, and the sum over each box."""
     max_beads = np.maximum.reduceat(beads, table.slot_indptr[:-1])
-    one = ((beads == max_beads[table.slot_box]) & (beads > 0)).astype(np.int32)
-    return one, np.add.reduceat(one, table.slot_indptr[:-1], dtype=np.int64)
+    is_fullest = ((beads == max_beads[table.slot_box]) & (beads > 0)).astype(np.int32)
+    return is_fullest, np.add.reduceat(is_fullest, table.slot_indptr[:-1], dtype=np.int64)
 
 
 def against_opponent(memory: Memory, opponent: Opponent, *, greedy: bool = False) -> Strength:
@@ -83,9 +83,10 @@ def visit_probability(memory: Memory, opponent: Opponent) -> Floats:
 
 
 def expected_visits(memory: Memory, opponent: Opponent) -> Floats:
-    """Return ``(n_boxes,)``: how often a game against the opponent opens each box on average, within the ply limit.
+    """Return ``(n_boxes,)``: the expected number of times that a game against the opponent opens each box.
 
-    In a game that always ends this is the chance that it opens the box.
+    Games stop at the ply limit. In games without recurring positions, the number is the chance that a game opens the
+    box.
     """
     table, graph = memory.table, memory.table.graph
     visits = play_plies(graph.indptr, graph.successor, _both(memory, opponent), graph.limit)[:, 0]
@@ -103,10 +104,10 @@ def costliest_box(memory: Memory, opponent: Opponent, within_s: float) -> tuple[
 
 
 def box_costs(memory: Memory, opponent: Opponent, within_s: float) -> dict[int, float]:
-    """Return the exact points that each changed box would cost if it had its initial beads again.
+    """Return the exact points that the machine would lose if a changed box had its initial beads again, for each box.
 
-    A box with a negative cost has learnt something wrong. Boxes are tried in order of their visit chance against the
-    opponent, until ``within_s`` seconds of processor time are over.
+    A negative number means that the box has become worse by learning. Boxes are tried in order of the chance that a
+    game against the opponent opens them, until ``within_s`` seconds of processor time are over.
     """
     table, graph = memory.table, memory.table.graph
     opponent_edges = opponent_policy(table.cabinet.game, opponent, reduced=graph.reduced)

@@ -19,18 +19,20 @@ from beadbox.strength.graph import DRAWN, MAX_CACHED_TABLES, Graph, Int32s, grap
 
 @dataclass(frozen=True, eq=False)
 class BoxTable:
-    """All boxes of one machine as arrays. A slot's beads lie at ``slot_indptr[box] … slot_indptr[box + 1]``.
+    """All boxes of one machine as arrays.
+
+    The slots of a box have the indices ``slot_indptr[box] … slot_indptr[box + 1] - 1``.
 
     Attributes:
         keys: the text of each box's position, in the order of the boxes.
-        node_box: ``(n_nodes,) int32``, the box opened at a node, −1 where there is none.
-        slot_indptr: ``(n_boxes + 1,) int32``.
-        edge_slot: ``(n_edges,) int32``, the slot that stands for a move, −1 without a box.
-        slot_edge: ``(n_slots,) int32``, the edge that a slot's bead is played on (its members lead to the same node).
-        slot_size: ``(n_slots,) int32``, the weight of a slot, in legal moves, when an empty box plays a random move.
-        initial: ``(n_slots,) int32``, beads at the start.
+        node_box: ``(n_nodes,) int32``, the box that the machine opens at a node, −1 for a node without a box.
+        slot_indptr: ``(n_boxes + 1,) int32``, where the slots of each box begin.
+        edge_slot: ``(n_edges,) int32``, the slot that stands for a move, −1 for a move without a box.
+        slot_edge: ``(n_slots,) int32``, the edge of one of the slot's moves, which all lead to the same node.
+        slot_size: ``(n_slots,) int32``, the number of legal moves that a slot stands for.
+        initial: ``(n_slots,) int32``, the initial beads of each slot.
         refills: ``(n_boxes,) bool``, whether an empty box gets its initial beads back.
-        move_number: ``(n_boxes,) int32``, the machine's own move number, 0 for its first.
+        move_number: ``(n_boxes,) int32``, the number of moves that the machine has made before it opens the box.
     """
 
     graph: Graph
@@ -57,7 +59,7 @@ class BoxTable:
 
     @cached_property
     def when_empty(self) -> Int32s:
-        """``(n_slots,) int32``: weights that stand for the beads of an empty box, 0 where the machine resigns."""
+        """``(n_slots,) int32``: the weights with which an empty box plays, 0 if the machine then resigns."""
         plays_anything = self.cabinet.rule.when_empty is WhenEmpty.UNIFORM
         return np.where(self.refills[self.slot_box], self.initial, self.slot_size if plays_anything else np.int32(0))
 
@@ -88,15 +90,15 @@ def boxes_compile(game: AnyGame, side: Side, rule: BoxRule) -> BoxTable:
         node_box[node] = len(keys)
         keys.append(game.encode(position))
         legal = game.legal_moves(position)
-        slots = cabinet.slot_classes(position)
-        merged = len(slots) < len(legal)
+        classes = cabinet.slot_classes(position)
+        is_merged = len(classes) < len(legal)
         first_slot = len(slot_edge)
-        for slot, members in enumerate(slots):
-            printed = members[0] if merged else legal[slot]
-            slot_edge.append(int(graph.indptr[node]) + legal.index(printed))
-            slot_size.append(len(members) if merged else 1)
+        for slot, members in enumerate(classes):
+            label = members[0] if is_merged else legal[slot]
+            slot_edge.append(int(graph.indptr[node]) + legal.index(label))
+            slot_size.append(len(members) if is_merged else 1)
         for index, move in enumerate(legal):
-            own_slot = next(slot for slot, members in enumerate(slots) if move in members) if merged else index
+            own_slot = next(slot for slot, members in enumerate(classes) if move in members) if is_merged else index
             edge_slot[graph.indptr[node] + index] = first_slot + own_slot
         slot_indptr.append(len(slot_edge))
         initial += cabinet.initial_beads(position)
@@ -125,9 +127,9 @@ def boxes_compile(game: AnyGame, side: Side, rule: BoxRule) -> BoxTable:
 def opponent_compile(game: AnyGame, side: Side, rule: BoxRule, opponent: Opponent) -> OpponentArrays:
     """Compile an opponent for the games of a machine with this side and rule; results are cached.
 
-    A *target* says where a move leads: ``0 … n_boxes-1`` opens that box; ``n_boxes + node`` is the opponent's turn at a
-    node; −1, −2, −3 end the game with a win, draw or loss *for the machine*. Forced moves without a box are
-    followed through, so they cost nothing.
+    The *target* of a move is the next choice after it. ``0 … n_boxes-1`` is the box that the machine opens.
+    ``n_boxes + node`` is a node at which the opponent moves. −1, −2 and −3 mean that the game ends with a win, a draw
+    or a loss of the machine. Forced moves without a box lie on the way to a target, so they cost no time.
 
     Raises:
         NotListedError: the positions of the game cannot be listed.
@@ -158,15 +160,15 @@ def opponent_compile(game: AnyGame, side: Side, rule: BoxRule, opponent: Opponen
                 replies.append(target(int(graph.successor[edge])))
         reply_indptr.append(len(replies))
     start, start_plies = target(0)
-    slots = np.array([target(int(graph.successor[edge])) for edge in boxes.slot_edge], np.int32)
+    after_slot = np.array([target(int(graph.successor[edge])) for edge in boxes.slot_edge], np.int32)
     after_reply = np.array(replies, np.int32).reshape(-1, 2)
     return OpponentArrays(
         start=start,
-        slot_target=slots[:, 0].copy(),
+        slot_target=after_slot[:, 0].copy(),
         reply_indptr=np.array(reply_indptr, np.int32),
         reply_target=after_reply[:, 0].copy(),
         start_plies=start_plies,
-        slot_plies=slots[:, 1] + np.int32(1),
+        slot_plies=after_slot[:, 1] + np.int32(1),
         reply_plies=after_reply[:, 1] + np.int32(1),
         limit=graph.limit,
         endless=result[graph.endless],

@@ -1,7 +1,7 @@
-"""The address of *Watch it learn*: untrusted text becomes types here, for the page and for the API.
+"""The parser of addresses of the page *Watch it learn*, for the page and for the API.
 
-No address is refused. A part that cannot be used is reported, and the nearest valid value takes its place. A caller
-that wants to refuse an address checks whether there are reported problems.
+The parser accepts every address. It reports each invalid part, and replaces it by the nearest valid value. A caller can
+refuse an address that has reported problems.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Query(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A part of an address that could not be used, and the reason; ``field`` is its name in the address."""
+    """An invalid part of an address, and the reason; ``field`` is the name of the part in the address."""
 
     field: str
     detail: str
@@ -61,7 +61,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A rule, and the preset from which an address lists its differences."""
+    """A rule, and the preset to which an address compares it."""
 
     preset: str
     rule: BoxRule
@@ -80,7 +80,7 @@ class ParsedAddress:
 
     @property
     def address(self) -> str:
-        """The address as a query string: in a fixed order, without default values."""
+        """The address as a query string. The parts have a fixed order, and parts with default values are missing."""
         return urlencode({**self._first_parts(self.preset, self.config.rule), **self._second_parts()})
 
     @property
@@ -137,7 +137,7 @@ class ParsedAddress:
 
 
 def address_parse(query: Query) -> ParsedAddress:
-    """Read a query string, with a report of every part that could not be used."""
+    """Read a query string; the result has a report of every invalid part."""
     return _Reader(query).read()
 
 
@@ -233,7 +233,7 @@ class _Reader:
                 return Named(preset, BoxRule.from_json(own))
             except RuleError as error:
                 self._report(f"{prefix}{error.field}", str(error).removeprefix(f"{error.field}: "))
-                if own[error.field] == preset_values[error.field]:  # a changed field contradicts it: drop all changes
+                if own[error.field] == preset_values[error.field]:  # Another field contradicts it: drop all changes.
                     own = dict(preset_values)
                 own[error.field] = preset_values[error.field]
 

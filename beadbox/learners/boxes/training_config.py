@@ -1,6 +1,6 @@
-"""How a machine is trained: the game, the side, the rule, the teacher and the seed.
+"""The config of a machine's training: the game, the side, the rule, the teacher and the seed.
 
-Together with a number of games it determines every bead of the machine.
+The config and a number of games determine every bead of the machine.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ FIXED_MEASURES = ("random", "win-block", "perfect")
 MEASURES = (*FIXED_MEASURES, WORST)
 """Opponents in exact measurements of strength, in their order; the last is the best response to a machine."""
 USUAL_MEASURE = "random"
-"""The measure of an address without one: the one in which the effect of a machine's first games is visible."""
+"""The measure of an address that names none. It shows the effect of a machine's first games most clearly."""
 
 
 def games_taught() -> dict[str, AnyGame]:
@@ -49,7 +49,7 @@ class TrainingConfig:
 
     @property
     def mirrored(self) -> TrainingConfig:
-        """The same config for the other side."""
+        """The config of a machine of the other side that is equal in everything else."""
         return replace(self, side=self.side.other)
 
 
@@ -83,9 +83,10 @@ class Cohort:
         return cls(Population.fresh(table, sources), partners)
 
     def train(self, teacher: str, marks: Sequence[int], measures: Sequence[str]) -> TrainingMeasurements:
-        """Train up to the last mark (games from now on, ascending); return the learners' state at each mark.
+        """Train up to the last mark; return the state of the learners at each mark.
 
-        ``teacher`` is not used if the cohort has partners.
+        ``marks`` are ascending numbers of games, counted from this call. ``teacher`` has no effect if the cohort has
+        partners.
         """
         opponents, worst = [UNIFORM[one] for one in measures if one != WORST], WORST in measures
         if self.partners is not None:

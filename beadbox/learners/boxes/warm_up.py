@@ -1,4 +1,4 @@
-"""Warm-up of machines with boxes: calls every kernel once, with the types of real calls, so that it gets compiled."""
+"""The warm-up of machines with boxes. It calls every kernel with the types of real calls, so that numba compiles it."""
 
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.boxes.frozen import FrozenBoxes
@@ -19,9 +19,9 @@ def warm_up() -> tuple[FrozenBoxes, FrozenBoxes]:
     rng = RandomSource(1)
     first.train(OPPONENTS["random"], 1, rng)
     first.train_against(second, 1, rng, opponent_learns=True)
-    many = [Population.fresh(memory.table, [rng]) for memory in (first, second)]
-    many[0].train(OPPONENTS["random"], [1], [OPPONENTS["random"]], worst=True)
-    many[0].train_against(many[1], [1])
+    populations = [Population.fresh(memory.table, [rng]) for memory in (first, second)]
+    populations[0].train(OPPONENTS["random"], [1], [OPPONENTS["random"]], worst=True)
+    populations[0].train_against(populations[1], [1])
     against_opponent(first, OPPONENTS["random"])
     worst_case(first)
     visit_probability(first, OPPONENTS["random"])
