@@ -1,1 +1,1 @@
-"""Learners: their rules, how they choose and learn, and their memory as arrays, without Django."""
+"""Learners: their rules, their choice of moves, their learning, and their memory as arrays, without Django."""

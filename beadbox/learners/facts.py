@@ -1,4 +1,4 @@
-"""The facts of a game: what follows from its rules, and the boxes and beads of its usual machines.
+"""The facts of a game: numbers that follow from its rules, and the boxes and beads of its usual machines.
 
 ``manage.py record_facts`` computes them and writes ``facts.json`` in the folder of the game, so no page solves a game.
 The conformance tests compute them again.
@@ -72,7 +72,10 @@ def facts_make(game: AnyGame) -> Facts:
 
 
 def usual_boxes(game: AnyGame, side: Side) -> str:
-    """Return the preset with boxes that a new machine of this side gets, that of the built-in machine if it has one."""
+    """Return the slug of the usual preset with boxes for a side of a game.
+
+    It is the preset of the built-in machine for this side, or else the default preset.
+    """
     house = HOUSE_OF.get((game.family, side))
     return house.preset if house is not None and house.preset in PRESETS else default_preset(game, side)
 

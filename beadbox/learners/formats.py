@@ -1,4 +1,4 @@
-"""The registry of file formats of machines. A new one is a module of a learner's ``exchange`` and an entry here."""
+"""The registry of file formats of machines. A new format needs a module in a learner's ``exchange`` and an entry."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from beadbox.rules.game import AnyGame
 from beadbox.rules.registry import game_get
 
 RULES_TO_CHOOSE = PRESETS
-"""The presets, by slug, that can give a rule to a file without one: such a file holds boxes."""
+"""The presets, by slug, that a user can choose for a file without a rule; all such files have boxes."""
 READERS: dict[str, Callable[[dict[str, Any], AnyGame, Any, dict[str, Any], bool], Document]] = {
     kind: state.file_read for kind, state in STATES.items()
 }
@@ -31,7 +31,7 @@ outside the library adds its reader when it is registered (``learning/kinds``)."
 
 
 def native_load(text: str, options: ImportOptions) -> Document:
-    """Return the machine in a native file. The file sets rule, game and side; of ``options`` only name and size count.
+    """Return the machine in a native file. Only ``name`` and ``any_size`` of the options have an effect.
 
     Raises:
         ExchangeError: the file is invalid.

@@ -15,7 +15,7 @@ class AnyMemory(Protocol):
 
     @property
     def n_left_out(self) -> int:
-        """How often an entry was not kept, for lack of room."""
+        """The number of times that an entry was not added, because there was no room."""
 
     def train(self, opponent: Opponent, n_games: int, rng: RandomSource) -> Tally:
         """Play and learn ``n_games`` against a fixed opponent; return our tally. Updates memory and ``rng``."""
@@ -32,9 +32,9 @@ class AnyMemory(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TouchedValue:
-    """A changed entry in the form in which it is stored; ``visits`` counts the visits since it was read.
+    """A changed entry in the form in which it is stored; ``visits`` counts the visits since the entry was read.
 
-    ``ply`` is the ply of the move that taught it, if a match changed the entry.
+    If a match changed the entry, ``ply`` is the ply of the move from which the machine learnt.
     """
 
     key: str
@@ -48,8 +48,8 @@ class TouchedValue:
 class TouchedBox:
     """A changed box in the form in which it is stored; every list has one number per slot.
 
-    ``start`` holds the beads when the box was read, or its initial beads: the ledger of a box without a row begins
-    there. ``ply`` is the ply of the move that changed it, if a match changed the box.
+    ``start`` has the beads at the time when the box was read. For a box without a stored row, it has the initial beads,
+    with which the ledger of the box begins. If a match changed the box, ``ply`` is the ply of the move that changed it.
     """
 
     position: str

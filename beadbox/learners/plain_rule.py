@@ -41,10 +41,10 @@ class PlainRule:
         """
 
     def require_suited(self, game: AnyGame) -> None:
-        """Check that this rule can learn a game that fits its kind; by default it can.
+        """Check that a machine with this rule can learn a game that fits its kind; by default it can.
 
         Raises:
-            UnsuitedRuleError: it cannot.
+            UnsuitedRuleError: a machine with this rule cannot learn the game.
         """
 
     def to_json(self) -> dict[str, object]:
@@ -56,7 +56,7 @@ class PlainRule:
 
     @classmethod
     def from_json(cls, data: Mapping[str, object]) -> Self:
-        """Return the rule that a JSON object describes; fields left out have their default.
+        """Return the rule that a JSON object describes; missing fields have their defaults.
 
         Raises:
             RuleError: a field is unknown, of the wrong type or out of range; the field is named.

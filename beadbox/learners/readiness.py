@@ -7,7 +7,7 @@ from beadbox.kernels.jit import PACKAGES, Readiness
 from beadbox.rules.registry import GAMES
 
 MAX_PLAIN_GAMES = 20_000
-"""Games that plain Python plays in a second; a training or pairing of more games waits for the compiled kernels."""
+"""Plain Python plays so many games in a second. A training or pairing of more games waits for compiled kernels."""
 
 
 def kernels_ready() -> bool:

@@ -1,1 +1,1 @@
-"""Machines as files: the parts that files of every kind of learner share, without Django or any one learner."""
+"""Files of machines: the code that is common to files of all kinds of learners, without Django."""

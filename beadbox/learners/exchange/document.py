@@ -22,8 +22,8 @@ MAX_TEXT = 100
 class Document(Protocol):
     """The complete state of a machine of any kind, without its history: the result of reading a file.
 
-    ``preset`` is the slug of the preset, empty for a rule of its own. ``wins``, ``draws`` and ``losses`` count games.
-    ``random_state`` is that of the machine's own random source, in files of the library; else empty.
+    ``preset`` is the slug of the preset, or empty for a rule that is no preset. ``wins``, ``draws`` and ``losses``
+    count games. ``random_state`` is the state of the machine's random source; only files of the library have one.
     """
 
     @property
@@ -62,7 +62,7 @@ class ImportOptions:
 
 
 def name_or(name_in_file: str, options: ImportOptions) -> str:
-    """Return the name that was asked for, else the name in the file; empty if there is neither.
+    """Return the name in the options, or else the name in the file; empty if both are missing.
 
     Raises:
         ExchangeError: the name in the file cannot be shown.
@@ -85,10 +85,10 @@ def name_require(name: str) -> None:
 def native_text(
     data: Document, name: str, lines: str, *, side: int | None = None, removed: int | None = None, **more: Any
 ) -> str:
-    """Return a native file: the common head, the fields ``more`` of this kind, and ``lines`` as a list under ``name``.
+    """Return a native file: the common head, the fields ``more`` of this kind, and the list ``name``.
 
-    A file describes what a machine *is*, not how it came to be so, and leaves out the ledger. ``lines`` is the text
-    between the brackets of the JSON list.
+    ``lines`` is the text between the brackets of this JSON list. A file describes the present state of a machine and
+    not its history, so it omits the ledger.
     """
     head = {
         "format": FORMAT,

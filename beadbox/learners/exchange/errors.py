@@ -1,4 +1,4 @@
-"""Refusals of files: a place, a code, and the parameters of the code's sentence."""
+"""Errors about files. An error has a place, a code, and the parameters of the code's sentence."""
 
 from __future__ import annotations
 
@@ -132,6 +132,6 @@ class ExchangeError(FileError):
 
 
 def shown(value: object) -> str:
-    """Return the value as a message shows it, in at most :data:`MAX_QUOTED_CHARACTERS` ASCII characters."""
+    """Return the text of a value for a message, in at most :data:`MAX_QUOTED_CHARACTERS` ASCII characters."""
     text = ascii(value)
     return text if len(text) <= MAX_QUOTED_CHARACTERS else f"{text[: MAX_QUOTED_CHARACTERS - 1]}…"

@@ -1,6 +1,6 @@
 """Native files of machines that keep values: a head, and one entry for each learnt value.
 
-Numbers are written so that reading gives the same ones, bit for bit.
+A number that is read from a file has exactly the bits of the number that was written.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from beadbox.learners.rule import Rule
 from beadbox.rules.game import AnyGame
 
 MAX_VALUES = 20_000
-"""Entries of a file. The largest file that is read has room for this many, even with the longest keys."""
+"""Maximum number of entries of a file. So many entries with the longest keys fit into a file of the maximum size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def dump_values(data: ValuesData) -> str:
 
 
 KeyProblem = Callable[[str], str]
-"""Returns why a text is not the key of an entry, in words that quote the text; empty for a valid key."""
+"""Returns the reason why a text is not the key of an entry, in a sentence with the text; empty for a valid key."""
 
 
 def engine_key_problem(game: AnyGame) -> KeyProblem:
@@ -134,7 +134,7 @@ def values_document(
 def values_machine(
     fields: dict[str, Any], game: AnyGame, rule: Any, head: dict[str, Any], any_size: bool
 ) -> ValuesData:
-    """Return a machine that keeps values of actions, from its native file; a reader of ``READERS``.
+    """Return a machine that keeps values of actions, from its native file. ``READERS`` lists this function.
 
     Raises:
         ExchangeError: the file is invalid.

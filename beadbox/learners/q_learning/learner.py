@@ -1,10 +1,11 @@
-"""A readable tabular Q-learner: how it chooses and how it learns.
+"""A readable tabular Q-learner: its choice of moves and its learning.
 
-It plays games with an engine, which gives the static value after each move and the key of the move's entry.
+The learner plays games that have an engine. The engine computes the static value after each move and the key of the
+move's entry.
 
-It keeps one number for an action on a board, the *value*; a missing value is 0. It plays either side, so one table
-serves both. Live matches and training use it directly. Source: C. Watkins, "Learning from delayed rewards" (1989); the
-constants, the key and the order of learning are those of the rules of Romgon (docs/learning.md).
+The learner has one number for each action on a board, the *value*; a missing value is 0. One table has the values of
+both sides. Live matches and training use this module directly. Source: C. Watkins, "Learning from delayed rewards"
+(1989). The rules of Romgon define the constants, the key and the order of learning (docs/learning.md).
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ from beadbox.rules.outcome import Result
 _PROBABILITY_UNITS = (1 << 32) - 1
 
 Fetch = Callable[[Sequence[str]], Mapping[str, float]]
-"""Reads the values stored for these keys, or for all keys on these boards; keys without a value are left out."""
+"""Reads the stored values for keys, or for all keys on boards. The result omits keys without a stored value."""
 
 
 class Values:
-    """Values by key, each fetched when it is first needed. ``touched`` are the values set since.
+    """Values by key. A value is fetched when a program first asks for it. ``touched`` has the values set since then.
 
     Args:
         fetch: reads stored values by key.
@@ -45,9 +46,9 @@ class Values:
         self._entries: set[str] = set()
         self.room = room
         self.n_new: int = 0
-        """Entries added to the stored ones."""
+        """The number of entries added to the stored ones."""
         self.n_left_out: int = 0
-        """How often an entry was not added, for lack of room."""
+        """The number of times that an entry was not added, because there was no room."""
         self.touched: dict[str, tuple[float, int]] = {}
         """By key, the value before the first change and the number of changes."""
 
@@ -60,7 +61,10 @@ class Values:
             self._entries.update(found)
 
     def admits(self, key: str) -> bool:
-        """Whether the key's value may be set: it has an entry, or there is room for one more. Counts refusals."""
+        """Whether the key's value may be set: the key has an entry, or there is room for another entry.
+
+        Refusals are counted in ``n_left_out``.
+        """
         self.need((key,))
         if key in self._entries or self.room is None or self.n_new < self.room:
             return True
@@ -77,7 +81,7 @@ class Values:
         self.learnt(key, before, value, 1, is_new=key not in self._entries)
 
     def learnt(self, key: str, before: float, after: float, visits: int, *, is_new: bool) -> None:
-        """Take over the value of an entry after ``visits`` lessons; ``is_new`` for an entry without a stored value."""
+        """Set the value of an entry after ``visits`` corrections; ``is_new`` for an entry without a stored value."""
         self._entries.add(key)
         self.n_new += is_new
         first, n = self.touched.get(key, (before, 0))
@@ -90,9 +94,9 @@ class QLearner:
 
     Args:
         game: the rules, with their options.
-        rule: how it learns.
-        values: its table. Changed in place.
-        epsilon: the exploration rate, which changes with every game learnt from; by default that of the rule.
+        rule: the rule by which the machine plays and learns.
+        values: the table of the machine. Changed in place.
+        epsilon: the exploration rate, which changes with every training game; by default the rate of the rule.
         learns: whether the machine learns; a frozen one does not change.
     """
 
@@ -106,7 +110,7 @@ class QLearner:
         learns: bool = True,
     ) -> None:
         engine = engine_of(game)
-        assert engine is not None, "the rule fits only games with this engine"
+        assert engine is not None, f"no rule of Q-learning fits {game.slug}, which has no engine"
         self.game = game
         self.engine = engine
         self.rule = rule
@@ -121,9 +125,10 @@ class QLearner:
         return tuple(Candidate(one.move, one.key, self.values[one.key], one.outlook, one.ends) for one in entries)
 
     def choose(self, position: AnyPosition, rng: Random) -> Chosen:
-        """Choose a move: with chance ε at random, else the greatest Q + E/100, of equals the canonically first.
+        """Choose a random move with the probability ε, or else the move with the greatest Q + E/100.
 
-        The move always passes the checks of the rule. Takes one random word, or two if it explores.
+        Of equally good moves, it is the first in canonical order. The move always passes the checks of the rule. Takes
+        one random word, or two for a random move.
         """
         candidates = self.candidates(position)
         if rng.below(_PROBABILITY_UNITS) < self.epsilon * _PROBABILITY_UNITS:
@@ -132,7 +137,7 @@ class QLearner:
         return self._best(candidates)
 
     def best(self, position: AnyPosition) -> Chosen | None:
-        """Choose without exploration; ``None`` where there is no legal action."""
+        """Choose a move without exploration; ``None`` if there is no legal action."""
         candidates = self.candidates(position)
         return self._best(candidates) if candidates else None
 
@@ -150,7 +155,7 @@ class QLearner:
         return every
 
     def follow(self, position: AnyPosition, move: AnyMove) -> Chosen:
-        """Return the choice to learn from for a move that another player has made for the machine."""
+        """Return the choice from which the machine learns, for a move that another player made in its place."""
         candidates = self.candidates(position)
         return Chosen(candidates, [one.move for one in candidates].index(move), explored=False)
 

@@ -1,4 +1,4 @@
-"""Training of machines that keep values: the readable loop, the compiled one, and the entries to be stored.
+"""Training of Q-learners, in a readable loop and in compiled games, and the entries to be stored.
 
 The random source draws the learner's side of every game. A run depends only on its random source, ε and the values, so
 a resumed run goes on as if it had never stopped.
@@ -29,19 +29,19 @@ from beadbox.strength.sampled import Sampled, shares
 
 @dataclass
 class QMemory:
-    """A readable machine on fetched values. ``steps`` are the changes that a match taught, in order of learning."""
+    """A readable machine with fetched values. ``steps`` are the changes of entries by a match, in order of learning."""
 
     machine: QLearner
     steps: list[TouchedValue] = field(default_factory=list)
 
     @classmethod
     def load(cls, game: AnyGame, rule: QRule, epsilon: float, fetch: Fetch) -> QMemory:
-        """Return the memory behind ``fetch``, without reading any of it yet."""
+        """Return a memory that reads values with ``fetch``. It has read none yet."""
         return cls(QLearner(game, rule, Values(fetch), epsilon))
 
     @property
     def epsilon(self) -> float:
-        """The exploration rate, after the games learnt from."""
+        """The present exploration rate."""
         return self.machine.epsilon
 
     @property
@@ -51,11 +51,11 @@ class QMemory:
 
     @property
     def n_left_out(self) -> int:
-        """How often an entry was not added, for lack of room."""
+        """The number of times that an entry was not added, because there was no room."""
         return self.machine.values.n_left_out
 
     def teach(self, decisions: Sequence[tuple[int, Decision]], result: Result) -> None:
-        """Learn from one seat of a match: (ply, decision) in order of play."""
+        """Learn from one seat of a match; ``decisions`` are pairs of a ply and a decision, in order of play."""
         learnt = self.machine.learn([decision for _, decision in decisions], result)
         self.steps += [
             TouchedValue(step.key, step.before, step.after, 1, ply)
@@ -64,7 +64,7 @@ class QMemory:
         ]
 
     def touched(self) -> list[TouchedValue]:
-        """Return the changed entries: after training each once, by key; after a match every step."""
+        """Return the changed entries. After training, each entry occurs once; after a match, once for each change."""
         if self.steps:
             return self.steps
         values = self.machine.values
@@ -147,7 +147,7 @@ class QMemory:
         return Trainee(lessons, float(machine.epsilon), self._board_lookup(), max_new_entries)
 
     def _board_lookup(self) -> BoardLookup:
-        """Return a function that reads all entries on boards: as stored, or as changed since."""
+        """Return a function that reads the present values of all entries on boards."""
         game, engine, values = self.machine.game, self.machine.engine, self.machine.values
         since = defaultdict[str, dict[str, float]](dict)
         for key in values.touched:
@@ -167,7 +167,7 @@ class QMemory:
         return lookup
 
     def take(self, trainee: Trainee) -> None:
-        """Take over the values and ε that compiled games have taught a trainee of this machine."""
+        """Set the values and ε of the machine to those that a trainee has after compiled games."""
         values = self.machine.values
         self.machine.epsilon = trainee.epsilon
         values.n_left_out += trainee.n_left_out

@@ -1,4 +1,4 @@
-"""Warm-up of Q-learners: calls every kernel once, with the types of real calls, so that it gets compiled."""
+"""The warm-up of Q-learners. It calls every kernel with the types of real calls, so that numba compiles it."""
 
 from beadbox.engines.registry import engine_of
 from beadbox.kernels.random_source import RandomSource
@@ -9,11 +9,11 @@ from beadbox.rules.registry import GAMES
 
 
 def warm_up() -> None:
-    """Train a machine that keeps values by one game, and ask it for a move."""
+    """Train a Q-learner with one game, and compute the entries of a position."""
     rule = QRule()
     game = next(game for game in GAMES.values() if rule.fits(game))
     memory = QMemory.load(game, rule, rule.epsilon, lambda keys: {})
     memory.train(OPPONENTS["random"], 1, RandomSource(1))
     engine = engine_of(game)
-    assert engine is not None, "the rule fits only games with this engine"
+    assert engine is not None, f"no rule of Q-learning fits {game.slug}, which has no engine"
     engine.entries(game, game.initial_position())
