@@ -31,7 +31,7 @@ FONTCONFIG = {"FONTCONFIG_FILE": str(settings.BASE_DIR / "tests" / "data" / "fon
 
 
 class LiveSite:
-    """The site on its own port, which stays the same after a restart."""
+    """The site on a free port. The port stays the same after a restart."""
 
     def __init__(self, bind: str = "127.0.0.1", host: str = "localhost") -> None:
         self.bind, self.host, self.port = bind, host, 0
@@ -44,7 +44,7 @@ class LiveSite:
     def start(self) -> None:
         from menace_site.asgi import application
 
-        # Bound before the server starts, so that no other program takes the port.
+        # Bind the socket before the server starts, so that no other program takes the port.
         self.socket = socket.socket()
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self.socket.bind((self.bind, self.port))
@@ -80,7 +80,7 @@ class LiveSite:
 
 @pytest.fixture(scope="session")
 def live_site(django_db_setup: None) -> Iterator[LiveSite]:
-    # Playwright's event loop runs in this thread, so Django would refuse each query of a test as one in async code.
+    # Playwright's event loop runs in this thread, so Django would refuse each query of a test as a query in async code.
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
     site = LiveSite()
     yield site
@@ -187,7 +187,7 @@ Visitor = Callable[..., Page]
 
 @pytest.fixture
 def visitor(new_context: Callable[..., BrowserContext], watch: Watch) -> Visitor:
-    """Return a function that opens a page in another browser context; its options are those of a context."""
+    """Return a function that opens a page in a new browser context. The function takes the options of a context."""
     return lambda **options: watch.observe(new_context(**options)).new_page()
 
 

@@ -64,13 +64,13 @@ def _world(site: LiveSite, watch: Watch) -> World:
     for machine, opponent in ((machines[Side.FIRST], "random"), (machines[Side.SECOND], "perfect")):
         trained_machine(machine, 50_000, opponent=opponent)
     world = World(machines, site, watch)
-    # A finished match, a match in progress, a waiting room, and below a copy that has lost beads.
-    over = room("menace", guest(1), Side.SECOND)
-    play_out(over.room.code, guest(1))
-    going_on = room("menace", guest(2))
-    play(going_on, guest(2), "5")
+    # A finished match, a match in play, a waiting room, and then copies that have lost beads.
+    finished = room("menace", guest(1), Side.SECOND)
+    play_out(finished.room.code, guest(1))
+    in_play = room("menace", guest(2))
+    play(in_play, guest(2), "5")
     waiting = room("human", Principal(guest=guest(3).guest, name="Ada"))
-    world.rooms = {"over": over.room.code, "going on": going_on.room.code, "waiting": waiting.room.code}
+    world.rooms = {"finished": finished.room.code, "in play": in_play.room.code, "waiting": waiting.room.code}
     ada = user("ada", email="ada@example.com")
     user(STAFF, is_staff=True, is_superuser=True)
     for _ in range(3):
@@ -321,7 +321,7 @@ def visit_admin(address: str) -> Callable[[Page, World], None]:
 
 def admin_match(page: Page, world: World) -> None:
     log_in(page, STAFF)
-    match = Match.objects.get(room__code=world.rooms["over"])
+    match = Match.objects.get(room__code=world.rooms["finished"])
     page.goto(f"/admin/games/match/{match.pk}/change/")
     expect(page.locator("bead-board svg").first).to_be_visible()
 
@@ -372,8 +372,8 @@ STATES: dict[str, Callable[[Page, World], None]] = {
     "match-past": play_past,
     "match-romgon": play_romgon,
     "play-romgon": visit_address("/play/romgon-flip-turn"),
-    "match-spectator": visit_room("going on"),
-    "match-spectator-finished": visit_room("over"),
+    "match-spectator": visit_room("in play"),
+    "match-spectator-finished": visit_room("finished"),
     "match-exhibition": exhibition,
     "match-seat-taken-over": seat_taken_over,
     "play": visit_address("/play/hexapawn"),

@@ -20,8 +20,8 @@ LARGE = TextStyle("Bitstream Vera Sans", 32)  # twice as large (WCAG 1.4.4)
 
 # JavaScript that returns a sentence for each fault: text outside its element's box, text on top of other text, an
 # element that scrolls sideways but has no name or cannot be focused, and a page that is wider than its window.
-# Text in pictures, and text that is scrolled out of sight, is left out. Text in a layer above the page (the sheet, a
-# dialogue, a peek) may cover text of the page, but no text of its own layer.
+# The script ignores text in pictures and text that is scrolled out of sight. Text in a layer above the page (the sheet,
+# a dialogue, a peek) may cover text of the page, but no text in the same layer.
 FIND_FAULTS = """() => {
   const faults = [];
   const tag = (one) => one.outerHTML.replace(/\\s+/g, " ").slice(0, 90);

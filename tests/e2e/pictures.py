@@ -1,7 +1,7 @@
 """Pictures of every page and state for people: three widths, light and dark, in ``var/screenshots``.
 
-``make pictures`` draws them, or ``SCREENSHOTS=FOLDER make pictures``; for one width alone run ``pytest -m e2e
-tests/e2e/pictures.py -k 1280``. They check nothing: ``test_pages_hold.py`` checks every page.
+``make pictures`` or ``SCREENSHOTS=FOLDER make pictures`` draws the pictures. For a single width run ``pytest -m e2e
+tests/e2e/pictures.py -k 1280``. This module checks no page: ``test_pages_hold.py`` checks every page.
 """
 
 import os
@@ -50,7 +50,7 @@ def test_pictures_of_every_page(visitor: Visitor, live_site: LiveSite, watch: Wa
 
 
 def test_pictures_of_the_lab(new_context: Callable[..., BrowserContext], live_site: LiveSite, watch: Watch) -> None:
-    """One browser visits every page of the lab once and is drawn to each width."""
+    """One browser visits every page of the lab once, and takes each width in turn."""
     context = watch.observe(new_context(**options(1280, HEIGHTS[1280])))
     account = user("grace")
     sign_in(context, live_site, account)
@@ -88,7 +88,7 @@ def take(page: Page, width: int, name: str) -> None:
             page.screenshot(path=folder / f"{name}-whole.png", full_page=True)
 
 
-def _young_machine() -> None:
+def _train_briefly() -> None:
     """Train a machine a little, so that its boxes have beads of many colours that can be counted."""
     try:
         trained_machine(house_machines()[Side.FIRST], 300, opponent="random")
@@ -97,9 +97,9 @@ def _young_machine() -> None:
 
 
 def test_the_picture_of_the_readme(visitor: Visitor) -> None:
-    """A match in the middle: the box open, the bead drawn. ``docs/match-page.png`` is such a picture."""
+    """The picture shows a match in the middle, with an open box and a drawn bead, for ``docs/match-page.png``."""
     with ThreadPoolExecutor(1) as thread:
-        thread.submit(_young_machine).result()
+        thread.submit(_train_briefly).result()
     FOLDER.mkdir(parents=True, exist_ok=True)
     page = visitor(**options(1280, 860))
     page.goto(NOUGHTS_PAGE)

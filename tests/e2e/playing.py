@@ -103,39 +103,39 @@ def code_of(page: Page) -> str:
 
 
 def match_of(page: Page) -> Match:
-    from games.models import Match  # a lesson at a site elsewhere needs no Django
+    from games.models import Match  # tests.e2e.school uses this module without Django.
 
     return Match.objects.filter(room__code=code_of(page)).latest("number")
 
 
-def changes_shown(page: Page) -> list[tuple[str, int, int]]:
-    """Return each bead's change on the page after the match: its mark, how many came or went, and the new number."""
-    shown = []
+def changes_on_page(page: Page) -> list[tuple[str, int, int]]:
+    """Return the changes of beads that the page shows: the bead's mark, the added number, and the new number."""
+    changes = []
     for item in page.locator("#changes > li").all():
         words = item.locator(".change-words").inner_text()
         if "filled again" in words:
-            continue  # a refill during the match, not learnt from it
+            continue  # The machine refilled the box during the match, and did not learn this change.
         after = re.search(r"becomes? ([\d,]+)\.$", words)
         assert after, words
         mark = item.locator(".bead-mark").first.text_content()
         delta = item.locator(".change-delta").inner_text().replace("\u2212", "-")
-        shown.append((str(mark), int(delta.replace(",", "")), int(after[1].replace(",", ""))))
-    return shown
+        changes.append((str(mark), int(delta.replace(",", "")), int(after[1].replace(",", ""))))
+    return changes
 
 
-def changes_stored(match: Match) -> list[tuple[str, int, int]]:
-    """Return each bead's change in the ledger, like ``changes_shown``."""
+def changes_in_ledger(match: Match) -> list[tuple[str, int, int]]:
+    """Return the changes of beads in the ledger, in the form of :func:`changes_on_page`."""
     from learning.kinds.boxes.look import slots_view
     from learning.models import Change
 
-    stored: list[tuple[str, int, int]] = []
+    changes: list[tuple[str, int, int]] = []
     for change in Change.objects.filter(lesson__match=match, lesson__kind="match").order_by("ply"):
         cabinet = change.box.machine.cabinet
         slots: list[dict[str, Any]] = slots_view(cabinet, cabinet.game.decode(change.box.position))
         for slot, delta, after in zip(slots, change.deltas, change.after, strict=True):
             if delta:
-                stored.append((slot["mark"], delta, after))
-    return stored
+                changes.append((slot["mark"], delta, after))
+    return changes
 
 
 def start_romgon(page: Page, opponent: str, *additions: str) -> Match:

@@ -1,6 +1,6 @@
-"""A lesson at a school: http, an address of the computer, and a teacher and pupils in browsers of their own.
+"""A lesson at a school: over http, at an address of the computer, with a browser for the teacher and for each pupil.
 
-``python -m tests.e2e.school http://192.168.1.20:8000`` holds the lesson at a site elsewhere.
+``python -m tests.e2e.school http://192.168.1.20:8000`` holds the lesson at the site with this address.
 """
 
 import os
@@ -26,10 +26,10 @@ NOTHING_SECURE = "false undefined undefined undefined undefined"
 N_PUPILS = 6
 
 
-def text_of_qr(drawn: Locator) -> str:
-    """Return what a second library reads in a QR code on the screen."""
-    (found,) = zxingcpp.read_barcodes(Image.open(BytesIO(drawn.screenshot())))
-    return str(found.text)
+def text_of_qr(picture: Locator) -> str:
+    """Return the text of a QR code on the screen, as a second library reads it."""
+    (barcode,) = zxingcpp.read_barcodes(Image.open(BytesIO(picture.screenshot())))
+    return str(barcode.text)
 
 
 def open_class(page: Page, url: str) -> str:
@@ -51,7 +51,7 @@ def open_class(page: Page, url: str) -> str:
 
 
 def try_before(teacher: Page, phone: Page, url: str) -> None:
-    """Scan the code for the trial with a phone; wait until both pages show that all works."""
+    """Scan the code for the trial with a phone, and wait until both pages show the success of all checks."""
     teacher.get_by_role("link", name="Try it before the lesson").click()
     scanned = text_of_qr(teacher.locator(".qr").first)
     assert scanned.startswith(f"{url}/class/try/"), scanned
@@ -85,8 +85,8 @@ def play_out(page: Page) -> None:
             return
         before = n_plies(page)
         state = page.request.get(f"{page.url.partition('/rooms/')[0]}/api/rooms/{room}").json()
-        for touched in state["paths"][state["legal_moves"][0]]:
-            cell(page, touched).click()
+        for cell_id in state["paths"][state["legal_moves"][0]]:
+            cell(page, cell_id).click()
         expect_plies(page, before + 2)
 
 
@@ -95,7 +95,7 @@ def hold_lesson(
 ) -> None:
     """Hold a lesson from the code to the results: try the site, join, play, and watch the table and the final.
 
-    ``work`` does what a worker does, where the site has none.
+    On a site without a worker, ``work`` does the work of a worker.
     """
     code = open_class(teacher, url)
     page_of_class = teacher.url

@@ -98,7 +98,7 @@ def test_romgon_board_with_flipped_and_turned_piece_by_keyboard(page: Page) -> N
     cell(page, "0-3").click()
     shapes = [cell(page, name).locator(".shape-edge").bounding_box() for name in ("0-1", "0-3")]
     assert len({round(one["width"]) for one in shapes if one}) == 2, (
-        "which way it points is seen, a third of a turn too"
+        "the drawing shows the direction, even after a third of a turn"
     )
     page.locator("#rotation").select_option("2")
     page.get_by_role("radio", name="black square").check()  # this piece looks alike flipped and turned

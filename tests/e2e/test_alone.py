@@ -1,4 +1,4 @@
-"""One browser in both seats of its room: the page asks first, and then both sides can be played."""
+"""One browser in both seats of its room: the page asks first, and then the visitor can play both sides."""
 
 import pytest
 from playwright.sync_api import Page, expect

@@ -22,8 +22,8 @@ from tests.e2e.layout import layout_faults
 from tests.e2e.playing import (
     NOUGHTS_PAGE,
     cell,
-    changes_shown,
-    changes_stored,
+    changes_in_ledger,
+    changes_on_page,
     expect_turn,
     free_cells,
     match_of,
@@ -55,7 +55,7 @@ def expect_board_stays(page: Page) -> None:
 
 def play_out_and_compare_beads(page: Page) -> None:
     play_out_mouse(page)
-    assert changes_shown(page) == changes_stored(match_of(page))
+    assert changes_on_page(page) == changes_in_ledger(match_of(page))
     assert match_of(page).number == 1
 
 
@@ -70,7 +70,7 @@ def test_a_match_continues_after_a_reload(page: Page) -> None:
     play_out_and_compare_beads(page)
     page.reload()
     expect(page.locator("#status")).to_have_attribute("data-status", "finished")
-    assert changes_shown(page) == changes_stored(match_of(page))
+    assert changes_on_page(page) == changes_in_ledger(match_of(page))
 
 
 def test_a_click_before_the_socket_opens_is_played(page: Page) -> None:

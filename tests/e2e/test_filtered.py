@@ -15,8 +15,8 @@ from tests.e2e.everywhere import options
 from tests.e2e.layout import layout_faults
 from tests.e2e.playing import (
     cell,
-    changes_shown,
-    changes_stored,
+    changes_in_ledger,
+    changes_on_page,
     expect_turn,
     free_cells,
     match_of,
@@ -56,7 +56,7 @@ def test_a_match_and_a_rematch_are_played_by_polling(page: Page) -> None:
     play_mouse(page, "5")
     expect(page.locator("#matchbox > svg")).to_be_visible()
     play_out_mouse(page)
-    assert changes_shown(page) == changes_stored(match_of(page))
+    assert changes_on_page(page) == changes_in_ledger(match_of(page))
     page.locator("#again").click()
     expect_turn(page)
     assert match_of(page).number == 2

@@ -72,7 +72,7 @@ def test_the_menu_leads_to_a_new_machine_by_keyboard(page: Page, visitor: Visito
     )
     page.keyboard.press("Enter")
     expect_turn(page)
-    assert match_of(page).n_plies == 1, "it has begun"
+    assert match_of(page).n_plies == 1, "the match has begun"
     address = page.url
     page.goto("/")
     expect(page.locator(".game .is-main").first).to_have_text("Go on teaching your MENACE")

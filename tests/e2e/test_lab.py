@@ -65,7 +65,7 @@ def test_a_training_run_is_watched_and_cancelled(page: Page, owner: Any, start_w
     assert page.evaluate("window.isTheSamePage") is True
     n_games = games_shown(page)
 
-    # The run goes on without the page, and a page that comes back shows all of it.
+    # The run goes on without the page, and a page that comes back shows the whole run.
     page.reload()
     assert games_shown(page) >= n_games
     page.get_by_text("The same as a table").click()
@@ -212,7 +212,7 @@ def test_the_presets_and_the_fields_follow_the_game(page: Page, owner: Any) -> N
     expect(page.locator("[name=board]:visible")).to_have_count(6)
     expect(page.locator("[name=preset]:checked")).to_have_value("michie-1961")
     expect(side).to_be_visible()
-    # Wrong values in fields of machines with boxes do not matter here.
+    # Wrong values in fields for boxes do not matter for a machine without boxes.
     page.locator("#rule-details summary").first.click()
     page.get_by_label("After a loss").fill("1.5")
     page.get_by_label("Romgon", exact=True).check()

@@ -207,7 +207,7 @@ def test_learning_sends_no_requests_and_needs_no_network(page: Page, watch: Watc
     page.get_by_label("After a win").fill("8")
     expect(page).to_have_url(re.compile("win=8"))
     expect(page.locator("#trouble")).to_be_hidden()
-    assert len(requests_sent()) == before + 2, "one request failed, and one reads the rule"
+    assert len(requests_sent()) == before + 2, "one request has failed, and one request reads the rule"
     page.get_by_text("Side and second rule").click()
     page.get_by_label("It plays").select_option("second")
     expect(page.locator(".wall-box")).to_have_count(289)

@@ -12,8 +12,8 @@ from learning.models import Box, Draw, Machine
 from tests.e2e.conftest import LiveSite, Visitor, Watch
 from tests.e2e.everywhere import options
 from tests.e2e.playing import (
-    changes_shown,
-    changes_stored,
+    changes_in_ledger,
+    changes_on_page,
     expect_turn,
     goto_and_join,
     match_of,
@@ -63,7 +63,7 @@ def test_a_fresh_copy_learns_and_the_original_does_not(page: Page) -> None:
     page.locator("#resign").click()
     page.locator("#resign-yes").click()
     expect(page.locator("#changes > li")).to_have_count(1)
-    assert changes_shown(page) == changes_stored(match_of(page))
+    assert changes_on_page(page) == changes_in_ledger(match_of(page))
     assert copy.copied_from == original
     assert beads_of(original) == before
     assert beads_of(copy) != before

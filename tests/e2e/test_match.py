@@ -12,8 +12,8 @@ from learning.models import Draw, Lesson
 from tests.e2e.playing import (
     NOUGHTS_PAGE,
     cell,
-    changes_shown,
-    changes_stored,
+    changes_in_ledger,
+    changes_on_page,
     code_of,
     expect_plies,
     expect_turn,
@@ -54,8 +54,8 @@ def expect_end(page: Page) -> None:
     expect(page.locator("#status")).to_have_text(re.compile("won: three in a row|A draw: |gave up"))
     expect(page.locator("#lesson")).to_be_visible()
     expect(page.locator("#lesson-words")).not_to_be_empty()
-    stored = changes_stored(match)
-    assert changes_shown(page) == stored
+    stored = changes_in_ledger(match)
+    assert changes_on_page(page) == stored
     expect(page.locator("#no-changes")).to_be_visible(visible=not stored)
     assert Lesson.objects.filter(match=match, kind="match").count() == 1
 
@@ -199,7 +199,7 @@ def test_each_event_is_announced_once(page: Page) -> None:
 
 
 def expect_focus_on_board(page: Page) -> None:
-    """Check that a square has the focus, and shows it."""
+    """Check that a square has the focus, and shows the focus."""
     here = page.locator("#board .cell:focus-visible")
     expect(here).to_have_count(1)
     expect(here.locator(".cell-focus")).not_to_have_css("stroke", "none")
@@ -217,7 +217,7 @@ def walk_to(page: Page, square: str) -> None:
 
 
 def play_out_keyboard(page: Page) -> None:
-    """Play by keyboard until the match is over; the board has the focus and keeps it."""
+    """Play by keyboard until the match is over. The board keeps the focus all the time."""
     while not is_over(page):
         expect_turn(page)
         expect_focus_on_board(page)

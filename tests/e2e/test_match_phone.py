@@ -151,7 +151,7 @@ def test_keyboard_focus_follows_the_turn_and_the_end(visitor: Visitor, width: in
             page.keyboard.press("Enter")
             expect_plies(page, before + 2)
         expect(page.locator("#again")).to_be_focused()
-        assert page.evaluate("scrollY") == 0, "it is in sight already"
+        assert page.evaluate("scrollY") == 0, "the button is in sight without scrolling"
         page.keyboard.press("Enter")
         expect(page.locator("#status")).to_have_attribute("data-status", "playing")
         expect(page.locator("#board .cell:focus-visible")).to_have_count(1)

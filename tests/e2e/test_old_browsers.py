@@ -101,7 +101,7 @@ def without_modules(route: Route) -> None:
 def test_match_reports_hanging_scripts_within_five_seconds(
     page: Page, visitor: Visitor, blocked: re.Pattern[str], motion: str
 ) -> None:
-    """If the script that reports this hangs too, a style sheet shows the report."""
+    """If the script that reports missing scripts hangs too, a style sheet shows the report."""
     house_machines()
     start_first(page)
     other = visitor(reduced_motion=motion)

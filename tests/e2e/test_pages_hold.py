@@ -87,7 +87,7 @@ OPEN_ALL = "document.querySelectorAll('details').forEach((one) => { one.open = t
 
 
 def layout_and_target_faults(page: Page, layouts: Layouts = LAYOUTS) -> list[str]:
-    """Return the faults of the page's layout in these windows, and the targets that are too small for a phone."""
+    """Return the page's layout faults in these windows, and the links and buttons that are too small for a phone."""
     wrong = []
     for width, styles in layouts.items():
         page.set_viewport_size({"width": width, "height": 800})

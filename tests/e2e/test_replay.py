@@ -26,7 +26,7 @@ def press_replay_buttons(page: Page, *names: str) -> None:
 
 
 def play_in_turn(page: Page, players: Iterable[Page], *squares: str) -> None:
-    """Play these squares in turn by these players in turn."""
+    """Play these squares in order. The players take turns."""
     for player, square in zip(players, squares, strict=False):
         expect_turn(player)
         cell(player, square).click()

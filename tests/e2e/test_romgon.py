@@ -164,7 +164,7 @@ def test_a_romgon_match_by_touch_on_a_small_phone(visitor: Visitor) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") == 360
     assert faults_in_each_style(page, layout_faults) == []
     width = page.locator("#board .cell-floor").first.evaluate("(one) => one.getBoundingClientRect().width")
-    assert width >= 44, "the board stands on its end, so that a finger hits"
+    assert width >= 44, "the board is upright, so that its cells are large enough for a finger"
     assert cell(page, "3-0").bounding_box()["y"] < cell(page, "3-8").bounding_box()["y"]
     cell(page, "3-4").focus()
     for key, cell_id in {"ArrowUp": "3-3", "ArrowRight": "2-2", "ArrowDown": "2-3", "ArrowLeft": "3-3"}.items():

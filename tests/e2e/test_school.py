@@ -1,4 +1,4 @@
-"""A class at a computer that is reached by its address over http, where browsers refuse what needs https."""
+"""A class at a computer that is reached by its address over http. There browsers refuse functions that need https."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -37,7 +37,7 @@ def school(settings: Any, watch: Watch) -> Iterator[LiveSite]:
 
 
 def final_work() -> None:
-    """Compute the final of the one class, as a worker does."""
+    """Compute the final of the only class, as a worker does."""
     assert wait_until(ClassFinal.objects.exists)
     assert work_final(ClassFinal.objects.get()).is_finished
 

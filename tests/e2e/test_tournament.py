@@ -79,7 +79,7 @@ def test_enter_searches_in_the_search_field_else_submits(page: Page) -> None:
     expect(page.locator("#id_name")).to_have_value("Cup")
     page.locator("#id_games").fill("0")
     page.locator("#id_name").press("Enter")
-    assert page.url.endswith("/tournaments/new#who"), "the browser says what is wrong"
+    assert page.url.endswith("/tournaments/new#who"), "the browser itself refuses the form"
     page.locator("#id_games").fill("5")
     page.locator("#id_name").press("Enter")
     expect(page.locator("h1")).to_have_text("Cup")

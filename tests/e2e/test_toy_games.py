@@ -1,4 +1,4 @@
-"""Games unlike all of the site's, on the match page, which must not know their kinds of moves."""
+"""Games with other kinds of moves than the site's games, on the match page, which must not know these kinds."""
 
 from typing import Any
 

@@ -30,7 +30,7 @@ def number(words: str) -> float:
 
 
 def check_heat_map(page: Page) -> None:
-    """Choose a piece by keyboard, and check that its numbers on the board are those of the table."""
+    """Choose a piece by keyboard, and check that the board shows the same numbers as the table."""
     page.get_by_role("radio", name="square").focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")

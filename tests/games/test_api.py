@@ -185,7 +185,7 @@ def test_a_refused_seat_creates_no_session(door: str) -> None:
     opened, joined = {"api": ("/api/rooms", f"/api/rooms/{full}/join"), "page": ("/rooms", "/rooms/join")}[door]
     make = APIClient if door == "api" else Client
     assert make().post(joined, {} if door == "api" else {"code": full}).status_code in (200, 302)
-    assert Session.objects.count() == 1, "who takes the seat is its player in that session"
+    assert Session.objects.count() == 1, "only the visitor that has taken the seat has a session"
     for url, body in (
         (joined, {} if door == "api" else {"code": full}),
         (opened, {"opponent": "machine", "machine": "nobody"}),
@@ -204,7 +204,7 @@ def test_a_session_holds_its_seat_without_a_token(client: Any) -> None:
 
 
 class TestExhibition:
-    """Two players, and a host that alone lets them move."""
+    """Two automated players meet, and only the host lets them move."""
 
     def test_it_is_opened_stepped_and_played_to_its_end(self, api: APIClient) -> None:
         first, second = factories.machine(Side.FIRST), factories.machine(Side.SECOND)
@@ -278,7 +278,7 @@ class TestTakingOver:
         response = api.post("/api/rooms", {"opponent": "random", "takes_over": own.slug})
         assert (response.status_code, response.json()["code"]) == (403, "not_your_machine")
         answer = open_room(api, opponent="random", takes_over=own.slug, fresh=True)
-        assert answer["role"] == "O", "a copy is anybody's"
+        assert answer["role"] == "O", "any visitor may play a copy"
 
 
 def test_an_opponent_can_be_the_id_of_a_machine(api: APIClient) -> None:
@@ -322,7 +322,9 @@ class TestGuestWithCookies:
         assert page.context["role"] == "X"
         assert browser.post(f"{url}/resign", headers=self.csrf(browser)).json()["status"] == "finished"
         again = open_exhibition(browser, self.csrf(browser))
-        assert browser.get(f"/rooms/{again['code']}").context["role"] == "X", "another room in the same session"
+        assert browser.get(f"/rooms/{again['code']}").context["role"] == "X", (
+            "the session has a seat in another room too"
+        )
 
     def test_refusal_of_a_session_names_the_csrf_header(self, browser: APIClient) -> None:
         open_room(browser)

@@ -1,4 +1,4 @@
-"""In the picture of a box each bead has a place of its own, in every game and position."""
+"""In the picture of a box no two beads overlap, in every game and position."""
 
 import json
 import math

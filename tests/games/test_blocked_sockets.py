@@ -102,7 +102,7 @@ class TestRates:
             assert (refused.status_code, refused.json()["code"]) == (429, "throttled")
             assert int(refused["Retry-After"]) > 0
         assert [other.get(f"{elsewhere}/joined").status_code for _ in range(5)] == [200] * 5
-        assert one.get(elsewhere).status_code == 200, "in another room it is another seat"
+        assert one.get(elsewhere).status_code == 200, "a seat in another room has a separate rate"
 
     def test_an_account_is_counted_by_room(self, address: str, rates: Rates) -> None:
         rates(room="2/min", api="1/min")

@@ -63,10 +63,10 @@ def test_a_blocked_network_contains_its_addresses(blocked: str, inside: str, out
 
 def test_a_hash_blocks_only_its_own_address() -> None:
     BLOCKS.put([origin_hash(request_of_scope(scope_of("2001:db8::1")))])
-    assert is_blocked(scope_of("2001:db8::2")), "of IPv6 it is the network's"
+    assert is_blocked(scope_of("2001:db8::2")), "the hash of an IPv6 address is the hash of its network"
     assert not is_blocked(scope_of("2001:db9::2"))
     BLOCKS.put([origin_hash(request_of_scope(scope_of("203.0.113.7")))])
-    assert is_blocked(scope_of("::ffff:203.0.113.7")), "it is the same one, of IPv4"
+    assert is_blocked(scope_of("::ffff:203.0.113.7")), "the mapped address has the hash of the IPv4 address"
     assert not is_blocked(scope_of("::ffff:203.0.113.8"))
 
 
@@ -104,7 +104,7 @@ async def test_a_silent_socket_of_a_blocked_address_is_closed() -> None:
     for text in ("b", "c"):
         await listener.send(text)
     assert await socket.receive_output() == {"type": "websocket.close", "code": CLOSE_BLOCKED}
-    assert socket.output_queue.empty(), "it is closed once"
+    assert socket.output_queue.empty(), "the socket is closed only once"
     await socket.disconnect()
 
 

@@ -39,11 +39,11 @@ def sent_messages(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Any]]:
     layer, messages = get_channel_layer(), []
     send = layer.group_send
 
-    async def note_message(group: str, message: Any) -> None:
+    async def record_message(group: str, message: Any) -> None:
         messages.append((group, message))
         await send(group, message)
 
-    monkeypatch.setattr(layer, "group_send", note_message)
+    monkeypatch.setattr(layer, "group_send", record_message)
     return messages
 
 
@@ -108,7 +108,7 @@ def state(version: int) -> Any:
 async def test_an_answered_socket_gets_newer_states_only(
     states: list[tuple[str, int]], n_sent: int, sent_messages: list[Any]
 ) -> None:
-    """Threads may hand over two states in the wrong order; a socket with the newer state gets no older one."""
+    """Threads may hand over two states in the wrong order. A socket with the newer state gets no older state."""
     broadcaster_open()
     async with Listener("room.x") as mover:
         for who, version in states:
@@ -127,12 +127,12 @@ async def test_a_group_gets_messages_no_faster_than_their_interval(sent_messages
         for n in (1, 10, 100):
             group_write("slow", Broadcast(numbered_message(n), merge=merge, every_s=endless_s()))
             if n == 1:
-                assert await listener.hears() == 1, "the first at once"
+                assert await listener.hears() == 1, "the first message is sent at once"
         group_write("fast", Broadcast(numbered_message(5)))
-        assert await listener.hears() == 5, "and others do not wait for it"
+        assert await listener.hears() == 5, "other groups do not wait for the slow group"
         assert [group for group, _ in sent_messages] == ["slow", "fast"]
         await wait_until_sent()
-        assert await listener.hears() == 110, "what is left goes out at the end"
+        assert await listener.hears() == 110, "the remaining messages are sent at the end"
 
 
 def endless_s() -> float:
@@ -196,7 +196,7 @@ async def test_a_process_without_a_loop_sends_at_once() -> None:
 
 
 async def test_the_broker_reports_subscribers() -> None:
-    """The subscriber count depends on the channel names of channels_redis; this test fails if they change."""
+    """The subscriber count depends on the channel names of channels_redis. This test fails if these names change."""
     groups = [f"group{n}" for n in range(30)]
     async with Listener(*groups[::2]) as listener:
 
@@ -263,7 +263,7 @@ async def test_hanging_broker_delays_no_sender(
 async def test_only_socket_in_a_room_gets_its_answer_unbroadcast(
     sent_messages: list[Any], transactional_db: None
 ) -> None:
-    """Moves in a room with one socket are answered directly and send no message to the broker."""
+    """If a room has only one socket, this socket gets the answer directly, and the broker gets no message."""
     seated = await in_db(room)("perfect")
     async with Socket(seated.room.code, seated.token) as mover:
         await mover.expect("joined")
@@ -278,7 +278,7 @@ async def test_only_socket_in_a_room_gets_its_answer_unbroadcast(
             await mover.frame("move", {"move": now["legal_moves"][0]})
             assert await mover.expect("state") == await watcher.expect("state")
         assert await in_db(match_resign)(code=seated.room.code, person=guest())
-        assert (await mover.expect("state"))["status"] == "finished", "what others do in one's room is told"
+        assert (await mover.expect("state"))["status"] == "finished", "a change outside the socket reaches the socket"
 
 
 @pytest.mark.parametrize("blocks", ["group_send", "listeners"])
@@ -289,12 +289,12 @@ async def test_a_move_waits_for_no_broker(blocks: str, monkeypatch: pytest.Monke
         await never.wait()
 
     monkeypatch.setattr(broadcaster, "SEND_TIMEOUT_S", endless_s())
-    place: tuple[Any, str] = (get_channel_layer(), blocks) if blocks == "group_send" else (broadcaster, blocks)
+    function: tuple[Any, str] = (get_channel_layer(), blocks) if blocks == "group_send" else (broadcaster, blocks)
     seated = await in_db(room)("perfect")
     async with Socket(seated.room.code, seated.token) as mover, Socket(seated.room.code) as watcher:
         for each in (mover, watcher):
             await each.expect("joined")
-        monkeypatch.setattr(*place, hang)
+        monkeypatch.setattr(*function, hang)
         await mover.frame("move", {"move": "5"})
         now = await mover.expect("state")
         await mover.frame("move", {"move": now["legal_moves"][0]})

@@ -1,4 +1,4 @@
-"""Objects read for a request are freed with its answer, without the garbage collector."""
+"""Objects that a request reads are freed after its response, without the garbage collector."""
 
 import gc
 from collections import Counter

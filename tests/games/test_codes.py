@@ -151,7 +151,7 @@ WAYS_TO_GIVE_A_CODE: list[Callable[[Client, str], Any]] = [
 def test_text_that_cannot_be_a_code_counts_as_no_guess(
     code: str, monkeypatch: pytest.MonkeyPatch, door: Callable[[Client, str], Any], text: str
 ) -> None:
-    """The refusal says what a code looks like and counts against no rate."""
+    """The refusal describes the form of a code, and does not count as a guess."""
     rates = {**dict.fromkeys(SimpleRateThrottle.THROTTLE_RATES), "guess": "1/hour"}
     monkeypatch.setattr(SimpleRateThrottle, "THROTTLE_RATES", rates)
     client = Client(REMOTE_ADDR=str(IPv6Address(uuid4().int)))

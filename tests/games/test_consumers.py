@@ -165,7 +165,7 @@ async def test_unknown_room_is_reported_and_the_socket_closed() -> None:
 
 
 async def test_too_many_frames_are_slowed_down(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(consumers, "FRAMES_PER_SECOND", 0.0)  # independent of the speed of sending here
+    monkeypatch.setattr(consumers, "FRAMES_PER_SECOND", 0.0)  # The test may send slowly on a busy machine.
     seated = await open_room("perfect")
     async with Socket(seated.room.code, seated.token) as socket:
         await socket.expect("joined")
@@ -242,12 +242,12 @@ async def test_unreadable_steps_are_refused(data: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("fault", [None, ValueError, RoomNotFoundError, OperationalError])
 async def test_a_thread_always_returns_its_connection(fault: type[Exception] | None) -> None:
-    used = []
+    wrappers = []
 
     def work() -> None:
         Room.objects.exists()
-        used.append(connections["default"])
-        assert used[0].connection is not None
+        wrappers.append(connections["default"])
+        assert wrappers[0].connection is not None
         if fault is not None:
             raise fault
 
@@ -256,14 +256,14 @@ async def test_a_thread_always_returns_its_connection(fault: type[Exception] | N
     else:
         with pytest.raises(UnavailableError if fault is OperationalError else fault):
             await in_thread(work)
-    assert used[0].connection is None
+    assert wrappers[0].connection is None
 
 
 async def test_a_state_is_read_and_encoded_once_for_all_sockets(monkeypatch: pytest.MonkeyPatch) -> None:
-    seated, written = await open_room("perfect"), []
+    seated, kinds = await open_room("perfect"), []
 
     def count_frames(kind: str, data: Any) -> str:
-        written.append(kind)
+        kinds.append(kind)
         return frame_text(kind, data)
 
     monkeypatch.setattr(consumers, "frame_text", count_frames)
@@ -277,7 +277,7 @@ async def test_a_state_is_read_and_encoded_once_for_all_sockets(monkeypatch: pyt
         await mover.frame("move", {"move": "5"})
         states = [await each.expect("state") for each in (mover, first, second)]
         assert states[0] == states[1] == states[2]
-        assert written.count("state") == 2, "for the mover, whom nothing is told, and for everybody else"
+        assert kinds.count("state") == 2, "one text is the answer to the mover, one is the broadcast to the others"
 
 
 def test_only_the_last_few_states_are_cached() -> None:
@@ -289,13 +289,13 @@ def test_only_the_last_few_states_are_cached() -> None:
 
 
 async def test_frames_do_not_wait_for_the_shared_thread() -> None:
-    seated, over = await open_room("perfect"), threading.Event()
+    seated, may_end = await open_room("perfect"), threading.Event()
     async with Socket(seated.room.code, seated.token) as socket:
         await socket.expect("joined")
-        held = asyncio.create_task(sync_to_async(over.wait)())
+        shared_thread_work = asyncio.create_task(sync_to_async(may_end.wait)())
         try:
             await socket.frame("move", {"move": "5"})
             assert (await socket.expect("state"))["ply"] == 2
         finally:
-            over.set()
-            await held
+            may_end.set()
+            await shared_thread_work

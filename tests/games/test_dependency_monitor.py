@@ -19,7 +19,7 @@ from tests.waiting import HANG_S, wait_until
 
 
 class Listener:
-    """A socket that keeps the frames sent to it."""
+    """A socket that records the frames sent to it."""
 
     def __init__(self) -> None:
         self.received: asyncio.Queue[dict[str, str]] = asyncio.Queue()
@@ -66,13 +66,13 @@ async def test_sockets_hear_of_an_outage_and_of_its_end(outage: Outage, settings
     )
     for socket in (closing, deaf, before):
         await dependencies.join(socket)
-    keeping = asyncio.create_task(dependencies.keep())
+    monitor_task = asyncio.create_task(dependencies.keep())
     try:
         stopped = postgres_processes(outage)
         pause(*stopped)
         assert await before.hears() == ("away", "ok")
         await dependencies.join(late)
-        assert await late.hears() == ("away", "ok"), "who comes while it is away is told at once"
+        assert await late.hears() == ("away", "ok"), "a socket that joins during the outage gets the frame at once"
         dependencies.leave(late)
         resume(*stopped)
         assert await before.hears() == ("ok", "ok")
@@ -88,11 +88,13 @@ async def test_sockets_hear_of_an_outage_and_of_its_end(outage: Outage, settings
         assert await before.hears() == ("ok", "ok")
         assert late.received.empty()
         deaf.reads.set()
-        assert [await deaf.hears(), await deaf.hears()] == [("away", "ok"), ("ok", "ok")], "it has missed nothing"
+        assert [await deaf.hears(), await deaf.hears()] == [("away", "ok"), ("ok", "ok")], (
+            "the slow reader gets every frame"
+        )
     finally:
         resume(outage.valkey.pid)
-        keeping.cancel()
-        await asyncio.wait([keeping])
+        monitor_task.cancel()
+        await asyncio.wait([monitor_task])
 
 
 async def test_dependency_socket_needs_no_database_or_broker(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:

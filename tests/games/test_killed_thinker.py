@@ -42,7 +42,7 @@ def test_match_continues_after_its_engine_process_is_killed() -> None:
     code = room_create(person=guest(), game="romgon", opponent="human", side=Side.FIRST).room.code
     room_join(code=code, person=guest(2))
     match_play_move(code=code, person=guest(), move="2-7>3-6", ply=0)
-    # White's seat becomes a slow level with a move due, so this process does not compute it.
+    # White's seat becomes a slow level whose move is due, so this process does not compute the move.
     Seat.objects.filter(side=Side.SECOND).update(player="master", guest=None, token_sha256="")
     match = Match.objects.get()
     expire_deadline(match)
@@ -51,12 +51,12 @@ def test_match_continues_after_its_engine_process_is_killed() -> None:
         Room.objects.select_for_update(no_key=True).get()  # the lock prevents the engine process from storing its move
         process = processes.spawn([sys.executable, "-W", "ignore", "-c", COMPUTE_MOVE, code], env=environment())
         matches = Match.objects.filter(answer_by=match.answer_by)
-        assert wait_until(lambda: not matches.exists()), "it has taken the question on"
+        assert wait_until(lambda: not matches.exists()), "the process has claimed the move"
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
     state = room_look(code=code)
     assert (state["ply"], state["turn"], state["thinking"]) == (1, "White", True)
-    assert background_moves.is_idle(), "nobody else thinks before its time has passed"
+    assert background_moves.is_idle(), "no other thread computes the move before the deadline"
     expire_deadline(match)
     room_look(code=code)
     assert wait_until(lambda: room_look(code=code)["ply"] == 2)

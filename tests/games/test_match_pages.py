@@ -32,7 +32,7 @@ def test_page_shows_the_match_with_boxes_and_replay(client: Client) -> None:
     page = client.get(f"/rooms/{code}/matches/1")
     state = page.context["state"]
     assert (page.status_code, state["number"], state["status"], page.context["role"]) == (200, 1, "finished", "O")
-    assert state["learning"]["lessons"], "what the machine learnt from it"
+    assert state["learning"]["lessons"], "the page shows the machine's lesson of the match"
     assert page.context["share_url"] == f"http://testserver/rooms/{code}/matches/1"
     assert f"/api/rooms/{code}/positions?match=1".encode() in page.content
     boards = client.get(f"/api/rooms/{code}/positions?match=1").json()

@@ -45,7 +45,7 @@ def refusal_message(who: Principal) -> str:
     before = Room.objects.count(), Match.objects.count()
     with pytest.raises(RoomQuotaError) as error:
         room(person=who)
-    assert (Room.objects.count(), Match.objects.count()) == before, "nothing of it stays"
+    assert (Room.objects.count(), Match.objects.count()) == before, "the refused request stores no row"
     return str(error.value)
 
 
@@ -89,18 +89,18 @@ def test_the_fast_count_equals_the_number_of_open_rooms(settings: Any) -> None:
     room_join(code=Room.objects.latest("pk").code, person=host)
     room_create(person=host, game=NC, first="random", second="random")
     room_create(person=account, game=NC, first="random", second="random")
-    over, left = open_rooms(host, 1)[0], open_rooms(guest(2), 1)[0]
-    match_resign(code=over.room.code, person=host)
-    Room.objects.filter(pk=left.room.pk).update(changed_at=timezone.now() - timedelta(hours=1, seconds=1))
+    finished, abandoned = open_rooms(host, 1)[0], open_rooms(guest(2), 1)[0]
+    match_resign(code=finished.room.code, person=host)
+    Room.objects.filter(pk=abandoned.room.pk).update(changed_at=timezone.now() - timedelta(hours=1, seconds=1))
     holders = [("account", account.user_id), ("guest", host.guest), ("guest", guest(2).guest), ("address", "somewhere")]
     assert rooms_open_count(*holders) == [3, 2, 0, 1]
     own_rooms = [rooms_of(user_id=account.user_id, guest=None)]
     own_rooms += [rooms_of(user_id=None, guest=one.guest) for one in (host, guest(2))]
     assert [rooms_open(rooms).count() for rooms in own_rooms] == [3, 2, 0]
-    room_reset(code=over.room.code, person=host)
-    assert rooms_open_count(*holders) == [3, 3, 0, 2], "playing again opens it"
+    room_reset(code=finished.room.code, person=host)
+    assert rooms_open_count(*holders) == [3, 3, 0, 2], "a rematch opens the room again"
     seats_claim(user_id=account.user_id, name=account.name, guest=host.guest)
-    assert rooms_open_count(*holders) == [5, 0, 0, 2], "a room in which both seats are theirs is one"
+    assert rooms_open_count(*holders) == [5, 0, 0, 2], "a room counts once, even if the account has both seats"
 
 
 def test_the_latest_open_room_of_a_visitor_is_found(settings: Any) -> None:
@@ -115,11 +115,11 @@ def test_the_latest_open_room_of_a_visitor_is_found(settings: Any) -> None:
     open_rooms(guest(2), 1)
     assert (open_room_of(account), open_room_of(visitor)) == (None, None)
     for who in (account, visitor):
-        first, second, over = (seated.room for seated in open_rooms(who, 3))
-        match_resign(code=over.code, person=who)
-        found = open_room_of(who)
-        assert found == second
-        assert (found.host_guest, found.changed_at, found.version) == (None, second.changed_at, second.version)
+        first, second, finished = (seated.room for seated in open_rooms(who, 3))
+        match_resign(code=finished.code, person=who)
+        latest = open_room_of(who)
+        assert latest == second
+        assert (latest.host_guest, latest.changed_at, latest.version) == (None, second.changed_at, second.version)
         Room.objects.filter(pk=second.pk).update(changed_at=timezone.now() - timedelta(minutes=5))
         assert open_room_of(who) == first
         Room.objects.filter(pk__in=[first.pk, second.pk]).update(changed_at=timezone.now() - timedelta(minutes=61))
@@ -127,8 +127,8 @@ def test_the_latest_open_room_of_a_visitor_is_found(settings: Any) -> None:
 
 
 def test_codes_of_rooms_are_unique(monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn = iter([*room().room.code, *"zzzzzz"])
-    monkeypatch.setattr("games.models.secrets.choice", lambda _: next(drawn))
+    letters = iter([*room().room.code, *"zzzzzz"])
+    monkeypatch.setattr("games.models.secrets.choice", lambda _: next(letters))
     second = room(person=guest(2)).room
     assert (second.code, second.pk) == ("zzzzzz", Room.objects.get(code="zzzzzz").pk)
     assert room_look(code="zzzzzz")["ply"] == 0
@@ -153,7 +153,9 @@ def test_an_address_has_one_limit_for_all_visitors() -> None:
     assert APIClient(REMOTE_ADDR="10.0.0.9").post("/api/rooms", BODY).status_code == 201
     api = APIClient()
     api.force_login(user())
-    assert [api.post("/api/rooms", BODY).status_code for _ in range(4)] == [201] * 3 + [409], "its own bound holds"
+    assert [api.post("/api/rooms", BODY).status_code for _ in range(4)] == [201] * 3 + [409], (
+        "an account has its own limit"
+    )
     assert Room.objects.count() == 9
 
 
@@ -192,15 +194,15 @@ def test_a_full_site_refuses_new_rooms_but_continues_matches(bound: str, setting
         room_reset(code=seated.room.code, person=guest())
     for name in ("MACHINES_MOST", "ACCOUNTS_MOST", "RUNS_MOST", "TOURNAMENTS_MOST"):
         setattr(settings, name, 0)
-    asks: list[Callable[[], Any]] = [
+    requests: list[Callable[[], Any]] = [
         lambda: machine_copy(user=ann, machine_id=learner.pk),
         lambda: personal_machine_play(person=guest(), game=NC),
         lambda: training_run_request(user=ann, machine=learner.slug, stages=[Stage("random", 10)]),
         lambda: tournament_start(user=ann, entries=["random", "perfect"], game=NC, games=2),
     ]
-    for asked in asks:
+    for request in requests:
         with pytest.raises(SiteFullError):
-            asked()
+            request()
     form = {"username": "newcomer", "password1": "x8-pLum-tree", "password2": "x8-pLum-tree"}
     assert SiteFullError.message in Client().post("/signup", form).content.decode()
     assert list(get_user_model().objects.all()) == [ann]
@@ -235,5 +237,5 @@ def test_a_match_continues_beyond_the_limit() -> None:
     learner = machine()
     with pytest.raises(RoomQuotaError):
         room("machine", machine=learner.slug, fresh=True, person=guest())
-    assert [one.pk for one in type(learner).objects.all()] == [learner.pk], "no copy was made in vain"
+    assert [one.pk for one in type(learner).objects.all()] == [learner.pk], "the refused request makes no copy"
     room(person=stranger())

@@ -89,7 +89,7 @@ def test_database_fault_during_a_move_over_rest_and_on_a_page(does: str, caplog:
         page = browser.post("/rooms", {"game": "noughts-and-crosses", "opponent": "perfect", "side": "X"})
     assert (page.status_code, int(page["Retry-After"]) > 0) == (503, True)
     assert b"A short pause" in page.content
-    assert b"http-equiv" not in page.content, "what was sent is not asked for again"
+    assert b"http-equiv" not in page.content, "the page does not reload after a form"
     assert Room.objects.count() == 1
     lines = [record for record in caplog.records if record.levelno >= logging.WARNING]
     assert not any(record.exc_info for record in lines)
@@ -98,7 +98,7 @@ def test_database_fault_during_a_move_over_rest_and_on_a_page(does: str, caplog:
 
 @pytest.mark.django_db(transaction=True)
 def test_hanging_server_is_named_and_absent_one_gets_a_page(outage: Outage, settings: Any) -> None:
-    """The health check names a server that hangs; pages and the API answer 503 while it is away."""
+    """While a server hangs, the health check names it, and pages and the API answer 503."""
     settings.REDIS_URL = outage.redis_url
     browser = Client(raise_request_exception=False)
 
@@ -124,7 +124,7 @@ def test_hanging_server_is_named_and_absent_one_gets_a_page(outage: Outage, sett
     try:
         page = browser.get("/")
         assert b"A short pause" in page.content
-        assert b'<meta http-equiv="refresh" content="5">' in page.content, "it comes back by itself"
+        assert b'<meta http-equiv="refresh" content="5">' in page.content, "the page reloads by itself"
         refused = browser.get("/api/machines")
         assert (refused.status_code, refused.json()["code"]) == (503, "unavailable")
         assert browser.get("/api/health").status_code == 503
@@ -214,7 +214,7 @@ async def test_killed_backend_and_full_disk_each_refuse_one_move(
 
 
 def kill_backend_waiting_for_the_room(is_locked: threading.Event) -> None:
-    """Kill the backend that waits for the room; the server then ends all transactions, this one too, and recovers."""
+    """Kill the backend that waits for the room. PostgreSQL then ends all transactions, even this one, and recovers."""
     with contextlib.suppress(DatabaseError), transaction.atomic():
         Room.objects.select_for_update().get()
         is_locked.set()

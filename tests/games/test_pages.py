@@ -220,7 +220,7 @@ class TestAccounts:
         assert "If you did not change it" in letter.body
         client.force_login(factories.user("bob"))
         client.post("/password", {"old_password": PASSWORD, "new_password1": new, "new_password2": new})
-        assert mail.outbox == [letter], "there is nowhere to send one"
+        assert mail.outbox == [letter], "the account has no e-mail address"
 
     def test_a_password_is_reset_by_email(self, client: Client) -> None:
         factories.user("ada", email="ada@example.org")
@@ -355,7 +355,7 @@ class TestPlayAgainstYourself:
         assert client.post("/rooms/join", {"code": Room.objects.get().code}).status_code == 200
 
     def test_friends_and_programs_need_no_confirmation(self, client: Client) -> None:
-        """A program that joins its own room again gets its seat as before."""
+        """A program that joins its own room again gets the seat that it had before."""
         open_room(client, opponent="human")
         code = Room.objects.get().code
         again = client.post(f"/api/rooms/{code}/join")

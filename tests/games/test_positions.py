@@ -55,7 +55,9 @@ def test_boards_equal_the_states_at_each_ply(api: APIClient, slug: str) -> None:
 
 def test_only_missing_positions_are_sent_mid_match(api: APIClient) -> None:
     seated = room("human")
-    assert [one["board"] for one in positions_of(api, seated.room.code)] == [[None] * 9], "before anybody sits opposite"
+    assert [one["board"] for one in positions_of(api, seated.room.code)] == [[None] * 9], (
+        "the second seat is still free"
+    )
     room_join(code=seated.room.code, person=guest(2))
     play(seated, guest(1), "5")
     whole = positions_of(api, seated.room.code)

@@ -35,7 +35,7 @@ wrong_codes = (f"{code:06d}".translate(str.maketrans("0123456789", "abcdefghjk")
 
 @pytest.fixture
 def rates(monkeypatch: pytest.MonkeyPatch) -> Rates:
-    """Return a function that sets these rates alone. The hour begins now, so that no count spans two hours."""
+    """Return a function that sets these rates and no others. The clock stands still, so no count spans two hours."""
 
     def set_rates(**rates: str) -> None:
         monkeypatch.setattr(SimpleRateThrottle, "THROTTLE_RATES", {**dict.fromkeys(SCOPES), **rates})
@@ -60,7 +60,7 @@ def visitor(address: str) -> Client:
 
 
 def has_retry_time(answer: Any) -> bool:
-    """Whether a refusal says when to try again: in 50 minutes, at the rest of the hour."""
+    """Whether a refusal says when to try again: in 50 minutes, at the end of the hour."""
     assert answer.status_code == 429
     assert answer["Retry-After"] == "3000"
     return b"50 minutes" in answer.content
@@ -103,11 +103,11 @@ class TestLogIn:
         wrong = [Client(REMOTE_ADDR=new_address()).post("/login", {**right, "password": "wrong"}) for _ in range(4)]
         assert [answer.status_code for answer in wrong] == [200, 200, 200, 429]
         assert has_retry_time(Client(REMOTE_ADDR=stranger).post("/login", right)), (
-            "else the answer would tell the password"
+            "another answer would reveal that the password is right"
         )
         assert has_retry_time(Client(REMOTE_ADDR=stranger).post("/admin/login/", right))
         assert Client(REMOTE_ADDR=home).post("/login", right).status_code == 302, (
-            "where the owner has been, they are not"
+            "an address with an earlier log-in of the owner is not limited"
         )
         nobody = {"username": "nobody", "password": "wrong"}
         assert {Client(REMOTE_ADDR=new_address()).post("/login", nobody).status_code for _ in range(4)} == {200}
@@ -139,12 +139,14 @@ class TestLogIn:
         assert refused.status_code == 429
         staff = Client()
         staff.force_login(factories.user("staff", is_staff=True, is_superuser=True))
-        given = {"password1": new, "password2": new, "usable_password": "true", "set-password": "x"}
-        assert staff.post(f"/admin/auth/user/{ada.pk}/password/", given).status_code == 302
+        form = {"password1": new, "password2": new, "usable_password": "true", "set-password": "x"}
+        assert staff.post(f"/admin/auth/user/{ada.pk}/password/", form).status_code == 302
         assert owner.post("/login", {"username": "ada", "password": new}).status_code == 302
         owner.post("/logout")
-        assert owner.post("/login", {"username": "ada", "password": new}).status_code == 429, "they were one a day"
-        assert staff.post(f"/admin/auth/user/{ada.pk}/password/", given).status_code == 302
+        assert owner.post("/login", {"username": "ada", "password": new}).status_code == 429, (
+            "the limit is one log-in a day"
+        )
+        assert staff.post(f"/admin/auth/user/{ada.pk}/password/", form).status_code == 302
         assert owner.post("/login", {"username": "ada", "password": new}).status_code == 302
 
     def test_log_ins_of_an_account_have_a_daily_limit(self, rates: Rates) -> None:
@@ -341,7 +343,7 @@ def test_new_matches_have_a_limit_per_address(visitor: Client, address: str, rat
     api = {"content_type": "application/json"}
     opened = visitor.post("/api/rooms", form, **api, REMOTE_ADDR=new_address()).json()
     path, seat = f"/api/rooms/{opened['code']}", {"seat_token": opened["seat_token"]}
-    assert visitor.post(f"{path}/reset", seat, **api).status_code == 409, "what begins nothing is not counted"
+    assert visitor.post(f"{path}/reset", seat, **api).status_code == 409, "a refused rematch does not count"
     for _ in range(2):
         assert visitor.post(f"{path}/resign", seat, **api).status_code == 200
         assert visitor.post(f"{path}/reset", seat, **api).status_code == 200
@@ -355,7 +357,7 @@ def test_new_matches_have_a_limit_per_address(visitor: Client, address: str, rat
             "throttled",
             UNTIL_TOMORROW,
         )
-    assert visitor.post(f"{path}/resign", seat, **api).status_code == 200, "what is there goes on"
+    assert visitor.post(f"{path}/resign", seat, **api).status_code == 200, "an existing match goes on"
     refused = visitor.post(f"{path}/reset", seat, **api)
     assert (refused.status_code, refused["Retry-After"]) == (429, UNTIL_TOMORROW)
     n_rooms = Room.objects.count()

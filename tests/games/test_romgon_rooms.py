@@ -182,7 +182,7 @@ class TestStates:
         assert looks["h@2"]["name"] == "Black hexgon from south-west to north-east"
         assert looks["r~"]["name"] == "Black flipped rhombus"
         seen = [(one["shape"], one["side"], one["flipped"], one["angle"]) for one in looks.values()]
-        assert len(set(seen)) == len(seen), "no two look the same"
+        assert len(set(seen)) == len(seen), "all pieces look different"
 
     def test_zones_and_goals(self) -> None:
         cells = game_view(romgon())["layout"]["cells"]
@@ -201,7 +201,7 @@ class TestStates:
     )
     def test_actions_describe_the_change_of_the_piece(self, option: str, move: str, name: str, piece: str) -> None:
         state = room_look(code=open_room("human", f"romgon-{option}").code)
-        assert state["actions"] == {}, "nobody is to move before the other seat is taken"
+        assert state["actions"] == {}, "no side is to move before the other seat is taken"
         state = room_look(code=open_room("easy", f"romgon-{option}").code)
         assert state["actions"][move] == {"kind": option, "name": name, "piece": piece}
         assert set(state["actions"]) <= set(state["legal_moves"])
@@ -280,7 +280,7 @@ def test_the_front_page_opens_romgon_with_one_click(client: Client) -> None:
     assert Seat.objects.get(side=WHITE).guest is not None
     listed = {game["slug"]: game for game in client.get("/api/games").json()["results"]}
     notations = {slug: game["notation"]["position"] for slug, game in listed.items()}
-    assert all(notations.values()), "each game says how it writes a position"
+    assert all(notations.values()), "each game describes the notation of its positions"
     assert ["one character a cell" in notations[slug] for slug in (NC, "hexapawn", "romgon")] == [True, True, False]
     assert [one["slug"] for one in listed["romgon"]["additions"]] == ["flip", "turn", "shape", "shuttle"]
     assert client.get("/rooms/" + Room.objects.get().code).status_code == 200

@@ -34,7 +34,7 @@ def test_a_room_with_an_automated_opponent_begins_at_once() -> None:
     seated = room("random", side=Side.SECOND)
     match = Match.objects.get()
     assert match.status == "playing"
-    assert match.n_plies == 1, "crosses are automated and have moved"
+    assert match.n_plies == 1, "the automated player has crosses and has moved"
     assert [seat.player for seat in match.seats.order_by("side")] == ["random", "human"]
     assert seated.token
 

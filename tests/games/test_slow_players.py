@@ -60,7 +60,7 @@ def test_move_is_stored_at_once_and_the_answer_later(slow_player: SlowPlayer) ->
     state = match_play_move(code=seated.room.code, person=guest(), move="5", ply=0)
     assert (state["ply"], state["turn"], state["thinking"], state["status"]) == (1, "O", True, "playing")
     assert_soon(lambda: slow_player.thoughts == [1])
-    assert slow_player.in_transaction == [False], "it holds no connection while it thinks"
+    assert slow_player.in_transaction == [False], "a player holds no connection while it thinks"
     assert state_of(seated)["position"] == "....X...."
     slow_player.may_move.set()
     assert_soon(lambda: state_of(seated)["ply"] == 2)
@@ -92,7 +92,7 @@ async def test_other_matches_continue_during_a_slow_move(slow_player: SlowPlayer
         await socket.expect("joined")
         await socket.frame("move", {"move": "5", "ply": 0})
         assert (await socket.expect("state"))["thinking"] is True
-        for other in others:  # more than the pool has connections, and each to its end
+        for other in others:  # more matches than the pool has connections
             assert (await in_db(play_out)(other.room.code, guest()))["status"] == "finished"
         await socket.frame("move", {"move": "1", "ply": 1})
         assert (await socket.expect("error"))["code"] == "not_your_turn"
@@ -108,7 +108,9 @@ def test_an_overdue_move_is_computed_again_and_played_once(slow_player: SlowPlay
     assert_soon(lambda: slow_player.thoughts == [1])
     slow_player.may_move.set()
     assert_soon(background_moves.is_idle)
-    assert (state_of(seated)["ply"], state_of(seated)["thinking"]) == (1, True), "it still has its time"
+    assert (state_of(seated)["ply"], state_of(seated)["thinking"]) == (1, True), (
+        "the deadline of the first thread is not over"
+    )
     assert slow_player.thoughts == [1]
     slow_player.dies = False
     expire_deadline(seated)
@@ -137,7 +139,7 @@ def test_two_computations_of_a_move_play_it_once(slow_player: SlowPlayer, monkey
     assert_soon(lambda: slow_player.thoughts == [1])
     jobs[0]()  # the first job, finished too late
     jobs[2]()
-    assert slow_player.thoughts == [1], "who comes first has it"
+    assert slow_player.thoughts == [1], "only the thread that claims the move computes it"
     expire_deadline(seated)
     state_of(seated)
     slow_player.may_move.set()
@@ -148,7 +150,7 @@ def test_two_computations_of_a_move_play_it_once(slow_player: SlowPlayer, monkey
     assert Ply.objects.count() == 2
 
 
-def test_a_question_from_before_a_clock_reset_is_repeated(
+def test_a_move_requested_before_a_clock_reset_is_repeated(
     slow_player: SlowPlayer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     jobs: list[Callable[[], None]] = []
@@ -226,38 +228,38 @@ def test_single_match_waits_for_one_move_of_busy_players(
         match_play_move(code=seated.room.code, person=one, move="5", ply=0)
     slow_player.may_move.set()
     assert_soon(background_moves.is_idle)
-    answered = Ply.objects.filter(number=1).order_by("pk").values_list("match__room", flat=True)
-    first, *others, neighbour, elsewhere = (seated.room.pk for seated in rooms)
-    assert list(answered) == [first, elsewhere, neighbour, *others]
+    rooms_in_order = Ply.objects.filter(number=1).order_by("pk").values_list("match__room", flat=True)
+    first, *others, same_address, other_address = (seated.room.pk for seated in rooms)
+    assert list(rooms_in_order) == [first, other_address, same_address, *others]
 
 
 def turns_of(queue: background_moves.MoveQueue, count: int) -> list[str]:
-    """The players of the next ``count`` jobs, in order."""
-    said: list[str] = []
+    """Return the players of the next ``count`` jobs, in order. Each job appends its player to a list."""
+    players: list[str] = []
     for _ in range(count):
-        queue.get()(said)  # type: ignore[call-arg]
+        queue.get()(players)  # type: ignore[call-arg]
         queue.finish()
-    return said
+    return players
 
 
 def test_addresses_take_turns_and_players_within_an_address() -> None:
-    def ask(who: str) -> bool:
-        return queue.put((who[0], who), lambda said: said.append(who))  # type: ignore[misc,arg-type]
+    def ask(player: str) -> bool:
+        return queue.put((player[0], player), lambda players: players.append(player))  # type: ignore[misc,arg-type]
 
     queue = background_moves.MoveQueue(10)
-    assert all(ask(who) for who in ("a1", "a1", "a1", "a2", "b1", "b1"))
+    assert all(ask(player) for player in ("a1", "a1", "a1", "a2", "b1", "b1"))
     assert turns_of(queue, 2) == ["a1", "b1"]
     assert all([ask("c1"), ask("c1"), ask("a3"), ask("b2")])
     assert turns_of(queue, 8) == ["a2", "c1", "b2", "a1", "c1", "b1", "a3", "a1"]
     assert queue.n_open == 0
-    # The player served last waits for a player that returns later, and is forgotten in the end.
-    assert all(ask(who) for who in ("a1", "a1", "b1"))
+    # The player with the last turn waits for a player that returns later. In the end the queue forgets the last turn.
+    assert all(ask(player) for player in ("a1", "a1", "b1"))
     assert turns_of(queue, 3) == ["b1", "a1", "a1"]
 
 
 def test_full_queue_drops_the_newest_of_the_busiest() -> None:
-    def ask(who: str, word: str) -> bool:
-        return queue.put((who[0], who), lambda said: said.append(word))  # type: ignore[misc,arg-type]
+    def ask(player: str, label: str) -> bool:
+        return queue.put((player[0], player), lambda labels: labels.append(label))  # type: ignore[misc,arg-type]
 
     queue = background_moves.MoveQueue(4)
     assert all([ask("a1", "a1 first"), ask("b1", "b1"), ask("a1", "a1 second"), ask("a2", "a2")])

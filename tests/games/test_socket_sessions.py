@@ -1,4 +1,4 @@
-"""Sockets read session and account again for every frame that writes, since either may have ended meanwhile."""
+"""Sockets read session and account again for every frame that writes, since both can end while a socket is open."""
 
 from collections.abc import Callable
 from datetime import timedelta

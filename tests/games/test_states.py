@@ -1,4 +1,4 @@
-"""States of rooms and games on the wire equal the schema, field by field."""
+"""States of rooms and games, as clients receive them, agree with the schema in every field."""
 
 from __future__ import annotations
 
@@ -39,20 +39,20 @@ def test_games_agree_with_the_schema(schema: dict[str, Any]) -> None:
 
 
 def rooms() -> list[Room]:
-    """Rooms: waiting, in play against boxes, finished, against a machine that keeps values, and an exhibition."""
+    """Rooms: waiting, in play against boxes, finished, against a machine with values, and an exhibition."""
     person = factories.guest()
     waiting = factories.room("human", person)
-    boxed = factories.room("machine", person, machine=factories.machine().slug)
-    over = factories.room("machine", person, machine=factories.machine().slug)
+    with_boxes = factories.room("machine", person, machine=factories.machine().slug)
+    finished = factories.room("machine", person, machine=factories.machine().slug)
     q_machine = machine_create(game="romgon", side=None, name="Q")
-    valued = room_create(person=person, game="romgon", opponent="machine", machine=q_machine.slug, side=Side.FIRST)
-    for seated in (boxed, over, valued):
+    with_values = room_create(person=person, game="romgon", opponent="machine", machine=q_machine.slug, side=Side.FIRST)
+    for seated in (with_boxes, finished, with_values):
         match_play_move(code=seated.room.code, person=person, move=first_move(seated.room))
-    for seated in (over, valued):
+    for seated in (finished, with_values):
         match_resign(code=seated.room.code, person=person)
-    shown = room_create(person=person, game=NC, first="random", second="perfect")
-    match_step(code=shown.room.code, person=person, max_plies=3)
-    return [seated.room for seated in (waiting, boxed, over, valued, shown)]
+    exhibition = room_create(person=person, game=NC, first="random", second="perfect")
+    match_step(code=exhibition.room.code, person=person, max_plies=3)
+    return [seated.room for seated in (waiting, with_boxes, finished, with_values, exhibition)]
 
 
 def first_move(room: Room) -> str:
@@ -61,12 +61,12 @@ def first_move(room: Room) -> str:
 
 
 def test_rooms_agree_with_the_schema(schema: dict[str, Any]) -> None:
-    seen = []
+    states = []
     for room in rooms():
         assert schema_differences(schema, "/api/rooms/{code}", f"/api/rooms/{room.code}") == []
         assert schema_differences(schema, "/api/rooms/{code}/positions", f"/api/rooms/{room.code}/positions") == []
-        seen.append(api_with(None).get(f"/api/rooms/{room.code}").json())
-    assert [state["status"] for state in seen] == ["waiting", "playing", "finished", "finished", "playing"]
-    assert [state["learning"] is not None for state in seen] == [False, True, True, True, False]
-    assert seen[2]["learning"]["lessons"]
-    assert "values" in seen[3]["learning"]
+        states.append(api_with(None).get(f"/api/rooms/{room.code}").json())
+    assert [state["status"] for state in states] == ["waiting", "playing", "finished", "finished", "playing"]
+    assert [state["learning"] is not None for state in states] == [False, True, True, True, False]
+    assert states[2]["learning"]["lessons"]
+    assert "values" in states[3]["learning"]

@@ -55,13 +55,13 @@ def step_to_the_end(seated: Seated, who: Principal | None = None) -> dict[str, A
 
 
 def changed_boxes(learner: Machine) -> dict[str, tuple[int, ...]]:
-    """The changed boxes of a machine: opening a box changes nothing."""
+    """Return the boxes of a machine with beads that differ from the initial beads."""
     rows = Box.objects.filter(machine=learner).values_list("position", "start", "beads")
     return {position: tuple(beads) for position, start, beads in rows if beads != start}
 
 
 def beads_learnt_by_hand(learner: Machine, match: Match, *, resigned: bool = False) -> dict[str, list[int]]:
-    """The beads of the readable machine after the stored draws of a fresh machine and the result."""
+    """Return the beads of the readable machine after the stored draws of a new machine and the match's result."""
     learner.refresh_from_db()
     readable = BoxMachine(learner.game_rules, Side(learner.side), learner.box_rule)
     drawn = Draw.objects.filter(machine=learner, seat__match=match).order_by("ply")
@@ -94,7 +94,9 @@ class TestTakingOver:
         seats = {seat["side"]: seat for seat in state["seats"]}
         assert (seats[side]["kind"], seats[side]["name"], seats[side]["takes_over"]) == ("human", "owner", True)
         assert [seats[one]["machine"]["name"] for one in (side, side.other)] == ["Own", "Other"]
-        assert [seats[one]["machine"]["games"] for one in (side, side.other)] == [1, 1], "as they are after the match"
+        assert [seats[one]["machine"]["games"] for one in (side, side.other)] == [1, 1], (
+            "the numbers of games include this match"
+        )
         own_plies = Ply.objects.filter(side=side)
         cabinet, before = own.cabinet, {ply.number + 1: ply.position for ply in Ply.objects.all()}
         before[0] = own.game_rules.encode(own.game_rules.initial_position())
@@ -121,7 +123,7 @@ class TestTakingOver:
         state = match_resign(code=seated.room.code, person=person(owner))
         own.refresh_from_db()
         assert (own.n_games, own.n_losses, own.n_removed) == (1, 1, 0)
-        assert changed_boxes(own) == {".........": (4, 4, 3)}, "one bead less, and not the whole slot"
+        assert changed_boxes(own) == {".........": (4, 4, 3)}, "a resignation takes one bead, not the whole slot"
         assert state["learning"]["lesson"]["result"] == "loss"
         assert beads_learnt_by_hand(reread(own), Match.objects.get(), resigned=False) != {".........": [4, 4, 3]}
 
@@ -154,11 +156,11 @@ class TestTakingOver:
         owner = user()
         own = machine_create(game=NC, side=Side.FIRST, name="Own", rule=rule, owner=owner)
         other = machine_create(game=NC, side=Side.SECOND, name="Other", rule=rule)
-        left = take_over(own, person(owner), "machine", machine=other.slug)
-        state = play(left, person(owner), "5")
-        play(left, person(owner), state["legal_moves"][0])
-        watched = open_exhibition(own, other)
-        make_steps(watched, 4)
+        unfinished = take_over(own, person(owner), "machine", machine=other.slug)
+        state = play(unfinished, person(owner), "5")
+        play(unfinished, person(owner), state["legal_moves"][0])
+        exhibition = open_exhibition(own, other)
+        make_steps(exhibition, 4)
         assert Draw.objects.count() == 8
         for learner in (own, other):
             assert changed_boxes(learner) == {}
@@ -244,12 +246,12 @@ class TestTakingOver:
     ) -> None:
         people = {name: user(name) for name in ("owner", "outsider")} | {"staff": user("staff", is_staff=True)}
         own = machine(Side.FIRST, owner=people["owner"], **fields)
-        asking = guest() if who == "guest" else person(people[who])
+        caller = guest() if who == "guest" else person(people[who])
         if error is None:
-            assert take_over(own, asking).side is Side.FIRST
+            assert take_over(own, caller).side is Side.FIRST
             return
         with pytest.raises(error), transaction.atomic():
-            take_over(own, asking)
+            take_over(own, caller)
         assert not Room.objects.exists()
 
     def test_only_staff_takes_over_house_machines(self) -> None:
@@ -277,7 +279,7 @@ class TestExhibition:
         while state["status"] == "playing":
             state = match_step(code=seated.room.code, person=guest(), ply=number)
             number += 1
-            assert state["ply"] in (number, number - 1), "one ply, or a resignation"
+            assert state["ply"] in (number, number - 1), "a step is one ply or a resignation"
         assert {draw["role"] for draw in state["learning"]["draws"]} == set(GAMES[game].look.layout.roles)
         match = Match.objects.get()
         for learner in (first, second):
@@ -457,8 +459,8 @@ def test_two_machines_in_many_rooms_learn_without_deadlock() -> None:
     # The machine with the lower id plays second in one pair and first in the other, to test both orders of locking.
     pairs = []
     for sides in ((Side.FIRST, Side.SECOND), (Side.SECOND, Side.FIRST)):
-        made = {side: machine_create(game=NC, side=side, name="M", rule=rule, owner=owner) for side in sides}
-        pairs.append((made[Side.FIRST], made[Side.SECOND]))
+        by_side = {side: machine_create(game=NC, side=side, name="M", rule=rule, owner=owner) for side in sides}
+        pairs.append((by_side[Side.FIRST], by_side[Side.SECOND]))
     faults: list[BaseException] = []
     start = threading.Barrier(8)
 
@@ -478,7 +480,7 @@ def test_two_machines_in_many_rooms_learn_without_deadlock() -> None:
     def exhibition_of(pair: tuple[Machine, Machine]) -> Callable[[], None]:
         return lambda: (step_to_the_end(open_exhibition(*pair, person(owner)), person(owner)), None)[1]
 
-    def played(pair: tuple[Machine, Machine], side: Side) -> Callable[[], None]:
+    def match_for(pair: tuple[Machine, Machine], side: Side) -> Callable[[], None]:
         def work() -> None:
             seated = take_over(pair[side], person(owner), "machine", machine=str(pair[side.other].pk))
             play_out(seated.room.code, person(owner))
@@ -488,7 +490,12 @@ def test_two_machines_in_many_rooms_learn_without_deadlock() -> None:
     threads = [
         thread(work)
         for pair in pairs
-        for work in (exhibition_of(pair), exhibition_of(pair), played(pair, Side.FIRST), played(pair, Side.SECOND))
+        for work in (
+            exhibition_of(pair),
+            exhibition_of(pair),
+            match_for(pair, Side.FIRST),
+            match_for(pair, Side.SECOND),
+        )
     ]
     for one in threads:
         one.start()

@@ -1,4 +1,4 @@
-"""Optimistic locking: a move is stored if the room is unchanged since it was read; otherwise it starts again."""
+"""Optimistic locking: a move is stored if the room is unchanged since the read; otherwise the service starts again."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def is_waiting_for_a_lock() -> bool:
 
 @contextmanager
 def reading_before_the_block(seated: Seated, work: Callable[[], Any]) -> Iterator[list[Any]]:
-    """Start work that reads the room now and stores after this block; yield its result or error."""
+    """Start work that reads the room now and stores after this block. Yield the result or error of this work."""
     came: list[Any] = []
 
     def run() -> None:

@@ -1,7 +1,7 @@
 """The alert rules against a real Prometheus: a site is broken in many ways, and the right alert fires each time.
 
-Run by ``make alerts``, as it takes minutes and Debian's package ``prometheus``. The rules are those of
-``docs/monitoring`` with shorter times (no run lasts a day) and a lower limit on the database's growth.
+``make alerts`` runs this module. It takes minutes, and needs Debian's package ``prometheus``. The rules come from
+``docs/monitoring``, with shorter times (no run lasts a day) and a lower limit on the database's growth.
 """
 
 import json
@@ -46,7 +46,7 @@ def shortened(text: str) -> str:
 
 
 class Watched:
-    """A site of its own, and a Prometheus that watches it."""
+    """A separate site, and a Prometheus that watches the site."""
 
     def __init__(self, run: Run, folder: Path) -> None:
         self.run = run
@@ -176,7 +176,7 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
 
 @pytest.fixture(autouse=True)
 def _quiet(watched: Watched) -> None:
-    """Check that no alert fires before a fault, and that the fault is mended afterwards."""
+    """Check that no alert fires before a fault. After the block, mend the fault."""
     assert watched.is_quiet(), watched.firing()
 
 

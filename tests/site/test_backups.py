@@ -44,7 +44,7 @@ from tests.waiting import HANG_S, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-GO_ON = """
+RESTORE_AND_PLAY = """
 import json, sys
 from uuid import UUID
 import django
@@ -69,13 +69,13 @@ print(json.dumps(found))
 """
 
 
-def restored(file: Path, var: Path, *arguments: str) -> tuple[dict[str, object], str]:
-    """Restore the file into a new local site and play on it; return its figures and the output."""
+def restore_and_play(file: Path, var: Path, *arguments: str) -> tuple[dict[str, object], str]:
+    """Restore the file into a new local site, and play a move there. Return the site's figures and the output."""
     env = {name: value for name, value in os.environ.items() if not name.startswith("BEADBOX_")}
     env |= {"DJANGO_SETTINGS_MODULE": "menace_site.settings", "BEADBOX_LOCAL": "1", "BEADBOX_VAR": str(var)}
     env |= {"SECRET_KEY": settings.SECRET_KEY, "REDIS_PREFIX": "restored"}
     done = subprocess.run(
-        [sys.executable, "-c", GO_ON, str(file), *arguments],
+        [sys.executable, "-c", RESTORE_AND_PLAY, str(file), *arguments],
         env=env, capture_output=True, text=True, check=False, timeout=HANG_S,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -83,27 +83,27 @@ def restored(file: Path, var: Path, *arguments: str) -> tuple[dict[str, object],
 
 
 @contextlib.contextmanager
-def used(learner: Machine) -> Iterator[Callable[[], int]]:
-    """Train and play for the block; yield a function that returns how much has happened."""
-    over, happened = threading.Event(), [0, 0]
+def site_in_use(learner: Machine) -> Iterator[Callable[[], int]]:
+    """Train and play during the block. Yield a function that returns the smaller number of trainings and matches."""
+    is_over, counts = threading.Event(), [0, 0]
 
     def train() -> None:
-        while not over.is_set():
-            trained_machine(Machine.objects.get(pk=learner.pk), games=50, seed=happened[0])
-            happened[0] += 1
+        while not is_over.is_set():
+            trained_machine(Machine.objects.get(pk=learner.pk), games=50, seed=counts[0])
+            counts[0] += 1
 
     def play() -> None:
-        while not over.is_set():
+        while not is_over.is_set():
             seated = room_create(person=guest(2), game=NC, opponent="menace", side=Side.FIRST)
             match_resign(code=seated.room.code, person=guest(2))
-            happened[1] += 1
+            counts[1] += 1
 
     with ThreadPoolExecutor(1) as threads:
         running = threads.submit(at_once, train, play)
         try:
-            yield lambda: min(happened)
+            yield lambda: min(counts)
         finally:
-            over.set()
+            is_over.set()
         assert running.result() == []
 
 
@@ -115,12 +115,12 @@ def test_site_resumes_from_a_copy_made_during_use(tmp_path: Path) -> None:
     of_guest, of_account = SessionStore(), SessionStore()
     of_guest["guest"], of_account[SESSION_KEY] = "1", str(account.pk)
     of_guest.save(), of_account.save()
-    with used(learner) as happened:
-        assert wait_until(lambda: happened() > 0)
+    with site_in_use(learner) as n_done:
+        assert wait_until(lambda: n_done() > 0)
         n_before = Lesson.objects.count()
         file = backup_make(tmp_path / "copies")
-        n_happened = happened()
-        assert wait_until(lambda: happened() > n_happened)
+        n_at_backup = n_done()
+        assert wait_until(lambda: n_done() > n_at_backup)
     n_after = Lesson.objects.count()
 
     assert (file.stat().st_mode & 0o777, file.parent.stat().st_mode & 0o777) == (0o600, 0o700)
@@ -128,13 +128,13 @@ def test_site_resumes_from_a_copy_made_during_use(tmp_path: Path) -> None:
     assert check.returncode == 0, check.stderr
     assert {one.name for one in file.parent.iterdir()} == {file.name, digest_of(file).name, ".lock"}
 
-    found, said = restored(file, tmp_path / "var", code, "4")
-    assert n_before <= found["lessons"] < n_after  # type: ignore[operator]
-    assert found["plies"] == 1
-    assert found["matches"] <= Match.objects.count()  # type: ignore[operator]
-    assert found["sessions"] == [of_guest.session_key], "visitors stay known, accounts log in again"
-    assert found["tokens"] == 1
-    assert said.count("boxes add up") == 2, said
+    figures, output = restore_and_play(file, tmp_path / "var", code, "4")
+    assert n_before <= figures["lessons"] < n_after  # type: ignore[operator]
+    assert figures["plies"] == 1
+    assert figures["matches"] <= Match.objects.count()  # type: ignore[operator]
+    assert figures["sessions"] == [of_guest.session_key], "visitors stay known, accounts log in again"
+    assert figures["tokens"] == 1
+    assert output.count("boxes add up") == 2, output
 
 
 @pytest.fixture
@@ -299,7 +299,7 @@ def test_daily_backups_are_made_and_seven_are_kept(tmp_path: Path) -> None:
     file = backup_daily(tmp_path, max_files=7)
     assert file is not None
     assert sorted(tmp_path.glob(backups.FILE_NAMES))[:-1] == [*old[-6:], file], (
-        "one of a clock that was wrong counts for none"
+        "a file with a date in the future is ignored"
     )
     assert len(list(tmp_path.iterdir())) == 7 + 7 + 2 + 1
     assert backup_daily(tmp_path, max_files=7) is None

@@ -30,7 +30,7 @@ from tests.sockets import PAGE
 
 
 def bounded(application: Application) -> AccessLog:
-    """An application of sockets as the site has it, with its log and its boundary."""
+    """An application of sockets with the site's access log and boundary."""
     return AccessLog(application, boundary=SocketBoundary())
 
 
@@ -488,7 +488,7 @@ def test_every_refusal_stands_in_the_protocol_with_its_status() -> None:
     documented: dict[str, str] = {}
     for codes, statuses in re.findall(r"^\| (`.*?`) \| ([\d, –]+) \|", page, re.MULTILINE):
         several, names = statuses.split(", "), re.findall(r"`(\w+)`", codes)
-        assert not documented.keys() & set(names), "each stands there once"
+        assert not documented.keys() & set(names), "the table lists each code once"
         documented |= dict(zip(names, several * len(names) if len(several) == 1 else several, strict=len(several) > 1))
     known = {kind.code: str(kind.status) for kind in refusals() if kind is not MoveRefusedError}  # the rules word it
     assert {code: documented.get(code) for code in known} == {
@@ -496,4 +496,4 @@ def test_every_refusal_stands_in_the_protocol_with_its_status() -> None:
     }  # "–": sent over sockets only
     for code in {kind.code for kind in refusals() if kind.retry_after_s is not None} | {"throttled"}:
         (row,) = re.findall(rf"^\| `{code}` \|.*", page, re.MULTILINE)
-        assert "`Retry-After`, over a socket `retry_after_s`" in row, "whoever is to wait is told for how long"
+        assert "`Retry-After`, over a socket `retry_after_s`" in row, "a refusal that asks to wait names the seconds"

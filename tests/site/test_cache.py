@@ -1,4 +1,4 @@
-"""The cache with its server down or hanging: every method of Django's interface returns quickly and raises nothing."""
+"""The cache while its server is down or hangs: every method of Django's interface returns quickly without an error."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def test_wake_ups_are_sent_while_the_cache_is_away(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.django_db(transaction=True)
 def test_task_with_a_future_start_is_started_again_in_time() -> None:
-    """The database has a future start after the clock was set back, and a new scheduler reads it from there."""
+    """After the clock was set back, the database has a start in the future, which a new scheduler reads."""
     entry = Scheduler(app=app, lazy=False).schedule["Take up jobs that were forgotten"]
     entry.last_run_at = timezone.now() + timedelta(hours=1)
     assert not entry.is_due().is_due

@@ -40,7 +40,7 @@ def test_class_at_one_address_meets_no_rate_limit() -> None:
 async def meets_a_rate(port: int) -> bool:
     """Guess room codes until the site refuses more guesses, at most ten times as many as it allows.
 
-    A busy machine may not count each of them: the cache has a tenth of a second to answer.
+    A busy machine may not count each guess: the cache has a tenth of a second to answer.
     """
     browser = Browser(Lesson(port, 0))
     for _ in range(10 * GUESSES):

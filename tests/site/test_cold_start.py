@@ -87,7 +87,7 @@ def manage(run: Run, *words: str, **environment: str) -> str:
 
 
 def play(run: Run) -> None:
-    """Begin a match with a machine, and play a move that it answers."""
+    """Begin a match with a machine, and play a move, which the machine answers."""
     api = Api(run)
     status, room = api("/api/rooms", {"game": "noughts-and-crosses", "opponent": "menace"})
     assert status == 201, room
@@ -124,7 +124,7 @@ def test_site_answers_before_its_kernels_are_compiled(
     hasten(run)
     assert wait_until(lambda: api(health)[0] == 200), read(run.output)
     assert wait_until(lambda: "Kernels: ready" in read(run.output)), read(run.output)
-    assert web_processes(run) == before, "they changed over as they are"
+    assert web_processes(run) == before, "the processes changed to the compiled kernels without a restart"
     assert "boxes add up" in manage(run, "audit")
     record_property("tried", f"Python {OWN}")
 

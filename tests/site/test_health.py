@@ -1,4 +1,4 @@
-"""The health page reports which servers answer and names those that do not."""
+"""The health page names the servers that answer and the servers that do not."""
 
 import pytest
 from django.test import Client

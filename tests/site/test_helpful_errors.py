@@ -98,7 +98,7 @@ def test_missing_rows_get_an_explanation(client: Client) -> None:
 
 
 def test_log_in_page_names_the_reason_and_the_alternatives(people: dict[str, Any], world: dict[str, Any]) -> None:
-    """Each page for accounts says why it needs one and what a visitor can do without."""
+    """Each page for accounts gives the reason, and says what a visitor can do without an account."""
     nobody, n_asked = Client(), 0
     for route, asks in TABLE.items():
         if route.startswith(("^api", "admin")):

@@ -154,7 +154,7 @@ def test_an_invalid_address_is_reported_at_the_start(networks: list[str], errors
     found = [error.id for error in check_settings(None)]
     assert [one for one in found if one == "beadbox.E006"] == errors
     assert may_read_metrics("10.1.2.3", []) is not bool(errors), (
-        "where nobody has looked at the settings, nobody is told"
+        "with an invalid setting no address may read the metrics"
     )
 
 
@@ -263,7 +263,9 @@ async def test_queues_and_sizes_are_counted_from_rows(settings: Any, monkeypatch
     settings.DATABASE_BYTES_MOST = 1
     found = await samples_by_name()
     waiting = [found["beadbox_jobs_waiting", "runs"], found["beadbox_jobs_oldest_wait_seconds", "runs"]]
-    assert (found[("beadbox_site_full",)], waiting) == (1, [0, 0]), "it waits for room, and not for a worker"
+    assert (found[("beadbox_site_full",)], waiting) == (1, [0, 0]), (
+        "the run waits for space on the site, not for a worker"
+    )
 
     settings.REDIS_URL = "unix:///nowhere/valkey.sock"
     monkeypatch.setitem(connection.settings_dict, "HOST", "/nowhere")
@@ -291,7 +293,7 @@ def test_age_of_the_latest_backup_is_a_metric(settings: Any, tmp_path: Path, mon
         raise PermissionError
 
     monkeypatch.setattr(metrics, "latest_age", broken)
-    assert ages() == [math.inf], "whatever it is, the other figures are told"
+    assert ages() == [math.inf], "the other figures are reported despite the error"
 
 
 @pytest.mark.django_db

@@ -1,4 +1,4 @@
-"""The fast path to an open endpoint: threads of its own, a bounded queue, separate threads for slow requests."""
+"""The fast path to an open endpoint: separate threads, a bounded queue, and a further thread for slow requests."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class Site:
     """An application with a view that waits until the test lets it go on."""
 
     def __init__(self) -> None:
-        self.go_on = threading.Event()
+        self.may_answer = threading.Event()
         self.threads: list[str] = []
         self.warmed: list[str] = []
         self.endpoints = OpenEndpoints(self.elsewhere, [path("wait", self.wait), path("fail", self.fail)], ASGIRequest)
 
     def wait(self, request: HttpRequest) -> HttpResponse:
         self.threads.append(threading.current_thread().name)
-        assert self.go_on.wait(HANG_S)
+        assert self.may_answer.wait(HANG_S)
         return HttpResponse(request.body)
 
     def fail(self, request: HttpRequest) -> HttpResponse:
@@ -66,7 +66,7 @@ def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
     monkeypatch.setattr(fast_path, "queue_of", queue_of)
     monkeypatch.setattr(fast_path, "warm_up_when_ready", lambda: site.warmed.append(threading.current_thread().name))
     yield site
-    site.go_on.set()
+    site.may_answer.set()
     for queue in site.endpoints.queues.values():
         queue.thread.shutdown()
 
@@ -90,7 +90,7 @@ async def test_request_over_the_queue_limit_is_refused_at_once(site: Site) -> No
     }
     assert (status, json.loads(body), headers[b"retry-after"]) == (503, refusal, b"2")
     assert (await site.ask(path="/elsewhere"))[0] == 418
-    site.go_on.set()
+    site.may_answer.set()
     assert [(status, body) for status, body, _ in await asyncio.gather(*waiting)] == [(200, b"mine")] * 3
     assert (await site.ask())[0] == 200
 
@@ -111,7 +111,7 @@ async def test_slow_questions_never_delay_quick_ones(site: Site) -> None:
     while len(site.threads) < 3:
         await asyncio.sleep(0)
     assert {name.split("_")[0] for name in site.threads} == {"slow", "quick", "machine"}
-    site.go_on.set()
+    site.may_answer.set()
     assert [(await other)[1] for other in others] == [b"quick", b"perhaps"]
     assert {body for _, body, _ in await asyncio.gather(*slow)} == {b"deep"}
 

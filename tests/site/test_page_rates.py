@@ -1,4 +1,4 @@
-"""Rate limits of forms: every form counts, even one added later, and forms that start jobs count a second time."""
+"""Rate limits of forms: every form counts, even a future form. Forms that start jobs count a second time."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_posts_to_every_page_are_rate_limited(rates: Rates) -> None:
 
 
 def test_browsers_of_an_account_share_its_rate(rates: Rates) -> None:
-    """Another account beside it has a rate of its own."""
+    """A second account at the same address has a separate rate."""
     rates(write="2/min")
     ada, berta = user("ada"), user("berta")
     form = {"game": NC, "opponent": "perfect", "side": "X"}

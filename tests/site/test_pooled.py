@@ -64,7 +64,7 @@ def test_connection_ended_by_the_server_is_not_reused(pooled: DatabaseWrapper) -
 
 
 def test_pool_reconnects_within_a_quarter_of_a_second(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However long it was away: the pool's own attempts are a second apart, then two, then four."""
+    """The length of the outage does not matter. By default the pool waits 1 s, then 2 s, then 4 s between attempts."""
     pauses: list[float] = []
     schedule = ConnectionPool.schedule_task
 
@@ -84,7 +84,7 @@ def test_wait_for_an_absent_server_ends_in_an_error(tmp_path: Path) -> None:
     pool = {"min_size": 1, "max_size": 1, **RECONNECT_OPTIONS, "timeout": 0.1}
     with pool_of(pool, host=str(tmp_path)) as away, pytest.raises(OperationalError) as error:
         backend_of(away)
-    assert is_database_outage(error.value), "which is a page that says so"
+    assert is_database_outage(error.value), "the time-out gives a page with the reason"
     assert settings.DATABASES["default"]["OPTIONS"].get("pool", RECONNECT_OPTIONS)["timeout"] <= 5
 
 

@@ -159,7 +159,7 @@ async def connection(port: int) -> AsyncIterator[tuple[asyncio.StreamReader, asy
 
 
 def was_served(answer: bytes) -> bool:
-    """Whether the site answered. To a client that seems gone Caddy sends nothing, seen as a 200 without a body."""
+    """Whether the site answered. A 200 without a body means that Caddy sent no answer, since the client seemed gone."""
     return b" 200 " in answer and not answer.endswith(b"\r\n\r\n")
 
 

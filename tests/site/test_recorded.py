@@ -205,7 +205,7 @@ def quick(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
 
 @pytest.fixture
 def world(db: None, quick: None) -> dict[str, Any]:
-    """Create a machine of each kind and one of everything else; return these with the owner's client."""
+    """Create a machine of each kind, and one row of each other sort. Return these rows with the owner's client."""
     first_ids()
     house_machines()
     owner = user("owner")

@@ -1,4 +1,4 @@
-"""A refusal has the same text on a page, over the API and over a socket; each act is tried on every path."""
+"""A refusal has the same text on a page, over the API and over a socket. Each test tries an action on every path."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Old and new code on one database: what a migration may do while older processes still run (docs/releases.md).
 
 A migration *expands*: it makes only additions that the old code can ignore, and blocks no player. A removal or
-tightening is a *contraction*: a migration of its own, called ``NNNN_contract_...``, in a later release than the code
-that stopped using the removed part.
+tightening is a *contraction*: a separate migration with the name ``NNNN_contract_...``. It comes in a later release
+than the code that stopped using the removed part.
 """
 
 from __future__ import annotations

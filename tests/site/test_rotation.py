@@ -42,7 +42,7 @@ def test_sessions_of_accounts_survive_and_end_with_the_fallback(settings: Any) -
     assert knows(kept)
     assert knows(kept)
     rotate(settings)
-    assert knows(kept), "it was signed anew"
+    assert knows(kept), "the session was signed with the new key"
 
 
 def test_session_ends_without_the_fallback_key(settings: Any) -> None:

@@ -1,8 +1,8 @@
 """Valid and invalid requests by the schema, sent to the whole site: nothing fails, and the schema covers each answer.
 
-The cases are the same on every machine and in every order of tests: their seed is fixed, rows have the same ids, room
-and token have the same text, and each case finds the same database. For this the site is called as a WSGI server calls
-it: the request runs in the thread and the transaction of the test.
+The cases are the same on every machine and in every order of tests: the seed is fixed, rows have the same ids, room and
+token have the same text, and each case finds the same database. For this purpose the test calls the site as a WSGI
+server does: the request runs in the thread and the transaction of the test.
 """
 
 from __future__ import annotations
@@ -214,7 +214,7 @@ def may_be_asked(operation: schemathesis.APIOperation, who: str) -> bool:
 
 
 def put_in_what_is_there(case: schemathesis.Case, chance: Random) -> None:
-    """Put existing values into none of the fields, into some of them, or into all and nothing else."""
+    """Put existing values into no field, into some fields, or into all fields."""
     how = chance.choice(["nowhere", "somewhere", "everywhere"])
     if how == "everywhere" and case.operation.label in RIGHT:
         case.body = {**chance.choice(RIGHT[case.operation.label])}

@@ -1,4 +1,4 @@
-"""Sentences on pages are short, begin with their subject, and avoid phrases that readers stumbled over."""
+"""Sentences on pages are short, begin with their subject, and avoid phrases that readers had to read twice."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_sentences_are_short_and_begin_with_their_subject() -> None:
 
 
 def test_labels_of_experiments_are_easy_to_read() -> None:
-    """They are no sentences, so that nothing above reads them."""
+    """The words of this test are no sentences, so the tests above do not read them."""
     for path in (ROOT / "beadbox" / "experiments").glob("*.py"):
         nodes = list(ast.walk(ast.parse(path.read_text())))
         unread = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}

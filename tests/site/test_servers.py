@@ -122,7 +122,10 @@ def test_too_long_path_gets_a_short_socket_folder(name: str, tmp_path: Path) -> 
 
 
 def why_not(way: servers.Unprivileged) -> str:
-    """Return the reason why this machine cannot use a way, found without it; else an empty string."""
+    """Return the reason why this machine cannot run PostgreSQL in this way; an empty string if it can.
+
+    The function finds the reason without the code under test.
+    """
     folders = [folder.stat() for folder in servers.postgres_bin().parents]
     closed = [folder for folder in folders if not folder.st_mode & stat.S_IXOTH]
     if way is servers.NAMESPACE:
@@ -142,7 +145,7 @@ def why_not(way: servers.Unprivileged) -> str:
 
 @pytest.fixture
 def without_user_data(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Simulate a user without a name, under which PostgreSQL does not run; nor does it run as root."""
+    """Simulate a user without a name. PostgreSQL refuses such a user, as it refuses root."""
 
     def name_of(uid: int) -> None:
         raise KeyError(uid)
@@ -188,7 +191,7 @@ def test_way_that_cannot_reach_postgresql_is_rejected(
 def test_next_way_is_tried_after_a_refused_one(
     n_refused: int, without_user_data: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With stand-ins that refuse the first ways and allow the others, so whatever this machine allows."""
+    """Stand-in programs refuse the first ways and allow the others, so the test works on every machine."""
     option = ("--map-group=65534", "--ambient-caps=+dac_override", "--reuid=65534")  # an option that no later way has
     refusals = [f'case "$*" in *{word}*) exit 1;; esac\n' for word in option[:n_refused]]
     for program in ("unshare", "setpriv"):

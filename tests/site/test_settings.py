@@ -33,7 +33,7 @@ multiprocessing.set_forkserver_preload(PRELOADED)
 
 
 def django(*command: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run Django in a process of its own, with only the given environment."""
+    """Run Django in a new process, with only the given environment."""
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "NUMBA_CACHE_DIR") if name in os.environ}
     env = {**kept, "DJANGO_SETTINGS_MODULE": "menace_site.settings", **environment}
     with tempfile.TemporaryDirectory() as folder:
@@ -41,12 +41,12 @@ def django(*command: str, **environment: str) -> subprocess.CompletedProcess[str
         process = multiprocessing.get_context("forkserver").Process(target=run_forked, args=(command, env, said))
         process.start()
         process.join(HANG_S)
-        assert process.exitcode is not None, "it hangs"
+        assert process.exitcode is not None, "the process hangs"
         return subprocess.CompletedProcess(command, process.exitcode, *(file.read_text() for file in said))
 
 
 def run_forked(command: tuple[str, ...], env: dict[str, str], said: list[Path]) -> None:
-    """Do, in a forked process, what Python does with such a command line."""
+    """Run this command line of Python in a forked process."""
     for number, file in enumerate(said, 1):
         os.dup2(os.open(file, os.O_WRONLY | os.O_CREAT), number)
     os.environ.clear()

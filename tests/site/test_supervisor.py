@@ -194,7 +194,7 @@ def test_stop_during_startup_leaves_no_process(start: Callable[..., Run]) -> Non
 
 
 def test_stop_request_holds_when_its_exception_is_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Exceptions are lost in the hooks of a fork, where Python prints them and continues."""
+    """In the hooks of a fork, Python prints an exception and continues, so the exception is lost."""
     monkeypatch.setattr(supervisor, "stop_requested", threading.Event())
     with contextlib.suppress(supervisor.StopRequested):
         supervisor._request_stop(signal.SIGINT, None)
@@ -212,7 +212,7 @@ def test_supervisor_continues_when_output_cannot_be_written() -> None:
 
 @pytest.fixture
 def slow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> supervisor.Supervisor:
-    """Return a supervisor that starts no programs and finds its web server not ready a hundred times."""
+    """Return a supervisor that starts no programs. Its first hundred checks of the web server fail."""
     answers = iter(["503 Service Unavailable"] * 100)
     monkeypatch.setattr(supervisor, "REMIND_S", 1e-4)
     monkeypatch.setattr(supervisor, "POLL_S", 1e-5)

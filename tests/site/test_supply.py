@@ -1,4 +1,4 @@
-"""Third-party software: its licences, and the bill of materials."""
+"""Third-party software: the licences, and the bill of materials."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Games unlike all of the site's pass through all of it, with nothing given but their rules."""
+"""Games that differ from all games of the site work on every page. The tests give the site nothing but their rules."""
 
 import json
 import re

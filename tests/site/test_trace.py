@@ -1,4 +1,4 @@
-"""The functions and modules that a reader has to follow: the journeys of issue 35, with today's figures as limits."""
+"""The functions and modules that a reader has to follow in the journeys of issue 35. Today's figures are the limits."""
 
 import json
 import sys

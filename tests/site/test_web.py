@@ -32,7 +32,7 @@ async def until(file: str) -> None:
 
 
 async def site(scope: Any, receive: Any, send: Any) -> None:
-    """Start, and answer requests to /late, when the test allows it; answer other requests at once."""
+    """An application that starts, and answers /late, only when the test allows. Other requests get answers at once."""
     if scope["type"] == "lifespan":
         await receive()
         Path(os.environ["TOLD"], f"starts-{os.getpid()}").touch()
@@ -204,7 +204,7 @@ def test_ending_server_refuses_new_connections(server: Server) -> None:
         assert wait_until((server.folder / "late-asked").exists)
         server.process.terminate()
         assert wait_until(lambda: server.status() is None)
-        assert server.process.poll() is None, "it still answers what it was asked before"
+        assert server.process.poll() is None, "the process still answers earlier requests"
         (server.folder / "late").touch()
         assert late.recv(4096).startswith(b"HTTP/1.1 200")
     assert server.process.wait(PAGE_HANG_S) == 0
