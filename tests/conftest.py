@@ -63,9 +63,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
         if sampled := item.get_closest_marker("sampled"):
             cases.setdefault((item.nodeid.partition("[")[0], *sampled.args), []).append(item)
     for (name, n_drawn), test_cases in cases.items():
-        drawn = Random(name).sample(test_cases, min(n_drawn, len(test_cases)))
+        sample = Random(name).sample(test_cases, min(n_drawn, len(test_cases)))
         for item in test_cases:
-            if item not in drawn:
+            if item not in sample:
                 item.add_marker(pytest.mark.soak)
     yield
     items.sort(key=lambda item: "tests/site/" not in item.nodeid)

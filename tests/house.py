@@ -71,13 +71,13 @@ def rooms() -> Iterator[str]:
 def arrows() -> list[str]:
     """Return ``from -> to`` for each pair of rooms with an import."""
     graph = grimp.build_graph("learning", cache_dir=None)
-    found = set()
+    pairs = set()
     for module in graph.modules:
         for imported in graph.find_modules_directly_imported_by(module):
             ends = module.split(".")[1:2] + imported.split(".")[1:2]
             if len(set(ends)) == 2 and "migrations" not in ends:
-                found.add(" -> ".join(ends))
-    return sorted(found)
+                pairs.add(" -> ".join(ends))
+    return sorted(pairs)
 
 
 def leases() -> Iterator[str]:

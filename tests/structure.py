@@ -83,8 +83,8 @@ def imports_between(imports: Imports, children: tuple[str, ...]) -> tuple[str, .
 
 def import_cycles(imports: Imports) -> tuple[str, ...]:
     """Return each set of modules with a circle of imports."""
-    found = nx.strongly_connected_components(nx.DiGraph(imports))
-    return tuple(", ".join(sorted(modules)) for modules in found if len(modules) > 1)
+    components = nx.strongly_connected_components(nx.DiGraph(imports))
+    return tuple(", ".join(sorted(modules)) for modules in components if len(modules) > 1)
 
 
 def passes_on(function: Function) -> bool:
@@ -197,14 +197,14 @@ class Code:
 
     def most_parameters(self, folders: tuple[str, ...]) -> tuple[str, ...]:
         """Return ``path:function(parameter)`` for each parameter of the function here with the most parameters."""
-        found = (
+        by_function = (
             tuple(f"{path}:{node.name}({one.arg})" for one in parameters(node, starred=True) if one.arg != "self")
             for path, tree in self.trees.items()
             if path.startswith(folders)
             for node in ast.walk(tree)
             if isinstance(node, Function)
         )
-        return max(found, key=len)
+        return max(by_function, key=len)
 
     def functions_with_any(self) -> tuple[str, ...]:
         """Return ``path:line name`` of each public function with ``Any`` in its signature, except in ``*args``."""

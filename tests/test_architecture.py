@@ -66,8 +66,8 @@ def imported_by(file: Path) -> set[str]:
 
 
 def test_top_level_entries_are_listed() -> None:
-    found = {path.parts[0] for path in tracked()}
-    assert {name for name in found if not name.startswith(".")} == TOP_LEVEL
+    entries = {path.parts[0] for path in tracked()}
+    assert {name for name in entries if not name.startswith(".")} == TOP_LEVEL
     assert Path(".ci/run") in tracked()
 
 
@@ -106,7 +106,7 @@ def test_no_module_has_a_vague_name() -> None:
 
 def test_pages_obey_the_content_security_policy() -> None:
     saved = Path("templates/learning/learn_saved.html")  # opened from a disk, where no policy is sent
-    found = [
+    violations = [
         f"{path}: {what}"
         for path in tracked()
         if path != saved
@@ -115,7 +115,7 @@ def test_pages_obey_the_content_security_policy() -> None:
         for what, pattern in INLINE.items()
         if pattern.search((ROOT / path).read_text())
     ]
-    assert not found
+    assert not violations
 
 
 @pytest.mark.parametrize(
@@ -160,8 +160,8 @@ def test_structure_figures_are_within_their_limits() -> None:
 
 
 def test_every_package_is_counted() -> None:
-    found = {path.parts[0] for path in tracked() if path.name == "__init__.py" and len(path.parts) == 2}
-    assert found == {*house.PACKAGES, "tests"}
+    packages = {path.parts[0] for path in tracked() if path.name == "__init__.py" and len(path.parts) == 2}
+    assert packages == {*house.PACKAGES, "tests"}
 
 
 HARD_TO_FOLLOW = {

@@ -113,9 +113,9 @@ class Reader:
         """Return the traced functions that a reader finds from ``start`` by following calls from source to source."""
         waiting, seen = [start], {start}
         while waiting:
-            found = set(self.callees(waiting.pop())) & traced - seen
-            waiting += found
-            seen |= found
+            new_functions = set(self.callees(waiting.pop())) & traced - seen
+            waiting += new_functions
+            seen |= new_functions
         return seen
 
     def callees(self, place: Place) -> Iterator[Place]:
@@ -126,8 +126,8 @@ class Reader:
             if isinstance(call, ast.Call) and isinstance(call.func, ast.Name | ast.Attribute):
                 line, end = call.func.end_lineno or 0, call.func.end_col_offset or 0
                 column = len(lines[line - 1].encode()[:end].decode()) - 1
-                for found in script.goto(line, column, follow_imports=True):
-                    yield from self._places(found)
+                for definition in script.goto(line, column, follow_imports=True):
+                    yield from self._places(definition)
 
     def _places(self, found: Any) -> Iterator[Place]:
         where = found.module_path

@@ -38,8 +38,8 @@ def build_once(name: str, make: Callable[[Path], object]) -> Path:
 @cache
 def wheel() -> Path:
     """Return the wheel of the library in this working tree."""
-    (found,) = build_once("wheel", lambda folder: build(ROOT, folder, 0)).glob("*.whl")
-    return found
+    (file,) = build_once("wheel", lambda folder: build(ROOT, folder, 0)).glob("*.whl")
+    return file
 
 
 class Environment:
@@ -79,14 +79,14 @@ class Environment:
                 shutil.copytree(compiled / here, to, dirs_exist_ok=True)
 
     def run(self, program: str, **variables: str) -> Any:
-        done = subprocess.run(
+        process = subprocess.run(
             [self.python, "-I", "-c", program],
             cwd=self.folder,
             env={"PATH": "", **variables},
             check=True,
             stdout=subprocess.PIPE,
         )
-        return json.loads(done.stdout)
+        return json.loads(process.stdout)
 
 
 @cache

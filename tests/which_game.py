@@ -70,8 +70,8 @@ def in_python(text: str) -> Iterator[int]:
 
 def in_text(pattern: re.Pattern[str], text: str) -> Iterator[int]:
     """Yield the lines with matches of a pattern."""
-    for found in pattern.finditer(text):
-        yield text.count("\n", 0, found.start()) + 1
+    for match in pattern.finditer(text):
+        yield text.count("\n", 0, match.start()) + 1
 
 
 def without_comments(text: str) -> str:
@@ -81,7 +81,7 @@ def without_comments(text: str) -> str:
 
 def places() -> list[str]:
     """Return all places that check which game they have, as ``path:line``."""
-    found = []
+    lines_found = []
     for top in ("beadbox", "games", "learning", "menace_site", "templates", "static/js"):
         for file in sorted((ROOT / top).rglob("*")):
             name = file.relative_to(ROOT).as_posix()
@@ -95,8 +95,8 @@ def places() -> list[str]:
                 lines = in_text(_IN_SCRIPT, without_comments(file.read_text()))
             else:
                 continue
-            found += [f"{name}:{line}" for line in sorted(set(lines))]
-    return found
+            lines_found += [f"{name}:{line}" for line in sorted(set(lines))]
+    return lines_found
 
 
 if __name__ == "__main__":

@@ -130,8 +130,10 @@ def account_names_fill(accounts: Any, names: Any) -> None:
     Args:
         accounts, names: the models of accounts and folded names. A migration passes its historical models.
     """
-    stored = names.objects.values_list("pk", "key", "account__username")
-    names.objects.filter(pk__in=[pk for pk, key, username in stored.iterator() if key != name_key(username)]).delete()
+    stored_names = names.objects.values_list("pk", "key", "account__username")
+    names.objects.filter(
+        pk__in=[pk for pk, key, username in stored_names.iterator() if key != name_key(username)]
+    ).delete()
     unnamed = accounts.objects.filter(account_name=None).order_by("pk").values_list("pk", "username")
     while batch := list(unnamed[:ACCOUNTS_PER_BATCH]):
         forms = {pk: _folded_forms(username) for pk, username in batch}

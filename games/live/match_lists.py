@@ -159,8 +159,8 @@ def room_in_play(holder: RoomOwner, *, opponent: str, machine: str) -> Room | No
             ROOM_IN_PLAY.format(row_array(Room, "room"), condition),
             [*values, opponent, machine, timezone.now() - ABANDONED_AFTER],
         )
-        found = cursor.fetchone()
-    return None if found is None else row_read(Room, found[0])
+        row = cursor.fetchone()
+    return None if row is None else row_read(Room, row[0])
 
 
 class Opening(NamedTuple):
@@ -180,8 +180,8 @@ def opening_read(code: str, *holders: RoomOwner) -> Opening:
     counts, values = _open_counts(holders)
     columns = [ROOM_ID, NEXT_IDS, CODE_TAKEN, *counts]
     with connection.cursor() as cursor:
-        found = cursor.execute(f"SELECT {', '.join(columns)}", [code, *values]).fetchone()
-    room_id, match_ids, is_taken, *n_open = found
+        row = cursor.execute(f"SELECT {', '.join(columns)}", [code, *values]).fetchone()
+    room_id, match_ids, is_taken, *n_open = row
     return Opening(room_id, match_ids, is_taken, n_open)
 
 

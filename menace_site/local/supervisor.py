@@ -63,9 +63,9 @@ def raise_if_stop_requested() -> None:
 
 def qr_lines(url: str) -> str:
     """Return a QR code for a terminal, with its address below."""
-    drawn = StringIO()
-    segno.make(url, micro=False).terminal(drawn, compact=True)
-    return f"{drawn.getvalue()}Pupils of a class scan this code: {url}"
+    text = StringIO()
+    segno.make(url, micro=False).terminal(text, compact=True)
+    return f"{text.getvalue()}Pupils of a class scan this code: {url}"
 
 
 def say(text: str) -> None:

@@ -183,7 +183,7 @@ def backup_daily(folder: Path, *, max_files: int, every: timedelta = timedelta(d
     if (age := latest_age(folder)) is not None and age < every:
         return None
     file = backup_make(folder)
-    for expired in sorted(made for made in folder.glob(FILE_NAMES) if made.name <= file.name)[:-max_files]:
+    for expired in sorted(backup for backup in folder.glob(FILE_NAMES) if backup.name <= file.name)[:-max_files]:
         expired.unlink(missing_ok=True)
         digest_of(expired).unlink(missing_ok=True)
     return file

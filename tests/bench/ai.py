@@ -33,11 +33,11 @@ def _start_client(port: int, request: dict[str, Any], seconds: float, rate: floa
 def _results(client: subprocess.Popen[bytes], seconds: float) -> tuple[float, float, float]:
     """Return the answers per second, and the median and 99th percentile in milliseconds."""
     assert client.stdout is not None
-    found = json.load(client.stdout)
+    results = json.load(client.stdout)
     assert client.wait() == 0
-    assert IS_SMALL or found["n_refused"] == 0
-    percentiles = statistics.quantiles(found["milliseconds"], n=100)
-    return len(found["milliseconds"]) / seconds, percentiles[49], percentiles[98]
+    assert IS_SMALL or results["n_refused"] == 0
+    percentiles = statistics.quantiles(results["milliseconds"], n=100)
+    return len(results["milliseconds"]) / seconds, percentiles[49], percentiles[98]
 
 
 def advice_and_live_moves() -> Iterator[Figure]:

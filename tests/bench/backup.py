@@ -60,9 +60,9 @@ def backup() -> Iterator[Figure]:
 
 def _timed(call: Callable[[], Any]) -> tuple[str, Any]:
     """Return the elapsed and the processor time as text, and the result. Processor time includes ended children."""
-    begin, used = time.perf_counter(), _cpu_s()
+    begin, cpu_begin = time.perf_counter(), _cpu_s()
     result = call()
-    return f"{time.perf_counter() - begin:,.0f} s ({_cpu_s() - used:,.0f} s of processor time)", result
+    return f"{time.perf_counter() - begin:,.0f} s ({_cpu_s() - cpu_begin:,.0f} s of processor time)", result
 
 
 def _cpu_s() -> float:

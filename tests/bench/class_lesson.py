@@ -343,15 +343,15 @@ def wrong_rows(pages: ClassPages, lesson: ClassLesson) -> list[str]:
     from games.models import Match, MatchStatus
     from learning.models import Participant
 
-    wrong, stored = [], set()
+    wrong, stored_matches = [], set()
     for participant in Participant.objects.filter(classroom=pages.number).select_related("machine"):
         matches = Match.objects.filter(seats__guest=participant.guest, status=MatchStatus.FINISHED)
         ended = list(matches.values_list("room__code", "number"))
-        stored |= set(ended)
+        stored_matches |= set(ended)
         assert participant.machine is not None
         if participant.machine.n_games != len(ended):
             wrong.append(f"{participant}: {participant.machine.n_games} games, {len(ended)} matches")
-    wrong += [f"{code}.{number} is not stored" for code, number in lesson.finished - stored]
+    wrong += [f"{code}.{number} is not stored" for code, number in lesson.finished - stored_matches]
     try:
         call_command("audit", stdout=io.StringIO())
     except CommandError as error:

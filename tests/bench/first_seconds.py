@@ -133,9 +133,9 @@ def _play_times(browser: Browser, site: Site) -> tuple[float, float, float, floa
     since = page.evaluate("performance.timeOrigin + performance.now()")
     page.locator(".game .is-main").first.click(no_wait_after=True)
     page.wait_for_url("**/rooms/*", wait_until="commit")
-    opened, moved = page.evaluate(MOVE_TIMES, [OPEN_BOARD, since])
+    board_ms, move_ms = page.evaluate(MOVE_TIMES, [OPEN_BOARD, since])
     page.context.close()
-    return painted, shifted, opened / 1000, moved / 1000
+    return painted, shifted, board_ms / 1000, move_ms / 1000
 
 
 def _learn_figures(browser: Browser, site: Site) -> tuple[float, float, float, float]:
@@ -158,9 +158,9 @@ def _learn_figures(browser: Browser, site: Site) -> tuple[float, float, float, f
 
 
 def _node_figures(sent: dict[str, Any]) -> dict[str, float]:
-    asked = json.dumps(sent | {"games": N_NODE_GAMES})
-    done = subprocess.run(NODE, input=asked, capture_output=True, text=True, check=True)
-    figures: dict[str, float] = json.loads(done.stdout)
+    request = json.dumps(sent | {"games": N_NODE_GAMES})
+    process = subprocess.run(NODE, input=request, capture_output=True, text=True, check=True)
+    figures: dict[str, float] = json.loads(process.stdout)
     return figures
 
 

@@ -73,8 +73,8 @@ def learnt_plain() -> Iterator[Figure]:
             long = {"V2–hard": _points_share(memory, "hard", 2), "V3–master": _points_share(memory, "master", 3)}
     yield _points_figure(f"V1–easy, points gained by {N_SHORT} games", gains, 0.2)
     yield _time_figure(f"{N_SHORT} games", [first for first, _ in seconds], 3)
-    for (name, found), target in zip(shares.items(), (0.9, 0.92, 0.92), strict=True):
-        yield _points_figure(f"{name} after {N_MIDDLE:,} games", found, target)
+    for (name, points), target in zip(shares.items(), (0.9, 0.92, 0.92), strict=True):
+        yield _points_figure(f"{name} after {N_MIDDLE:,} games", points, target)
     yield _time_figure(f"{N_MIDDLE:,} games", [last for _, last in seconds], 60)
     for (name, one), target in zip(long.items(), (0.95, 0.85), strict=True):
         yield _points_figure(f"{name} after {N_LONG:,} games", [one], target)
@@ -82,7 +82,7 @@ def learnt_plain() -> Iterator[Figure]:
 
 def learnt_flips() -> Iterator[Figure]:
     """Measure training with flips: the best snapshot of each seed, and the result of three times as many games."""
-    found, seconds = dict[str, list[tuple[float, float]]](), []
+    shares, seconds = dict[str, list[tuple[float, float]]](), []
     for seed in SEEDS:
         memory, rng = _memory("romgon-flip", "td-search-flips"), RandomSource(seed)
         begin = time.process_time()
@@ -96,8 +96,8 @@ def learnt_flips() -> Iterator[Figure]:
         _train_s(memory, 2 * N_MIDDLE, rng)
         for name, play in _meetings(memory, memory.machine.played).items():
             later = Points.of(measured(play, confirmed_on, seed=seed + 1)).share
-            found.setdefault(name, []).append((best.confirmed[name].share, later))
-    for name, pairs in found.items():
+            shares.setdefault(name, []).append((best.confirmed[name].share, later))
+    for name, pairs in shares.items():
         yield _points_figure(
             f"with flips, {name}, best snapshot of {N_MIDDLE:,} games", [first for first, _ in pairs], 0.9
         )

@@ -45,9 +45,9 @@ def import_time() -> Iterator[Figure]:
     """Import NumPy and Beadbox in new processes, alternately. The first import of each fills the disk cache."""
     times_s: dict[str, list[float]] = {"numpy": [], "beadbox": []}
     for _ in range(1 + N_STARTS):
-        for name, found in times_s.items():
-            found.append(_times_s(f"import {name}")[0])
-    numpy_s, beadbox_s = (statistics.median(found[1:]) for found in times_s.values())
+        for name, times in times_s.items():
+            times.append(_times_s(f"import {name}")[0])
+    numpy_s, beadbox_s = (statistics.median(times[1:]) for times in times_s.values())
     yield Figure(
         "import beadbox",
         f"{beadbox_s / numpy_s:.2f} times import numpy ({1000 * beadbox_s:.0f} and {1000 * numpy_s:.0f} ms)",
@@ -60,8 +60,8 @@ def first_lines() -> Iterator[Figure]:
     """Run the first example in new processes, with compiled kernels from the cache, and without numba."""
     for kernels, label, limit_s in (("", "compiled", MAX_COMPILED_S), ("plain", "without numba", MAX_PLAIN_S)):
         _times_s(FIRST_LINES, kernels)  # fills the cache
-        found = [_times_s(FIRST_LINES, kernels) for _ in range(N_STARTS)]
-        elapsed_s, processor_s = zip(*found, strict=True)
+        runs = [_times_s(FIRST_LINES, kernels) for _ in range(N_STARTS)]
+        elapsed_s, processor_s = zip(*runs, strict=True)
         text = f"{spread(processor_s)} s of processor time, {statistics.median(elapsed_s):.2f} s elapsed"
         yield Figure(f"first lines, {label}", text, f"< {limit_s:.0f} s", statistics.median(processor_s) < limit_s)
 
@@ -91,11 +91,11 @@ def million_games() -> Iterator[Figure]:
 
 def _times_s(program: str, kernels: str = "") -> tuple[float, float]:
     """Run a program in a new process; return its elapsed time and its processor time in seconds."""
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", TIMED.format(program)],
         env={**os.environ, "BEADBOX_KERNELS": kernels},
         check=True,
         stdout=subprocess.PIPE,
     )
-    on_clock_s, processor_s = map(float, done.stdout.split())
+    on_clock_s, processor_s = map(float, process.stdout.split())
     return on_clock_s, processor_s

@@ -569,8 +569,8 @@ def _max_frames_per_second(frame_times: list[float]) -> int:
 
 def _cpu_s() -> float:
     """Return the processor seconds of this process."""
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    return used.ru_utime + used.ru_stime
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_utime + usage.ru_stime
 
 
 async def _main() -> None:

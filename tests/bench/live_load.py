@@ -163,8 +163,8 @@ def wrong_rows(rooms: dict[str, Any], before: dict[int, tuple[int, int]]) -> lis
     rows = own_plies.extra(where=["games_seat.side = games_ply.side"]).order_by("match_id", "number")
     for code, number, move in rows.values_list("match__room__code", "match__number", "move"):
         moves.setdefault((code, number), []).append(move)
-    stored = Room.objects.filter(code__in=rooms).values_list("code", "matches__number", "matches__status")
-    ended = {(code, number) for code, number, status in stored if status == MatchStatus.FINISHED}
+    matches = Room.objects.filter(code__in=rooms).values_list("code", "matches__number", "matches__status")
+    ended = {(code, number) for code, number, status in matches if status == MatchStatus.FINISHED}
     differences = []
     for code, (finished, answered) in rooms.items():
         for number, own in answered.items():
@@ -200,8 +200,8 @@ def _wrong_counts(before: dict[int, tuple[int, int]]) -> list[str]:
 
     newly_trained = Q(finished_at__isnull=True) | ~Q(machine_id__in=before)
     trained = set(TrainingRun.objects.filter(newly_trained).values_list("machine_id", flat=True))
-    over = Q(seat__match__status=MatchStatus.FINISHED)
-    ended = dict(MachineSeat.objects.filter(over).values_list("machine_id").annotate(Count("pk")))
+    is_finished = Q(seat__match__status=MatchStatus.FINISHED)
+    ended = dict(MachineSeat.objects.filter(is_finished).values_list("machine_id").annotate(Count("pk")))
     n_taught = Count("lessons", filter=Q(lessons__kind=LessonKind.MATCH))
     differences = []
     for machine in Machine.objects.annotate(n_taught=n_taught).exclude(pk__in=trained):

@@ -74,5 +74,5 @@ async def load(port: int, path: str, n_connections: int, seconds: float, rate: f
 if __name__ == "__main__":
     port, path, n_connections, seconds, rate = sys.argv[1:]
     body = sys.stdin.buffer.read()
-    found = asyncio.run(load(int(port), path, int(n_connections), float(seconds), float(rate), body))
-    json.dump(found, sys.stdout)
+    results = asyncio.run(load(int(port), path, int(n_connections), float(seconds), float(rate), body))
+    json.dump(results, sys.stdout)

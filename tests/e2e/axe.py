@@ -31,8 +31,8 @@ RUN_AXE = """async ([runOnly, ignored]) => {
 def violations(page: Page, ignored: Iterable[str] = ()) -> list[str]:
     """Return axe's findings on the page in both themes, without the rules ``ignored``."""
     page.evaluate(SOURCE.read_text())
-    found = []
+    faults = []
     for theme, rules in zip(THEMES, (RULES, COLOUR_RULES), strict=True):
         page.emulate_media(color_scheme=theme)
-        found += [f"{theme}, {words}" for words in page.evaluate(RUN_AXE, [rules, list(ignored)])]
-    return found
+        faults += [f"{theme}, {words}" for words in page.evaluate(RUN_AXE, [rules, list(ignored)])]
+    return faults

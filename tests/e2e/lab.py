@@ -92,8 +92,8 @@ def _lab(watch: Watch, account: Any) -> Lab:
     trained_machine(second, 3_000)
     trained_machine(frozen, 2_000)
     trained_machine(many, 20_000)
-    played = room("machine", guest(), Side.SECOND, machine=str(learner.pk))
-    play_out(played.room.code, guest())
+    seated = room("machine", guest(), Side.SECOND, machine=str(learner.pk))
+    play_out(seated.room.code, guest())
     lab = Lab(watch, account, machines, _runs(machines), _schedules(account, machines), _tournaments(account, machines))
     machine_update(user=frozen.owner, machine_id=frozen.pk, learns=False)
     return lab

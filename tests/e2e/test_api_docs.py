@@ -24,9 +24,9 @@ pytestmark = pytest.mark.e2e
 
 def output_of(command: list[str]) -> str:
     """Run a program and return its output."""
-    done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    process = subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, check=False)
+    assert process.returncode == 0, process.stderr
+    return process.stdout
 
 
 def test_the_examples_run_unchanged(page: Page, tmp_path: Path) -> None:
@@ -59,8 +59,8 @@ def test_the_page_begins_with_the_essentials(page: Page, size: dict[str, int]) -
     headings = page.locator("main h2").all_inner_texts()
     assert headings[:2] == ["A first request", "A whole match in twenty lines"]
     assert {"Limits", "Error codes", "Every operation"} <= set(headings)
-    shown = page.locator("#codes tbody th").all_inner_texts()
-    assert shown == [code for code, _, _ in codes()]
+    codes_on_page = page.locator("#codes tbody th").all_inner_texts()
+    assert codes_on_page == [code for code, _, _ in codes()]
     assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
     groups = page.locator("#swagger-ui .opblock-tag a span")
     expect(groups).to_have_text(list(GROUPS))

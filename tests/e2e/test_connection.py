@@ -248,12 +248,12 @@ def test_a_move_in_an_outdated_tab_is_refused(page: Page) -> None:
     # The two tabs play different squares, which are both free on the outdated board.
     square, other_square = free_cells(page)[0], free_cells(page)[-1]
     play_mouse(page, square)
-    stored = match_of(page).n_plies
+    n_stored = match_of(page).n_plies
     cell(outdated_tab, other_square).click()
     expect(outdated_tab.locator("#error")).to_have_text(StalePlyError.message)
     expect(cell(outdated_tab, square)).to_have_attribute("aria-label", re.compile(", X"))
     expect(outdated_tab.locator("#error")).to_be_visible()
-    assert match_of(page).n_plies == stored
+    assert match_of(page).n_plies == n_stored
 
     is_outdated = False
     if match_of(page).status == "playing":

@@ -127,11 +127,11 @@ def test_the_curve_is_read_by_keys_zoomed_and_downloaded(page: Page, tmp_path: P
     expect(legend).to_have_count(6)
     expect(legend.nth(3)).to_have_text(re.compile(r"\d\.\d \(\d+\.\d to \d+\.\d\)"))
 
-    over = page.locator(".u-over").bounding_box()
-    assert over is not None
-    page.mouse.move(over["x"] + 40, over["y"] + 60)
+    plot_box = page.locator(".u-over").bounding_box()
+    assert plot_box is not None
+    page.mouse.move(plot_box["x"] + 40, plot_box["y"] + 60)
     page.mouse.down()
-    page.mouse.move(over["x"] + 160, over["y"] + 60, steps=4)
+    page.mouse.move(plot_box["x"] + 160, plot_box["y"] + 60, steps=4)
     page.mouse.up()
     expect(page.get_by_role("button", name="Show all of it")).to_be_visible()
     page.get_by_role("button", name="Show all of it").click()

@@ -109,13 +109,13 @@ def test_the_wall_of_boxes_is_updated_live(page: Page, visitor: Visitor) -> None
     first = Draw.objects.get(seat__match=match_of(page))
     expect(wall.locator(".wall-last")).to_have_attribute("data-position", first.position)
     play_out_mouse(page)
-    drawn = Draw.objects.filter(seat__match=match_of(page)).order_by("ply")
-    last = drawn.last()
+    draws = Draw.objects.filter(seat__match=match_of(page)).order_by("ply")
+    last = draws.last()
     assert last is not None
     expect(wall.locator(".wall-last")).to_have_attribute("data-position", last.position)
     expect(wall.locator(".wall-last .wall-dot")).to_have_count(1)
     expect(wall.locator('[data-total="games"]')).to_have_text("1")
-    for draw in drawn:
+    for draw in draws:
         expect_box_as_stored(wall, machine.boxes.get(position=draw.position))
     beads = sum(sum(box.beads) for box in Box.objects.filter(machine=machine))
     expect(wall.locator('[data-total="beads"]')).to_have_text(f"{beads:,}")
@@ -126,10 +126,10 @@ def test_the_wall_of_boxes_is_updated_live(page: Page, visitor: Visitor) -> None
     assert wall.evaluate("window.isTheSamePage") is True
 
     # A reload shows the same as the live page.
-    shown = wall.locator(f'.wall-box[data-position="{last.position}"]').get_attribute("aria-label")
+    live_label = wall.locator(f'.wall-box[data-position="{last.position}"]').get_attribute("aria-label")
     wall.reload()
     label = wall.locator(f'.wall-box[data-position="{last.position}"]')
-    expect(label).to_have_attribute("aria-label", str(shown))
+    expect(label).to_have_attribute("aria-label", str(live_label))
     expect(wall.locator(".recent li")).to_have_count(1)
 
 

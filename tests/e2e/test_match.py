@@ -54,9 +54,9 @@ def expect_end(page: Page) -> None:
     expect(page.locator("#status")).to_have_text(re.compile("won: three in a row|A draw: |gave up"))
     expect(page.locator("#lesson")).to_be_visible()
     expect(page.locator("#lesson-words")).not_to_be_empty()
-    stored = changes_in_ledger(match)
-    assert changes_on_page(page) == stored
-    expect(page.locator("#no-changes")).to_be_visible(visible=not stored)
+    ledger_changes = changes_in_ledger(match)
+    assert changes_on_page(page) == ledger_changes
+    expect(page.locator("#no-changes")).to_be_visible(visible=not ledger_changes)
     assert Lesson.objects.filter(match=match, kind="match").count() == 1
 
 

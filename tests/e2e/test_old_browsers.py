@@ -235,15 +235,15 @@ def test_an_old_browser_shows_the_main_pages(visitor: Visitor, width: int) -> No
     machine = house_machines()[Side.FIRST]
     page = use_reduced_style_sheets(visitor(**options(width, 800)))
     own = machine.get_absolute_url()
-    found = {}
+    faults = {}
     for address in ("/", own, f"{own}/why", "/ai", "/machines", "/about", "/play/romgon-flip-turn", "/login"):
         page.goto(address)
-        found[address] = low_contrasts(page)
+        faults[address] = low_contrasts(page)
     no_world: Any = None  # these visits do not use the data
     for visit in (play_mid, play_finished, play_romgon):
         visit(page, no_world)
-        found[visit.__name__] = low_contrasts(page)
-    assert {name: wrong for name, wrong in found.items() if wrong} == {}
+        faults[visit.__name__] = low_contrasts(page)
+    assert {name: wrong for name, wrong in faults.items() if wrong} == {}
 
 
 @pytest.mark.soak
@@ -265,16 +265,16 @@ def test_an_old_browser_follows_the_chosen_theme(visitor: Visitor) -> None:
 @pytest.mark.soak
 def test_an_old_browser_shows_every_page(visitor: Visitor, live_site: LiveSite, watch: Watch) -> None:
     data = world(live_site, watch)
-    found = {}
+    faults = {}
     for name, visit in STATES.items():
         page = use_reduced_style_sheets(visitor(**options(1280, 800)))
         visit(page, data)
         wrong = low_contrasts(page)
         if name == "match-sheet":
             wrong += page.evaluate(LOW_BEAD_CONTRASTS)
-        found |= {name: wrong} if wrong else {}
+        faults |= {name: wrong} if wrong else {}
         page.context.close()
-    assert found == {}
+    assert faults == {}
 
 
 @pytest.mark.soak
@@ -282,14 +282,14 @@ def test_an_old_browser_shows_every_page_of_the_lab(visitor: Visitor, live_site:
     page = use_reduced_style_sheets(visitor(**options(1280, 800)))
     account = user("grace")
     sign_in(page.context, live_site, account)
-    found = {}
+    faults = {}
     for name, address in EMPTY.items():
         page.goto(address)
-        found[f"empty {name}"] = low_contrasts(page)
+        faults[f"empty {name}"] = low_contrasts(page)
     data = lab(watch, account)
     for name, visit in LAB.items():
         if name == "api-docs":  # another project's page
             continue
         visit(page, data)
-        found[name] = low_contrasts(page)
-    assert {name: wrong for name, wrong in found.items() if wrong} == {}
+        faults[name] = low_contrasts(page)
+    assert {name: wrong for name, wrong in faults.items() if wrong} == {}

@@ -66,7 +66,7 @@ def test_controls_on_a_phone_have_names_sizes_and_contrast(
     layouts: Layouts, visitor: Visitor, live_site: LiveSite, watch: Watch
 ) -> None:
     data = world(live_site, watch)
-    found: dict[str, list[str]] = {}
+    faults: dict[str, list[str]] = {}
     for name, visit in SITE.items():
         page = visitor(**options(360, 740))
         visit(page, data)
@@ -78,9 +78,9 @@ def test_controls_on_a_phone_have_names_sizes_and_contrast(
             if name == "match-sheet":
                 wrong += page.evaluate(LOW_BEAD_CONTRASTS)
         wrong += layout_and_target_faults(page, layouts)
-        found |= {name: wrong} if wrong else {}
+        faults |= {name: wrong} if wrong else {}
         page.context.close()
-    assert found == {}
+    assert faults == {}
 
 
 OPEN_ALL = "document.querySelectorAll('details').forEach((one) => { one.open = true; })"
@@ -127,11 +127,11 @@ def test_the_lab_fits_every_width_and_works_by_keyboard(visitor: Visitor, live_s
     page = visitor(**options(360, 740))
     account = user("grace")
     sign_in(page.context, live_site, account)
-    found: dict[str, list[str]] = {}
+    faults: dict[str, list[str]] = {}
     for name, address in EMPTY.items():
         page.goto(address)
         wrong = controls_without_name(page) + violations(page) + layout_and_target_faults(page)
-        found |= {f"empty {name}": wrong} if wrong else {}
+        faults |= {f"empty {name}": wrong} if wrong else {}
     data = lab(watch, account)
     for name, visit in LAB.items():
         if name == "api-docs":  # another project's page
@@ -144,8 +144,8 @@ def test_the_lab_fits_every_width_and_works_by_keyboard(visitor: Visitor, live_s
             page.emulate_media(color_scheme=theme)
             wrong += page.evaluate(LOW_TEXT_CONTRASTS, TEXT_MIN_CONTRAST)
         wrong += layout_and_target_faults(page) + unreachable_controls(page)
-        found |= {name: wrong} if wrong else {}
-    assert found == {}
+        faults |= {name: wrong} if wrong else {}
+    assert faults == {}
 
 
 def unreachable_controls(page: Page) -> list[str]:
@@ -205,7 +205,7 @@ def test_the_browser_uses_only_the_fonts_of_the_tests(page: Page, style: TextSty
 @pytest.mark.soak
 def test_no_admin_page_has_browser_errors(visitor: Visitor, live_site: LiveSite, watch: Watch) -> None:
     data = world(live_site, watch)
-    found: dict[str, list[str]] = {}
+    faults: dict[str, list[str]] = {}
     STATES["experiment-waiting"](visitor(), data)  # queues an experiment
     for name, visit in STATES.items():
         if name.startswith("admin"):
@@ -216,9 +216,9 @@ def test_no_admin_page_has_browser_errors(visitor: Visitor, live_site: LiveSite,
             page.set_viewport_size({"width": 360, "height": 740})
             if (width := page.evaluate("document.documentElement.scrollWidth")) > 360:
                 wrong.append(f"the page is {width} wide in a window of 360")
-            found |= {name: wrong} if wrong else {}
+            faults |= {name: wrong} if wrong else {}
             page.context.close()
-    assert found == {}
+    assert faults == {}
 
 
 # Faults of Django's own templates: for inline rows, columns of buttons without a name and a scrolling frame; in the

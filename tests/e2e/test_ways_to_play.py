@@ -169,10 +169,10 @@ def test_two_machines_play_at_a_chosen_speed_until_paused(page: Page) -> None:
     expect(page.locator("#run")).to_have_text("Play on")
     # A step in progress still arrives; after the next step by hand, no other does.
     page.locator("#step").click()
-    shown = n_plies(page)
+    n_shown = n_plies(page)
     page.locator("#step").click()
-    expect_plies(page, shown + 1)
-    assert match_of(page).n_plies - shown in (1, 2)
+    expect_plies(page, n_shown + 1)
+    assert match_of(page).n_plies - n_shown in (1, 2)
 
 
 @pytest.mark.soak

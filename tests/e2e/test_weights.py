@@ -38,12 +38,12 @@ def check_heat_map(page: Page) -> None:
     expect(page.locator("#heat-words")).to_have_text(re.compile(r"^Its own rhombus: most for it \+[.\d]+ on 3-\d"))
     page.get_by_label("flipped").check()
     expect(page.locator("#heat-words")).to_have_text(re.compile("^Its own flipped rhombus"))
-    shown = page.locator("#heat-board text").all_text_contents()
+    numbers = page.locator("#heat-board text").all_text_contents()
     page.locator("summary", has_text="Where pieces stand").click()
     row = page.locator(".heat-numbers tr", has=page.get_by_role("rowheader", name="3-7", exact=True))
     at = page.locator(".heat-numbers").first.locator("thead th").all_inner_texts().index("its own flipped rhombus")
     in_table = number(row.locator("td").nth(at).inner_text())
-    assert abs(number(shown[CELL["3-7"]]) - in_table) < 0.006
+    assert abs(number(numbers[CELL["3-7"]]) - in_table) < 0.006
 
 
 def check_parts_of_value(page: Page, words: str) -> Locator:

@@ -70,8 +70,8 @@ def test_unreadable_addresses_count_as_the_proxy(text: str) -> None:
 
 
 def test_ipv6_addresses_count_by_network() -> None:
-    counted = {address_key(address_read(text)) for text in ("[2001:db8::1]:444", "2001:db8::ffff", "2001:db8::1%a")}
-    assert counted == {"2001:db8::"}
+    keys = {address_key(address_read(text)) for text in ("[2001:db8::1]:444", "2001:db8::ffff", "2001:db8::1%a")}
+    assert keys == {"2001:db8::"}
     assert address_key(None) == ""
 
 
@@ -100,8 +100,8 @@ def proxy(settings: Any) -> Iterator[None]:
 @pytest.fixture(params=[IPV4_NOTATIONS, IPV6_NOTATIONS, UNREADABLE_NOTATIONS], ids=["IPv4", "IPv6", "unreadable"])
 def notations(request: pytest.FixtureRequest) -> list[str]:
     """The notations in which a proxy may write one client."""
-    found: list[str] = request.param
-    return found
+    texts: list[str] = request.param
+    return texts
 
 
 def headers_of_proxy(way: str) -> dict[str, str]:

@@ -52,10 +52,10 @@ def test_the_longest_wait_decides_about_admission(monkeypatch: pytest.MonkeyPatc
 async def test_refused_move_succeeds_when_sent_again() -> None:
     """A full queue refuses moves by socket and over HTTP, and the health check reports it."""
     seated = await database_sync_to_async(room)("perfect", side=Side.FIRST)
-    over = threading.Event()
+    may_end = threading.Event()
     async with Socket(seated.room.code, seated.token) as socket:
         state = (await socket.expect("joined"))["state"]
-        others = [asyncio.create_task(in_thread(over.wait)) for _ in range(N_OTHERS)]
+        others = [asyncio.create_task(in_thread(may_end.wait)) for _ in range(N_OTHERS)]
         try:
             assert await database_sync_to_async(wait_until)(lambda: ADMISSION.is_full)
             await socket.frame("move", {"move": "5", "ply": 0})
@@ -63,7 +63,7 @@ async def test_refused_move_succeeds_when_sent_again() -> None:
             answer = await database_sync_to_async(move_over_http)(seated.room.code, seated.token)
             health = await database_sync_to_async(lambda: Client().get("/api/health").json())()
         finally:
-            over.set()
+            may_end.set()
             await asyncio.gather(*others)
         assert refused == {"code": "busy", "detail": str(BusyError()), "retry_after_s": 2}
         assert (answer.status_code, answer.json()["code"], answer["Retry-After"]) == (503, "busy", "2")
@@ -83,12 +83,12 @@ async def test_waiting_for_a_connection_counts_as_waiting(monkeypatch: pytest.Mo
         "OPTIONS": {**known["OPTIONS"], "pool": {"min_size": 1, "max_size": 1}},
     }
     monkeypatch.setitem(connections.settings, "default", pooled)
-    taken, over = threading.Event(), threading.Event()
+    taken, may_end = threading.Event(), threading.Event()
 
     def keep_thread_busy() -> bool:
         assert connection.connection is not None
         taken.set()
-        return over.wait(HANG_S)
+        return may_end.wait(HANG_S)
 
     work = [asyncio.create_task(in_thread(keep_thread_busy))]
     try:
@@ -96,10 +96,10 @@ async def test_waiting_for_a_connection_counts_as_waiting(monkeypatch: pytest.Mo
         work.append(asyncio.create_task(in_thread(Ply.objects.exists)))
         assert await asyncio.to_thread(wait_until, lambda: ADMISSION.is_full)
     finally:
-        over.set()
-        found = await asyncio.gather(*work)
+        may_end.set()
+        results = await asyncio.gather(*work)
         load_backend("menace_site.server.pooled").DatabaseWrapper(pooled, "default").close_pool()
-    assert found == [True, False]
+    assert results == [True, False]
     assert ADMISSION.waits_s() == 0
 
 

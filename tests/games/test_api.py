@@ -197,8 +197,8 @@ def test_a_refused_seat_creates_no_session(door: str) -> None:
 def test_a_session_holds_its_seat_without_a_token(client: Any) -> None:
     client.post("/rooms", {"game": "noughts-and-crosses", "opponent": "perfect", "side": "X"})
     code = Room.objects.get().code
-    moved = client.post(f"/api/rooms/{code}/move", {"position": 5}, content_type="application/json")
-    assert moved.status_code == 200
+    response = client.post(f"/api/rooms/{code}/move", {"position": 5}, content_type="application/json")
+    assert response.status_code == 200
     stranger = APIClient().post(f"/api/rooms/{code}/move", {"position": 1})
     assert stranger.status_code == 403
 
@@ -220,8 +220,8 @@ class TestExhibition:
         state = api.post(f"{url}/step", {"plies": 100, "seat_token": answer["seat_token"]}).json()
         assert state["status"] == "finished"
         assert [lesson["machine"]["id"] for lesson in state["learning"]["lessons"]] == [first.pk, second.pk]
-        over = api.post(f"{url}/step", {"seat_token": answer["seat_token"]})
-        assert (over.status_code, over.json()["code"]) == (409, "match_finished")
+        refusal = api.post(f"{url}/step", {"seat_token": answer["seat_token"]})
+        assert (refusal.status_code, refusal.json()["code"]) == (409, "match_finished")
         assert api.post(f"{url}/reset", {"seat_token": answer["seat_token"]}).json()["number"] == 2
 
     @pytest.mark.parametrize("headers", [{}, {"X-Seat-Token": "guessed"}])
@@ -316,8 +316,8 @@ class TestGuestWithCookies:
     def test_the_session_that_opens_a_room_has_its_seat(self, browser: APIClient) -> None:
         answer = open_room(browser)
         url = f"/api/rooms/{answer['code']}"
-        moved = browser.post(f"{url}/move", {"position": 5}, headers=self.csrf(browser))
-        assert (moved.status_code, moved.json()["ply"]) == (200, 2)
+        response = browser.post(f"{url}/move", {"position": 5}, headers=self.csrf(browser))
+        assert (response.status_code, response.json()["ply"]) == (200, 2)
         page = browser.get(f"/rooms/{answer['code']}")
         assert page.context["role"] == "X"
         assert browser.post(f"{url}/resign", headers=self.csrf(browser)).json()["status"] == "finished"

@@ -117,10 +117,10 @@ class TestRates:
     def test_seat_tokens_count_by_room_and_address(self, address: str, rates: Rates) -> None:
         """Clients can invent seat tokens, so two tokens from one address share the limit of a room."""
         rates(room="3/min")
-        made = post(Client(REMOTE_ADDR=address), "/api/rooms", opponent="perfect").json()
-        path = f"/api/rooms/{made['code']}"
+        room = post(Client(REMOTE_ADDR=address), "/api/rooms", opponent="perfect").json()
+        path = f"/api/rooms/{room['code']}"
         programs = [
-            Client(REMOTE_ADDR=address, headers={"X-Seat-Token": token}) for token in (made["seat_token"], "no")
+            Client(REMOTE_ADDR=address, headers={"X-Seat-Token": token}) for token in (room["seat_token"], "no")
         ]
         assert [program.get(path).status_code for program in programs for _ in range(2)] == [200, 200, 200, 429]
 

@@ -183,14 +183,14 @@ def block(client: Any, network: str, **more: Any) -> Any:
 def test_blocking_and_unblocking_by_staff_is_logged(staff: Any, django_capture_on_commit_callbacks: Any) -> None:
     with django_capture_on_commit_callbacks(execute=True):
         assert block(staff, " 203.0.113.9/24 ").status_code == 302
-    kept = AddressBlock.objects.get()
-    assert (kept.network, kept.created_by.username) == ("203.0.113.0/24", "staff")
-    assert timedelta(hours=23) < kept.expires_at - timezone.now() <= timedelta(hours=24)
+    row = AddressBlock.objects.get()
+    assert (row.network, row.created_by.username) == ("203.0.113.0/24", "staff")
+    assert timedelta(hours=23) < row.expires_at - timezone.now() <= timedelta(hours=24)
     assert BLOCKS.holds(STRANGER)
     assert staff.get("/admin/games/addressblock/").status_code == 200
-    assert b"spam" in staff.get(f"/admin/games/addressblock/{kept.pk}/change/").content
+    assert b"spam" in staff.get(f"/admin/games/addressblock/{row.pk}/change/").content
     with django_capture_on_commit_callbacks(execute=True):
-        staff.post(f"/admin/games/addressblock/{kept.pk}/delete/", {"post": "yes"})
+        staff.post(f"/admin/games/addressblock/{row.pk}/delete/", {"post": "yes"})
     assert not BLOCKS.holds(STRANGER)
     assert LogEntry.objects.filter(object_repr="203.0.113.0/24").count() == 2
 
@@ -224,8 +224,8 @@ def test_an_ipv6_address_is_blocked_as_a_network(staff: Any, django_capture_on_c
     with django_capture_on_commit_callbacks(execute=True):
         assert block(staff, "2001:db8:1:3:ffff::7").status_code == 302
         assert block(staff, "::ffff:203.0.113.7").status_code == 302
-    kept = set(AddressBlock.objects.values_list("network", flat=True))
-    assert kept == {"2001:db8:1:3::/64", "203.0.113.7"}
+    networks = set(AddressBlock.objects.values_list("network", flat=True))
+    assert networks == {"2001:db8:1:3::/64", "203.0.113.7"}
     assert is_blocked(scope_of("2001:db8:1:3::1"))
     assert not is_blocked(scope_of("2001:db8:1:2::1"))
 

@@ -133,9 +133,9 @@ async def test_a_socket_accepts_every_spelling(text: str) -> None:
 
 def test_the_admin_search_accepts_every_spelling(code: str, admin_client: Client) -> None:
     for page in ("room", "match"):
-        for text, found in (("K7M-2PQ", 1), ("nothing", 0)):
+        for text, n_found in (("K7M-2PQ", 1), ("nothing", 0)):
             answer = admin_client.get(f"/admin/games/{page}/", {"q": text})
-            assert answer.context["cl"].result_count == found
+            assert answer.context["cl"].result_count == n_found
 
 
 WAYS_TO_GIVE_A_CODE: list[Callable[[Client, str], Any]] = [

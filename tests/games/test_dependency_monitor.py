@@ -138,9 +138,9 @@ def cache(tmp_path: Path, settings: Any) -> ForgivingRedisCache:
     own = {**settings.CACHES["default"], "LOCATION": servers.private_redis_url(tmp_path)}
     own["OPTIONS"] = {**own["OPTIONS"], "socket_connect_timeout": 0.1, "socket_timeout": 0.1}
     settings.CACHES = {**settings.CACHES, "own": own}
-    found = caches["own"]
-    assert isinstance(found, ForgivingRedisCache)
-    return found
+    own_cache = caches["own"]
+    assert isinstance(own_cache, ForgivingRedisCache)
+    return own_cache
 
 
 def test_one_request_waits_for_a_cache_that_hangs(cache: ForgivingRedisCache, tmp_path: Path) -> None:

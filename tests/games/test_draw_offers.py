@@ -170,11 +170,11 @@ def test_a_person_on_both_seats_ends_the_match() -> None:
 
 @pytest.mark.parametrize("unfinished", Unfinished)
 def test_a_machine_accepts_at_once_and_learns_what_its_rule_says(unfinished: Unfinished) -> None:
-    made = machine_create(game=PONG, side=Side.SECOND, name="Round")
-    made = machine_create(
-        game=PONG, side=Side.SECOND, name="Rounder", rule=replace(made.box_rule, draw=1, unfinished=unfinished)
+    learner = machine_create(game=PONG, side=Side.SECOND, name="Round")
+    learner = machine_create(
+        game=PONG, side=Side.SECOND, name="Rounder", rule=replace(learner.box_rule, draw=1, unfinished=unfinished)
     )
-    seated = opened(PONG, "machine", machine=str(made.pk))
+    seated = opened(PONG, "machine", machine=str(learner.pk))
     state = play_until_offered(seated)
     assert state["draw_offer"] == {"by": None}
     state = match_draw(code=seated.room.code, person=guest())

@@ -199,14 +199,14 @@ class TestBrokerOutage:
         factories.house_machines()
         assert cache.get("anything", "nothing") == "nothing"
         assert client.get("/").status_code == 200
-        opened = client.post("/api/rooms", {"opponent": "menace"}, "application/json")
-        assert opened.status_code == 201
-        moved = client.post(
-            f"/api/rooms/{opened.json()['code']}/move",
-            {"move": "5", "seat_token": opened.json()["seat_token"]},
+        room_response = client.post("/api/rooms", {"opponent": "menace"}, "application/json")
+        assert room_response.status_code == 201
+        move_response = client.post(
+            f"/api/rooms/{room_response.json()['code']}/move",
+            {"move": "5", "seat_token": room_response.json()["seat_token"]},
             "application/json",
         )
-        assert (moved.status_code, moved.json()["ply"]) == (200, 2)
+        assert (move_response.status_code, move_response.json()["ply"]) == (200, 2)
 
     async def test_the_other_player_gets_the_move_with_the_next_ping(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """The broker is away, so the other player's page learns of the move from the answer to its ping."""
@@ -231,7 +231,7 @@ class TestBrokerOutage:
 def test_a_room_read_during_play_is_consistent() -> None:
     learner = machine()
     seated = room("machine", machine=learner.slug)
-    done = threading.Event()
+    is_over = threading.Event()
 
     def play_moves() -> None:
         try:
@@ -239,10 +239,10 @@ def test_a_room_read_during_play_is_consistent() -> None:
                 play_out(seated.room.code, guest())
                 room_reset(code=seated.room.code, person=guest())
         finally:
-            done.set()
+            is_over.set()
 
     def read_states() -> None:
-        while not done.is_set():
+        while not is_over.is_set():
             state = room_look(code=seated.room.code)
             assert len(state["moves"]) == state["ply"]
             drawn = [draw["ply"] for draw in (state["learning"] or {"draws": []})["draws"]]

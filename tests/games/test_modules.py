@@ -11,9 +11,9 @@ pytestmark = pytest.mark.django_db
 
 
 def test_direct_and_indirect_imports_are_listed_once() -> None:
-    found = imported("js/boards.js")
-    assert found[0] == "js/diagram.js"
-    assert set(found) == {"js/diagram.js", "js/beads.js", "js/dom.js"}
+    modules = imported("js/boards.js")
+    assert modules[0] == "js/diagram.js"
+    assert set(modules) == {"js/diagram.js", "js/beads.js", "js/dom.js"}
     far = imported("js/room.js")
     assert len(far) == len(set(far))
     assert {"js/board.js", "js/matchbox.js", "js/beads.js"} <= set(far)

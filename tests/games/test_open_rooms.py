@@ -141,8 +141,8 @@ def test_references_to_a_new_room_are_checked_at_the_commit() -> None:
             "SELECT conrelid::regclass::text, condeferred FROM pg_constraint"
             " WHERE contype = 'f' AND confrelid = 'games_room'::regclass"
         )
-        found = dict(cursor.fetchall())
-    assert found == {"games_match": True, "learning_machine": True}
+        deferred = dict(cursor.fetchall())
+    assert deferred == {"games_match": True, "learning_machine": True}
 
 
 def test_an_address_has_one_limit_for_all_visitors() -> None:

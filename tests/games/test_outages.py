@@ -147,8 +147,8 @@ async def test_sockets_refuse_temporarily_without_the_database(
                 async with RunSocket(path, session=account) as socket:
                     error = await socket.expect("error")
                     assert (error["code"], error["retry_after_s"]) == ("unavailable", 5)
-                    closed = await socket.receive_output()
-                    assert (closed["type"], closed["code"]) == ("websocket.close", CLOSE_TRY_AGAIN)
+                    close_event = await socket.receive_output()
+                    assert (close_event["type"], close_event["code"]) == ("websocket.close", CLOSE_TRY_AGAIN)
         finally:
             await in_db(outage.start_database)()
         await open_before.send_json_to({"type": "ping"})
@@ -234,16 +234,16 @@ def test_a_programming_error_is_not_transient(db: None) -> None:
 
 def backend_waiting() -> int:
     """Wait for a backend that waits for a lock, and return its process id."""
-    found: list[int] = []
+    pids: list[int] = []
 
     def is_backend_waiting() -> bool:
         with connection.cursor() as cursor:
             cursor.execute("SELECT pid FROM pg_locks WHERE NOT granted")
-            found.extend(pid for (pid,) in cursor.fetchall())
-        return bool(found)
+            pids.extend(pid for (pid,) in cursor.fetchall())
+        return bool(pids)
 
     assert wait_until(is_backend_waiting)
-    return found[0]
+    return pids[0]
 
 
 def is_database_back() -> bool:

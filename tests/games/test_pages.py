@@ -127,10 +127,10 @@ class TestAccounts:
         assert (seat.user.username, seat.name, seat.guest) == ("ada", "ada", None)
         account = client.get("/account")
         assert [match["code"] for match in account.context["matches"]] == [Room.objects.get().code]
-        moved = client.post(
+        response = client.post(
             f"/api/rooms/{Room.objects.get().code}/move", {"position": 5}, content_type="application/json"
         )
-        assert moved.status_code == 200, "the seat is still held"
+        assert response.status_code == 200, "the seat is still held"
 
     def test_log_in_keeps_the_guests_matches(self, client: Client) -> None:
         account = factories.user("ada")
@@ -231,12 +231,12 @@ class TestAccounts:
         assert "within an hour" in message.body
         form = client.get(link[1], follow=True)
         new = "quite another password"
-        done = client.post(form.request["PATH_INFO"], {"new_password1": new, "new_password2": new})
-        assert done.url == "/password/reset/done"
+        response = client.post(form.request["PATH_INFO"], {"new_password1": new, "new_password2": new})
+        assert response.url == "/password/reset/done"
         assert get_user_model().objects.get().check_password(new)
         assert "has changed" in mail.outbox[-1].body
-        used = client.get(link[1], follow=True)
-        assert used.context["validlink"] is False, "a link works once"
+        second_visit = client.get(link[1], follow=True)
+        assert second_visit.context["validlink"] is False, "a link works once"
 
     @pytest.mark.parametrize(
         ("site_url", "begins"),

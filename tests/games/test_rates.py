@@ -124,8 +124,8 @@ class TestLogIn:
         assert link
         form = owner.get(link[1], follow=True)
         new = {"new_password1": "quite another password", "new_password2": "quite another password"}
-        done = owner.post(form.request["PATH_INFO"], new, follow=True)
-        assert "you are logged in" in done.content.decode()
+        response = owner.post(form.request["PATH_INFO"], new, follow=True)
+        assert "you are logged in" in response.content.decode()
         owner.post("/logout")
         assert owner.post("/login", {"username": "ada", "password": "quite another password"}).status_code == 302
 
@@ -297,12 +297,12 @@ class TestCodes:
         player.post("/rooms", {"game": NC, "opponent": "perfect", "side": "X"})
         code = Room.objects.get().code
         program = Client(REMOTE_ADDR=address)
-        made = program.post("/api/rooms", {"opponent": "perfect"}, "application/json").json()
+        program_room = program.post("/api/rooms", {"opponent": "perfect"}, "application/json").json()
         give_code_to_state(visitor, next(wrong_codes))
         assert give_code_to_page(visitor, code).status_code == 429
         assert give_code_to_page(player, code).status_code == 200
-        token = {"move": "5", "seat_token": made["seat_token"]}
-        url = f"/api/rooms/{made['code']}/move"
+        token = {"move": "5", "seat_token": program_room["seat_token"]}
+        url = f"/api/rooms/{program_room['code']}/move"
         assert program.post(url, token, "application/json").status_code == 200
         stranger = Client(REMOTE_ADDR=address)
         assert stranger.post(url, {**token, "seat_token": "no"}, "application/json").status_code == 429
@@ -318,16 +318,16 @@ async def test_wrong_codes_at_a_socket_count(address: str, rates: Rates) -> None
         socket.scope["client"] = [host, 5000]
         async with socket:
             frame = await socket.receive_json_from()
-            closed = await socket.receive_output() if frame["type"] == "error" else {}
-        return frame, closed.get("code", 0)
+            close_event = await socket.receive_output() if frame["type"] == "error" else {}
+        return frame, close_event.get("code", 0)
 
     for _ in range(2):
         assert (await first_frame(room.code))[0]["type"] == "joined"
-        frame, closed = await first_frame(next(wrong_codes))
-        assert (frame["data"]["code"], closed) == ("room_not_found", 4404)
+        frame, close_code = await first_frame(next(wrong_codes))
+        assert (frame["data"]["code"], close_code) == ("room_not_found", 4404)
     for code in (next(wrong_codes), room.code):
-        frame, closed = await first_frame(code)
-        assert (frame["data"]["code"], closed) == ("throttled", 4429)
+        frame, close_code = await first_frame(code)
+        assert (frame["data"]["code"], close_code) == ("throttled", 4429)
     assert (await first_frame(room.code, new_address()))[0]["type"] == "joined"
     page = await database_sync_to_async(give_code_to_page)(Client(REMOTE_ADDR=address), room.code)
     assert page.status_code == 429
@@ -341,8 +341,8 @@ def test_new_matches_have_a_limit_per_address(visitor: Client, address: str, rat
     rates(match="3/day")
     form = {"game": NC, "opponent": "perfect", "side": "X"}
     api = {"content_type": "application/json"}
-    opened = visitor.post("/api/rooms", form, **api, REMOTE_ADDR=new_address()).json()
-    path, seat = f"/api/rooms/{opened['code']}", {"seat_token": opened["seat_token"]}
+    room = visitor.post("/api/rooms", form, **api, REMOTE_ADDR=new_address()).json()
+    path, seat = f"/api/rooms/{room['code']}", {"seat_token": room["seat_token"]}
     assert visitor.post(f"{path}/reset", seat, **api).status_code == 409, "a refused rematch does not count"
     for _ in range(2):
         assert visitor.post(f"{path}/resign", seat, **api).status_code == 200

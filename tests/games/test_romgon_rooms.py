@@ -181,8 +181,8 @@ class TestStates:
         assert (looks["t"]["name"], looks["t"]["angle"]) == ("Black triangle facing west", 180)
         assert looks["h@2"]["name"] == "Black hexgon from south-west to north-east"
         assert looks["r~"]["name"] == "Black flipped rhombus"
-        seen = [(one["shape"], one["side"], one["flipped"], one["angle"]) for one in looks.values()]
-        assert len(set(seen)) == len(seen), "all pieces look different"
+        drawings = [(one["shape"], one["side"], one["flipped"], one["angle"]) for one in looks.values()]
+        assert len(set(drawings)) == len(drawings), "all pieces look different"
 
     def test_zones_and_goals(self) -> None:
         cells = game_view(romgon())["layout"]["cells"]
@@ -261,9 +261,9 @@ class TestAdvice:
 
     def test_refused_requests_for_advice(self, client: Client) -> None:
         small = room_create(person=guest(), game=NC, opponent="random").room
-        over = open_room("easy")
-        match_resign(code=over.code, person=guest())
-        for code, status, error in ((small.code, 404, "no_engine"), (over.code, 409, "match_finished")):
+        finished = open_room("easy")
+        match_resign(code=finished.code, person=guest())
+        for code, status, error in ((small.code, 404, "no_engine"), (finished.code, 409, "match_finished")):
             answer = client.get(f"/api/rooms/{code}/advice")
             assert (answer.status_code, answer.json()["code"]) == (status, error)
         assert client.get("/api/rooms/zzzzzz/advice").json()["code"] == "room_not_found"

@@ -33,8 +33,8 @@ def expire_session(key: str) -> None:
 
 
 def tamper_with_session(key: str) -> None:
-    stored = Session.objects.get(pk=key)
-    Session.objects.filter(pk=key).update(session_data=stored.session_data[:-1] + "?")
+    session = Session.objects.get(pk=key)
+    Session.objects.filter(pk=key).update(session_data=session.session_data[:-1] + "?")
 
 
 def change_password(key: str) -> None:
@@ -56,8 +56,8 @@ def change_guest(key: str) -> None:
 def seated_guest() -> tuple[str, str]:
     browser = Client()
     form = {"game": NC, "opponent": "perfect", "side": "X"}
-    opened = browser.post("/api/rooms", form, content_type="application/json")
-    return opened.json()["code"], browser.cookies["sessionid"].value
+    room = browser.post("/api/rooms", form, content_type="application/json")
+    return room.json()["code"], browser.cookies["sessionid"].value
 
 
 def seated_account() -> tuple[str, str]:
@@ -92,13 +92,13 @@ def socket_scope(**headers: str) -> dict[str, Any]:
 @pytest.mark.parametrize(("take_seat", "n_statements"), [(seated_guest, 1), (seated_account, 2)])
 def test_the_principal_is_read_in_few_statements(take_seat: Callable[[], tuple[str, str]], n_statements: int) -> None:
     scope = socket_scope(cookie=f"other=1; sessionid={take_seat()[1]}")
-    with CaptureQueriesContext(connection) as seen:
+    with CaptureQueriesContext(connection) as queries:
         who = principal_of_scope(scope, "play")
-    assert len(seen) == n_statements
+    assert len(queries) == n_statements
     assert (who.guest is None) == (who.user_id is not None)
 
 
 def test_without_a_session_nothing_is_read() -> None:
-    with CaptureQueriesContext(connection) as seen:
+    with CaptureQueriesContext(connection) as queries:
         visitor, session = visitor_of_scope(socket_scope(cookie="other=1"), "play")
-    assert (visitor.is_anonymous, session, len(seen)) == (True, None, 0)
+    assert (visitor.is_anonymous, session, len(queries)) == (True, None, 0)

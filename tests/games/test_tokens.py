@@ -34,10 +34,10 @@ def make_token(account: Any, scopes: list[str] | None = None, lifetime: timedelt
 def test_only_the_hash_and_the_start_of_a_token_are_kept() -> None:
     text = make_token(user())
     (token,) = ApiToken.objects.all()
-    kept = " ".join(str(value) for value in ApiToken.objects.values_list().get())
+    row_text = " ".join(str(value) for value in ApiToken.objects.values_list().get())
     start, secret = text[:18], text[18:]
     assert (start, len(secret)) == (f"bead_{token.prefix}_", 43)
-    assert secret not in kept
+    assert secret not in row_text
     assert tokens.token_read(text=text) == token
 
 
@@ -118,11 +118,11 @@ def test_the_use_of_a_token_is_recorded_at_intervals(django_assert_num_queries: 
 def test_a_request_with_a_token_plays_for_its_account() -> None:
     owner = user()
     api = api_with(owner, "play", "read")
-    opened = api.post("/api/rooms", {"opponent": "perfect"})
-    assert opened.status_code == 201
+    response = api.post("/api/rooms", {"opponent": "perfect"})
+    assert response.status_code == 201
     assert Seat.objects.get(user=owner).side == 0
-    assert api.post(f"/api/rooms/{opened.json()['code']}/move", {"position": 5}).status_code == 200
-    assert APIClient().post(f"/api/rooms/{opened.json()['code']}/move", {"position": 1}).status_code == 403
+    assert api.post(f"/api/rooms/{response.json()['code']}/move", {"position": 5}).status_code == 200
+    assert APIClient().post(f"/api/rooms/{response.json()['code']}/move", {"position": 1}).status_code == 403
 
 
 @pytest.mark.parametrize(
@@ -245,8 +245,8 @@ def test_only_the_newest_invalid_tokens_are_kept(monkeypatch: pytest.MonkeyPatch
         tokens.token_revoke(user=owner, token_id=ApiToken.objects.latest("pk").pk)
     assert ApiToken.objects.filter(user=other).count() == 1
     assert make_token(owner)
-    kept = ApiToken.objects.filter(user=owner).order_by("pk")
-    assert [(one.revoked_at is not None, one.is_expired) for one in kept] == [
+    remaining_tokens = ApiToken.objects.filter(user=owner).order_by("pk")
+    assert [(one.revoked_at is not None, one.is_expired) for one in remaining_tokens] == [
         (False, False),
         (False, True),
         (True, False),

@@ -64,8 +64,8 @@ def beads_learnt_by_hand(learner: Machine, match: Match, *, resigned: bool = Fal
     """Return the beads of the readable machine after the stored draws of a new machine and the match's result."""
     learner.refresh_from_db()
     readable = BoxMachine(learner.game_rules, Side(learner.side), learner.box_rule)
-    drawn = Draw.objects.filter(machine=learner, seat__match=match).order_by("ply")
-    draws = [BeadDraw(draw.position, tuple(draw.beads), draw.slot) for draw in drawn]
+    rows = Draw.objects.filter(machine=learner, seat__match=match).order_by("ply")
+    draws = [BeadDraw(draw.position, tuple(draw.beads), draw.slot) for draw in rows]
     for draw in draws:
         readable.open_box(readable.game.decode(draw.box))
     winner = None if match.winner is None else Side(match.winner)
@@ -283,8 +283,8 @@ class TestExhibition:
         assert {draw["role"] for draw in state["learning"]["draws"]} == set(GAMES[game].look.layout.roles)
         match = Match.objects.get()
         for learner in (first, second):
-            drawn = list(Draw.objects.filter(machine=learner).order_by("ply"))
-            assert drawn[-1].slot is not None, "fresh boxes are never empty"
+            draws = list(Draw.objects.filter(machine=learner).order_by("ply"))
+            assert draws[-1].slot is not None, "fresh boxes are never empty"
             readable = beads_learnt_by_hand(learner, match)
             assert stored_beads(learner, readable) == readable
         assert ledger_errors() == []

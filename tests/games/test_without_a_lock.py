@@ -146,6 +146,6 @@ def test_rows_of_plain_sql_equal_those_of_the_orm() -> None:
     rows += [row for _, player in live.automata for row in (player.machine, *player.draws)]
     assert {type(row) for row in rows} == {Room, Match, Seat, Ply, Machine, Draw}
     for row in rows:
-        found = type(row)._default_manager.get(pk=row.pk)
+        orm_row = type(row)._default_manager.get(pk=row.pk)
         for field in type(row)._meta.concrete_fields:
-            assert getattr(row, field.attname) == getattr(found, field.attname), field
+            assert getattr(row, field.attname) == getattr(orm_row, field.attname), field

@@ -101,11 +101,11 @@ class Watched:
 
     def pids(self, child: str) -> list[int]:
         """Return the process ids of a part of the site, with all descendants."""
-        found = [self.run.children()[child]]
-        for pid in found:
+        child_pids = [self.run.children()[child]]
+        for pid in child_pids:
             with suppress(OSError):
-                found += map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
-        return found
+                child_pids += map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
+        return child_pids
 
     @contextmanager
     def stopped(self, child: str) -> Iterator[None]:
@@ -140,9 +140,9 @@ class Watched:
 
         def holds() -> bool:
             meanwhile()
-            found = self.firing()
-            assert found <= {alert, *others}, found
-            return alert in found
+            firing_alerts = self.firing()
+            assert firing_alerts <= {alert, *others}, firing_alerts
+            return alert in firing_alerts
 
         assert wait_until(holds), (alert, self.firing())
 

@@ -79,8 +79,8 @@ def test_a_host_with_a_scheme_or_a_port_is_refused_by_name(entry: str) -> None:
 
 
 def test_own_addresses_come_from_the_interfaces() -> None:
-    found = dict(addresses._interface_addresses())
-    assert ip_address("127.0.0.1") in found
+    flags_by_address = dict(addresses._interface_addresses())
+    assert ip_address("127.0.0.1") in flags_by_address
     assert not any(address.is_loopback for address in own_addresses())
     assert set(addresses.default_addresses()) <= set(own_addresses())
 
@@ -88,8 +88,8 @@ def test_own_addresses_come_from_the_interfaces() -> None:
 def test_tunnels_come_last_and_inactive_interfaces_are_omitted(monkeypatch: pytest.MonkeyPatch) -> None:
     up = addresses.IFF_UP | addresses.IFF_RUNNING
     bridge, tunnel, network = ip_address("172.17.0.1"), ip_address("10.8.0.2"), ip_address("192.168.1.20")
-    found = {bridge: addresses.IFF_UP, tunnel: up | addresses.IFF_POINTOPOINT, network: up}
-    monkeypatch.setattr(addresses, "_interface_addresses", found.items)
+    flags_by_address = {bridge: addresses.IFF_UP, tunnel: up | addresses.IFF_POINTOPOINT, network: up}
+    monkeypatch.setattr(addresses, "_interface_addresses", flags_by_address.items)
     monkeypatch.setattr(addresses, "default_addresses", lambda: [tunnel])
     assert own_addresses() == [network, tunnel]
 
@@ -159,9 +159,9 @@ def test_printed_addresses_are_allowed_and_reachable(
 def test_hosts_that_exclude_every_address_are_reported(
     listen: ListenAddress, allowed: str, warning: str, computer: None
 ) -> None:
-    said = listen.warning(allowed)
-    assert warning in said
-    assert bool(said) is bool(warning)
+    text = listen.warning(allowed)
+    assert warning in text
+    assert bool(text) is bool(warning)
 
 
 @pytest.mark.parametrize(
@@ -209,11 +209,11 @@ def test_a_wrong_bind_is_not_blamed_on_the_port(bind: str) -> None:
 
 
 def test_a_port_in_use_is_blamed_on_the_port() -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
+    with socket.socket() as other_socket:
+        other_socket.bind(("127.0.0.1", 0))
+        other_socket.listen()
         with pytest.raises(ServerError, match=r"^Port \d+ cannot be used.*as in PORT="):
-            listen_address("127.0.0.1", taken.getsockname()[1])
+            listen_address("127.0.0.1", other_socket.getsockname()[1])
 
 
 # The supervisor's check that its site is ready

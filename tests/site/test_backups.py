@@ -74,12 +74,12 @@ def restore_and_play(file: Path, var: Path, *arguments: str) -> tuple[dict[str, 
     env = {name: value for name, value in os.environ.items() if not name.startswith("BEADBOX_")}
     env |= {"DJANGO_SETTINGS_MODULE": "menace_site.settings", "BEADBOX_LOCAL": "1", "BEADBOX_VAR": str(var)}
     env |= {"SECRET_KEY": settings.SECRET_KEY, "REDIS_PREFIX": "restored"}
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", RESTORE_AND_PLAY, str(file), *arguments],
         env=env, capture_output=True, text=True, check=False, timeout=HANG_S,
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout), done.stderr
+    assert process.returncode == 0, process.stderr
+    return json.loads(process.stdout), process.stderr
 
 
 @contextlib.contextmanager
@@ -160,9 +160,9 @@ def empty() -> Iterator[None]:
 
 
 def damage(file: Path) -> None:
-    with file.open("r+b") as opened:
-        opened.seek(file.stat().st_size // 2)
-        opened.write(b"beads")
+    with file.open("r+b") as stream:
+        stream.seek(file.stat().st_size // 2)
+        stream.write(b"beads")
 
 
 @pytest.mark.parametrize(

@@ -434,8 +434,8 @@ async def test_answers_before_django_carry_the_headers_of_pages(guarded: set[tup
 
     BLOCKS.put(["203.0.113.7"])
     try:
-        asked = {"type": "http", "path": "/", "method": "GET", "headers": [], "client": ["203.0.113.7", 5]}
-        await BlockedAddresses(accept)(asked, send, send)
+        scope = {"type": "http", "path": "/", "method": "GET", "headers": [], "client": ["203.0.113.7", 5]}
+        await BlockedAddresses(accept)(scope, send, send)
     finally:
         BLOCKS.put([])
     assert [event["status"] for event in sent[::2]] == [403]

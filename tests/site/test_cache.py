@@ -54,12 +54,12 @@ def away(
 ) -> Iterator[ForgivingRedisCache]:
     """Yield the site's cache, with production time limits, and a server that is down or never answers."""
     path = tmp_path / "redis.sock"
-    kept: list[socket.socket] = []
+    connections: list[socket.socket] = []
 
     def take() -> None:
         while True:
             try:
-                kept.append(server.accept()[0])
+                connections.append(server.accept()[0])
             except OSError:
                 return
             n_connections[0] += 1
@@ -73,11 +73,11 @@ def away(
     own["OPTIONS"] = {**own["OPTIONS"], "socket_connect_timeout": 0.1, "socket_timeout": 0.1}
     monkeypatch.setattr(ForgivingRedisCache, "retry_at_by_server", {})
     settings.CACHES = {"default": own}
-    found = caches["default"]
-    assert isinstance(found, ForgivingRedisCache)
-    yield found
+    cache = caches["default"]
+    assert isinstance(cache, ForgivingRedisCache)
+    yield cache
     server.close()
-    for one in kept:
+    for one in connections:
         one.close()
 
 

@@ -74,7 +74,7 @@ class Api:
 
 def manage(run: Run, *words: str, **environment: str) -> str:
     """Run a management command in the folder of a run, by its Python, and return the output."""
-    done = subprocess.run(
+    process = subprocess.run(
         [run.python, "manage.py", *words],
         cwd=servers.BASE_DIR,
         env={**run.environment, **environment},
@@ -82,8 +82,8 @@ def manage(run: Run, *words: str, **environment: str) -> str:
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    assert process.returncode == 0, process.stdout + process.stderr
+    return process.stdout
 
 
 def play(run: Run) -> None:
@@ -131,14 +131,14 @@ def test_site_answers_before_its_kernels_are_compiled(
 
 def interpreter(version: str) -> str | None:
     """Return the path of a working Python of this version, from PATH or pyenv."""
-    kept = sorted(Path.home().glob(f".pyenv/versions/{version}.*/bin/python"))
-    for found in [shutil.which(f"python{version}"), *map(str, kept)]:
+    pyenv_pythons = sorted(Path.home().glob(f".pyenv/versions/{version}.*/bin/python"))
+    for python in [shutil.which(f"python{version}"), *map(str, pyenv_pythons)]:
         script = "import sys; print('{}.{}'.format(*sys.version_info))"
-        if found is None:
+        if python is None:
             continue
-        done = subprocess.run([found, "-c", script], capture_output=True, text=True, check=False)
-        if done.stdout.strip() == version:
-            return found
+        process = subprocess.run([python, "-c", script], capture_output=True, text=True, check=False)
+        if process.stdout.strip() == version:
+            return python
     return None
 
 
@@ -147,12 +147,12 @@ def python_of(tmp_path: Path) -> Callable[[str], str | None]:
     """Return a function that finds a Python and gives it the site's packages, in a new environment."""
 
     def find(version: str) -> str | None:
-        found = interpreter(version)
-        if found is None:
+        python = interpreter(version)
+        if python is None:
             return None
         folder = tmp_path / "environment"
         own = str(folder / "bin" / "python")
-        subprocess.run([found, "-m", "venv", "--without-pip", folder], check=True)
+        subprocess.run([python, "-m", "venv", "--without-pip", folder], check=True)
         uv = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--require-hashes", "--system-certs"]
         for more in (["-r", "requirements.txt"], ["--no-deps", "-r", "menace_site/servers.txt"]):
             subprocess.run([*uv, "--python", own, *more], cwd=servers.BASE_DIR, check=True)

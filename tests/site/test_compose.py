@@ -67,10 +67,10 @@ def mounts(name: str) -> list[str]:
 
 
 def test_stored_data_is_on_named_volumes() -> None:
-    kept = {name: {mount for mount in mounts(name) if not mount.startswith(".")} for name in SERVICES}
-    assert all("kernels" in kept[name] for name in OF_SITE)
-    assert (kept["postgres"], kept["redis"], kept["proxy"]) == ({"postgres"}, {"redis"}, {"caddy"})
-    assert set(COMPOSE["volumes"]) == set().union(*kept.values())
+    volumes = {name: {mount for mount in mounts(name) if not mount.startswith(".")} for name in SERVICES}
+    assert all("kernels" in volumes[name] for name in OF_SITE)
+    assert (volumes["postgres"], volumes["redis"], volumes["proxy"]) == ({"postgres"}, {"redis"}, {"caddy"})
+    assert set(COMPOSE["volumes"]) == set().union(*volumes.values())
 
 
 @pytest.mark.parametrize("name", SERVICES)
@@ -84,15 +84,15 @@ def test_folders_in_memory_belong_to_their_writer(name: str) -> None:
 
 def test_release_is_set_up_in_a_read_only_container(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Static files are collected in the image, since the container of a release may write only to ``/tmp``."""
-    called: list[str] = []
-    monkeypatch.setattr(set_up, "call_command", lambda name, **_: called.append(name))
+    commands: list[str] = []
+    monkeypatch.setattr(set_up, "call_command", lambda name, **_: commands.append(name))
     monkeypatch.setattr(set_up, "in_parallel", lambda function: nullcontext(function()))
     for is_local in (False, True):
         with override_settings(LOCAL=is_local):
             call_command("set_up")
     assert SERVICES["migrate"]["tmpfs"] == ["/tmp"]
     assert "collectstatic" in SERVICES["migrate"]["build"]["dockerfile_inline"]
-    assert called == ["migrate", "warm_kernels", "pretrain", "collectstatic", "migrate", "pretrain"]
+    assert commands == ["migrate", "warm_kernels", "pretrain", "collectstatic", "migrate", "pretrain"]
 
 
 def test_images_are_of_an_exact_version() -> None:
@@ -114,10 +114,10 @@ def test_database_drops_vanished_hosts_before_a_lease_ends() -> None:
 def test_optional_settings_reach_the_containers() -> None:
     needed = {"SITE": "beads.example", "SECRET_KEY": "secret", "POSTGRES_PASSWORD": "beads"}
     chosen = {"SENTRY_DSN": "https://key@errors.example/7", "LOG_LEVEL": "WARNING", "BACKUPS_KEPT": "30"}
-    found = Compose(needed | chosen).environment("worker")
-    assert {name: found[name] for name in chosen} == chosen
-    found = Compose(needed).environment("worker")
-    assert [found[name] for name in chosen] == ["", "INFO", "7"]
+    worker_environment = Compose(needed | chosen).environment("worker")
+    assert {name: worker_environment[name] for name in chosen} == chosen
+    worker_environment = Compose(needed).environment("worker")
+    assert [worker_environment[name] for name in chosen] == ["", "INFO", "7"]
 
 
 @pytest.mark.parametrize("service", sorted(OF_SITE))
@@ -158,8 +158,8 @@ def started(service: str, n_cores: int, folder: Path) -> list[str]:
         (folder / name).chmod(0o755)
     compose = Compose({"SITE": "beads.example", "SECRET_KEY": "secret", "POSTGRES_PASSWORD": "beads"})
     environment = {**compose.environment(service), "PATH": f"{folder}:{os.environ['PATH']}"}
-    done = subprocess.run(compose.command(service), env=environment, check=True, capture_output=True, text=True)
-    return done.stdout.split()
+    process = subprocess.run(compose.command(service), env=environment, check=True, capture_output=True, text=True)
+    return process.stdout.split()
 
 
 @pytest.mark.parametrize(("n_cores", "n_processes"), [(1, 1), (8, 8), (32, 8), (256, 8)])

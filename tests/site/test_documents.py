@@ -18,9 +18,9 @@ LIBRARY = ROOT / "docs" / "library"
 
 @pytest.mark.parametrize(("document", "n_examples"), [(LIBRARY / "tutorial.md", 10), (ROOT / "beadbox/README.md", 4)])
 def test_examples_in_documents_pass(document: Path, n_examples: int) -> None:
-    found = doctest.testfile(str(document), module_relative=False)
-    assert found.attempted > n_examples
-    assert found.failed == 0
+    results = doctest.testfile(str(document), module_relative=False)
+    assert results.attempted > n_examples
+    assert results.failed == 0
 
 
 def test_reference_has_every_public_name() -> None:
@@ -42,9 +42,9 @@ def test_documentation_site_builds_without_warnings(tmp_path: Path) -> None:
 @pytest.mark.soak
 def test_notebook_runs(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "jupyter", "execute", str(LIBRARY / "notebook.ipynb")]
-    written = f"--output={tmp_path / 'run.ipynb'}"
+    output_option = f"--output={tmp_path / 'run.ipynb'}"
     env = os.environ | {"PYTHONPATH": str(ROOT), "JUPYTER_PLATFORM_DIRS": "1"}
-    run = subprocess.run([*command, written], env=env, capture_output=True, text=True, check=False)
+    run = subprocess.run([*command, output_option], env=env, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     outputs = [
         one for cell in json.loads((tmp_path / "run.ipynb").read_text())["cells"] for one in cell.get("outputs", [])

@@ -77,7 +77,7 @@ def taker() -> Iterator[HTTPServer]:
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             text = gzip.decompress(body) if self.headers.get("Content-Encoding") == "gzip" else body
-            taken.append((self.path, text.decode()))
+            envelopes.append((self.path, text.decode()))
             self.send_response(200)
             self.end_headers()
             self.wfile.write(b"{}")
@@ -85,9 +85,9 @@ def taker() -> Iterator[HTTPServer]:
         def log_message(self, *_: Any) -> None:
             pass
 
-    taken: list[tuple[str, str]] = []
+    envelopes: list[tuple[str, str]] = []
     with HTTPServer(("127.0.0.1", 0), Taker) as server:
-        server.taken = taken  # type: ignore[attr-defined]
+        server.taken = envelopes  # type: ignore[attr-defined]
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield server
         server.shutdown()
@@ -96,9 +96,9 @@ def taker() -> Iterator[HTTPServer]:
 def run(dsn: str) -> str:
     """Run the failing program and return its log."""
     env = {**environment(), "SENTRY_DSN": dsn, "LOG_LEVEL": "ERROR"}
-    done = subprocess.run([sys.executable, "-c", BREAKS], cwd=BASE_DIR, env=env, capture_output=True, check=False)
-    assert done.returncode == 0, done.stderr.decode()
-    return done.stderr.decode()
+    process = subprocess.run([sys.executable, "-c", BREAKS], cwd=BASE_DIR, env=env, capture_output=True, check=False)
+    assert process.returncode == 0, process.stderr.decode()
+    return process.stderr.decode()
 
 
 @pytest.mark.django_db
@@ -111,9 +111,9 @@ def test_error_reports_name_no_account(taker: Any) -> None:
         assert not [word for word in PRIVATE if word in text]
         lines = [json.loads(line) for line in text.splitlines()]
         events += [event for item, event in pairwise(lines) if item.get("type") == "event"]
-    said = {event["exception"]["values"][-1]["value"]: event for event in events if "exception" in event}
-    assert set(said) == {"the view broke", "the task broke"}
-    assert said["the view broke"]["tags"] == {"request_id": "request-that-broke"}
-    frames = said["the view broke"]["exception"]["values"][-1]["stacktrace"]["frames"]
+    events_by_message = {event["exception"]["values"][-1]["value"]: event for event in events if "exception" in event}
+    assert set(events_by_message) == {"the view broke", "the task broke"}
+    assert events_by_message["the view broke"]["tags"] == {"request_id": "request-that-broke"}
+    frames = events_by_message["the view broke"]["exception"]["values"][-1]["stacktrace"]["frames"]
     assert frames[-1]["function"] == "view"
     assert [event["logentry"] for event in events if "exception" not in event] == [{"message": "could not tell %s"}]

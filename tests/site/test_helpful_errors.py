@@ -210,7 +210,10 @@ def test_a_body_of_another_kind_gets_the_right_kind() -> None:
     assert (wrong.status_code, wrong.json()["detail"]) == (415, "Send Content-Type: application/json.")
     broken = api.post("/api/rooms", '{"opponent": ', content_type="application/json")
     assert broken.json()["detail"].startswith("The site cannot read this as JSON. Expecting value: line 1")
-    put = api.put("/api/rooms")
-    assert (put.status_code, put.json()["detail"]) == (405, "This address does not take PUT. Send POST or OPTIONS.")
+    response = api.put("/api/rooms")
+    assert (response.status_code, response.json()["detail"]) == (
+        405,
+        "This address does not take PUT. Send POST or OPTIONS.",
+    )
     other = api.get("/api/games", headers={"Accept": "text/csv"})
     assert (other.status_code, other.json()["detail"]) == (406, "Answers are JSON. Send Accept: application/json.")

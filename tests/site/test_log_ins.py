@@ -55,8 +55,8 @@ def test_failed_log_ins_are_shown_after_a_log_in(client: Client) -> None:
         client.post("/login", WRONG)
     client.post("/login", RIGHT)
     assert not AccessAttempt.objects.exists()
-    kept = AccessFailureLog.objects.values_list("username", "ip_address", "locked_out")
-    assert list(kept) == [("ada", "127.0.0.1", False)] * 9
+    failures = AccessFailureLog.objects.values_list("username", "ip_address", "locked_out")
+    assert list(failures) == [("ada", "127.0.0.1", False)] * 9
     client.force_login(factories.user("staff", is_staff=True, is_superuser=True))
     page = client.get("/admin/axes/accessfailurelog/?q=ada")
     assert page.context["cl"].result_count == 9

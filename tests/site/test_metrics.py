@@ -90,10 +90,10 @@ def test_metrics_are_stored_in_a_private_folder_in_memory(tmp_path: Path, monkey
     assert servers.metrics_dir(tmp_path) == tmp_path / "chosen"
     monkeypatch.delenv("METRICS_DIR")
     monkeypatch.setattr(servers, "SHARED_MEMORY", tmp_path)
-    found = servers.metrics_dir(tmp_path / "var")
-    assert (found.parent, found.stat().st_mode & 0o777) == (tmp_path, 0o700)
-    found.rmdir()
-    found.symlink_to(tmp_path)
+    folder = servers.metrics_dir(tmp_path / "var")
+    assert (folder.parent, folder.stat().st_mode & 0o777) == (tmp_path, 0o700)
+    folder.rmdir()
+    folder.symlink_to(tmp_path)
     with pytest.raises(ServerError):
         servers.metrics_dir(tmp_path / "var")
     monkeypatch.setattr(servers, "SHARED_MEMORY", tmp_path / "none")
@@ -151,8 +151,8 @@ def test_metrics_need_every_address_of_the_path_allowed(
 def test_an_invalid_address_is_reported_at_the_start(networks: list[str], errors: list[str], settings: Any) -> None:
     settings.METRICS_ADDRESSES = networks
     settings.LOCAL = False
-    found = [error.id for error in check_settings(None)]
-    assert [one for one in found if one == "beadbox.E006"] == errors
+    error_ids = [error.id for error in check_settings(None)]
+    assert [one for one in error_ids if one == "beadbox.E006"] == errors
     assert may_read_metrics("10.1.2.3", []) is not bool(errors), (
         "with an invalid setting no address may read the metrics"
     )
@@ -245,7 +245,7 @@ async def test_queues_and_sizes_are_counted_from_rows(settings: Any, monkeypatch
         return {(sample.name, *sample.labels.values()): sample.value for sample in samples}
 
     await prepared()
-    found = await samples_by_name()
+    samples = await samples_by_name()
     expected = {
         ("database_up",): 1,
         ("broker_up",): 1,
@@ -256,23 +256,23 @@ async def test_queues_and_sizes_are_counted_from_rows(settings: Any, monkeypatch
         ("rows", "learning_machine"): 1,
         ("queue_length", "default"): 0,
     }
-    assert {(name, *labels): found[f"beadbox_{name}", *labels] for name, *labels in expected} == expected
-    assert found[("beadbox_jobs_oldest_wait_seconds", "runs")] > 0
-    assert found[("beadbox_database_bytes",)] > 1e6
-    assert found[("beadbox_site_full",)] == 0
+    assert {(name, *labels): samples[f"beadbox_{name}", *labels] for name, *labels in expected} == expected
+    assert samples[("beadbox_jobs_oldest_wait_seconds", "runs")] > 0
+    assert samples[("beadbox_database_bytes",)] > 1e6
+    assert samples[("beadbox_site_full",)] == 0
     settings.DATABASE_BYTES_MOST = 1
-    found = await samples_by_name()
-    waiting = [found["beadbox_jobs_waiting", "runs"], found["beadbox_jobs_oldest_wait_seconds", "runs"]]
-    assert (found[("beadbox_site_full",)], waiting) == (1, [0, 0]), (
+    samples = await samples_by_name()
+    waiting = [samples["beadbox_jobs_waiting", "runs"], samples["beadbox_jobs_oldest_wait_seconds", "runs"]]
+    assert (samples[("beadbox_site_full",)], waiting) == (1, [0, 0]), (
         "the run waits for space on the site, not for a worker"
     )
 
     settings.REDIS_URL = "unix:///nowhere/valkey.sock"
     monkeypatch.setitem(connection.settings_dict, "HOST", "/nowhere")
-    found = await samples_by_name()
-    assert (found[("beadbox_database_up",)], found[("beadbox_broker_up",)]) == (0, 0)
-    assert ("beadbox_plies_total",) in found
-    assert not [key for key in found if key[0].startswith(("beadbox_jobs_waiting", "beadbox_queue"))]
+    samples = await samples_by_name()
+    assert (samples[("beadbox_database_up",)], samples[("beadbox_broker_up",)]) == (0, 0)
+    assert ("beadbox_plies_total",) in samples
+    assert not [key for key in samples if key[0].startswith(("beadbox_jobs_waiting", "beadbox_queue"))]
 
 
 def test_age_of_the_latest_backup_is_a_metric(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -301,9 +301,9 @@ def test_expired_lease_is_counted_once_and_a_returned_one_not() -> None:
     run = training_run_start(machine=machine().slug, stages=[Stage("random", 10)], seed=1, enqueue=False)
     before = value_of("beadbox_leases_lost_total"), value_of("beadbox_turns_total", kind="runs")
     for _ in range(2):
-        taken = claim_next([RUNS])
-        assert taken is not None
-        let_go(taken[1])
+        claim = claim_next([RUNS])
+        assert claim is not None
+        let_go(claim[1])
     claim_next([RUNS])
     assert value_of("beadbox_leases_lost_total") == before[0]
     expire_leases(run)
@@ -319,8 +319,8 @@ def test_rules_and_dashboard_use_existing_metrics() -> None:
         rule for group in yaml.safe_load((monitoring / "alerts.yml").read_text())["groups"] for rule in group["rules"]
     ]
     panels = json.loads((monitoring / "dashboard.json").read_text())["panels"]
-    asked = [rule["expr"] for rule in rules] + [one["expr"] for panel in panels for one in panel["targets"]]
-    names = {name for text in asked for name in re.findall(r"beadbox_\w+", text)}
+    expressions = [rule["expr"] for rule in rules] + [one["expr"] for panel in panels for one in panel["targets"]]
+    names = {name for text in expressions for name in re.findall(r"beadbox_\w+", text)}
     families = [*REGISTRY.collect(), *BackupAge().collect(), *Site().collect()]
     # Queries name a histogram's buckets or count; a metric with labels has no sample before the first event.
     existing = {

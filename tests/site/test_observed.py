@@ -46,12 +46,12 @@ Lines = Callable[[], list[dict[str, Any]]]
 @pytest.fixture
 def lines() -> Iterator[Lines]:
     """Yield a function that returns the lines logged since the test began, as production logs them."""
-    written = io.StringIO()
-    console = {**LOGGING["handlers"]["console"], "formatter": "json", "stream": written}
+    stream = io.StringIO()
+    console = {**LOGGING["handlers"]["console"], "formatter": "json", "stream": stream}
     handlers = {**LOGGING["handlers"], "console": console}
     root = {"handlers": ["console"], "level": "INFO"}
     configure_logging("logging.config.dictConfig", {**LOGGING, "handlers": handlers, "root": root})
-    yield lambda: [json.loads(line) for line in written.getvalue().splitlines()]
+    yield lambda: [json.loads(line) for line in stream.getvalue().splitlines()]
     configure_logging("logging.config.dictConfig", LOGGING)
 
 
@@ -123,12 +123,12 @@ async def test_request_line_has_no_codes_tokens_or_addresses(
     path: str, asked: dict[str, Any], line: tuple[str, str, int], lines: Lines
 ) -> None:
     status, request_id = await ask(path, **asked)
-    (found,) = lines()
-    assert (found["method"], found["route"], found["status"]) == line
-    assert (found["level"], found["status"], found["request_id"]) == ("INFO", status, request_id)
-    assert found["account"] is None
-    assert found["ms"] > 0
-    assert not [word for word in ("abcdef", "secret", ADDRESS) if word in json.dumps(found)]
+    (log_line,) = lines()
+    assert (log_line["method"], log_line["route"], log_line["status"]) == line
+    assert (log_line["level"], log_line["status"], log_line["request_id"]) == ("INFO", status, request_id)
+    assert log_line["account"] is None
+    assert log_line["ms"] > 0
+    assert not [word for word in ("abcdef", "secret", ADDRESS) if word in json.dumps(log_line)]
 
 
 @pytest.mark.parametrize(
@@ -148,9 +148,9 @@ async def test_early_refusal_has_exactly_one_line(path: str, sent: dict[str, str
     kind = {"content_type": "application/x-www-form-urlencoded", "cookie": CSRF}
     status, _ = await ask(path, method="POST", body=body, **kind | sent)
     assert 400 <= status < 404
-    (found,) = lines()
-    assert (found["logger"], found["level"], found["status"]) == ("beadbox.requests", "INFO", status)
-    assert not [word for word in ("abcdef", "secret", ADDRESS) if word in json.dumps(found)]
+    (line,) = lines()
+    assert (line["logger"], line["level"], line["status"]) == ("beadbox.requests", "INFO", status)
+    assert not [word for word in ("abcdef", "secret", ADDRESS) if word in json.dumps(line)]
 
 
 async def test_refused_handshake_is_not_logged_as_a_fault(lines: Lines) -> None:
@@ -169,8 +169,8 @@ async def test_refused_handshake_is_not_logged_as_a_fault(lines: Lines) -> None:
     await serving
     assert content.startswith(b"HTTP/1.1 404 ")
     assert content.count(b"x-content-type-options: nosniff") == content.count(b"x-request-id: ") == 1
-    (found,) = lines()
-    assert (found["level"], found["method"], found["status"]) == ("INFO", "WS", 404)
+    (line,) = lines()
+    assert (line["level"], line["method"], line["status"]) == ("INFO", "WS", 404)
 
 
 @pytest.mark.parametrize("name", ["csrf", "DisallowedHost", "DisallowedRedirect", "SuspiciousSession"])
@@ -184,9 +184,9 @@ def test_failed_letter_logs_the_fault_without_the_mailbox(lines: Lines) -> None:
         raise SMTPRecipientsRefused({"ada-secret@example.org": (550, b"no such mailbox")})
     except SMTPRecipientsRefused:
         logging.getLogger("django.contrib.auth").exception("Failed to send password reset email to %s", 7)
-    (found,) = lines()
-    assert found["message"] == "Failed to send password reset email to 7: SMTPRecipientsRefused"
-    assert (found["level"], "secret" in json.dumps(found)) == ("ERROR", False)
+    (line,) = lines()
+    assert line["message"] == "Failed to send password reset email to 7: SMTPRecipientsRefused"
+    assert (line["level"], "secret" in json.dumps(line)) == ("ERROR", False)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -200,7 +200,7 @@ async def test_a_broker_outage_is_logged_without_the_rooms_code(lines: Lines, mo
     monkeypatch.setattr(broadcaster.BROKER, "is_away", False)
     async with Socket(code, "") as socket:
         await socket.expect("joined")
-    assert any("could not join a group" in found["message"] for found in lines())
+    assert any("could not join a group" in line["message"] for line in lines())
     assert code not in json.dumps(lines())
 
 
@@ -214,9 +214,9 @@ def test_a_failed_broadcast_is_logged_without_the_rooms_code(lines: Lines) -> No
         assert not group_write("room.abcdef", Broadcast({"type": "room.state"}))
     finally:
         Broadcaster.current = before
-    (found,) = lines()
-    assert found["message"] == "could not tell a group of room"
-    assert "abcdef" not in json.dumps(found)
+    (line,) = lines()
+    assert line["message"] == "could not tell a group of room"
+    assert "abcdef" not in json.dumps(line)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -301,8 +301,8 @@ def test_broken_task_is_a_fault_and_absent_database_is_not() -> None:
 
 @pytest.mark.parametrize("formatter", ["line", "json"])
 def test_log_lines_never_quote_a_row(formatter: str) -> None:
-    written = io.StringIO()
-    console = {**LOGGING["handlers"]["console"], "formatter": formatter, "stream": written}
+    stream = io.StringIO()
+    console = {**LOGGING["handlers"]["console"], "formatter": formatter, "stream": stream}
     configure_logging("logging.config.dictConfig", {**LOGGING, "handlers": {**LOGGING["handlers"], "console": console}})
     try:
         try:
@@ -314,10 +314,10 @@ def test_log_lines_never_quote_a_row(formatter: str) -> None:
         logging.getLogger("games").exception("broken")
     finally:
         configure_logging("logging.config.dictConfig", LOGGING)
-    found = written.getvalue()
-    assert found.count("ValueError: duplicate key") == 2
-    assert found.count("RuntimeError: what followed") == 1
-    assert "secret" not in found
+    log_text = stream.getvalue()
+    assert log_text.count("ValueError: duplicate key") == 2
+    assert log_text.count("RuntimeError: what followed") == 1
+    assert "secret" not in log_text
 
 
 def test_fault_is_logged_with_route_and_traceback(lines: Lines, rf: Any) -> None:
@@ -328,6 +328,6 @@ def test_fault_is_logged_with_route_and_traceback(lines: Lines, rf: Any) -> None
         logging.getLogger("django.request").exception(
             "%s: %s", "Internal Server Error", request.path, extra={"request": request}
         )
-    (found,) = lines()
-    assert "RuntimeError: broken" in found["exc_info"]
-    assert "very-secret" not in json.dumps(found)
+    (line,) = lines()
+    assert "RuntimeError: broken" in line["exc_info"]
+    assert "very-secret" not in json.dumps(line)

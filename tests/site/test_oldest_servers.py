@@ -33,12 +33,12 @@ def test_site_runs_on_postgresql_15_and_redis_7(
     tmp_path: Path, cannot_try: CannotTry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The site starts, plays, trains and audits on the oldest supported servers."""
-    found = shutil.which("redis-server")
-    if found is None or not (POSTGRES / "initdb").exists():
+    redis_server = shutil.which("redis-server")
+    if redis_server is None or not (POSTGRES / "initdb").exists():
         cannot_try("the oldest servers (on Debian 12, apt install postgresql-15 redis-server)")
         return
     monkeypatch.setattr(servers, "postgres_bin", lambda: POSTGRES)
-    monkeypatch.setattr(servers, "valkey_server", lambda: Path(found))
+    monkeypatch.setattr(servers, "valkey_server", lambda: Path(redis_server))
     servers.unprivileged.cache_clear()
     own = tmp_path / "servers"
     urls = {"DATABASE_URL": servers.private_database_url(own), "REDIS_URL": servers.private_redis_url(own)}
@@ -53,13 +53,13 @@ def test_site_runs_on_postgresql_15_and_redis_7(
             assert not {"postgres", "valkey"} & set(run.children())
             visit(f"http://localhost:{run.port}", "oldest")
             env = {**of_a_shell(), **urls, "BEADBOX_VAR": str(run.var), "BEADBOX_LOCAL": "1"}
-            for words, said in ((["shell", "--no-imports", "--command", TRAIN], "finished 2000"), (["audit"], "")):
+            for words, output in ((["shell", "--no-imports", "--command", TRAIN], "finished 2000"), (["audit"], "")):
                 command = [sys.executable, "manage.py", *words]
-                done = subprocess.run(
+                process = subprocess.run(
                     command, cwd=servers.BASE_DIR, env=env, capture_output=True, text=True, check=False
                 )
-                assert done.returncode == 0, done.stdout + done.stderr
-                assert said in done.stdout
+                assert process.returncode == 0, process.stdout + process.stderr
+                assert output in process.stdout
         finally:
             run.process.terminate()
             run.wait_for_end()

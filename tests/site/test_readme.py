@@ -76,9 +76,9 @@ def started(line: str, var: Path, before: list[str]) -> Iterator[list[str]]:
             return "Beadbox is at" in read(output)
 
         assert wait_until(is_served), read(output)
-        said = read(output)
-        assert said.startswith("Starting Beadbox on this computer"), said
-        urls = PRINTED.findall(said[said.index("Beadbox is at") :])
+        text = read(output)
+        assert text.startswith("Starting Beadbox on this computer"), text
+        urls = PRINTED.findall(text[text.index("Beadbox is at") :])
         yield [url for url in urls if not url.endswith("/class")]  # QR codes have the page of a class
     finally:
         os.killpg(run.pid, signal.SIGINT)
@@ -89,8 +89,8 @@ def started(line: str, var: Path, before: list[str]) -> Iterator[list[str]]:
 def visited(url: str, before: list[str]) -> str:
     """Return the error of a player on the other host at an address, or an empty string."""
     command = [*before, sys.executable, "-m", "tests.site.visitor_by_address", url, f"p{os.urandom(6).hex()}"]
-    done = subprocess.run(command, cwd=BASE_DIR, capture_output=True, text=True, check=False)
-    return "" if done.returncode == 0 else done.stderr
+    process = subprocess.run(command, cwd=BASE_DIR, capture_output=True, text=True, check=False)
+    return "" if process.returncode == 0 else process.stderr
 
 
 @pytest.fixture(scope="module")

@@ -290,32 +290,36 @@ WRITES: list[tuple[str, str, Any]] = [
 def answered(world: dict[str, Any], method: str, path: str, body: Any = None) -> dict[str, Any]:
     answer = getattr(world["api"], method.lower())(path.format_map(world), body, format="json" if body else None)
     data = json.loads(answer.content) if answer.content else None
-    asked = f"{method} {path}"
+    request_line = f"{method} {path}"
     body = body if len(str(body)) < 200 else "<a file>"
-    return {"asked": asked if body is None else [asked, body], "status": answer.status_code, "answer": data}
+    return {
+        "asked": request_line if body is None else [request_line, body],
+        "status": answer.status_code,
+        "answer": data,
+    }
 
 
 def test_get_responses_equal_the_recording(world: dict[str, Any]) -> None:
-    found = [answered(world, "GET", path) for path in GETS.split()]
-    (newest, *_) = next(one for one in found if one["asked"].endswith("weights/snapshots"))["answer"]
-    found.append(answered(world, "GET", f"/api/machines/weights/snapshots/{newest['id']}/weights"))
-    compare_with_recording("answers/get.json", found)
+    responses = [answered(world, "GET", path) for path in GETS.split()]
+    (newest, *_) = next(one for one in responses if one["asked"].endswith("weights/snapshots"))["answer"]
+    responses.append(answered(world, "GET", f"/api/machines/weights/snapshots/{newest['id']}/weights"))
+    compare_with_recording("answers/get.json", responses)
     schema = yaml.safe_load(world["api"].get("/api/schema").content)
     forms = {path: re.sub(r"{\w+}", "[^/]+", path) for path, one in schema["paths"].items() if "get" in one}
-    asked = [one["asked"].removeprefix("GET ").partition("?")[0] for one in found]
-    left_out = {path for path, form in forms.items() if not any(re.fullmatch(form, one) for one in asked)}
+    paths = [one["asked"].removeprefix("GET ").partition("?")[0] for one in responses]
+    left_out = {path for path, form in forms.items() if not any(re.fullmatch(form, one) for one in paths)}
     # test_files_equal_the_recording covers the first, and tests/learning/test_class_table.py the second
     assert left_out == {"/api/machines/{ref}/export", "/api/classes/{classroom_id}/table"}
 
 
 def test_write_responses_equal_the_recording(world: dict[str, Any]) -> None:
-    found = []
+    responses = []
     for method, path, body in WRITES:
-        found.append(answered(world, method, path, body))
-        if found[-1]["status"] in (201, 202):
-            answer = found[-1]["answer"]
+        responses.append(answered(world, method, path, body))
+        if responses[-1]["status"] in (201, 202):
+            answer = responses[-1]["answer"]
             world["latest"] = answer.get("code") or answer["id"]
-    compare_with_recording("answers/write.json", found)
+    compare_with_recording("answers/write.json", responses)
 
 
 DOWNLOADS = """

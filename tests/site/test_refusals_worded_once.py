@@ -184,9 +184,9 @@ def refusals() -> Iterator[tuple[str, str]]:
 
 
 def test_rules_and_files_are_refused_in_short_sentences() -> None:
-    read = list(refusals())
-    assert len(read) > 60
-    for file, text in read:
+    sentences = list(refusals())
+    assert len(sentences) > 60
+    for file, text in sentences:
         words = re.sub(r"^\w+: ", "", text) or "X"
         assert re.fullmatch(r"X|[A-Z].*[.X]", words), (file, text)
         assert not re.search(r"\bmust\b|; ", words), (file, text)

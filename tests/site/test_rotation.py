@@ -37,12 +37,12 @@ def knows(browser: Client) -> bool:
 
 
 def test_sessions_of_accounts_survive_and_end_with_the_fallback(settings: Any) -> None:
-    kept = logged_in()
+    browser = logged_in()
     rotate(settings, OLD)
-    assert knows(kept)
-    assert knows(kept)
+    assert knows(browser)
+    assert knows(browser)
     rotate(settings)
-    assert knows(kept), "the session was signed with the new key"
+    assert knows(browser), "the session was signed with the new key"
 
 
 def test_session_ends_without_the_fallback_key(settings: Any) -> None:
@@ -65,8 +65,8 @@ def test_socket_keeps_the_session_of_its_browser(settings: Any) -> None:
     key = browser.cookies["sessionid"].value
     rotate(settings, OLD)
     scope = {"type": "websocket", "headers": [(b"cookie", f"sessionid={key}".encode())], "query_string": b""}
-    found, _ = visitor_of_scope(scope, "read")
-    assert found.get_username() == "ada"
+    user, _ = visitor_of_scope(scope, "read")
+    assert user.get_username() == "ada"
     assert Session.objects.filter(pk=key).exists()
     assert knows(browser)
 
@@ -82,5 +82,5 @@ def test_password_reset_link_survives_rotation(settings: Any) -> None:
 
 
 def test_fallback_keys_come_from_the_environment() -> None:
-    found = setting("SECRET_KEY_FALLBACKS", **SAFE, SECRET_KEY_FALLBACKS="one,two")
-    assert json.dumps(found["SECRET_KEY_FALLBACKS"]) == '["one", "two"]'
+    keys = setting("SECRET_KEY_FALLBACKS", **SAFE, SECRET_KEY_FALLBACKS="one,two")
+    assert json.dumps(keys["SECRET_KEY_FALLBACKS"]) == '["one", "two"]'

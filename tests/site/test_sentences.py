@@ -62,14 +62,14 @@ HARD_TO_READ = re.compile(
 
 def faults(sentence: Sentence) -> list[str]:
     """Return the faults of a sentence."""
-    found = []
+    faulty = []
     if sentence.n_words > MOST_WORDS:
-        found.append(f"{sentence.n_words} words")
+        faulty.append(f"{sentence.n_words} words")
     if NO_SUBJECT.match(sentence.text) and not sentence.text.endswith("?"):
-        found.append("no subject at the beginning")
+        faulty.append("no subject at the beginning")
     if turn := HARD_TO_READ.search(sentence.text):
-        found.append(f"“{turn[0]}”")
-    return found
+        faulty.append(f"“{turn[0]}”")
+    return faulty
 
 
 def test_sentences_are_short_and_begin_with_their_subject() -> None:

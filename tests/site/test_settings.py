@@ -34,15 +34,17 @@ multiprocessing.set_forkserver_preload(PRELOADED)
 
 def django(*command: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run Django in a new process, with only the given environment."""
-    kept = {name: os.environ[name] for name in ("PATH", "HOME", "NUMBA_CACHE_DIR") if name in os.environ}
-    env = {**kept, "DJANGO_SETTINGS_MODULE": "menace_site.settings", **environment}
+    inherited = {name: os.environ[name] for name in ("PATH", "HOME", "NUMBA_CACHE_DIR") if name in os.environ}
+    env = {**inherited, "DJANGO_SETTINGS_MODULE": "menace_site.settings", **environment}
     with tempfile.TemporaryDirectory() as folder:
-        said = [Path(folder, name) for name in ("stdout", "stderr")]
-        process = multiprocessing.get_context("forkserver").Process(target=run_forked, args=(command, env, said))
+        output_files = [Path(folder, name) for name in ("stdout", "stderr")]
+        process = multiprocessing.get_context("forkserver").Process(
+            target=run_forked, args=(command, env, output_files)
+        )
         process.start()
         process.join(HANG_S)
         assert process.exitcode is not None, "the process hangs"
-        return subprocess.CompletedProcess(command, process.exitcode, *(file.read_text() for file in said))
+        return subprocess.CompletedProcess(command, process.exitcode, *(file.read_text() for file in output_files))
 
 
 def run_forked(command: tuple[str, ...], env: dict[str, str], said: list[Path]) -> None:
@@ -70,9 +72,9 @@ from django.core.checks import ERROR
 from menace_site.server.checks import check_settings
 print(*(str(one).replace("\\n", " ") for one in check_settings(None) if one.level >= ERROR), sep="\\n", end="")
 """
-    done = django("-c", code, **environment)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
+    process = django("-c", code, **environment)
+    assert process.returncode == 0, process.stderr
+    return process.stdout.splitlines()
 
 
 def setting(*names: str, **environment: str) -> dict[str, object]:
@@ -81,28 +83,28 @@ import json
 from django.conf import settings
 print(json.dumps({{name: getattr(settings, name) for name in {names!r}}}, default=str))
 """
-    done = django("-c", code, **environment)
-    assert done.returncode == 0, done.stderr
-    values: dict[str, object] = json.loads(done.stdout)
+    process = django("-c", code, **environment)
+    assert process.returncode == 0, process.stderr
+    values: dict[str, object] = json.loads(process.stdout)
     return values
 
 
 def test_safe_settings_pass_every_deployment_check() -> None:
-    done = deploy_check(**SAFE)
-    assert done.returncode == 0, done.stderr
-    assert "no issues" in done.stdout
+    process = deploy_check(**SAFE)
+    assert process.returncode == 0, process.stderr
+    assert "no issues" in process.stdout
 
 
 @pytest.mark.parametrize("local", [{}, {"BEADBOX_LOCAL": "1"}])
 def test_removed_setting_is_named_with_its_replacement(local: dict[str, str]) -> None:
-    done = django("manage.py", "check", **SAFE, **local, THROTTLE_SEAT="9/min", AI_THREADS="2")
-    assert done.returncode == 0
-    assert "THROTTLE_SEAT is set, and the site no longer reads it" in done.stderr
-    assert "Set THROTTLE_ROOM instead" in done.stderr
-    assert "AI_THREADS is set" in done.stderr
-    read = re.findall(r'env\.\w+\("(\w+)"', (servers.BASE_DIR / "menace_site" / "settings.py").read_text())
-    assert len(read) > 50
-    assert not {name for names in REMOVED_SETTINGS.values() for name in names} & set(read)
+    process = django("manage.py", "check", **SAFE, **local, THROTTLE_SEAT="9/min", AI_THREADS="2")
+    assert process.returncode == 0
+    assert "THROTTLE_SEAT is set, and the site no longer reads it" in process.stderr
+    assert "Set THROTTLE_ROOM instead" in process.stderr
+    assert "AI_THREADS is set" in process.stderr
+    settings_read = re.findall(r'env\.\w+\("(\w+)"', (servers.BASE_DIR / "menace_site" / "settings.py").read_text())
+    assert len(settings_read) > 50
+    assert not {name for names in REMOVED_SETTINGS.values() for name in names} & set(settings_read)
 
 
 @pytest.mark.parametrize(
@@ -141,9 +143,9 @@ def test_an_unsafe_setting_is_an_error_that_names_it(unsafe: dict[str, str], che
 
 
 def test_error_fails_the_deployment_check() -> None:
-    done = deploy_check(**{**SAFE, "SECRET_KEY": "short"})
-    assert done.returncode != 0
-    assert "beadbox.E001" in done.stderr
+    process = deploy_check(**{**SAFE, "SECRET_KEY": "short"})
+    assert process.returncode != 0
+    assert "beadbox.E001" in process.stderr
 
 
 @pytest.mark.parametrize(
@@ -193,9 +195,9 @@ def test_mail_is_not_sent_before_a_mail_server_is_set(tmp_path: Path) -> None:
 
 
 def test_a_site_without_a_second_factor_starts_with_a_warning() -> None:
-    done = deploy_check(**SAFE, STAFF_SECOND_FACTOR="0")
-    assert done.returncode == 0, done.stderr
-    assert "beadbox.I001" in done.stderr
+    process = deploy_check(**SAFE, STAFF_SECOND_FACTOR="0")
+    assert process.returncode == 0, process.stderr
+    assert "beadbox.I001" in process.stderr
 
 
 def test_production_is_secure_and_a_local_run_is_plain_http(tmp_path: Path) -> None:
@@ -214,14 +216,14 @@ def test_local_run_keeps_its_generated_secret_key(tmp_path: Path) -> None:
 
 
 def test_urls_locate_data_and_only_web_processes_pool() -> None:
-    given = {**SAFE, "DATABASE_URL": "postgres://app:word@db.example:6543/beads?sslmode=require"}
-    database = setting("DATABASES", **given)["DATABASES"]["default"]  # type: ignore[index]
+    environment = {**SAFE, "DATABASE_URL": "postgres://app:word@db.example:6543/beads?sslmode=require"}
+    database = setting("DATABASES", **environment)["DATABASES"]["default"]  # type: ignore[index]
     assert (database["HOST"], database["PORT"], database["NAME"]) == ("db.example", 6543, "beads")
     options = {"sslmode": "require", "server_side_binding": True, "prepare_threshold": 5}
     vanished = {"keepalives_idle": 5, "keepalives_interval": 2, "keepalives_count": 3, "tcp_user_timeout": 10_000}
     options |= {**vanished, "connect_timeout": 5}
     assert database["OPTIONS"] == options
-    pooled = setting("DATABASES", **given, BEADBOX_DB_POOL="1")["DATABASES"]["default"]  # type: ignore[index]
+    pooled = setting("DATABASES", **environment, BEADBOX_DB_POOL="1")["DATABASES"]["default"]  # type: ignore[index]
     pool = pooled["OPTIONS"].pop("pool")
     assert pooled["OPTIONS"] == options
     assert (pool["min_size"], pool["max_size"], pool["reconnect_timeout"]) == (2, 6, 0.25)
@@ -239,14 +241,14 @@ LISTS = ("ALLOWED_HOSTS", "CSRF_TRUSTED_ORIGINS", "SECRET_KEY_FALLBACKS", "METRI
 
 
 def test_lists_of_the_environment_have_no_blanks_or_empties() -> None:
-    given = dict.fromkeys(LISTS, " one , two.example,, ,")
-    assert setting(*LISTS, **{**SAFE, **given}) == {name: ["one", "two.example"] for name in LISTS}
+    environment = dict.fromkeys(LISTS, " one , two.example,, ,")
+    assert setting(*LISTS, **{**SAFE, **environment}) == {name: ["one", "two.example"] for name in LISTS}
 
 
 def test_impossible_allowed_host_is_refused_by_name() -> None:
-    done = deploy_check(**{**SAFE, "ALLOWED_HOSTS": "beadbox.example, https://beadbox.example"})
-    assert done.returncode != 0
-    assert "ImproperlyConfigured: ALLOWED_HOSTS has 'https://beadbox.example'" in done.stderr
+    process = deploy_check(**{**SAFE, "ALLOWED_HOSTS": "beadbox.example, https://beadbox.example"})
+    assert process.returncode != 0
+    assert "ImproperlyConfigured: ALLOWED_HOSTS has 'https://beadbox.example'" in process.stderr
 
 
 def test_open_bind_allows_the_addresses_of_this_computer(tmp_path: Path) -> None:

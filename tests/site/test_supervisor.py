@@ -206,8 +206,8 @@ def test_stop_request_holds_when_its_exception_is_lost(tmp_path: Path, monkeypat
 def test_supervisor_continues_when_output_cannot_be_written() -> None:
     words = "import os; from menace_site.local.supervisor import say; say('web stopped'); say('and again'); os._exit(7)"
     with Path("/dev/full").open("wb") as full:
-        done = subprocess.run([sys.executable, "-c", words], cwd=servers.BASE_DIR, stdout=full, check=False)
-    assert done.returncode == 7
+        process = subprocess.run([sys.executable, "-c", words], cwd=servers.BASE_DIR, stdout=full, check=False)
+    assert process.returncode == 7
 
 
 @pytest.fixture
@@ -228,9 +228,9 @@ def test_slow_start_prints_reminders_with_the_reason(
     slow: supervisor.Supervisor, capsys: pytest.CaptureFixture[str]
 ) -> None:
     slow._start_site(LISTEN_ADDRESS, "localhost")
-    said = capsys.readouterr().out
-    assert "Still waiting for the web server (0 s): 503 Service Unavailable" in said
-    assert len(said.splitlines()) < 20, "reminders come more often than after doubled waits"
+    output = capsys.readouterr().out
+    assert "Still waiting for the web server (0 s): 503 Service Unavailable" in output
+    assert len(output.splitlines()) < 20, "reminders come more often than after doubled waits"
 
 
 def test_startup_ends_when_the_web_server_keeps_stopping(
@@ -311,10 +311,10 @@ def test_each_failure_of_a_finite_child_doubles_its_back_off(tmp_path: Path) -> 
 
 
 def test_port_in_use_is_reported_in_one_sentence(start: Callable[..., Run]) -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = taken.getsockname()[1]
+    with socket.socket() as other_socket:
+        other_socket.bind(("127.0.0.1", 0))
+        other_socket.listen()
+        port = other_socket.getsockname()[1]
         status, output = start(PORT=str(port)).wait_for_end()
     assert status == 1
     assert output.startswith(f"Port {port} cannot be used")

@@ -83,8 +83,8 @@ def pages_from(client: Client, no_page: re.Pattern[str], *addresses: str) -> Ite
         text = b"".join(response) if response.streaming else response.content
         page = text.decode(errors="replace")
         yield address, page
-        found = {link.replace("&amp;", "&") for link in LINK.findall(page)}
-        new = {link for link in found - known if not no_page.search(link)}
+        links = {link.replace("&amp;", "&") for link in LINK.findall(page)}
+        new = {link for link in links - known if not no_page.search(link)}
         known |= new
         waiting += sorted(new)
 
@@ -93,8 +93,11 @@ def pages_from(client: Client, no_page: re.Pattern[str], *addresses: str) -> Ite
 @every_toy
 def test_lobby_offers_toy_games_and_starts_matches(client: Client, game: Game[Any, Any]) -> None:
     for side in Side:
-        shown = next(one for one in client.get("/play").context["games"] if one["slug"] == game.slug)
-        assert (shown["teach"] is not None, shown["rival"] is not None) == (game.takes_boxes, not game.takes_boxes)
+        game_view = next(one for one in client.get("/play").context["games"] if one["slug"] == game.slug)
+        assert (game_view["teach"] is not None, game_view["rival"] is not None) == (
+            game.takes_boxes,
+            not game.takes_boxes,
+        )
         rivals = client.get(f"/play/{game.slug}").context["game"]["rivals"]
         opponent = next(one for one in rivals if one["side"] == str(side.value))
         body = {"game": game.slug, "opponent": opponent["opponent"], "side": opponent["side"]}
@@ -125,11 +128,11 @@ def test_every_linked_page_of_toy_games_loads(client: Client, staff: Any, no_pag
             schedule_create(user=staff, machine=machine.slug, timing=Timing("0 3 * * *"), stages=stages)
         addresses += [f"/play/{game.slug}", f"/machines?game={game.slug}", f"/tournaments/new?game={game.slug}"]
         addresses += [machine.get_absolute_url() for machine in machines]
-    read = dict(pages_from(client, no_page, *addresses))
-    assert {"/tournaments", "/machines/new", "/schedules"} <= read.keys()
+    text_by_address = dict(pages_from(client, no_page, *addresses))
+    assert {"/tournaments", "/machines/new", "/schedules"} <= text_by_address.keys()
     for game in TOYS:
-        assert game.name in read["/"]
-        assert (f'value="{game.slug}"' in read["/ai"]) == bool(alphabet(game))
+        assert game.name in text_by_address["/"]
+        assert (f'value="{game.slug}"' in text_by_address["/ai"]) == bool(alphabet(game))
 
 
 @pytest.mark.django_db(transaction=True)
@@ -259,8 +262,8 @@ def test_admin_shows_rows_of_toy_games(client: Client, staff: Any) -> None:
             seated = room_create(person=guest(), game=game.slug, side=Side.FIRST, **opponent)
             play_out(seated.room.code, guest())
         match = Match.objects.filter(room__game=game.slug).latest("pk")
-        shown = client.get(reverse("admin:games_match_change", args=[match.pk])).content.decode()
-        assert f'data-game="{game.slug}"' in shown
+        page_text = client.get(reverse("admin:games_match_change", args=[match.pk])).content.decode()
+        assert f'data-game="{game.slug}"' in page_text
     for model in admin.site._registry:
         at = f"admin:{model._meta.app_label}_{model._meta.model_name}"
         assert client.get(reverse(f"{at}_changelist")).status_code == 200, at

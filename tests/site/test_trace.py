@@ -99,10 +99,10 @@ def trace_of(journey: Callable[[], Any]) -> list[Trace]:
 
 
 def test_trace_of_an_ai_move_stays_within_limits() -> None:
-    asked = json.dumps({"game": NC, "board": ".........", "machine": machine(Side.FIRST).slug})
+    body = json.dumps({"game": NC, "board": ".........", "machine": machine(Side.FIRST).slug})
 
     def journey() -> None:
-        assert Client().post("/api/ai/move", asked, content_type="application/json").json()["box"]
+        assert Client().post("/api/ai/move", body, content_type="application/json").json()["box"]
 
     hold("AI move of a machine", figures(trace_of(journey))[:2], (90, 28))
 
@@ -172,7 +172,7 @@ def test_go_to_definition_ends_at_indirect_calls(tmp_path: Path) -> None:
     """Protocols, partials and callbacks end the search for the definition of a call."""
     for name, text in READ.items():
         (tmp_path / name).write_text(text)
-    stored = {("inner.py", "move_store"), ("inner.py", "Change.__init__")}
+    store_functions = {("inner.py", "move_store"), ("inner.py", "Change.__init__")}
     handle = ("consumer.py", "Consumer.handle")
-    traced = {handle, *stored, ("inner.py", "lost"), ("real.py", "Real.choose")}
-    assert Reader(tmp_path).reachable(handle, traced) == {handle, *stored}
+    traced = {handle, *store_functions, ("inner.py", "lost"), ("real.py", "Real.choose")}
+    assert Reader(tmp_path).reachable(handle, traced) == {handle, *store_functions}

@@ -32,9 +32,9 @@ def visit(url: str, name: str) -> None:
 
     headers = {"X-CSRFToken": browser.cookies["csrftoken"], "Origin": url}
     body = {"game": "noughts-and-crosses", "opponent": "random"}
-    opened = browser.post(f"{url}/api/rooms", json=body, headers=headers, timeout=PAGE_HANG_S)
-    opened.raise_for_status()
-    address = f"{url.replace('http', 'ws', 1)}/api/rooms/{opened.json()['code']}/ws"
+    response = browser.post(f"{url}/api/rooms", json=body, headers=headers, timeout=PAGE_HANG_S)
+    response.raise_for_status()
+    address = f"{url.replace('http', 'ws', 1)}/api/rooms/{response.json()['code']}/ws"
     cookies = "; ".join(f"{name}={value}" for name, value in browser.cookies.items())
     options: dict[str, Any] = {"additional_headers": {"Cookie": cookies}, "proxy": None, "open_timeout": PAGE_HANG_S}
     with connect(address, origin=Origin(url), **options) as room:
