@@ -38,7 +38,7 @@ def test_ready_means_that_moves_can_be_played(  # type: ignore[no-untyped-def]
 ) -> None:
     assert client.get("/api/health/ready").json() == {"status": "ok", "database": "ok"}
     number = ADMISSION.arrive()
-    ADMISSION._came_at[number] -= 2 * HANG_S
+    ADMISSION._arrival_times[number] -= 2 * HANG_S
     try:
         response = client.get("/api/health/ready/")
         assert (response.status_code, response.json()["code"]) == (503, "busy")
