@@ -11,7 +11,7 @@ from games.live.serializers import parsed, refusals
 from games.transport.paging import known_require
 from learning.access import machine_for
 from learning.exceptions import MachineBusyError, NoWeightsError, SnapshotFarError, SnapshotNotFoundError
-from learning.kinds.snapshots import snapshot_knew
+from learning.kinds.snapshots import snapshot_weights
 from learning.selectors.snapshots import snapshot_get, snapshots_view
 from learning.serializers.snapshots import KnewSerializer, SnapshotChooseSerializer, SnapshotSerializer
 from learning.services.snapshots import snapshot_choose
@@ -52,4 +52,4 @@ class SnapshotWeightsView(APIView):
     def get(self, request: Request, ref: str, snapshot_id: str) -> Response:
         """Return the weights before and after the lesson in which the snapshot was taken."""
         machine = machine_for(request.user, ref, to="export")
-        return Response(snapshot_knew(machine, snapshot_get(machine, int(snapshot_id))))
+        return Response(snapshot_weights(machine, snapshot_get(machine, int(snapshot_id))))

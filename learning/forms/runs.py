@@ -12,7 +12,7 @@ from beadbox import field_text
 from beadbox.policies.registry import opponents_offered
 from beadbox.rules.game import AnyGame
 from learning.forms.base import SAME_GAMES, SeedField
-from learning.kinds.snapshots import MAX_MEASURED_SNAPSHOTS, keeps_snapshots, measured_usually
+from learning.kinds.snapshots import MAX_MEASURED_SNAPSHOTS, default_n_measured, keeps_snapshots
 from learning.models import Machine
 from learning.services.runs import MAX_GAMES, MAX_STAGES
 
@@ -25,7 +25,7 @@ def seed_new() -> int:
 
 
 def opponent_choices(game: AnyGame) -> list[tuple[str, str]]:
-    """Return the fixed opponents of a game, except slow opponents, with moves that depend on the computer's speed."""
+    """Return the fixed opponents of a game. Slow opponents are left out, because their moves depend on the computer."""
     return [
         (opponent.slug, f"{opponent.name}: {opponent.summary}{f' {rating.words}.' if rating else ''}")
         for opponent, _, rating in opponents_offered(game)
@@ -51,7 +51,7 @@ class StageForm(forms.Form):
         if machine_choices:
             one_sided = all(machine.side is not None for machine in machines)
             groups.append(("Machines that play the other side" if one_sided else "Machines", machine_choices))
-        self.fields["opponent"].choices = groups  # type: ignore[attr-defined]  # a Field has none, a ChoiceField has
+        self.fields["opponent"].choices = groups  # type: ignore[attr-defined]  # only a ChoiceField has choices
 
 
 StageFormSet = forms.formset_factory(StageForm, extra=0, min_num=1, max_num=MAX_STAGES, validate_min=True)
@@ -76,6 +76,6 @@ class SeedForm(forms.Form):
     def __init__(self, *args: Any, machine: Machine, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if keeps_snapshots(machine):
-            self.fields["measured"].initial = measured_usually(machine)
+            self.fields["measured"].initial = default_n_measured(machine)
         else:
             del self.fields["measured"]

@@ -1,4 +1,4 @@
-"""The final of a class: what its worker computes step by step, and the results of these steps."""
+"""The final of a class: the steps that its worker computes, and the results of these steps."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def sides_require(classroom: Classroom, sides: Collection[int | None]) -> None:
 
 
 def final_games(classroom: Classroom) -> FinalGames:
-    """Return the games of the final of a class, with the machines as they are now.
+    """Return the games of the final of a class, with the present memories of the machines.
 
     Raises:
         ClassRefusedError: a side has no machine.
@@ -79,7 +79,7 @@ class FinalGames:
 
     @property
     def n_steps(self) -> int:
-        """The number of pairs and of pupils: each is a step."""
+        """The number of steps: one for each pair, and one for each pupil."""
         return self.n_pairs + len(self.pupils)
 
     def steps(self, n_done: int) -> Iterator[Step]:
@@ -93,17 +93,17 @@ class FinalGames:
     def results(self, found: Sequence[Step]) -> FinalResults:
         """Return the results of all steps."""
         shape = (len(self._side(Side.FIRST)), len(self._side(Side.SECOND)), 4)
-        value = np.array(found[: self.n_pairs], float).reshape(shape)
-        places = [place for side in Side for place in self._places(side, value)]
+        chances = np.array(found[: self.n_pairs], float).reshape(shape)
+        places = [place for side in Side for place in self._places(side, chances)]
         boxes = zip(self.pupils, found[self.n_pairs :], strict=True)
         return {
             "places": places,
             "boxes": {str(pupil.number): cast("NotableBoxes", notable) for pupil, notable in boxes},
-            "match": self._match(places, value),
+            "match": self._match(places, chances),
         }
 
     def _side(self, side: Side) -> list[Participant | None]:
-        """Return the pupils of a side; its only player is ``None`` where the opponent of the ranking plays it."""
+        """Return the pupils of a side. ``[None]`` stands for the fixed opponent if no pupil is on the side."""
         if self.classroom.side not in (None, side):
             return [None]
         return [pupil for pupil in self.pupils if _machine(pupil).side == side]
@@ -117,39 +117,39 @@ class FinalGames:
             return ContestPlayer(opponent, opponent)
         return final_player(self._memory(pupil))
 
-    def _places(self, side: Side, value: Floats) -> Iterator[PupilPlace]:
+    def _places(self, side: Side, chances: Floats) -> Iterator[PupilPlace]:
         pupils = [pupil for pupil in self._side(side) if pupil is not None]
-        for place in ranking(self.game, side, value, [pupil.public_name for pupil in pupils]) if pupils else ():
-            one = place.strength
+        for place in ranking(self.game, side, chances, [pupil.public_name for pupil in pupils]) if pupils else ():
+            strength = place.strength
             yield {
                 "number": pupils[place.index].number,
                 "side": side,
                 "place": place.place,
-                "points": one.score,
-                "win": one.win,
-                "draw": one.draw,
-                "loss": one.loss,
-                "endless": one.endless,
+                "points": strength.score,
+                "win": strength.win,
+                "draw": strength.draw,
+                "loss": strength.loss,
+                "endless": strength.endless,
             }
 
-    def _match(self, places: Sequence[PupilPlace], value: Floats) -> FinalMatch:
-        """Return the match of the best first player and the best second one, or of the best machine."""
+    def _match(self, places: Sequence[PupilPlace], chances: Floats) -> FinalMatch:
+        """Return a typical match between the best machine of each side, or of the best machine and the opponent."""
         best = [next((place["number"] for place in places if place["side"] == side), None) for side in Side]
         sides = [self._side(side) for side in Side]
         rows = [[one and one.number for one in players].index(best[side]) for side, players in enumerate(sides)]
         first, second = (self._chooser(players[row]) for players, row in zip(sides, rows, strict=True))
-        shown = match_typical(self.game, first, second, value[rows[0], rows[1]])
-        turns = [(self.game.encode(position), self.game.format_move(move)) for position, move in shown.game.turns]
-        if shown.game.resigned is not None:
-            position, move = shown.game.turns[-1] if turns else (self.game.initial_position(), None)
+        typical = match_typical(self.game, first, second, chances[rows[0], rows[1]])
+        turns = [(self.game.encode(position), self.game.format_move(move)) for position, move in typical.game.turns]
+        if typical.game.resigned is not None:
+            position, move = typical.game.turns[-1] if turns else (self.game.initial_position(), None)
             turns.append((self.game.encode(position if move is None else self.game.apply(position, move)), ""))
         return {
             "pupils": best,
             "plies": [
-                {"position": position, "move": move, "draw": final_draw(shown.draws.get(ply))}
+                {"position": position, "move": move, "draw": final_draw(typical.draws.get(ply))}
                 for ply, (position, move) in enumerate(turns)
             ],
-            "winner": shown.game.outcome.winner,
+            "winner": typical.game.outcome.winner,
         }
 
     def _chooser(self, pupil: Participant | None) -> Chooser:
@@ -160,5 +160,5 @@ class FinalGames:
 
 
 def _machine(pupil: Participant) -> Machine:
-    assert pupil.machine is not None, "pupils_of leaves the others out"
+    assert pupil.machine is not None, "pupils_of returns only pupils with a machine"
     return pupil.machine

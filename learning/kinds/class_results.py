@@ -1,4 +1,4 @@
-"""The results of a class as its pages show them: places, the shown match, a table for download, and paper."""
+"""The results of a class for its pages: places, a typical match, a table for download, and sheets to print."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class PlaceView(PupilPlace):
 
 
 class FrameView(TypedDict):
-    """The board of the shown match after a move, with the cells of the move, its words and the bead behind it."""
+    """A picture of the typical match: the board after a move, the cells of the move, a sentence, and the bead drawn."""
 
     board: list[str | None]
     lit: list[str]
@@ -48,7 +48,10 @@ class FrameView(TypedDict):
 
 
 class FinalView(TypedDict):
-    """A finished final as pages show it. ``against`` is the opponent of the ranking; empty in half and half."""
+    """A finished final as pages show it.
+
+    ``against`` is the opponent of the machines; empty in a class with machines on both sides.
+    """
 
     against: str
     places: list[PlaceView]
@@ -60,16 +63,16 @@ class FinalView(TypedDict):
 def final_view(classroom: Classroom, final: ClassFinal) -> FinalView:
     """Return a finished final as pages show it."""
     reader = _Reader(classroom, final, hides_names=classroom.hides_names)
-    game, shown = reader.game, reader.results["match"]
-    players = [reader.player(number) for number in shown["pupils"]]
-    machines = [reader.machine(number) for number in shown["pupils"]]
+    game, match = reader.game, reader.results["match"]
+    players = [reader.player(number) for number in match["pupils"]]
+    machines = [reader.machine(number) for number in match["pupils"]]
     start = list(game.pieces(game.initial_position()))
     frames: list[FrameView] = [{"board": start, "lit": [], "words": "", "draw": None}]
-    for ply, step in enumerate(shown["plies"]):
+    for ply, step in enumerate(match["plies"]):
         side = game.side_to_move(game.decode(step["position"]))
         draw = _draw(ply, step, machines[side])
         frames.append(_frame(game, step, players[side], draw))
-    winner = shown["winner"]
+    winner = match["winner"]
     return {
         "against": "" if classroom.side is None else UNIFORM[classroom.opponent].name,
         "places": [{**place, "name": reader.name(place["number"])} for place in reader.results["places"]],
@@ -97,7 +100,7 @@ def results_rows(classroom: Classroom, final: ClassFinal) -> Iterator[list[objec
 
 
 def results_sheets(classroom: Classroom, final: ClassFinal) -> BytesIO:
-    """Return a sheet of paper for each pupil that is still in the class, as PDF.
+    """Return a PDF with one sheet for each pupil that is still in the class.
 
     Raises:
         PrintRefusedError: the boxes of the game do not fit on the sheet.

@@ -1,4 +1,4 @@
-"""The table of a class: games, points and curves of all machines, which of them is ahead, and which pupil is stuck."""
+"""The table of a class: games, points and curves of all machines, the leading machines, and pupils that are stuck."""
 
 from __future__ import annotations
 
@@ -19,30 +19,32 @@ from learning.selectors.classrooms import final_of, pupils_of
 from learning.selectors.machines import curve_small
 from learning.states import ClassTable, FinalMark, Leader, PupilRow
 
-HERE_S = 45
-"""Seconds for which a pupil counts as present after a sign of the pupil's page."""
+PRESENCE_S = 45
+"""Seconds for which a pupil counts as present after the last message or request of the pupil's page."""
 STUCK_S = 60
-"""Seconds without a move after which the teacher is told."""
-KEPT_S = 60
+"""Seconds without a move after which the teacher's page marks a pupil as stuck."""
+TABLE_CACHE_S = 60
+"""Seconds for which a table stays in the cache, in case no table of a later second replaces it."""
 
 
 def classroom_table(classroom: Classroom) -> ClassTable:
     """Return the table of a class as the teacher sees it, computed at most once a second for all viewers."""
-    latest, turn = _keys(classroom.pk)
-    table: ClassTable | None = cache.get(latest)
-    if cache.add(turn, 1, KEPT_S) or table is None:
+    table_key, second_key = _keys(classroom.pk)
+    table: ClassTable | None = cache.get(table_key)
+    # Only the first caller in a second adds the second key, and computes the table again.
+    if cache.add(second_key, 1, TABLE_CACHE_S) or table is None:
         table = _table(classroom)
-        cache.set(latest, table, KEPT_S)
+        cache.set(table_key, table, TABLE_CACHE_S)
     return table
 
 
 def table_outdate(classroom_id: int) -> None:
-    """Forget the kept table of a class once the transaction is stored, so that pages see a change at once."""
+    """Delete the cached table of a class when the transaction commits, so that pages show a change at once."""
     transaction.on_commit(lambda: cache.delete_many(_keys(classroom_id)))
 
 
 def _keys(classroom_id: int) -> tuple[str, str]:
-    """Return the keys of the kept table, and of the one computation in this second."""
+    """Return the cache keys of the table, and of the present second, in which the table is computed only once."""
     return f"class-table:{classroom_id}", f"class-turn:{classroom_id}:{int(time.time())}"
 
 
@@ -54,12 +56,12 @@ def table_redacted(table: ClassTable, *, is_teacher: bool) -> ClassTable:
 
 
 def pupil_note(participant_id: int, mark: str) -> None:
-    """Note that the page with this mark of a pupil is open."""
-    cache.set(f"class-here:{participant_id}", mark, HERE_S)
+    """Store that a page of a pupil is open; ``mark`` identifies the page."""
+    cache.set(f"class-here:{participant_id}", mark, PRESENCE_S)
 
 
 def pupil_gone(participant_id: int, mark: str) -> None:
-    """Note that a page of a pupil is closed, unless another page of the pupil was noted later."""
+    """Store that a page of a pupil is closed, unless another page of the pupil was opened later."""
     key = f"class-here:{participant_id}"
     if cache.get(key) == mark:
         cache.delete(key)
@@ -121,9 +123,9 @@ def _leader(row: PupilRow, machine: Machine) -> Leader:
 
 
 def _stuck(pupils: list[Participant]) -> dict[UUID, str]:
-    """Return ``gone`` or ``waiting`` for the pupils that are stuck, by guest number.
+    """Return the stuck pupils by guest number: ``gone`` without an open page, ``waiting`` without a move for too long.
 
-    Machines answer within the request, so a match in play waits for its pupil.
+    Machines move within the request of the pupil's move. So in an unfinished match it is the pupil's turn.
     """
     present = cache.get_many([f"class-here:{pupil.pk}" for pupil in pupils])
     last_seats = Seat.objects.filter(guest=OuterRef("guest")).order_by("-match").values("match")[:1]

@@ -1,7 +1,7 @@
-"""The program that repeats a machine or a tournament, or the files that it needs.
+"""A Python program that makes a machine or plays a tournament again, and the files that the program needs.
 
-A machine can be repeated if it began with the memory of a new machine and has learnt in training runs alone, against
-fixed opponents, itself, or machines that can be repeated too. Every run has a seed.
+A machine can be made again if two conditions hold. It began with the memory of a new machine. It has learnt only in
+training runs, against fixed opponents, itself, or machines that can be made again too. Every run has a seed.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """The code on a page: a program, or why there is none, and the files that it loads."""
+    """The code on a page: a program, a note if the program does not train the machine, and the files that it loads."""
 
     lines: str = ""
     note: str = ""
@@ -50,7 +50,7 @@ class Code:
 
 
 class NotRepeatedError(Exception):
-    """No program repeats a machine; the message says why."""
+    """No program can make a machine again; the message says why."""
 
 
 def machine_code(machine: Machine, may_export: MayExport) -> Code | None:
@@ -68,7 +68,10 @@ def machine_code(machine: Machine, may_export: MayExport) -> Code | None:
 
 
 def tournament_code(tournament: Tournament, may_export: MayExport) -> Code:
-    """Return the code of a tournament's page. A machine with a long history is loaded from a file of that time."""
+    """Return the code of a tournament's page.
+
+    The code loads a machine with a long history from a file of the machine as it entered the tournament.
+    """
     if tournament.status in (JobStatus.CANCELLED, JobStatus.FAILED):
         return Code(note=STOPPED)
     players: dict[str, list[Step] | str] = {}
@@ -101,10 +104,10 @@ def tournament_code(tournament: Tournament, may_export: MayExport) -> Code:
 def machine_steps(
     machine: Machine, may_export: MayExport, entry: TournamentEntry | None = None, variable: str = "m"
 ) -> list[Step]:
-    """Return the steps that repeat a machine, by default as it is now, or as it entered a tournament.
+    """Return the steps that make a machine again, by default as it is now, or as it entered a tournament.
 
     Raises:
-        NotRepeatedError: it learnt otherwise than in training runs from seeds, or a machine that it met did.
+        NotRepeatedError: the machine, or a machine in its training runs, has learnt by other means than such runs.
     """
     history = _History(may_export)
     if entry is None:
@@ -142,7 +145,7 @@ class _History:
     may_export: MayExport
     machines: dict[int, Machine] = field(default_factory=dict)
     ends: dict[int, int | None] = field(default_factory=dict)
-    """The id of the first lesson that does not count, by machine."""
+    """For each machine, the id of the first lesson after the needed part of its history; ``None``: all lessons."""
     runs: dict[int, TrainingRun] = field(default_factory=dict)
     spans: dict[int, tuple[int, int]] = field(default_factory=dict)
     """The ids of each run's first and last lesson."""
@@ -151,7 +154,7 @@ class _History:
         """Add the history of a machine before the lesson with the id ``end``, or to the present.
 
         Raises:
-            NotRepeatedError: it learnt otherwise than in training runs from seeds.
+            NotRepeatedError: the machine has learnt by other means than training runs with seeds.
         """
         if machine.pk in self.ends:
             known = self.ends[machine.pk]
@@ -160,7 +163,7 @@ class _History:
         elif not self.may_export(machine):
             raise NotRepeatedError(TAUGHT)
         until = Q() if end is None else Q(pk__lt=end)
-        # A popular machine has thousands of lessons of matches, so the first of them decides.
+        # A popular machine has thousands of lessons of matches. ``exists`` stops at the first.
         if machine.lessons.filter(until).exclude(kind=LessonKind.TRAINING).exists():
             raise NotRepeatedError(TAUGHT)
         if machine.pk not in self.ends and not kind_of(machine).memory.begins_fresh(machine):
@@ -219,7 +222,7 @@ class _History:
                 self.read(other, begin)
 
     def steps(self, machine: Machine, variable: str) -> Iterator[Step]:
-        """Yield the steps that make ``machine`` in this variable. Other variables are numbered after it."""
+        """Yield the steps that make ``machine`` in this variable. The other machines get its name with a number."""
         others = [pk for pk in self.machines if pk != machine.pk]
         names = {machine.pk: variable} | {pk: f"{variable}_{number}" for number, pk in enumerate(others, 2)}
         for pk, one in self.machines.items():
@@ -246,12 +249,13 @@ def _runs_by_id(ids: list[int]) -> dict[int, TrainingRun]:
 
 
 def _stages_played(run: TrainingRun) -> Iterator[tuple[RunStage, int]]:
-    """Yield the stages of a run with the games that were played in each, without those that never began."""
-    left = run.games_done
+    """Yield the stages of a run that have begun, with the number of games that were played in each."""
+    n_remaining = run.games_done
     for stage in run.stages.all():
-        if left:
-            yield stage, min(left, stage.n_games)
-            left -= min(left, stage.n_games)
+        if n_remaining:
+            n_games = min(n_remaining, stage.n_games)
+            yield stage, n_games
+            n_remaining -= n_games
 
 
 def _games_learnt(run: TrainingRun, machine_id: int) -> int:

@@ -1,4 +1,4 @@
-"""``learning`` of a room's state: joined over several kinds of machines, and redacted for a viewer."""
+"""The part ``learning`` of a room's state: joined over several kinds of machines, and redacted for a viewer."""
 
 from __future__ import annotations
 
@@ -15,33 +15,34 @@ from games.live.states import (
 
 
 class Line(TypedDict):
-    """A line on one side of a match."""
+    """An entry of an insight that belongs to one side of a match."""
 
     role: str
 
 
 def insights_joined(live: LiveMatch, found: Sequence[Insight]) -> Insight:
-    """Join the insights of several kinds of machines; the fields for one side are those of the last to move.
+    """Join the insights of several kinds of machines.
 
-    Each kind describes its machines in a part of its own; only lessons cover all machines.
+    Each kind has its own part of the result; the lessons cover machines of all kinds. Fields for a single machine, such
+    as ``box``, describe the machine that moved last.
     """
     joined, roles = found[0], live.game.look.layout.roles
     for other in found[1:]:
         draws, changes = joined["draws"] + other["draws"], joined["changes"] + other["changes"]
         lessons = sorted(joined["lessons"] + other["lessons"], key=lambda lesson: roles.index(lesson["role"]))
-        later, earlier = (other, joined) if _moved_last(other) > _moved_last(joined) else (joined, other)
+        later, earlier = (other, joined) if _last_ply(other) > _last_ply(joined) else (joined, other)
         joined = {**earlier, **later, "draws": draws, "changes": changes, "lessons": lessons}
     return joined
 
 
-def _moved_last(insight: Insight) -> int:
-    """The ply of the last move in an insight; -1 if there is none."""
+def _last_ply(insight: Insight) -> int:
+    """Return the ply of the last move in an insight; -1 if there is none."""
     moves = _moves_of(insight)
     return moves[-1]["ply"] if moves else -1
 
 
 def _moves_of(insight: Insight) -> list[Any]:
-    """A line, with ply and role, for every move in an insight, oldest first."""
+    """Return the entry of every move in an insight, with ply and role, in order of play."""
     values, parts = insight.get("values"), insight.get("parts")
     lines: list[Any] = [*insight["draws"], *(values["plies"] if values else ()), *(parts["thoughts"] if parts else ())]
     return sorted(lines, key=lambda line: line["ply"])
@@ -51,10 +52,11 @@ LineT = TypeVar("LineT", bound=Line)
 
 
 def insight_redacted(insight: Insight, machines: Mapping[str, MachineBrief]) -> Insight | None:
-    """``learning`` of a room's state for a viewer of only these machines (by role), as if no other had sat there.
+    """Return the part of an insight that a viewer may see; ``machines`` are the visible machines by role.
 
-    ``None`` if nothing is left. A machine that keeps values has a thought on the last decision alone, so another
-    machine's thought is left out. Only the fields named here are passed on.
+    The result is the same as in a match without the other machines, or ``None`` if nothing remains. An insight on
+    machines with values has one thought, on the last decision. The thought is removed if a hidden machine had it. The
+    result has only the fields that this function names.
     """
 
     def own(lines: list[LineT]) -> list[LineT]:

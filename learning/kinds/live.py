@@ -1,6 +1,7 @@
-"""A machine in a seat of a live match (an occupant): how its kind plays and learns there, and how it is read.
+"""Machines in seats of live matches ("occupants"): how a kind plays and learns, and how occupants are read.
 
-Occupants are read at every move of a match, so the query is raw SQL. Each is the ``LiveSeat.player`` of its seat.
+Occupants are read at every move of a match, so the query is raw SQL. An occupant is the ``LiveSeat.player`` of its
+seat.
 """
 
 from __future__ import annotations
@@ -40,32 +41,32 @@ class KindLive(SeatPlayer):
     """A machine of a kind in a seat: it plays there, and learns from the match.
 
     A kind also implements :meth:`choose`, :meth:`follow` and :meth:`remember`. Their caller does not hold the machine's
-    lock. A kind that writes there takes the locks of the seat's match (:func:`occupants_fetch`). If the match is not
-    held, it raises ``games.live.players.NotHeldError``.
+    lock. If such a method writes, it takes the locks of all machines of the match (:func:`occupants_fetch`). If the
+    match is not locked by the caller, the method raises ``games.live.players.NotHeldError``.
     """
 
     slug = MACHINE
     learns = True
-    either_side = False  # of a kind, whether a machine plays either side, and may play itself
+    either_side = False  # whether machines of the kind play either side, and may play themselves
     tells = ""  # the part of ``learning`` for this kind besides ``lessons``: boxes, values, parts (docs/protocol.md)
     see_all = "See the machine"  # the link to the machine's page after a match without another machine
-    see_named = "See {name}"  # that link after a match with another machine
+    see_named = "See {name}"  # the link to the machine's page after a match with another machine
 
     def __init__(self, row: Seat, machine: Machine, draws: list[Draw]) -> None:
-        """Args: draws: the machine's draws in the match, in order of play; empty for a machine without boxes."""
+        """Make the occupant of a seat; ``draws`` are the machine's draws in the match, in order of play."""
         self.row = row
         self.machine = machine
         self.draws = draws
         self.audience = machine.audience
         self.pause = ClassPausedError() if machine.is_paused else None
-        # A room's own copy learns in its room alone.
+        # A copy that was made for a room learns only in that room.
         self.learner_id = machine.pk if machine.learns and machine.room_id is None else None
 
     @abstractmethod
-    def learn(self, ended: Sequence[Ended]) -> Sequence[TouchedBox]:
-        """Learn from matches that are over, in their order, each in a lesson of its own; return the changed boxes.
+    def learn(self, ended: Sequence[EndedMatch]) -> Sequence[TouchedBox]:
+        """Learn from finished matches in this order, with one lesson for each match; return the changed boxes.
 
-        The caller has locked the machine and read its row since.
+        The caller has locked the machine, and then read its row.
         """
 
     def describe(self) -> SeatMachine:
@@ -120,7 +121,7 @@ LIVE: dict[str, type[KindLive]] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class EndedMatch:
     """A match that is over, its outcome, and the seats of one machine: two if the machine played itself."""
 
     live: LiveMatch

@@ -1,4 +1,4 @@
-"""Functions on a machine of any kind, to which its kind contributes a part."""
+"""Functions on a machine of any kind, which call the parts of its kind."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ MAX_POINTS = 12
 """Maximum number of points of a curve where strength is a sample."""
 
 
-def strength_at_hand(machine: Machine) -> Strength:
-    """Return the strength without playing games: exact, or the latest measurement if strength is a sample."""
+def strength_without_games(machine: Machine) -> Strength:
+    """Return the exact strength, or the latest measurement if strength is a sample. No games are played."""
     training = kind_of(machine).training
     return training.strength(machine) if training.has_table(machine) else strength_measured_last(machine)
 
@@ -37,10 +37,10 @@ def opponent_machines(machine: Machine, among: QuerySet[Machine], limit: int = 1
     return list(kind_of(machine).training.partners(machine, among).order_by("name", "pk")[:limit])
 
 
-def who_meets(game: AnyGame, machines: Sequence[Machine]) -> str:
-    """Return a sentence or two on how these machines are paired in a tournament.
+def pairing_sentences(game: AnyGame, machines: Sequence[Machine]) -> str:
+    """Return one or two sentences on how these machines are paired in a tournament.
 
-    Without machines, the sentence is on the default kind of machine for the game.
+    Without machines, the sentences are about the default kind of machine for the game.
     """
     default_kind = kind_usual(game)
     kinds = {kind_of(machine) for machine in machines} or ({default_kind} if default_kind else set())
@@ -103,13 +103,13 @@ def import_notes(machine: Machine, data: Document, choose: str) -> list[str]:
     return kind_of_rule(data.rule).files.import_notes(machine, data, rule_name, choose)
 
 
-def games_first(machine: Machine) -> int:
+def first_chunk_games(machine: Machine) -> int:
     """Return the number of games in the first chunk of a run, when the duration of a game is not yet known."""
     training = kind_of(machine).training
     return FIRST_CHUNK_GAMES if training.has_table(machine) else training.sampling.n_first_games
 
 
-def points_most(machine: Machine, n_games: int) -> int:
+def max_curve_points(machine: Machine, n_games: int) -> int:
     """Return the maximum number of points, besides the start, of a sampled curve over ``n_games`` games."""
     per_point = kind_of(machine).training.sampling.games_per_point
     return min(MAX_POINTS, max(3, n_games // per_point)) if per_point else MAX_POINTS

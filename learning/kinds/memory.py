@@ -28,7 +28,10 @@ class KindMemory(ABC):
     ledger: ClassVar[Ledger]
     """The table of changes, and how it is compacted."""
     copies_rows: ClassVar[bool] = True
-    """Whether copying a machine copies its rows. Then the original is locked, and ``n_values`` limits copies."""
+    """Whether copying a machine copies its rows.
+
+    If so, the original is locked during the copy, and ``n_values`` counts against the quota.
+    """
     grows: ClassVar[bool] = False
     """Whether the rule sets no limit to the memory, so that ``n_values`` limits the entries that training may add."""
 
@@ -40,7 +43,7 @@ class KindMemory(ABC):
         """Store the memory of a machine before its first game."""
 
     def fields_copied(self, original: Machine) -> dict[str, object]:
-        """Return the row fields of a copy that this kind sets. The original is held until the transaction ends."""
+        """Return the row fields of a copy that this kind sets. The original is locked until the transaction ends."""
         return {}
 
     def copy(self, original: Machine, copy: Machine) -> None:
@@ -57,7 +60,7 @@ class KindMemory(ABC):
         """Store the initial memory of a machine after :meth:`forget`."""
 
     def begins_fresh(self, machine: Machine) -> bool:
-        """Whether the machine's ledger begins with the memory of a new machine, and the library can make such a one."""
+        """Whether the ledger begins with the memory of a new machine, and the library can make such a machine."""
         return False
 
     @abstractmethod
@@ -69,7 +72,7 @@ class KindMemory(ABC):
 
     @abstractmethod
     def store(self, machine: Machine, memory: Any, lesson_id: int) -> Sequence[TouchedBox]:
-        """Store the changes of a memory since it was loaded, as those of a lesson; return the changed boxes."""
+        """Store the changes of a memory since it was loaded, as changes of a lesson; return the changed boxes."""
 
     def fields_learnt(self, machine: Machine, memory: Any) -> dict[str, Any]:
         """Return the row fields of the machine that its memory has changed, to be saved with the lesson."""
@@ -92,5 +95,5 @@ class KindMemory(ABC):
         return self.store(machine, memory, lesson_id)
 
     def audit(self) -> Audit:
-        """Check for the rows of all machines of this kind that each equals its start plus its changes."""
+        """Check that each row of every machine of this kind equals its initial value plus its changes."""
         return Audit("", [])

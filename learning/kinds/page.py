@@ -1,4 +1,4 @@
-"""Pages and forms of a kind of machine: how a machine is made, and how it is described."""
+"""Pages of a kind of machine: the form that makes a machine, and the descriptions of machines."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def percent(share: float) -> str:
 
 
 class KindPage(ABC):
-    """How machines of a kind are made, and how pages and the API describe them."""
+    """The form that makes machines of a kind, and their descriptions on pages and in the API."""
 
     presets: ClassVar[Mapping[str, Preset[Rule]]]
     """Named rules by slug; the first is the default. A slug is unique among the presets of all kinds."""

@@ -24,7 +24,7 @@ MAX_MEASURED_SNAPSHOTS = 1000
 """Maximum number of games of a measurement against each level of an engine."""
 
 
-def measured_usually(machine: Machine) -> int:
+def default_n_measured(machine: Machine) -> int:
     """Return the default number of games of a snapshot against each level; 0 for a machine without snapshots.
 
     The number is even, because half of the games are played from either side.
@@ -42,22 +42,22 @@ def keeps_snapshots(machine: Machine) -> bool:
     return bool(training.levels) and not training.has_table(machine)
 
 
-def is_taken(run: TrainingRun, games_done: int) -> bool:
+def is_snapshot_due(run: TrainingRun, games_done: int) -> bool:
     """Return whether a run takes a snapshot after ``games_done`` of its games."""
     return games_done in (0, run.n_games) or is_snapshot(games_done)
 
 
 def snapshot_take(run: TrainingRun, machine: Machine) -> None:
     """Take a snapshot of the machine, if its run is due for a snapshot. The machine's lock is held."""
-    if not (keeps_snapshots(machine) and is_taken(run, run.games_done)):
+    if not (keeps_snapshots(machine) and is_snapshot_due(run, run.games_done)):
         return
     earlier = TrainingRun.objects.filter(machine=machine, pk__lt=run.pk)
     # A reset keeps the machine's runs, and deletes only their lessons.
     remembered = earlier.filter(last_lesson__gt=machine.n_forgotten)
-    # The oldest runs may have been deleted; snapshots of later runs have counted their games.
+    # The oldest runs may have been deleted. The counts in snapshots of later runs include the games of these runs.
     n_counted = machine.snapshots.filter(run__lt=run.pk).aggregate(n=Max("n_trained", default=0))["n"]
     n_before, n_left = max(_games_done(remembered), n_counted), 0
-    # ``n_left`` counts the games between the restored snapshot and its restoration, which the machine no longer knows.
+    # ``n_left`` counts the games whose effect is undone: those between the restored snapshot and its restoration.
     if (playing := machine.snapshots.filter(plays_since__isnull=False).first()) is not None:
         later = remembered.filter(last_lesson__gt=playing.plays_since)
         n_left = n_before - (playing.n_trained - playing.n_left) - _games_done(later)
@@ -77,18 +77,18 @@ def snapshots_read(run: TrainingRun) -> list[Snapshot]:
 
 
 @dataclass(frozen=True, slots=True)
-class Due:
-    """A measurement in which a snapshot still has games to play."""
+class DueMeasurement:
+    """A measurement of a snapshot that is not complete."""
 
     snapshot: Snapshot
     level: str
     openings: int
     """The seed of the set of openings."""
     n_done: int
-    """Games of this measurement already played."""
+    """The number of games of this measurement that have been played."""
 
 
-def measurement_due(run: TrainingRun, machine: Machine) -> Due | None:
+def measurement_due(run: TrainingRun, machine: Machine) -> DueMeasurement | None:
     """Return the next measurement of a run, or ``None`` if all are complete.
 
     Each snapshot is measured. After the last game of the run, the best snapshot is measured once more.
@@ -104,11 +104,11 @@ def measurement_due(run: TrainingRun, machine: Machine) -> Due | None:
     return _snapshot_due(run, machine, best_measured(snapshots), CONFIRMATION_SEED)
 
 
-def _snapshot_due(run: TrainingRun, machine: Machine, snapshot: Snapshot, seed: int) -> Due | None:
+def _snapshot_due(run: TrainingRun, machine: Machine, snapshot: Snapshot, seed: int) -> DueMeasurement | None:
     n_games = {row.level: row.points.games for row in snapshot.measurements.all() if row.openings == seed}
     for level in kind_of(machine).training.levels:
         if n_games.get(level, 0) < run.n_measured:
-            return Due(snapshot, level, seed, n_games.get(level, 0))
+            return DueMeasurement(snapshot, level, seed, n_games.get(level, 0))
     return None
 
 
@@ -127,8 +127,8 @@ def best_measured(snapshots: list[Snapshot]) -> Snapshot:
     return next(row for row in snapshots if row.games_done == best)
 
 
-def measurement_play(due: Due, machine: Machine, n_measured: int, is_enough: Callable[[], bool]) -> Tally:
-    """Play more games of a measurement until ``is_enough``, and return their results. Nothing is written.
+def measurement_play(due: DueMeasurement, machine: Machine, n_measured: int, is_enough: Callable[[], bool]) -> Tally:
+    """Play more games of a measurement until ``is_enough`` returns true, and return their results. Store nothing.
 
     At least one opening is played from both sides. Every game has a random source of its own, so the results do not
     depend on where the measurement is interrupted.
@@ -151,8 +151,8 @@ def measurement_play(due: Due, machine: Machine, n_measured: int, is_enough: Cal
     return tally
 
 
-def measurement_add(due: Due, tally: Tally) -> None:
-    """Add the results of more games. The caller holds the run, so no other worker measures it."""
+def measurement_add(due: DueMeasurement, tally: Tally) -> None:
+    """Store the results of more games. The caller holds the run's lease, so no other worker measures its snapshots."""
     key = {"snapshot": due.snapshot, "level": due.level, "openings": due.openings}
     row, _ = Measurement.objects.get_or_create(**key, defaults={"seed": due.openings})
     Measurement.objects.filter(pk=row.pk).update(
@@ -160,26 +160,26 @@ def measurement_add(due: Due, tally: Tally) -> None:
     )
 
 
-def snapshot_knew(machine: Machine, snapshot: Snapshot) -> dict[str, object]:
+def snapshot_weights(machine: Machine, snapshot: Snapshot) -> dict[str, object]:
     """Return the machine's weights before and after the lesson in which a snapshot was taken.
 
     Raises:
         NoWeightsError: its kind has no weights.
     """
-    return kind_of(machine).training.knew(machine, snapshot.n_lessons)
+    return kind_of(machine).training.weights_around_lesson(machine, snapshot.n_lessons)
 
 
 def snapshot_play(machine: Machine, snapshot: Snapshot, *, by_hand: bool) -> None:
     """Restore the machine's memory from a snapshot by a new lesson. The machine's lock is held.
 
     Raises:
-        SnapshotFarError: the machine has learnt too much since.
+        SnapshotFarError: too many values have changed since the snapshot.
     """
     if machine.n_lessons != snapshot.n_lessons:
         with transaction.atomic():
             machine.epsilon = snapshot.epsilon
             (lesson_id,) = lessons_open(machine, LessonKind.CHOICE, [Cause()])
-            kind_of(machine).training.put_back(machine, snapshot.n_lessons, lesson_id)
+            kind_of(machine).training.restore_memory(machine, snapshot.n_lessons, lesson_id)
     machine.snapshots.update(plays_since=None)
     snapshot.plays_since, snapshot.is_by_hand = machine.n_lessons, by_hand
     snapshot.save(update_fields=["plays_since", "is_by_hand"])

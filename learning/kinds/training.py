@@ -41,10 +41,10 @@ class KindTraining(ABC):
 
     sampling: ClassVar[Sampling] = Sampling()
     levels: ClassVar[tuple[str, ...]] = ()
-    """The slugs of the fixed opponents against which the best snapshot of a run is chosen.
+    """The slugs of the fixed opponents. Games against these decide which snapshot of a run is the best.
 
     If there are levels and strength is a sample, training keeps snapshots (docs/decisions/0085). Such a kind implements
-    :meth:`put_back`, and its :meth:`entrant` reads only the number of lessons and the ε of an entry.
+    :meth:`restore_memory`, and its :meth:`entrant` reads only the number of lessons and the ε of an entry.
     """
 
     def has_table(self, machine: Machine) -> bool:
@@ -63,30 +63,30 @@ class KindTraining(ABC):
             raise MachineWrongSideError(f"{other.name} plays the same side as {machine.name}.")
 
     def partners(self, machine: Machine, among: QuerySet[Machine]) -> QuerySet[Machine]:
-        """Return the machines among these that :meth:`partner_require` does not refuse."""
+        """Return the machines of a queryset that :meth:`partner_require` accepts."""
         same_kind = among.filter(game=machine.game, rule_json__kind=machine.rule.kind)
         return same_kind.filter(side=None if machine.side is None else 1 - machine.side)
 
-    def measured_against(self, machine: Machine) -> Sequence[str]:
+    def strength_keys(self, machine: Machine) -> Sequence[str]:
         """Return the keys of the machine's :meth:`strength`, in the order of its page."""
         return self.sampling.against
 
     @abstractmethod
-    def measured(self, memory: Any, rng: RandomSource) -> Strength:
+    def measure_strength(self, memory: Any, rng: RandomSource) -> Strength:
         """Return the shares of wins, draws and losses of a memory: exact, or a sample taken from ``rng``."""
 
     def strength(self, machine: Machine) -> Strength:
         """Return the shares of wins, draws and losses of a machine without playing games.
 
-        They are those of the present machine if strength is exact, otherwise those of its latest measurement.
+        Exact strength is that of the present machine. Sampled strength is the result of the latest measurement.
         """
         return strength_measured_last(machine)
 
     def meeting(self, game: AnyGame, player: MovePlayer, level: str) -> Meeting:
-        """Return a function that plays a game between a snapshot's player (see :meth:`entrant`) and a level."""
+        """Return a function that plays a game of a snapshot (a player as from :meth:`entrant`) with a level."""
         return meeting(game, player, OPPONENTS[level])
 
-    def put_back(self, machine: Machine, n_lessons: int, lesson_id: int) -> None:
+    def restore_memory(self, machine: Machine, n_lessons: int, lesson_id: int) -> None:
         """Restore the memory that the machine had after ``n_lessons`` lessons.
 
         The changes are stored as those of the lesson ``lesson_id``. The machine's lock is held.
@@ -96,7 +96,7 @@ class KindTraining(ABC):
         """
         raise NotImplementedError
 
-    def knew(self, machine: Machine, n_lessons: int) -> dict[str, object]:
+    def weights_around_lesson(self, machine: Machine, n_lessons: int) -> dict[str, object]:
         """Return the machine's weights before and after its lesson number ``n_lessons``.
 
         Raises:

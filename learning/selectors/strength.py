@@ -71,7 +71,7 @@ def figure_key(figure: str, machine: Machine) -> str:
     return f"{figure}:{machine.pk}:{machine.created_at.timestamp()}:{machine.n_lessons}"
 
 
-def strength_kept(machine: Machine, work_out: Callable[[], Strength]) -> Strength:
+def strength_cached(machine: Machine, work_out: Callable[[], Strength]) -> Strength:
     """Return the strength of a machine from the cache, or computed by ``work_out``: once for each last lesson."""
     key = figure_key("strength", machine)
     strength: Strength | None = cache.get(key)

@@ -18,7 +18,7 @@ from prometheus_client import Counter, Histogram
 from games.live.players import LiveMatch, LiveSeat
 from games.models import Room
 from learning import events
-from learning.kinds.live import Ended, KindLive, occupants, occupants_fetch
+from learning.kinds.live import EndedMatch, KindLive, occupants, occupants_fetch
 from learning.kinds.registry import kind_of
 from learning.models import Machine
 from learning.services.copies import room_copy
@@ -69,7 +69,7 @@ def matches_teach(*, matches: Sequence[LiveMatch], player: str) -> None:
         player: slug of a player in ``games.live.players``; only machines seated by this player are taught.
     """
     occupants_fetch([seat for live in matches for seat, _ in live.automata], lock=True)
-    lessons: dict[int, list[Ended]] = {}
+    lessons: dict[int, list[EndedMatch]] = {}
     learners: dict[int, KindLive] = {}
     for live in matches:
         for seated in occupants(live, player):
@@ -80,7 +80,7 @@ def matches_teach(*, matches: Sequence[LiveMatch], player: str) -> None:
             if ended and ended[-1].live is live:  # the machine played against itself
                 ended[-1].players.append(seated)
             else:
-                ended.append(Ended(live, live.match.outcome, [seated]))
+                ended.append(EndedMatch(live, live.match.outcome, [seated]))
     for pk in sorted(learners):
         machine = learners[pk].machine
         n_before, begun_at = machine.n_lessons, perf_counter()

@@ -27,7 +27,7 @@ from learning.exceptions import (
     TrainingRefusedError,
 )
 from learning.kinds.registry import kind_of
-from learning.kinds.snapshots import MAX_MEASURED_SNAPSHOTS, keeps_snapshots, measured_usually
+from learning.kinds.snapshots import MAX_MEASURED_SNAPSHOTS, default_n_measured, keeps_snapshots
 from learning.models import JobStatus, Machine, RunStage, TrainingRun
 from learning.selectors.runs import run_progress
 from learning.services.machine_quotas import guest_lock
@@ -93,7 +93,7 @@ def training_run_start(
         raise TrainingRefusedError(
             f"{learner.name} is frozen: it plays but does not learn. Let it learn, then train it."
         )
-    n_measured = measured_usually(learner) if measured is None else measured
+    n_measured = default_n_measured(learner) if measured is None else measured
     _measured_require(learner, n_measured)
     opponents = [_opponent_of(learner, stage.opponent) for stage in stages]
     run = run_store(learner, stages, opponents, seed=seed, n_measured=n_measured, started_by_id=started_by_id)

@@ -34,9 +34,9 @@ from learning.views.tables import csv_download, json_download
 
 MAX_COMPARED_MACHINES = 6
 """Maximum number of machines compared in one chart; more curves are hard to tell apart."""
-LISTED = 12
+MACHINES_PER_PAGE = 12
 """Number of machines on a page of the list."""
-OWN_FIRST = 5
+MAX_OWN_MACHINES = 5
 """Maximum number of the viewer's own machines shown at the top of the list."""
 
 
@@ -171,18 +171,18 @@ def machine_list(request: HttpRequest) -> HttpResponse:
     # The order is given explicitly, because links to further pages repeat only the given parameters.
     machine_filter = MachineListFilter(filters or {"sort": "name"}, machines_visible(request.user), request=request)
     other_machines, viewer = machine_filter.qs.select_related("owner", "standing"), Principal.of(request.user)
-    own_machines = [] if filters else selectors.machine_list_own(viewer, OWN_FIRST + 1)
+    own_machines = [] if filters else selectors.machine_list_own(viewer, MAX_OWN_MACHINES + 1)
     if own_machines:
         other_machines = other_machines.exclude(owned_by(viewer))
-    page = Paginator(other_machines, LISTED).get_page(request.GET.get("page"))
+    page = Paginator(other_machines, MACHINES_PER_PAGE).get_page(request.GET.get("page"))
     if page.number > 1:
         own_machines = []
-    own_rows, machines = selectors.machine_rows(own_machines[:OWN_FIRST]), selectors.machine_rows(list(page))
+    own_rows, machines = selectors.machine_rows(own_machines[:MAX_OWN_MACHINES]), selectors.machine_rows(list(page))
     context = {
         "form": machine_filter.form,
         "page_obj": page,
         "own": own_rows,
-        "has_more_of_own": len(own_machines) > OWN_FIRST,
+        "has_more_of_own": len(own_machines) > MAX_OWN_MACHINES,
         "machines": machines,
         "boards": {
             slug: game_picture(GAMES[slug]) for slug in sorted({machine["board"] for machine in (*own_rows, *machines)})
@@ -266,7 +266,7 @@ def _first_opponent(run: TrainingRun) -> str:
 
 def _opponents(machine: Machine) -> dict[str, str]:
     """Return the names of the opponents against which a machine's curve is measured, by slug."""
-    return {slug: CURVE_AGAINST[slug] for slug in kind_of(machine).training.measured_against(machine)}
+    return {slug: CURVE_AGAINST[slug] for slug in kind_of(machine).training.strength_keys(machine)}
 
 
 def _csv(name: str, leading_columns: list[str], *parts: tuple[Iterable[Any], list[PointState]]) -> HttpResponse:

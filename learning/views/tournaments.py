@@ -26,7 +26,7 @@ from learning.forms.machines import game_label
 from learning.forms.runs import seed_new
 from learning.forms.tournaments import TournamentForm
 from learning.kinds.code import tournament_code
-from learning.kinds.machines import entry_file, who_meets
+from learning.kinds.machines import entry_file, pairing_sentences
 from learning.models import Machine
 from learning.selectors import tournaments as selectors
 from learning.services import tournaments as services
@@ -34,7 +34,7 @@ from learning.services.tournaments import MAX_ENTRIES
 from learning.views.tables import csv_download, file_download, json_download
 
 TOURNAMENTS_PER_PAGE = 30
-LISTED = 100
+MAX_UNTICKED = 100
 """Maximum number of unticked machines on the form."""
 
 
@@ -60,11 +60,11 @@ def tournament_new(request: HttpRequest) -> HttpResponse:
     visible = machines_visible(request.user).filter(game=game)
     entrant_filter = EntrantFilter(request.POST, visible, request=request, prefix="list", game=GAMES[game])
     ticked = _ticked(request, visible)
-    unticked = [machine for machine in entrant_filter.qs[: LISTED + 1] if machine not in ticked]
+    unticked = [machine for machine in entrant_filter.qs[: MAX_UNTICKED + 1] if machine not in ticked]
     if "tick" in request.POST:
         ticked += unticked[: max(0, MAX_ENTRIES - len(ticked))]
         unticked = [machine for machine in unticked if machine not in ticked]
-    machines = [*ticked, *unticked[:LISTED]]
+    machines = [*ticked, *unticked[:MAX_UNTICKED]]
     only_filters = bool({"show", "tick"} & set(request.POST))
     if only_filters:  # only the list of machines changes: keep the rest of the form and start nothing
         form = TournamentForm(initial=_submitted_values(request, ticked), game=GAMES[game], machines=machines)
@@ -80,19 +80,19 @@ def tournament_new(request: HttpRequest) -> HttpResponse:
         "form": form,
         "found": entrant_filter.form,
         "is_narrowed": any(entrant_filter.form.cleaned_data.values()),
-        "not_all": len(unticked) > LISTED,
+        "not_all": len(unticked) > MAX_UNTICKED,
         "n_ticked": len(ticked),
         "max_entries": MAX_ENTRIES,
         "games": [{"slug": choice.slug, "name": game_label(choice)} for choice in games],
         "chosen": game,
-        "who_meets": who_meets(GAMES[game], machines),
+        "pairing_sentences": pairing_sentences(GAMES[game], machines),
     }
     return render(request, "learning/tournament_new.html", context)
 
 
 def _ticked(request: HttpRequest, visible: QuerySet[Machine]) -> list[Machine]:
     """Return the machines that are ticked in the submitted form, even if the filter excludes them."""
-    ids = [row_id(pk) for pk in request.POST.getlist("machines")[: LISTED + MAX_ENTRIES]]
+    ids = [row_id(pk) for pk in request.POST.getlist("machines")[: MAX_UNTICKED + MAX_ENTRIES]]
     return list(visible.filter(pk__in=[pk for pk in ids if pk is not None]).order_by("name", "pk"))
 
 

@@ -39,7 +39,9 @@ def house_record(house: HouseMachine) -> RecordedTraining:
         if stop > tally.games:
             tally += memory.train(OPPONENTS[house.opponent], stop - tally.games, rng)
         if stop in marks:
-            points.append(RecordedPoint(stop, tally, training.measured(memory, RandomSource(house.seed, stop + 1))))
+            points.append(
+                RecordedPoint(stop, tally, training.measure_strength(memory, RandomSource(house.seed, stop + 1)))
+            )
         if is_snapshot(stop) and stop < house.n_games:
             recorder.record(tally)
     return recorded_training(house, memory, rng.text, points, recorder.steps)

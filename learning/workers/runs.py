@@ -26,7 +26,7 @@ from games.limits.quotas import site_is_full
 from games.transport.database_errors import ERRORS as DATABASE_ERRORS
 from learning import events
 from learning.exceptions import MachineNotFoundError
-from learning.kinds.machines import games_first, points_most
+from learning.kinds.machines import first_chunk_games, max_curve_points
 from learning.kinds.registry import kind_of
 from learning.models import AccessList, CurvePoint, JobStatus, Machine, RunStage, TrainingRun
 from learning.selectors.runs import run_curve, run_progress
@@ -163,7 +163,7 @@ def _chunk(run: TrainingRun, pace: Pace, news: News, sampled: CurvePoint | None)
     elif games_left and not machine.learns:
         run.cancel_requested, run.error = True, f"{machine.name} was frozen, so its training stopped."
     if games_left and not run.cancel_requested:
-        n_games = min(pace.n_games or games_first(machine), games_left)
+        n_games = min(pace.n_games or first_chunk_games(machine), games_left)
         points += _train(trainees, n_games, pace, news)
     run.save()
     transaction.on_commit(partial(GAMES.inc, run.games_done - games_before))
@@ -205,7 +205,7 @@ def run_marks(run: TrainingRun, machine: Machine) -> list[int]:
     """Return the numbers of games at which this run takes a point of its curve, ascending."""
     if not _is_sampled(machine):
         return curve_marks(run.n_games)
-    return curve_marks(run.n_games, points_most(machine, run.n_games))
+    return curve_marks(run.n_games, max_curve_points(machine, run.n_games))
 
 
 def _current_stage(run: TrainingRun) -> tuple[RunStage, int]:
@@ -271,7 +271,7 @@ def _point(run: TrainingRun, machine: Machine, memory: AnyMemory) -> CurvePoint:
         n_draws=run.n_draws,
         n_losses=run.n_losses,
         # A sample has its own random stream, so that it does not affect the training.
-        strength=kind_of(machine).training.measured(memory, RandomSource(run.seed, run.games_done + 1)),
+        strength=kind_of(machine).training.measure_strength(memory, RandomSource(run.seed, run.games_done + 1)),
     )
 
 

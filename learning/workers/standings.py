@@ -7,7 +7,7 @@ import logging
 from django.db.models import F, Q
 
 from beadbox.learners.readiness import games_compiling
-from learning.kinds.machines import strength_at_hand
+from learning.kinds.machines import strength_without_games
 from learning.kinds.registry import kind_of
 from learning.models import Machine, Standing
 from learning.storage.standings import curve_scores, stats_add, strength_fields
@@ -43,7 +43,7 @@ def standings_measure(turn: TurnEnd) -> int:
 def _measure(stats: Standing) -> None:
     """Measure a machine and store its strength. If it learns meanwhile, a later pass measures it again."""
     machine = stats.machine
-    fields = strength_fields(strength_at_hand(machine), stats.lessons)
+    fields = strength_fields(strength_without_games(machine), stats.lessons)
     points = [] if stats.measured >= 0 else _joined_curves(machine)
     if "score" in fields and kind_of(machine).training.has_table(machine):
         points.append((stats.games, fields["score"]))

@@ -17,7 +17,7 @@ from learning.models import ExperimentRun, Tournament, TournamentFormat
 from learning.selectors.code import Made, Step, Training, experiment_code, learn_code, machine_code, tournament_code
 
 SMALL = ("gardner", "michie-tournament", "hexapawn-rewards")
-"""Experiments whose smallest form takes a moment without numba too."""
+"""Experiments that take only a moment in their smallest form, even without numba."""
 
 
 def programs(draw: Random) -> Iterator[str]:

@@ -48,7 +48,7 @@ ROOT = Path(__file__).parents[2]
 RUNNER = (Path(__file__).parent / "code_run.py").read_text()
 SMALL = [NC, "hexapawn", "pong-hau-ki", "nim-3-3-3", "ladder"]
 SHORT = ("gardner", "hexapawn-rewards")
-"""Experiments whose smallest form takes a tenth of a second."""
+"""Experiments that take a tenth of a second in their smallest form."""
 BATCH = 5
 BATCHES = [0, *(pytest.param(number, marks=pytest.mark.soak) for number in range(1, 5))]
 """Batches of programs, each repeated by one process. The last four are the twenty pages of the long ring."""

@@ -20,7 +20,7 @@ from games.models import Room
 from learning.access import is_seen, machines_visible
 from learning.exceptions import LinkNotFoundError
 from learning.kinds.boxes import progress
-from learning.kinds.boxes.progress import Strong
+from learning.kinds.boxes.progress import CurveStrength
 from learning.models import Lesson, Machine, Schedule, SharedLink, TrainingRun
 from learning.routing import websocket_urlpatterns
 from learning.selectors.sharing import machine_shared
@@ -83,7 +83,7 @@ def test_a_friend_sees_boxes_beads_and_progress(friend: Client, own: Machine) ->
 def test_only_the_owner_is_addressed_as_opponent(
     owner: Client, friend: Client, own: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fallen = [(0, Strong(0.66, 0.24)), (10, Strong(0.61, 0.19))]
+    fallen = [(0, CurveStrength(0.66, 0.24)), (10, CurveStrength(0.61, 0.19))]
     monkeypatch.setattr(progress, "_curve", lambda machine: fallen)
     for browser, says in ((owner, True), (friend, False)):
         shown = browser.get(f"/api/machines/{own.pk}/progress").json()
@@ -383,8 +383,8 @@ def test_only_the_owner_makes_and_ends_links(link: str, own: Machine) -> None:
     assert staff.post(page, {"end": "on"}).status_code == 403
     assert SharedLink.objects.get().ended_at is None
     strict = Client(enforce_csrf_checks=True)
-    taught_by = strict.post(page)
-    assert taught_by.status_code == 403
+    teach_matches = strict.post(page)
+    assert teach_matches.status_code == 403
 
 
 def test_a_link_ends_with_its_machine(owner: Client, friend: Client, link: str, own: Machine) -> None:

@@ -23,7 +23,7 @@ from learning.kinds.boxes.memory import MEMORY, tables_load
 from learning.models import FinalDraw, Machine, NotableBox, NotableBoxes
 
 SheetParts: TypeAlias = tuple[str, Sequence[str], Machine, Sequence[tuple[float, float]], NotableBoxes]
-"""The name of a pupil, sentences about the machine, the machine, its curve, and its boxes in the final."""
+"""The parts of a pupil's sheet: name, sentences about the machine, machine, curve, and notable boxes."""
 BOXES_S = 0.1
 """Seconds of processor time for the search for a machine's best and worst box."""
 BOX_WORDS = ("Its first box", "Its best box", "Its worst box")
@@ -54,9 +54,10 @@ def readable(memory: AnyMemory) -> BoxMachine:
 
 
 def notable_boxes(memory: AnyMemory) -> NotableBoxes:
-    """Return the first, best and worst box of a machine. The best and worst are known only in a game that is listed.
+    """Return the first, best and worst box of a machine.
 
-    The first box is the one of the first move that the machine has opened most often.
+    Of the boxes for its first move, the first box is the one that the machine has opened most often. Only games whose
+    positions can be listed have these boxes.
     """
     if not isinstance(memory, Memory):
         return {"first": None, "best": None, "worst": None}
@@ -79,9 +80,7 @@ def _notable(memory: Memory, box: int, cost: float) -> NotableBox:
 
 
 def pupil_sheets(title: str, sheets: Sequence[SheetParts]) -> BytesIO:
-    """Return a sheet of paper for each machine, with its curve and its notable boxes, as PDF.
-
-    A sheet has the name of the pupil, sentences about the machine, the machine, its curve, and its boxes in the final.
+    """Return a PDF with one sheet for each machine, with its curve and its notable boxes.
 
     Raises:
         PrintRefusedError: the boxes of the game do not fit on the sheet.
@@ -104,7 +103,7 @@ def _boxes_named(boxes: NotableBoxes) -> list[tuple[str, str, Sequence[int]]]:
 
 
 def final_draw(draw: object) -> FinalDraw | None:
-    """Return a draw of the shown match as it is stored, if there is one."""
+    """Return the stored form of a draw in the typical match; ``None`` if the move opened no box."""
     if not isinstance(draw, BeadDraw):
         return None
     return {"position": draw.box, "beads": list(draw.beads), "slot": draw.slot, "refilled": draw.refilled}

@@ -1,4 +1,4 @@
-"""Lessons of machines with boxes in a match: how they learn from it, and what the state of the room tells of it."""
+"""Lessons of machines with boxes: how the machines learn from a match, and how a room's state shows the lesson."""
 
 from __future__ import annotations
 
@@ -14,23 +14,25 @@ from games.live.states import BeadChange, LessonState
 from games.models import Match
 from learning.kinds.boxes.look import slots_view
 from learning.kinds.boxes.memory import BoxRows, boxes_fetch
-from learning.kinds.live import Ended, KindLive
+from learning.kinds.live import EndedMatch, KindLive
 from learning.models import Draw, Lesson, LessonKind, Machine
 from learning.selectors.matches import lesson_summary, nothing_learnt
 
 
-class Taught(NamedTuple):
-    """The result of learning from a match: changed boxes in order of play, removed slots so far, and the tally."""
+class MatchLesson(NamedTuple):
+    """The effect of a match on a machine, not yet stored."""
 
     touched: list[TouchedBox]
+    """The boxes of the match with their changes, in order of play."""
     n_removed: int
+    """The number of slots that lost their last bead for good, since the machine was made."""
     tally: Tally
 
 
-def taught_by(machine: Machine, ended: Sequence[Ended]) -> list[Taught]:
-    """Teach a machine these matches in order, each with the boxes as the match before left them. Nothing is stored."""
+def teach_matches(machine: Machine, ended: Sequence[EndedMatch]) -> list[MatchLesson]:
+    """Return the effects of these matches on a machine. Each match begins with the boxes after the match before it."""
     boxes = boxes_fetch(machine, {draw.position for match in ended for one in match.players for draw in one.draws})
-    lessons: list[Taught] = []
+    lessons: list[MatchLesson] = []
     for match in ended:
         (player,) = match.players  # a machine with boxes plays one side
         memory, result = _teach(player, match.outcome, boxes, lessons[-1].n_removed if lessons else None)
@@ -38,7 +40,7 @@ def taught_by(machine: Machine, ended: Sequence[Ended]) -> list[Taught]:
         tally.add(result)
         touched = memory.touched()
         boxes |= {box.position: (box.beads, box.visits) for box in touched}
-        lessons.append(Taught(touched, memory.n_removed, tally))
+        lessons.append(MatchLesson(touched, memory.n_removed, tally))
     return lessons
 
 
@@ -71,10 +73,12 @@ class Entry(NamedTuple):
     after: list[int] | None
 
 
-def learnt_now(learnt: Sequence[tuple[Machine, Sequence[TouchedBox] | None]], draws: Sequence[Draw]) -> list[Entry]:
-    """Return the entries that the match has just stored, from memory; an empty list if the ledger may hold more.
+def entries_in_memory(
+    learnt: Sequence[tuple[Machine, Sequence[TouchedBox] | None]], draws: Sequence[Draw]
+) -> list[Entry]:
+    """Return the entries that the match has just stored, without reading the ledger.
 
-    A refill has a lesson of its own, so a match with refills is read from the ledger.
+    The list is empty if the ledger may have more entries of the match. For example, a refill has a lesson of its own.
     """
     machine_changes = [(machine, touched) for machine, touched in learnt if touched is not None]
     if len(machine_changes) < len(learnt) or any(draw.refilled for draw in draws):

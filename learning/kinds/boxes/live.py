@@ -19,15 +19,15 @@ from beadbox.rules.game import AnyMove, AnyPosition
 from games.live.players import Choice, DecisionRecord, LiveMatch, NotHeldError, Statement
 from games.live.states import DrawnBox, DrawState, Insight, Placement, SlotOpened
 from learning import events
-from learning.kinds.boxes.lessons import changes_view, learnt_now, ledger_of, lessons_view, taught_by
+from learning.kinds.boxes.lessons import changes_view, entries_in_memory, ledger_of, lessons_view, teach_matches
 from learning.kinds.boxes.look import moves_view, placement_view, slots_view
 from learning.kinds.boxes.memory import MEMORY, BoxRows, box_open, boxes_fetch, boxes_store
-from learning.kinds.live import Ended, KindLive, occupants_fetch
+from learning.kinds.live import EndedMatch, KindLive, occupants_fetch
 from learning.models import Draw, LessonKind, Machine
 from learning.states import box_news
 from learning.storage.lessons import Cause, lessons_open
 
-DRAWN = ("machine_id", "seat_id", "ply", "position", "slot", "beads", "refilled")
+DRAW_COLUMNS = ("machine_id", "seat_id", "ply", "position", "slot", "beads", "refilled")
 
 
 class BoxesLive(KindLive):
@@ -37,11 +37,14 @@ class BoxesLive(KindLive):
     see_all = "See all its boxes"
     see_named = "All boxes of {name}"
     learnt: Sequence[TouchedBox] | None = None
-    """Changes of the machine's boxes by the match that has just ended, in order of play; ``None``: see the ledger."""
+    """Changes of the machine's boxes by the match that has just ended, in order of play.
+
+    ``None`` if the changes have to be read from the ledger.
+    """
 
     def choose(self, live: LiveMatch, position: AnyPosition) -> Choice:
-        """Draw a bead. Only a refill or a new box needs the machine's lock here."""
-        player, boxes = self._opened(live, position)
+        """Draw a bead. The machine is locked only if a box is refilled, or opened for the first time."""
+        player, boxes = self._open_box(live, position)
         if player is None:  # the machine was deleted during the match, so nothing is played
             return Choice(None)
         move, draw = player.choose(position, RandomSource(live.match.seed, live.match.n_plies))
@@ -51,16 +54,16 @@ class BoxesLive(KindLive):
 
     def follow(self, live: LiveMatch, position: AnyPosition, move: AnyMove) -> BeadDraw | None:
         """Return the draw that corresponds to a person's move in the machine's seat."""
-        player, boxes = self._opened(live, position)
+        player, boxes = self._open_box(live, position)
         draw = None if player is None else player.follow(position, move)
         if draw is not None and draw.refilled:
             self._refill_store(live, boxes, draw)
         return draw
 
-    def _opened(self, live: LiveMatch, position: AnyPosition) -> tuple[BoxMachine | None, BoxRows]:
-        """Return the machine's player for this position, and the box that it opens there, if any.
+    def _open_box(self, live: LiveMatch, position: AnyPosition) -> tuple[BoxMachine | None, BoxRows]:
+        """Return a player with the box that this position opens, and the rows of this box.
 
-        There is no player if the machine has been deleted.
+        The player is ``None`` if the machine has been deleted. The rows are empty if the position has no box.
         """
         machine, cabinet = self.machine, self.machine.cabinet
         player = BoxMachine(cabinet.game, cabinet.side, cabinet.rule, learns=machine.learns)
@@ -91,7 +94,7 @@ class BoxesLive(KindLive):
         )
 
     def _refill_store(self, live: LiveMatch, boxes: BoxRows, draw: BeadDraw) -> None:
-        """Store the refill of an empty box, if the machine learns. The machine's lock is held then."""
+        """Store the refill of an empty box, if the machine learns. The caller holds the machine's lock."""
         machine = self.machine
         if machine.learns:
             memory = OpenMemory.load(
@@ -108,8 +111,8 @@ class BoxesLive(KindLive):
         rows = [
             [machine.pk, self.row.pk, ply, draw.box, draw.slot, list(draw.beads), draw.refilled] for ply, draw in drawn
         ]
-        self.draws += [Draw(**dict(zip(DRAWN, row, strict=True))) for row in rows]
-        statement = Statement.insert(Draw, DRAWN, rows)
+        self.draws += [Draw(**dict(zip(DRAW_COLUMNS, row, strict=True))) for row in rows]
+        statement = Statement.insert(Draw, DRAW_COLUMNS, rows)
         _, last_draw = drawn[-1]
         if last_draw.slot is None:
             return statement
@@ -119,10 +122,10 @@ class BoxesLive(KindLive):
             )
         )
 
-    def learn(self, ended: Sequence[Ended]) -> Sequence[TouchedBox]:
+    def learn(self, ended: Sequence[EndedMatch]) -> Sequence[TouchedBox]:
         """Learn from all matches together: one query reads the boxes, and two statements store the lessons."""
         machine = self.machine
-        results = taught_by(machine, ended)
+        results = teach_matches(machine, ended)
         machine.n_removed = results[-1].n_removed
         causes = [
             Cause(result.tally, match_id=match.live.match.pk) for result, match in zip(results, ended, strict=True)
@@ -175,7 +178,7 @@ class BoxesLive(KindLive):
             machines: dict[int, Machine] = {one.machine.pk: one.machine for one in players}
             sides = {one.machine.pk: one.row.side for one in players}
             learnt = [(one.machine, one.learnt) for one in players]
-            entries = learnt_now(learnt, [draw for draw, _ in drawn]) or ledger_of(live.match, machines)
+            entries = entries_in_memory(learnt, [draw for draw, _ in drawn]) or ledger_of(live.match, machines)
             insight["changes"] = changes_view(live.match, machines, sides, entries)
             insight["lessons"] = lessons_view(live.match, machines, sides, entries, insight["changes"])
             lesson = next(lesson for lesson in insight["lessons"] if lesson["role"] == insight["role"])

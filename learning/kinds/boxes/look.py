@@ -1,4 +1,4 @@
-"""Read boxes and describe them for pages: their slots, and their beads now and earlier."""
+"""Read boxes, and describe their slots and their present and earlier beads for pages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from learning.models import AnyBox, Change, Draw, Machine
 from learning.selectors.machines import history_compacted_text
 from learning.states import box_state
 
-GARDNERS = ("gardner-her", "gardner-her-reward")
+GARDNER_PRESETS = ("gardner-her", "gardner-her-reward")
 """The presets with the rule of Martin Gardner's hexapawn machine."""
 
 
@@ -57,7 +57,7 @@ def moves_view(game: AnyGame, moves: Sequence[AnyMove]) -> MovesView:
 
 @lru_cache(maxsize=2000)  # called at every move of a live match, for every box opened in the match so far
 def slots_view(cabinet: Cabinet, box_position: AnyPosition) -> list[SlotView]:
-    """Return, for each slot of a box, its bead (colour, mark) and the moves of the printed position that it stands for.
+    """Return the bead (colour, mark) of each slot of a box, and the moves of the printed position that share the slot.
 
     Cached: callers share the result and must not change it.
     """
@@ -94,7 +94,7 @@ def box_view(cabinet: Cabinet, box: AnyBox) -> dict[str, Any]:
 def box_wall(machine: Machine) -> dict[str, Any]:
     """Return the boxes of a machine in order of play, at most :data:`MAX_BOXES_SHOWN`, in a compact form.
 
-    Each distinct slot and piece is listed once, and boxes refer to their indices (:data:`Printed`). A page of 10,000
+    Each distinct slot and piece is listed once, and boxes refer to their indices (:data:`BoxLabels`). A page of 10,000
     boxes stays small in this way.
     """
     rows = list(
@@ -104,9 +104,9 @@ def box_wall(machine: Machine) -> dict[str, Any]:
     )
     cabinet = machine.cabinet
     if cabinet.game.listable:
-        printed, slots, pieces = boxes_printed(cabinet)
+        printed, slots, pieces = box_labels(cabinet)
     else:
-        printed, slots, pieces = _printed(cabinet, [row[0] for row in rows])
+        printed, slots, pieces = _box_labels(cabinet, [row[0] for row in rows])
     return {"slots": slots, "pieces": pieces, "boxes": [(*row, *printed[row[0]]) for row in rows]}
 
 
@@ -132,9 +132,9 @@ def bead_marks(machine: Machine) -> dict[int, list[str]]:
     """Return the letters of the beads of each colour in a machine's boxes."""
     cabinet = machine.cabinet
     if cabinet.game.listable:
-        _, slots, _ = boxes_printed(cabinet)
+        _, slots, _ = box_labels(cabinet)
     else:
-        _, slots, _ = _printed(cabinet, list(machine.boxes.values_list("position", flat=True)))
+        _, slots, _ = _box_labels(cabinet, list(machine.boxes.values_list("position", flat=True)))
     marks: dict[int, set[str]] = {}
     for slot in slots:
         marks.setdefault(slot["colour"], set()).add(slot["mark"])
@@ -144,7 +144,7 @@ def bead_marks(machine: Machine) -> dict[int, list[str]]:
 def has_drawings(machine: Machine) -> bool:
     """Return whether Gardner's drawings can be shown beside the boxes: the machine has his rule, side and size."""
     return (
-        machine.preset in GARDNERS
+        machine.preset in GARDNER_PRESETS
         and machine.side == Side.SECOND
         and machine.game_rules.listable
         and machine.boxes.count() <= MAX_BOXES_WITH_DRAWINGS
@@ -185,20 +185,20 @@ def drawings_view(machine: Machine) -> list[dict[str, Any]]:
     return sorted(groups.values(), key=lambda group: (group["move_number"], group["box"]))
 
 
-Printed = tuple[dict[str, tuple[list[int], list[int]]], list[Any], list[str | None]]
+BoxLabels = tuple[dict[str, tuple[list[int], list[int]]], list[Any], list[str | None]]
 """The indices of the pieces and slots of each box, by position; then the list of slots and the list of pieces."""
 
 
 @lru_cache(maxsize=32)
-def boxes_printed(cabinet: Cabinet) -> Printed:
+def box_labels(cabinet: Cabinet) -> BoxLabels:
     """Return the pieces and slots of all boxes of a cabinet. Its game can be listed.
 
     Cached: callers share the result and must not change it.
     """
-    return _printed(cabinet, boxes_compile(cabinet.game, cabinet.side, cabinet.rule).keys)
+    return _box_labels(cabinet, boxes_compile(cabinet.game, cabinet.side, cabinet.rule).keys)
 
 
-def _printed(cabinet: Cabinet, keys: Sequence[str]) -> Printed:
+def _box_labels(cabinet: Cabinet, keys: Sequence[str]) -> BoxLabels:
     """Return the pieces and slots of the boxes at these positions."""
     slot_index: dict[str, int] = {}
     piece_index: dict[str | None, int] = {}
@@ -252,7 +252,7 @@ def box_get(machine: Machine, text: str) -> AnyBox:
 
 
 def boxes_at(machine: Machine, lesson_number: int) -> dict[str, list[int]]:
-    """Return the beads of the boxes of the gallery as they were after a lesson (0: at the start), by position.
+    """Return the beads of the boxes as they were after a lesson (0: at the start), by position, for the gallery.
 
     A single query is used, because the history may be compacted between two queries. A machine's lessons are written
     under its lock, so their ids ascend with their numbers, and so do the ids of a box's changes.

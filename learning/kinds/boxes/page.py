@@ -23,17 +23,17 @@ from learning.selectors.strength import Strength
 
 
 def box_gallery(machine: Machine) -> dict[str, Any]:
-    """Return the wall of boxes (:func:`~learning.kinds.boxes.look.box_wall`) with the figures of a game on each box.
-
-    These are the chance that a game against random play opens the box, and, where a box can be opened several times,
-    how often a game opens it on average; ``None`` if they cannot be computed.
-    """
+    """Return all boxes (:func:`~learning.kinds.boxes.look.box_wall`), each with its :func:`visit_figures`."""
     wall, visits = box_wall(machine), box_visits(machine)
     return {**wall, "boxes": [(*row, *visit_figures(machine, visits, row[0])) for row in wall["boxes"]]}
 
 
 def visit_figures(machine: Machine, visits: Mapping[str, Visits] | None, position: str) -> tuple[float | None, ...]:
-    """Return the figures of one box: its chance, and in a game with loops its openings."""
+    """Return the chance that a game against random play opens a box.
+
+    In a game with loops, the second figure is the average number of times that a game opens the box. Figures that
+    cannot be computed are ``None``.
+    """
     found = None if visits is None else visits.get(position, Visits(0.0, 0.0))
     chance, openings = (None, None) if found is None else found
     return (chance,) if machine.game_rules.always_ends else (chance, openings)
@@ -83,13 +83,13 @@ class BoxesPage(KindPage):
 
     def machine_page(self, machine: Machine, strength: Strength, query: Mapping[str, str]) -> Page:
         game, rule = machine.game_rules, machine.box_rule
-        # Where only an endless game is a draw, a rule that learns nothing from it never learns from a draw.
+        # If only endless games are drawn, a rule that learns nothing from endless games never learns from a draw.
         learns_draws = game.has_draws or (game.is_endless_drawn and rule.unfinished is Unfinished.RESULT)
         rule_sentences = sentences(rule, has_draws=learns_draws)
         wall = box_wall(machine)
         n_boxes, n_beads = box_totals(machine, wall)
         box_facts = {
-            "lesson": machine.n_lessons,  # as the row was read, before the boxes
+            "lesson": machine.n_lessons,  # read before the boxes, which may already be newer
             "stopped": machine_stopped(machine),
             "win_percent": f"{100 * machine.n_wins / machine.n_games:.0f}\u00a0%" if machine.n_games else "–",
             "counts_level": machine.box_rule.counts_level,

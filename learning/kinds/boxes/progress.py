@@ -21,13 +21,13 @@ from learning.states import BeadLabel, FirstBox, FirstMove, LatestResults, Progr
 
 CURVE_POINTS = 40
 """Maximum number of lessons with a point on the curve, evenly spaced; the last lesson is added."""
-LOOKED_AT = 5000
+MAX_LESSONS_READ = 5000
 """Maximum number of lessons read for the curve, latest first."""
-RUNS_LOOKED_AT = 10
+MAX_RUNS_READ = 10
 """Maximum number of training runs, latest first, with points between lessons that are added to the curve."""
-BOXES_READ = 20_000
+MAX_BOXES_READ = 20_000
 """Maximum number of boxes read for all points of a curve together; a point reads all of the machine's own boxes."""
-LATEST = 10
+MAX_RESULTS = 10
 """Maximum number of results shown, latest matches first."""
 RANDOM, PERFECT = UNIFORM["random"], UNIFORM["perfect"]
 
@@ -40,14 +40,16 @@ BEADS_AFTER = """
 """Selects the beads of a machine's own boxes after given lessons. Shared boxes are left out: they have not changed."""
 
 
-class Strong(NamedTuple):
-    """Exact strength: expected points in a game against random play, probability of no loss against perfect play."""
+class CurveStrength(NamedTuple):
+    """The exact strength of a machine at one point of its curve."""
 
     points: float
+    """Expected points in a game against random play."""
     holds: float
+    """Probability not to lose a game against perfect play."""
 
 
-Curve = Sequence[tuple[int, Strong]]
+Curve = Sequence[tuple[int, CurveStrength]]
 """Strength after each number of games, ascending."""
 
 
@@ -72,18 +74,18 @@ def progress(machine: Machine, *, to_owner: bool = False) -> Progress:
         "holds": present and present.holds,
         "curve": [[games, strength.holds] for games, strength in curve],
         "words": _sentences(machine, results, first_move["after"], move_phrase),
-        "points_words": points_words(opponent_phrase, results, curve),
-        "curve_words": holds_words(opponent_phrase, results, curve),
+        "points_words": points_sentences(opponent_phrase, results, curve),
+        "curve_words": no_loss_sentences(opponent_phrase, results, curve),
     }
 
 
 def _results(machine: Machine) -> list[str]:
     """Return the results of the machine's latest matches, oldest first."""
-    lessons = machine.lessons.filter(kind=LessonKind.MATCH).order_by("-number")[:LATEST]
+    lessons = machine.lessons.filter(kind=LessonKind.MATCH).order_by("-number")[:MAX_RESULTS]
     results: list[str] = []
     for wins, draws, losses in lessons.values_list("n_wins", "n_draws", "n_losses"):
         results += ["win"] * wins + ["draw"] * draws + ["loss"] * losses
-    return results[:LATEST][::-1]
+    return results[:MAX_RESULTS][::-1]
 
 
 def _count_results(results: Sequence[str]) -> LatestResults:
@@ -128,10 +130,10 @@ def _first_move(machine: Machine) -> tuple[FirstMove, FirstBox | None, str]:
         "move": by_slot[likeliest][0]["name"],
         "chance": min(chances[likeliest], 1.0),
     }
-    return first, box, _does(by_slot[likeliest], list(chances.values()))
+    return first, box, _move_phrase(by_slot[likeliest], list(chances.values()))
 
 
-def _does(moves: Sequence[Mapping[str, Any]], chances: Sequence[float]) -> str:
+def _move_phrase(moves: Sequence[Mapping[str, Any]], chances: Sequence[float]) -> str:
     """Return a phrase on the first move, from the moves of the likeliest bead and the probabilities of all beads."""
     best, (name, mark) = max(chances), (moves[0]["name"], moves[0]["mark"])
     if mark is None or (best == 1 and len(moves) == 1):
@@ -146,7 +148,7 @@ def _curve(machine: Machine) -> Curve:
     """Return the strength by number of games played. Each point is computed once and then cached."""
     games_by_lesson, games_by_run = _lessons_of_curve(machine)
     keys = {number: f"strong:{machine.pk}:{machine.created_at.timestamp()}:{number}" for number in games_by_lesson}
-    cached: dict[str, Strong] = cache.get_many(list(keys.values()))
+    cached: dict[str, CurveStrength] = cache.get_many(list(keys.values()))
     uncached = [number for number, key in keys.items() if key not in cached]
     if uncached:
         computed = {keys[number]: value for number, value in _strength_after(machine, uncached).items()}
@@ -156,21 +158,21 @@ def _curve(machine: Machine) -> Curve:
     return sorted((within_runs | {games: cached[keys[number]] for number, games in games_by_lesson.items()}).items())
 
 
-def _strength_within_runs(machine: Machine, games_by_run: Mapping[int, tuple[int, int]]) -> dict[int, Strong]:
+def _strength_within_runs(machine: Machine, games_by_run: Mapping[int, tuple[int, int]]) -> dict[int, CurveStrength]:
     """Return the strength by number of games played, as measured during training, at most ``CURVE_POINTS`` points.
 
     Runs are left out unless the ledger still holds all of their lessons.
     """
     if not games_by_run:
         return {}
-    runs = sorted(games_by_run, reverse=True)[:RUNS_LOOKED_AT]
+    runs = sorted(games_by_run, reverse=True)[:MAX_RUNS_READ]
     rows = CurvePoint.objects.filter(run__in=runs, run__machine=machine).order_by("run_id", "games_done")
     points = []
     for run, n_games, games, strength in rows.values_list("run_id", "run__games_done", "games_done", "strength"):
         n_before, n_in_ledger = games_by_run[run]
         if n_in_ledger == n_games:
             random, perfect = strength["random"], strength["perfect"]
-            strong = Strong(random["win"] + random["draw"] / 2, perfect["win"] + perfect["draw"])
+            strong = CurveStrength(random["win"] + random["draw"] / 2, perfect["win"] + perfect["draw"])
             points.append((n_before + games, strong))
     return dict(points[:: -(-len(points) // CURVE_POINTS) or 1])
 
@@ -186,7 +188,7 @@ def _lessons_of_curve(machine: Machine) -> tuple[dict[int, int], dict[int, tuple
     )
     n_games, first_number, games_at = machine.n_games, machine.n_lessons, dict[int, int]()
     games_by_run: dict[int, tuple[int, int]] = {}
-    for number, n_lessons, run, *tally in lessons[:LOOKED_AT]:
+    for number, n_lessons, run, *tally in lessons[:MAX_LESSONS_READ]:
         last_number = number + n_lessons - 1
         if any(tally) and last_number >= machine.n_folded:  # compacted lessons may be incomplete
             games_at[last_number] = n_games
@@ -197,7 +199,7 @@ def _lessons_of_curve(machine: Machine) -> tuple[dict[int, int], dict[int, tuple
         games_at[first_number] = 0
     if not games_at:  # imported, or only lessons without a game: the curve is the present strength
         games_at[machine.n_lessons] = machine.n_games
-    max_points = max(2, min(CURVE_POINTS, BOXES_READ // max(1, machine.own_boxes.count())))
+    max_points = max(2, min(CURVE_POINTS, MAX_BOXES_READ // max(1, machine.own_boxes.count())))
     step = 1
     while len(games_at) > max_points * step:
         step *= 2
@@ -208,7 +210,7 @@ def _lessons_of_curve(machine: Machine) -> tuple[dict[int, int], dict[int, tuple
     return curve_lessons, games_by_run
 
 
-def _strength_after(machine: Machine, numbers: Sequence[int]) -> dict[int, Strong]:
+def _strength_after(machine: Machine, numbers: Sequence[int]) -> dict[int, CurveStrength]:
     """Return the strength after each of these lessons, by lesson number, with two queries."""
     present = table_load(machine)
     beads: dict[int, list[tuple[str, list[int]]]] = {number: [] for number in numbers}
@@ -221,7 +223,7 @@ def _strength_after(machine: Machine, numbers: Sequence[int]) -> dict[int, Stron
         memory = _memory_with(present, stored)
         perfect = against_opponent(memory, PERFECT)
         win, draw, _ = perfect.counted
-        strengths[number] = Strong(against_opponent(memory, RANDOM).score, win + draw)
+        strengths[number] = CurveStrength(against_opponent(memory, RANDOM).score, win + draw)
     return strengths
 
 
@@ -257,7 +259,7 @@ def _sentences(machine: Machine, results: Sequence[str], opening_name: str, move
     return " ".join(texts)
 
 
-def points_words(opponent_phrase: str, results: Sequence[str], curve: Curve) -> str:
+def points_sentences(opponent_phrase: str, results: Sequence[str], curve: Curve) -> str:
     """Return sentences on the points against random play, with the reason if they have fallen.
 
     ``opponent_phrase`` names the opponent of the lost or won matches (" against you"), or is empty.
@@ -265,14 +267,14 @@ def points_words(opponent_phrase: str, results: Sequence[str], curve: Curve) -> 
     if not curve:
         return ""
     (games, start), (_, end) = curve[0], curve[-1]
-    since = _since(start.points, end.points, games, curve)
+    since = _comparison_with_start(start.points, end.points, games, curve)
     sentence = f"Against random play it would get {hundred(end.points)} points in 100 games{since}"
     lost = f"It lost{opponent_phrase}, so it took out beads of moves that often beat random play."
     won = f"It learnt moves that work{opponent_phrase}, but less often against random play."
-    return sentence + _why_fallen(start.points, end.points, results, lost=lost, won=won)
+    return sentence + _fall_reason(start.points, end.points, results, lost=lost, won=won)
 
 
-def holds_words(opponent_phrase: str, results: Sequence[str], curve: Curve) -> str:
+def no_loss_sentences(opponent_phrase: str, results: Sequence[str], curve: Curve) -> str:
     """Return sentences on the result against perfect play, with the reason if it has become worse.
 
     ``opponent_phrase`` names the opponent of the lost or won matches (" against you"), or is empty.
@@ -282,17 +284,17 @@ def holds_words(opponent_phrase: str, results: Sequence[str], curve: Curve) -> s
     (games, start), (_, end) = curve[0], curve[-1]
     if not max(strength.holds for _, strength in curve):
         return "Against a perfect player it would lose every game."
-    since = _since(start.holds, end.holds, games, curve)
+    since = _comparison_with_start(start.holds, end.holds, games, curve)
     sentence = f"Against a perfect player it would avoid losing in {hundred(end.holds)} of 100 games{since}"
     lost = f"It lost{opponent_phrase}, so it took out beads of moves that are safe against a perfect player."
     won = f"It won{opponent_phrase} with moves that a perfect player would punish."
-    return sentence + _why_fallen(start.holds, end.holds, results, lost=lost, won=won)
+    return sentence + _fall_reason(start.holds, end.holds, results, lost=lost, won=won)
 
 
-def _since(start: float, end: float, games: int, curve: Curve) -> str:
-    """Return the end of a sentence, which compares a figure with its value at the start of the curve.
+def _comparison_with_start(start: float, end: float, games: int, curve: Curve) -> str:
+    """Return the end of a sentence on a figure: a comparison with its value at the start of the curve.
 
-    ``games`` is the number of games played at the start.
+    ``games`` is the number of games that the machine had played at the start of the curve.
     """
     if len(curve) < 2:
         return "."
@@ -300,8 +302,8 @@ def _since(start: float, end: float, games: int, curve: Curve) -> str:
     return f", the same as {moment}." if hundred(start) == hundred(end) else f". It was {hundred(start)} {moment}."
 
 
-def _why_fallen(start: float, end: float, results: Sequence[str], *, lost: str, won: str) -> str:
-    """Return the likelier reason, ``lost`` or ``won``, after a blank; an empty text if the figure has not fallen."""
+def _fall_reason(start: float, end: float, results: Sequence[str], *, lost: str, won: str) -> str:
+    """Return the likelier reason for a fallen figure, ``lost`` or ``won``; an empty text if it has not fallen."""
     if round(100 * end) >= round(100 * start):
         return ""
     return f" {lost if results.count('loss') > results.count('win') else won}"

@@ -41,13 +41,13 @@ from learning.selectors.strength import (
     exact_opponents,
     figure_key,
     policy_strength,
-    strength_kept,
+    strength_cached,
 )
 from learning.states import CostlyBox
 
 SAMPLE_GAMES = 100
 """Number of games of a sampled strength against each opponent. The 95 % interval is about ± 0.1."""
-MAX_S = 0.3
+MAX_PROCESSOR_S = 0.3
 """Seconds of processor time for the points of a class, and for the search for the box that matters most."""
 
 
@@ -67,16 +67,19 @@ def strength_sampled(memory: OpenMemory, rng: RandomSource) -> Strength:
 
 
 class Visits(NamedTuple):
-    """How a game opens a box, within the ply limit. Both figures are exact, and equal if no position can return."""
+    """How often a game opens a box, within the ply limit.
+
+    Both figures are exact. They are equal if no position can return.
+    """
 
     chance: float
-    """The chance that the game opens the box at least once."""
+    """The probability that a game opens the box at least once."""
     openings: float
-    """How often the game opens the box on average."""
+    """The average number of times that a game opens the box."""
 
 
 def box_visits(machine: Machine, opponent: str = "random") -> dict[str, Visits] | None:
-    """Return how a game against a fixed opponent opens each box, by position.
+    """Return how often a game against a fixed opponent opens each box, by position.
 
     The result is cached until the machine's next lesson. It is ``None`` if the game cannot be listed.
 
@@ -99,15 +102,18 @@ def box_visits(machine: Machine, opponent: str = "random") -> dict[str, Visits] 
 
 
 def visits_of_box(machine: Machine, position: str) -> list[tuple[str, Visits]]:
-    """Return how a game against each opponent of the strength opens a box, by slug; none if it cannot be computed."""
+    """Return the slug of each opponent of the strength measurement, and how often a game against it opens the box.
+
+    The list is empty if the game cannot be listed.
+    """
     found = [(slug, box_visits(machine, slug)) for slug in STRENGTH_OPPONENTS]
     return [(slug, visits[position]) for slug, visits in found if visits is not None]
 
 
 def _costliest(machine: Machine) -> CostlyBox | dict[str, object]:
-    """Return the box that matters most; empty without one, because the cache does not keep ``None``."""
+    """Return the box that matters most, or an empty dictionary, because the cache cannot store ``None``."""
     memory = table_load(machine)
-    found = costliest_box(memory, UNIFORM["random"], MAX_S)
+    found = costliest_box(memory, UNIFORM["random"], MAX_PROCESSOR_S)
     if found is None:
         return {}
     box, cost = found
@@ -123,12 +129,12 @@ def _costliest(machine: Machine) -> CostlyBox | dict[str, object]:
 def class_points(machines: Sequence[Machine]) -> dict[int, float]:
     """Return the exact points of machines against random play, by id, in at most one query.
 
-    Machines are left out whose points are not exact, or would take too long now.
+    The result omits machines in games that cannot be listed, and machines for which the time is not enough.
     """
     keys = {one.pk: figure_key("points", one) for one in machines if one.game_rules.listable}
     cached: dict[str, float] = cache.get_many(keys.values())
     known = {pk: cached[key] for pk, key in keys.items() if key in cached}
-    end = thread_time() + MAX_S
+    end = thread_time() + MAX_PROCESSOR_S
     new = dict[int, float]()
     for pk, memory in tables_load([one for one in machines if one.pk in keys and one.pk not in known]).items():
         if thread_time() >= end:
@@ -140,13 +146,13 @@ def class_points(machines: Sequence[Machine]) -> dict[int, float]:
 
 
 def curve_now(machine: Machine, points: float | None) -> list[tuple[float, float]]:
-    """Return the kept curve of a machine and its present points, which the maintenance worker adds a little later."""
+    """Return the stored curve of a machine with its present points, which the maintenance worker stores later."""
     kept: list[tuple[float, float]] = machine.standing.points
     return kept if points is None else [*kept, (float(machine.n_games), points)]
 
 
 def costliest(machine: Machine) -> CostlyBox | None:
-    """Return the box that matters most for :func:`class_points`, in at most one query, if there is one."""
+    """Return the box with the greatest effect on the points against random play, in at most one query, if any."""
     if not machine.game_rules.listable:
         return None
     found: CostlyBox | None = cache.get_or_set(
@@ -174,17 +180,19 @@ class BoxesTraining(KindTraining):
         is_reduced = machine.box_rule.reduce_symmetry
         return among.filter(game=machine.game, side=1 - machine.side, rule_json__reduce_symmetry=is_reduced)
 
-    def measured_against(self, machine: Machine) -> Sequence[str]:
+    def strength_keys(self, machine: Machine) -> Sequence[str]:
         """Return the opponents of the exact strength, or of the sample if the game cannot be listed."""
         if not self.has_table(machine):
             return self.sampling.against
         return [slug for slug in CURVE_AGAINST if slug != "medium"]
 
-    def measured(self, memory: Memory | OpenMemory, rng: RandomSource) -> Strength:
+    def measure_strength(self, memory: Memory | OpenMemory, rng: RandomSource) -> Strength:
         return strength_exact(memory) if isinstance(memory, Memory) else strength_sampled(memory, rng)
 
     def strength(self, machine: Machine) -> Strength:
-        return strength_kept(machine, lambda: self.measured(MEMORY.load(machine), RandomSource(machine.n_lessons)))
+        return strength_cached(
+            machine, lambda: self.measure_strength(MEMORY.load(machine), RandomSource(machine.n_lessons))
+        )
 
     def entry_fields(self, machine: Machine) -> dict[str, object]:
         beads = dict(machine.boxes.values_list("position", "beads"))

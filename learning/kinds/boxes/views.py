@@ -90,8 +90,8 @@ def gallery(request: HttpRequest, machine_id: int) -> HttpResponse:
         machine = machine_for(request.user, machine_id)
     except PlayError as error:
         return not_found(request, error)
-    if (elsewhere := kind_of(machine).page.text.why) != "why":
-        return redirect(elsewhere, machine.pk)
+    if (page_name := kind_of(machine).page.text.why) != "why":
+        return redirect(page_name, machine.pk)
     first, last = selectors.lesson_span(machine)
     packed = box_gallery(machine)
     context = {
@@ -139,8 +139,8 @@ def why(request: HttpRequest, machine_id: int) -> HttpResponse:
         machine = machine_for(request.user, machine_id)
     except PlayError as error:
         return not_found(request, error)
-    if (elsewhere := kind_of(machine).page.text.why) != "why":
-        return redirect(elsewhere, machine.pk)
+    if (page_name := kind_of(machine).page.text.why) != "why":
+        return redirect(page_name, machine.pk)
     start = machine.game_rules.encode(machine.game_rules.initial_position())
     text = request.GET.get("position", "").strip() or start
     wants_json = request.headers.get("Accept", "").startswith("application/json")

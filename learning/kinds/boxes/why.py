@@ -35,8 +35,8 @@ def why_view(machine: Machine, text: str) -> dict[str, Any]:
     box = machine.boxes.filter(position=key).first()
     has_box = cabinet.has_box(position)
     beads = list(box.beads) if box else cabinet.initial_beads(printed) if has_box else []
-    menace = BoxMachine(game, cabinet.side, cabinet.rule, {key: list(beads)} if has_box else {})
-    policy = menace.policy(position)
+    readable_machine = BoxMachine(game, cabinet.side, cabinet.rule, {key: list(beads)} if has_box else {})
+    policy = readable_machine.policy(position)
     slots = slots_view(cabinet, printed)
     moves = []
     for move, probability in policy.items():

@@ -22,7 +22,7 @@ class Explainer:
     candidates: Callable[[AnyGame, Any, Sequence[float]], Sequence[Candidate]]
     """Returns the legal actions of a position, with the given stored values of a decision."""
     evaluate_actions: Callable[[Machine, Any], tuple[Sequence[Candidate], Collection[int]]]
-    """Returns a machine's actions in a position, and the indices of its best actions; it plays one of these."""
+    """Returns a machine's actions in a position, and the indices of the actions that it may play as the best."""
     effect: Callable[[Machine, int], str]
     """Returns a sentence on a match's effect on a machine's values, from the number of changes (at least 1)."""
     has_outlook: bool
@@ -79,7 +79,7 @@ def candidate_view(game: AnyGame, position: AnyPosition, candidate: Candidate) -
     }
 
 
-def learnt(
+def lessons_and_changes(
     live: LiveMatch, players: Sequence[KindLive], explainer: Explainer
 ) -> tuple[list[LessonState], list[ValueChangeState]]:
     """Return the lesson of the match for each machine, and every change of a value, in order of play."""

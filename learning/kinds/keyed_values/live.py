@@ -12,14 +12,14 @@ from beadbox.rules.game import AnyPosition
 from beadbox.rules.outcome import Result, Side, Tally
 from games.live.players import DecisionRecord, LiveMatch, Statement
 from games.live.states import Insight
-from learning.kinds.keyed_values.insight import Explainer, decision_positions, learnt, thought_view
+from learning.kinds.keyed_values.insight import Explainer, decision_positions, lessons_and_changes, thought_view
 from learning.kinds.keyed_values.memory import KeyedMemory
-from learning.kinds.live import Ended, KindLive
+from learning.kinds.live import EndedMatch, KindLive
 from learning.models import Decision, LessonKind
 from learning.storage.bounds import values_most
 from learning.storage.lessons import Cause
 
-DECIDED = ("machine_id", "seat_id", "ply", "key", "chosen", "values", "explored", "epsilon")
+DECISION_COLUMNS = ("machine_id", "seat_id", "ply", "key", "chosen", "values", "explored", "epsilon")
 
 
 class KeyedLive(KindLive):
@@ -45,9 +45,9 @@ class KeyedLive(KindLive):
             ]
             for ply, chosen in cast("Sequence[tuple[int, Chosen]]", records)
         ]
-        return Statement.insert(Decision, DECIDED, rows)
+        return Statement.insert(Decision, DECISION_COLUMNS, rows)
 
-    def learn(self, ended: Sequence[Ended]) -> Sequence[TouchedBox]:
+    def learn(self, ended: Sequence[EndedMatch]) -> Sequence[TouchedBox]:
         machine = self.machine
         for match in ended:
             # The memory is loaded here rather than in ``teach``, so that every kind obeys the limit of entries.
@@ -57,7 +57,7 @@ class KeyedLive(KindLive):
         return ()
 
     @abstractmethod
-    def teach(self, memory: Any, ended: Ended) -> Tally:
+    def teach(self, memory: Any, ended: EndedMatch) -> Tally:
         """Let a memory learn from a match in which its machine had seats; return the results of these seats."""
 
     @classmethod
@@ -81,7 +81,7 @@ class KeyedLive(KindLive):
         if last_decision is not None:
             position = decision_positions(live, {last_decision.ply})[last_decision.ply]
             thought = thought_view(live, last_decision, position, roles[player.row.side], explainer)
-        lessons, changes = learnt(live, players, explainer) if live.match.is_over else ([], [])
+        lessons, changes = lessons_and_changes(live, players, explainer) if live.match.is_over else ([], [])
         return {
             "role": roles[player.row.side],
             "machine": player.machine.brief,
@@ -108,7 +108,7 @@ class KeyedLive(KindLive):
         }
 
 
-def seats_decided(ended: Ended) -> Iterator[tuple[Result, list[tuple[Decision, AnyPosition]]]]:
+def decisions_by_seat(ended: EndedMatch) -> Iterator[tuple[Result, list[tuple[Decision, AnyPosition]]]]:
     """Yield the result of a match for each seat of the machine, and the seat's decisions with their positions.
 
     If the machine played itself, the decisions of the first side come first.

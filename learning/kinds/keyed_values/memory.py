@@ -1,7 +1,7 @@
 """Values by key, one row each: read single entries, store learnt values, and keep the ledger.
 
-Only the functions that read, copy or delete all entries take longer for a machine with more entries. Every function
-that writes must be called inside a transaction that holds the machine's lock.
+The time of a function does not depend on the number of a machine's entries, unless it reads, copies or deletes all of
+them. Every function that writes must be called inside a transaction that holds the machine's lock.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _fetch_boards(machine_id: int, boards: Sequence[str]) -> dict[str, float]:
 def values_fetch_at(machine_id: int, n_lessons: int) -> Fetch:
     """Return a function that reads entries as they were after ``n_lessons`` lessons.
 
-    The first later change of an entry holds that value; an entry without a later change has its present value.
+    If an entry has later changes, the first of these has its value of that time. Otherwise it is the present value.
     """
     return partial(_fetch_at, machine_id, n_lessons)
 
@@ -150,7 +150,7 @@ def values_restore(machine: Machine, values: Iterable[tuple[str, float, int]]) -
 
 
 def _changes_write(lesson_id: int, changes: Iterable[tuple[int, int | None, float, float]]) -> None:
-    """Write a lesson's changes to the ledger: (entry id, ply, before, after), in the order of the chain."""
+    """Write a lesson's changes to the ledger: (entry id, ply, before, after), in the order of learning."""
     with (
         connection.cursor() as cursor,
         cursor.copy("COPY learning_valuechange (lesson_id, entry_id, ply, before, after) FROM STDIN") as copy,
@@ -204,7 +204,7 @@ def value_errors() -> list[int]:
 
 
 def values_miscounted() -> list[int]:
-    """Return the ids of machines with an ``n_values`` that differs from the number of their rows."""
+    """Return the ids of the machines in which ``n_values`` differs from the number of rows."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT id FROM learning_machine machine LEFT JOIN"

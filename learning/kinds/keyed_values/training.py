@@ -18,7 +18,7 @@ class KeyedTraining(KindTraining):
 
     levels: ClassVar[tuple[str, ...]] = ("random",)
 
-    def put_back(self, machine: Machine, n_lessons: int, lesson_id: int) -> None:
+    def restore_memory(self, machine: Machine, n_lessons: int, lesson_id: int) -> None:
         changes = values_changed_since(machine, n_lessons, MAX_RESTORED_VALUES + 1)
         if len(changes) > MAX_RESTORED_VALUES:
             raise SnapshotFarError

@@ -7,15 +7,15 @@ from collections.abc import Collection, Sequence
 from beadbox.engines.registry import engine_of
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.choice import Candidate, Chosen
-from beadbox.learners.choice import Decision as Learnt
+from beadbox.learners.choice import Decision as LearnerDecision
 from beadbox.learners.q_learning.learner import QLearner
 from beadbox.learners.q_learning.memory import QMemory
 from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
 from beadbox.rules.outcome import Tally
 from games.live.players import Choice, LiveMatch
 from learning.kinds.keyed_values.insight import Explainer
-from learning.kinds.keyed_values.live import KeyedLive, seats_decided
-from learning.kinds.live import Ended
+from learning.kinds.keyed_values.live import KeyedLive, decisions_by_seat
+from learning.kinds.live import EndedMatch
 from learning.kinds.q_learning.memory import MEMORY, values_learner
 from learning.models import Machine
 
@@ -63,13 +63,13 @@ class QLearningLive(KeyedLive):
     def follow(self, live: LiveMatch, position: AnyPosition, move: AnyMove) -> Chosen:
         return values_learner(self.machine).follow(position, move)
 
-    def teach(self, memory: QMemory, ended: Ended) -> Tally:
+    def teach(self, memory: QMemory, ended: EndedMatch) -> Tally:
         """Let the memory learn from each seat of its machine: both seats, first side first, if it played itself."""
         tally, learner = Tally(), memory.machine
-        for result, decisions in seats_decided(ended):
+        for result, decisions in decisions_by_seat(ended):
             memory.teach(
                 [
-                    (decision.ply, Learnt(decision.key, learner.engine.keys(learner.game, position)))
+                    (decision.ply, LearnerDecision(decision.key, learner.engine.keys(learner.game, position)))
                     for decision, position in decisions
                 ],
                 result,

@@ -1,4 +1,4 @@
-"""The memory of a Q-learner: entries are read when they are met."""
+"""The memory of a Q-learner. An entry is read from the database when its position first occurs."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from learning.models import Machine
 
 
 def values_learner(machine: Machine, most: int | None = None) -> QLearner:
-    """Return the present machine. Entries are read from the database when they are met.
+    """Return the present machine. An entry is read from the database when its position first occurs.
 
-    ``most`` limits the number of the machine's entries, so that learning adds no more.
+    ``most`` is the maximum number of the machine's entries. Learning adds no entries beyond it.
     """
     game, rule = machine.game_rules, machine.rule
-    assert isinstance(rule, QRule), "only a machine that keeps values has them"
-    room = None if most is None else max(most - machine.n_values, 0)
-    values = Values(values_fetch(machine), room, partial(_fetch_boards, machine.pk))
+    assert isinstance(rule, QRule), "the machine is a Q-learner"
+    max_new_entries = None if most is None else max(most - machine.n_values, 0)
+    values = Values(values_fetch(machine), max_new_entries, partial(_fetch_boards, machine.pk))
     return QLearner(game, rule, values, machine.epsilon, learns=machine.learns)
 
 
 class QLearningMemory(KeyedMemory):
-    """A memory of values, each read only when it is met."""
+    """A memory of values, of which only the needed ones are read."""
 
     grows = True
 

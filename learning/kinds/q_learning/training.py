@@ -19,12 +19,12 @@ from learning.selectors.strength import Strength
 
 
 class QLearningTraining(KeyedTraining):
-    """A sample against opponents that take at most a second a game. The engine's level ``easy`` plays at random."""
+    """Strength is a sample of games against opponents that need at most a second for a game."""
 
     sampling = Sampling(("random", "medium"), 50, "a seventh", n_first_games=2, games_per_point=100)
     levels = ("random", "medium")
 
-    def measured(self, memory: QMemory, rng: RandomSource) -> Strength:
+    def measure_strength(self, memory: QMemory, rng: RandomSource) -> Strength:
         n_games = self.sampling.n_games
         return {slug: asdict(memory.sample(OPPONENTS[slug], n_games, rng)) for slug in self.sampling.against}
 

@@ -8,7 +8,7 @@ from typing import cast
 
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.choice import Candidate, Chosen
-from beadbox.learners.choice import Decision as Learnt
+from beadbox.learners.choice import Decision as LearnerDecision
 from beadbox.learners.table_learner.learner import SeatLesson, TableLearner
 from beadbox.learners.table_learner.memory import TableMemory
 from beadbox.learners.table_learner.rule import TableRule
@@ -17,9 +17,9 @@ from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
 from beadbox.rules.outcome import Side, Tally
 from games.live.players import Choice, LiveMatch
 from learning.kinds.keyed_values.insight import Explainer
-from learning.kinds.keyed_values.live import KeyedLive, seats_decided
+from learning.kinds.keyed_values.live import KeyedLive, decisions_by_seat
 from learning.kinds.keyed_values.memory import entries_fetch, values_fetch
-from learning.kinds.live import Ended
+from learning.kinds.live import EndedMatch
 from learning.kinds.table_learner.memory import MEMORY
 from learning.models import Machine
 
@@ -36,8 +36,8 @@ def learner_at(machine: Machine, position: AnyPosition) -> TableLearner:
 def learner_in(live: LiveMatch, side: Side, machine: Machine, position: AnyPosition) -> TableLearner:
     """Return the machine as the match has taught it so far, with only the values that it needs in this position.
 
-    Where a board can return, a machine learns after every move. The lesson after the match repeats the same steps and
-    stores them, so until then they are repeated here.
+    In a game whose boards can return, a machine learns after every move. But its lesson is stored only after the match.
+    So at each move, this function repeats the learning steps of the earlier moves.
     """
     game = machine.game_rules
     if game.always_ends or not machine.learns:
@@ -56,9 +56,9 @@ def learner_in(live: LiveMatch, side: Side, machine: Machine, position: AnyPosit
     return learner
 
 
-def _decisions_before(live: LiveMatch, side: Side, learner: TableLearner) -> list[Learnt]:
+def _decisions_before(live: LiveMatch, side: Side, learner: TableLearner) -> list[LearnerDecision]:
     """Return the decisions of a side in a match so far, in order of play."""
-    game, decisions = live.game, list[Learnt | None]()
+    game, decisions = live.game, list[LearnerDecision | None]()
     position = game.initial_position()
     for ply in live.plies:
         move = game.parse_move(ply.move)
@@ -73,7 +73,7 @@ def candidates(learner: TableLearner, position: AnyPosition) -> tuple[Candidate,
     moves = zip(
         learner.game.legal_moves(position), learner.keys(position), learner.expected_returns(position), strict=True
     )
-    return tuple(Candidate(move, key or "", worth, 0.0) for move, key, worth in moves)
+    return tuple(Candidate(move, key or "", value, 0.0) for move, key, value in moves)
 
 
 def evaluate_actions(machine: Machine, position: AnyPosition) -> tuple[Sequence[Candidate], Collection[int]]:
@@ -134,10 +134,10 @@ class TableLearnerLive(KeyedLive):
         learner = learner_in(live, Side(self.row.side), self.machine, position)
         return Chosen(candidates(learner, position), index, explored=False)
 
-    def teach(self, memory: TableMemory, ended: Ended) -> Tally:
+    def teach(self, memory: TableMemory, ended: EndedMatch) -> Tally:
         """Let the memory learn from each seat of its machine: both seats, first side first, if it played itself."""
         tally, reader = Tally(), TableLearner(memory.game, memory.rule)
-        for result, rows in seats_decided(ended):
+        for result, rows in decisions_by_seat(ended):
             decisions = [(row.ply, reader.decision(position, row.chosen)) for row, position in rows]
             memory.teach([(ply, decision) for ply, decision in decisions if decision is not None], result)
             tally.add(result)

@@ -1,4 +1,4 @@
-"""Training of table learners: a compiled loop plays, and strength is exact on either side."""
+"""Training of table learners: a compiled loop plays the games, and strength is exact on either side."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from learning.kinds.keyed_values.training import KeyedTraining
 from learning.kinds.table_learner.memory import MEMORY
 from learning.kinds.training import Sampling
 from learning.models import Machine, TournamentEntry
-from learning.selectors.strength import Strength, exact_opponents, policy_strength, strength_kept
+from learning.selectors.strength import Strength, exact_opponents, policy_strength, strength_cached
 
 
 class TableLearnerTraining(KeyedTraining):
@@ -27,7 +27,7 @@ class TableLearnerTraining(KeyedTraining):
     def has_table(self, machine: Machine) -> bool:
         return True
 
-    def measured(self, memory: TableMemory, rng: RandomSource) -> Strength:
+    def measure_strength(self, memory: TableMemory, rng: RandomSource) -> Strength:
         return _of_either_side(_by_seat(memory))
 
     def strength(self, machine: Machine) -> Strength:
@@ -45,7 +45,7 @@ class TableLearnerTraining(KeyedTraining):
 
 def strength_by_seat(machine: Machine) -> Strength:
     """Return the strength of a machine on each side, under the keys of :func:`seat_key`."""
-    return strength_kept(machine, lambda: _by_seat(MEMORY.load(machine)))
+    return strength_cached(machine, lambda: _by_seat(MEMORY.load(machine)))
 
 
 def seat_key(slug: str, side: Side) -> str:
@@ -62,7 +62,7 @@ def _by_seat(memory: TableMemory) -> Strength:
 
 
 def _of_either_side(by_seat: Strength) -> Strength:
-    """Return the mean of the strengths on both sides; both have the same chances."""
+    """Return the mean of the strengths on both sides, as if the machine got either side with probability ½."""
     return {
         slug: {
             name: sum(cast("float", by_seat[seat_key(slug, side)][name]) for side in Side) / len(Side)

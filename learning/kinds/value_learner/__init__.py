@@ -1,1 +1,1 @@
-"""Machines that learn a value of positions, as a weight for every feature they see: Romgon's value learner."""
+"""Machines that learn a value of positions, with a weight for every feature of a position: Romgon's value learner."""

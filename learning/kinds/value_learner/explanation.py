@@ -14,7 +14,7 @@ from games.live.states import MoveWorth, PartsState, PartsThought
 from games.models import Seat
 from learning.exceptions import BoxNotFoundError
 
-SHOWN = 6
+MAX_MOVES_SHOWN = 6
 """Maximum number of moves shown in a thought, best first; the move played is always among them."""
 
 
@@ -49,7 +49,7 @@ def thought(
     *,
     anything: bool = False,
 ) -> PartsThought:
-    """Return the machine's thought on the move ``scores.chosen``, which was played in its seat at this ply.
+    """Return the evaluation ("thought") behind the move ``scores.chosen``, which was played in its seat at this ply.
 
     ``position`` is the position before the move, ``url`` the address of the machine's weights. ``anything`` says that
     the move was drawn at random.
@@ -58,8 +58,12 @@ def thought(
     moves = move_values(machine, position, scores)
     played_move = next(move for move in moves if move["chosen"])
     subject = f"{row.name} played {played_move['name']} for it" if row.is_human else f"It played {played_move['name']}"
-    shown_moves = moves[:SHOWN] if played_move in moves[:SHOWN] else [*moves[: SHOWN - 1], played_move]
-    reason = "It left this move to chance." if anything else found_words(scores, machine)
+    shown_moves = (
+        moves[:MAX_MOVES_SHOWN]
+        if played_move in moves[:MAX_MOVES_SHOWN]
+        else [*moves[: MAX_MOVES_SHOWN - 1], played_move]
+    )
+    reason = "It left this move to chance." if anything else search_sentence(scores, machine)
     return {
         **board(machine, game.apply(position, game.parse_move(played_move["move"]))),
         "words": f"{subject}, out of {len(moves)} moves. {reason}",
@@ -93,7 +97,7 @@ def move_values(machine: ValueLearner, position: AnyPosition, scores: Thought) -
 
 
 def position_view(machine: ValueLearner, text: str) -> dict[str, object]:
-    """Return the values of a position: the board for the side that moved last, and every move of the next side.
+    """Return the value of a position for the side that moved last, and of every move of the side to move.
 
     Raises:
         BoxNotFoundError: the text is no position of the game.
@@ -130,7 +134,7 @@ def position_view(machine: ValueLearner, text: str) -> dict[str, object]:
     }
 
 
-def found_words(scores: Thought, machine: ValueLearner) -> str:
+def search_sentence(scores: Thought, machine: ValueLearner) -> str:
     """Return a sentence on the search result of the chosen move, and a second one if time ended the search early."""
     score, depth, full_depth = scores.deep[scores.chosen], scores.depth, machine.rule.play_depth
     too_late = f" For {full_depth} moves there was no time." if depth < full_depth else ""

@@ -1,4 +1,4 @@
-"""Read and write the native file of a value learner: its head, and a list of exact weights."""
+"""Read and write the native file of a value learner: general fields, and a list of exact weights."""
 
 from __future__ import annotations
 

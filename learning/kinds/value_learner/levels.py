@@ -1,7 +1,7 @@
 """Levels of live play that use a learnt value: the machine that plays for a level, and its thoughts.
 
-The machine is a file of the program. No thought is stored, because a level's move follows from the position and the
-random source of the ply, so its thought can be computed again.
+The machine is read from a file that comes with the program. Its thoughts are not stored. A level's move is determined
+by the position and the random source of the ply, so the thought can be computed again.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from learning.kinds.live import LevelMove
 from learning.kinds.value_learner import explanation
 
 
-def learnt(game: AnyGame, depth: int = 1) -> ValueLearner | None:
-    """Return the machine that plays for a game's levels, with a search of ``depth`` moves, if there is any."""
+def level_machine(game: AnyGame, depth: int = 1) -> ValueLearner | None:
+    """Return the machine that plays for a game's levels with this search depth; ``None`` if no level has one."""
     engine = engine_of(game)
     file = None if engine is None else engine.learnt_file(game)
     if file is None:
@@ -52,10 +52,10 @@ def position_before(live: LiveMatch, ply: int) -> AnyPosition:
 def level_thought(live: LiveMatch, move: LevelMove) -> PartsThought | None:
     """Return a level's thought on a move, with the values of the boards after each legal move.
 
-    A deeper search is not repeated, so its results are left out.
+    A search of more than one move is not repeated, so the thought has no results of a deeper search.
     """
     game, depth = live.game, move.level.depth
-    machine = learnt(game, depth)
+    machine = level_machine(game, depth)
     if machine is None:
         return None
     position = position_before(live, move.ply)

@@ -20,15 +20,15 @@ from beadbox.rules.outcome import Result, Side, Tally
 from games.live.players import Choice, DecisionRecord, LiveMatch, Statement
 from games.live.states import Insight, LessonState, PartsThought, WeightsLearnt
 from learning.exceptions import HistoryCompactedError
-from learning.kinds.live import Ended, KindLive, LevelMove
+from learning.kinds.live import EndedMatch, KindLive, LevelMove
 from learning.kinds.value_learner import explanation
 from learning.kinds.value_learner.levels import level_thought, position_before
 from learning.kinds.value_learner.memory import (
     MEMORY,
+    learner_and_lessons,
     weights_around,
     weights_learner,
     weights_learner_at,
-    weights_played,
 )
 from learning.models import LessonKind, Machine, Thought, Weights
 from learning.selectors.matches import lesson_summary, nothing_learnt
@@ -50,8 +50,8 @@ def match_moves(live: LiveMatch) -> list[tuple[AnyPosition, AnyMove]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Remembered:
-    """The record of a move: the machine and its number of lessons at that time, the position, and the search scores."""
+class MoveRecord:
+    """The record of a move: the machine and its number of lessons before the move, the position, and the scores."""
 
     machine: ValueLearner
     n_lessons: int
@@ -59,7 +59,7 @@ class Remembered:
     scores: Scores
 
 
-_THOUGHT = ("machine_id", "seat_id", "ply", "n_lessons", "chosen", "depth", "near", "deep")
+THOUGHT_COLUMNS = ("machine_id", "seat_id", "ply", "n_lessons", "chosen", "depth", "near", "deep")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,30 +82,30 @@ class FrozenLearner:
 
 
 class ValueLearnerLive(KindLive):
-    """Plays by a search with the learnt values, and learns from all moves of a match."""
+    """Live play by a search with the learnt values. The machine learns from all moves of a match."""
 
     either_side = True
     tells = "parts"
-    thought: tuple[int, Remembered] | None = None
-    """The last move, if the machine has just made it, with its ply."""
+    thought: tuple[int, MoveRecord] | None = None
+    """The ply and the record of the machine's last move, if this request has made the move."""
 
     def choose(self, live: LiveMatch, position: AnyPosition) -> Choice:
-        learner, n_lessons = weights_played(self.machine)
+        learner, n_lessons = learner_and_lessons(self.machine)
         move, scores = learner.think(position, time_limit_s=settings.AI_TIME_BUDGET_S)
-        return Choice(move, record=Remembered(learner, n_lessons, position, scores))
+        return Choice(move, record=MoveRecord(learner, n_lessons, position, scores))
 
-    def follow(self, live: LiveMatch, position: AnyPosition, move: AnyMove) -> Remembered:
+    def follow(self, live: LiveMatch, position: AnyPosition, move: AnyMove) -> MoveRecord:
         """Return the machine's thought on a move that a person makes in its seat."""
-        learner, n_lessons = weights_played(self.machine)
+        learner, n_lessons = learner_and_lessons(self.machine)
         _, scores = learner.think(position, move, time_limit_s=settings.AI_TIME_BUDGET_S)
-        return Remembered(learner, n_lessons, position, scores)
+        return MoveRecord(learner, n_lessons, position, scores)
 
     def remember(self, records: Sequence[DecisionRecord]) -> Statement:
         """Return the statement that stores the machine's thoughts.
 
         The last thought also stays in memory, for the next state of the room.
         """
-        chosen = cast("Sequence[tuple[int, Remembered]]", records)
+        chosen = cast("Sequence[tuple[int, MoveRecord]]", records)
         self.thought = chosen[-1]
         rows = [
             [
@@ -121,9 +121,9 @@ class ValueLearnerLive(KindLive):
             for ply, record in chosen
             for scores in (record.scores,)
         ]
-        return Statement.insert(Thought, _THOUGHT, rows)
+        return Statement.insert(Thought, THOUGHT_COLUMNS, rows)
 
-    def learn(self, ended: Sequence[Ended]) -> Sequence[TouchedBox]:
+    def learn(self, ended: Sequence[EndedMatch]) -> Sequence[TouchedBox]:
         machine = self.machine
         for match in ended:
             memory, tally = MEMORY.load(machine), Tally()
@@ -203,7 +203,7 @@ def _thoughts(live: LiveMatch, players: Sequence[ValueLearnerLive]) -> list[Part
     return thoughts
 
 
-def _stored_thought(live: LiveMatch, machine: Machine, row: Thought | None) -> tuple[int, Remembered] | None:
+def _stored_thought(live: LiveMatch, machine: Machine, row: Thought | None) -> tuple[int, MoveRecord] | None:
     """Return a stored thought with its ply; ``None`` without a row, or if its weights were deleted or compacted."""
     if row is None:
         return None
@@ -214,7 +214,7 @@ def _stored_thought(live: LiveMatch, machine: Machine, row: Thought | None) -> t
     except (Weights.DoesNotExist, HistoryCompactedError):
         return None
     scores = Scores(row.chosen, tuple(row.near), tuple(row.deep), row.depth)
-    return row.ply, Remembered(learner, row.n_lessons, position_before(live, row.ply), scores)
+    return row.ply, MoveRecord(learner, row.n_lessons, position_before(live, row.ply), scores)
 
 
 def _lessons(live: LiveMatch, players: Sequence[ValueLearnerLive]) -> tuple[list[LessonState], list[WeightsLearnt]]:

@@ -33,9 +33,9 @@ def weights_begin(
 
     Args:
         machine: a machine without rows of weights.
-        weights: the weights with which it learns.
+        weights: the weights that the machine's learning changes.
         n_learnt: the number of games from which these weights were learnt.
-        average: the mean of the weights over its games; by default 0.
+        average: the mean of the weights over the machine's games; by default all 0.
     """
     mean = np.zeros(len(weights)) if average is None else average
     Weights.objects.create(machine=machine, n_learnt=n_learnt, weights=_octets(weights), average=_octets(mean))
@@ -46,7 +46,7 @@ def weights_learner(machine: Machine) -> ValueLearner:
     return _learner(machine.game_rules, machine.rule, _latest_row(machine), learns=False)
 
 
-def weights_played(machine: Machine) -> tuple[ValueLearner, int]:
+def learner_and_lessons(machine: Machine) -> tuple[ValueLearner, int]:
     """Return the present machine, which does not learn, and the number of its lessons."""
     row = machine.weights.select_related("lesson").order_by("-pk").first()
     learner = _learner(machine.game_rules, machine.rule, row, learns=False)
@@ -97,7 +97,7 @@ def _latest_row(machine: Machine) -> Weights | None:
 
 
 def _learner(game: AnyGame, rule: Any, row: Weights | None, *, learns: bool) -> ValueLearner:
-    """Return the learner of a row; without a row, because the machine was deleted, all weights are 0."""
+    """Return the learner of a row. If the row is missing because the machine was deleted, all weights are 0."""
     if row is None:
         return ValueLearner(game, rule, core.zero_weights(game, rule), learns=False)
     return ValueLearner(game, rule, floats(row.weights), row.n_learnt, floats(row.average), learns=learns)

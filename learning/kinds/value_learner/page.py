@@ -1,4 +1,4 @@
-"""The page of a value learner: its weights on the board and in words, now, earlier, or as changed."""
+"""The page of a value learner: its present or earlier weights, or the changes by a lesson, on a board and in words."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from beadbox.rules.registry import game_get
 from learning.exceptions import RuleRefusedError
 from learning.kinds.page import KindPage, Page
 from learning.kinds.value_learner.explanation import position_view
-from learning.kinds.value_learner.levels import learnt, level_url
+from learning.kinds.value_learner.levels import level_machine, level_url
 from learning.kinds.value_learner.memory import MEMORY, weights_around, weights_learner, weights_learner_at
 from learning.kinds.value_learner.text import TEXT, sentences
 from learning.models import LessonKind, Machine, Weights
@@ -28,11 +28,11 @@ from learning.selectors.strength import Strength
 
 MAX_WEIGHTS_SHOWN = 12
 """Maximum number of weights that are named first, largest first."""
-STEPS = 5
+N_SHADES = 5
 """Shades of each colour (``static/css/heat.css``)."""
 
 
-class Shown(NamedTuple):
+class WeightsView(NamedTuple):
     """A list of weights, with its title."""
 
     weights: Numbers
@@ -44,7 +44,7 @@ class Shown(NamedTuple):
 
 
 class ValueLearnerPage(KindPage):
-    """The page of a machine's weights: present, earlier, or as changed by a lesson."""
+    """The page of a machine's weights: the present or earlier weights, or their changes by a lesson."""
 
     presets = VALUE_PRESETS
     text = TEXT
@@ -67,7 +67,7 @@ class ValueLearnerPage(KindPage):
         """Return the page. The URL's ``after`` selects a snapshot by games, ``lesson`` the changes of a lesson."""
         learner = weights_learner(machine)
         snapshots = sorted(set(machine.snapshots.values_list("n_trained", "n_left")))
-        present = Shown(learner.played, f"its weights as it plays now, after {_games_text(learner.n_learnt)}")
+        present = WeightsView(learner.played, f"its weights as it plays now, after {_games_text(learner.n_learnt)}")
         shown, error_text = present, ""
         for field, find in (("after", _snapshot), ("lesson", _change)):
             if query.get(field, "") and not error_text:
@@ -75,11 +75,11 @@ class ValueLearnerPage(KindPage):
                 absent = (
                     history_compacted_text(machine.n_folded)
                     if field == "lesson" and machine.n_folded
-                    else _ABSENT[field]
+                    else _ABSENT_TEXT[field]
                 )
                 shown, error_text = (present, f"{field}: {absent}") if selected is None else (selected, "")
-        weights_context = {
-            **laid_out(learner, shown.weights),
+        page_context = {
+            **weights_context(learner, shown.weights),
             "problem": error_text,
             "shown": shown,
             "plays_by_mean": bool(learner.rule.average_games),
@@ -88,7 +88,7 @@ class ValueLearnerPage(KindPage):
             "n_lessons": machine.n_lessons,
             "n_changed": int(np.count_nonzero(shown.weights)),
         }
-        context = super().machine_page(machine, strength, query).context | weights_context
+        context = super().machine_page(machine, strength, query).context | page_context
         return Page("learning/machine_weights.html", context, status=404 if error_text else 200)
 
     def position_page(self, machine: Machine, text: str) -> Page:
@@ -96,7 +96,7 @@ class ValueLearnerPage(KindPage):
 
     def level_page(self, game: AnyGame) -> Page | None:
         """Return the page of the weights with which the levels of a game play, if they have learnt weights."""
-        machine, engine = learnt(game), engine_of(game)
+        machine, engine = level_machine(game), engine_of(game)
         if machine is None or engine is None:
             return None
         context = {
@@ -106,12 +106,12 @@ class ValueLearnerPage(KindPage):
             ],
             "n_learnt": machine.n_learnt,
             "n_weights": len(machine.weights),
-            **laid_out(machine, machine.played),
+            **weights_context(machine, machine.played),
         }
         return Page("learning/learnt.html", context)
 
 
-def laid_out(learner: ValueLearner, numbers: Numbers) -> dict[str, object]:
+def weights_context(learner: ValueLearner, numbers: Numbers) -> dict[str, object]:
     """Return the context of ``learning/_weights.html`` for weights of a machine, or for changes of its weights."""
     sheet, name_of = learner.valuer.sheet(learner.game, learner.rule.features), learner.valuer.describe_feature
     weights = numbers.tolist()
@@ -123,22 +123,22 @@ def laid_out(learner: ValueLearner, numbers: Numbers) -> dict[str, object]:
     }
 
 
-_ABSENT = {
+_ABSENT_TEXT = {
     "after": "nothing was kept after so many games. Choose one of the list.",
     "lesson": "it has had no such lesson, or does not remember it. The first is 1.",
 }
 
 
-def _snapshot(machine: Machine, number: str) -> Shown | None:
+def _snapshot(machine: Machine, number: str) -> WeightsView | None:
     snapshot = machine.snapshots.filter(n_trained=_number(number)).order_by("pk").last()
     if snapshot is None:
         return None
     learner = weights_learner_at(machine.pk, snapshot.n_lessons, machine.game_rules, cast("ValueRule", machine.rule))
     title = f"its weights as they were after {_trained_text(snapshot.n_trained, snapshot.n_left)}"
-    return Shown(learner.played, title, after=snapshot.n_trained)
+    return WeightsView(learner.played, title, after=snapshot.n_trained)
 
 
-def _change(machine: Machine, number: str) -> Shown | None:
+def _change(machine: Machine, number: str) -> WeightsView | None:
     rows = Weights.objects.filter(machine=machine, lesson__number=_number(number), lesson__number__gt=machine.n_folded)
     row = rows.select_related("lesson").first()
     if row is None or row.lesson is None:
@@ -148,7 +148,7 @@ def _change(machine: Machine, number: str) -> Shown | None:
     kinds = {LessonKind.MATCH: "a match", LessonKind.CHOICE: "which put back what it knew earlier"}
     cause = kinds.get(LessonKind(lesson.kind), f"{_games_text(n_games)} of training")
     before, after = weights_around(row)
-    return Shown(after - before, f"what lesson {lesson.number:,}, {cause}, has changed", lesson=lesson.number)
+    return WeightsView(after - before, f"what lesson {lesson.number:,}, {cause}, has changed", lesson=lesson.number)
 
 
 def _number(text: str) -> int:
@@ -191,5 +191,5 @@ def shade(weight: float, largest: float) -> str:
 
     ``largest`` is the largest absolute weight in the table.
     """
-    step = 0 if not largest else round(STEPS * abs(weight) / largest)
+    step = 0 if not largest else round(N_SHADES * abs(weight) / largest)
     return "heat-0" if not step else f"heat-{'p' if weight > 0 else 'm'}{step}"

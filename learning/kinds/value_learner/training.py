@@ -24,16 +24,16 @@ from learning.selectors.strength import Strength
 class ValueLearnerTraining(KindTraining):
     """Strength and snapshots are measured against an engine's levels.
 
-    A machine beats random play after a few hundred games, so results against random play then tell nothing more.
+    A machine beats random play after a few hundred games, so later results against random play say nothing.
     """
 
     sampling = Sampling(("random", "medium"), n_first_games=2)
     levels = ("medium", "hard")
 
-    def measured(self, memory: ValueMemory, rng: RandomSource) -> Strength:
+    def measure_strength(self, memory: ValueMemory, rng: RandomSource) -> Strength:
         learner = memory.machine
         engine = engine_of(learner.game)
-        assert engine is not None, "the rule fits only games with this engine"
+        assert engine is not None, "a value learner plays only games with an engine"
         opening_list = openings(learner.game, (self.sampling.n_games + 1) // 2, seed=CHOICE_SEED)
         # The weakest level of an engine plays at random.
         weakest = next(iter(engine.levels.values()))
@@ -47,17 +47,17 @@ class ValueLearnerTraining(KindTraining):
 
     def meeting(self, game: AnyGame, player: Any, level: str) -> Meeting:
         engine = engine_of(game)
-        assert engine is not None, "the rule fits only games with this engine"
+        assert engine is not None, "a value learner plays only games with an engine"
         return compiled_meeting(game, player.machine.player, engine.levels[level])
 
-    def put_back(self, machine: Machine, n_lessons: int, lesson_id: int) -> None:
+    def restore_memory(self, machine: Machine, n_lessons: int, lesson_id: int) -> None:
         """Store the weights after ``n_lessons`` lessons again, as the weights after the lesson ``lesson_id``."""
         row = weights_row_at(machine.pk, n_lessons)
         Weights.objects.create(
             machine=machine, lesson_id=lesson_id, n_learnt=row.n_learnt, weights=row.weights, average=row.average
         )
 
-    def knew(self, machine: Machine, n_lessons: int) -> dict[str, object]:
+    def weights_around_lesson(self, machine: Machine, n_lessons: int) -> dict[str, object]:
         after = weights_row_at(machine.pk, n_lessons)
         # A new, imported or reset machine begins with a row without a lesson. There are no weights before that row.
         before = None if after.lesson_id is None else weights_row_at(machine.pk, n_lessons - 1)

@@ -223,7 +223,7 @@ class LastWonLive(KeyedLive):
 class LastWonTraining(KeyedTraining):
     sampling = Sampling(n_games=10)
 
-    def measured(self, memory, rng):
+    def measure_strength(self, memory, rng):
         n_games = self.sampling.n_games
         return {slug: asdict(memory.sample(OPPONENTS[slug], n_games, rng)) for slug in self.sampling.against}
 

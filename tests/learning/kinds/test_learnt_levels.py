@@ -21,7 +21,7 @@ from games.live.rooms import room_create
 from games.live.states import PartsThought
 from games.live.store import live_match, room_get
 from games.models import Match
-from learning.kinds.value_learner.levels import learnt
+from learning.kinds.value_learner.levels import level_machine
 from learning.kinds.value_learner.live import match_moves
 from learning.services.machines import machine_create
 from tests.factories import guest, person, room_state, room_view, user
@@ -49,7 +49,7 @@ def test_a_level_explains_its_last_move(level: str, game: str) -> None:
     state = state_after_first_move(level, game)
     (thought,), rules, depth = thoughts_of(state), game_get(game), LEVELS[level].depth
     _, (position, move) = match_moves(live_match(Match.objects.get()))
-    machine = learnt(rules, depth)
+    machine = level_machine(rules, depth)
     assert machine is not None
     look = machine.look(position, whole=True)
     assert look.moves[look.best] == move
@@ -148,7 +148,7 @@ class TestPage:
             answer = client.get(f"/learnt/{game}")
         assert (answer.status_code, len(queries)) == (200, 0)
         rules, weights = game_get(game), shipped(name).weights
-        machine = learnt(rules)
+        machine = level_machine(rules)
         assert machine is not None
         sheet = machine.valuer.sheet(rules, machine.rule.features)
         shown = page_json(answer, "maps")

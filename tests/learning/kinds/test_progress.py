@@ -13,7 +13,15 @@ from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get
 from games.accounts.principal import Visitor
 from games.models import Match
-from learning.kinds.boxes.progress import CURVE_POINTS, Strong, _does, holds_words, hundred, points_words, progress
+from learning.kinds.boxes.progress import (
+    CURVE_POINTS,
+    CurveStrength,
+    _move_phrase,
+    hundred,
+    no_loss_sentences,
+    points_sentences,
+    progress,
+)
 from learning.kinds.machines import machine_export
 from learning.models import Machine
 from learning.services.machines import machine_import, machine_reset
@@ -81,7 +89,7 @@ def test_the_last_ten_results_are_listed_in_order() -> None:
     assert progress(learner)["results"] == [names[winner] for winner in winners]
 
 
-START, WORSE = Strong(0.61, 0.24), Strong(0.66, 0.19)
+START, WORSE = CurveStrength(0.61, 0.24), CurveStrength(0.66, 0.19)
 
 
 @pytest.mark.parametrize(
@@ -92,14 +100,14 @@ START, WORSE = Strong(0.61, 0.24), Strong(0.66, 0.19)
     ],
 )
 def test_a_fall_is_explained(results: list[str], why: str) -> None:
-    words = holds_words(" against you", results, [(0, START), (10, WORSE)])
+    words = no_loss_sentences(" against you", results, [(0, START), (10, WORSE)])
     fell = "Against a perfect player it would avoid losing in 19 of 100 games. It was 24 before its first game."
     assert words == f"{fell} {why}"
-    assert "punish" not in holds_words("", results, [(0, WORSE), (10, START)])
-    rose = points_words("", results, [(0, START), (10, WORSE)])
+    assert "punish" not in no_loss_sentences("", results, [(0, WORSE), (10, START)])
+    rose = points_sentences("", results, [(0, START), (10, WORSE)])
     assert rose == "Against random play it would get 66 points in 100 games. It was 61 before its first game."
-    assert "random play." in points_words("", results, [(0, WORSE), (10, START)]).partition(". ")[2]
-    assert "every game" in holds_words("", results, [(0, Strong(0.6, 0.0)), (10, Strong(0.7, 0.0))])
+    assert "random play." in points_sentences("", results, [(0, WORSE), (10, START)]).partition(". ")[2]
+    assert "every game" in no_loss_sentences("", results, [(0, CurveStrength(0.6, 0.0)), (10, CurveStrength(0.7, 0.0))])
 
 
 def test_progress_of_an_untaught_machine() -> None:
@@ -130,7 +138,7 @@ def test_progress_of_an_untaught_machine() -> None:
 def test_its_first_bead_is_named_with_a_move_that_it_stands_for(
     moves: list[tuple[str, str | None]], chances: list[float], words: str
 ) -> None:
-    assert _does([{"name": name, "mark": mark} for name, mark in moves], chances).startswith(words)
+    assert _move_phrase([{"name": name, "mark": mark} for name, mark in moves], chances).startswith(words)
 
 
 def test_reset_clears_the_curve() -> None:

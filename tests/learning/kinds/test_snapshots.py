@@ -179,10 +179,10 @@ class TestMeasurement:
         scripted_scores.update({100: 1.0})
         machine = measured_run(learner(owner=user()), n_measured=20)
         snapshots = list(machine.snapshots.order_by("pk"))
-        before, knew = snapshot_weights(machine), [kept.snapshot_knew(machine, one) for one in snapshots]
+        before, knew = snapshot_weights(machine), [kept.snapshot_weights(machine, one) for one in snapshots]
         for _ in compact_to(machine, machine.n_lessons):
             assert snapshot_weights(machine) == before
-        assert [kept.snapshot_knew(machine, one) for one in snapshots] == knew
+        assert [kept.snapshot_weights(machine, one) for one in snapshots] == knew
         n_kept = Lesson.objects.filter(machine=machine).count()
         assert n_kept == Weights.objects.filter(machine=machine, lesson__isnull=False).count() < machine.n_lessons
         with pytest.raises(HistoryCompactedError):
@@ -230,7 +230,7 @@ class TestMeasurement:
             start_run(menace, opponent="random")
         run_execute(start_run(menace, opponent="random", n_measured=0))
         assert not Snapshot.objects.exists()
-        assert kept.measured_usually(menace) == 0
+        assert kept.default_n_measured(menace) == 0
 
     def test_other_run_or_frozen_machine_prevents_the_put_back(self, scripted_scores: dict[int, float]) -> None:
         """The best snapshot is put back only if no other run goes on and the machine still learns."""

@@ -139,7 +139,9 @@ class TestTraining:
         for point in run_curve(whole):
             reference.train(OPPONENTS["easy"], point["games"] - before, rng)
             before = point["games"]
-            assert point["strength"] == json_of(QLearningTraining().measured(reference, RandomSource(7, before + 1)))
+            assert point["strength"] == json_of(
+                QLearningTraining().measure_strength(reference, RandomSource(7, before + 1))
+            )
 
     def test_an_interrupted_run_still_gets_its_last_point(self) -> None:
         """The opponent of the last stage has been deleted meanwhile."""

@@ -28,7 +28,7 @@ from learning.kinds.boxes.look import boxes_at
 from learning.kinds.boxes.memory import boxes_own, ledger_errors
 from learning.kinds.boxes.page import box_gallery
 from learning.kinds.boxes.training import BoxesTraining
-from learning.kinds.live import Ended, KindLive, occupants_fetch
+from learning.kinds.live import EndedMatch, KindLive, occupants_fetch
 from learning.kinds.machines import machine_export
 from learning.kinds.registry import kind_of
 from learning.models import Change, Draw, LessonKind, Machine, MachineSeat
@@ -140,7 +140,7 @@ def play_match(row: Seat, learner: Machine) -> list[DecisionRecord]:
         match.n_plies += 1
     player.remember(records)
     (player.machine,) = machine_lock(learner.pk)  # locked again, as after a refill
-    player.learn([Ended(live, outcome, [player])])
+    player.learn([EndedMatch(live, outcome, [player])])
     return records
 
 

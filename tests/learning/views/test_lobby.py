@@ -12,7 +12,7 @@ from beadbox.learners.boxes.open_memory import OpenMemory
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
 from learning.kinds.boxes import training
-from learning.kinds.machines import strength_at_hand
+from learning.kinds.machines import strength_without_games
 from learning.models import JobStatus, Machine, TrainingRun
 from learning.services.machines import machine_create
 from tests.factories import house_machines, machine, trained_machine, user
@@ -35,12 +35,14 @@ def test_page_views_play_no_sample_games(client: Client, monkeypatch: pytest.Mon
         raise AssertionError("a game was played for who looks")
 
     monkeypatch.setattr(OpenMemory, "sample", fail_if_played)
-    assert list(strength_at_hand(machine).values()) == [measured.strength[slug] for slug in ("random", "win_block")]
+    assert list(strength_without_games(machine).values()) == [
+        measured.strength[slug] for slug in ("random", "win_block")
+    ]
     assert client.get("/").status_code == 200
 
 
 def test_unmeasured_machines_have_no_known_strength() -> None:
-    assert strength_at_hand(large_machine()) == {}
+    assert strength_without_games(large_machine()) == {}
 
 
 def test_every_game_is_shown_with_a_board(client: Client) -> None:

@@ -8,7 +8,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from beadbox.rules.outcome import Side
-from learning.kinds.machines import strength_at_hand
+from learning.kinds.machines import strength_without_games
 from learning.models import Machine, Standing
 from learning.services.copies import machine_clone
 from learning.services.machines import machine_reset
@@ -26,7 +26,7 @@ def assert_stats_agree(learner: Machine) -> None:
     """Assert that the stored standing equals the machine's totals and strength."""
     learner.refresh_from_db()
     stats = Standing.objects.get(pk=learner.pk)
-    found = strength_at_hand(learner)["random"]
+    found = strength_without_games(learner)["random"]
     assert (stats.lessons, stats.games, stats.measured) == (
         learner.n_lessons,
         learner.n_games,
@@ -106,14 +106,14 @@ class TestStats:
     def test_busy_or_broken_machine_delays_no_other(self, monkeypatch: Any) -> None:
         busy, _, quiet = (machine(Side.SECOND, name=name) for name in ("Busy", "Broken", "Quiet"))
         Standing.objects.filter(pk=busy.pk).update(lessons=9)
-        usual = standings.strength_at_hand
+        usual = standings.strength_without_games
         asked: list[str] = []
 
         def strength(one: Machine) -> Any:
             asked.append(one.name)
             return usual(one) if one.name != "Broken" else {}["nothing"]
 
-        monkeypatch.setattr(standings, "strength_at_hand", strength)
+        monkeypatch.setattr(standings, "strength_without_games", strength)
         assert standings_measure(TurnEnd(0)) == 1
         assert standings_measure(TurnEnd(60)) == 2
         assert asked == ["Broken", "Quiet", "Busy"]

@@ -14,7 +14,7 @@ from tests.learning.kinds.win_counter.memory import counts_at
 class WinCounterTraining(KindTraining):
     sampling = Sampling(n_games=10, off_by="a third")
 
-    def measured(self, memory, rng):
+    def measure_strength(self, memory, rng):
         n_games = self.sampling.n_games
         return {slug: asdict(memory.sample(OPPONENTS[slug], n_games, rng)) for slug in self.sampling.against}
 
