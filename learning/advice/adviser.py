@@ -12,7 +12,7 @@ from beadbox.rules.game import AnyGame, AnyPosition
 QuestionT = TypeVar("QuestionT")
 
 PolicyT = TypeVar("PolicyT")
-"""The type through which an adviser sees a machine, with learning switched off."""
+"""The type of the machines that an adviser uses. These machines do not learn."""
 
 
 class Adviser(ABC, Generic[QuestionT, PolicyT]):
@@ -66,4 +66,4 @@ class Adviser(ABC, Generic[QuestionT, PolicyT]):
 
 
 AnyAdviser: TypeAlias = Adviser[object, object]
-"""An adviser of any type. It answers only questions that it has parsed, and needs machines of its own games."""
+"""An adviser of any type. It answers only questions that it has parsed itself, with machines of its own games."""

@@ -26,7 +26,7 @@ WIN, DRAW, LOSS = 1, 0, -1
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A parsed question. ``level``, a key of ``LEVELS``, is that of the opponent that answers; machines ignore it."""
+    """A parsed question. ``level`` is the key in ``LEVELS`` of the opponent that answers; machines ignore it."""
 
     game: AnyGame
     position: AnyPosition
@@ -72,7 +72,7 @@ class OpenedBox(Protocol):
 
 
 class FrozenPolicy(Protocol):
-    """A machine with boxes, learning switched off: its move probabilities, and its choice with the opened box."""
+    """A machine with boxes that does not learn."""
 
     def policy(self, position: AnyPosition) -> Mapping[AnyMove, float]:
         """Return the probability of every legal move."""

@@ -77,6 +77,6 @@ def value_words(value: float, side: Side, roles: tuple[str, str]) -> str:
 
 
 def share(value: float, side: Side) -> float:
-    """Return the first side's part of the evaluation bar, from 0 to 1; ``value`` is that for ``side``."""
+    """Return the first side's part of the evaluation bar, from 0 to 1; ``value`` is the value for ``side``."""
     first = value if side is Side.FIRST else -value
     return 1 / (1 + math.exp(-max(-20.0, min(20.0, first / SCALE))))

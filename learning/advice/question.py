@@ -59,13 +59,13 @@ def read_object(body: bytes, content_type: str = "application/json") -> dict[str
     except RecursionError:
         raise AdviceError("Invalid JSON", f"The body is nested too deeply. {instruction}") from None
     except ValueError as error:  # for example, a number with thousands of digits
-        raise AdviceError("Invalid JSON", f"The body is not JSON ({shown(str(error))}). {instruction}") from None
+        raise AdviceError("Invalid JSON", f"The body is not JSON ({abbreviated(str(error))}). {instruction}") from None
     if not isinstance(fields, dict):
         raise AdviceError("Invalid JSON", f"The body is JSON, but not an object. {instruction}")
     return fields
 
 
-def shown(value: object) -> str:
+def abbreviated(value: object) -> str:
     """Return a wrong value as an error message shows it: short JSON, or only "an object" or "a list"."""
     text = "an object" if isinstance(value, dict) else "a list" if isinstance(value, list) else json.dumps(value)
     return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…"
@@ -97,7 +97,7 @@ def read_side(fields: Mapping[str, object], sides: Mapping[str, Side] = COLOURS)
     named_sides = {sides.get(colour) if isinstance(colour, str) else None for colour in _colours(fields)}
     if None in named_sides:
         wrong_name = next(name for name in _colours(fields) if not isinstance(name, str) or name not in sides)
-        raise AdviceError("Invalid playerColor", f"playerColor is {' or '.join(sides)}, not {shown(wrong_name)}.")
+        raise AdviceError("Invalid playerColor", f"playerColor is {' or '.join(sides)}, not {abbreviated(wrong_name)}.")
     if len(named_sides) > 1:
         raise AdviceError(
             "Invalid playerColor", "playerColor and currentPlayer name different sides. Send one of them."
@@ -113,7 +113,7 @@ def read_flip_mode(fields: Mapping[str, object]) -> bool:
     """
     flip_mode = fields.get("flipModeEnabled")
     if flip_mode is not None and not isinstance(flip_mode, bool):
-        raise AdviceError("Invalid flipModeEnabled", f"flipModeEnabled is true or false, not {shown(flip_mode)}.")
+        raise AdviceError("Invalid flipModeEnabled", f"flipModeEnabled is true or false, not {abbreviated(flip_mode)}.")
     return flip_mode is True
 
 
@@ -130,7 +130,7 @@ def read_level(fields: Mapping[str, object], levels: Collection[str]) -> str:
         similar = name_near(level, levels) if isinstance(level, str) else ""
         suggestion = f" Did you mean {similar}?" if similar else ""
         raise AdviceError(
-            "Invalid difficulty", f"difficulty is one of {', '.join(levels)}, not {shown(level)}.{suggestion}"
+            "Invalid difficulty", f"difficulty is one of {', '.join(levels)}, not {abbreviated(level)}.{suggestion}"
         )
     return level
 

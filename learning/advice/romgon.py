@@ -33,7 +33,7 @@ from beadbox.rules.romgon.pieces import (
 )
 from beadbox.rules.romgon.rules import Position, Romgon, board_outcome
 from learning.advice.adviser import Adviser
-from learning.advice.question import AdviceError, read_flip_mode, read_level, read_side, require, shown
+from learning.advice.question import AdviceError, read_flip_mode, read_level, read_side, require, abbreviated
 
 SIDES = {"white": WHITE, "black": BLACK}
 PIECE_KINDS = {name: kind for kind, name in enumerate(TYPE_NAMES) if name} | {"hexagon": TYPE_NAMES.index("hexgon")}
@@ -81,11 +81,13 @@ def _read_pieces(board: Any) -> dict[int, Piece]:
         AdviceError: the board is invalid.
     """
     if not isinstance(board, dict):
-        raise AdviceError("Invalid board", f"board is an object with a piece by hex, {_EXAMPLE}, not {shown(board)}.")
+        raise AdviceError(
+            "Invalid board", f"board is an object with a piece by hex, {_EXAMPLE}, not {abbreviated(board)}."
+        )
     unknown = next((hex_id for hex_id in board if hex_id not in CELL), None)
     if unknown is not None:
         raise AdviceError(
-            "Invalid board", f"There is no hex {shown(unknown)}. Hexes are named row-column, such as 3-0."
+            "Invalid board", f"There is no hex {abbreviated(unknown)}. Hexes are named row-column, such as 3-0."
         )
     pieces = {CELL[hex_id]: _read_piece(hex_id, piece) for hex_id, piece in board.items() if piece is not None}
     rhombuses = [piece.side for piece in pieces.values() if piece.kind == RHOMBUS]
@@ -96,7 +98,9 @@ def _read_pieces(board: Any) -> dict[int, Piece]:
 
 def _read_piece(hex_id: str, fields: Any) -> Piece:
     if not isinstance(fields, dict):
-        raise AdviceError("Invalid board", f"The piece on {hex_id} is an object, {_EXAMPLE}, not {shown(fields)}.")
+        raise AdviceError(
+            "Invalid board", f"The piece on {hex_id} is an object, {_EXAMPLE}, not {abbreviated(fields)}."
+        )
     colour, kind = fields.get("color"), fields.get("type")
     flipped, rotation = fields.get("flipped"), fields.get("rotation")
     if not (isinstance(colour, str) and colour in SIDES):
@@ -111,7 +115,7 @@ def _read_piece(hex_id: str, fields: Any) -> Piece:
 
 
 def _wrong(hex_id: str, field: str, value: Any, right: str) -> AdviceError:
-    return AdviceError("Invalid board", f"The {field} of the piece on {hex_id} is {right}, not {shown(value)}.")
+    return AdviceError("Invalid board", f"The {field} of the piece on {hex_id} is {right}, not {abbreviated(value)}.")
 
 
 def _candidate_view(board: Board, candidate: Candidate[Move]) -> dict[str, Any]:

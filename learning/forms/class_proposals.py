@@ -1,4 +1,7 @@
-"""The proposal for a new class: what its machines will learn, from simulations. All of its sentences are here."""
+"""The proposal for a new class: a forecast, from simulations, of what its machines will learn.
+
+This module has all sentences of the proposal.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from beadbox.policies.opponent import Opponent
 from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get
-from learning.forms.classrooms import MAX_MINUTES, SMALL
+from learning.forms.classrooms import MAX_MINUTES, MAX_SMALL_BOXES
 from learning.forms.games import n_boxes, usual_games
 from learning.models import class_sides
 from learning.selectors.game_facts import PLY_S
@@ -22,13 +25,13 @@ from learning.services.personal_machines import personal_machine_name, personal_
 BETWEEN_S = 30
 """Seconds between two games, in which pupils look at the beads that changed."""
 MIN_GAIN = 1.0
-"""Points by which the last ten games must be better than the first ten, so that a class sees its machines learn."""
+"""Minimum gain of points from the first ten games to the last ten, so that a class can see its machines learn."""
 SIDE_WORDS = {Side.FIRST: "first", Side.SECOND: "second"}
 
 
 @dataclass(frozen=True)
 class Proposal:
-    """The sentences of a proposal. ``problem`` and ``advice`` are empty where machines learn enough to see it."""
+    """The sentences of a proposal. ``problem`` and ``advice`` are empty if the gain is at least :data:`MIN_GAIN`."""
 
     title: str
     results: list[str]
@@ -38,7 +41,7 @@ class Proposal:
 
 
 def proposal_of(plan: ClassPlan) -> Proposal:
-    """Return what the machines of a class will learn, and better choices if that is too little.
+    """Return a forecast of what the machines of a class will learn, and better choices if it is too little.
 
     Raises:
         ClassRefusedError: no class can play this game by this rule.
@@ -114,7 +117,7 @@ def _problem(found: LessonForecast) -> list[str]:
 
 
 def _advice(plan: ClassPlan) -> Iterator[str]:
-    """Yield changes of the plan with which the class would see its machines learn: sides, minutes, a smaller game."""
+    """Yield changes of the plan with enough gain: all machines on one side, more minutes, or a smaller game."""
     for side in Side:
         if side != plan.side and _learns(other := replace(plan, side=side)):
             yield f"All machines play {SIDE_WORDS[side]}. {_results(other)[0]}"
@@ -125,7 +128,7 @@ def _advice(plan: ClassPlan) -> Iterator[str]:
     smaller = [
         replace(plan, game=game.slug, side=personal_machine_side(game), preset="")
         for game in usual_games()
-        if game.takes_boxes and n_boxes(game) <= SMALL and game.slug != plan.game
+        if game.takes_boxes and n_boxes(game) <= MAX_SMALL_BOXES and game.slug != plan.game
     ]
     best = max(smaller, key=lambda one: _forecast(one, class_sides(one.side)[0]).gain)
     if _learns(best):

@@ -15,8 +15,8 @@ from learning.forms.games import n_boxes, usual_games
 from learning.models import NAME_LENGTH
 from learning.services.classrooms import MAX_PUPILS, ClassPlan
 
-SMALL = 40
-"""Number of boxes up to which a game fits one lesson."""
+MAX_SMALL_BOXES = 40
+"""Maximum number of boxes in a game for one lesson."""
 MAX_MINUTES = 300
 HALVES = "half"
 FIELDS_OF_PLAN = ("name", "game", "preset", "n_pupils", "minutes", "opponent", "allows_names")
@@ -27,8 +27,10 @@ def class_games() -> list[tuple[str, list[tuple[str, str]]]]:
     games = sorted((game for game in usual_games() if game.takes_boxes and presets_of(game)), key=n_boxes)
     small, large = list[tuple[str, str]](), list[tuple[str, str]]()
     for game in games:
-        (small if n_boxes(game) <= SMALL else large).append((game.slug, f"{game.name}: {n_boxes(game)} boxes"))
-    return [(f"At most {SMALL} boxes: for one lesson", small), ("More boxes: for several lessons", large)]
+        (small if n_boxes(game) <= MAX_SMALL_BOXES else large).append(
+            (game.slug, f"{game.name}: {n_boxes(game)} boxes")
+        )
+    return [(f"At most {MAX_SMALL_BOXES} boxes: for one lesson", small), ("More boxes: for several lessons", large)]
 
 
 def class_presets() -> list[tuple[str, str]]:

@@ -20,7 +20,7 @@ GARDNER, MIRRORED = "gardner", "mirrored"
 
 
 class PrintForm(forms.Form):
-    """Paper, size of the boxes, which boxes and beads, and the colours of the beads."""
+    """The choice of paper, size of the boxes, boxes, beads, and colours of the beads."""
 
     paper = forms.ChoiceField(label="Paper", choices=[(paper, paper) for paper in PAPERS], initial="A4")
     width = forms.FloatField(
@@ -49,7 +49,7 @@ class PrintForm(forms.Form):
 
     def __init__(self, *args: Any, choices: PrintChoices, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["boxes"].choices = [  # type: ignore[attr-defined]  # a Field has none, a ChoiceField has
+        self.fields["boxes"].choices = [  # type: ignore[attr-defined]  # only a ChoiceField has choices
             (MIRRORED, "A board and its mirror image share a box"),
             (GARDNER, f"{choices.gardner} boxes, as Martin Gardner drew them for HER"),
         ]

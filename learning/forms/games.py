@@ -15,7 +15,7 @@ from learning.selectors.game_facts import game_minutes, minutes_words
 from learning.services.personal_machines import personal_machine_side
 
 Range = tuple[str, float, float]
-"""The words of a choice, the least and the greatest number that fit it."""
+"""The label of a choice, and the smallest and the largest number to which it applies."""
 CHOICES: dict[str, dict[str, Range]] = {
     "boxes": {
         "few": ("Up to 40: for one lesson", 1, 40),
@@ -33,7 +33,7 @@ CHOICES: dict[str, dict[str, Range]] = {
 
 
 def n_boxes(game: AnyGame) -> int:
-    """Return the boxes of the machine that a visitor teaches first; 0 without a list of them."""
+    """Return the number of boxes of a visitor's personal machine; 0 if the boxes of the game cannot be listed."""
     boxes = facts_of(game)["boxes"].get(SIDE_NAMES[personal_machine_side(game)])
     return 0 if boxes is None else boxes["boxes"]
 
@@ -69,7 +69,7 @@ class GameChoiceForm(forms.Form):
     def __init__(self, query: QueryDict) -> None:
         known = {name: str(query[name]) for name, choices in CHOICES.items() if query.get(name) in choices}
         super().__init__(known)
-        self.asked = [(name, *CHOICES[name][value][1:]) for name, value in known.items()]
+        self.chosen_ranges = [(name, *CHOICES[name][value][1:]) for name, value in known.items()]
         for name, choices in CHOICES.items():
             field = self.fields[name]
             assert isinstance(field, forms.ChoiceField), "the field is declared above"
@@ -79,6 +79,8 @@ class GameChoiceForm(forms.Form):
         """Return the games that fit, those with few boxes first."""
         numbers = {game: game_numbers(game) for game in usual_games()}
         found = [
-            game for game, own in numbers.items() if all(least <= own[name] <= most for name, least, most in self.asked)
+            game
+            for game, numbers_of_game in numbers.items()
+            if all(least <= numbers_of_game[name] <= most for name, least, most in self.chosen_ranges)
         ]
         return sorted(found, key=lambda game: n_boxes(game) or inf)

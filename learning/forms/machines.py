@@ -20,8 +20,8 @@ from learning.forms.rule_words import rule_field
 from learning.kinds.kind import Kind
 from learning.kinds.registry import KINDS, kind_of_rule, kind_usual
 
-FROZEN = "Without this, the machine is frozen: it plays but does not learn."
-PUBLIC = "Public: anyone may view and play it, and it learns from those games."
+FROZEN_HELP = "Without this, the machine is frozen: it plays but does not learn."
+PUBLIC_LABEL = "Public: anyone may view and play it, and it learns from those games."
 
 
 def game_label(game: AnyGame) -> str:
@@ -54,7 +54,7 @@ def usual_presets() -> dict[str, list[str]]:
 
 
 def _why_unsuited(game: AnyGame, preset: str) -> str:
-    """Return why a preset cannot learn a game that other presets of its kind can learn; empty for other reasons."""
+    """Return the reason for which a rule that fits the game still cannot learn it; empty if there is no such reason."""
     rule = ALL_PRESETS[preset].rule
     if rule.fits(game):
         try:
@@ -85,7 +85,7 @@ class MachineForm(forms.Form):
     description = forms.CharField(
         label="Description", max_length=2000, required=False, widget=forms.Textarea({"rows": 3})
     )
-    is_public = forms.BooleanField(label=PUBLIC, required=False, initial=True)
+    is_public = forms.BooleanField(label=PUBLIC_LABEL, required=False, initial=True)
     preset = forms.ChoiceField(label="Rule", required=False)
     own_rule = forms.BooleanField(label="Use the rule below", required=False)
 
@@ -117,7 +117,10 @@ class MachineForm(forms.Form):
         ]
 
     def _presets(self, kind: Kind, *, shown_first: bool) -> list[dict[str, object]]:
-        """Return presets of a kind, each with the games that it is offered for; none if these are all of its kind."""
+        """Return presets of a kind, each with the games for which it is offered.
+
+        The list of games is empty if the preset is offered for all games of the kind.
+        """
         found = []
         for slug, preset in kind.page.presets.items():
             plays = [game.slug for game in GAMES.values() if slug in presets_of(game)]
@@ -245,9 +248,9 @@ class MachineDetailsForm(forms.Form):
     description = forms.CharField(
         label="Description", max_length=2000, required=False, widget=forms.Textarea({"rows": 3})
     )
-    is_public = forms.BooleanField(label=PUBLIC, required=False)
+    is_public = forms.BooleanField(label=PUBLIC_LABEL, required=False)
     learns = forms.BooleanField(
         label="It learns from its games",
         required=False,
-        help_text=FROZEN,
+        help_text=FROZEN_HELP,
     )

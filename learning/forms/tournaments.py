@@ -56,7 +56,7 @@ class TournamentForm(forms.Form):
                 label="Games in each pairing", min_value=1, max_value=max_games, initial=50, localize=False
             )
         self.fields["opponents"].choices = opponent_choices(game)  # type: ignore[attr-defined]
-        self.fields["machines"].choices = [  # type: ignore[attr-defined]  # as above
+        self.fields["machines"].choices = [  # type: ignore[attr-defined]  # only a ChoiceField has choices
             (pk, f"{machine.name}, {machine.get_side_display()}") for pk, machine in self.offered.items()
         ]
 

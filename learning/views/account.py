@@ -13,7 +13,7 @@ from games.live.match_lists import match_list_of
 from learning.selectors import machines as selectors
 from learning.selectors import matches as selectors_matches
 
-ACCOUNT_MATCHES = 50
+MAX_MATCHES = 50
 
 
 @account_required(
@@ -25,7 +25,7 @@ ACCOUNT_MATCHES = 50
 def account(request: HttpRequest) -> HttpResponse:
     """Show the viewer's latest matches and machines."""
     assert request.user.pk is not None
-    matches = match_list_of(viewer=Principal.of(request.user), guest=None)[:ACCOUNT_MATCHES]
+    matches = match_list_of(viewer=Principal.of(request.user), guest=None)[:MAX_MATCHES]
     context = {
         "matches": [selectors_matches.match_line(match) for match in matches],
         "machines": [selectors.card_facts(machine) for machine in selectors.machine_list_of(request.user.pk)],

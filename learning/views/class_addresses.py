@@ -1,4 +1,4 @@
-"""The addresses of the site as pupils reach them, a page to try each of them, and help for what goes wrong."""
+"""The addresses at which pupils reach the site, a page that tests an address, and help if an address does not work."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ from learning.models import Classroom
 from learning.selectors.classrooms import classroom_by_secret
 
 TRIED_S = 3600
-"""Seconds for which a teacher sees what a device tried."""
+"""Seconds for which a teacher sees the results of a device's tests."""
 MAX_TRIED = 20
+"""Maximum number of addresses with results."""
 PLAN_MINUTES = (10, 45)
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
@@ -27,7 +28,8 @@ LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 def origins_of(request: HttpRequest) -> list[str]:
     """Return the origins at which pupils reach the site, best first; empty if only this computer reaches it.
 
-    The origin of the request comes first, because it works. At ``localhost`` it would lead each phone to itself.
+    The origin of the request comes first, because it works. The origin ``localhost`` is left out, because on a phone it
+    means the phone itself.
     """
     if settings.SITE_URL:
         return [settings.SITE_URL]
@@ -69,7 +71,7 @@ def class_help(request: HttpRequest) -> HttpResponse:
 
 
 def trials_of(request: HttpRequest, classroom: Classroom) -> list[dict[str, object]]:
-    """Return each origin of the site with the address to try there, and what a device found, if one has tried."""
+    """Return each origin of the site with the address of its test page, and the result of the latest test, if any."""
     tried = cache.get(_tried_key(classroom), {})
     path = reverse("class_try", args=[classroom.secret])
     return [{"origin": one, "url": one + path, "found": tried.get(one)} for one in origins_of(request)]
@@ -78,7 +80,7 @@ def trials_of(request: HttpRequest, classroom: Classroom) -> list[dict[str, obje
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def class_try(request: HttpRequest, secret: str) -> HttpResponse:
-    """Show a device whether page, socket and round trip work, and remember it for the teacher."""
+    """Show a device whether page, socket and round trip work, and store the result for the teacher."""
     try:
         classroom = classroom_by_secret(secret)
     except ClassNotFoundError as error:

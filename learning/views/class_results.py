@@ -21,7 +21,7 @@ from learning.views.tables import csv_download
 @never_cache
 @require_safe
 def class_results(request: HttpRequest, classroom_id: int) -> HttpResponse:
-    """Show the final to a class: places, and the shown match move by move."""
+    """Show the final to a class: the places, and a typical match move by move."""
     viewer = Principal.of(request.user)
     try:
         classroom, pupil = classroom_seen(viewer, classroom_id)

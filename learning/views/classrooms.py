@@ -43,7 +43,7 @@ def classroom_list(request: HttpRequest) -> HttpResponse:
 @teacher_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def classroom_new(request: HttpRequest) -> HttpResponse:
-    """Show the form of a new class, say what its machines will learn, and open the class."""
+    """Show the form of a new class, with a forecast of what its machines will learn, or open the class."""
     form, status, proposal = ClassForm(request.POST or None), 200, None
     if request.method == "POST" and form.is_valid():
         try:
@@ -81,7 +81,7 @@ def classroom_page(request: HttpRequest, classroom_id: int) -> HttpResponse:
 @never_cache
 @require_safe
 def classroom_trial(request: HttpRequest, classroom_id: int) -> HttpResponse:
-    """Show a teacher a QR code for each address of the site, and what devices found there."""
+    """Show a teacher a QR code for each address of the site, and the results of tests by devices."""
     try:
         classroom = classroom_of(request.user, classroom_id)
     except PlayError as error:
@@ -93,7 +93,7 @@ def classroom_trial(request: HttpRequest, classroom_id: int) -> HttpResponse:
 @teacher_required
 @form_only("classroom", "classroom_id")
 def classroom_act(request: HttpRequest, classroom_id: int, action: str) -> HttpResponse:
-    """Do what a button on the page of a class says, and show the page again."""
+    """Carry out the action of a button on the page of a class, and show the page again."""
     if action not in _CLASS_ACTIONS:
         raise Http404
     try:
@@ -160,7 +160,7 @@ _CLASS_ACTIONS: Mapping[str, Callable[[HttpRequest, int], str]] = {
 @teacher_required
 @form_only("classroom", "classroom_id")
 def pupil_act(request: HttpRequest, classroom_id: int, participant_id: int, action: str) -> HttpResponse:
-    """Do what a button beside a pupil says, and show the page of the class again."""
+    """Carry out the action of a button beside a pupil, and show the page of the class again."""
     if action not in _PUPIL_ACTIONS:
         raise Http404
     try:

@@ -44,7 +44,7 @@ def experiment_page(request: HttpRequest, slug: str) -> HttpResponse:
     """Show an experiment with the run in the URL, by default the latest finished run. POST requests a new run."""
     try:
         experiment = selectors.experiment_get(slug)
-        run = _run_shown(request, experiment)
+        run = _requested_run(request, experiment)
     except PlayError as error:
         similar_slug = name_near(slug, EXPERIMENTS)
         return not_found(
@@ -121,7 +121,7 @@ def experiment_json(request: HttpRequest, run_id: int) -> HttpResponse:
     return json_download(f"{run.experiment}-seed-{run.seed}.json", selectors.experiment_run_view(run))
 
 
-def _run_shown(request: HttpRequest, experiment: AnyExperiment) -> ExperimentRun | None:
+def _requested_run(request: HttpRequest, experiment: AnyExperiment) -> ExperimentRun | None:
     """Return the run named in the URL, by default the latest finished run.
 
     Raises:

@@ -84,7 +84,7 @@ def learn_save(request: HttpRequest) -> HttpResponse:
 
 
 def _known_parameters(request: HttpRequest) -> QueryDict:
-    """Return the query without parameters that are no part of an address, such as ``utm_source``."""
+    """Return the query without parameters that the page does not know, such as ``utm_source``."""
     query = request.GET.copy()
     for name in set(query) - set(KNOWN):
         del query[name]

@@ -23,7 +23,7 @@ from learning.services.personal_machines import personal_machine_offer, personal
 
 MAX_CARDS = 8
 """Games on the front page; the page for choosing a game has all of them."""
-OWN_MOST = 3
+MAX_OWN_MACHINES = 3
 """Maximum number of the viewer's own machines on the front page; the list of machines shows all of them."""
 
 
@@ -35,7 +35,9 @@ def lobby(request: HttpRequest) -> HttpResponse:
     own_matches, person = match_list_own(viewer), principal_of_request(request)
     context = {
         "own_matches": [match_own(match, person.holds) for match in own_matches],
-        "own_machines": [selectors.card_facts(machine) for machine in selectors.machine_list_own(viewer, OWN_MOST)],
+        "own_machines": [
+            selectors.card_facts(machine) for machine in selectors.machine_list_own(viewer, MAX_OWN_MACHINES)
+        ],
         "games": [_card(game, personal_machines) for game in usual_games()[:MAX_CARDS]],
         "n_games": len(usual_games()),
         "open_rooms": [room for match in match_list_waiting(viewer) if (room := match_waiting(match))],
@@ -51,12 +53,15 @@ def choose(request: HttpRequest) -> HttpResponse:
     form = GameChoiceForm(request.GET)
     personal_machines = selectors.personal_machines_of(request.user)
     cards = [_card(game, personal_machines) for game in form.games()]
-    context = {"form": form, "games": cards, "is_narrowed": bool(form.asked), "n_games": len(usual_games())}
+    context = {"form": form, "games": cards, "is_narrowed": bool(form.chosen_ranges), "n_games": len(usual_games())}
     return render(request, "games/choose.html", context)
 
 
 def _card(game: AnyGame, personal_machines: Sequence[Machine]) -> dict[str, Any]:
-    """Return a game with its picture, and the button that starts a match against one's own machine or another rival."""
+    """Return a game with its picture, and the button that starts a match.
+
+    The opponent is the visitor's personal machine, or another opponent if no machine can learn the game.
+    """
     side = personal_machine_side(game)
     return {
         "slug": game.slug,

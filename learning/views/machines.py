@@ -32,12 +32,12 @@ from learning.services import machines as services
 from learning.services.copies import machine_copy
 from learning.services.snapshots import snapshot_choose
 
-known_required = account_required(
+account_or_guest_required = account_required(
     "Log in to change, share, reset or delete this machine.",
     "Without an account you can look at public machines and play against them.",
     lambda user: user.is_authenticated or getattr(user, "guest", None) is not None,
 )
-"""Decorator of pages for accounts and for guests with a guest number; other visitors log in first."""
+"""Decorator of pages for accounts and for guests with a guest number; other visitors have to log in first."""
 
 
 @require_safe
@@ -100,7 +100,7 @@ def machine_new(request: HttpRequest) -> HttpResponse:
     return render(request, "learning/machine_new.html", context)
 
 
-@known_required
+@account_or_guest_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def machine_edit(request: HttpRequest, machine_id: int) -> HttpResponse:
     """Rename, describe, freeze or publish a machine; show the links to reset or delete the machine."""
@@ -138,7 +138,7 @@ def machine_set(request: HttpRequest, machine_id: int) -> HttpResponse:
     "Without an account you can look at public machines and play against them.",
 )
 def machine_snapshot(request: HttpRequest, machine_id: int) -> HttpResponse:
-    """Let a machine play and learn on from one of its snapshots."""
+    """Restore one of a machine's snapshots. The machine continues to play and to learn from there."""
     try:
         machine = snapshot_choose(user=request.user, machine_id=machine_id, choice=request.POST.get("snapshot", ""))
     except PlayError as error:
@@ -163,7 +163,7 @@ def machine_clone(request: HttpRequest, machine_id: int) -> HttpResponse:
     return redirect(copy)
 
 
-@known_required
+@account_or_guest_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def machine_reset(request: HttpRequest, machine_id: int) -> HttpResponse:
     """Reset a machine, after a page that shows what would be lost."""
@@ -178,7 +178,7 @@ def machine_reset(request: HttpRequest, machine_id: int) -> HttpResponse:
     return _confirm(request, machine, "reset")
 
 
-@known_required
+@account_or_guest_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def machine_delete(request: HttpRequest, machine_id: int) -> HttpResponse:
     """Delete a machine, after a page that shows what would be lost."""

@@ -64,7 +64,7 @@ def class_code(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def class_join(request: HttpRequest, secret: str) -> HttpResponse:
-    """Show the names to choose from, and add the pupil. A pupil of the class goes on where they were."""
+    """Show the names to choose from, and add the pupil. Pupils of the class get their own page instead."""
     try:
         classroom = classroom_by_secret(secret)
     except ClassNotFoundError as error:
@@ -102,7 +102,7 @@ def class_join(request: HttpRequest, secret: str) -> HttpResponse:
 
 
 def _name_of(words: str) -> str:
-    """Return the generated name for a value of the form; empty if the value was not made by it."""
+    """Return the generated name for a value of the form; an empty text for any other value."""
     first, _, second = words.partition("-")
     if not (first.isascii() and first.isdigit() and second.isascii() and second.isdigit() and len(words) < 10):
         return ""
@@ -121,7 +121,9 @@ def _enter(request: HttpRequest, participant: Participant) -> None:
 
 
 def pupil_required(request: HttpRequest) -> Participant:
-    """Return the pupil of the browser. A pupil that was removed or merged leaves or changes in the session.
+    """Return the pupil of the browser.
+
+    The session is brought up to date: it forgets a pupil that was removed, and stores the changes of a merged pupil.
 
     Raises:
         NoPupilError, PupilRemovedError.

@@ -36,13 +36,13 @@ from learning.services import schedules as services_schedules
 from learning.services.runs import Stage
 from learning.services.schedules import Timing
 
-TIMETABLE = account_required(
+schedule_account_required = account_required(
     "Log in to train a machine at times that you choose.",
     "Without an account you can play a machine, and it learns from each game.",
 )
 
 
-@TIMETABLE
+@schedule_account_required
 @require_safe
 def schedule_list(request: HttpRequest) -> HttpResponse:
     """Show the account's schedules, and the machines for which it can create a schedule."""
@@ -58,7 +58,7 @@ def schedule_list(request: HttpRequest) -> HttpResponse:
     return render(request, "learning/schedules.html", context)
 
 
-@TIMETABLE
+@schedule_account_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def schedule_new(request: HttpRequest, machine_id: int) -> HttpResponse:
     """Show the form for opponents, games and times, and create the schedule."""
@@ -86,7 +86,7 @@ def schedule_new(request: HttpRequest, machine_id: int) -> HttpResponse:
     return render(request, "learning/schedule.html", context, status=status)
 
 
-@TIMETABLE
+@schedule_account_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def schedule_page(request: HttpRequest, schedule_id: int) -> HttpResponse:
     """Show a schedule: its next runs, the outcome of its last run, and a form to change the schedule."""
@@ -130,7 +130,7 @@ def schedule_page(request: HttpRequest, schedule_id: int) -> HttpResponse:
 
 
 @form_only("schedule", "schedule_id")
-@TIMETABLE
+@schedule_account_required
 def schedule_pause(request: HttpRequest, schedule_id: int) -> HttpResponse:
     """Pause (``paused=on``) or resume a schedule."""
     try:
@@ -142,7 +142,7 @@ def schedule_pause(request: HttpRequest, schedule_id: int) -> HttpResponse:
     return redirect(schedule)
 
 
-@TIMETABLE
+@schedule_account_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def schedule_delete(request: HttpRequest, schedule_id: int) -> HttpResponse:
     """Delete a schedule after a confirmation page."""

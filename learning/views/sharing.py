@@ -17,13 +17,13 @@ from learning.access import is_seen, machine_for
 from learning.exceptions import LinkNotFoundError
 from learning.selectors.sharing import machine_shared
 from learning.services import sharing as services
-from learning.views.machines import known_required
+from learning.views.machines import account_or_guest_required
 
 MAX_LINKS = 20
 """Maximum number of links remembered in a session; the oldest link is dropped first."""
 
 
-@known_required
+@account_or_guest_required
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def machine_share(request: HttpRequest, machine_id: int) -> HttpResponse:
@@ -71,7 +71,7 @@ def shared(request: HttpRequest, secret: str) -> HttpResponse:
 
 
 def link_open(request: HttpRequest, link_id: int) -> None:
-    """Remember an opened link in the session, as the latest."""
+    """Store an opened link in the session, as the latest."""
     links = request.session.get(LINKS_KEY, [])
     if links[-1:] != [link_id]:
         request.session[LINKS_KEY] = [*(link for link in links if link != link_id), link_id][-MAX_LINKS:]

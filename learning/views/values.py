@@ -20,9 +20,9 @@ from learning.kinds.registry import KINDS, kind_of
 
 
 def _walk(game: Any, view: dict[str, Any]) -> dict[str, Any]:
-    """Return the board, and the path and next position of each move, for playing on the board.
+    """Return the data with which a visitor can play on the board: pieces, and path and next position of each move.
 
-    Paths are given only for plain moves; Romgon's flips and turns are only in the table.
+    Only plain moves have paths. Romgon's flips and turns can be chosen only in the table of moves.
     """
     position = game.decode(view["position"])
     moves = {row["move"]: game.parse_move(row["move"]) for row in view["moves"]}
