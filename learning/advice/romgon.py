@@ -33,7 +33,7 @@ from beadbox.rules.romgon.pieces import (
 )
 from beadbox.rules.romgon.rules import Position, Romgon, board_outcome
 from learning.advice.adviser import Adviser
-from learning.advice.question import AdviceError, read_flip_mode, read_level, read_side, require, abbreviated
+from learning.advice.question import AdviceError, abbreviated, read_flip_mode, read_level, read_side, require
 
 SIDES = {"white": WHITE, "black": BLACK}
 PIECE_KINDS = {name: kind for kind, name in enumerate(TYPE_NAMES) if name} | {"hexagon": TYPE_NAMES.index("hexgon")}
