@@ -20,13 +20,18 @@ const FINAL_STATUSES = [400, 401, 403, 404, 410];
  * @property {string} [actions] frames of a type are posted to this address, followed by a slash and the type
  */
 /** @typedef {{type: string, data: any}} Frame a frame of docs/protocol.md */
-/** @typedef {""|"well"|"away"|"lost"} AskerStatus "" before the first answer and while polling is off; "away": no database */
+/**
+ * "": no answer yet, or polling is off; "well": the site answers; "away": the site cannot reach its database; "lost": the
+ * page cannot reach the site.
+ *
+ * @typedef {""|"well"|"away"|"lost"} AskerStatus
+ */
 
 export class Asker {
   /**
    * @param {Rest} rest
    * @param {(frame: Frame) => void} onFrame
-   * @param {(status: AskerStatus) => void} onStatus called when it changes
+   * @param {(status: AskerStatus) => void} onStatus called when the status changes
    * @param {() => void} onGone called when polling has ended because the resource is not available
    */
   constructor(rest, onFrame, onStatus, onGone) {
@@ -53,7 +58,7 @@ export class Asker {
     clearTimeout(this.timer);
   }
 
-  /** Polls at once; `isAll` requests the whole state, including its known parts. */
+  /** Polls at once; with `isAll` the server sends the whole state, even if the page knows it. */
   now(isAll = false) {
     this.wantsAll ||= isAll;
     this.nIdle = 0;

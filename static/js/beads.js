@@ -40,9 +40,9 @@ export function beadPicture(/** @type {BeadLook} */ { colour, mark }, size = 26)
 }
 
 /**
- * Returns a random generator (0 to 1) seeded by a text, so that the beads of a box lie at the same places each time.
+ * Returns a random generator (0 to 1) with a text as its seed, so that the beads of a box lie at the same places each time.
  */
-export function seeded(/** @type {string} */ text) {
+export function seededRandom(/** @type {string} */ text) {
   let state = 2166136261;
   for (const letter of text) state = Math.imul(state ^ /** @type {number} */ (letter.codePointAt(0)), 16777619);
   return () => {

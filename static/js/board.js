@@ -7,7 +7,19 @@
  */
 
 import { bead } from "./beads.js";
-import { aside, beadsOn, cellsAt, dot, EDGE, edges, outline, piece, pieceWords, ruling, strung } from "./diagram.js";
+import {
+  aside,
+  beadsOn,
+  cellsAt,
+  dot,
+  drawThreads,
+  EDGE,
+  edges,
+  outline,
+  piece,
+  pieceWords,
+  ruling,
+} from "./diagram.js";
 import { narrow, svg, usesKeys } from "./dom.js";
 import { percents } from "./words.js";
 
@@ -41,7 +53,7 @@ export class Board {
     this.cells = layout.cells.map((cell, index) => this.#cell(cell, index));
     this.threads = svg("g", { class: "threads", "aria-hidden": "true" });
     const lines = svg("path", { class: "ruling", d: ruling(layout), "aria-hidden": "true" });
-    // Stones stand on lines, but in squares they stand between them.
+    // Stones on points cover the lines. In squares, the lines are drawn above the cells.
     const drawn = layout.shape === "point" ? [lines, this.#rows()] : [this.#rows(), lines];
     this.ground = svg("g", { role: "presentation" }, ...drawn, edges(layout), this.threads);
     this.svg = svg("svg", { class: `board is-${layout.shape}`, role: "grid", "aria-label": "Board" }, this.ground);
@@ -50,8 +62,8 @@ export class Board {
     this.svg.classList.toggle("is-quiet", !usesKeys());
     document.addEventListener("keydown", () => this.svg.classList.remove("is-quiet"), { capture: true, once: true });
     root.replaceChildren(this.svg);
-    this.#stand();
-    NARROW.addEventListener("change", () => this.#stand());
+    this.#orient();
+    NARROW.addEventListener("change", () => this.#orient());
     this.#draw();
   }
 
@@ -102,7 +114,7 @@ export class Board {
   }
 
   /** Sets the orientation: a wide board stands with its left side up on narrow screens. */
-  #stand() {
+  #orient() {
     const { columns, rows, shape } = this.layout;
     this.isUpright = NARROW.matches && shape === "hex" && columns > rows;
     const [width, height] = (this.isUpright ? [rows, columns] : [columns, rows]).map((size) => 100 * size);
@@ -154,7 +166,7 @@ export class Board {
     if (this.chosen.at(-1) === index) {
       // If a move's path begins another path, choosing its last cell twice plays the shorter move.
       const short = this.#complete().find((move) => !(move in this.actions));
-      return short ? this.play(short) : this.#letGo();
+      return short ? this.play(short) : this.#clearChoice();
     }
     let chosen = [...this.chosen, index];
     if (!this.#through(index).length) chosen = [index]; // no begun move continues here, so this cell starts a new choice
@@ -165,7 +177,7 @@ export class Board {
     return this.#draw();
   }
 
-  /** The cells of the only move, if it is an action: a pass, say, which is offered without a choice. */
+  /** Returns the cells of the only move if it is an action, for example a pass. Such a move is offered at once. */
   #forced() {
     const moves = Object.entries(this.paths);
     return moves.length === 1 && moves[0][0] in this.actions ? cellsAt(this.layout, moves[0][1]) : [];
@@ -190,16 +202,16 @@ export class Board {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
     if (steps[event.key]) {
       const [dx, dy] = steps[event.key];
-      this.#go(.../** @type {[number, number]} */ (this.isUpright ? [dy, -dx] : [dx, dy]));
+      this.#moveFocus(.../** @type {[number, number]} */ (this.isUpright ? [dy, -dx] : [dx, dy]));
     } else if (event.key === "Enter" || event.key === " ") this.#choose(this.active);
-    else if (event.key === "Escape" && this.chosen.length) this.#letGo();
+    else if (event.key === "Escape" && this.chosen.length) this.#clearChoice();
     else if (event.key === "Home") this.#focusAt(0);
     else if (event.key === "End") this.#focusAt(this.cells.length - 1);
     else return;
     event.preventDefault();
   }
 
-  #letGo() {
+  #clearChoice() {
     this.#choice([]);
     this.#draw();
   }
@@ -209,7 +221,7 @@ export class Board {
    * through every row and zigzag around the column in which the movement began, so that the focus does not drift
    * sideways.
    */
-  #go(/** @type {number} */ dx, /** @type {number} */ dy) {
+  #moveFocus(/** @type {number} */ dx, /** @type {number} */ dy) {
     const here = this.layout.cells[this.active];
     const column = dy && this.column?.at === this.active ? this.column.x : here.x;
     /** @type {{index: number, cost: number}|null} */
@@ -249,7 +261,7 @@ export class Board {
     const chances = percents([...known, gone]);
     const { chips, threads } = beadsOn(beads.map((one, at) => ({ ...one, chance: chances[at] })));
     const entering = this.#entering(ghost);
-    this.threads.replaceChildren(...strung(threads, this.layout.cells));
+    this.threads.replaceChildren(...drawThreads(threads, this.layout.cells));
     this.cells.forEach((g, index) => {
       const cell = this.layout.cells[index];
       const [x, y] = [100 * cell.x, 100 * cell.y];

@@ -1,7 +1,8 @@
 /**
- * The class of a pupil, a teacher or a projector: it fills the table, tells of pauses, and turns the projector's pages.
+ * The pages of a class for pupils, the teacher and the projector: fills the table, shows pauses, and pages through the
+ * rows on the projector.
  *
- * A page without a table only needs to know whether the class is paused. Nothing here needs https.
+ * A page without a table only needs to know whether the class is paused. The script also works without https.
  */
 
 import { boardPicture } from "./diagram.js";
@@ -55,7 +56,7 @@ function receive(/** @type {Frame} */ { type, data }) {
   }
 }
 
-/** Shows the progress of the final. Reads the page again if it stays out of date: the newest table may be a second old. */
+/** Shows the progress of the final. Reloads the page if it stays out of date for longer than a table may be old. */
 function showFinal(/** @type {ClassTable} */ { final }) {
   const mark = final && (final.is_shown || place?.hasAttribute("data-teacher")) ? final.mark : "";
   if (mark === place?.dataset.final) {

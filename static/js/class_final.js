@@ -1,4 +1,4 @@
-/** The final of a class, on the page of the results and on the projector: the places, and the shown match. */
+/** The final of a class, on the page of the results and on the projector: the places, and a typical match. */
 
 import { boardPicture, cellsAt } from "./diagram.js";
 import { byId, find, pageData } from "./dom.js";
@@ -7,18 +7,18 @@ import { matchbox, roll } from "./matchbox.js";
 import { PAGE_MS, ROWS_OF_COLUMN } from "./projector.js";
 
 /** @typedef {Record<"number"|"side"|"place"|"points"|"win"|"draw"|"loss"|"endless", number> & {name: string}} Place */
-/** @typedef {{board: Pieces, lit: string[], words: string, draw: Draw|null}} Frame_ */
+/** @typedef {{board: Pieces, lit: string[], words: string, draw: Draw|null}} MatchFrame */
 
 const STEP_MS = 3_000;
 const SIDES = ["Machines that play first", "Machines that play second"];
 
-/** @type {{against: string, places: Place[], players: string[], frames: Frame_[], result: string}} */
+/** @type {{against: string, places: Place[], players: string[], frames: MatchFrame[], result: string}} */
 const final = pageData("class-final");
 /** @type {Layout} */
 const layout = pageData("class-game").layout;
 const screen = document.querySelector("[data-screen]");
 const own = Number(byId("final-places").dataset.number);
-/** Draws and games without an end have columns only where some machine has any. */
+/** The table has columns for draws and for games without an end only if a machine has such games. */
 const hasDraws = final.places.some(({ draw }) => draw > 0.0005);
 const hasEndless = final.places.some(({ endless }) => endless > 0.0005);
 const about = document.getElementById("final-about")?.textContent ?? "";
@@ -29,12 +29,12 @@ let timer;
 
 const percent = (/** @type {number} */ share) => (100 * share).toFixed(1);
 
-/** Returns the places of each side that has any. */
+/** Returns a list of places for each side with machines. */
 function sides() {
   return [0, 1].map((side) => final.places.filter((place) => place.side === side)).filter((places) => places.length);
 }
 
-/** Returns the columns that are shown at once: all of a side, or on the projector a page of them. */
+/** Returns the places in columns: a column for each side; on the projector, only the rows of the current page. */
 function columns() {
   const all = sides();
   if (!screen) return all;
@@ -104,9 +104,9 @@ function showStep(/** @type {number} */ to) {
 
 /** Returns the box that a side has opened last; nothing for a side without boxes. */
 function openedBox(/** @type {string} */ role, /** @type {number} */ side) {
-  let shown = step;
-  while (shown > 0 && final.frames[shown].draw?.role !== role) shown -= 1;
-  const { draw } = final.frames[shown];
+  let ply = step;
+  while (ply > 0 && final.frames[ply].draw?.role !== role) ply -= 1;
+  const { draw } = final.frames[ply];
   if (!draw) return nothing;
   const picture = matchbox(layout, {
     ...draw.box,
@@ -117,7 +117,7 @@ function openedBox(/** @type {string} */ role, /** @type {number} */ side) {
     fit: draw.symmetry,
     symmetry: draw.symmetry,
   });
-  return html`<figure data-ply=${shown}>${picture}<figcaption>${final.players[side]}</figcaption></figure>`;
+  return html`<figure data-ply=${ply}>${picture}<figcaption>${final.players[side]}</figcaption></figure>`;
 }
 
 function pause() {

@@ -1,4 +1,4 @@
-/** The teacher's page for the trial before a lesson: shows what devices reached, as it comes. */
+/** The teacher's page for the trial before a lesson: keeps the list of the devices' test results up to date. */
 
 import { byId } from "./dom.js";
 

@@ -1,17 +1,17 @@
-/** The page with which a device tries the site before a lesson: a round trip, and a socket. */
+/** The page with which a device tests the site before a lesson: whether a request and a socket get an answer. */
 
 import { byId } from "./dom.js";
 
-/** Milliseconds within which the socket must answer. Filters often keep one open and pass nothing on. */
+/** Milliseconds within which the socket must answer. Network filters often keep a socket open but pass no messages on. */
 const SOCKET_MS = 5_000;
 
 const form = byId("try", HTMLFormElement);
 
-/** Sends what was found to the site; returns the milliseconds until its answer. */
-async function send(/** @type {Record<string, string>} */ found) {
+/** Sends the test results to the site; returns the milliseconds until its answer. */
+async function send(/** @type {Record<string, string>} */ results) {
   const began = Date.now();
   const data = new FormData(form);
-  for (const [name, value] of Object.entries(found)) data.set(name, value);
+  for (const [name, value] of Object.entries(results)) data.set(name, value);
   const answer = await fetch(form.action, { method: "POST", body: data });
   if (!answer.ok) throw new Error(String(answer.status));
   return String(Date.now() - began);

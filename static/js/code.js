@@ -1,4 +1,4 @@
-/** The lines of Python that repeat what a page shows, and the button that copies them (learning/_code.html). */
+/** The Python program that computes what a page shows, and the button that copies it (learning/_code.html). */
 
 import { copyFrom } from "./copy.js";
 import { byId } from "./dom.js";

@@ -20,8 +20,8 @@ if (curves.length) {
     label: "Learning curves compared",
     hasOwnEnds: true,
   });
-  // Two runs of a machine can have a point at the same number of games, where one ends and the next begins. The later
-  // counts.
+  // Two runs of a machine can have a point at the same number of games, where one run ends and the next begins. Then the
+  // point of the later run is shown.
   const xs = [...new Set(curves.flatMap(({ points }) => points.map(({ games }) => games)))].sort((a, b) => a - b);
   const strengths = curves.map(({ points }) => new Map(points.map((point) => [point.games, point.strength])));
   // Returns `null` if the game has no such opponent: some games have no perfect player.

@@ -30,21 +30,21 @@ export function dash(/** @type {number} */ n) {
 export class Curve {
   /**
    * @param {HTMLElement} root an empty element
-   * @param {object} words
-   * @param {string} words.x the label of the x axis
-   * @param {string} words.y the label of the y axis
-   * @param {string} words.label the name of the picture for screen readers
-   * @param {(x: number) => string} [words.at] returns the text beside the values at a point
-   * @param {number} [words.top] the value at the top of the y axis; default 1
-   * @param {[number, number]} [words.range] the ends of the x axis
-   * @param {number} [words.first] the point up to which a stretched x axis is linear
-   * @param {boolean} [words.hasOwnEnds] whether the legend says where a line ends, if it ends earlier than others
-   * @param {(x: number) => void} [words.pick] called with a point that is pressed or dragged to; without it, dragging zooms
-   * @param {(place: {left: number, width: number}) => void} [words.placed] called with the position of the x axis within
+   * @param {object} options
+   * @param {string} options.x the label of the x axis
+   * @param {string} options.y the label of the y axis
+   * @param {string} options.label the name of the picture for screen readers
+   * @param {(x: number) => string} [options.at] returns the text beside the values at a point
+   * @param {number} [options.top] the value at the top of the y axis; default 1
+   * @param {[number, number]} [options.range] the ends of the x axis
+   * @param {number} [options.first] the point up to which a stretched x axis is linear
+   * @param {boolean} [options.hasOwnEnds] whether the legend says where a line ends, if it ends earlier than others
+   * @param {(x: number) => void} [options.pick] called with a point that is pressed or dragged to; without it, dragging zooms
+   * @param {(place: {left: number, width: number}) => void} [options.placed] called with the position of the x axis within
    *   the picture, in pixels, whenever it changes
    */
-  constructor(root, words) {
-    this.words = words;
+  constructor(root, options) {
+    this.options = options;
     /** @type {Line[]} */
     this.lines = [];
     /** @type {number[]} */
@@ -63,14 +63,14 @@ export class Curve {
       class: "curve-stage",
       tabindex: 0,
       role: "group",
-      "aria-label": `${words.label}. Left and right arrow walk from point to point; the values stand beneath.`,
+      "aria-label": `${options.label}. Left and right arrow walk from point to point; the values stand beneath.`,
     });
     this.at = html("p", { class: "curve-at figure" });
     this.announcement = html("p", { class: "visually-hidden", "aria-live": "polite" });
     this.unzoomButton = html("button", { type: "button", class: "button is-quiet", hidden: true }, "Show all of it");
     root.replaceChildren(
       this.stage,
-      html("div", { class: "curve-foot" }, this.at, html("p", { class: "soft" }, words.y), this.unzoomButton),
+      html("div", { class: "curve-foot" }, this.at, html("p", { class: "soft" }, options.y), this.unzoomButton),
       this.legend,
       this.announcement,
     );
@@ -232,7 +232,7 @@ export class Curve {
         width,
         height,
         padding: [null, 20 * size, null, null],
-        series: [{ label: this.words.x }, ...series, ...edges],
+        series: [{ label: this.options.x }, ...series, ...edges],
         bands: banded.map((line, at) => ({
           series: [first + 2 * at, first + 2 * at + 1],
           fill: tint(this.#colour(line.colour), 0.16),
@@ -242,15 +242,15 @@ export class Curve {
             time: false,
             ...this.#scale(),
             range: (_, min, max) =>
-              this.isZoomed ? [min, max] : (this.words.range ?? [0, Math.max(this.end ?? 0, this.xs.at(-1) ?? 0, 1)]),
+              this.isZoomed ? [min, max] : (this.options.range ?? [0, Math.max(this.end ?? 0, this.xs.at(-1) ?? 0, 1)]),
           },
-          y: { range: () => [0, this.words.top ?? 1] },
+          y: { range: () => [0, this.options.top ?? 1] },
         },
         axes: [
           {
             ...axis,
-            label: this.words.x,
-            labelFont: fittingFont(this.words.x, axisWidth),
+            label: this.options.x,
+            labelFont: fittingFont(this.options.x, axisWidth),
             values: (_, ticks) => ticks.map(short),
             space: Math.min(64 * size, 0.9 * axisWidth),
             size: 34 * size,
@@ -261,14 +261,14 @@ export class Curve {
           },
           {
             ...axis,
-            label: this.words.y,
-            labelFont: fittingFont(this.words.y, height - 56 * size),
+            label: this.options.y,
+            labelFont: fittingFont(this.options.y, height - 56 * size),
             values: (_, ticks) => ticks.map((share) => `${Math.round(100 * share)}`),
             size: 40 * size,
           },
         ],
         legend: { show: false },
-        cursor: { drag: { x: !this.words.pick, y: false, dist: 6 }, points: { size: 7 }, y: false },
+        cursor: { drag: { x: !this.options.pick, y: false, dist: 6 }, points: { size: 7 }, y: false },
         hooks: {
           // Before this event the picture has no size.
           ready: [() => this.#place()],
@@ -286,21 +286,21 @@ export class Curve {
       this.#data(),
       this.stage,
     );
-    if (this.words.pick) this.#makePickable();
+    if (this.options.pick) this.#makePickable();
     else this.plot.over.addEventListener("dblclick", () => this.#unzoom());
     this.#buildLegend();
     this.#read(null);
   }
 
-  /** Places the mark, and reports the position of the x axis to `words.placed`. */
+  /** Places the mark, and reports the position of the x axis to `options.placed`. */
   #place() {
     if (!this.plot || this.marked === null) return;
     this.marker.style.left = `${this.plot.valToPos(this.marked, "x")}px`;
     const { left, width } = this.plot.over.getBoundingClientRect();
-    this.words.placed?.({ left: left - this.stage.getBoundingClientRect().left, width });
+    this.options.placed?.({ left: left - this.stage.getBoundingClientRect().left, width });
   }
 
-  /** Calls `words.pick` when the pointer is pressed in the picture, and while it is dragged. */
+  /** Calls `options.pick` when the pointer is pressed in the picture, and while it is dragged. */
   #makePickable() {
     const { plot } = this;
     if (!plot) return;
@@ -308,7 +308,7 @@ export class Curve {
     over.classList.add("is-pickable");
     over.append(this.marker);
     /** @param {PointerEvent} of */
-    const pick = ({ clientX }) => this.words.pick?.(plot.posToVal(clientX - over.getBoundingClientRect().left, "x"));
+    const pick = ({ clientX }) => this.options.pick?.(plot.posToVal(clientX - over.getBoundingClientRect().left, "x"));
     over.addEventListener("pointerdown", (event) => {
       over.setPointerCapture(event.pointerId);
       pick(event);
@@ -334,7 +334,7 @@ export class Curve {
 
   /** Returns the point up to which a stretched x axis is linear. */
   #first() {
-    return this.words.first ?? Math.max(1, (this.end ?? this.xs.at(-1) ?? 1) / 3600);
+    return this.options.first ?? Math.max(1, (this.end ?? this.xs.at(-1) ?? 1) / 3600);
   }
 
   /** Returns round numbers for a stretched axis, as many as fit. Powers of ten take precedence. */
@@ -396,7 +396,7 @@ export class Curve {
     const { marked } = this;
     const nVisible = marked === null ? this.xs.length : this.xs.filter((x) => x <= marked).length;
     const at = cursorIndex ?? nVisible - 1;
-    const pointWords = this.words.at ?? ((x) => `After ${formatNumber(x)} games`);
+    const pointWords = this.options.at ?? ((x) => `After ${formatNumber(x)} games`);
     this.at.textContent = this.xs.length ? pointWords(this.xs[at]) : "No point yet";
     const hasNoCursor = cursorIndex === null || cursorIndex === undefined;
     // Without a cursor, a line that ends earlier shows its own last point.
@@ -411,7 +411,7 @@ export class Curve {
     this.lines.forEach((line, n) => {
       const value = line.values[places[n]] ?? null;
       const text = partLines.includes(n) ? rounded[partLines.indexOf(n)] : value === null ? "\u2013" : share(value);
-      const isEarlier = this.words.hasOwnEnds && value !== null && places[n] !== at;
+      const isEarlier = this.options.hasOwnEnds && value !== null && places[n] !== at;
       const { low = [], high = [] } = line;
       this.values[n].textContent = line.isBand
         ? between(lastValue(low.slice(0, at + 1)), lastValue(high.slice(0, at + 1)))

@@ -24,31 +24,31 @@ const SHAPES = {
 /** Lines that show the orientation of a piece: the axis of a hexgon. @type {Record<string, string>} */
 const AXES = { hexgon: "M-25 0H25" };
 /**
- * Places of a bead along the last step of its move's path, as shares of the step, and beside it. The first that is free is
- * taken: it lies in the target cell, clear of other paths.
+ * Possible places of a bead on the last step of its move's path: `ALONG` are shares of the step, and `BESIDE` distances
+ * to its side. A bead gets the first free place, so most beads lie in the target cell.
  */
 const ALONG = [0.74, 0.66, 0.58, 0.5, 0.82, 0.42, 0.34, 0.9];
 const BESIDE = [0, 12, -12, 20, -20];
-/** Radii of beads on lines. A smaller one is taken if beads would cover each other. */
+/** Radii of beads on lines. A smaller radius is used if beads would cover each other. */
 const RADII = [23, 21, 19, 17];
-/** The least room between two beads. */
+/** The smallest distance between the edges of two beads. */
 const ROOM = 2;
 /** The number of places that are tried for beads of one radius. */
 const MAX_TRIES = 20_000;
-/** A step that passes a cell is bent so far out of its middle. */
+/** The distance by which a step is bent if it would pass through the middle of a cell. */
 const BEND = 30;
 /** The radius of an empty point. */
 const RING = 11;
 
-/** Returns the centres of the printed cells, turned to fit the board, or as they are printed if no turn does that. */
-export function turned(/** @type {Layout} */ layout, /** @type {Placement|undefined} */ symmetry) {
+/** Returns the centres of the printed cells after the symmetry. A symmetry that is no turn or reflection has no effect. */
+export function cellPlaces(/** @type {Layout} */ layout, /** @type {Placement|undefined} */ symmetry) {
   const { columns, rows, cells } = layout;
-  const places = symmetry?.exchanged ? carried(layout, undefined) : carried(layout, symmetry);
+  const places = symmetry?.exchanged ? targetCells(layout, undefined) : targetCells(layout, symmetry);
   return { columns, rows, centres: places.map((cell) => ({ x: cells[cell].x, y: cells[cell].y })) };
 }
 
 /** Returns, for each cell of a printed board, the index of the cell on which it lies after the symmetry. */
-export function carried(/** @type {Layout} */ layout, /** @type {Placement|undefined} */ symmetry) {
+export function targetCells(/** @type {Layout} */ layout, /** @type {Placement|undefined} */ symmetry) {
   return symmetry?.cells ?? [...layout.cells.keys()];
 }
 
@@ -66,9 +66,9 @@ export function printedWords(/** @type {Placement} */ symmetry) {
 
 /** Returns the pieces of a printed board after the symmetry. */
 /** @param {Layout} layout @param {Pieces} pieces @param {Placement|undefined} symmetry */
-export function asOnBoard(layout, pieces, symmetry) {
+export function piecesOnBoard(layout, pieces, symmetry) {
   const laid = new Array(pieces.length).fill(null);
-  carried(layout, symmetry).forEach((target, cell) => {
+  targetCells(layout, symmetry).forEach((target, cell) => {
     laid[target] = pieces[cell];
   });
   return laid;
@@ -83,8 +83,8 @@ export function cellsAt(/** @type {Layout} */ layout, /** @type {string[]} */ id
 }
 
 /**
- * Returns the look of a piece from the layout. Without one, a piece named after a side is a pawn, and another a disc
- * with its name.
+ * Returns the look of a piece from the layout. If the layout has none, a piece with the name of a side is a pawn, and any
+ * other piece a disc with its name.
  */
 export function lookOf(/** @type {Layout} */ layout, /** @type {string} */ text) {
   const side = layout.roles.indexOf(text);
@@ -96,7 +96,7 @@ export function lookOf(/** @type {Layout} */ layout, /** @type {string} */ text)
 export function piece(text, x, y, layout) {
   const look = lookOf(layout, text);
   const { shape, side } = look;
-  if (SHAPES[shape]) return shaped(look, x, y);
+  if (SHAPES[shape]) return shapedPiece(look, x, y);
   if (shape === "cross") {
     return svg("path", {
       class: `piece piece-${side}`,
@@ -117,7 +117,7 @@ export function piece(text, x, y, layout) {
  * Draws a piece with one of `SHAPES` as its outline. A flipped piece is hollow, so that the difference needs no colour.
  */
 /** @param {PieceLook} of @param {number} x @param {number} y */
-function shaped({ shape, side, flipped, angle }, x, y) {
+function shapedPiece({ shape, side, flipped, angle }, x, y) {
   const d = SHAPES[shape];
   return svg(
     "g",
@@ -160,13 +160,13 @@ export const EDGE = 34;
  * Returns the labels of columns and rows, below and left of a board whose cells have names such as b2.
  *
  * @param {Layout} layout
- * @param {ReturnType<typeof turned>} place
+ * @param {ReturnType<typeof cellPlaces>} place
  * @param {string[]} names names of the cells, if a turned board gives them other names
  * @returns {{text: string, x: number, y: number}[]} in hundredths of a cell; empty for boards without such labels
  */
 export function edgeLabels(
   layout,
-  { rows, centres } = turned(layout, undefined),
+  { rows, centres } = cellPlaces(layout, undefined),
   names = layout.cells.map((cell) => cell.name),
 ) {
   if (layout.coordinates !== "edges") return [];
@@ -193,7 +193,7 @@ export function edgeLabels(
 }
 
 /** Draws the labels of columns and rows. */
-/** @param {Layout} layout @param {ReturnType<typeof turned>} [place] @param {string[]} [names] */
+/** @param {Layout} layout @param {ReturnType<typeof cellPlaces>} [place] @param {string[]} [names] */
 export function edges(layout, place, names) {
   const labels = edgeLabels(layout, place, names);
   return svg(
@@ -204,9 +204,9 @@ export function edges(layout, place, names) {
 }
 
 /** Returns the lines of the board as one path: between squares, around hexagons, or points and the lines that join them. */
-export function ruling(/** @type {Layout} */ layout, { columns, rows, centres } = turned(layout, undefined)) {
+export function ruling(/** @type {Layout} */ layout, { columns, rows, centres } = cellPlaces(layout, undefined)) {
   if (layout.shape === "point")
-    return [...centres.map(ring), ...(layout.lines ?? []).map((ends) => joined(ends, centres))].join("");
+    return [...centres.map(ring), ...(layout.lines ?? []).map((ends) => lineBetween(ends, centres))].join("");
   if (layout.shape === "hex") return centres.map(({ x, y }) => outline(layout, 100 * x, 100 * y)).join("");
   /** @param {number} x @param {number} y */
   const has = (x, y) => centres.some((c) => Math.abs(c.x - x) < 0.01 && Math.abs(c.y - y) < 0.01);
@@ -232,7 +232,7 @@ function ring(/** @type {Point} */ { x, y }) {
 }
 
 /** Returns the path of a line between two points, from ring to ring. */
-function joined(/** @type {[number, number]} */ ends, /** @type {Point[]} */ centres) {
+function lineBetween(/** @type {[number, number]} */ ends, /** @type {Point[]} */ centres) {
   const [from, to] = ends.map((cell) => centres[cell]);
   const length = Math.hypot(to.x - from.x, to.y - from.y) || 1; // a pass has no length
   const [right, down] = [(RING * (to.x - from.x)) / length, (RING * (to.y - from.y)) / length];
@@ -295,11 +295,11 @@ export function aside(/** @type {number} */ at, /** @type {number} */ n) {
  * @param {Point[]} centres the centres of all cells
  * @param {number[]} taken cells in whose middle another bead lies
  */
-export function strung(threads, centres, taken = []) {
+export function drawThreads(threads, centres, taken = []) {
   const scaled = centres.map(({ x, y }) => ({ x: 100 * x, y: 100 * y }));
   const places = threads.map(({ cells }) => placesOn(lastStep(cells, scaled)));
   const lying = taken.map((cell) => scaled[cell]);
-  const laid = (/** @type {number|undefined} */ radius) => radius && apart(places, lying, 2 * radius + ROOM);
+  const laid = (/** @type {number|undefined} */ radius) => radius && choosePlaces(places, lying, 2 * radius + ROOM);
   const r = RADII.find(laid) ?? RADII[RADII.length - 1];
   const chosen = laid(r);
   const placeOf = (/** @type {number} */ index) => places[index][chosen ? chosen[index] : 0];
@@ -318,9 +318,9 @@ export function strung(threads, centres, taken = []) {
   return [...strings, ...threads.map((move, index) => bead({ ...move, ...placeOf(index), r }))];
 }
 
-/** Chooses one place for each bead, so that all are `room` apart and from beads that lie already. */
+/** Chooses one place for each bead, so that its distance to all other beads (`lying` too) is at least `room`. */
 /** @param {Point[][]} places @param {Point[]} lying @param {number} room @returns {number[]|undefined} */
-function apart(places, lying, room) {
+function choosePlaces(places, lying, room) {
   /** @type {number[]} */
   const chosen = [];
   let nTries = 0;
@@ -387,7 +387,7 @@ function placesOn(/** @type {{from: Point, by: Point, to: Point}} */ { from, by,
  *   `lit` are highlighted cells, and `dots` are possible targets of a move
  */
 export function diagram(layout, pieces, { symmetry, chips = new Map(), threads = [], lit = [], dots = [] } = {}) {
-  const place = turned(layout, symmetry);
+  const place = cellPlaces(layout, symmetry);
   const group = svg("g", { class: `diagram${layout.shape === "hex" ? " is-wide" : ""}` });
   place.centres.forEach(({ x, y }, cell) => {
     const { zone } = layout.cells[cell];
@@ -414,7 +414,7 @@ export function diagram(layout, pieces, { symmetry, chips = new Map(), threads =
     });
   });
   for (const cell of dots) group.append(dot(100 * place.centres[cell].x, 100 * place.centres[cell].y, pieces[cell]));
-  group.append(...strung(threads, place.centres, [...chips.keys()]));
+  group.append(...drawThreads(threads, place.centres, [...chips.keys()]));
   return group;
 }
 
@@ -433,7 +433,7 @@ export function dot(/** @type {number} */ cx, /** @type {number} */ cy, /** @typ
  *   labels of columns and rows
  */
 export function boardPicture(layout, pieces, { size = 60, label = null, named = false, ...options } = {}) {
-  const place = turned(layout, options.symmetry);
+  const place = cellPlaces(layout, options.symmetry);
   const margin = named && layout.coordinates === "edges" ? EDGE : 0;
   const [width, height] = [100 * place.columns + margin, 100 * place.rows + margin];
   return svg(

@@ -24,8 +24,8 @@ const root = byId("wall");
 const sum = (/** @type {number[]} */ numbers) => numbers.reduce((total, n) => total + n, 0);
 const nChanged = (/** @type {KeptBox} */ { beads, start }) => sum(beads.map((n, slot) => Math.abs(n - start[slot])));
 /**
- * Returns whether a box was opened. A box of the past has no number of draws, so it counts as opened if its beads
- * changed.
+ * Returns whether a box was opened. In an earlier state, the numbers of draws are not known. There, a box counts as opened
+ * if its beads had changed.
  */
 const isOpened = (/** @type {KeptBox} */ box) => (box.draws ? sum(box.draws) > 0 : nChanged(box) > 0);
 

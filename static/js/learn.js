@@ -333,8 +333,8 @@ function showCurve(learner) {
   const highest = Math.max(...lines.flatMap(({ values, high }) => [...values, ...(high ?? [])].map(Number)));
   const top = highest <= 0.5 ? 0.5 : 1;
   const end = 10 ** Math.ceil(Math.log10(Math.max(MIN_AXIS_END, learner.points.games.at(-1) ?? 0)));
-  if (curve.words.top !== top) {
-    curve.words.top = top;
+  if (curve.options.top !== top) {
+    curve.options.top = top;
     curve.end = null; // so that `show` builds the plot again, with the new top
   }
   curve.show(xs, lines, end, true);

@@ -11,7 +11,7 @@
   const MOST_BEADS = 2 ** 27;
   /** Name of the teacher that is a second machine with the same rule. */
   const PARTNER = "machine";
-  /** Plies of a game that always ends are not limited. */
+  /** Limit of plies for games that always end: no limit. */
   const NO_LIMIT = 2 ** 31 - 1;
   /** Name of the opponent that may play every legal move. */
   const EVERY_MOVE = "random";
@@ -20,8 +20,8 @@
   const MASK = (1n << 64n) - 1n;
   const GOLDEN = 0x9e3779b97f4a7c15n;
 
-  /** @typedef {ReturnType<typeof fresh>} Run */
-  /** @typedef {ReturnType<typeof groundOf>} Ground */
+  /** @typedef {ReturnType<typeof newRun>} Run */
+  /** @typedef {ReturnType<typeof compilePlan>} CompiledPlan */
   /** @typedef {ReturnType<typeof openGraph> & {policies?: Record<string, Float64Array>, expected?: Float64Array[]}} Graph */
 
   // The random source: xoroshiro128++. Each of its two 64-bit words is stored as two 32-bit halves, the low half first.
@@ -131,16 +131,16 @@
   }
 
   /**
-   * Returns a plan as arrays that do not depend on the beads. Boxes and slots of a second machine follow those of the
+   * Returns the arrays of a plan that do not depend on the beads. Boxes and slots of a second machine follow those of the
    * first.
    *
-   * A target tells where a move leads. From 0 to `nBoxes - 1` it is the box to open next. `nBoxes + node` is a node at
-   * which the teacher moves. −1, −2 and −3 end the game with a win, draw or loss for the first machine. A forced move
-   * without a box is skipped: the target is the one after it, and `plies` counts the moves until there.
+   * A target says where a move leads. A number from 0 to `nBoxes - 1` is the box to open next. `nBoxes + node` is a node
+   * at which the teacher moves. −1, −2 and −3 end the game with a win, draw or loss for the first machine. A forced move
+   * without a box is skipped: the target is that after the forced move, and `plies` counts the skipped moves too.
    *
    * @param {Graph} graph @param {LearnPlan} plan
    */
-  function groundOf(graph, plan) {
+  function compilePlan(graph, plan) {
     const { side, rule, teacher } = plan;
     const { indptr, successor } = graph;
     const ours = makeBoxes(graph, side, rule);
@@ -198,12 +198,12 @@
       replyPlies: Int32Array.from(afterReply, ({ plies }) => plies),
       /** The result of the machine in a game that stops at the limit of plies. */
       endless: -1 - ends[-1 - graph.endless],
-      words: ruleWords(rule),
+      words: ruleParts(rule),
     };
   }
 
   /** Returns the parts of a rule that the training loop needs, as numbers and booleans. */
-  function ruleWords(/** @type {LearnSettings} */ rule) {
+  function ruleParts(/** @type {LearnSettings} */ rule) {
     const [sole, remove] = [rule.final_win === "sole", rule.final_loss === "remove"];
     return {
       ...{ win: rule.win, draw: rule.draw, loss: rule.loss, floor: rule.floor, sole, remove },
@@ -218,13 +218,13 @@
   }
 
   /** Returns a new machine, together with its partner if the teacher is a second machine. */
-  function fresh(/** @type {Ground} */ ground, /** @type {string|number} */ seed) {
-    const { graph } = ground;
+  function newRun(/** @type {CompiledPlan} */ compiled, /** @type {string|number} */ seed) {
+    const { graph } = compiled;
     const mostPlies = graph.limit === NO_LIMIT ? graph.side.length : graph.limit;
     const run = {
-      ground,
-      beads: ground.initial.slice(),
-      totals: new Float64Array(ground.boxes.length),
+      compiled,
+      beads: compiled.initial.slice(),
+      totals: new Float64Array(compiled.boxes.length),
       state: seeded(seed),
       tally: new Float64Array(4),
       /**
@@ -240,21 +240,21 @@
   }
 
   /** Recalculates the number of beads in each box. */
-  function addUp(/** @type {Run} */ { ground: { slotBox }, beads, totals }) {
+  function addUp(/** @type {Run} */ { compiled: { slotBox }, beads, totals }) {
     totals.fill(0);
     for (let slot = 0; slot < beads.length; slot += 1) totals[slotBox[slot]] += beads[slot];
   }
 
   /** Plays a number of games and learns from each. Changes the run in place. */
   function train(/** @type {Run} */ run, /** @type {number} */ nGames) {
-    const { ground, beads, totals, state, tally } = run;
+    const { compiled, beads, totals, state, tally } = run;
     const { slotIndptr, slotBox, slotTarget, slotSize, refills, initial, replyIndptr, replyTarget, start, nOurs } =
-      ground;
-    const { startPlies, slotPlies, replyPlies, endless } = ground;
-    const { limit } = ground.graph;
-    const { win, draw, loss, floor, cap, sole, remove, removes, onlyLast, uniform, punish } = ground.words;
-    const { repeated, skipsUnfinished } = ground.words;
-    /** Whether a game has restocked each box, where only one of several visits counts. */
+      compiled;
+    const { startPlies, slotPlies, replyPlies, endless } = compiled;
+    const { limit } = compiled.graph;
+    const { win, draw, loss, floor, cap, sole, remove, removes, onlyLast, uniform, punish } = compiled.words;
+    const { repeated, skipsUnfinished } = compiled.words;
+    /** Whether the present game has restocked each box; needed if only one of several visits counts. */
     const isRestocked = new Uint8Array(totals.length);
     const { ours, theirs } = run.last;
     const nBoxes = totals.length;
@@ -288,11 +288,11 @@
         totals[slotBox[slot]] += after - n;
       }
       if (repeated !== "every") isRestocked.fill(0);
-      return isSettled ? settle(path[end], isRemoved) : 0;
+      return isSettled ? emptySlots(path[end], isRemoved) : 0;
     }
 
     /** Empties a slot for good, or all other slots of its box; returns the number of emptied slots. */
-    function settle(/** @type {number} */ slot, /** @type {boolean} */ isRemoved) {
+    function emptySlots(/** @type {number} */ slot, /** @type {boolean} */ isRemoved) {
       const box = slotBox[slot];
       let [total, removed] = [0, 0];
       for (let other = slotIndptr[box]; other < slotIndptr[box + 1]; other += 1) {
@@ -395,8 +395,8 @@
    * the machine's boxes. `draw` is `null` for a forced ply and for a ply of the opponent.
    */
   function tracedGame(/** @type {Run} */ run) {
-    const { ground, beads, tally } = run;
-    const { graph, slotIndptr, initial, nOurs } = ground;
+    const { compiled, beads, tally } = run;
+    const { graph, slotIndptr, initial, nOurs } = compiled;
     const { view, indptr, successor } = graph;
     const beadsBefore = beads.slice();
     const tallyBefore = tally.slice();
@@ -409,7 +409,7 @@
     /** Returns the beads of a box when it was opened, and whether it was refilled. */
     const openedBox = (/** @type {number} */ box) => {
       const stored = beadsBefore.subarray(slotIndptr[box], slotIndptr[box + 1]);
-      const refilled = ground.refills[box] === 1 && stored.every((n) => n === 0);
+      const refilled = compiled.refills[box] === 1 && stored.every((n) => n === 0);
       if (refilled) stored.set(initial.subarray(slotIndptr[box], slotIndptr[box + 1]));
       return { refilled, beads: [...stored] };
     };
@@ -422,11 +422,13 @@
     let node = 0;
     while (node >= 0 && plies.length < graph.limit) {
       const side = graph.side[node];
-      const box = side === ground.side ? ground.nodeBox[node] : -1;
+      const box = side === compiled.side ? compiled.nodeBox[node] : -1;
       const isForced =
-        side === ground.side
+        side === compiled.side
           ? box < 0
-          : nOurs < ground.boxes.length && indptr[node + 1] - indptr[node] < 2 && ground.rule.box_set === "decisions";
+          : nOurs < compiled.boxes.length &&
+            indptr[node + 1] - indptr[node] < 2 &&
+            compiled.rule.box_set === "decisions";
       let edge = indptr[node];
       /** `undefined` if the opponent resigns. */
       /** @type {{box: number, refilled: boolean, beads: number[], slot: number|null}|null|undefined} */
@@ -435,12 +437,12 @@
         const slot = ours.length ? /** @type {number} */ (ours.shift()) : -1;
         draw = { box, ...openedBox(box), slot: slot < 0 ? null : slot - slotIndptr[box] };
         if (slot >= 0) {
-          edge = ground.slotEdge[slot];
+          edge = compiled.slotEdge[slot];
           if (!changes.some((earlier) => earlier.box === box)) changes.push(change(box, draw.beads));
         }
       } else if (!isForced && theirs.length) {
         const slotOrReply = /** @type {number} */ (theirs.shift());
-        edge = nOurs < ground.boxes.length ? ground.slotEdge[slotOrReply] : ground.replyEdge[slotOrReply];
+        edge = nOurs < compiled.boxes.length ? compiled.slotEdge[slotOrReply] : compiled.replyEdge[slotOrReply];
       } else if (!isForced) {
         draw = undefined;
       }
@@ -484,16 +486,16 @@
    * plies; `null` if games always end.
    */
   function strength(/** @type {Run} */ run, /** @type {string} */ measure) {
-    if (run.ground.graph.limit === NO_LIMIT) return { score: score(run, measure), unfinished: null };
+    if (run.compiled.graph.limit === NO_LIMIT) return { score: score(run, measure), unfinished: null };
     const policy = jointPolicy(run, measure);
-    return { score: scoreWithLoops(run.ground, policy), unfinished: chanceOfLimit(run.ground.graph, policy) };
+    return { score: scoreWithLoops(run.compiled, policy), unfinished: chanceOfLimit(run.compiled.graph, policy) };
   }
 
   /** Returns the expected points of a game against one of `MEASURES`: 1 for a win, ½ for a draw. */
   function score(/** @type {Run} */ run, /** @type {string} */ measure) {
-    if (run.ground.graph.limit !== NO_LIMIT) return scoreWithLoops(run.ground, jointPolicy(run, measure));
-    const { ground, beads, totals } = run;
-    const { graph, side, slotIndptr, slotEdge, slotSize, initial, refills, nodeBox } = ground;
+    if (run.compiled.graph.limit !== NO_LIMIT) return scoreWithLoops(run.compiled, jointPolicy(run, measure));
+    const { compiled, beads, totals } = run;
+    const { graph, side, slotIndptr, slotEdge, slotSize, initial, refills, nodeBox } = compiled;
     const { indptr, successor } = graph;
     const isWorst = measure === "worst";
     graph.policies ??= {};
@@ -512,7 +514,7 @@
       if (box >= 0) {
         let total = totals[box];
         let weights = beads;
-        if (total === 0 && (refills[box] || ground.words.uniform)) {
+        if (total === 0 && (refills[box] || compiled.words.uniform)) {
           weights = refills[box] ? initial : slotSize;
           for (let slot = slotIndptr[box]; slot < slotIndptr[box + 1]; slot += 1) total += weights[slot];
         }
@@ -554,12 +556,12 @@
   const N_RESULTS = 4;
   /** Least difference of points that counts as an improvement of a response. */
   const TOLERANCE = 1e-13;
-  /** Smaller components are eliminated at once, which takes less time than iteration. */
+  /** Components with fewer nodes are solved by elimination, which is faster for them than iteration. */
   const MIN_ITERATED_NODES = 400;
-  /** Components that need more iterations are eliminated. */
+  /** Components that need more iterations are solved by elimination. */
   const MAX_ITERATIONS = 800;
   const ITERATIONS_PER_CHECK = 8;
-  /** Chance, at each node, of games that iteration may leave undecided. */
+  /** Maximum probability, at each node, of games that are undecided after the last iteration. */
   const MAX_UNDECIDED = 1e-15;
 
   /**
@@ -568,13 +570,13 @@
    */
 
   /** Returns the expected points of a game with loops: like `score`, and endless play counts as its result. */
-  function scoreWithLoops(/** @type {Ground} */ { graph, side }, /** @type {Float64Array} */ policy) {
+  function scoreWithLoops(/** @type {CompiledPlan} */ { graph, side }, /** @type {Float64Array} */ policy) {
     return pointsAt(graph, valuesOf(graph, policy), 0, side);
   }
 
   /** Returns the policies of the machine and of one of `MEASURES` as one array, in a game with loops. */
   function jointPolicy(/** @type {Run} */ run, /** @type {string} */ measure) {
-    const { graph, side } = run.ground;
+    const { graph, side } = run.compiled;
     const policy = policyOfRun(run);
     if (measure === "worst") return bestResponse(graph, side, policy);
     graph.policies ??= {};
@@ -603,8 +605,8 @@
   }
 
   /** Returns the machine's probability of every edge of its side; all 0 at a node where it resigns. */
-  function policyOfRun(/** @type {Run} */ { ground, beads, totals }) {
-    const { graph, side, slotIndptr, slotEdge, slotSize, initial, refills, nodeBox } = ground;
+  function policyOfRun(/** @type {Run} */ { compiled, beads, totals }) {
+    const { graph, side, slotIndptr, slotEdge, slotSize, initial, refills, nodeBox } = compiled;
     const policy = new Float64Array(graph.successor.length);
     for (let node = 0; node < graph.side.length; node += 1) {
       if (graph.side[node] !== side) continue;
@@ -615,7 +617,7 @@
       }
       let total = totals[box];
       let weights = beads;
-      if (total === 0 && (refills[box] || ground.words.uniform)) {
+      if (total === 0 && (refills[box] || compiled.words.uniform)) {
         weights = refills[box] ? initial : slotSize;
         for (let slot = slotIndptr[box]; slot < slotIndptr[box + 1]; slot += 1) total += weights[slot];
       }
@@ -689,8 +691,9 @@
   }
 
   /**
-   * Returns the chances of all results from every node, `N_RESULTS` for each. Components are solved from the back,
-   * without a subtraction, so a loop that is left once in a million visits loses no digits.
+   * Returns the probabilities of all results from every node, `N_RESULTS` for each. A component is solved after all
+   * components to which its moves lead. No step subtracts, so the result is precise even if a game leaves a loop with a
+   * probability of one in a million.
    */
   function valuesOf(/** @type {Graph} */ graph, /** @type {Float64Array} */ policy) {
     const { indptr, successor, side } = graph;
@@ -710,7 +713,7 @@
     for (const nodes of members) {
       /** @type {Inside} */
       const inside = { from: [], to: [], chance: [] };
-      let leaves = 0;
+      let chanceToLeave = 0;
       nodes.forEach((node, at) => {
         let moves = false;
         for (let edge = indptr[node]; edge < indptr[node + 1]; edge += 1) {
@@ -727,17 +730,18 @@
               values[N_RESULTS * node + result] += chance * values[N_RESULTS * after + result];
         }
         if (!moves) values[N_RESULTS * node + 1 - side[node]] = 1;
-        for (let result = 0; result < N_RESULTS; result += 1) leaves += values[N_RESULTS * node + result];
+        for (let result = 0; result < N_RESULTS; result += 1) chanceToLeave += values[N_RESULTS * node + result];
       });
-      if (leaves === 0) for (const node of nodes) values[N_RESULTS * node + 3] = 1;
+      if (chanceToLeave === 0) for (const node of nodes) values[N_RESULTS * node + 3] = 1;
       else if (nodes.length < MIN_ITERATED_NODES || !iterate(inside, values, nodes)) absorb(inside, values, nodes);
     }
     return values;
   }
 
   /**
-   * Replaces the chances of one step in `values` by those of absorption if games are short. Returns false, with `values`
-   * as they were, if that would need more than `MAX_ITERATIONS`.
+   * Solves a component by iteration: at first, `values` has the probabilities that the next move leaves the component for
+   * a result; at the end, the probabilities of each result of the whole game. If this needs more than `MAX_ITERATIONS`,
+   * `values` stays unchanged and the result is false.
    * @param {Inside} inside
    * @param {Float64Array} values
    * @param {number[]} nodes
@@ -784,7 +788,7 @@
     return false;
   }
 
-  /** Replaces the chances of one step in `values` by those of absorption, by elimination. */
+  /** Solves a component by elimination; `values` is as for `iterate`. */
   /** @param {Inside} steps @param {Float64Array} values @param {number[]} nodes */
   function absorb({ from, to, chance }, values, nodes) {
     const n = nodes.length;
@@ -954,9 +958,9 @@
   const QUANTILES = { p5: 0.05, p25: 0.25, p50: 0.5, p75: 0.75, p95: 0.95 };
 
   /** Trains a new machine and returns its expected points at each of the marks. */
-  /** @param {Ground} ground @param {string|number} seed @param {string} measure */
-  function marked(ground, seed, measure, marks = BAND_MARKS) {
-    const run = fresh(ground, seed);
+  /** @param {CompiledPlan} compiled @param {string|number} seed @param {string} measure */
+  function scoresAtMarks(compiled, seed, measure, marks = BAND_MARKS) {
+    const run = newRun(compiled, seed);
     let played = 0;
     return marks.map((mark) => {
       train(run, mark - played);
@@ -979,7 +983,7 @@
   }
 
   return {
-    ...{ MEASURES, CURVE_MARKS, BAND_MARKS, openGraph, groundOf, seeded, fresh, addUp, train },
-    ...{ tracedGame, score, strength, marked, quantiles },
+    ...{ MEASURES, CURVE_MARKS, BAND_MARKS, openGraph, compilePlan, seeded, newRun, addUp, train },
+    ...{ tracedGame, score, strength, scoresAtMarks, quantiles },
   };
 })();

@@ -10,7 +10,7 @@ import { unpack } from "./packed.js";
  *
  * @param {LearnPoints} known @param {LearnAnswer} answer @returns {LearnPoints}
  */
-export function joined(known, { curve: received, games: end }) {
+export function mergedPoints(known, { curve: received, games: end }) {
   const first = received.games[0] ?? end + 1;
   const orLength = (/** @type {number} */ index) => (index < 0 ? known.games.length : index);
   const from = orLength(known.games.findIndex((games) => games >= first));
@@ -69,7 +69,7 @@ export class Learner {
       changed.push(index);
     });
     this.latest = answer;
-    this.points = joined(this.points, answer);
+    this.points = mergedPoints(this.points, answer);
     return changed;
   }
 
@@ -111,7 +111,7 @@ export class Learner {
   async updateSecond(settings) {
     const second = new Training(settings, settings.beside?.rule);
     const { games } = this.latest;
-    this.second = joined(this.second, await second.machine(games, this.since(games, this.second)));
+    this.second = mergedPoints(this.second, await second.machine(games, this.since(games, this.second)));
   }
 
   /** Requests the next part of a band; returns false if both bands are complete. @param {LearnReading} settings */

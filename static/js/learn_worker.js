@@ -13,10 +13,10 @@ if (worker.location.hash) worker.importScripts(worker.location.hash.slice(1));
 const { learnKernel: kernel } = worker;
 
 const MOST_GAMES = 10_000_000;
-/** Games between two checkpoints that are kept for good; going back to any game replays fewer than this number. */
-const MILESTONE_GAMES = 500_000;
+/** Games between two regular checkpoints, which are never dropped. Going back replays fewer games than this. */
+const CHECKPOINT_EVERY_GAMES = 500_000;
 /** Maximum number of latest checkpoints kept for a machine, one for each answered request. */
-const MAX_TIPS = 8;
+const MAX_LATEST_CHECKPOINTS = 8;
 /** Maximum number of values in each cache. */
 const MAX_CACHED = 6;
 /** Games played between two checks of the clock. */
@@ -30,7 +30,7 @@ const N_BAND_MACHINES = 200;
 /** The graphs that the page has sent, by name. */
 const graphs = new Map();
 /** Caches of compiled plans, machines and the scores for bands. The keys are plans as JSON, most recently used last. */
-const [grounds, courses, bands] = [new Map(), new Map(), new Map()];
+const [compiledPlans, machines, bands] = [new Map(), new Map(), new Map()];
 
 /** Returns the cached value of a key, or creates it and drops the least recently used value. */
 function cached(/** @type {Map<string, any>} */ cache, /** @type {string} */ key, /** @type {() => any} */ make) {
@@ -41,18 +41,18 @@ function cached(/** @type {Map<string, any>} */ cache, /** @type {string} */ key
   return value;
 }
 
-function groundOf(/** @type {LearnPlan} */ plan) {
-  return cached(grounds, JSON.stringify(plan), () => kernel.groundOf(graphs.get(plan.graph), plan));
+function compiledPlan(/** @type {LearnPlan} */ plan) {
+  return cached(compiledPlans, JSON.stringify(plan), () => kernel.compilePlan(graphs.get(plan.graph), plan));
 }
 
-/** A machine with checkpoints of its past. They save time when it goes back, and change no answer. */
-class Course {
+/** A machine with checkpoints of its past. They save time when the machine goes back, and do not affect answers. */
+class TrainedMachine {
   constructor(/** @type {LearnPlan} */ plan, /** @type {string} */ seed) {
-    this.run = kernel.fresh(groundOf(plan), seed);
+    this.run = kernel.newRun(compiledPlan(plan), seed);
     this.games = 0;
     /** @type {Map<number, {beads: Int32Array, state: Uint32Array, tally: Float64Array}>} */
-    this.milestones = new Map();
-    this.tips = new Map();
+    this.regularCheckpoints = new Map();
+    this.latestCheckpoints = new Map();
     /** For each mark of the curve that has been reached, the expected points against each of `MEASURES`. */
     this.points = new Map();
     this.#record();
@@ -60,15 +60,17 @@ class Course {
 
   /** Goes to a number of games; stops earlier when the time is over. `until` is a value of `performance.now()`. */
   advance(/** @type {number} */ games, /** @type {number} */ until) {
-    const starts = [...this.milestones.keys(), ...this.tips.keys()].filter((start) => start <= games);
+    const starts = [...this.regularCheckpoints.keys(), ...this.latestCheckpoints.keys()].filter(
+      (start) => start <= games,
+    );
     if (this.games <= games) starts.push(this.games);
     const nearest = Math.max(...starts);
     if (nearest !== this.games) this.#restore(nearest);
     const marks = kernel.CURVE_MARKS;
     let next = marks.findIndex((/** @type {number} */ mark) => mark > this.games);
     while (this.games < games) {
-      const milestone = this.games - (this.games % MILESTONE_GAMES) + MILESTONE_GAMES;
-      const end = Math.min(games, this.games + BATCH_GAMES, milestone, marks[next] ?? MOST_GAMES);
+      const checkpoint = this.games - (this.games % CHECKPOINT_EVERY_GAMES) + CHECKPOINT_EVERY_GAMES;
+      const end = Math.min(games, this.games + BATCH_GAMES, checkpoint, marks[next] ?? MOST_GAMES);
       kernel.train(this.run, end - this.games);
       this.games = end;
       this.#record();
@@ -86,10 +88,11 @@ class Course {
   }
 
   /** Stores a checkpoint of the machine's present, and drops the oldest if there are too many. */
-  keepTip() {
-    this.tips.delete(this.games);
-    this.tips.set(this.games, this.#checkpoint());
-    if (this.tips.size > MAX_TIPS) this.tips.delete(this.tips.keys().next().value);
+  keepCheckpoint() {
+    this.latestCheckpoints.delete(this.games);
+    this.latestCheckpoints.set(this.games, this.#checkpoint());
+    if (this.latestCheckpoints.size > MAX_LATEST_CHECKPOINTS)
+      this.latestCheckpoints.delete(this.latestCheckpoints.keys().next().value);
   }
 
   /** Returns the points of the curve after more than `since` games, up to the machine's present score. */
@@ -112,7 +115,7 @@ class Course {
         games,
         kernel.MEASURES.map((/** @type {string} */ measure) => kernel.score(this.run, measure)),
       );
-    if (games % MILESTONE_GAMES === 0) this.milestones.set(games, this.#checkpoint());
+    if (games % CHECKPOINT_EVERY_GAMES === 0) this.regularCheckpoints.set(games, this.#checkpoint());
   }
 
   #checkpoint() {
@@ -121,7 +124,7 @@ class Course {
   }
 
   #restore(/** @type {number} */ games) {
-    const checkpoint = this.milestones.get(games) ?? this.tips.get(games);
+    const checkpoint = this.regularCheckpoints.get(games) ?? this.latestCheckpoints.get(games);
     this.run.beads.set(checkpoint.beads);
     this.run.state.set(checkpoint.state);
     this.run.tally.set(checkpoint.tally);
@@ -140,7 +143,7 @@ const answers = {
 
   /** Returns the machine's boxes before the first game, in the packed form that packed.js reads. */
   boxes(/** @type {{plan: LearnPlan, cells: string[]}} */ { plan, cells }) {
-    const { graph, boxes, nOurs } = groundOf(plan);
+    const { graph, boxes, nOurs } = compiledPlan(plan);
     const { view } = graph;
     const pieces = Object.keys(view.pieces);
     const ids = (/** @type {number} */ step) => view.steps[step].cells.map((/** @type {number} */ cell) => cells[cell]);
@@ -180,19 +183,19 @@ const answers = {
   /** @param {{plan: LearnPlan, seed: string, games: number, against: string, since: number, moves: boolean}} of */
   machine({ plan, seed, games, against, since, moves }) {
     const key = JSON.stringify([plan, seed]);
-    const course = cached(courses, key, () => new Course(plan, seed));
+    const machine = cached(machines, key, () => new TrainedMachine(plan, seed));
     const until = performance.now() + MACHINE_MS;
     const wantsGame = moves && games > 0;
-    course.advance(wantsGame ? games - 1 : games, until);
-    const game = wantsGame && course.games === games - 1 ? course.next() : null;
-    course.keepTip();
-    const { beads, tally, ground } = course.run;
+    machine.advance(wantsGame ? games - 1 : games, until);
+    const game = wantsGame && machine.games === games - 1 ? machine.next() : null;
+    machine.keepCheckpoint();
+    const { beads, tally, compiled } = machine.run;
     const [wins, draws, losses] = tally;
-    const { score, unfinished } = kernel.strength(course.run, against);
+    const { score, unfinished } = kernel.strength(machine.run, against);
     return {
-      ...{ games: course.games, done: course.games === games, wins, draws, losses, game },
-      beads: beads.slice(0, ground.slotIndptr[ground.nOurs]),
-      curve: course.curve(against, since, score),
+      ...{ games: machine.games, done: machine.games === games, wins, draws, losses, game },
+      beads: beads.slice(0, compiled.slotIndptr[compiled.nOurs]),
+      curve: machine.curve(against, since, score),
       unfinished,
     };
   },
@@ -205,7 +208,7 @@ const answers = {
     const scores = cached(bands, JSON.stringify([plan, against]), () => []);
     const until = performance.now() + BAND_MS;
     while (scores.length < N_BAND_MACHINES) {
-      scores.push(kernel.marked(groundOf(plan), scores.length, against));
+      scores.push(kernel.scoresAtMarks(compiledPlan(plan), scores.length, against));
       if (performance.now() > until) break;
     }
     const games = kernel.BAND_MARKS;

@@ -20,7 +20,7 @@ let wasLost = false;
 let connectionWords = "";
 /** The number of the latest lesson that the page shows. */
 let lesson = Number(page.dataset.lesson);
-/** Frames received while the page's data is reloaded, which may be older than they are. */
+/** Frames received while the page's data is being reloaded. The data may be older than these frames. */
 /** @type {Frame[]|null} */
 let pendingFrames = null;
 let nReloads = 0;

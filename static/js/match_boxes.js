@@ -5,7 +5,7 @@
  */
 
 import { beadPicture } from "./beads.js";
-import { asOnBoard, cellsAt } from "./diagram.js";
+import { cellsAt, piecesOnBoard } from "./diagram.js";
 import { byId, isStill } from "./dom.js";
 import { signed } from "./lesson.js";
 import { html, render } from "./lit.js";
@@ -21,8 +21,8 @@ const ID_ENDINGS = ["", "-2"];
 const MAX_CHANGES = 4;
 
 /**
- * Returns the draws before a ply, or all draws with `null`. All draws may include one from an empty box, after which no
- * move follows.
+ * Returns the draws before a ply, or all draws if `ply` is `null`. The last of all draws may be from an empty box, so that
+ * no move follows it.
  */
 /** @param {MatchState} now @param {number|null} ply */
 export const drawsBefore = (now, ply) => (now.learning?.draws ?? []).filter((draw) => draw.ply < (ply ?? Infinity));
@@ -40,7 +40,7 @@ export function freshDraw(/** @type {MatchState} */ now, /** @type {MatchState|n
 
 /** Returns the beads of a box for a board, without those of moves whose piece is no longer on its cell. */
 export function beadsOf(/** @type {Draw} */ draw, /** @type {Pieces} */ pieces, /** @type {Layout} */ layout) {
-  const boardAtDraw = asOnBoard(layout, draw.box.board, draw.symmetry);
+  const boardAtDraw = piecesOnBoard(layout, draw.box.board, draw.symmetry);
   const moves = draw.slots.flatMap((slot) => slot.paths.map((path) => ({ slot, cells: cellsAt(layout, path) })));
   return moves
     .filter(({ cells }) => cells.length < 2 || boardAtDraw[cells[0]] === pieces[cells[0]])

@@ -4,8 +4,8 @@
  * As in Michie's machine, two strips of card form a V at the front of the drawer. The bead that rolls into it is drawn.
  */
 
-import { bead, ONE_BY_ONE, seeded } from "./beads.js";
-import { beadsOn, carried, cellsAt, diagram, EDGE, edges, turned } from "./diagram.js";
+import { bead, ONE_BY_ONE, seededRandom } from "./beads.js";
+import { beadsOn, cellPlaces, cellsAt, diagram, EDGE, edges, targetCells } from "./diagram.js";
 import { find, isStill, svg } from "./dom.js";
 import { count, formatNumber } from "./words.js";
 
@@ -177,8 +177,8 @@ function sleeveCard(/** @type {string} */ id) {
 
 /** @param {Layout} layout @param {OpenedBox} box @param {number} total @param {string} id */
 function sleeve(layout, box, total, id) {
-  const place = turned(layout, box.symmetry);
-  const names = box.fit && carried(layout, box.fit).map((cell) => layout.cells[cell].name);
+  const place = cellPlaces(layout, box.symmetry);
+  const names = box.fit && targetCells(layout, box.fit).map((cell) => layout.cells[cell].name);
   const edge = layout.coordinates === "edges" ? EDGE : 0;
   const scale = 92 / (100 * Math.max(place.columns, place.rows) + edge);
   const left = 70 - (scale * (100 * place.columns - edge)) / 2;
@@ -215,7 +215,7 @@ function brand(/** @type {string} */ title) {
  * `lit`.
  */
 function labelBeads(/** @type {Layout} */ layout, /** @type {OpenedBox} */ box) {
-  const toBoard = box.boardMoves ? carried(layout, box.fit) : null;
+  const toBoard = box.boardMoves ? targetCells(layout, box.fit) : null;
   const toPrinted = (/** @type {number} */ cell) => (toBoard ? toBoard.indexOf(cell) : cell);
   const printedPaths = (/** @type {Slot} */ slot) => {
     // If symmetric moves have separate slots, each slot has one bead, where its own move is printed.
@@ -252,7 +252,7 @@ function contents(/** @type {OpenedBox} */ box, /** @type {number} */ total) {
     ];
   });
   if (!beads.length) return svg("text", { class: "drawer-empty", x: 232, y: 120 }, "empty");
-  const random = seeded(box.position);
+  const random = seededRandom(box.position);
   for (let last = beads.length - 1; last > 0; last -= 1) {
     const other = Math.floor(random() * (last + 1));
     [beads[last], beads[other]] = [beads[other], beads[last]];

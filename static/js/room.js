@@ -8,7 +8,7 @@
 import { Actions } from "./actions.js";
 import { Board } from "./board.js";
 import { copyFrom } from "./copy.js";
-import { asOnBoard, cellsAt, piecePicture, pieceWords } from "./diagram.js";
+import { cellsAt, piecePicture, piecesOnBoard, pieceWords } from "./diagram.js";
 import { byId, find, html, pageData } from "./dom.js";
 import { EngineView } from "./engine_view.js";
 import { Exhibition } from "./exhibition.js";
@@ -136,7 +136,7 @@ async function draw(now, { before, isNews, isJoin }) {
   const fresh = isNews && !replay.board ? freshDraw(now, before) : null;
   if (fresh) {
     // First shows the board before the move while the bead rolls, and then the board after it.
-    const pieces = asOnBoard(layout, fresh.box.board, fresh.symmetry);
+    const pieces = piecesOnBoard(layout, fresh.box.board, fresh.symmetry);
     board.update({ board: pieces, last: lastCells(now.moves, fresh.ply) });
     byId("status").textContent = `${nameOf(now, fresh.role, viewer)} opens a box.`;
     await boxes.show(now, fresh);

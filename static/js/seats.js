@@ -14,7 +14,7 @@ export function showSeats(now, viewer, managed) {
       const isTurn = now.turn === seat.role && now.status === "playing";
       return html`<li class=${isTurn ? "is-turn" : nothing}>
         ${roleMark(seat.role, viewer)}<span
-          >${sitter(seat, viewer)}<span class="soft seat-side"> ${sideName(seat.role, viewer)}</span>${learning(seat.machine)}</span>
+          >${playerName(seat, viewer)}<span class="soft seat-side"> ${sideName(seat.role, viewer)}</span>${learning(seat.machine)}</span>
       </li>`;
     }),
     byId("seats"),
@@ -42,7 +42,7 @@ export function roleMark(/** @type {string} */ role, /** @type {Viewer} */ { lay
  * private.
  */
 /** @param {Seat} seat @param {Viewer} viewer */
-function sitter({ machine, role, name, taken, takes_over: isTakenOver, hidden: isHidden }, viewer) {
+function playerName({ machine, role, name, taken, takes_over: isTakenOver, hidden: isHidden }, viewer) {
   const player = taken ? (role === viewer.role ? "You" : name) : "free seat";
   if (isHidden && isTakenOver) return `${player}, in the seat of a private machine`;
   if (!machine) return html`<span class="seat-name">${player}</span>`;

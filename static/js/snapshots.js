@@ -15,7 +15,8 @@ if (data) {
     y: "points of 100",
     label: "Snapshots of its training",
   });
-  // Two runs can have a point at the same number of games, where one ends and the next begins. The later counts.
+  // Two runs can have a point at the same number of games, where one run ends and the next begins. Then the point of the
+  // later run is shown.
   const indices = data.games.map((_, n) => n).filter((n) => data.games[n] !== data.games[n + 1]);
   const pick = (/** @type {number[]} */ values) => indices.map((n) => values[n]);
   const lines = data.lines.map((line, n) => ({

@@ -159,7 +159,7 @@ export class Socket {
     });
     socket.addEventListener("close", ({ code }) => {
       if (socket !== this.socket) return;
-      // No new attempt: each would count as a wrong guess of a room's code.
+      // No new attempt, because each attempt would count as a wrong guess of a room's code.
       if (code === NOT_FOUND) {
         this.leave();
         return;

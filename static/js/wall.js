@@ -7,7 +7,7 @@
  * Each box is a link, or a button if the page has a use for it. Arrow keys move along the shelves, and Tab leaves the wall.
  */
 
-import { cellsAt, lookOf, ruling, turned } from "./diagram.js";
+import { cellPlaces, cellsAt, lookOf, ruling } from "./diagram.js";
 import { find, html, svg } from "./dom.js";
 import { matchbox } from "./matchbox.js";
 import { count, formatNumber, onAverage, ordinal, percent } from "./words.js";
@@ -64,7 +64,7 @@ export class Wall {
     this.extra = boxes.length <= MAX_DRAWN_WHOLE ? Infinity : MARGIN_PIXELS;
     this.peek = html("div", { class: "peek", hidden: true, "aria-hidden": "true" });
     this.grid = ruling(layout);
-    this.centres = turned(layout, undefined).centres;
+    this.centres = cellPlaces(layout, undefined).centres;
     /** @type {SVGElement|null} a picture of the empty board, which is copied for every box */
     this.blank = null;
     /** @type {number[]|null} the indices of the boxes in the order of the arrow keys */

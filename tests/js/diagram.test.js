@@ -2,15 +2,15 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
-  asOnBoard,
   beadsOn,
   boardWords,
-  carried,
+  cellPlaces,
   edgeLabels,
   isTurned,
+  piecesOnBoard,
   printedWords,
   ruling,
-  turned,
+  targetCells,
 } from "../../static/js/diagram.js";
 
 const NAMES = ["top left", "top", "top right", "left", "centre", "right", "bottom left", "bottom", "bottom right"];
@@ -25,24 +25,24 @@ const QUARTER = { name: "a quarter turn clockwise", cells: [2, 5, 8, 1, 4, 7, 0,
 
 test("a box without a symmetry is drawn unchanged", () => {
   assert.deepEqual(
-    carried(LAYOUT, undefined),
+    targetCells(LAYOUT, undefined),
     LAYOUT.cells.map((_, at) => at),
   );
 });
 
 test("pieces move with the cells of a turned box", () => {
   const pieces = ["X", null, null, null, null, null, null, null, "O"];
-  const placed = asOnBoard(LAYOUT, pieces, QUARTER);
+  const placed = piecesOnBoard(LAYOUT, pieces, QUARTER);
   assert.deepEqual([placed[2], placed[6]], ["X", "O"]);
   assert.equal(placed.filter(Boolean).length, 2);
-  assert.deepEqual(turned(LAYOUT, QUARTER).centres[0], { x: 2.5, y: 0.5 });
+  assert.deepEqual(cellPlaces(LAYOUT, QUARTER).centres[0], { x: 2.5, y: 0.5 });
   assert.ok(isTurned(QUARTER));
 });
 
 test("a box with exchanged cells is drawn as printed", () => {
   const exchanged = { ...QUARTER, name: "heaps exchanged", exchanged: true };
-  assert.deepEqual(turned(LAYOUT, exchanged), turned(LAYOUT, undefined));
-  assert.equal(asOnBoard(LAYOUT, LAYOUT.cells, exchanged)[2], LAYOUT.cells[0]);
+  assert.deepEqual(cellPlaces(LAYOUT, exchanged), cellPlaces(LAYOUT, undefined));
+  assert.equal(piecesOnBoard(LAYOUT, LAYOUT.cells, exchanged)[2], LAYOUT.cells[0]);
   assert.ok(!isTurned(exchanged));
   assert.match(printedWords(exchanged), /heaps exchanged/);
 });
@@ -82,8 +82,8 @@ test("edge labels follow the board when it is mirrored or turned", () => {
   assert.deepEqual(labelTexts(board), []);
   const named = { ...board, coordinates: "edges" };
   assert.deepEqual(labelTexts(named), ["a 50 217", "b 150 217", "2 -17 50", "1 -17 150"]);
-  const mirrored = turned(named, { cells: [1, 0, 3, 2] });
+  const mirrored = cellPlaces(named, { cells: [1, 0, 3, 2] });
   assert.deepEqual(labelTexts(named, mirrored), ["a 150 217", "b 50 217", "2 -17 50", "1 -17 150"]);
-  const quarter = turned(named, { cells: [1, 3, 0, 2] });
+  const quarter = cellPlaces(named, { cells: [1, 3, 0, 2] });
   assert.deepEqual(labelTexts(named, quarter), ["2 150 217", "1 50 217", "a -17 50", "b -17 150"]);
 });

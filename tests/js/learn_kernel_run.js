@@ -11,13 +11,13 @@ export const { learnKernel: kernel } = globalThis;
 
 /** Returns the result of a case: the machine after all games, with a trace of the last game. */
 function result(graphs, { graph, plan, seed, games }) {
-  const ground = kernel.groundOf(graphs[graph], plan);
-  const run = kernel.fresh(ground, seed);
+  const compiled = kernel.compilePlan(graphs[graph], plan);
+  const run = kernel.newRun(compiled, seed);
   kernel.train(run, games - 1);
   const game = kernel.tracedGame(run);
   return {
     ...{ game, tally: [...run.tally], state: [...run.state], beads: [...run.beads] },
-    keys: ground.boxes.map(({ node }) => graphs[graph].keys[node]),
+    keys: compiled.boxes.map(({ node }) => graphs[graph].keys[node]),
     strengths: kernel.MEASURES.map((measure) => kernel.strength(run, measure)),
   };
 }
@@ -25,8 +25,9 @@ function result(graphs, { graph, plan, seed, games }) {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { views, cases, band } = JSON.parse(readFileSync(0, "utf8"));
   const graphs = Object.fromEntries(Object.entries(views).map(([name, view]) => [name, kernel.openGraph(view)]));
-  const ground = band && kernel.groundOf(graphs[band.graph], band.plan);
-  const scores = band && Array.from({ length: band.machines }, (_, seed) => kernel.marked(ground, seed, band.measure));
+  const compiled = band && kernel.compilePlan(graphs[band.graph], band.plan);
+  const scores =
+    band && Array.from({ length: band.machines }, (_, seed) => kernel.scoresAtMarks(compiled, seed, band.measure));
   const output = {
     results: cases.map((kernelCase) => result(graphs, kernelCase)),
     band: band && { scores, ...kernel.quantiles(scores) },

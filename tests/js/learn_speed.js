@@ -9,7 +9,7 @@ import { kernel } from "./learn_kernel_run.js";
 
 const N_MACHINES = 200;
 const { view, plan, games } = JSON.parse(readFileSync(0, "utf8"));
-const ground = kernel.groundOf(kernel.openGraph(view), plan);
+const compiled = kernel.compilePlan(kernel.openGraph(view), plan);
 
 /** Returns the seconds that a call takes. */
 function seconds(call) {
@@ -18,11 +18,11 @@ function seconds(call) {
   return (performance.now() - begin) / 1000;
 }
 
-const train = (n) => seconds(() => kernel.train(kernel.fresh(ground, 1), n));
+const train = (n) => seconds(() => kernel.train(kernel.newRun(compiled, 1), n));
 train(200_000); // Node compiles the kernel
 const gamesPerS = games / train(games);
 const nGames = kernel.BAND_MARKS[kernel.BAND_MARKS.length - 1];
 const band = seconds(() => {
-  for (let seed = 0; seed < N_MACHINES; seed += 1) kernel.marked(ground, seed, kernel.MEASURES[0]);
+  for (let seed = 0; seed < N_MACHINES; seed += 1) kernel.scoresAtMarks(compiled, seed, kernel.MEASURES[0]);
 });
 process.stdout.write(JSON.stringify({ games_per_s: gamesPerS, band: band / train(N_MACHINES * nGames) }));
