@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from learning.models import Schedule
 from learning.services.house import house_tournament_ensure
-from learning.services.schedules import EARLY
+from learning.services.schedules import EARLY_TOLERANCE
 from learning.services.schedules import schedule_fire as fire
 
 logger = logging.getLogger("learning.beat")
@@ -28,7 +28,7 @@ def schedules_catch_up() -> int:
 
     A schedule that has just become due is skipped, because beat sends a wake-up for it.
     """
-    late = Schedule.objects.filter(task__enabled=True, next_at__lt=timezone.now() - EARLY)
+    late = Schedule.objects.filter(task__enabled=True, next_at__lt=timezone.now() - EARLY_TOLERANCE)
     n_started = 0
     for schedule_id in list(late.values_list("pk", flat=True)[:100]):
         try:

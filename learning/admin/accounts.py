@@ -24,7 +24,7 @@ from games.accounts.throttles import AddressThrottle
 from games.admin.base import Choices, Counted, Finder, Large, NameSearch, ReadOnly, log_each
 from learning.exceptions import AccountNotClosedError
 from learning.models import Machine
-from learning.services.accounts import account_close, is_above, is_left
+from learning.services.accounts import account_close, is_above, needs_closing
 
 POWERS = ("is_staff", "is_superuser", "groups", "user_permissions")
 """Fields that only superusers change: other staff could otherwise extend their own rights."""
@@ -152,7 +152,7 @@ class AccountAdmin(NameSearch, UserAdmin, Counted):
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
         """Render the page of an account, with a link to close it while there is something to end."""
         account = context["original"]
-        context["is_left"] = account is not None and is_left(account)
+        context["is_left"] = account is not None and needs_closing(account)
         return super().render_change_form(request, context, *args, **kwargs)
 
     def close_view(self, request: HttpRequest, account_id: int) -> HttpResponse:

@@ -23,7 +23,7 @@ from learning.models import ClassFinal, ExperimentRun, Job, JobStatus, Pairing, 
 from learning.tasks import KINDS
 from learning.workers.jobs import JobKind, take_back, waits
 
-SHOWN = 40
+MAX_JOBS_SHOWN = 40
 """Maximum number of jobs listed for each kind, running jobs first. The counts above the list cover all jobs."""
 RELATED = {
     TrainingRun: ("machine", "started_by"),
@@ -80,7 +80,7 @@ def queue(request: HttpRequest) -> HttpResponse:
             waits=Count("pk", filter=waits(now) & ~is_lost),
             runs=Count("pk", filter=~waits(now)),
         )
-        jobs = rows.select_related(*RELATED[kind.model]).order_by("-status", "knocked_at", "pk")[:SHOWN]
+        jobs = rows.select_related(*RELATED[kind.model]).order_by("-status", "knocked_at", "pk")[:MAX_JOBS_SHOWN]
         lines = list(_lines(jobs, now))
         kinds.append({"name": kind.slug, "counts": counts, "lines": lines, "may_change": may(request, "change", kind)})
     context = {

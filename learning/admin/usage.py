@@ -28,11 +28,11 @@ def usage(request: HttpRequest) -> HttpResponse:
         "title": "Heaviest users",
         "within": within,
         "choices": list(WITHIN),
-        "kept": selectors.most_kept(),
-        "trained": selectors.most_trained(since),
-        "played": selectors.most_played(since),
-        "opened": selectors.most_opened(since),
-        "rooms_read": selectors.ROOMS_READ,
+        "kept": selectors.heaviest_by_storage(),
+        "trained": selectors.heaviest_by_training(since),
+        "played": selectors.heaviest_by_matches(since),
+        "opened": selectors.heaviest_by_rooms(since),
+        "rooms_read": selectors.MAX_ROOMS_READ,
         "may_block": request.user.has_perm("games.add_addressblock"),
     }
     return TemplateResponse(request, "admin/usage.html", context)

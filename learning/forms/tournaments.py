@@ -13,7 +13,7 @@ from games.validators import name_validate
 from learning.forms.base import SAME_GAMES, SeedField
 from learning.forms.runs import opponent_choices
 from learning.models import Machine, TournamentFormat
-from learning.services.tournaments import FEW_ENTRIES, MAX_ENTRIES, MAX_GAMES_PER_PAIRING, games_most
+from learning.services.tournaments import FEW_ENTRIES, MAX_ENTRIES, MAX_GAMES_PER_PAIRING, max_games_per_pairing
 
 
 class TournamentForm(forms.Form):
@@ -51,7 +51,7 @@ class TournamentForm(forms.Form):
     def __init__(self, *args: Any, game: AnyGame, machines: Iterable[Machine] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.game, self.offered = game, {str(machine.pk): machine for machine in machines}
-        if (max_games := games_most(game, ())) < MAX_GAMES_PER_PAIRING:
+        if (max_games := max_games_per_pairing(game, ())) < MAX_GAMES_PER_PAIRING:
             self.fields["games"] = forms.IntegerField(
                 label="Games in each pairing", min_value=1, max_value=max_games, initial=50, localize=False
             )
@@ -66,7 +66,7 @@ class TournamentForm(forms.Form):
         data["entries"] = [*data.get("machines", []), *data.get("opponents", [])]
         if data.get("format") != TournamentFormat.SWISS:
             data["rounds"] = None  # the page hides this field except for Swiss tournaments
-        max_games = games_most(self.game, [self.offered[pk] for pk in data.get("machines", [])])
+        max_games = max_games_per_pairing(self.game, [self.offered[pk] for pk in data.get("machines", [])])
         if data.get("games", 0) > max_games:
             self.add_error("games", field_text.at_most(max_games))
         if not self.errors and len(data["entries"]) < 2:

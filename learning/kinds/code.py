@@ -18,7 +18,7 @@ from beadbox.rules.outcome import Side
 from learning.kinds.registry import kind_of
 from learning.models import JobStatus, Lesson, LessonKind, Machine, RunStage, Tournament, TournamentEntry, TrainingRun
 from learning.selectors import code
-from learning.selectors.code import Loaded, Made, Step, Training
+from learning.selectors.code import LoadedMachine, NewMachine, Step, Training
 
 MayExport = Callable[[Machine], bool]
 """Whether the viewer may have the complete state of a machine."""
@@ -63,7 +63,7 @@ def machine_code(machine: Machine, may_export: MayExport) -> Code | None:
             raise NotRepeatedError(LONG)
     except NotRepeatedError as error:
         file = File(f"{machine.slug}.json", reverse("api-machine-export", args=[machine.slug]))
-        return Code(code.machine_code([Loaded("m", file.name)]), str(error), (file,))
+        return Code(code.machine_code([LoadedMachine("m", file.name)]), str(error), (file,))
     return Code(lines)
 
 
@@ -90,14 +90,14 @@ def tournament_code(tournament: Tournament, may_export: MayExport) -> Code:
         try:
             players[name] = machine_steps(machine, may_export, entry, f"m{entry.number + 1}")
         except NotRepeatedError:
-            players[name] = [Loaded(f"m{entry.number + 1}", files[name].name)]
+            players[name] = [LoadedMachine(f"m{entry.number + 1}", files[name].name)]
     max_lines = code.MAX_LINES + code.MAX_LINES_PER_ENTRY * len(files)
     while code.n_lines(lines := code.tournament_code(tournament, players)) > max_lines:
         longest = max(files, key=lambda name: len(players[name]))
         if len(players[longest]) == 1:
             break
-        players[longest] = [Loaded(_variable(players[longest]), files[longest].name)]
-    loaded = tuple(file for name, file in files.items() if isinstance(players[name][0], Loaded))
+        players[longest] = [LoadedMachine(_variable(players[longest]), files[longest].name)]
+    loaded = tuple(file for name, file in files.items() if isinstance(players[name][0], LoadedMachine))
     return Code(lines, files=loaded)
 
 
@@ -226,7 +226,7 @@ class _History:
         others = [pk for pk in self.machines if pk != machine.pk]
         names = {machine.pk: variable} | {pk: f"{variable}_{number}" for number, pk in enumerate(others, 2)}
         for pk, one in self.machines.items():
-            yield Made(names[pk], one.game, None if one.side is None else Side(one.side), one.rule)
+            yield NewMachine(names[pk], one.game, None if one.side is None else Side(one.side), one.rule)
         for run in sorted(self.runs.values(), key=lambda run: self.spans[run.pk]):
             seed: int | None = run.seed
             learner = run.machine
@@ -235,7 +235,7 @@ class _History:
                 if stage.is_against_unstored:
                     assert learner.side is not None, "the machine has boxes"
                     against = f"{variable}_teacher_{run.pk}"
-                    yield Made(against, learner.game, Side(learner.side).other, f"{names[learner.pk]}.rule")
+                    yield NewMachine(against, learner.game, Side(learner.side).other, f"{names[learner.pk]}.rule")
                 elif is_machine:
                     against = names[stage.opponent_machine_id or 0]
                 yield Training(names[learner.pk], games, against, seed, is_machine, stage.opponent_learns)

@@ -1,4 +1,4 @@
-"""Look-up of classes and pupils, and the generated names of pupils."""
+"""Look-ups of classes and pupils, and the generated names of pupils."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def classrooms_of(user: AnyUser) -> list[Classroom]:
 
 
 def classrooms_unused() -> QuerySet[Classroom]:
-    """Return classes in which no game was begun or learnt from for ``KEEP_GUEST_MACHINES_DAYS``, and none opened."""
+    """Return the classes that were opened, played and taught last more than ``KEEP_GUEST_MACHINES_DAYS`` ago."""
     cutoff = timezone.now() - timedelta(days=settings.KEEP_GUEST_MACHINES_DAYS)
     was_played = MachineSeat.objects.filter(
         machine__classroom=OuterRef("pk"), seat__match__room__changed_at__gte=cutoff
@@ -112,9 +112,10 @@ def results_of(classroom: Classroom) -> ClassFinal:
 
 
 def classroom_seen(viewer: Principal, classroom_id: int) -> tuple[Classroom, Participant | None]:
-    """Return a class for its teacher, its pupils, and browsers that have opened its link; and the viewer as a pupil.
+    """Return a class that the viewer may see, and the viewer as its pupil (``None`` for other viewers).
 
-    Open pages of a class ask often, so a pupil costs one query.
+    The teacher, the pupils, and browsers that have opened its link may see it. For a pupil, one query is enough,
+    because open pages of a class ask often.
 
     Raises:
         NotYourClassError.
@@ -157,10 +158,10 @@ def classroom_on_screen(secret: str) -> Classroom:
 
 
 def code_find(text: str) -> Classroom | Participant:
-    """Return the class or the pupil with a typed code: of a class, or the return code of a pupil.
+    """Return the class with this code, or the pupil with this return code, as it was typed.
 
     Raises:
-        ClassNotFoundError: there is neither.
+        ClassNotFoundError: no class and no pupil has this code.
         PupilRemovedError: the pupil was taken out of the class.
     """
     try:

@@ -1,4 +1,4 @@
-"""The lines of Python that repeat what a page shows, with the names that ``beadbox`` exports."""
+"""Python programs that compute again what a page shows, with the names that ``beadbox`` exports."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ from learning.models import ExperimentRun, Tournament, TournamentFormat
 
 MAX_LINES = 30
 MAX_LINES_PER_ENTRY = 3
-"""Lines that a tournament may have besides, for each of its machines."""
+"""Additional lines that the program of a tournament may have for each of its machines."""
 LINE_LENGTH = 79
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
-    """A new machine in a variable; a rule of a learner of both sides has no side."""
+class NewMachine:
+    """A step that creates a new machine in the variable ``name``. A learner of both sides has no ``side``."""
 
     name: str
     game: str
     side: Side | None
     rule: Rule | str
-    """A rule, or the expression that has it."""
+    """A rule, or a Python expression for the rule."""
 
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """Games of a machine against an opponent: a slug, or the variable of a machine.
+    """A step in which the machine ``name`` plays games against an opponent: a slug, or the variable of a machine.
 
-    Without a seed they go on with the random state after the games before.
+    Without a seed, the games continue with the random state after the previous games.
     """
 
     name: str
     games: int | str
-    """A number, or its variable; so is the seed."""
+    """A number, or the name of a variable, as for the seed."""
     against: str
     seed: int | str | None
     is_machine: bool = False
@@ -50,22 +50,22 @@ class Training:
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
-    """A machine that a program loads from a file beside it."""
+class LoadedMachine:
+    """A step that loads a machine from a file in the program's folder."""
 
     name: str
     file: str
 
 
-Step: TypeAlias = Made | Training | Loaded
+Step: TypeAlias = NewMachine | Training | LoadedMachine
 
 
 def step_code(step: Step) -> str:
     """Return the lines of Python that make, train or load the machine of a step."""
     match step:
-        case Made(name, game, side, rule):
-            return _made_code(name, game, side, rule)
-        case Loaded(name, file):
+        case NewMachine(name, game, side, rule):
+            return _new_machine_code(name, game, side, rule)
+        case LoadedMachine(name, file):
             return f"{name} = bb.load({_literal(file)})"
     arguments = [_number(step.games), f"against={step.against if step.is_machine else _literal(step.against)}"]
     arguments += ["both_learn=True"] if step.both_learn else []
@@ -78,7 +78,7 @@ def _number(value: int | str) -> str:
 
 
 def program(parts: Iterable[str], package: str = "beadbox") -> str:
-    """Return parts of a program as a whole, with the version and the import."""
+    """Return a whole program from its parts, with a comment on the version and the import."""
     return "\n".join([f"# {package} {__version__}", "import beadbox as bb", "", *parts])
 
 
@@ -112,25 +112,25 @@ def learn_code(address: Mapping[str, object]) -> str:
 
 def _learner_steps(address: Mapping[str, object], name: str, rule: Rule) -> Iterator[Step]:
     game, teacher, side = str(address["game"]), str(address["teacher"]), Side[str(address["side"]).upper()]
-    yield Made(name, game, side, rule)
+    yield NewMachine(name, game, side, rule)
     if teacher == PARTNER:
         teacher = f"{name}_teacher"
-        yield Made(teacher, game, side.other, f"{name}.rule")
+        yield NewMachine(teacher, game, side.other, f"{name}.rule")
     is_machine = teacher != address["teacher"]
     yield Training(name, "games", teacher, "seed", is_machine, is_machine)
 
 
 def learn_view(address: dict[str, object]) -> dict[str, object]:
-    """Return the JSON of an address of *Watch it learn*, with the lines of Python that repeat it."""
+    """Return the JSON of an address of *Watch it learn*, with the Python program that trains the same machine."""
     return address | {"code": learn_code(address)}
 
 
 def experiment_code(run: ExperimentRun) -> str | None:
-    """Return the program that repeats a run; ``None`` if the experiment has changed since."""
+    """Return the program that repeats a run; ``None`` if the experiment's edition is no longer the present one."""
     if run.edition != EXPERIMENTS[run.experiment].edition:
         return None
     arguments = [_literal(run.experiment), *_named({"seed": run.seed, **run.parameters})]
-    return program([_filled("result = bb.experiment(", arguments, ")"), 'print(*result.findings, sep="\\n")'])
+    return program([_bracketed("result = bb.experiment(", arguments, ")"), 'print(*result.findings, sep="\\n")'])
 
 
 def tournament_code(tournament: Tournament, players: Mapping[str, Sequence[Step] | str]) -> str:
@@ -148,14 +148,14 @@ def tournament_code(tournament: Tournament, players: Mapping[str, Sequence[Step]
         for name, player in players.items()
     ]
     parts += [
-        _filled("players = {", entries, "}"),
+        _bracketed("players = {", entries, "}"),
         f"standings = bb.{function}(players, {', '.join(_named(rounds | options))})",
         'print(*standings.rows(), sep="\\n")',
     ]
     return program(parts, "beadbox[tournament]" if is_swiss else "beadbox")
 
 
-def _made_code(name: str, game: str, side: Side | None, rule: Rule | str) -> str:
+def _new_machine_code(name: str, game: str, side: Side | None, rule: Rule | str) -> str:
     seat = [] if side is None else [_literal(side.name.lower())]
     start = f"{name} = bb.machine({', '.join([_literal(game), *seat])}, rule="
     if isinstance(rule, str):
@@ -165,11 +165,11 @@ def _made_code(name: str, game: str, side: Side | None, rule: Rule | str) -> str
             return f"{start}{_literal(slug)})"
     usual = type(rule)().to_json()
     own = {field: value for field, value in rule.to_json().items() if field == "kind" or value != usual[field]}
-    return _filled(f"{start}{{", [f"{_literal(field)}: {_literal(value)}" for field, value in own.items()], "})")
+    return _bracketed(f"{start}{{", [f"{_literal(field)}: {_literal(value)}" for field, value in own.items()], "})")
 
 
-def _filled(opening: str, items: Sequence[str], closing: str) -> str:
-    """Return items between brackets: on one line if they fit, else on lines between those of the brackets."""
+def _bracketed(opening: str, items: Sequence[str], closing: str) -> str:
+    """Return items between brackets: on one line if they fit, otherwise on lines between those of the brackets."""
     whole = f"{opening}{', '.join(items)}{closing}"
     if len(whole) <= LINE_LENGTH:
         return whole

@@ -50,7 +50,7 @@ class Crontab:
     weekdays: Collection[int]
     last_day: bool
     hours_are_step: bool
-    """Whether the hour field is ``*`` or a step such as ``*/2``. Elapsed time then counts, not the clock's time."""
+    """Whether the hour field is ``*`` or a step such as ``*/2``. Then elapsed time counts when clocks change."""
     zone: ZoneInfo
 
     def after(self, moment: datetime) -> datetime:

@@ -45,7 +45,7 @@ def graph_view(game: AnyGame, *, reduced: bool) -> dict[str, Any]:
             beads_of_edges.append(beads.setdefault((bead_look.colour, bead_look.mark), len(beads)))
     for step in list(steps):
         for symmetry in symmetries:
-            steps.setdefault(_turned(game, step, symmetry), len(steps))
+            steps.setdefault(_turn_step(game, step, symmetry), len(steps))
     texts = [game.encode(position) for position in graph.positions]
     n_cells = len(game.look.layout.cells)
     pieces: dict[str | None, str] = {}
@@ -80,7 +80,7 @@ def graph_view(game: AnyGame, *, reduced: bool) -> dict[str, Any]:
             for move, changes in steps
         ],
         "turns": [
-            {"cells": symmetry.cells, "steps": [steps[_turned(game, step, symmetry)] for step in steps]}
+            {"cells": symmetry.cells, "steps": [steps[_turn_step(game, step, symmetry)] for step in steps]}
             for symmetry in symmetries
         ],
         **({} if game.always_ends else {"limit": game.ply_limit, "endless": -graph.endless}),
@@ -98,7 +98,7 @@ def _step(game: AnyGame, position: AnyPosition, move: AnyMove, after: Any) -> St
     return move, tuple((cell, new) for cell, (before, new) in enumerate(pairs) if before != new)
 
 
-def _turned(game: AnyGame, step: Step, symmetry: Symmetry) -> Step:
+def _turn_step(game: AnyGame, step: Step, symmetry: Symmetry) -> Step:
     move, changes = step
     turned = sorted(((symmetry.cells[cell], piece) for cell, piece in changes), key=lambda change: change[0])
     return game.transform_move(move, symmetry), tuple(turned)

@@ -41,7 +41,7 @@ from learning.storage.locks import machine_held, machine_where
 def machine_of_house(game: str, side: Side, *, hold: bool = False) -> Machine | None:
     """Return the site's own ("house") machine for a side of a game; ``None`` if it has not been created.
 
-    With ``hold`` the machine is held as by ``storage.locks.machine_held``.
+    With ``hold`` the machine cannot be deleted until the transaction ends (``storage.locks.machine_held``).
     """
     house = HOUSE_OF.get((game, side))
     if house is None:
@@ -256,7 +256,7 @@ def lesson_line_at(machine: Machine, number: int, viewer: Principal) -> dict[str
 
 
 def machine_loss(machine: Machine) -> dict[str, int]:
-    """Return the numbers of rows that a deletion of the machine would delete, and of runs that it would stop."""
+    """Return the numbers of rows that a deletion of the machine deletes, and of runs that the deletion stops."""
     return {
         "games": machine.n_games,
         "lessons": machine.n_lessons - machine.n_forgotten,
@@ -293,7 +293,7 @@ def machine_rows(machines: Sequence[Machine]) -> list[dict[str, Any]]:
 def curve_small(points: Sequence[tuple[float, float]]) -> str:
     """Return a curve as the points of an SVG polyline in a box of 100 × 30.
 
-    Across is the square root of the number of games; upwards is the score, from 0 to 1.
+    The horizontal axis is the square root of the number of games, and the vertical axis the score, from 0 to 1.
     """
     max_games = max((games for games, _ in points), default=0) or 1
     return " ".join(f"{100 * sqrt(games / max_games):.1f},{30 * (1 - score):.1f}" for games, score in points)

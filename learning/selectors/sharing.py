@@ -8,7 +8,7 @@ from learning.exceptions import LinkedMachineGoneError, LinkEndedError, LinkNotF
 from learning.models import Machine, SharedLink
 
 SECRET_FORM = re.compile(r"([A-Za-z0-9_-]{43})[^A-Za-z0-9_-]*")
-"""A secret, followed perhaps by characters that a message put behind the link, such as a full stop."""
+"""A secret; characters after it, such as a full stop in a message with the link, are ignored."""
 
 
 def machine_shared(secret: str) -> Machine:

@@ -56,7 +56,7 @@ def policy_strength(graph: Graph, side: Side, policy: Floats) -> Strength:
 
 
 def strength_of(game: AnyGame, exact: Mapping[str, ExactStrength]) -> Strength:
-    """Return exact results as a strength; endless play also counts as a draw, or for the side that wins it."""
+    """Return exact results as a strength. A game without an end also counts as a draw, or as a win of one side."""
     shares: Strength = {
         name: dict(zip(("win", "draw", "loss"), result.counted, strict=True)) for name, result in exact.items()
     }
@@ -72,7 +72,7 @@ def figure_key(figure: str, machine: Machine) -> str:
 
 
 def strength_cached(machine: Machine, work_out: Callable[[], Strength]) -> Strength:
-    """Return the strength of a machine from the cache, or computed by ``work_out``: once for each last lesson."""
+    """Return the strength of a machine from the cache; after each lesson, ``work_out`` computes it again."""
     key = figure_key("strength", machine)
     strength: Strength | None = cache.get(key)
     if strength is None:
@@ -84,7 +84,7 @@ def strength_cached(machine: Machine, work_out: Callable[[], Strength]) -> Stren
 def strength_measured_last(machine: Machine) -> Strength:
     """Return the strength at the last point of a machine's curves; empty if the machine was never trained.
 
-    For machines whose games take too long to be played while a page waits.
+    Pages use this strength if games of a machine take too long to be played while a page waits.
     """
     last = CurvePoint.objects.filter(run__machine=machine).order_by("-pk").values_list("strength", flat=True).first()
     return last or {}

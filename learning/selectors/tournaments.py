@@ -64,9 +64,9 @@ def tournaments_counted(tournaments: QuerySet[Tournament]) -> QuerySet[Tournamen
 
 
 def tournament_games(user: AnyUser | None) -> list[AnyGame]:
-    """Return the games for tournaments: every pairing can be computed or played by an engine.
+    """Return the games for tournaments: games whose positions can be listed, and games with an engine.
 
-    A game with added rules is among them only if a visible machine plays it.
+    A game with added rules is included only if a visible machine plays it.
     """
     games_of_machines = set(machines_visible(user).filter(side=None).values_list("game", flat=True).distinct())
     possible = [game for game in GAMES.values() if game.listable or engine_of(game) is not None]

@@ -1,7 +1,7 @@
 """The heaviest users, for the staff: the machines, trainings and matches of accounts, guests and addresses.
 
 Each function runs one statement of limited cost: the counts are columns of machines, and only the latest
-:data:`ROOMS_READ` rooms are read. Each returns at most :data:`SHOWN` rows, as dictionaries by column.
+:data:`MAX_ROOMS_READ` rooms are read. Each returns at most :data:`MAX_ROWS_SHOWN` rows, as dictionaries by column.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.db import connection
 
-SHOWN = 20
-ROOMS_READ = 1_000
+MAX_ROWS_SHOWN = 20
+MAX_ROOMS_READ = 1_000
 RECENT = f"""
     WITH recent AS (
-        SELECT id, opened_from FROM games_room WHERE changed_at >= %s ORDER BY changed_at DESC LIMIT {ROOMS_READ}
+        SELECT id, opened_from FROM games_room WHERE changed_at >= %s ORDER BY changed_at DESC LIMIT {MAX_ROOMS_READ}
     )"""  # noqa: S608 - numbers of ours
 PLAYERS = f"""{RECENT}
     SELECT user_id, guest, count(DISTINCT room_id) AS rooms, count(*) AS matches,
@@ -25,26 +25,26 @@ PLAYERS = f"""{RECENT}
     JOIN games_match ON room_id = recent.id
     JOIN games_seat ON match_id = games_match.id
     WHERE user_id IS NOT NULL OR guest IS NOT NULL
-    GROUP BY user_id, guest ORDER BY matches DESC LIMIT {SHOWN}"""  # noqa: S608
+    GROUP BY user_id, guest ORDER BY matches DESC LIMIT {MAX_ROWS_SHOWN}"""  # noqa: S608
 # At most one match of a room is unfinished.
 ADDRESSES = f"""{RECENT}
     SELECT opened_from AS address, count(*) AS rooms, count(room_id) AS open
     FROM recent LEFT JOIN games_match ON room_id = recent.id AND status <> 'finished'
     WHERE opened_from <> ''
-    GROUP BY opened_from ORDER BY rooms DESC LIMIT {SHOWN}"""  # noqa: S608
+    GROUP BY opened_from ORDER BY rooms DESC LIMIT {MAX_ROWS_SHOWN}"""  # noqa: S608
 KEEPERS = f"""
     SELECT owner_id AS user_id, guest, count(*) AS machines, sum(n_values) AS n_values, sum(n_lessons) AS n_lessons,
         sum(n_values + n_lessons) AS rows
     FROM learning_machine WHERE owner_id IS NOT NULL OR guest IS NOT NULL
-    GROUP BY owner_id, guest ORDER BY rows DESC LIMIT {SHOWN}"""  # noqa: S608
+    GROUP BY owner_id, guest ORDER BY rows DESC LIMIT {MAX_ROWS_SHOWN}"""  # noqa: S608
 TRAINERS = f"""
     SELECT started_by_id AS user_id, count(*) AS runs, count(*) FILTER (WHERE finished_at IS NULL) AS open,
         sum(games_done) AS games
     FROM learning_trainingrun WHERE created_at >= %s AND started_by_id IS NOT NULL
-    GROUP BY started_by_id ORDER BY games DESC, runs DESC LIMIT {SHOWN}"""  # noqa: S608
+    GROUP BY started_by_id ORDER BY games DESC, runs DESC LIMIT {MAX_ROWS_SHOWN}"""  # noqa: S608
 
 
-def most_kept() -> list[dict[str, object]]:
+def heaviest_by_storage() -> list[dict[str, object]]:
     """Return the accounts and guests with the most stored contents: numbers of machines, values and lessons.
 
     ``rows`` is the sum of values and lessons, the contents that grow.
@@ -52,12 +52,12 @@ def most_kept() -> list[dict[str, object]]:
     return _rows(KEEPERS)
 
 
-def most_trained(since: datetime) -> list[dict[str, object]]:
+def heaviest_by_training(since: datetime) -> list[dict[str, object]]:
     """Return the accounts with the most training games in runs created since this moment; ``open``: unfinished runs."""
     return _rows(TRAINERS, since)
 
 
-def most_played(since: datetime) -> list[dict[str, object]]:
+def heaviest_by_matches(since: datetime) -> list[dict[str, object]]:
     """Return the accounts and guests with the most matches in rooms changed since this moment.
 
     ``address`` is the hash of an address from which such a room was opened.
@@ -65,8 +65,8 @@ def most_played(since: datetime) -> list[dict[str, object]]:
     return _rows(PLAYERS, since)
 
 
-def most_opened(since: datetime) -> list[dict[str, object]]:
-    """Return the hashes of the addresses from which most rooms were opened, of rooms changed since this moment."""
+def heaviest_by_rooms(since: datetime) -> list[dict[str, object]]:
+    """Return the hashes of the addresses that opened most rooms, among rooms changed since this moment."""
     return _rows(ADDRESSES, since)
 
 

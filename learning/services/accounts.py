@@ -36,7 +36,7 @@ HEIR_TEXT = "Its machines go to another account, one that is open."
 
 
 @dataclass(frozen=True, slots=True)
-class Closed:
+class Closing:
     """The result of closing an account: numbers of rows ended, and of machines deleted or given away."""
 
     tokens: int
@@ -49,8 +49,8 @@ class Closed:
     machines: int
 
 
-def account_close(*, by: User, account: User, heir: User | None = None, deletes_machines: bool = False) -> Closed:
-    """Close an account for good: log-in and all its work end. Its name stays taken.
+def account_close(*, by: User, account: User, heir: User | None = None, deletes_machines: bool = False) -> Closing:
+    """Close an account permanently: it cannot log in, and all its work ends. Its name cannot be used again.
 
     Each step runs in a transaction of its own service, so that other requests wait only briefly. If a step fails, a
     second call does the rest. The account resigns its matches in progress, and all matches are kept. Its classes are
@@ -88,10 +88,10 @@ def account_close(*, by: User, account: User, heir: User | None = None, deletes_
         Classroom.objects.filter(teacher=account), lambda pk: classroom_delete(user=account, classroom_id=pk)
     )
     n_machines = _machines_delete(account, deletes_all=deletes_machines) + _machines_hand_on(account, heir)
-    return Closed(n_tokens, n_schedules, n_runs, n_tournaments, n_experiments, n_rooms, n_classes, n_machines)
+    return Closing(n_tokens, n_schedules, n_runs, n_tournaments, n_experiments, n_rooms, n_classes, n_machines)
 
 
-def is_left(account: User) -> bool:
+def needs_closing(account: User) -> bool:
     """Whether closing an account would still change something: log-in, work in progress, or machines."""
     querysets = (
         *_unfinished_work(account),
@@ -126,7 +126,10 @@ def _lock_out(account: User) -> int:
 
 
 def _end_each(rows: QuerySet[Model], end: Callable[[int], object]) -> int:
-    """Call ``end`` with the id of each row; return the number of ids. Refusals for rows ended meanwhile are ignored."""
+    """Call ``end`` with the id of each row, and return the number of ids.
+
+    A refusal is ignored, because the row may have ended by itself meanwhile.
+    """
     ids = list(rows.values_list("pk", flat=True))
     for pk in ids:
         with contextlib.suppress(PlayError, ObjectDoesNotExist):
@@ -152,7 +155,7 @@ def _unfinished_rooms(account: User) -> QuerySet[Room]:
 
 
 def _rooms_end(account: User) -> int:
-    """Resign the account's matches, delete the rooms where it waits, end its hosting; return the number of rooms."""
+    """Resign the account's matches, delete the rooms in which it waits, and end its hosting; return the number."""
     n_ended = 0
     for room in _unfinished_rooms(account):
         if room.is_exhibition:

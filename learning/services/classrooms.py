@@ -122,7 +122,7 @@ def classroom_locked(user: AnyUser, classroom_id: int) -> Classroom:
 
 @transaction.atomic
 def classroom_set_status(*, user: AnyUser, classroom_id: int, status: ClassStatus) -> Classroom:
-    """Open, pause or finish a class. Only in an open class do machines play. Finishing removes typed names.
+    """Open, pause or finish a class. Machines play only in an open class. Finishing a class removes typed names.
 
     Raises:
         NotYourClassError, ClassQuotaError.
@@ -176,7 +176,7 @@ def final_cancel(*, user: AnyUser, classroom_id: int) -> None:
 
 
 def _final_cancel(classroom: Classroom) -> None:
-    """Delete a final that is not finished: with the row its worker loses the job."""
+    """Delete a final that is not finished. Without the row, its worker stops."""
     ClassFinal.objects.filter(classroom=classroom).exclude(status=JobStatus.FINISHED).delete()
     table_outdate(classroom.pk)
 

@@ -45,7 +45,7 @@ def machine_clone(*, machine_id: int, name: str, **details: Any) -> Machine:
 
 
 def _copy_create(original: Machine, name: str, **details: Any) -> Machine:
-    """Create a copy of a machine held by :func:`_hold_original`. No list shows the copy before ``stats_create``."""
+    """Create a copy of a machine held by :func:`_hold_original`. Lists do not show the copy before ``stats_create``."""
     memory = kind_of(original).memory
     fields: dict[str, object] = {"n_removed": original.n_removed, "is_public": original.is_public}
     fields |= memory.fields_copied(original) | details

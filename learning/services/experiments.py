@@ -91,7 +91,7 @@ def experiment_cancel(*, person: Principal, run_id: int, is_staff: bool = False)
     """
     experiment_run_for(run_id)
     run = ExperimentRun.objects.select_for_update(of=("self",)).get(pk=run_id)
-    if not (is_staff or began(person, run)):
+    if not (is_staff or is_requester(person, run)):
         raise NotYourExperimentError
     now = timezone.now()
     # A waiting run ends at once: the lock prevents workers from claiming it meanwhile.
@@ -105,7 +105,7 @@ def experiment_cancel(*, person: Principal, run_id: int, is_staff: bool = False)
     return run
 
 
-def began(person: Principal, run: ExperimentRun) -> bool:
+def is_requester(person: Principal, run: ExperimentRun) -> bool:
     """Whether this account or guest requested the run."""
     if person.user_id is not None and run.user_id == person.user_id:
         return True

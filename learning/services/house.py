@@ -1,4 +1,4 @@
-"""The site's own machines ("house machines"), and the one tournament between them."""
+"""The site's own machines ("house machines"), and the tournament between them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Creation of a machine with exactly the beads of a training that a visitor watched in the browser.
+"""Create a machine with exactly the beads of a training that a visitor watched in the browser.
 
-The request has only the training config, with its seed, and the number of games. The server repeats the training.
+The request contains only the training config with its seed, and the number of games. The server repeats the training.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ MAX_GAMES_AT_ONCE = 500_000
 MAX_GAMES_UNCOMPILED = 2_000
 """The same limit while the kernels are not compiled."""
 MAX_SNAPSHOT_GAMES = 3_000
-"""Number of games after which no snapshots are stored: they take a second training, which must be short."""
+"""Maximum number of games with snapshots. Snapshots need a second training, which must be short."""
 
 
 @dataclass(frozen=True)
-class Trained:
+class MeasuredTraining:
     """A trained machine and its measurements."""
 
     population: Population
@@ -76,11 +76,11 @@ def trained_machine_keep(
     return _store_trained(user, config, preset, _train(config, games), name)
 
 
-def _train(config: TrainingConfig, games: int) -> Trained:
+def _train(config: TrainingConfig, games: int) -> MeasuredTraining:
     cohort = Cohort.fresh(config, [config.seed])
     marks = sorted({*curve_marks(games), games})
     measurements = cohort.train(config.teacher, marks, MEASURES)
-    return Trained(cohort.learners, marks, measurements)
+    return MeasuredTraining(cohort.learners, marks, measurements)
 
 
 @transaction.atomic
@@ -110,7 +110,7 @@ def _create_machine(user: AnyUser, config: TrainingConfig, preset: str, name: st
 
 @transaction.atomic
 def _store_trained(
-    user: AnyUser, config: TrainingConfig, preset: str, trained: Trained, name: str
+    user: AnyUser, config: TrainingConfig, preset: str, trained: MeasuredTraining, name: str
 ) -> tuple[Machine, TrainingRun | None]:
     machine = _create_machine(user, config, preset, name)
     games, population = trained.marks[-1], trained.population
@@ -165,7 +165,7 @@ def _snapshots(config: TrainingConfig, games: int) -> Iterator[Population]:
         games_before = mark
 
 
-def _store_curve(machine: Machine, run: TrainingRun, trained: Trained) -> None:
+def _store_curve(machine: Machine, run: TrainingRun, trained: MeasuredTraining) -> None:
     """Store the measurements as the run's curve and in the list of machines, so that no worker measures them again."""
     points = [
         CurvePoint(

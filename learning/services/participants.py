@@ -41,9 +41,9 @@ def participant_join(*, classroom_id: int, guest: UUID, words: tuple[int, int], 
     Args:
         classroom_id: the class, which the caller has found by its code or its link.
         guest: a new random number for the browser, from the page on which the pupil joins.
-        words: which generated name the pupil chose (:func:`learning.selectors.classrooms.pupil_name`). If it is taken,
-            the next free name is given.
-        typed_name: a first name, where the class allows typed names.
+        words: the numbers of the chosen generated name (:func:`learning.selectors.classrooms.pupil_name`).
+            If another pupil has this name, the pupil gets the next free name.
+        typed_name: a first name, if the class allows typed names.
 
     Raises:
         ClassFinishedError, ClassLockedError, ClassFullError, PupilNameError, SiteFullError.
@@ -71,7 +71,7 @@ def participant_join(*, classroom_id: int, guest: UUID, words: tuple[int, int], 
 
 
 def _machine_new(participant: Participant) -> Machine:
-    """Create a pupil's machine: of the side that fewer machines of the class have."""
+    """Create a pupil's machine, on the side with fewer machines of the class."""
     classroom = participant.classroom
     counts = dict.fromkeys(class_sides(classroom.side), 0)
     for side in Machine.objects.filter(classroom=classroom, pupil__isnull=False).values_list("side", flat=True):
@@ -131,7 +131,7 @@ def participant_play(participant: Participant) -> Seated:
     if not classroom.is_open:
         raise ClassPausedError
     person = person_of(participant)
-    assert machine.side is not None, "it has boxes"
+    assert machine.side is not None, "a machine with boxes plays one side"
     side = Side(machine.side).other
     open_room = room_in_play(("guest", participant.guest), opponent=MACHINE, machine=str(machine.pk))
     if open_room is not None:
@@ -140,7 +140,7 @@ def participant_play(participant: Participant) -> Seated:
 
 
 def person_of(participant: Participant) -> Principal:
-    """Return the principal of a pupil, also in a browser that is logged in. Each pupil is counted alone."""
+    """Return the principal of a pupil, even in a browser that is logged in. Quotas count each pupil separately."""
     return Principal(guest=participant.guest, name=seat_name(participant), address=participant.guest.hex)
 
 
@@ -217,7 +217,7 @@ def _leave_class(participant: Participant, merged_into: Participant | None = Non
 
 @transaction.atomic
 def participant_merge(*, user: AnyUser, participant_id: int, into_id: int) -> Participant:
-    """Make two pupils of a class one, with the machine of the second. The browsers of both play on with that machine.
+    """Merge two pupils of a class. The browsers of both continue with the machine of the second.
 
     Raises:
         NotYourClassError, NoPupilError.

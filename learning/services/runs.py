@@ -247,7 +247,7 @@ def _value_limits(machines: Sequence[Machine]) -> dict[int, int | None]:
 
     The limit is ``None`` for a machine whose memory does not grow. The limits are fixed when the run is stored, so that
     the result does not depend on when the run is trained. Until the run ends, its limit counts as used, so that two
-    concurrent runs cannot both use the same rest of a quota. Locks the owners' accounts.
+    concurrent runs cannot both use the same part of a quota. The function locks the owners' accounts.
     """
     owners = {
         machine.owner_id for machine in machines if kind_of(machine).memory.grows and machine.owner_id is not None

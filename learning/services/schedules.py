@@ -1,8 +1,8 @@
-"""Schedules: training runs that start repeatedly. Beat sends wake-ups; the schedule's row says if it is due.
+"""Schedules: training runs that start repeatedly. Celery beat sends wake-ups; a schedule's row says if it is due.
 
-Beat alone is not enough. Beat forgets a crontab time that passed while it was down, because django-celery-beat reads
-only the hours around now. Beat also repeats the same message while no worker listens. So a wake-up only checks whether
-its schedule is due, and another task (``beat.schedules_catch_up``) checks all overdue schedules.
+The wake-ups alone are not enough. Beat misses a crontab time that passes while beat is down, because
+django-celery-beat considers only the present hours. Beat also repeats a message while no worker listens. So a wake-up
+only checks whether its schedule is due, and another task (``beat.schedules_catch_up``) checks all overdue schedules.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ SCHEDULES_PER_ACCOUNT = 20
 PERIODS = ("minutes", "hours", "days")
 MAX_INTERVALS = {"minutes": 7 * 24 * 60, "hours": 31 * 24, "days": 366}
 """Maximum length of an interval in each period."""
-EARLY = timedelta(seconds=5)
+EARLY_TOLERANCE = timedelta(seconds=5)
 """Tolerance for early wake-ups: beat counts an interval from its last message, the schedule from its last run."""
 FIRE_TASK = "learning.beat.schedule_fire"
 
@@ -180,7 +180,7 @@ def schedule_fire(*, schedule_id: int) -> TrainingRun | None:
             task.delete()
         return None
     now = timezone.now()
-    if not schedule.task.enabled or now < schedule.next_at - EARLY:
+    if not schedule.task.enabled or now < schedule.next_at - EARLY_TOLERANCE:
         return None
     schedule.next_at = due_after(schedule.task, max(now, schedule.next_at))
     schedule.last_at = now

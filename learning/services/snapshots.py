@@ -18,7 +18,7 @@ NEWEST = "newest"
 
 @transaction.atomic
 def snapshot_choose(*, user: AnyUser, machine_id: int, choice: str) -> Machine:
-    """Restore one of a machine's snapshots: the machine plays and learns on from it.
+    """Restore one of a machine's snapshots. The machine continues to play and to learn from the snapshot.
 
     Later lessons remain in the ledger.
 

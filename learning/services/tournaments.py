@@ -40,7 +40,7 @@ MAX_LONG_GAMES = 1000
 """Maximum number of games of a pairing that is played move by move, at about 25 ms a game."""
 
 
-def games_most(game: AnyGame, machines: Iterable[Machine]) -> int:
+def max_games_per_pairing(game: AnyGame, machines: Iterable[Machine]) -> int:
     """Return the maximum number of games of a pairing in a tournament of this game with these machines."""
     by_table = game.listable and all(kind_of(machine).training.has_table(machine) for machine in machines)
     return MAX_GAMES_PER_PAIRING if by_table else MAX_LONG_GAMES
@@ -86,7 +86,7 @@ def tournament_start(
         quota_require(owner, running, settings.OPEN_TOURNAMENTS_PER_ACCOUNT, lambda n: TournamentQuotaError())
     machines = _lock_machines(user, entries)
     rules = _tournament_game(machines.values(), entries, game)
-    if games > (max_games := games_most(rules, machines.values())):
+    if games > (max_games := max_games_per_pairing(rules, machines.values())):
         raise TournamentRefusedError(f"games: {field_text.at_most(max_games)}")
     tournament = Tournament.objects.create(
         owner=owner,

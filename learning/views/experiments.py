@@ -74,7 +74,7 @@ def experiment_page(request: HttpRequest, slug: str) -> HttpResponse:
         "form": form,
         "run": selectors.experiment_run_line(run, experiment) if run is not None else None,
         "may_cancel": run is not None
-        and (services.began(person, run) or staff_may(request.user, "change_experimentrun")),
+        and (services.is_requester(person, run) or staff_may(request.user, "change_experimentrun")),
         "code": Code(lines) if run is not None and (lines := experiment_code(run)) else None,
         "findings": run.result.get("findings", []) if run is not None and run.result else [],
         "figures": selectors.experiment_figures(run),
