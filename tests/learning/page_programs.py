@@ -14,7 +14,15 @@ from beadbox.learners.boxes.training_address import address_parse
 from beadbox.learners.boxes.training_config import TEACHERS, games_taught
 from beadbox.rules.outcome import Side
 from learning.models import ExperimentRun, Tournament, TournamentFormat
-from learning.selectors.code import Made, Step, Training, experiment_code, learn_code, machine_code, tournament_code
+from learning.selectors.code import (
+    NewMachine,
+    Step,
+    Training,
+    experiment_code,
+    learn_code,
+    machine_code,
+    tournament_code,
+)
 
 SMALL = ("gardner", "michie-tournament", "hexapawn-rewards")
 """Experiments that take only a moment in their smallest form, even without numba."""
@@ -45,7 +53,7 @@ def programs(draw: Random) -> Iterator[str]:
 def _trained(draw: Random, name: str, side: Side) -> list[Step]:
     rule = PRESETS[draw.choice(sorted(PRESETS))].rule
     training = Training(name, draw.randrange(1, 200), draw.choice(["random", "perfect"]), draw.getrandbits(40))
-    return [Made(name, "hexapawn", side, rule), training]
+    return [NewMachine(name, "hexapawn", side, rule), training]
 
 
 def write(folder: Path) -> None:

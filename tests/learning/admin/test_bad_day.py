@@ -19,7 +19,7 @@ from games.models import Match, Room
 from learning.exceptions import AccountNotClosedError
 from learning.kinds.boxes.memory import ledger_errors
 from learning.models import ClassFinal, ExperimentRun, JobStatus, Machine, Schedule, Tournament, TrainingRun
-from learning.services.accounts import Closed, account_close
+from learning.services.accounts import Closing, account_close
 from learning.services.classrooms import final_begin
 from learning.services.copies import machine_copy
 from learning.services.experiments import experiment_request
@@ -178,7 +178,9 @@ def test_closing_an_account_ends_all_its_work(superuser: Any) -> None:
     other = user("other")
     theirs = machine_copy(user=other, machine_id=Machine.objects.get(name="busy's").pk)
     closed = account_close(by=superuser, account=owner)
-    assert closed == Closed(tokens=2, schedules=1, runs=1, tournaments=1, experiments=1, rooms=4, classes=1, machines=2)
+    assert closed == Closing(
+        tokens=2, schedules=1, runs=1, tournaments=1, experiments=1, rooms=4, classes=1, machines=2
+    )
     owner.refresh_from_db()
     assert not owner.is_active
     assert not owner.check_password("a good password")
@@ -198,7 +200,7 @@ def test_closing_an_account_ends_all_its_work(superuser: Any) -> None:
     assert theirs.own_boxes.exists() or theirs.shares_id == kept.pk
     assert not Machine.objects.filter(owner=owner).exists()
     assert ledger_errors() == []
-    assert account_close(by=superuser, account=owner) == Closed(0, 0, 0, 0, 0, 0, 0, 0), "again does nothing"
+    assert account_close(by=superuser, account=owner) == Closing(0, 0, 0, 0, 0, 0, 0, 0), "again does nothing"
 
 
 def test_machines_get_another_owner_or_are_deleted(superuser: Any) -> None:
