@@ -28,7 +28,7 @@ from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Tally
 from beadbox.rules.registry import game_get
 from beadbox.strength.elo import Score, likeliest
-from beadbox.strength.snapshots import OPENING_PLIES, Points, measured, openings
+from beadbox.strength.snapshots import OPENING_PLIES, Points, measure_openings, openings
 
 Q_LEARNERS = {"romgon-q": "as written", "romgon-q-careful": "with two checks"}
 VALUE_LEARNER = "td-search"
@@ -150,7 +150,9 @@ def _of_value(game: AnyGame, slug: str, n_games: int, rng: RandomSource) -> dict
         for level in LEVELS if mark == MARKS[-1] else ("easy",):
             play = compiled_meeting(game, Learnt(memory.machine.played, 1), engine.levels[level])
             seed = rng.below(1 << 31)
-            tallies[f"{level} {mark}"] = _counts(measured(play, openings(game, n_games // 2, seed=seed), seed=seed))
+            tallies[f"{level} {mark}"] = _counts(
+                measure_openings(play, openings(game, n_games // 2, seed=seed), seed=seed)
+            )
     return tallies
 
 
@@ -160,7 +162,7 @@ def _levels(game: AnyGame, n_games: int, rng: RandomSource) -> dict[str, list[in
     assert engine is not None, "Romgon has an engine"
     for weak, strong in combinations(LEVELS, 2):
         play, seed = compiled_meeting(game, engine.levels[strong], engine.levels[weak]), rng.below(1 << 31)
-        tally = measured(play, openings(game, n_games // 2, seed=seed), seed=seed)
+        tally = measure_openings(play, openings(game, n_games // 2, seed=seed), seed=seed)
         tallies[f"{strong} {weak}"] = _counts(tally)
     return tallies
 

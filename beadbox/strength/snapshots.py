@@ -1,10 +1,10 @@
-"""Snapshots of a learner, measured against fixed opponents, and the choice of the best.
+"""Measurements of a learner's snapshots against fixed opponents, and the choice of the best snapshot.
 
-For any player with a sampled strength. Every game begins with random plies, and every opening is played twice, with
-sides exchanged. The best snapshot is chosen on one set of openings, and its strength is measured on another. On the
-openings of the choice the best of many looks stronger than it is.
+The module suits every player with a sampled strength. Every game begins with random plies, and every opening is played
+twice, with the sides exchanged. The best snapshot is chosen by the results of one set of openings, and its strength is
+measured with another set. In the first set, the best of many snapshots would look stronger than it is.
 
-Every game has its own random source, so a measurement can be split anywhere and its parts added.
+Every game has its own random source. So a measurement can be split into parts, and the tallies of the parts added.
 """
 
 from __future__ import annotations
@@ -60,15 +60,15 @@ class Points:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """The snapshot chosen to play, and the measurements behind the choice."""
+class BestSnapshot:
+    """The best snapshot, and the measurements by which it was chosen."""
 
     best: int
     """Games that the best snapshot has learnt from."""
     curve: Mapping[int, Mapping[str, Points]]
-    """Points by snapshot (its number of games) and opponent, on the openings of the choice."""
+    """Points in the openings of the choice, by the snapshot's number of games and by opponent."""
     confirmed: Mapping[str, Points]
-    """Points of the best snapshot by opponent, on other openings; only these are reported as its strength."""
+    """Points of the best snapshot in other openings, by opponent; only these are reported as its strength."""
 
 
 def is_snapshot(n_games: int) -> bool:
@@ -89,7 +89,7 @@ def snapshot_after(n_games: int) -> int:
 
 
 def openings(game: AnyGame, n: int, *, seed: int, n_plies: int = OPENING_PLIES, first: int = 0) -> list[Opening]:
-    """Return ``n`` openings of ``n_plies`` random plies; one is shorter only where the game would be over.
+    """Return ``n`` openings of ``n_plies`` random plies. An opening is shorter if another ply would end the game.
 
     They are numbers ``first`` to ``first + n - 1`` of the seed's set; each number has its own random source.
     """
@@ -121,14 +121,14 @@ def meeting(game: AnyGame, one: MovePlayer, other: MovePlayer) -> Meeting:
     return play
 
 
-def measured(play: Meeting, played: Sequence[Opening], *, seed: int, first: int = 0) -> Tally:
+def measure_openings(play: Meeting, opening_list: Sequence[Opening], *, seed: int, first: int = 0) -> Tally:
     """Play every opening from both sides and return the tally of the measured player.
 
     ``first`` is the number of the first opening in its set. The random source of a game depends on its opening's
     number, the side and the seed.
     """
     tally = Tally()
-    for number, opening in enumerate(played, first):
+    for number, opening in enumerate(opening_list, first):
         for side in Side:
             tally.add(play(opening, side, RandomSource(seed, 2 * number + side)))
     return tally
@@ -139,32 +139,36 @@ def best_of(curve: Mapping[int, Mapping[str, Points]]) -> int:
     return max(sorted(curve), key=lambda n: sum(points.share for points in curve[n].values()) / len(curve[n]))
 
 
-def kept(
+def choose_best(
     meetings: Mapping[int, Mapping[str, Meeting]],
-    chosen_on: Sequence[Opening],
-    said_on: Sequence[Opening],
+    choice_openings: Sequence[Opening],
+    confirmation_openings: Sequence[Opening],
     *,
     seed: int,
-) -> Kept:
+) -> BestSnapshot:
     """Measure every snapshot against every opponent, choose the best, and measure the best again.
 
     Args:
         meetings: functions that play a game, by snapshot and opponent.
-        chosen_on: the openings on which the best is chosen.
-        said_on: other openings, on which its reported strength is measured.
+        choice_openings: the openings by which the best snapshot is chosen.
+        confirmation_openings: other openings, by which its reported strength is measured.
         seed: seed of the games; the second measurement uses ``seed + 1``.
 
     Raises:
-        ValueError: every opening of ``said_on`` is in ``chosen_on``, which is more overlap than chance.
+        ValueError: every opening of ``confirmation_openings`` is also in ``choice_openings``.
     """
-    if set(said_on) <= set(chosen_on):
+    if set(confirmation_openings) <= set(choice_openings):
         raise ValueError("what was chosen on some openings has to be confirmed on others")
     curve = {
-        n: {name: Points.of(measured(play, chosen_on, seed=seed)) for name, play in sorted(opponents.items())}
+        n: {
+            name: Points.of(measure_openings(play, choice_openings, seed=seed))
+            for name, play in sorted(opponents.items())
+        }
         for n, opponents in sorted(meetings.items())
     }
     best = best_of(curve)
     confirmed = {
-        name: Points.of(measured(play, said_on, seed=seed + 1)) for name, play in sorted(meetings[best].items())
+        name: Points.of(measure_openings(play, confirmation_openings, seed=seed + 1))
+        for name, play in sorted(meetings[best].items())
     }
-    return Kept(best, curve, confirmed)
+    return BestSnapshot(best, curve, confirmed)

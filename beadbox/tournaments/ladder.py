@@ -17,7 +17,7 @@ from beadbox.policies.engine import EngineOpponent
 from beadbox.rules.game import AnyGame
 from beadbox.strength.elo import Elo, Score, elos
 from beadbox.strength.sampled import wilson
-from beadbox.strength.snapshots import OPENING_PLIES, Meeting, Points, measured, meeting, openings
+from beadbox.strength.snapshots import OPENING_PLIES, Meeting, Points, measure_openings, meeting, openings
 
 SEED = 2026
 N_NEIGHBOURS = 400
@@ -59,7 +59,7 @@ def pairs_measured(
         n_games = near if (strong, weak) in adjacent else far
         pair_seed = seed + len(slugs) * slugs.index(strong) + slugs.index(weak)
         meet = _meeting(engine, game, engine.levels[strong], engine.levels[weak])
-        points = Points.of(measured(meet, openings(game, n_games // 2, seed=pair_seed), seed=pair_seed))
+        points = Points.of(measure_openings(meet, openings(game, n_games // 2, seed=pair_seed), seed=pair_seed))
         yield Pair(strong, weak, points.wins, points.draws, points.losses)
 
 

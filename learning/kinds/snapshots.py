@@ -14,7 +14,15 @@ from django.db import transaction
 from django.db.models import F, Max, QuerySet, Sum
 
 from beadbox.rules.outcome import Tally
-from beadbox.strength.snapshots import CHOICE_SEED, CONFIRMATION_SEED, Points, best_of, is_snapshot, measured, openings
+from beadbox.strength.snapshots import (
+    CHOICE_SEED,
+    CONFIRMATION_SEED,
+    Points,
+    best_of,
+    is_snapshot,
+    measure_openings,
+    openings,
+)
 from learning.kinds.machines import entry_player
 from learning.kinds.registry import kind_of
 from learning.models import LessonKind, Machine, Measurement, Snapshot, TournamentEntry, TrainingRun
@@ -145,7 +153,7 @@ def measurement_play(due: DueMeasurement, machine: Machine, n_measured: int, is_
     tally = Tally()
     for number in range(due.n_done // 2, n_measured // 2):
         opening = openings(game, 1, seed=due.openings, first=number)
-        tally += measured(meeting, opening, seed=due.openings, first=number)
+        tally += measure_openings(meeting, opening, seed=due.openings, first=number)
         if is_enough():
             break
     return tally

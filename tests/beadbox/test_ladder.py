@@ -23,7 +23,7 @@ from beadbox.rules.romgon.moves import CORE, Options
 from beadbox.rules.romgon.pieces import BLACK, START
 from beadbox.rules.romgon.rules import Position, Romgon
 from beadbox.strength.elo import Elo, Score, elos
-from beadbox.strength.snapshots import measured, meeting, openings
+from beadbox.strength.snapshots import measure_openings, meeting, openings
 from beadbox.tournaments import ladder
 
 ENGINE = ENGINES["romgon"]
@@ -149,7 +149,7 @@ class TestLearntLevels:
         played = openings(game, 1, seed=4)
         readable = meeting(game, OPPONENTS[slug], OPPONENTS["skilled"])
         compiled = compiled_meeting(game, LEVELS[slug], LEVELS["skilled"])
-        assert measured(readable, played, seed=5) == measured(compiled, played, seed=5)
+        assert measure_openings(readable, played, seed=5) == measure_openings(compiled, played, seed=5)
 
     @pytest.mark.parametrize("options", [CORE, FLIPS], ids=MODES)
     def test_the_five_best_are_exact_and_the_first_is_played(self, options: Options) -> None:
@@ -202,5 +202,5 @@ def test_sides_are_exchanged() -> None:
         sides.append(side)
         return compiled_meeting(romgon("plain"), LEVELS["medium"], LEVELS["easy"])(opening, side, rng)
 
-    measured(note_side, openings(romgon("plain"), 2, seed=1), seed=1)
+    measure_openings(note_side, openings(romgon("plain"), 2, seed=1), seed=1)
     assert sides == [Side.FIRST, Side.SECOND] * 2

@@ -14,7 +14,7 @@ from beadbox.learners.value_learner.document import WeightsData
 from beadbox.learners.value_learner.memory import compiled_meeting
 from beadbox.rules.registry import GAMES
 from beadbox.rules.romgon.rules import Romgon
-from beadbox.strength.snapshots import Points, measured, openings
+from beadbox.strength.snapshots import Points, measure_openings, openings
 
 each_recipe = pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.name)
 
@@ -45,4 +45,4 @@ def test_the_machine_beats_a_search_two_moves_ahead(recipe) -> None:
     assert isinstance(game, Romgon)
     assert shipped_name(game.options) == recipe.name
     play = compiled_meeting(game, shipped(recipe.name), LEVELS["hard"])
-    assert Points.of(measured(play, openings(game, 20, seed=31), seed=1)).share >= 0.85
+    assert Points.of(measure_openings(play, openings(game, 20, seed=31), seed=1)).share >= 0.85

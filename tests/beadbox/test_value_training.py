@@ -16,7 +16,16 @@ from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.outcome import Result, Side
 from beadbox.rules.registry import GAMES
 from beadbox.rules.romgon.rules import Romgon
-from beadbox.strength.snapshots import Points, best_of, is_snapshot, kept, measured, meeting, openings, snapshot_after
+from beadbox.strength.snapshots import (
+    Points,
+    best_of,
+    choose_best,
+    is_snapshot,
+    measure_openings,
+    meeting,
+    openings,
+    snapshot_after,
+)
 from tests.beadbox.test_value_search import random_weights
 
 RULE = ValueRule()
@@ -134,9 +143,9 @@ class TestMeasuring:
         game = romgon()
         played = openings(game, 6, seed=2)
         play = compiled_meeting(game, Learnt(random_weights(6), 1), LEVELS["easy"])
-        whole = measured(play, played, seed=7)
+        whole = measure_openings(play, played, seed=7)
         assert whole.games == 12
-        assert measured(play, played[:2], seed=7) + measured(play, played[2:], seed=7, first=2) == whole
+        assert measure_openings(play, played[:2], seed=7) + measure_openings(play, played[2:], seed=7, first=2) == whole
 
     def test_openings_are_legal_different_and_go_on(self) -> None:
         for slug in ("romgon", "noughts-and-crosses"):
@@ -153,7 +162,7 @@ class TestMeasuring:
     def test_any_player_is_measured_in_any_game(self) -> None:
         game = GAMES["noughts-and-crosses"]
         play = meeting(game, OPPONENTS["perfect"], OPPONENTS["random"])
-        points = Points.of(measured(play, openings(game, 20, seed=1, n_plies=0), seed=1))
+        points = Points.of(measure_openings(play, openings(game, 20, seed=1, n_plies=0), seed=1))
         assert points.losses == 0
         assert points.share > 0.9
         assert points.interval[0] < points.share <= points.interval[1]
@@ -173,14 +182,14 @@ class TestMeasuring:
             100: {"easy": scripted(Result.WIN, "100"), "hard": scripted(Result.DRAW, "100")},
             1: {"easy": scripted(Result.LOSS, "1"), "hard": scripted(Result.WIN, "1")},
         }
-        found = kept(meetings, [("a",)], [("b",), ("c",)], seed=1)
+        found = choose_best(meetings, [("a",)], [("b",), ("c",)], seed=1)
         assert found.best == best_of(found.curve) == 100
         assert list(found.curve) == [1, 100, 300]
         assert found.confirmed == {"easy": Points(4, 0, 0), "hard": Points(0, 4, 0)}
         assert seeds["100 ('b',)"] == 4
         assert seeds["300 ('b',)"] == 0
         with pytest.raises(ValueError, match="on others"):
-            kept(meetings, [("a",), ("b",)], [("b",)], seed=1)
+            choose_best(meetings, [("a",), ("b",)], [("b",)], seed=1)
 
 
 def test_hundred_games_gain_twenty_points_against_easy() -> None:
@@ -190,7 +199,7 @@ def test_hundred_games_gain_twenty_points_against_easy() -> None:
 
     def share() -> float:
         play = compiled_meeting(game, Learnt(learner.machine.weights, 1), LEVELS["easy"])
-        return Points.of(measured(play, played, seed=1)).share
+        return Points.of(measure_openings(play, played, seed=1)).share
 
     before = share()
     learner.train_against(learner, 100, RandomSource(1), opponent_learns=True)

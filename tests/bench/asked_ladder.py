@@ -27,7 +27,7 @@ from beadbox.rules.romgon.moves import Move
 from beadbox.rules.romgon.pieces import FLIPPED_BIT, TYPE_NAMES, kind_of, side_of
 from beadbox.rules.romgon.rules import Position, Romgon
 from beadbox.strength.sampled import wilson
-from beadbox.strength.snapshots import Points, measured, meeting, openings
+from beadbox.strength.snapshots import Points, measure_openings, meeting, openings
 from beadbox.tournaments import ladder
 from learning.advice.registry import DEFAULT_GAME, adviser_of
 from learning.advice.romgon import SIDES
@@ -101,7 +101,7 @@ def measure_pair(strong: str, weak: str, choice: Choice, n_openings: int) -> Pai
     slugs = list(engine.levels)
     seed = ladder.SEED + len(slugs) * slugs.index(strong) + slugs.index(weak)
     meet = meeting(game, EndpointPlayer(strong, choice), EndpointPlayer(weak, choice))
-    points = Points.of(measured(meet, openings(game, n_openings, seed=seed), seed=seed))
+    points = Points.of(measure_openings(meet, openings(game, n_openings, seed=seed), seed=seed))
     return Pair(strong, weak, points.wins, points.draws, points.losses)
 
 

@@ -24,7 +24,7 @@ from beadbox.learners.value_learner.memory import ValueMemory, compiled_meeting
 from beadbox.learners.value_learner.presets import VALUE_PRESETS
 from beadbox.rules.registry import game_get
 from beadbox.rules.romgon.rules import Romgon
-from beadbox.strength.snapshots import Meeting, Points, kept, measured, openings
+from beadbox.strength.snapshots import Meeting, Points, choose_best, measure_openings, openings
 from tests.bench.figures import Figure, spread
 from tests.sizes import sized
 
@@ -91,11 +91,11 @@ def learnt_flips() -> Iterator[Figure]:
             openings(memory.machine.game, N_OPENINGS, seed=one) for one in (CHOICE_SEED, CONFIRM_SEED)
         )
         meetings = {n: _meetings(memory, weights) for n, weights in memory.snapshots.items() if n >= N_MIDDLE // 10}
-        best = kept(meetings, chosen_on, confirmed_on, seed=seed)
+        best = choose_best(meetings, chosen_on, confirmed_on, seed=seed)
         seconds.append(time.process_time() - begin)
         _train_s(memory, 2 * N_MIDDLE, rng)
         for name, play in _meetings(memory, memory.machine.played).items():
-            later = Points.of(measured(play, confirmed_on, seed=seed + 1)).share
+            later = Points.of(measure_openings(play, confirmed_on, seed=seed + 1)).share
             shares.setdefault(name, []).append((best.confirmed[name].share, later))
     for name, pairs in shares.items():
         yield _points_figure(
@@ -130,7 +130,9 @@ def _train_s(memory: ValueMemory, n_games: int, rng: RandomSource) -> float:
 def _points_share(memory: ValueMemory, level: str, depth: int) -> float:
     machine = memory.machine
     play = compiled_meeting(machine.game, machine.player._replace(depth=depth), LEVELS[level])
-    return Points.of(measured(play, openings(machine.game, N_OPENINGS, seed=CONFIRM_SEED), seed=CONFIRM_SEED)).share
+    return Points.of(
+        measure_openings(play, openings(machine.game, N_OPENINGS, seed=CONFIRM_SEED), seed=CONFIRM_SEED)
+    ).share
 
 
 def _meetings(memory: ValueMemory, weights: Weights) -> Mapping[str, Meeting]:

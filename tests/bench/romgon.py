@@ -21,7 +21,7 @@ from beadbox.rules.romgon.moves import CORE, Options
 from beadbox.rules.romgon.pieces import BLACK, START
 from beadbox.rules.romgon.rules import Romgon
 from beadbox.strength.sampled import wilson
-from beadbox.strength.snapshots import Points, measured, meeting, openings
+from beadbox.strength.snapshots import Points, measure_openings, meeting, openings
 from tests.bench.figures import Figure, spread
 from tests.sizes import sized
 
@@ -111,7 +111,7 @@ def q_checks() -> Iterator[Figure]:
         game = game_get(slug)
         player = FrozenValues(rule, 0.0, lambda keys: {})
         play = meeting(game, player, OPPONENTS["easy"])
-        points = Points.of(measured(play, openings(game, N_CHECK_GAMES // 2, seed=1), seed=2))
+        points = Points.of(measure_openings(play, openings(game, N_CHECK_GAMES // 2, seed=1), seed=2))
         low, high = points.interval
         yield Figure(
             f"{slug}: Q with both checks, untrained, against easy",

@@ -17,7 +17,7 @@ from beadbox.engines.registry import engine_of
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.value_learner.memory import ValueMemory, compiled_meeting
 from beadbox.rules.outcome import Result, Side
-from beadbox.strength.snapshots import CHOICE_SEED, CONFIRMATION_SEED, Points, best_of, measured, openings
+from beadbox.strength.snapshots import CHOICE_SEED, CONFIRMATION_SEED, Points, best_of, measure_openings, openings
 from games.live.play import match_resign
 from learning import tasks
 from learning.exceptions import (
@@ -139,7 +139,7 @@ class TestMeasurement:
             memory = ValueMemory.load(GAME, QUICK_RULE, np.array(weights), average=np.array(average))
             for level in ("medium", "hard"):
                 meet = compiled_meeting(GAME, memory.machine.player, engine.levels[level])
-                points = Points.of(measured(meet, openings(GAME, 2, seed=CHOICE_SEED), seed=CHOICE_SEED))
+                points = Points.of(measure_openings(meet, openings(GAME, 2, seed=CHOICE_SEED), seed=CHOICE_SEED))
                 curve.setdefault(games, {})[level] = points
                 row = snapshot.measurements.get(level=level, openings=CHOICE_SEED)
                 assert (row.points, row.seed) == (points, CHOICE_SEED)
