@@ -75,9 +75,8 @@ def best_response_loops(
     ``probability``: ``(n_edges,)``, the policy of ``machine_side``; ``endless``: its points for endless play.
 
     Where the other side can keep the game for ever, Bellman's equation has several solutions. Each maximal end
-    component is therefore treated as one choice: leave the component by the best exit, or stay in it for the points
-    of endless play. Policy iteration then compares strategies whose values are unique, and the response earns these
-    values.
+    component is therefore treated as one choice: the best exit, or staying for the points of endless play. Policy
+    iteration then compares strategies with unique values, and the response earns them.
     """
     n_nodes = len(side)
     component_of = end_components(indptr, successor, side, probability, machine_side)

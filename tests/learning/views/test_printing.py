@@ -20,7 +20,8 @@ from reportlab.pdfbase.ttfonts import TTFontFile
 from beadbox.learners.boxes.cabinet import Cabinet
 from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.printed_set import printed_set
-from beadbox.learners.boxes.printing.box_front import CAPITAL, LETTER_SIZE, Face, NumberBox, front_of, spots_of
+from beadbox.learners.boxes.printing.box_face import CAPITAL, LETTER_SIZE, Face, NumberBox, spots_of
+from beadbox.learners.boxes.printing.box_front import front_of
 from beadbox.learners.boxes.printing.sheets import fronts_of, sheets_pdf
 from beadbox.learners.boxes.rule import BoxRule
 from beadbox.learners.boxes.table import boxes_compile

@@ -10,7 +10,8 @@ from io import BytesIO
 from reportlab.pdfgen.canvas import Canvas
 
 from beadbox.learners.boxes.cabinet import Cabinet
-from beadbox.learners.boxes.printing.box_front import Face, front_draw, front_of
+from beadbox.learners.boxes.printing.box_face import Face
+from beadbox.learners.boxes.printing.box_front import front_draw, front_of
 from beadbox.printing import ink
 from beadbox.printing.ink import BOLD, REGULAR
 from beadbox.printing.paper import MM, PAPERS

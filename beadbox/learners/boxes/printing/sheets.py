@@ -13,7 +13,8 @@ from reportlab.pdfgen.canvas import Canvas
 
 from beadbox.learners.boxes.cabinet import Cabinet
 from beadbox.learners.boxes.printed_set import printed_set
-from beadbox.learners.boxes.printing.box_front import SMALLEST_RADIUS, Face, Front, bead_draw, front_draw, front_of
+from beadbox.learners.boxes.printing.box_face import SMALLEST_RADIUS, Face, Front
+from beadbox.learners.boxes.printing.box_front import bead_draw, front_draw, front_of
 from beadbox.printing import ink
 from beadbox.printing.errors import ManyBeadsError, PrintingError
 from beadbox.printing.ink import BOLD, REGULAR, Glass
