@@ -1,8 +1,8 @@
 """Admin lists for the tables of third-party packages: log-ins, second-factor devices, beat's tasks.
 
 The admin cannot create devices, because staff could then give any account a device whose key they know. Staff can only
-read beat's tasks, because settings and schedules write them. The pages of django-celery-beat are unregistered, because
-there any staff member with the view permission can start and stop tasks.
+read beat's tasks, because the settings and the training schedules of accounts write them. The pages of django-celery-
+beat are unregistered, because there any staff member with the view permission can start and stop tasks.
 """
 
 from __future__ import annotations
@@ -30,7 +30,10 @@ class LogIns(NameSearch, ReadOnly, Large):
     search_fields = ("username__exact", "ip_address__startswith")
 
     def spellings(self, term: str) -> set[str]:
-        """Return the term, its name key and the account's name: failures are stored by key, log-ins by name."""
+        """Return the term, its name key and the account's name.
+
+        The rows of failures have the name key, and those of log-ins the account's name.
+        """
         account = account_named(term) if term else None
         return {term, name_key(term), *(() if account is None else (account.get_username(),))}
 
@@ -64,7 +67,7 @@ class AttemptAdmin(LogIns):
 
 @admin.register(StaticDevice)
 class RecoveryAdmin(NameSearch, ReadOnly, Counted):
-    """Accounts with recovery codes. The admin never shows the codes, and a deletion of the device deletes them."""
+    """Accounts with recovery codes. The admin never shows the codes, and it cannot delete them."""
 
     fields = list_display = ("user", "name", "confirmed", "created_at", "last_used_at")
     list_select_related = ("user",)

@@ -15,7 +15,8 @@ class TrainingResult:
     Attributes:
         against: the name of the opponent, or of its class.
         seed: the seed of the training; ``None`` if the training used the machine's random state.
-        tallies: wins, draws and losses after each number of games: 1, 2, 5, 10, 20, 50, … and the last.
+        tallies: wins, draws and losses since the start of the training, recorded after 1, 2, 5, 10, 20, 50, … games and
+            after the last game.
     """
 
     against: str
@@ -61,6 +62,6 @@ def marks_of(games: int) -> Iterator[int]:
 
 
 def with_last(tallies: Sequence[tuple[int, int, int]], tally: Tally) -> tuple[tuple[int, int, int], ...]:
-    """Return the recorded tallies, followed by the present tally if it is not the last of them already."""
+    """Return the recorded tallies and the present one, which is not repeated if it has just been recorded."""
     present = (tally.wins, tally.draws, tally.losses)
     return (*tallies,) if tallies and tallies[-1] == present else (*tallies, present)

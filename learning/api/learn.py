@@ -1,4 +1,5 @@
-"""Training in the browser (``docs/learn.md``): parse an address, send the graph of a game, store a machine."""
+"""Training in the browser (``docs/learn.md``): parse the address of its page, send the graph of a game, store
+a machine."""
 
 from __future__ import annotations
 
@@ -51,7 +52,7 @@ class GraphView(LearnView):
 
     @extend_schema(parameters=[GraphAskedSerializer], responses={200: GraphSerializer, **refusals()})
     def get(self, request: Request) -> Response:
-        """Return the graph of a game. The graph fits any side, set of boxes and teacher, and is cached for an hour."""
+        """Return the graph of a game. It serves all sides, rules and teachers, and is cached for an hour."""
         query = parsed(GraphAskedSerializer, request.query_params)
         view = graph_view(games_taught()[query["game"]], reduced=query["reduce_symmetry"])
         return Response(view, headers={"Cache-Control": "public, max-age=3600"})

@@ -54,7 +54,7 @@ class KindText:
     why: str = "machine"
     """The URL name of the page that explains the machine's moves; its argument is the machine's id."""
     admin_list: tuple[str, str] = ("machine", "id__exact")
-    """The list of the admin that shows its memory: the model's name, and the parameter for a machine's id."""
+    """The admin's list of the memory of a machine: the name of the model, and the parameter for the id of the machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +146,7 @@ class KindPage(ABC):
         return Page("learning/machine_plain.html", context)
 
     def position_page(self, machine: Machine, text: str) -> Page:
-        """Return the page on a position with either side to move. The API returns the context of this page.
+        """Return the page on a position; either side may be to move. The API returns the context of this page.
 
         Raises:
             BoxNotFoundError: the text is no position, or the machine keeps no values.
@@ -162,7 +162,7 @@ class KindPage(ABC):
         raise NoBoxesError(f"{machine.name} has no boxes: it keeps {machine.rule.keeps}.")
 
     def level_page(self, game: AnyGame) -> Page | None:
-        """Return the page on the learnt memory of a game's levels, if it is the memory of a machine of this kind."""
+        """Return the page on the memory with which the levels of a game play; ``None`` if another kind has this memory."""
         return None
 
 

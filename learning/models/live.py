@@ -24,7 +24,8 @@ class MachineSeat(models.Model):
 class Draw(models.Model):
     """A move of a machine with boxes in a live match: the opened box, its beads before the draw, and the slot drawn.
 
-    ``slot`` is ``None`` if the box was empty, so that the machine resigned.
+    ``slot`` is ``None`` if the box was empty and was not refilled, so that the machine resigned. If it was refilled,
+    ``beads`` are the initial beads.
     """
 
     machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="drawn", db_index=False)

@@ -107,8 +107,8 @@ def rule_require(game: AnyGame, rule: Rule) -> None:
     """Refuse a rule that does not fit a game, or for which the game is too large.
 
     Raises:
-        RuleRefusedError: the rule does not fit.
-        UnsuitedRuleRefusedError: another rule of its kind fits.
+        RuleRefusedError: no rule of this kind can play the game.
+        UnsuitedRuleRefusedError: this rule cannot learn the game, but another rule of its kind can.
         GameTooLargeError: the game is too large.
     """
     if not rule.fits(game):

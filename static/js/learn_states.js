@@ -1,8 +1,9 @@
 /**
- * The states of the page "Watch it learn", and the inputs from which they follow: the settings and commands of the reader.
+ * The states of the page "Watch it learn", and the inputs from which they follow: the settings and commands of the
+ * visitor.
  *
- * `stateOf` derives the state from the inputs and the progress of the machine. Only `Inputs.change` changes inputs, and it
- * wakes all waiting code. So the latest command wins if the reader gives several before the worker answers.
+ * `stateOf` derives the state from the inputs and the progress of the machine. Only `Inputs.change` changes inputs,
+ * and it wakes all waiting code. So the latest command wins if the visitor gives several before the worker answers.
  */
 
 /** Maximum number of games of a machine. */
@@ -11,11 +12,11 @@ export const MAX_GAMES = 10_000_000;
 /** @typedef {"move"|"game"|"ten"|"thousand"|"full"} Speed */
 
 /**
- * `opening`: a machine of new settings is created. `jumping`: the machine goes to a number of games chosen on the curve.
- * `introducing`: the first game of the page is shown before anything else is calculated. `comparing`: the machine with the
- * second rule plays until it has as many games. `stepping`: the reader asked for one game or move. `playing`: each game is
- * shown. `playing-fast`: games are too fast to be shown. `paused`: nothing happens. `ended`: the machine has its maximum
- * number of games.
+ * `opening`: a machine of new settings is created. `jumping`: the machine goes to a number of games chosen on the
+ * curve. `introducing`: the first game of the page is shown before anything else is calculated. `comparing`: the
+ * machine with the second rule plays until it has played as many games as the first. `stepping`: the visitor asked for
+ * one game or move. `playing`: each game is shown. `playing-fast`: games are too fast to be shown. `paused`: nothing
+ * happens. `ended`: the machine has its maximum number of games.
  *
  * @typedef {"opening"|"jumping"|"introducing"|"comparing"|"stepping"|"playing"|"playing-fast"|"paused"|"ended"} State
  */
@@ -23,7 +24,7 @@ export const MAX_GAMES = 10_000_000;
 /**
  * @typedef {object} InputValues
  * @property {LearnReading} settings rule, teacher and seed, as the server read them
- * @property {boolean} isChanged whether the machine of these settings has yet to be opened
+ * @property {boolean} isChanged whether the settings have changed and their machine is not created yet
  * @property {boolean} isIntroduction whether no game has been shown on this page yet
  * @property {number|null} targetGames the number of games to go to
  * @property {number} stepsLeft how many single games or moves are still to be shown

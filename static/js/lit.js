@@ -1,6 +1,6 @@
 /**
- * The only module that imports lit-html. When lit-html draws a part of the page again, it keeps the elements, and so the
- * focus and unfolded details.
+ * The only module that imports lit-html. When lit-html draws a part of the page again, it reuses the elements. So the
+ * focus stays, and open `details` elements stay open.
  */
 
 import { html, nothing } from "../vendor/lit-html-3.3.3/lit-html.js";

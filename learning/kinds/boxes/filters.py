@@ -34,7 +34,7 @@ class BoxOrdering(Ordering):
     """A total ordering of boxes, so that pages neither repeat nor omit a box."""
 
     def filter(self, qs: QuerySet[AnyBox], value: Sequence[str] | None) -> QuerySet[AnyBox]:
-        """Sort the boxes by these columns; equal boxes are in order of play."""
+        """Sort the boxes by the columns that ``value`` names. Boxes that tie are sorted by ply, then by position."""
         columns = self.columns(value)
         computed = {
             "n_beads": Sum(F("beads")),
@@ -73,17 +73,17 @@ class BoxFilter(django_filters.FilterSet):
         fields: list[str] = []
 
     def were_visited(self, queryset: QuerySet[AnyBox], name: str, value: bool) -> QuerySet[AnyBox]:
-        """Keep the boxes with a slot that was drawn, or the other boxes. Numbers of draws are never negative."""
+        """Keep the boxes with a slot that was drawn if ``value`` is true, else the boxes without one."""
         unvisited = Q(visits__contained_by=[0])
         return queryset.exclude(unvisited) if value else queryset.filter(unvisited)
 
     def have_removed(self, queryset: QuerySet[AnyBox], name: str, value: bool) -> QuerySet[AnyBox]:
-        """Keep the boxes with an empty slot, or the other boxes."""
+        """Keep the boxes with an empty slot if ``value`` is true, else the boxes without one."""
         has_empty_slot = Q(beads__contains=[0])
         return queryset.filter(has_empty_slot) if value else queryset.exclude(has_empty_slot)
 
     def are_empty(self, queryset: QuerySet[AnyBox], name: str, value: bool) -> QuerySet[AnyBox]:
-        """Keep the boxes without beads, or the other boxes."""
+        """Keep the boxes without beads if ``value`` is true, else the boxes with beads."""
         empty = Q(beads__contained_by=[0])
         return queryset.filter(empty) if value else queryset.exclude(empty)
 

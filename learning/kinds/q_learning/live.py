@@ -21,7 +21,7 @@ from learning.models import Machine
 
 
 def evaluate_actions(machine: Machine, position: AnyPosition) -> tuple[Sequence[Candidate], Collection[int]]:
-    """Return the machine's actions in a position, and the index of the action that the machine plays.
+    """Return the machine's actions in a position, and a list with the index of the action that the machine plays.
 
     Of equally good actions the machine plays the first.
     """
@@ -48,7 +48,7 @@ EXPLAINER = Explainer(_candidates, evaluate_actions, _effect, has_outlook=True, 
 
 
 class QLearningLive(KeyedLive):
-    """Live play with values that are read when they are needed."""
+    """A Q-learner in a seat of a live match. It reads only the values that it needs from the database."""
 
     slug = "machine-q"
     tells = "values"
@@ -64,7 +64,7 @@ class QLearningLive(KeyedLive):
         return values_learner(self.machine).follow(position, move)
 
     def teach(self, memory: QMemory, ended: EndedMatch) -> Tally:
-        """Let the memory learn from each seat of its machine: both seats, first side first, if it played itself."""
+        """Let the memory learn from each seat of its machine. If the machine had both seats, the first side comes first."""
         tally, learner = Tally(), memory.machine
         for result, decisions in decisions_by_seat(ended):
             memory.teach(
