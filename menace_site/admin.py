@@ -1,8 +1,8 @@
 """Admin lists for the tables of third-party packages: log-ins, second-factor devices, beat's tasks.
 
 The admin cannot create devices, because staff could then give any account a device whose key they know. Staff can only
-read beat's tasks, because the settings and the training schedules of accounts write them. The pages of django-celery-
-beat are unregistered, because there any staff member with the view permission can start and stop tasks.
+read beat's tasks, because the settings and the training schedules of accounts write them. The pages of
+django-celery-beat are unregistered, because there any staff member with the view permission can start and stop tasks.
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""Training in the browser (``docs/learn.md``): parse the address of its page, send the graph of a game, store
-a machine."""
+"""Training in the browser (``docs/learn.md``): parse an address, send the graph of a game, store a machine."""
 
 from __future__ import annotations
 

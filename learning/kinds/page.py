@@ -54,7 +54,7 @@ class KindText:
     why: str = "machine"
     """The URL name of the page that explains the machine's moves; its argument is the machine's id."""
     admin_list: tuple[str, str] = ("machine", "id__exact")
-    """The admin's list of the memory of a machine: the name of the model, and the parameter for the id of the machine."""
+    """The admin's list of the memory of a machine: the name of the model, and the parameter for the machine's id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +162,7 @@ class KindPage(ABC):
         raise NoBoxesError(f"{machine.name} has no boxes: it keeps {machine.rule.keeps}.")
 
     def level_page(self, game: AnyGame) -> Page | None:
-        """Return the page on the memory with which the levels of a game play; ``None`` if another kind has this memory."""
+        """Return the page on the memory of a game's levels; ``None`` if they have a memory of another kind."""
         return None
 
 

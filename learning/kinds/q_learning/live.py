@@ -64,7 +64,7 @@ class QLearningLive(KeyedLive):
         return values_learner(self.machine).follow(position, move)
 
     def teach(self, memory: QMemory, ended: EndedMatch) -> Tally:
-        """Let the memory learn from each seat of its machine. If the machine had both seats, the first side comes first."""
+        """Let the memory learn from each seat of its machine. If it had both seats, the first side comes first."""
         tally, learner = Tally(), memory.machine
         for result, decisions in decisions_by_seat(ended):
             memory.teach(
