@@ -265,7 +265,7 @@ class Machine(Learner):
             return lambda n_games: self._train_against(against, n_games, both_learn)
         assert not isinstance(against, Learner), "every learner is a machine"
         if both_learn:
-            raise UnsupportedError("Only a machine as opponent can learn too: leave out both_learn.")
+            raise UnsupportedError("Only a machine as opponent can learn too. A fixed opponent needs both_learn=False.")
         opponent = opponent_of(against, self._game)
         return lambda n_games: self._learn_from(lambda state, rng: state.train(opponent, n_games, rng))
 

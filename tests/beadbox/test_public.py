@@ -276,7 +276,7 @@ NAMED: list[tuple[type[Exception], str, Any]] = [
     (bb.UnsupportedError, "from 0 up", lambda: bb.menace().train(-1)),
     (bb.UnsupportedError, "from 0 up", lambda: bb.menace().train(1.5)),  # type: ignore[arg-type]
     (bb.UnsupportedError, "cannot play", lambda: bb.menace().train(1, bb.her())),
-    (bb.UnsupportedError, "leave out both_learn", lambda: bb.her().train(1, "perfect", both_learn=True)),
+    (bb.UnsupportedError, "needs both_learn=False", lambda: bb.her().train(1, "perfect", both_learn=True)),
     (bb.UnsupportedError, "does not play", lambda: bb.menace().strength("easy")),
     (bb.UnsupportedError, "cannot play", lambda: bb.menace().train(1, bb.menace())),
     (bb.UnsupportedError, "is no player", lambda: bb.menace().train(1, 3)),  # type: ignore[arg-type]

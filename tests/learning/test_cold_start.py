@@ -42,7 +42,7 @@ def set_readiness(monkeypatch: pytest.MonkeyPatch, readiness: Readiness) -> None
     monkeypatch.setattr(KernelPackage, "readiness", lambda self: readiness)
     for package in PACKAGES.values():
         for kernel in package.kernels:
-            monkeypatch.setattr(kernel, "runs", kernel._choose)
+            monkeypatch.setattr(kernel, "implementation", kernel._choose_and_call)
 
 
 @pytest.fixture

@@ -38,7 +38,7 @@ from tests.waiting import HANG_S
 def train_unmeasured(learner: Machine, games: int, seed: int = 1) -> Machine:
     """Train a machine without measuring the curve, which takes most of the time of a short run."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(BoxesTraining, "measured", lambda *_: {})
+        patch.setattr(BoxesTraining, "measure_strength", lambda *_: {})
         patch.setattr("learning.kinds.machines.FIRST_CHUNK_GAMES", 20)
         return trained_machine(learner, games, seed)
 

@@ -54,7 +54,7 @@ def original_of(preset: str) -> Machine:
 def train_unmeasured(learner: Machine, games: int) -> Machine:
     """Train a machine without measuring the curve, which is slow and has nothing to do with copies."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(BoxesTraining, "measured", lambda *_: {})
+        patch.setattr(BoxesTraining, "measure_strength", lambda *_: {})
         return trained_machine(learner, games)
 
 
