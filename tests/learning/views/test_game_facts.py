@@ -125,4 +125,4 @@ def test_game_pages_link_to_the_facts(client: Client) -> None:
 def test_view_says_nothing_that_is_not_recorded() -> None:
     assert game_facts_view(GAMES["romgon"])["first_moves"] == []
     assert game_facts_view(GAMES["romgon"])["result"] is None
-    assert GameChoiceForm({}).asked == []
+    assert GameChoiceForm({}).chosen_ranges == []

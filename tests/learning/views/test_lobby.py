@@ -81,5 +81,5 @@ def test_the_lab_links_to_all_its_pages(client: Client) -> None:
         text = page.content.decode()
         for name in ("tournaments", "experiments", "compare", "schedules", "machine_import", "advice"):
             assert f'href="{reverse(name)}' in text, name
-        for link in (page.context["printed"], reverse("compare") + page.context["compared"]):
+        for link in (page.context["print_url"], reverse("compare") + page.context["compare_query"]):
             assert client.get(link).status_code == 200

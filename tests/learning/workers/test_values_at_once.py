@@ -141,7 +141,7 @@ def test_match_ends_and_teaches_while_a_curve_point_is_measured(monkeypatch: pyt
     machine = learner()
     codes = [open_room(machine, number, Side.SECOND) for number in range(3)]
     monkeypatch.setattr(QLearningTraining, "sampling", replace(QLearningTraining.sampling, n_games=1))
-    measure = QLearningTraining.measured
+    measure = QLearningTraining.measure_strength
 
     def end_match_then_measure(*asked: Any) -> Any:
         code, lessons = codes.pop(), Lesson.objects.filter(kind="match").count()
@@ -149,7 +149,7 @@ def test_match_ends_and_teaches_while_a_curve_point_is_measured(monkeypatch: pyt
         assert Lesson.objects.filter(kind="match").count() == lessons + 1
         return measure(*asked)
 
-    monkeypatch.setattr(QLearningTraining, "measured", end_match_then_measure)
+    monkeypatch.setattr(QLearningTraining, "measure_strength", end_match_then_measure)
     assert run_to_end(machine, 2).status == JobStatus.FINISHED
     assert codes == []
     assert_ledger_adds_up(machine)
