@@ -107,7 +107,7 @@ class OpponentArrays(NamedTuple):
     reply_plies: NDArray[np.int32]
     """``(n_replies,)``: the number of plies from each reply to its target, including forced moves."""
     limit: int
-    """Plies after which a game stops. In a game that always ends, no game has so many plies."""
+    """Maximum number of plies, after which a game stops. Games that always end are shorter."""
     endless: int
     """The result of the machine in a game that stopped: :data:`WIN`, :data:`DRAW` or :data:`LOSS`."""
 

@@ -7,7 +7,7 @@ from beadbox.kernels.jit import PACKAGES, Readiness
 from beadbox.rules.registry import GAMES
 
 MAX_PLAIN_GAMES = 20_000
-"""Plain Python plays so many games in a second. A training or pairing of more games waits for compiled kernels."""
+"""Number of games that plain Python plays in a second. A training or pairing of more waits for compiled kernels."""
 
 
 def kernels_ready() -> bool:

@@ -17,7 +17,7 @@ from beadbox.learners.rule import Rule
 from beadbox.rules.game import AnyGame
 
 MAX_VALUES = 20_000
-"""Maximum number of entries of a file. So many entries with the longest keys fit into a file of the maximum size."""
+"""Maximum number of entries of a file. A file of the maximum size has room for them even with the longest keys."""
 
 
 @dataclass(frozen=True, slots=True)

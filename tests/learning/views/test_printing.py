@@ -285,11 +285,11 @@ class TestSheets:
                 for one, other in combinations(spots_of(face, front), 2):
                     assert math.dist((one.x, one.y), (other.x, other.y)) > 2 * face.radius, front
             if numbered:
+                numbers = [[(NumberBox.of(face, spot), spot) for spot in spots_of(face, front)] for front in fronts]
                 touching = [
-                    box.touches_bead(face, other) or box.touches_number(NumberBox.of(face, other))
-                    for front in fronts
-                    for one, other in permutations(spots_of(face, front), 2)
-                    for box in [NumberBox.of(face, one)]
+                    box.touches_bead(face, other) or box.touches_number(other_box)
+                    for of_front in numbers
+                    for (box, _), (other_box, other) in permutations(of_front, 2)
                 ]
                 assert sum(touching) <= len(touching) / 50  # with three pieces that go anywhere there is little room
 

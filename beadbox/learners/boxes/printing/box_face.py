@@ -171,11 +171,20 @@ def spots_of(face: Face, front: Front) -> list[Spot]:
     bead or number, it stands on the other side of its bead, if it touches fewer there.
     """
     spots = _bead_spots(face, front)
-    for index, spot in () if front.is_even else enumerate(spots):
-        others = spots[:index] + spots[index + 1 :]
-        turned = spot._replace(number=-spot.number)
-        if _n_touched(face, turned, others) < _n_touched(face, spot, others):
-            spots[index] = turned
+    if front.is_even:
+        return spots
+    boxes = [NumberBox.of(face, spot) for spot in spots]
+
+    def n_touched(index: int, box: NumberBox) -> int:
+        others = [other for other in range(len(spots)) if other != index]
+        return sum(box.touches_bead(face, spots[other]) + box.touches_number(boxes[other]) for other in others)
+
+    for index, spot in enumerate(spots):
+        if n := n_touched(index, boxes[index]):
+            turned = spot._replace(number=-spot.number)
+            box = NumberBox.of(face, turned)
+            if n_touched(index, box) < n:
+                spots[index], boxes[index] = turned, box
     return spots
 
 
@@ -254,12 +263,6 @@ class NumberBox(NamedTuple):
         across = max(self.left - bead.x, 0.0, bead.x - self.left - self.width)
         up = max(self.bottom - bead.y, 0.0, bead.y - self.bottom - self.height)
         return math.hypot(across, up) < face.radius
-
-
-def _n_touched(face: Face, spot: Spot, others: Sequence[Spot]) -> int:
-    """Return how many other beads and numbers the number of a bead touches."""
-    box = NumberBox.of(face, spot)
-    return sum(box.touches_bead(face, other) + box.touches_number(NumberBox.of(face, other)) for other in others)
 
 
 def _usual_spots(face: Face, front: Front) -> list[Spot]:
