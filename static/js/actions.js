@@ -39,36 +39,36 @@ export class Actions {
     }
   }
 
-  show(/** @type {MatchState} */ now) {
+  show(/** @type {MatchState} */ state) {
     const isPlayer = this.viewer.role !== null;
-    const isOver = now.status === "finished";
-    const teaches = now.seats.some((seat) => seat.machine?.learns);
-    byId("resign").hidden = !isPlayer || now.status !== "playing";
+    const isOver = state.status === "finished";
+    const teaches = state.seats.some((seat) => seat.machine?.learns);
+    byId("resign").hidden = !isPlayer || state.status !== "playing";
     byId("resign-question").textContent =
       `Give up this match? The other side wins${teaches ? ", and a machine learns from it" : ""}.`;
-    if (now.status !== "playing") byId("resign-confirm").hidden = true;
-    byId("offer-draw").hidden = !isPlayer || !now.draw_offer || now.draw_offer.by === this.viewer.role;
-    byId("offer-draw").textContent = now.draw_offer?.by ? "Accept the draw" : "Offer a draw";
+    if (state.status !== "playing") byId("resign-confirm").hidden = true;
+    byId("offer-draw").hidden = !isPlayer || !state.draw_offer || state.draw_offer.by === this.viewer.role;
+    byId("offer-draw").textContent = state.draw_offer?.by ? "Accept the draw" : "Offer a draw";
     byId("again").hidden = !(isPlayer || this.viewer.isHost) || !isOver;
-    byId("swap").hidden = !isPlayer || !isOver || !now.can_swap;
-    byId("beads").hidden = !now.learning?.draws.length;
+    byId("swap").hidden = !isPlayer || !isOver || !state.can_swap;
+    byId("beads").hidden = !state.learning?.draws.length;
   }
 
   /**
    * Moves the focus to the board on the viewer's turn, and to *Play again* when the match has ended. A focus elsewhere on
    * the page stays there.
    */
-  keepFocus(/** @type {MatchState} */ now) {
+  keepFocus(/** @type {MatchState} */ state) {
     const focused = document.activeElement;
     const hasNoFocus = !focused || focused === document.body;
     const isHidden = focused?.closest("[hidden]");
-    const hasEnded = this.wasPlaying && now.status === "finished";
-    const isTurn = now.status === "playing" && now.turn === this.viewer.role;
-    this.wasPlaying = now.status === "playing";
+    const hasEnded = this.wasPlaying && state.status === "finished";
+    const isViewersTurn = state.status === "playing" && state.turn === this.viewer.role;
+    this.wasPlaying = state.status === "playing";
     if (isHidden || (hasEnded && (hasNoFocus || focused.closest("#board")))) {
       if (byId("again").hidden) this.board.focus();
       else focusInPlace(byId("again"));
-    } else if (hasNoFocus && isTurn) this.board.focus();
+    } else if (hasNoFocus && isViewersTurn) this.board.focus();
   }
 
   #showConfirmation(/** @type {boolean} */ isShown) {

@@ -10,7 +10,7 @@
 import { beadPicture } from "./beads.js";
 import { boardPicture } from "./diagram.js";
 import { html, svg } from "./dom.js";
-import { formatNumber, tenths } from "./words.js";
+import { decimalPercents, formatNumber } from "./words.js";
 
 /** @type {Map<string, Promise<Layout>>} */
 const layouts = new Map();
@@ -56,8 +56,8 @@ class BeadBars extends HTMLElement {
     const beads = JSON.parse(this.dataset.beads ?? "[]");
     const slots = JSON.parse(this.dataset.slots ?? "[]");
     const total = beads.reduce((/** @type {number} */ sum, /** @type {number} */ n) => sum + n, 0);
-    const chances = tenths(beads);
-    const most = Math.max(1, ...beads);
+    const chances = decimalPercents(beads);
+    const maxBeads = Math.max(1, ...beads);
     this.replaceChildren(
       html(
         "ul",
@@ -71,7 +71,7 @@ class BeadBars extends HTMLElement {
             svg(
               "svg",
               { class: "bead-bar", viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" },
-              svg("rect", { class: `bead-bar-fill bead-bar-${slot.colour}`, width: (100 * n) / most, height: 10 }),
+              svg("rect", { class: `bead-bar-fill bead-bar-${slot.colour}`, width: (100 * n) / maxBeads, height: 10 }),
             ),
             html(
               "span",

@@ -8,14 +8,14 @@ import { Board } from "./board.js";
 import { copyFrom } from "./copy.js";
 import { cellsAt, piecePicture } from "./diagram.js";
 import { byId, html, pageData } from "./dom.js";
-import { tenths } from "./words.js";
+import { decimalPercents } from "./words.js";
 
 /** @type {Map<string, AdviceGame>} */
 const games = new Map(pageData("games").map((/** @type {AdviceGame} */ game) => [game.slug, game]));
 /** Value of the choice that removes a piece. */
 const NO_PIECE = "";
 
-const UNASKED = "Nothing has been asked about this board yet.";
+const NO_ANSWER_TEXT = "Nothing has been asked about this board yet.";
 
 /** @typedef {{letter: string, name: string, rotations: number}} AdviceType of pieces */
 /** @typedef {Record<"pieces"|"sides", [string, string][]> & {types: AdviceType[], levels: [string, string][][]}} Choices */
@@ -30,7 +30,7 @@ const UNASKED = "Nothing has been asked about this board yet.";
 let /** @type {AdviceGame} */ game,
   /** @type {Board} */ board,
   /** @type {Pieces} */ cells,
-  /** @type {number[]} cells of the move that is shown */ marked = [];
+  /** @type {number[]} cells of the move that is shown */ markedCells = [];
 
 /**
  * Returns whether the game's pieces have types, so that requests contain type, colour, face and rotation of each piece.
@@ -38,14 +38,14 @@ let /** @type {AdviceGame} */ game,
 const isInParts = () => game.types.length > 0;
 
 /** Returns the value of the chosen radio button. */
-function chosen(/** @type {string} */ name) {
+function chosenValue(/** @type {string} */ name) {
   /** @type {HTMLInputElement|null} */
   const button = document.querySelector(`input[name="${name}"]:checked`);
   return button?.value ?? NO_PIECE;
 }
 
 /** @param {HTMLElement} root @param {string} name @param {[string, string][]} choices */
-function radios(root, name, choices) {
+function showRadios(root, name, choices) {
   root.replaceChildren(
     ...choices.map(([value, label], index) =>
       html(
@@ -64,7 +64,7 @@ function radios(root, name, choices) {
  * Returns the chosen piece in the notation of the rules, such as R, r~ or t@2. A rotation without effect is omitted.
  */
 function pieceText() {
-  const value = chosen("piece");
+  const value = chosenValue("piece");
   if (!isInParts() || value === NO_PIECE) return value || null;
   const { rotations } = /** @type {AdviceType} */ (game.types.find(({ letter }) => letter === value.toUpperCase()));
   const rotation = Number(byId("rotation", HTMLSelectElement).value) % rotations;
@@ -84,47 +84,47 @@ function pieceFields(/** @type {string} */ text) {
 }
 
 /** Returns the body of a request about the present board and choices. */
-function question() {
+function requestBody() {
   const machine = byId("machine", HTMLInputElement).value.trim();
   const fields = {
-    playerColor: chosen("side"),
+    playerColor: chosenValue("side"),
     difficulty: byId("level", HTMLSelectElement).value,
     ...(machine && { machine }),
   };
   // The game that is the API's default need not be named, except in a request to a machine.
-  const named = game.unnamed && !machine ? {} : { game: game.slug };
+  const gameField = game.unnamed && !machine ? {} : { game: game.slug };
   const flips = game.flips && { flipModeEnabled: byId("flips", HTMLInputElement).checked };
-  return { ...named, board: isInParts() ? boardInParts() : cells, ...fields, ...flips };
+  return { ...gameField, board: isInParts() ? boardInParts() : cells, ...fields, ...flips };
 }
 
 function boardInParts() {
-  const placed = game.layout.cells.flatMap((cell, index) =>
+  const entries = game.layout.cells.flatMap((cell, index) =>
     cells[index] ? [[cell.id, pieceFields(cells[index])]] : [],
   );
-  return Object.fromEntries(placed);
+  return Object.fromEntries(entries);
 }
 
 function draw() {
   const paths = Object.fromEntries(game.layout.cells.map((cell) => [cell.id, [cell.id]]));
-  board.update({ board: cells, paths, last: marked, lit: marked });
-  const body = JSON.stringify(question());
+  board.update({ board: cells, paths, last: markedCells, lit: markedCells });
+  const body = JSON.stringify(requestBody());
   byId("curl").textContent =
     `curl -X POST ${location.origin}/api/ai/move \\\n  -H 'Content-Type: application/json' \\\n  -d '${body.replaceAll("'", "'\\''")}'`;
 }
 
 /** Places the chosen piece on a cell, or removes it if the cell has the same piece. */
-function place(/** @type {string} */ id) {
+function placePiece(/** @type {string} */ id) {
   const index = game.layout.cells.findIndex((cell) => cell.id === id);
   const piece = pieceText();
   cells[index] = cells[index] === piece ? null : piece;
-  forget();
+  clearAnswer();
 }
 
 /** Removes the answer to an earlier request. */
-function forget() {
-  marked = [];
+function clearAnswer() {
+  markedCells = [];
   byId("candidates").replaceChildren();
-  if (byId("answer").textContent !== UNASKED) byId("answer").textContent = UNASKED; // only on a change, because screen readers announce it
+  if (byId("answer").textContent !== NO_ANSWER_TEXT) byId("answer").textContent = NO_ANSWER_TEXT; // only on a change, because screen readers announce it
   byId("came").textContent = "";
   draw();
 }
@@ -132,32 +132,32 @@ function forget() {
 /**
  * Removes the answer if an input of the form has changed the request. The choice of the next piece does not change it.
  */
-function reconsider() {
+function clearAnswerIfChanged() {
   const before = byId("curl").textContent;
   draw();
-  if (byId("curl").textContent !== before) forget();
+  if (byId("curl").textContent !== before) clearAnswer();
 }
 
-function choose(/** @type {string} */ slug) {
+function chooseGame(/** @type {string} */ slug) {
   game = /** @type {AdviceGame} */ (games.get(slug));
   byId("board").classList.toggle("is-wide", game.layout.shape === "hex");
   byId("advice").classList.toggle("has-wide", game.layout.shape === "hex");
-  board = new Board(byId("board"), game.layout, place);
+  board = new Board(byId("board"), game.layout, placePiece);
   cells = [...game.start];
-  radios(byId("pieces"), "piece", [...game.pieces, [NO_PIECE, "nothing"]]);
-  radios(byId("sides"), "side", game.sides);
+  showRadios(byId("pieces"), "piece", [...game.pieces, [NO_PIECE, "nothing"]]);
+  showRadios(byId("sides"), "side", game.sides);
   listLevels("hard");
   byId("turning").hidden = !isInParts();
   byId("flip-mode").hidden = !game.flips;
   byId("machine", HTMLInputElement).placeholder = game.machine;
-  forget();
+  clearAnswer();
 }
 
 /** Lists the levels of play. Their order differs if flips are allowed. */
-function listLevels(/** @type {string} */ wanted) {
+function listLevels(/** @type {string} */ selectedLevel) {
   const levels = game.levels[game.flips && byId("flips", HTMLInputElement).checked ? 1 : 0];
   byId("level").replaceChildren(
-    ...levels.map(([level, words]) => html("option", { value: level, selected: level === wanted }, words)),
+    ...levels.map(([level, words]) => html("option", { value: level, selected: level === selectedLevel }, words)),
   );
 }
 
@@ -176,8 +176,8 @@ function worthWords(/** @type {AdviceMove} */ move) {
 
 /** Shows a move on the board and presses its button. */
 /** @param {AdviceMove} move @param {Paths|undefined} paths @param {HTMLButtonElement} button */
-function mark(move, paths, button) {
-  marked = cellsOfMove(move, paths);
+function markMove(move, paths, button) {
+  markedCells = cellsOfMove(move, paths);
   for (const other of byId("candidates").querySelectorAll("button"))
     other.setAttribute("aria-pressed", String(other === button));
   draw();
@@ -185,8 +185,8 @@ function mark(move, paths, button) {
 
 /** Lists moves as buttons with their chances or evaluations. */
 /** @param {AdviceMove[]} moves @param {Paths|undefined} paths @param {AdviceMove|null} best */
-function list(moves, paths, best) {
-  const chances = tenths(moves.map(({ probability }) => probability ?? 0));
+function listMoves(moves, paths, best) {
+  const chances = decimalPercents(moves.map(({ probability }) => probability ?? 0));
   byId("candidates").replaceChildren(
     ...moves.map((move, index) => {
       const isBest = best !== null && move.notation === best?.notation;
@@ -206,7 +206,7 @@ function list(moves, paths, best) {
               move.value !== undefined || move.probability === undefined ? worthWords(move) : chances[index],
             ),
       );
-      button.addEventListener("click", () => mark(move, paths, button));
+      button.addEventListener("click", () => markMove(move, paths, button));
       return html("li", {}, button);
     }),
   );
@@ -231,8 +231,8 @@ function evaluationWords(/** @type {AdviceAnswer} */ { evaluation, status }) {
 }
 
 /** Sends the board to an address of the API and shows the answer, unless the board has changed meanwhile. */
-async function ask(/** @type {string} */ path) {
-  const body = question();
+async function requestAdvice(/** @type {string} */ path) {
+  const body = requestBody();
   byId("answer").textContent = "Thinking…";
   let answer;
   try {
@@ -246,43 +246,43 @@ async function ask(/** @type {string} */ path) {
     byId("answer").textContent = "No answer came. Is the network there? Ask again.";
     return;
   }
-  if (JSON.stringify(body) !== JSON.stringify(question())) return;
+  if (JSON.stringify(body) !== JSON.stringify(requestBody())) return;
   byId("came").textContent = JSON.stringify(answer, null, 2);
-  marked = answer.move ? cellsOfMove(answer.move, answer.paths) : [];
+  markedCells = answer.move ? cellsOfMove(answer.move, answer.paths) : [];
   if (answer.error) {
     byId("candidates").replaceChildren();
     byId("answer").textContent = [answer.error, answer.detail].filter(Boolean).join(": ");
   } else if (answer.status) {
-    list(answer.legalMoves, answer.paths, null);
+    listMoves(answer.legalMoves, answer.paths, null);
     byId("answer").textContent = evaluationWords(answer);
   } else {
-    list(answer.candidateMoves, answer.paths, answer.move);
+    listMoves(answer.candidateMoves, answer.paths, answer.move);
     byId("answer").textContent = moveWords(answer);
   }
   draw();
 }
 
-byId("game").addEventListener("change", () => choose(byId("game", HTMLSelectElement).value));
+byId("game").addEventListener("change", () => chooseGame(byId("game", HTMLSelectElement).value));
 byId("flips").addEventListener("change", () => listLevels(byId("level", HTMLSelectElement).value));
 byId("start").addEventListener("click", () => {
   cells = [...game.start];
-  forget();
+  clearAnswer();
 });
 byId("empty").addEventListener("click", () => {
   cells = cells.map(() => null);
-  forget();
+  clearAnswer();
 });
 byId("question").addEventListener("submit", (event) => {
   event.preventDefault();
-  ask("/api/ai/move");
+  requestAdvice("/api/ai/move");
 });
-byId("worth").addEventListener("click", () => ask("/api/ai/evaluate"));
-byId("question").addEventListener("input", reconsider);
+byId("worth").addEventListener("click", () => requestAdvice("/api/ai/evaluate"));
+byId("question").addEventListener("input", clearAnswerIfChanged);
 for (const button of document.querySelectorAll("[data-copy]")) {
   button.addEventListener("click", async () => {
     await copyFrom(byId(button.dataset.copy ?? ""));
     byId("copied").textContent = "Copied.";
   });
 }
-choose(byId("game", HTMLSelectElement).value);
+chooseGame(byId("game", HTMLSelectElement).value);
 byId("advice").hidden = false;

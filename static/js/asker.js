@@ -12,7 +12,7 @@ const FINAL_STATUSES = [400, 401, 403, 404, 410];
 
 /**
  * @typedef {object} Rest the REST addresses that a page uses instead of a socket
- * @property {string} news the address that is polled
+ * @property {string} pollUrl the address that is polled
  * @property {(answer: any, isAll?: boolean) => Frame} frame converts an answer to the frame that the socket would send;
  *   `isAll` if the page requested the whole state
  * @property {(answer: any) => boolean} [isLively] returns whether the next change is expected at once
@@ -40,16 +40,16 @@ export class Asker {
     this.onStatus = onStatus;
     this.onGone = onGone;
     this.isOn = false;
-    this.nIdle = 0;
+    this.nUnchanged = 0;
     /** @type {AskerStatus} */
     this.status = "";
-    document.addEventListener("visibilitychange", () => this.now());
+    document.addEventListener("visibilitychange", () => this.pollNow());
   }
 
   start() {
     if (this.isOn) return;
     this.isOn = true;
-    this.now(true);
+    this.pollNow(true);
   }
 
   stop() {
@@ -59,65 +59,65 @@ export class Asker {
   }
 
   /** Polls at once; with `isAll` the server sends the whole state, even if the page knows it. */
-  now(isAll = false) {
+  pollNow(isAll = false) {
     this.wantsAll ||= isAll;
-    this.nIdle = 0;
+    this.nUnchanged = 0;
     this.#schedule(0);
   }
 
   /** Posts a frame that the page would otherwise send over its socket. */
   async post(/** @type {string} */ type, /** @type {object} */ data) {
     try {
-      const [response, content] = await fetchWithin(`${this.rest.actions}/${type}`, {
+      const [response, content] = await fetchWithTimeout(`${this.rest.actions}/${type}`, {
         method: "POST",
         headers: { "Content-Type": "application/json", "X-CSRFToken": csrfToken() },
         body: JSON.stringify(data),
       });
-      this.onFrame(response.ok ? { type: "state", data: content } : refusal(response, content));
-      this.nIdle = 0;
+      this.onFrame(response.ok ? { type: "state", data: content } : errorFrame(response, content));
+      this.nUnchanged = 0;
       this.#schedule();
     } catch {
       this.onFrame({ type: "error", data: { code: "unsent" } });
-      this.now();
+      this.pollNow();
     }
   }
 
   /** Schedules the next request. */
-  #schedule(wait = 0.8 * WAITS_MS[Math.min(this.nIdle, WAITS_MS.length - 1)] * (this.rest.slowness?.() ?? 1)) {
+  #schedule(waitMs = 0.8 * WAITS_MS[Math.min(this.nUnchanged, WAITS_MS.length - 1)] * (this.rest.slowness?.() ?? 1)) {
     clearTimeout(this.timer);
     if (!this.isOn || document.visibilityState === "hidden") return;
     // Random jitter spreads the requests of many pages. It only makes the wait longer, so it respects Retry-After.
-    this.timer = setTimeout(() => this.#poll(), wait * (1 + 0.5 * Math.random()));
+    this.timer = setTimeout(() => this.#poll(), waitMs * (1 + 0.5 * Math.random()));
   }
 
   /** Sends a request and handles the answer. A call during a request causes another request right after it. */
   async #poll() {
-    this.isWanted = this.isAsking;
-    if (this.isAsking) return;
-    this.isAsking = true;
+    this.isPollQueued = this.isPolling;
+    if (this.isPolling) return;
+    this.isPolling = true;
     const isAll = this.wantsAll;
     this.wantsAll = false;
     /** @type {number|undefined} */
-    let wait;
+    let waitMs;
     try {
       /** @type {Record<string, string>} */
       const headers = isAll || !this.etag ? {} : { "If-None-Match": this.etag };
-      const [response, content] = await fetchWithin(this.rest.news, { headers });
-      if (this.isOn) wait = this.#handle(response, content, isAll);
+      const [response, content] = await fetchWithTimeout(this.rest.pollUrl, { headers });
+      if (this.isOn) waitMs = this.#handle(response, content, isAll);
     } catch {
       this.wantsAll ||= isAll;
       this.#setStatus("lost");
     }
-    this.isAsking = false;
-    this.nIdle += 1;
-    this.#schedule(this.isWanted ? 0 : wait);
+    this.isPolling = false;
+    this.nUnchanged += 1;
+    this.#schedule(this.isPollQueued ? 0 : waitMs);
   }
 
   /** Handles a response; returns the milliseconds to wait if the server demands a wait. */
   #handle(/** @type {Response} */ response, /** @type {any} */ content, /** @type {boolean|undefined} */ isAll) {
     if (response.ok) {
       this.etag = response.headers.get("ETag") ?? "";
-      this.nIdle = this.rest.isLively?.(content) ? -1 : 0;
+      this.nUnchanged = this.rest.isLively?.(content) ? -1 : 0;
       this.#setStatus("well");
       this.onFrame(this.rest.frame(content, isAll));
     } else if (response.status === 304) this.#setStatus("well");
@@ -127,7 +127,7 @@ export class Asker {
       return 1000 * Number(response.headers.get("Retry-After")) || undefined;
     } else if (FINAL_STATUSES.includes(response.status) && content.code) {
       this.stop();
-      this.onFrame(refusal(response, content));
+      this.onFrame(errorFrame(response, content));
       this.onGone();
     } else this.#setStatus("lost"); // for example a content filter's own response
     return undefined;
@@ -141,7 +141,7 @@ export class Asker {
 }
 
 /** Returns a response and its JSON body (`null` for 304). Aborts after a time-out. */
-async function fetchWithin(/** @type {string} */ address, /** @type {RequestInit} */ { headers, ...options }) {
+async function fetchWithTimeout(/** @type {string} */ address, /** @type {RequestInit} */ { headers, ...options }) {
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(), TIMEOUT_MS);
   try {
@@ -158,7 +158,7 @@ async function fetchWithin(/** @type {string} */ address, /** @type {RequestInit
 }
 
 /** Returns the error frame for a refused request. */
-const refusal = (/** @type {Response} */ response, /** @type {any} */ content) => ({
+const errorFrame = (/** @type {Response} */ response, /** @type {any} */ content) => ({
   type: "error",
   data: { ...content, retry_after_s: Number(response.headers.get("Retry-After")) || undefined },
 });

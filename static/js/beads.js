@@ -7,11 +7,11 @@
 import { svg } from "./dom.js";
 
 /** Maximum number of beads that are drawn one by one; more are drawn as stacks with a number. */
-export const ONE_BY_ONE = 40;
+export const MAX_SINGLE_BEADS = 40;
 
 /** Draws a bead of radius `r` around (x, y). `kind` is an additional class such as "is-ghost". */
 /** @param {BeadLook & {x?: number, y?: number, r?: number, kind?: string}} look */
-export function bead({ colour, mark, x = 0, y = 0, r = 10, kind = "" }) {
+export function drawBead({ colour, mark, x = 0, y = 0, r = 10, kind = "" }) {
   return svg(
     "g",
     { class: `bead bead-${colour} ${kind}`, transform: `translate(${round(x)} ${round(y)})` },
@@ -35,7 +35,7 @@ export function beadPicture(/** @type {BeadLook} */ { colour, mark }, size = 26)
   return svg(
     "svg",
     { class: "bead-picture", viewBox: "-12 -12 24 24", width: size, height: size, "aria-hidden": "true" },
-    bead({ colour, mark, r: 10.5 }),
+    drawBead({ colour, mark, r: 10.5 }),
   );
 }
 

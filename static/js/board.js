@@ -6,28 +6,28 @@
  * are chosen. Updates change the board in place, so that the focus is kept.
  */
 
-import { bead } from "./beads.js";
+import { drawBead } from "./beads.js";
 import {
-  aside,
-  beadsOn,
+  beadOffset,
   cellsAt,
-  dot,
+  divideBeads,
+  drawEdgeLabels,
+  drawPiece,
+  drawTarget,
   drawThreads,
-  EDGE,
-  edges,
+  EDGE_WIDTH,
   outline,
-  piece,
   pieceWords,
   ruling,
 } from "./diagram.js";
-import { narrow, svg, usesKeys } from "./dom.js";
+import { narrowScreenQuery, svg, usesKeys } from "./dom.js";
 import { percents } from "./words.js";
 
 /**
- * Matches screens so narrow that a board wider than high is turned by a quarter. Else its cells would be too small for
- * a finger.
+ * Matches screens on which a board that is wider than high is turned by a quarter. Without the turn, its cells would be
+ * too small for a finger.
  */
-const NARROW = narrow();
+const NARROW_SCREEN = narrowScreenQuery();
 
 export class Board {
   /**
@@ -49,21 +49,21 @@ export class Board {
     this.chosen = [];
     /** @type {Required<BoardView>} */
     this.view = { board: layout.cells.map(() => null), winning: [], last: [], beads: [], lit: [], ghost: null };
-    this.active = 0;
-    this.cells = layout.cells.map((cell, index) => this.#cell(cell, index));
+    this.activeCell = 0;
+    this.cells = layout.cells.map((cell, index) => this.#createCell(cell, index));
     this.threads = svg("g", { class: "threads", "aria-hidden": "true" });
     const lines = svg("path", { class: "ruling", d: ruling(layout), "aria-hidden": "true" });
     // Stones on points cover the lines. In squares, the lines are drawn above the cells.
-    const drawn = layout.shape === "point" ? [lines, this.#rows()] : [this.#rows(), lines];
-    this.ground = svg("g", { role: "presentation" }, ...drawn, edges(layout), this.threads);
+    const groups = layout.shape === "point" ? [lines, this.#rowGroups()] : [this.#rowGroups(), lines];
+    this.ground = svg("g", { role: "presentation" }, ...groups, drawEdgeLabels(layout), this.threads);
     this.svg = svg("svg", { class: `board is-${layout.shape}`, role: "grid", "aria-label": "Board" }, this.ground);
-    this.svg.addEventListener("keydown", (event) => this.#key(event));
+    this.svg.addEventListener("keydown", (event) => this.#handleKey(event));
     // The page moves the focus to the board on the viewer's turn. Its mark is hidden until a key is pressed.
     this.svg.classList.toggle("is-quiet", !usesKeys());
     document.addEventListener("keydown", () => this.svg.classList.remove("is-quiet"), { capture: true, once: true });
     root.replaceChildren(this.svg);
     this.#orient();
-    NARROW.addEventListener("change", () => this.#orient());
+    NARROW_SCREEN.addEventListener("change", () => this.#orient());
     this.#draw();
   }
 
@@ -77,17 +77,17 @@ export class Board {
     const isNew = JSON.stringify(paths) !== JSON.stringify(this.paths);
     this.paths = paths;
     this.actions = actions;
-    if (isNew) this.#choice(this.#forced());
+    if (isNew) this.#setChosen(this.#forcedActionCells());
     this.view = { winning: [], last: [], lit: [], beads: [], ghost: null, ...view };
     this.#draw();
   }
 
   /** Moves the focus to the board. */
   focus() {
-    this.cells[this.active].focus();
+    this.cells[this.activeCell].focus();
   }
 
-  #cell(/** @type {Cell} */ cell, /** @type {number} */ index) {
+  #createCell(/** @type {Cell} */ cell, /** @type {number} */ index) {
     const [x, y] = [100 * cell.x, 100 * cell.y];
     const g = svg(
       "g",
@@ -116,10 +116,10 @@ export class Board {
   /** Sets the orientation: a wide board stands with its left side up on narrow screens. */
   #orient() {
     const { columns, rows, shape } = this.layout;
-    this.isUpright = NARROW.matches && shape === "hex" && columns > rows;
+    this.isUpright = NARROW_SCREEN.matches && shape === "hex" && columns > rows;
     const [width, height] = (this.isUpright ? [rows, columns] : [columns, rows]).map((size) => 100 * size);
     const margin = shape === "hex" ? 10 : 0;
-    const edge = this.layout.coordinates === "edges" ? EDGE : 0;
+    const edge = this.layout.coordinates === "edges" ? EDGE_WIDTH : 0;
     const box = [-margin - edge, -margin, width + 2 * margin + edge, height + 2 * margin + edge];
     this.svg.setAttribute("viewBox", box.join(" "));
     this.ground.setAttribute("transform", this.isUpright ? `translate(${width} 0) rotate(90)` : "");
@@ -131,7 +131,7 @@ export class Board {
     });
   }
 
-  #rows() {
+  #rowGroups() {
     const heights = [...new Set(this.layout.cells.map((cell) => cell.y))].sort((a, b) => a - b);
     return heights.map((y) =>
       svg(
@@ -143,20 +143,20 @@ export class Board {
   }
 
   #activate(/** @type {number} */ index) {
-    this.cells[this.active].setAttribute("tabindex", "-1");
-    this.active = index;
+    this.cells[this.activeCell].setAttribute("tabindex", "-1");
+    this.activeCell = index;
     this.cells[index].setAttribute("tabindex", "0");
   }
 
   /** Returns the moves (with paths) whose path begins with the chosen cells and continues with this cell. */
-  #through(/** @type {number} */ index, chosen = this.chosen) {
+  #movesThrough(/** @type {number} */ index, chosen = this.chosen) {
     const ids = [...chosen, index].map((cell) => this.layout.cells[cell].id);
     return Object.entries(this.paths).filter(([, path]) => ids.every((id, at) => path[at] === id));
   }
 
   /** Returns the moves whose path is exactly the chosen cells. Moves that need no confirmation come first. */
-  #complete(chosen = this.chosen) {
-    const moves = this.#through(/** @type {number} */ (chosen.at(-1)), chosen.slice(0, -1)).filter(
+  #movesAlongPath(chosen = this.chosen) {
+    const moves = this.#movesThrough(/** @type {number} */ (chosen.at(-1)), chosen.slice(0, -1)).filter(
       ([, path]) => path.length === chosen.length,
     );
     return moves.map(([move]) => move).sort((a, b) => Number(a in this.actions) - Number(b in this.actions));
@@ -165,45 +165,45 @@ export class Board {
   #choose(/** @type {number} */ index) {
     if (this.chosen.at(-1) === index) {
       // If a move's path begins another path, choosing its last cell twice plays the shorter move.
-      const short = this.#complete().find((move) => !(move in this.actions));
-      return short ? this.play(short) : this.#clearChoice();
+      const shortMove = this.#movesAlongPath().find((move) => !(move in this.actions));
+      return shortMove ? this.play(shortMove) : this.#clearChoice();
     }
     let chosen = [...this.chosen, index];
-    if (!this.#through(index).length) chosen = [index]; // no begun move continues here, so this cell starts a new choice
-    const moves = this.#through(index, chosen.slice(0, -1));
+    if (!this.#movesThrough(index).length) chosen = [index]; // no begun move continues here, so this cell starts a new choice
+    const moves = this.#movesThrough(index, chosen.slice(0, -1));
     if (moves.length === 1 && moves[0][1].length === chosen.length && !(moves[0][0] in this.actions))
       return this.play(moves[0][0]);
-    this.#choice(moves.length ? chosen : []);
+    this.#setChosen(moves.length ? chosen : []);
     return this.#draw();
   }
 
   /** Returns the cells of the only move if it is an action, for example a pass. Such a move is offered at once. */
-  #forced() {
+  #forcedActionCells() {
     const moves = Object.entries(this.paths);
     return moves.length === 1 && moves[0][0] in this.actions ? cellsAt(this.layout, moves[0][1]) : [];
   }
 
   /** Clears the choice of cells and reports a move to `onPlay`. */
   play(/** @type {string} */ move) {
-    this.#choice([]);
+    this.#setChosen([]);
     this.onPlay(move);
     this.#draw();
   }
 
-  #choice(/** @type {number[]} */ chosen) {
+  #setChosen(/** @type {number[]} */ chosen) {
     const isNew = chosen.length > 0 || this.chosen.length > 0;
     this.chosen = chosen;
-    if (isNew) this.onChoice(chosen.length ? this.#complete() : [], chosen);
+    if (isNew) this.onChoice(chosen.length ? this.#movesAlongPath() : [], chosen);
   }
 
-  #key(/** @type {KeyboardEvent} */ event) {
+  #handleKey(/** @type {KeyboardEvent} */ event) {
     /** @type {Record<string, [number, number]>} */
     const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
     if (event.altKey || event.ctrlKey || event.metaKey) return;
     if (steps[event.key]) {
       const [dx, dy] = steps[event.key];
       this.#moveFocus(.../** @type {[number, number]} */ (this.isUpright ? [dy, -dx] : [dx, dy]));
-    } else if (event.key === "Enter" || event.key === " ") this.#choose(this.active);
+    } else if (event.key === "Enter" || event.key === " ") this.#choose(this.activeCell);
     else if (event.key === "Escape" && this.chosen.length) this.#clearChoice();
     else if (event.key === "Home") this.#focusAt(0);
     else if (event.key === "End") this.#focusAt(this.cells.length - 1);
@@ -212,7 +212,7 @@ export class Board {
   }
 
   #clearChoice() {
-    this.#choice([]);
+    this.#setChosen([]);
     this.#draw();
   }
 
@@ -222,21 +222,21 @@ export class Board {
    * sideways.
    */
   #moveFocus(/** @type {number} */ dx, /** @type {number} */ dy) {
-    const here = this.layout.cells[this.active];
-    const column = dy && this.column?.at === this.active ? this.column.x : here.x;
+    const current = this.layout.cells[this.activeCell];
+    const column = dy && this.column?.index === this.activeCell ? this.column.x : current.x;
     /** @type {{index: number, cost: number}|null} */
     let best = null;
     const { cells, lines } = this.layout;
     for (const [index, cell] of cells.entries()) {
-      if (lines?.length && !lines.some((ends) => ends.includes(index) && ends.includes(this.active))) continue;
-      const along = (cell.x - here.x) * dx + (cell.y - here.y) * dy;
-      const aside = Math.abs((cell.x - here.x) * dy) + Math.abs((cell.y - here.y) * dx);
-      const cost = along + 1.01 * aside + (dy ? Math.abs(cell.x - column) / 10 : 0);
-      if (along > 0.1 && aside < along + 0.1 && (best === null || cost < best.cost)) best = { index, cost };
+      if (lines?.length && !lines.some((ends) => ends.includes(index) && ends.includes(this.activeCell))) continue;
+      const along = (cell.x - current.x) * dx + (cell.y - current.y) * dy;
+      const across = Math.abs((cell.x - current.x) * dy) + Math.abs((cell.y - current.y) * dx);
+      const cost = along + 1.01 * across + (dy ? Math.abs(cell.x - column) / 10 : 0);
+      if (along > 0.1 && across < along + 0.1 && (best === null || cost < best.cost)) best = { index, cost };
     }
     if (!best) return;
-    /** @type {{at: number, x: number}|undefined} */
-    this.column = { at: best.index, x: dy ? column : this.layout.cells[best.index].x };
+    /** @type {{index: number, x: number}|undefined} */
+    this.column = { index: best.index, x: dy ? column : this.layout.cells[best.index].x };
     this.#focusAt(best.index);
   }
 
@@ -246,31 +246,31 @@ export class Board {
   }
 
   /** Returns the piece that a move of a role would bring to an empty cell, or `null` if that is not known. */
-  #entering(/** @type {string|null} */ role) {
+  #enteringPiece(/** @type {string|null} */ role) {
     const { badges, pieces, roles } = this.layout;
     if (!role) return null;
-    const entering = this.chosen.length ? this.view.board[this.chosen[0]] : badges[roles.indexOf(role)];
-    return entering && pieces?.[entering] ? entering : null;
+    const enteringPiece = this.chosen.length ? this.view.board[this.chosen[0]] : badges[roles.indexOf(role)];
+    return enteringPiece && pieces?.[enteringPiece] ? enteringPiece : null;
   }
 
   #draw() {
     const { board, winning, last, beads, lit, ghost } = this.view;
-    const known = beads.map(({ probability }) => probability ?? 0);
+    const probabilities = beads.map(({ probability }) => probability ?? 0);
     // The share of beads in the box whose moves are no longer possible on this board. They are not drawn.
-    const gone = Math.max(0, 1 - known.reduce((sum, chance) => sum + chance, 0));
-    const chances = percents([...known, gone]);
-    const { chips, threads } = beadsOn(beads.map((one, at) => ({ ...one, chance: chances[at] })));
-    const entering = this.#entering(ghost);
+    const impossibleShare = Math.max(0, 1 - probabilities.reduce((sum, chance) => sum + chance, 0));
+    const chances = percents([...probabilities, impossibleShare]);
+    const { chips, threads } = divideBeads(beads.map((moveBead, at) => ({ ...moveBead, chance: chances[at] })));
+    const enteringPiece = this.#enteringPiece(ghost);
     this.threads.replaceChildren(...drawThreads(threads, this.layout.cells));
     this.cells.forEach((g, index) => {
       const cell = this.layout.cells[index];
       const [x, y] = [100 * cell.x, 100 * cell.y];
-      const isTarget = this.chosen.length > 0 && this.#through(index).length > 0;
+      const isTarget = this.chosen.length > 0 && this.#movesThrough(index).length > 0;
       // A cell where another move begins stays playable after a first cell was chosen.
-      const isPlayable = isTarget || this.#through(index, []).length > 0;
+      const isPlayable = isTarget || this.#movesThrough(index, []).length > 0;
       const isChosen = this.chosen.includes(index);
       const hints = board[index] ? [] : (chips.get(index) ?? []);
-      const ways = threads.filter(({ cells }) => cells[0] === index);
+      const outgoingThreads = threads.filter(({ cells }) => cells[0] === index);
       g.setAttribute(
         "class",
         [
@@ -294,7 +294,7 @@ export class Board {
           cell.goal && `goal of ${cell.goal}`,
           // In the visible order, so that speech control finds the button by its visible words.
           ...hints.map(({ mark, chance }) => `chance of bead ${mark}: ${chance}`),
-          ...ways.map(
+          ...outgoingThreads.map(
             ({ cells, mark, chance }) =>
               `bead ${mark} to ${this.layout.cells[cells[cells.length - 1]].name}, chance ${chance}`,
           ),
@@ -320,17 +320,17 @@ export class Board {
               d: this.layout.shape === "square" ? `M${x + 28} ${y - 43}h15v15` : outline(this.layout, 0, 0),
               transform: this.layout.shape === "square" ? null : `translate(${x} ${y}) scale(.86)`,
             }),
-          board[index] ? piece(board[index], x, y, this.layout) : null,
-          !board[index] && isPlayable && entering && !hints.length
-            ? svg("g", { class: "ghost" }, piece(entering, x, y, this.layout))
+          board[index] ? drawPiece(board[index], x, y, this.layout) : null,
+          !board[index] && isPlayable && enteringPiece && !hints.length
+            ? svg("g", { class: "ghost" }, drawPiece(enteringPiece, x, y, this.layout))
             : null,
-          isTarget && dot(x, y, board[index]),
+          isTarget && drawTarget(x, y, board[index]),
           // The space is not drawn: it separates mark and chance for screen readers.
           ...hints.flatMap((hint, at) => [
-            bead({ ...hint, x: x + aside(at, hints.length), y: y - 9, r: hints.length > 1 ? 19 : 22 }),
-            svg("text", { class: "odds-text", x: x + aside(at, hints.length), y: y + 34 }, ` ${hint.chance}`),
+            drawBead({ ...hint, x: x + beadOffset(at, hints.length), y: y - 9, r: hints.length > 1 ? 19 : 22 }),
+            svg("text", { class: "odds-text", x: x + beadOffset(at, hints.length), y: y + 34 }, ` ${hint.chance}`),
           ]),
-        ].filter((one) => one instanceof SVGElement),
+        ].filter((element) => element instanceof SVGElement),
       );
     });
   }

@@ -4,14 +4,14 @@ import { beadPicture } from "./beads.js";
 import { byId, find, html, pageData } from "./dom.js";
 import { matchbox } from "./matchbox.js";
 import { withBeads } from "./wall.js";
-import { either, formatNumber, sentence, tenths } from "./words.js";
+import { capitalise, decimalPercents, formatNumber, joinWithOr } from "./words.js";
 
 const game = pageData("game");
 const layout = game.layout ?? game;
 const box = pageData("box");
 const slots = withBeads(box);
 const total = slots.reduce((sum, { beads }) => sum + beads, 0);
-const chances = tenths(slots.map(({ beads }) => beads));
+const chances = decimalPercents(slots.map(({ beads }) => beads));
 
 byId("matchbox").replaceChildren(
   matchbox(layout, { ...box, slots, slot: null, title: find("[data-title]").dataset.title }),
@@ -42,7 +42,7 @@ byId("odds").replaceChildren(
           beadPicture(slot),
           html("span", { class: "visually-hidden" }, `bead ${slot.mark}`),
         ),
-        html("td", {}, sentence(either(slot.names))),
+        html("td", {}, capitalise(joinWithOr(slot.names))),
         html("td", { class: "figure" }, formatNumber(slot.beads)),
         html(
           "td",

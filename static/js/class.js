@@ -7,9 +7,9 @@
 
 import { boardPicture } from "./diagram.js";
 import { byId, pageData } from "./dom.js";
-import { heads, html, nothing, render } from "./lit.js";
+import { html, nothing, render, tableHead } from "./lit.js";
 import { PAGE_MS, ROWS_OF_COLUMN } from "./projector.js";
-import { Socket, trouble } from "./socket.js";
+import { Socket, troubleWords } from "./socket.js";
 import { formatNumber, perHundred } from "./words.js";
 
 /** @typedef {{position: string, board: Pieces, move_number: number, cost: number}} CostlyBox */
@@ -21,8 +21,8 @@ import { formatNumber, perHundred } from "./words.js";
 /** @typedef {{status: string, locked: boolean, rows: Row[], leaders: Leader[], final: FinalMark}} ClassTable */
 
 const ROWS_OF_PAGE = 2 * ROWS_OF_COLUMN;
-const FEW_ROWS = 10;
-const RELOAD_MS = 1_500;
+const ROWS_OF_LARGE_COLUMN = 10;
+const RELOAD_DELAY_MS = 1_500;
 /** @type {Record<string, string>} */
 const STUCK_WORDS = { gone: "page closed", waiting: "no move for a minute" };
 /** @type {Record<string, string>} */
@@ -31,25 +31,25 @@ const CLOSED_WORDS = {
   finished: "The class is over. You can take your machine home.",
 };
 
-const place = document.getElementById("class-table");
-const screen = document.querySelector("[data-screen]");
-const bar = document.querySelector("[data-class-bar]");
-const pause = document.getElementById("class-pause");
-const classroom = (place ?? bar)?.dataset.class;
-const own = Number(place?.dataset.number);
+const tableElement = document.getElementById("class-table");
+const projectorScreen = document.querySelector("[data-screen]");
+const classBar = document.querySelector("[data-class-bar]");
+const pauseElement = document.getElementById("class-pause");
+const classroom = (tableElement ?? classBar)?.dataset.class;
+const ownNumber = Number(tableElement?.dataset.number);
 const game = pageData("class-game");
 /** @type {ClassTable|null} */
 let latest = null;
-let page = 0;
+let pageIndex = 0;
 /** @type {ReturnType<typeof setTimeout>|undefined} */
-let reloading;
+let reloadTimer;
 
 /** Handles a frame of the socket. */
 function receive(/** @type {Frame} */ { type, data }) {
-  if (type === "error") say(data.detail);
+  if (type === "error") showTrouble(data.detail);
   if (type !== "joined" && type !== "table") return;
   showPause(data.status);
-  if (place && data.rows) {
+  if (tableElement && data.rows) {
     latest = data;
     showFinal(data);
     draw();
@@ -58,11 +58,11 @@ function receive(/** @type {Frame} */ { type, data }) {
 
 /** Shows the progress of the final. Reloads the page if it stays out of date for longer than a table may be old. */
 function showFinal(/** @type {ClassTable} */ { final }) {
-  const mark = final && (final.is_shown || place?.hasAttribute("data-teacher")) ? final.mark : "";
-  if (mark === place?.dataset.final) {
-    clearTimeout(reloading);
-    reloading = undefined;
-  } else reloading ??= setTimeout(() => location.reload(), RELOAD_MS);
+  const mark = final && (final.is_shown || tableElement?.hasAttribute("data-teacher")) ? final.mark : "";
+  if (mark === tableElement?.dataset.final) {
+    clearTimeout(reloadTimer);
+    reloadTimer = undefined;
+  } else reloadTimer ??= setTimeout(() => location.reload(), RELOAD_DELAY_MS);
   const words = document.getElementById("final-progress");
   if (words && final) words.textContent = finalWords(final);
 }
@@ -72,27 +72,27 @@ const finalWords = (/** @type {NonNullable<FinalMark>} */ { progress }) =>
 
 /** Covers the board while the class is paused, on the pages of a pupil. */
 function showPause(/** @type {string} */ status) {
-  if (!pause) return;
+  if (!pauseElement) return;
   const words = CLOSED_WORDS[status] ?? "";
-  pause.hidden = !words;
-  if (pause.textContent !== words) pause.textContent = words;
+  pauseElement.hidden = !words;
+  if (pauseElement.textContent !== words) pauseElement.textContent = words;
   const board = document.querySelector("[data-room] #board");
-  pause.classList.toggle("is-over-board", Boolean(board));
+  pauseElement.classList.toggle("is-over-board", Boolean(board));
   board?.toggleAttribute("inert", Boolean(words));
 }
 
 function draw() {
-  if (!latest || !place || place.hidden) return;
-  place.querySelector(".until-scripts")?.remove();
-  if (screen) drawScreen(latest, place);
-  else drawTable(latest, place);
+  if (!latest || !tableElement || tableElement.hidden) return;
+  tableElement.querySelector(".until-scripts")?.remove();
+  if (projectorScreen) drawScreen(latest, tableElement);
+  else drawTable(latest, tableElement);
 }
 
-const numbers = (/** @type {Row} */ row) =>
+const numberCells = (/** @type {Row} */ row) =>
   [row.games, row.wins, row.draws, row.losses].map((n) => html`<td class="figure">${formatNumber(n)}</td>`);
-const points = (/** @type {number|null} */ value) => (value === null ? "–" : (100 * value).toFixed(1));
+const pointsText = (/** @type {number|null} */ value) => (value === null ? "–" : (100 * value).toFixed(1));
 
-function curve(/** @type {string} */ line) {
+function curveCell(/** @type {string} */ line) {
   return html`<td class="class-curve"><svg viewBox="0 -1 100 32" aria-hidden="true"><polyline points=${line} /></svg></td>`;
 }
 
@@ -110,10 +110,10 @@ function drawTable(/** @type {ClassTable} */ table, /** @type {HTMLElement} */ a
   ];
   render(
     [
-      table.leaders.map((leader) => html`<p class="class-leader">${why(leader, table)}</p>`),
+      table.leaders.map((leader) => html`<p class="class-leader">${leaderWords(leader, table)}</p>`),
       table.rows.length
         ? html`<div class="scroll" tabindex="0" role="region" aria-label="Table of the class"><table class="class-rows">
-            ${heads(isTeacher ? [...columns, "Stuck"] : columns, 2)}
+            ${tableHead(isTeacher ? [...columns, "Stuck"] : columns, 2)}
             <tbody>${table.rows.map((row) => tableRow(row, table, isTeacher))}</tbody>
           </table></div>
           <p class="small soft">Points of 100 are exact: they count many games against random play. A draw is half a win.</p>`
@@ -126,10 +126,10 @@ function drawTable(/** @type {ClassTable} */ table, /** @type {HTMLElement} */ a
 function tableRow(/** @type {Row} */ row, /** @type {ClassTable} */ table, /** @type {boolean} */ isTeacher) {
   const name = row.url ? html`<a href=${row.url}>${row.name}</a>` : row.name;
   const side = hasTwoSides(table) ? html`<small class="soft"> ${row.side_name}</small>` : nothing;
-  return html`<tr class=${row.number === own ? "is-own" : nothing}>
+  return html`<tr class=${row.number === ownNumber ? "is-own" : nothing}>
     <td class="figure">${row.games ? `${row.place}.` : "–"}</td>
-    <th scope="row">${name}${row.number === own ? html` <b>(you)</b>` : nothing}${side}</th>
-    <td class="figure"><b>${points(row.points)}</b></td>${numbers(row)}${curve(row.curve)}
+    <th scope="row">${name}${row.number === ownNumber ? html` <b>(you)</b>` : nothing}${side}</th>
+    <td class="figure"><b>${pointsText(row.points)}</b></td>${numberCells(row)}${curveCell(row.curve)}
     ${isTeacher ? html`<td>${row.stuck ? html`<b class="class-stuck">! ${STUCK_WORDS[row.stuck]}</b>` : nothing}</td>` : nothing}
   </tr>`;
 }
@@ -137,7 +137,7 @@ function tableRow(/** @type {Row} */ row, /** @type {ClassTable} */ table, /** @
 const hasTwoSides = (/** @type {ClassTable} */ { rows }) => rows.some(({ side }) => side !== rows[0].side);
 
 /** Says who is ahead, and why. */
-function why(/** @type {Leader} */ { name, side, box }, /** @type {ClassTable} */ table) {
+function leaderWords(/** @type {Leader} */ { name, side, box }, /** @type {ClassTable} */ table) {
   const among = hasTwoSides(table) ? ` of those that play ${["first", "second"][side]}` : "";
   const lead = `${name} is ahead${among}.`;
   if (!box) return lead;
@@ -147,10 +147,10 @@ function why(/** @type {Leader} */ { name, side, box }, /** @type {ClassTable} *
 
 function drawScreen(/** @type {ClassTable} */ table, /** @type {HTMLElement} */ at) {
   const pages = Math.max(1, Math.ceil(table.rows.length / ROWS_OF_PAGE));
-  page %= pages;
-  const rows = table.rows.slice(page * ROWS_OF_PAGE, (page + 1) * ROWS_OF_PAGE);
-  const isSmall = table.rows.length > 2 * FEW_ROWS;
-  const size = isSmall ? ROWS_OF_COLUMN : FEW_ROWS;
+  pageIndex %= pages;
+  const rows = table.rows.slice(pageIndex * ROWS_OF_PAGE, (pageIndex + 1) * ROWS_OF_PAGE);
+  const isSmall = table.rows.length > 2 * ROWS_OF_LARGE_COLUMN;
+  const size = isSmall ? ROWS_OF_COLUMN : ROWS_OF_LARGE_COLUMN;
   const columns = [rows.slice(0, size), rows.slice(size)].filter((column) => column.length);
   at.className = `screen-tables ${isSmall ? "has-many" : "has-few"}`;
   render(
@@ -158,13 +158,13 @@ function drawScreen(/** @type {ClassTable} */ table, /** @type {HTMLElement} */ 
     at,
   );
   const isWorking = table.final?.mark.endsWith("-going");
-  const closed = { paused: "The class is paused.", finished: "The class is over." }[table.status];
+  const closedWords = { paused: "The class is paused.", finished: "The class is over." }[table.status];
   const leader = table.leaders[Math.floor(Date.now() / PAGE_MS) % (table.leaders.length || 1)];
   const words =
-    (isWorking && table.final ? finalWords(table.final) : closed) ??
-    (leader ? why(leader, table) : `${formatNumber(table.rows.length)} have joined.`);
+    (isWorking && table.final ? finalWords(table.final) : closedWords) ??
+    (leader ? leaderWords(leader, table) : `${formatNumber(table.rows.length)} have joined.`);
   render(words, byId("screen-why"));
-  byId("screen-page").textContent = pages > 1 ? `page ${page + 1} of ${pages}` : "";
+  byId("screen-page").textContent = pages > 1 ? `page ${pageIndex + 1} of ${pages}` : "";
 }
 
 function screenColumn(/** @type {Row[]} */ rows, /** @type {ClassTable} */ table) {
@@ -177,12 +177,12 @@ function screenColumn(/** @type {Row[]} */ rows, /** @type {ClassTable} */ table
       <th></th></tr></thead>
     <tbody>${rows.map(
       (row) => html`<tr><td class="figure">${row.games ? row.place : ""}</td>
-        <th scope="row"><span>${mark(row)}${row.name}</span></th>${numbers(row)}
-        <td class="figure"><b>${points(row.points)}</b></td>${curve(row.curve)}</tr>`,
+        <th scope="row"><span>${mark(row)}${row.name}</span></th>${numberCells(row)}
+        <td class="figure"><b>${pointsText(row.points)}</b></td>${curveCell(row.curve)}</tr>`,
     )}</tbody></table>`;
 }
 
-function say(/** @type {string} */ words) {
+function showTrouble(/** @type {string} */ words) {
   const problem = document.getElementById("class-trouble") ?? byId("site-trouble");
   problem.hidden = !words;
   problem.textContent = words;
@@ -190,12 +190,13 @@ function say(/** @type {string} */ words) {
 
 function showConnection(/** @type {SocketStatus} */ status) {
   // The page of a match has a socket of its own, which reports.
-  if (!document.querySelector("[data-room]")) say(trouble(status, "The connection is lost. The page tries again."));
+  if (!document.querySelector("[data-room]"))
+    showTrouble(troubleWords(status, "The connection is lost. The page tries again."));
 }
 
-if (screen && document.getElementById("screen-qr")) {
+if (projectorScreen && document.getElementById("screen-qr")) {
   setInterval(() => {
-    page += 1;
+    pageIndex += 1;
     draw();
   }, PAGE_MS);
   const code = byId("screen-qr");
@@ -208,10 +209,10 @@ if (screen && document.getElementById("screen-qr")) {
   document.addEventListener("keydown", ({ key }) => key === "Escape" && !code.hidden && show(false));
 }
 if (classroom) {
-  const query = place ? "" : "?only=status";
-  const api = `/api/classes/${classroom}`;
-  new Socket(`${api}/ws${query}`, receive, showConnection, {
-    news: `${api}/table`,
+  const query = tableElement ? "" : "?only=status";
+  const apiUrl = `/api/classes/${classroom}`;
+  new Socket(`${apiUrl}/ws${query}`, receive, showConnection, {
+    pollUrl: `${apiUrl}/table`,
     frame: (data) => ({ type: "joined", data }),
   });
 }

@@ -2,7 +2,7 @@
 
 import { boardPicture, cellsAt } from "./diagram.js";
 import { byId, find, pageData } from "./dom.js";
-import { heads, html, nothing, render } from "./lit.js";
+import { html, nothing, render, tableHead } from "./lit.js";
 import { matchbox, roll } from "./matchbox.js";
 import { PAGE_MS, ROWS_OF_COLUMN } from "./projector.js";
 
@@ -16,47 +16,51 @@ const SIDES = ["Machines that play first", "Machines that play second"];
 const final = pageData("class-final");
 /** @type {Layout} */
 const layout = pageData("class-game").layout;
-const screen = document.querySelector("[data-screen]");
-const own = Number(byId("final-places").dataset.number);
+const projectorScreen = document.querySelector("[data-screen]");
+const ownNumber = Number(byId("final-places").dataset.number);
 /** The table has columns for draws and for games without an end only if a machine has such games. */
 const hasDraws = final.places.some(({ draw }) => draw > 0.0005);
 const hasEndless = final.places.some(({ endless }) => endless > 0.0005);
-const about = document.getElementById("final-about")?.textContent ?? "";
-let page = 0;
-let step = 0;
+const aboutText = document.getElementById("final-about")?.textContent ?? "";
+let pageIndex = 0;
+let shownStep = 0;
 /** @type {ReturnType<typeof setInterval>|undefined} */
 let timer;
 
-const percent = (/** @type {number} */ share) => (100 * share).toFixed(1);
+const percentText = (/** @type {number} */ share) => (100 * share).toFixed(1);
 
 /** Returns a list of places for each side with machines. */
-function sides() {
+function placesBySide() {
   return [0, 1].map((side) => final.places.filter((place) => place.side === side)).filter((places) => places.length);
 }
 
 /** Returns the places in columns: a column for each side; on the projector, only the rows of the current page. */
-function columns() {
-  const all = sides();
-  if (!screen) return all;
-  const cut = (/** @type {Place[]} */ places, /** @type {number} */ from) => places.slice(from, from + ROWS_OF_COLUMN);
-  if (all.length > 1) return all.map((places) => cut(places, page * ROWS_OF_COLUMN));
-  return [0, 1].map((half) => cut(all[0], (2 * page + half) * ROWS_OF_COLUMN)).filter((places) => places.length);
+function shownColumns() {
+  const all = placesBySide();
+  if (!projectorScreen) return all;
+  const rowsFrom = (/** @type {Place[]} */ places, /** @type {number} */ from) =>
+    places.slice(from, from + ROWS_OF_COLUMN);
+  if (all.length > 1) return all.map((places) => rowsFrom(places, pageIndex * ROWS_OF_COLUMN));
+  return [0, 1]
+    .map((half) => rowsFrom(all[0], (2 * pageIndex + half) * ROWS_OF_COLUMN))
+    .filter((places) => places.length);
 }
 
-function nPages() {
-  const all = sides();
+function countPages() {
+  const all = placesBySide();
   return all.length > 1
     ? Math.max(...all.map((places) => Math.ceil(places.length / ROWS_OF_COLUMN)))
     : Math.ceil(all[0].length / (2 * ROWS_OF_COLUMN));
 }
 
 function drawPlaces() {
-  render(columns().map(placesTable), byId("final-places"));
-  if (screen) byId("screen-page").textContent = nPages() > 1 ? `· page ${page + 1} of ${nPages()}` : "";
+  render(shownColumns().map(placesTable), byId("final-places"));
+  if (projectorScreen)
+    byId("screen-page").textContent = countPages() > 1 ? `· page ${pageIndex + 1} of ${countPages()}` : "";
 }
 
 function placesTable(/** @type {Place[]} */ places) {
-  const hasSides = sides().length > 1;
+  const hasSides = placesBySide().length > 1;
   const caption = hasSides && places.length ? html`<caption>${SIDES[places[0].side]}</caption>` : nothing;
   const titles = [
     html`<span class="visually-hidden">Place</span>`,
@@ -67,44 +71,46 @@ function placesTable(/** @type {Place[]} */ places) {
     "Losses",
     ...(hasEndless ? ["No end"] : []),
   ];
-  const table = html`<table class=${screen ? "screen-rows" : "class-rows"}>${caption}${heads(titles, 2)}<tbody>
+  const table = html`<table class=${projectorScreen ? "screen-rows" : "class-rows"}>${caption}${tableHead(titles, 2)}<tbody>
     ${places.map(
-      (place) => html`<tr class=${place.number === own ? "is-own" : nothing}>
+      (place) => html`<tr class=${place.number === ownNumber ? "is-own" : nothing}>
         <td class="figure">${place.place}.</td>
-        <th scope="row"><span>${place.name}</span>${place.number === own ? html` <b>(you)</b>` : nothing}</th>
-        <td class="figure"><b>${percent(place.points)}</b></td>
+        <th scope="row"><span>${place.name}</span>${place.number === ownNumber ? html` <b>(you)</b>` : nothing}</th>
+        <td class="figure"><b>${percentText(place.points)}</b></td>
         ${[place.win, ...(hasDraws ? [place.draw] : []), place.loss, ...(hasEndless ? [place.endless] : [])].map(
-          (share) => html`<td class="figure">${percent(share)}</td>`,
+          (share) => html`<td class="figure">${percentText(share)}</td>`,
         )}</tr>`,
     )}</tbody></table>`;
   const name = hasSides && places.length ? SIDES[places[0].side] : "Places";
-  return screen ? table : html`<div class="scroll" tabindex="0" role="region" aria-label=${name}>${table}</div>`;
+  return projectorScreen
+    ? table
+    : html`<div class="scroll" tabindex="0" role="region" aria-label=${name}>${table}</div>`;
 }
 
 /** Shows the board after a number of moves, and the box that each machine opened last. A new bead rolls. */
 function showStep(/** @type {number} */ to) {
-  const isForward = to === step + 1;
-  step = Math.max(0, Math.min(to, final.frames.length - 1));
-  const frame = final.frames[step];
-  const isLast = step === final.frames.length - 1;
+  const isForward = to === shownStep + 1;
+  shownStep = Math.max(0, Math.min(to, final.frames.length - 1));
+  const frame = final.frames[shownStep];
+  const isLast = shownStep === final.frames.length - 1;
   const [first, second] = final.players;
-  const words = step ? frame.words : `${first} plays first. ${second} plays second.`;
-  byId("final-words").textContent = isLast && step ? `${words} ${final.result}` : words;
+  const words = shownStep ? frame.words : `${first} plays first. ${second} plays second.`;
+  byId("final-words").textContent = isLast && shownStep ? `${words} ${final.result}` : words;
   byId("final-board").replaceChildren(
     boardPicture(layout, frame.board, { size: 300, lit: cellsAt(layout, frame.lit) }),
   );
   render(layout.roles.map(openedBox), byId("final-boxes"));
-  const rolled = isForward && frame.draw && document.querySelector(`[data-ply="${step}"] svg`);
-  if (rolled instanceof SVGElement) roll(rolled, true);
+  const newestPicture = isForward && frame.draw && document.querySelector(`[data-ply="${shownStep}"] svg`);
+  if (newestPicture instanceof SVGElement) roll(newestPicture, true);
   if (isLast) pause();
   // Not `disabled`, which would take the focus from a button that has just been pressed.
-  byId("final-back").setAttribute("aria-disabled", String(step === 0));
+  byId("final-back").setAttribute("aria-disabled", String(shownStep === 0));
   byId("final-next").setAttribute("aria-disabled", String(isLast));
 }
 
 /** Returns the box that a side has opened last; nothing for a side without boxes. */
 function openedBox(/** @type {string} */ role, /** @type {number} */ side) {
-  let ply = step;
+  let ply = shownStep;
   while (ply > 0 && final.frames[ply].draw?.role !== role) ply -= 1;
   const { draw } = final.frames[ply];
   if (!draw) return nothing;
@@ -127,9 +133,9 @@ function pause() {
 }
 
 function play() {
-  if (step === final.frames.length - 1) showStep(0);
+  if (shownStep === final.frames.length - 1) showStep(0);
   byId("final-play").textContent = "Pause";
-  timer = setInterval(() => showStep(step + 1), STEP_MS);
+  timer = setInterval(() => showStep(shownStep + 1), STEP_MS);
 }
 
 /** Shows the match in place of the ranking on the projector, or the ranking again. */
@@ -138,7 +144,7 @@ function toggleMatch() {
   match.hidden = !match.hidden;
   byId("final-places").hidden = byId("screen-page").hidden = !match.hidden;
   byId("final-about").textContent = match.hidden
-    ? about
+    ? aboutText
     : `${final.players[0]} (first) against ${final.players[1]} (second)`;
   byId("final-switch").textContent = match.hidden ? "Show the match" : "Show the places";
   pause();
@@ -150,21 +156,21 @@ function toggleMatch() {
 
 byId("final-back").addEventListener("click", () => {
   pause();
-  showStep(step - 1);
+  showStep(shownStep - 1);
 });
 byId("final-next").addEventListener("click", () => {
   pause();
-  showStep(step + 1);
+  showStep(shownStep + 1);
 });
 byId("final-play").addEventListener("click", () => (timer === undefined ? play() : pause()));
 drawPlaces();
 showStep(0);
 byId("final-words").setAttribute("role", "status");
-if (screen) {
+if (projectorScreen) {
   byId("final-places").classList.toggle("has-five", hasDraws && hasEndless);
   find("#final-switch").addEventListener("click", toggleMatch);
   setInterval(() => {
-    page = (page + 1) % nPages();
+    pageIndex = (pageIndex + 1) % countPages();
     drawPlaces();
   }, PAGE_MS);
 }

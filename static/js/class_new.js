@@ -7,13 +7,14 @@ let nRequests = 0;
 
 async function updateProposal() {
   nRequests += 1;
-  const number = nRequests;
+  const requestNumber = nRequests;
   const data = new FormData(form);
   data.set("propose", "1");
   const answer = await fetch(form.action, { method: "POST", body: data });
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   // Answers may arrive in another order than their requests. Only the answer to the latest request is shown.
-  if (number === nRequests) byId("proposal").replaceChildren(...(page.getElementById("proposal")?.childNodes ?? []));
+  if (requestNumber === nRequests)
+    byId("proposal").replaceChildren(...(page.getElementById("proposal")?.childNodes ?? []));
 }
 
 form.addEventListener("change", () => void updateProposal().catch(() => {}));

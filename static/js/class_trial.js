@@ -9,6 +9,6 @@ setInterval(async () => {
   const answer = await fetch(location.href).catch(() => null);
   if (!answer?.ok) return;
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-  const [old, now] = [byId("tried"), page.getElementById("tried")];
-  if (now && now.innerHTML !== old.innerHTML) old.replaceChildren(...now.childNodes);
+  const [shownList, newList] = [byId("tried"), page.getElementById("tried")];
+  if (newList && newList.innerHTML !== shownList.innerHTML) shownList.replaceChildren(...newList.childNodes);
 }, POLL_MS);

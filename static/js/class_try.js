@@ -3,7 +3,7 @@
 import { byId } from "./dom.js";
 
 /** Milliseconds within which the socket must answer. Network filters often keep a socket open but pass no messages on. */
-const SOCKET_MS = 5_000;
+const SOCKET_TIMEOUT_MS = 5_000;
 
 const form = byId("try", HTMLFormElement);
 
@@ -18,9 +18,9 @@ async function send(/** @type {Record<string, string>} */ results) {
 }
 
 /** Returns "yes" if a frame comes back over a socket, else "no". */
-function socketWorks() {
+function testSocket() {
   return new Promise((/** @type {(answer: string) => void} */ resolve) => {
-    setTimeout(() => resolve("no"), SOCKET_MS);
+    setTimeout(() => resolve("no"), SOCKET_TIMEOUT_MS);
     const url = new URL("/api/site/ws", location.href);
     url.protocol = location.protocol === "https:" ? "wss:" : "ws:";
     try {
@@ -37,14 +37,14 @@ function socketWorks() {
   });
 }
 
-const socket = socketWorks();
+const socket = testSocket();
 try {
   const ms = await send({});
   byId("try-answer").textContent = `✓ The answer came after ${ms} ms.`;
-  const works = await socket;
+  const socketAnswer = await socket;
   byId("try-socket").textContent =
-    works === "yes" ? "✓ The live connection works." : "The live connection is blocked. You can still play.";
-  await send({ socket: works, ms });
+    socketAnswer === "yes" ? "✓ The live connection works." : "The live connection is blocked. You can still play.";
+  await send({ socket: socketAnswer, ms });
 } catch {
   byId("try-answer").textContent = "The answer did not come. Load this page again.";
 }

@@ -16,8 +16,11 @@ byId("copy-code").addEventListener("click", async () => {
  * @param {string} seed
  */
 export function showCode(lines, games, seed) {
-  byId("code").textContent = lines.replace(/^games, seed = .*$/m, `games, seed = ${number(games)}, ${number(seed)}`);
+  byId("code").textContent = lines.replace(
+    /^games, seed = .*$/m,
+    `games, seed = ${pythonNumber(games)}, ${pythonNumber(seed)}`,
+  );
 }
 
 /** Returns a number as Python writes it, with underscores. @param {number|string} value */
-const number = (value) => String(value).replace(/\B(?=(\d{3})+$)/g, "_");
+const pythonNumber = (value) => String(value).replace(/\B(?=(\d{3})+$)/g, "_");

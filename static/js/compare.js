@@ -1,6 +1,6 @@
 /** Draws the exact learning curves of several machines in one picture, with a table. */
 
-import { Curve, chosenName, dash, share } from "./curve.js";
+import { Curve, chosenOptionName, dashPattern, pointsOfHundred } from "./curve.js";
 import { byId, html, pageData } from "./dom.js";
 import { formatNumber } from "./words.js";
 
@@ -25,7 +25,7 @@ if (curves.length) {
   const xs = [...new Set(curves.flatMap(({ points }) => points.map(({ games }) => games)))].sort((a, b) => a - b);
   const strengths = curves.map(({ points }) => new Map(points.map((point) => [point.games, point.strength])));
   // Returns `null` if the game has no such opponent: some games have no perfect player.
-  const value = (/** @type {Strength} */ strength) => {
+  const resultValue = (/** @type {Strength} */ strength) => {
     const chances = strength[opponent.value];
     if (!chances) return null;
     return result.value === "safe" ? chances.win + chances.draw : chances[/** @type {Result} */ (result.value)];
@@ -35,12 +35,12 @@ if (curves.length) {
     const lines = curves.map(({ name, points }, n) => ({
       name: `${name}, ${formatNumber(points[points.length - 1].games)} ${points[points.length - 1].games === 1 ? "game" : "games"}`,
       colour: String(n),
-      dash: dash(n),
-      values: xs.map((x) => (strengths[n].has(x) ? value(/** @type {Strength} */ (strengths[n].get(x))) : null)),
+      dash: dashPattern(n),
+      values: xs.map((x) => (strengths[n].has(x) ? resultValue(/** @type {Strength} */ (strengths[n].get(x))) : null)),
     }));
     curve.show(xs, lines, null, stretch.checked);
     byId("points").replaceChildren(
-      html("caption", {}, `Games of 100 ${RESULT_WORDS[result.value]} against ${chosenName(opponent)}`),
+      html("caption", {}, `Games of 100 ${RESULT_WORDS[result.value]} against ${chosenOptionName(opponent)}`),
       html(
         "thead",
         {},
@@ -63,7 +63,7 @@ if (curves.length) {
               html(
                 "td",
                 { class: "figure", title: values[row] === null ? null : String(values[row]) },
-                values[row] === null ? "\u2013" : share(values[row]),
+                values[row] === null ? "\u2013" : pointsOfHundred(values[row]),
               ),
             ),
           ),
@@ -76,7 +76,7 @@ if (curves.length) {
   opponent.addEventListener("change", draw);
   result.addEventListener("change", draw);
   byId("png").addEventListener("click", () =>
-    curve.png("compare.png", `${RESULT_WORDS[result.value]} against ${chosenName(opponent)}`),
+    curve.downloadPng("compare.png", `${RESULT_WORDS[result.value]} against ${chosenOptionName(opponent)}`),
   );
   draw();
 }

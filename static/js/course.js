@@ -7,8 +7,8 @@ import { byId, pageData } from "./dom.js";
 
 /** Whether this page is a saved file, which has no server. */
 export const IS_SAVED = "saved" in byId("learn").dataset;
-const NO_WORKERS = "This browser does not let a page learn in the background. Please use a newer one.";
-const DAMAGED = "This page is damaged: a part of its data is missing. Please save or load it again.";
+const NO_WORKERS_TEXT = "This browser does not let a page learn in the background. Please use a newer one.";
+const DAMAGED_TEXT = "This page is damaged: a part of its data is missing. Please save or load it again.";
 
 /** Error: the server cannot answer a request now, but the same request may succeed later. */
 export class RetryLater extends Error {}
@@ -27,12 +27,12 @@ class WorkerClient {
   #worker = null;
 
   /** Sends a request to the worker and returns its answer. Sends the plan's graph first if the worker lacks it. */
-  async ask(/** @type {string} */ ask, /** @type {{plan: LearnPlan} & Record<string, unknown>} */ question) {
+  async request(/** @type {string} */ ask, /** @type {{plan: LearnPlan} & Record<string, unknown>} */ question) {
     const name = question.plan.graph;
     const view = await graphOf(name);
     if (!this.#sentGraphs.has(name)) {
       this.#sentGraphs.add(name);
-      await this.#post({ ask: "graph", name, view }, DAMAGED);
+      await this.#post({ ask: "graph", name, view }, DAMAGED_TEXT);
     }
     return this.#post({ ask, ...question }, "");
   }
@@ -53,7 +53,7 @@ class WorkerClient {
     try {
       this.#worker = new Worker(workerUrl());
     } catch {
-      throw new Error(NO_WORKERS);
+      throw new Error(NO_WORKERS_TEXT);
     }
     this.#worker.addEventListener("message", ({ data: { id, answer, error } }) => {
       const request = this.#pending.get(id);
@@ -63,7 +63,7 @@ class WorkerClient {
     });
     this.#worker.addEventListener("error", (event) => {
       event.preventDefault();
-      for (const { reject } of this.#pending.values()) reject(new Error(NO_WORKERS));
+      for (const { reject } of this.#pending.values()) reject(new Error(NO_WORKERS_TEXT));
       this.#pending.clear();
     });
   }
@@ -86,7 +86,7 @@ function graphOf(/** @type {string} */ name) {
     try {
       return pageData("graph");
     } catch {
-      throw new Error(DAMAGED);
+      throw new Error(DAMAGED_TEXT);
     }
   };
   graphs[name] ??= load().catch((error) => {
@@ -133,26 +133,26 @@ export class Training {
   }
 
   /** @param {string[]} cells the ids of the cells of the board */
-  boxes(cells) {
-    return machineWorker.ask("boxes", { plan: this.plan, cells });
+  requestBoxes(cells) {
+    return machineWorker.request("boxes", { plan: this.plan, cells });
   }
 
   /** Returns the query of the address of the machine after a number of games. */
-  at(/** @type {number} */ games) {
+  queryAfter(/** @type {number} */ games) {
     const query = new URLSearchParams(this.address);
     query.set("games", String(games));
     return query;
   }
 
   /** Returns the machine after a number of games, or after as many as the worker plays for one request. */
-  machine(/** @type {number} */ games, /** @type {number} */ since, moves = false) {
+  requestMachine(/** @type {number} */ games, /** @type {number} */ since, withGame = false) {
     const { plan, seed, against } = this;
-    return machineWorker.ask("machine", { plan, seed, against, games, since, moves });
+    return machineWorker.request("machine", { plan, seed, against, games, since, withGame });
   }
 
-  band() {
+  requestBand() {
     const { plan, against } = this;
-    return bandWorker.ask("band", { plan, against });
+    return bandWorker.request("band", { plan, against });
   }
 }
 

@@ -13,18 +13,18 @@ const { uPlot } = window;
 /** @type {Result[]} */
 export const RESULTS = ["win", "draw", "loss"];
 export const RESULT_WORDS = { win: "won", draw: "drawn", loss: "lost" };
-const DASHES = [[], [11, 5], [14, 4, 3, 4], [5, 3], [18, 4, 3, 4, 3, 4], [24, 6]];
-const DOTTED = [1.5, 4.5];
+const DASH_PATTERNS = [[], [11, 5], [14, 4, 3, 4], [5, 3], [18, 4, 3, 4, 3, 4], [24, 6]];
+const DOTTED_DASH = [1.5, 4.5];
 
 /** Returns the text of the chosen option, with a small first letter, for use within a sentence. */
-export function chosenName(/** @type {HTMLSelectElement} */ select) {
+export function chosenOptionName(/** @type {HTMLSelectElement} */ select) {
   const [{ text }] = select.selectedOptions;
   return text.charAt(0).toLowerCase() + text.slice(1);
 }
 
 /** Returns the dash pattern of the n-th line of a picture, so that lines can be told apart without colours. */
-export function dash(/** @type {number} */ n) {
-  return DASHES[n % DASHES.length];
+export function dashPattern(/** @type {number} */ n) {
+  return DASH_PATTERNS[n % DASH_PATTERNS.length];
 }
 
 export class Curve {
@@ -34,13 +34,13 @@ export class Curve {
    * @param {string} options.x the label of the x axis
    * @param {string} options.y the label of the y axis
    * @param {string} options.label the name of the picture for screen readers
-   * @param {(x: number) => string} [options.at] returns the text beside the values at a point
+   * @param {(x: number) => string} [options.pointWords] returns the text beside the values at a point
    * @param {number} [options.top] the value at the top of the y axis; default 1
    * @param {[number, number]} [options.range] the ends of the x axis
-   * @param {number} [options.first] the point up to which a stretched x axis is linear
+   * @param {number} [options.linearUntil] the point up to which a stretched x axis is linear
    * @param {boolean} [options.hasOwnEnds] whether the legend says where a line ends, if it ends earlier than others
-   * @param {(x: number) => void} [options.pick] called with a point that is pressed or dragged to; without it, dragging zooms
-   * @param {(place: {left: number, width: number}) => void} [options.placed] called with the position of the x axis within
+   * @param {(x: number) => void} [options.onPick] called with a point that is pressed or dragged to; without it, dragging zooms
+   * @param {(place: {left: number, width: number}) => void} [options.onPlaced] called with the position of the x axis within
    *   the picture, in pixels, whenever it changes
    */
   constructor(root, options) {
@@ -54,9 +54,9 @@ export class Curve {
     this.isZoomed = false;
     this.isStretched = false;
     /** @type {number|null} the end of the x axis, if more points are to come */
-    this.end = null;
+    this.axisEnd = null;
     /** @type {number|null} the marked point; the legend shows its values while no cursor is in the picture */
-    this.marked = null;
+    this.markedX = null;
     this.marker = html("div", { class: "curve-mark" });
     this.legend = html("ul", { class: "plain curve-legend" });
     this.stage = html("div", {
@@ -65,43 +65,43 @@ export class Curve {
       role: "group",
       "aria-label": `${options.label}. Left and right arrow walk from point to point; the values stand beneath.`,
     });
-    this.at = html("p", { class: "curve-at figure" });
+    this.pointText = html("p", { class: "curve-at figure" });
     this.announcement = html("p", { class: "visually-hidden", "aria-live": "polite" });
     this.unzoomButton = html("button", { type: "button", class: "button is-quiet", hidden: true }, "Show all of it");
     root.replaceChildren(
       this.stage,
-      html("div", { class: "curve-foot" }, this.at, html("p", { class: "soft" }, options.y), this.unzoomButton),
+      html("div", { class: "curve-foot" }, this.pointText, html("p", { class: "soft" }, options.y), this.unzoomButton),
       this.legend,
       this.announcement,
     );
     this.unzoomButton.addEventListener("click", () => this.#unzoom());
-    this.stage.addEventListener("keydown", (event) => this.#key(event));
+    this.stage.addEventListener("keydown", (event) => this.#handleKey(event));
     this.stage.addEventListener("blur", () => this.plot?.setCursor({ left: -10, top: -10 }));
     const repaint = () => this.#build();
     new MutationObserver(repaint).observe(document.documentElement, { attributeFilter: ["data-theme"] });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);
     new ResizeObserver(() => {
       this.plot?.setSize(this.#size());
-      this.#place();
+      this.#placeMarker();
     }).observe(this.stage);
   }
 
   /** Marks a point of the x axis and shows its values. */
   mark(/** @type {number} */ x) {
-    this.marked = x;
-    this.#place();
-    if (this.plot) this.#read(this.plot.cursor.idx);
+    this.markedX = x;
+    this.#placeMarker();
+    if (this.plot) this.#showValues(this.plot.cursor.idx);
   }
 
   /** Returns the position of a point along the x axis: 0 at its beginning, 1 at its end. */
-  share(/** @type {number} */ x) {
-    return this.#along(x) / this.#along(/** @type {number} */ (this.end));
+  positionOf(/** @type {number} */ x) {
+    return this.#scaled(x) / this.#scaled(/** @type {number} */ (this.axisEnd));
   }
 
-  /** Returns the point at a position along the x axis: the inverse of `share`. */
-  atShare(/** @type {number} */ share) {
-    const scaled = share * this.#along(/** @type {number} */ (this.end));
-    return this.isStretched ? this.#first() * Math.sinh(scaled) : scaled;
+  /** Returns the point at a position along the x axis: the inverse of `positionOf`. */
+  pointAt(/** @type {number} */ position) {
+    const scaled = position * this.#scaled(/** @type {number} */ (this.axisEnd));
+    return this.isStretched ? this.#linearUntil() * Math.sinh(scaled) : scaled;
   }
 
   /**
@@ -109,25 +109,25 @@ export class Curve {
    *
    * @param {number[]} xs ascending
    * @param {Line[]} lines
-   * @param {number|null} end the end of the x axis, if more points are to come
+   * @param {number|null} axisEnd the end of the x axis, if more points are to come
    * @param {boolean} isStretched whether the x axis is logarithmic beyond its first points
    */
-  show(xs, lines, end = null, isStretched = false) {
-    const isSame =
+  show(xs, lines, axisEnd = null, isStretched = false) {
+    const hasSameLines =
       this.plot &&
-      this.end === end &&
+      this.axisEnd === axisEnd &&
       this.isStretched === isStretched &&
       lines.length === this.lines.length &&
       lines.every((line, at) => line.name === this.lines[at].name && Boolean(line.low) === Boolean(this.lines[at].low));
-    Object.assign(this, { xs, lines, end, isStretched });
-    if (!isSame || !this.plot) return this.#build();
+    Object.assign(this, { xs, lines, axisEnd, isStretched });
+    if (!hasSameLines || !this.plot) return this.#build();
     this.plot.setData(this.#data(), !this.isZoomed);
     if (this.isZoomed) this.plot.redraw();
-    return this.#read(this.plot.cursor.idx);
+    return this.#showValues(this.plot.cursor.idx);
   }
 
   /** Downloads the current picture as a PNG file, with its title and legend. */
-  async png(/** @type {string} */ name, /** @type {string} */ title) {
+  async downloadPng(/** @type {string} */ name, /** @type {string} */ title) {
     if (!this.plot) return;
     const plot = this.plot.ctx.canvas;
     const ratio = devicePixelRatio || 1;
@@ -149,7 +149,7 @@ export class Curve {
       const y = titleHeight + plot.height + rowHeight * (index + 0.5);
       ink.strokeStyle = this.#colour(line.colour);
       ink.lineWidth = 2 * ratio;
-      ink.setLineDash((line.isSampled ? DOTTED : (line.dash ?? [])).map((length) => length * ratio));
+      ink.setLineDash((line.isSampled ? DOTTED_DASH : (line.dash ?? [])).map((length) => length * ratio));
       ink.beginPath();
       ink.moveTo(14 * ratio, y);
       ink.lineTo(58 * ratio, y);
@@ -209,19 +209,19 @@ export class Curve {
     /** @param {string|undefined} label @param {number} length the length of the axis in pixels */
     const fittingFont = (label, length) => `${Math.min(14 * size, (1.6 * length) / (label?.length || 1))}px sans-serif`;
     const axis = { stroke: ink, grid, ticks: grid, font, labelSize: 22 * size, labelGap: 0 };
-    const banded = this.lines.filter(({ low }) => low);
+    const bandLines = this.lines.filter(({ low }) => low);
     const series = this.lines.map((line) => ({
       label: line.name,
       stroke: line.isBand ? "transparent" : this.#colour(line.colour),
       width: line.isSampled ? 1.5 : 2.2,
       spanGaps: true,
-      dash: line.isSampled ? DOTTED : (line.dash ?? []),
+      dash: line.isSampled ? DOTTED_DASH : (line.dash ?? []),
       points: { show: () => !line.isBars && this.xs.length < 3, size: 6 },
       ...(line.isBars
-        ? { paths: uPlot.paths.bars?.({ size: [0.8, 48] }), fill: tint(this.#colour(line.colour), 0.35) }
+        ? { paths: uPlot.paths.bars?.({ size: [0.8, 48] }), fill: withOpacity(this.#colour(line.colour), 0.35) }
         : {}),
     }));
-    const edges = banded.flatMap(() =>
+    const edges = bandLines.flatMap(() =>
       [0, 1].map(() => ({ stroke: "transparent", width: 0, points: { show: false }, spanGaps: true })),
     );
     const first = 1 + this.lines.length;
@@ -233,16 +233,18 @@ export class Curve {
         height,
         padding: [null, 20 * size, null, null],
         series: [{ label: this.options.x }, ...series, ...edges],
-        bands: banded.map((line, at) => ({
+        bands: bandLines.map((line, at) => ({
           series: [first + 2 * at, first + 2 * at + 1],
-          fill: tint(this.#colour(line.colour), 0.16),
+          fill: withOpacity(this.#colour(line.colour), 0.16),
         })),
         scales: {
           x: {
             time: false,
             ...this.#scale(),
             range: (_, min, max) =>
-              this.isZoomed ? [min, max] : (this.options.range ?? [0, Math.max(this.end ?? 0, this.xs.at(-1) ?? 0, 1)]),
+              this.isZoomed
+                ? [min, max]
+                : (this.options.range ?? [0, Math.max(this.axisEnd ?? 0, this.xs.at(-1) ?? 0, 1)]),
           },
           y: { range: () => [0, this.options.top ?? 1] },
         },
@@ -251,7 +253,7 @@ export class Curve {
             ...axis,
             label: this.options.x,
             labelFont: fittingFont(this.options.x, axisWidth),
-            values: (_, ticks) => ticks.map(short),
+            values: (_, ticks) => ticks.map(shortNumber),
             space: Math.min(64 * size, 0.9 * axisWidth),
             size: 34 * size,
             ...(this.isStretched && {
@@ -263,16 +265,16 @@ export class Curve {
             ...axis,
             label: this.options.y,
             labelFont: fittingFont(this.options.y, height - 56 * size),
-            values: (_, ticks) => ticks.map((share) => `${Math.round(100 * share)}`),
+            values: (_, ticks) => ticks.map((part) => `${Math.round(100 * part)}`),
             size: 40 * size,
           },
         ],
         legend: { show: false },
-        cursor: { drag: { x: !this.options.pick, y: false, dist: 6 }, points: { size: 7 }, y: false },
+        cursor: { drag: { x: !this.options.onPick, y: false, dist: 6 }, points: { size: 7 }, y: false },
         hooks: {
           // Before this event the picture has no size.
-          ready: [() => this.#place()],
-          setCursor: [(plot) => this.#read(plot.cursor.idx)],
+          ready: [() => this.#placeMarker()],
+          setCursor: [(plot) => this.#showValues(plot.cursor.idx)],
           setSelect: [
             (plot) => {
               if (plot.select.width > 6) {
@@ -286,21 +288,21 @@ export class Curve {
       this.#data(),
       this.stage,
     );
-    if (this.options.pick) this.#makePickable();
+    if (this.options.onPick) this.#makePickable();
     else this.plot.over.addEventListener("dblclick", () => this.#unzoom());
     this.#buildLegend();
-    this.#read(null);
+    this.#showValues(null);
   }
 
-  /** Places the mark, and reports the position of the x axis to `options.placed`. */
-  #place() {
-    if (!this.plot || this.marked === null) return;
-    this.marker.style.left = `${this.plot.valToPos(this.marked, "x")}px`;
+  /** Places the mark, and reports the position of the x axis to `options.onPlaced`. */
+  #placeMarker() {
+    if (!this.plot || this.markedX === null) return;
+    this.marker.style.left = `${this.plot.valToPos(this.markedX, "x")}px`;
     const { left, width } = this.plot.over.getBoundingClientRect();
-    this.options.placed?.({ left: left - this.stage.getBoundingClientRect().left, width });
+    this.options.onPlaced?.({ left: left - this.stage.getBoundingClientRect().left, width });
   }
 
-  /** Calls `options.pick` when the pointer is pressed in the picture, and while it is dragged. */
+  /** Calls `options.onPick` when the pointer is pressed in the picture, and while it is dragged. */
   #makePickable() {
     const { plot } = this;
     if (!plot) return;
@@ -308,7 +310,8 @@ export class Curve {
     over.classList.add("is-pickable");
     over.append(this.marker);
     /** @param {PointerEvent} of */
-    const pick = ({ clientX }) => this.options.pick?.(plot.posToVal(clientX - over.getBoundingClientRect().left, "x"));
+    const pick = ({ clientX }) =>
+      this.options.onPick?.(plot.posToVal(clientX - over.getBoundingClientRect().left, "x"));
     over.addEventListener("pointerdown", (event) => {
       over.setPointerCapture(event.pointerId);
       pick(event);
@@ -317,29 +320,29 @@ export class Curve {
   }
 
   /**
-   * Returns the x scale for uPlot. A stretched one is linear up to `#first()` and logarithmic beyond (asinh).
+   * Returns the x scale for uPlot. A stretched one is linear up to `#linearUntil()` and logarithmic beyond (asinh).
    *
    * @returns {CurveScale}
    */
   #scale() {
     if (!this.isStretched) return {};
-    const first = this.#first();
-    return { distr: 100, fwd: (games) => this.#along(games), bwd: (place) => first * Math.sinh(place) };
+    const first = this.#linearUntil();
+    return { distr: 100, fwd: (games) => this.#scaled(games), bwd: (place) => first * Math.sinh(place) };
   }
 
   /** Returns the scaled value of a point of the x axis. */
-  #along(/** @type {number} */ games) {
-    return this.isStretched ? Math.asinh(games / this.#first()) : games;
+  #scaled(/** @type {number} */ games) {
+    return this.isStretched ? Math.asinh(games / this.#linearUntil()) : games;
   }
 
   /** Returns the point up to which a stretched x axis is linear. */
-  #first() {
-    return this.options.first ?? Math.max(1, (this.end ?? this.xs.at(-1) ?? 1) / 3600);
+  #linearUntil() {
+    return this.options.linearUntil ?? Math.max(1, (this.axisEnd ?? this.xs.at(-1) ?? 1) / 3600);
   }
 
   /** Returns round numbers for a stretched axis, as many as fit. Powers of ten take precedence. */
   #ticks(/** @type {number} */ min, /** @type {number} */ max) {
-    const minDistance = (58 * (this.#along(max) - this.#along(min))) / Math.max(120, this.#size().width - 80);
+    const minDistance = (58 * (this.#scaled(max) - this.#scaled(min))) / Math.max(120, this.#size().width - 80);
     const candidates = [Math.max(0, min), max];
     for (const digit of [1, 5, 2]) for (let power = 1; power <= max; power *= 10) candidates.push(digit * power);
     /** @type {number[]} */
@@ -347,7 +350,7 @@ export class Curve {
     for (const games of candidates) {
       const isIn = games >= min && games <= max;
       const isRound = games === 0 || Number(games.toPrecision(2)) === games;
-      if (isIn && isRound && ticks.every((other) => Math.abs(this.#along(other) - this.#along(games)) >= minDistance))
+      if (isIn && isRound && ticks.every((other) => Math.abs(this.#scaled(other) - this.#scaled(games)) >= minDistance))
         ticks.push(games);
     }
     return ticks.sort((a, b) => a - b);
@@ -380,7 +383,7 @@ export class Curve {
                   y2: 7,
                   stroke: "currentColor",
                   "stroke-width": 2.4,
-                  "stroke-dasharray": (line.isSampled ? DOTTED : (line.dash ?? [])).join(" "),
+                  "stroke-dasharray": (line.isSampled ? DOTTED_DASH : (line.dash ?? [])).join(" "),
                 }),
           ),
           html("span", {}, line.name),
@@ -391,17 +394,17 @@ export class Curve {
   }
 
   /** Shows the values at the point under the cursor. Without a cursor, those of the marked point or the last point. */
-  #read(/** @type {number|null|undefined} */ cursorIndex) {
+  #showValues(/** @type {number|null|undefined} */ cursorIndex) {
     if (!this.values.length) return;
-    const { marked } = this;
-    const nVisible = marked === null ? this.xs.length : this.xs.filter((x) => x <= marked).length;
+    const { markedX } = this;
+    const nVisible = markedX === null ? this.xs.length : this.xs.filter((x) => x <= markedX).length;
     const at = cursorIndex ?? nVisible - 1;
-    const pointWords = this.options.at ?? ((x) => `After ${formatNumber(x)} games`);
-    this.at.textContent = this.xs.length ? pointWords(this.xs[at]) : "No point yet";
+    const pointWords = this.options.pointWords ?? ((x) => `After ${formatNumber(x)} games`);
+    this.pointText.textContent = this.xs.length ? pointWords(this.xs[at]) : "No point yet";
     const hasNoCursor = cursorIndex === null || cursorIndex === undefined;
     // Without a cursor, a line that ends earlier shows its own last point.
     const places = this.lines.map(({ values }) =>
-      (values[at] ?? null) !== null || !hasNoCursor ? at : lastKnown(values.slice(0, nVisible)),
+      (values[at] ?? null) !== null || !hasNoCursor ? at : lastKnownIndex(values.slice(0, nVisible)),
     );
     // Lines that are parts of a whole are rounded together, so that their sum is 100.
     const partLines = this.lines.flatMap(({ isPart }, n) =>
@@ -410,18 +413,22 @@ export class Curve {
     const rounded = shares(partLines.map((n) => /** @type {number} */ (this.lines[n].values[at])));
     this.lines.forEach((line, n) => {
       const value = line.values[places[n]] ?? null;
-      const text = partLines.includes(n) ? rounded[partLines.indexOf(n)] : value === null ? "\u2013" : share(value);
+      const text = partLines.includes(n)
+        ? rounded[partLines.indexOf(n)]
+        : value === null
+          ? "\u2013"
+          : pointsOfHundred(value);
       const isEarlier = this.options.hasOwnEnds && value !== null && places[n] !== at;
       const { low = [], high = [] } = line;
       this.values[n].textContent = line.isBand
-        ? between(lastValue(low.slice(0, at + 1)), lastValue(high.slice(0, at + 1)))
+        ? rangeWords(lastValue(low.slice(0, at + 1)), lastValue(high.slice(0, at + 1)))
         : value === null || (low[places[n]] ?? null) === null
           ? `${text}${isEarlier ? ` (${pointWords(this.xs[places[n]]).replace(/^After/, "after")})` : ""}`
-          : `${text} (${share(/** @type {number} */ (low[places[n]]))} to ${share(/** @type {number} */ (high[places[n]]))})`;
+          : `${text} (${pointsOfHundred(/** @type {number} */ (low[places[n]]))} to ${pointsOfHundred(/** @type {number} */ (high[places[n]]))})`;
     });
   }
 
-  #key(/** @type {KeyboardEvent} */ event) {
+  #handleKey(/** @type {KeyboardEvent} */ event) {
     /** @type {Record<string, number>} */
     const steps = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity };
     if (event.key === "Escape" && this.isZoomed) return this.#unzoom();
@@ -431,7 +438,7 @@ export class Curve {
     const at = Math.min(this.xs.length - 1, Math.max(0, current + steps[event.key]));
     this.plot.setCursor({ left: this.plot.valToPos(this.xs[at], "x"), top: 10 });
     this.announcement.textContent = [
-      this.at.textContent,
+      this.pointText.textContent,
       ...this.lines.map((line, n) => `${line.name} ${this.values[n].textContent}`),
     ].join(", ");
     return undefined;
@@ -439,33 +446,33 @@ export class Curve {
 }
 
 /** Returns the index of the last value that is not null, or −1 if all are. */
-function lastKnown(/** @type {(number|null)[]} */ values) {
+function lastKnownIndex(/** @type {(number|null)[]} */ values) {
   return values.reduce((/** @type {number} */ last, value, at) => (value === null ? last : at), -1);
 }
 
 /** Returns the last value that is not null. */
 function lastValue(/** @type {(number|null)[]} */ values) {
-  return values[lastKnown(values)];
+  return values[lastKnownIndex(values)];
 }
 
-function between(/** @type {number|null} */ low, /** @type {number|null} */ high) {
+function rangeWords(/** @type {number|null} */ low, /** @type {number|null} */ high) {
   return (low ?? null) === null
     ? "\u2013"
-    : `${share(/** @type {number} */ (low))} to ${share(/** @type {number} */ (high))}`;
+    : `${pointsOfHundred(/** @type {number} */ (low))} to ${pointsOfHundred(/** @type {number} */ (high))}`;
 }
 
 /** Returns an `rgb(…)` colour with an opacity. */
-function tint(/** @type {string} */ colour, /** @type {number} */ opacity) {
+function withOpacity(/** @type {string} */ colour, /** @type {number} */ opacity) {
   return colour.replace("rgb(", "rgba(").replace(")", `, ${opacity})`);
 }
 
 /** Returns a share as points of a hundred with one decimal, such as "12.3". */
-export function share(/** @type {number} */ value) {
+export function pointsOfHundred(/** @type {number} */ value) {
   return (100 * value).toFixed(1);
 }
 
 /** Returns a large number in a short form, such as "12.5 k" or "1.2 M". */
-function short(/** @type {number} */ n) {
+function shortNumber(/** @type {number} */ n) {
   if (n >= 1e6) return `${+(n / 1e6).toFixed(2)} M`;
   return n >= 10_000 ? `${+(n / 1e3).toFixed(1)} k` : formatNumber(n);
 }

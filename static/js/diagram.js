@@ -4,11 +4,12 @@
  * Uses a game's layout, and knows no rules.
  */
 
-import { bead } from "./beads.js";
+import { drawBead } from "./beads.js";
 import { svg } from "./dom.js";
 
 /** The outline of a pawn, as a path from the left end of its foot. */
-const MAN = "h50c-1-11-8-14-12-20c-3-5-4-9-4-14h6v-7h-7c8-8 6-23-8-23s-16 15-8 23h-7v7h6c0 5-1 9-4 14c-4 6-11 9-12 20Z";
+const PAWN_PATH =
+  "h50c-1-11-8-14-12-20c-3-5-4-9-4-14h6v-7h-7c8-8 6-23-8-23s-16 15-8 23h-7v7h6c0 5-1 9-4 14c-4 6-11 9-12 20Z";
 /**
  * Outlines around the origin. Shapes with a direction point east. The triangle is not equilateral, so that its
  * direction is clear.
@@ -24,21 +25,21 @@ const SHAPES = {
 /** Lines that show the orientation of a piece: the axis of a hexgon. @type {Record<string, string>} */
 const AXES = { hexgon: "M-25 0H25" };
 /**
- * Possible places of a bead on the last step of its move's path: `ALONG` are shares of the step, and `BESIDE` distances
- * to its side. A bead gets the first free place, so most beads lie in the target cell.
+ * Possible places of a bead on the last step of its move's path: `SHARES_ALONG` are shares of the step, and
+ * `DISTANCES_BESIDE` are distances to its side. A bead gets the first free place, so most beads lie in the target cell.
  */
-const ALONG = [0.74, 0.66, 0.58, 0.5, 0.82, 0.42, 0.34, 0.9];
-const BESIDE = [0, 12, -12, 20, -20];
+const SHARES_ALONG = [0.74, 0.66, 0.58, 0.5, 0.82, 0.42, 0.34, 0.9];
+const DISTANCES_BESIDE = [0, 12, -12, 20, -20];
 /** Radii of beads on lines. A smaller radius is used if beads would cover each other. */
-const RADII = [23, 21, 19, 17];
+const BEAD_RADII = [23, 21, 19, 17];
 /** The smallest distance between the edges of two beads. */
-const ROOM = 2;
+const MIN_BEAD_GAP = 2;
 /** The number of places that are tried for beads of one radius. */
 const MAX_TRIES = 20_000;
 /** The distance by which a step is bent if it would pass through the middle of a cell. */
-const BEND = 30;
+const BEND_DISTANCE = 30;
 /** The radius of an empty point. */
-const RING = 11;
+const RING_RADIUS = 11;
 
 /** Returns the centres of the printed cells after the symmetry. A symmetry that is no turn or reflection has no effect. */
 export function cellPlaces(/** @type {Layout} */ layout, /** @type {Placement|undefined} */ symmetry) {
@@ -67,11 +68,11 @@ export function printedWords(/** @type {Placement} */ symmetry) {
 /** Returns the pieces of a printed board after the symmetry. */
 /** @param {Layout} layout @param {Pieces} pieces @param {Placement|undefined} symmetry */
 export function piecesOnBoard(layout, pieces, symmetry) {
-  const laid = new Array(pieces.length).fill(null);
+  const boardPieces = new Array(pieces.length).fill(null);
   targetCells(layout, symmetry).forEach((target, cell) => {
-    laid[target] = pieces[cell];
+    boardPieces[target] = pieces[cell];
   });
-  return laid;
+  return boardPieces;
 }
 
 /**
@@ -93,7 +94,7 @@ export function lookOf(/** @type {Layout} */ layout, /** @type {string} */ text)
 
 /** Draws a piece in a cell of 100 × 100 around (x, y). */
 /** @param {string} text @param {number} x @param {number} y @param {Layout} layout */
-export function piece(text, x, y, layout) {
+export function drawPiece(text, x, y, layout) {
   const look = lookOf(layout, text);
   const { shape, side } = look;
   if (SHAPES[shape]) return shapedPiece(look, x, y);
@@ -104,7 +105,8 @@ export function piece(text, x, y, layout) {
     });
   }
   if (shape === "nought") return svg("ellipse", { class: `piece piece-${side}`, cx: x, cy: y, rx: 28, ry: 29 });
-  if (shape === "pawn") return svg("path", { class: `piece-man piece-man-${side}`, d: `M${x - 25} ${y + 31}${MAN}` });
+  if (shape === "pawn")
+    return svg("path", { class: `piece-man piece-man-${side}`, d: `M${x - 25} ${y + 31}${PAWN_PATH}` });
   return svg(
     "g",
     { class: `piece-disc piece-disc-${side}` },
@@ -138,23 +140,23 @@ export function piecePicture(/** @type {Layout} */ layout, /** @type {string} */
   return svg(
     "svg",
     { class: "piece-picture", viewBox: "5 5 90 90", width: size, height: size, "aria-hidden": "true" },
-    piece(text, 50, 50, layout),
+    drawPiece(text, 50, 50, layout),
   );
 }
 
 /** Returns the mark of a side: its name if that is one letter, else a picture of the piece that stands for the side. */
 export function rolePicture(/** @type {Layout} */ layout, /** @type {string} */ role) {
   if (role.length < 2) return role;
-  const man = layout.badges[layout.roles.indexOf(role)];
+  const badge = layout.badges[layout.roles.indexOf(role)];
   return svg(
     "svg",
     { viewBox: "10 10 80 80", width: 22, height: 22, "aria-hidden": "true" },
-    piece(man, 50, 50, layout),
+    drawPiece(badge, 50, 50, layout),
   );
 }
 
 /** Width of the margin for the labels at two edges of a board, in hundredths of a cell. */
-export const EDGE = 34;
+export const EDGE_WIDTH = 34;
 
 /**
  * Returns the labels of columns and rows, below and left of a board whose cells have names such as b2.
@@ -172,29 +174,29 @@ export function edgeLabels(
   if (layout.coordinates !== "edges") return [];
   const parts = names.map((name) => [name.replace(/\d+$/, ""), name.replace(/^\D+/, "")]);
   // On a board turned by a quarter, numbers label the columns. So a column takes the part that its cells share.
-  const shared = (/** @type {number[]} */ cells, /** @type {number[]} */ order) => {
+  const sharedPart = (/** @type {number[]} */ cells, /** @type {number[]} */ order) => {
     const part = order.find((at) => cells.every((cell) => parts[cell][at] === parts[cells[0]][at]));
     return parts[cells[0]][/** @type {number} */ (part)];
   };
-  const along = (/** @type {"x"|"y"} */ axis, /** @type {number[]} */ order) => {
+  const axisLabels = (/** @type {"x"|"y"} */ axis, /** @type {number[]} */ order) => {
     const places = [...new Set(centres.map((centre) => centre[axis]))];
     return places.map((place) => ({
       place: 100 * place,
-      text: shared(
+      text: sharedPart(
         [...centres.keys()].filter((cell) => centres[cell][axis] === place),
         order,
       ),
     }));
   };
   return [
-    ...along("x", [0, 1]).map(({ place, text }) => ({ text, x: place, y: 100 * rows + EDGE / 2 })),
-    ...along("y", [1, 0]).map(({ place, text }) => ({ text, x: -EDGE / 2, y: place })),
+    ...axisLabels("x", [0, 1]).map(({ place, text }) => ({ text, x: place, y: 100 * rows + EDGE_WIDTH / 2 })),
+    ...axisLabels("y", [1, 0]).map(({ place, text }) => ({ text, x: -EDGE_WIDTH / 2, y: place })),
   ];
 }
 
 /** Draws the labels of columns and rows. */
 /** @param {Layout} layout @param {ReturnType<typeof cellPlaces>} [place] @param {string[]} [names] */
-export function edges(layout, place, names) {
+export function drawEdgeLabels(layout, place, names) {
   const labels = edgeLabels(layout, place, names);
   return svg(
     "g",
@@ -209,18 +211,18 @@ export function ruling(/** @type {Layout} */ layout, { columns, rows, centres } 
     return [...centres.map(ring), ...(layout.lines ?? []).map((ends) => lineBetween(ends, centres))].join("");
   if (layout.shape === "hex") return centres.map(({ x, y }) => outline(layout, 100 * x, 100 * y)).join("");
   /** @param {number} x @param {number} y */
-  const has = (x, y) => centres.some((c) => Math.abs(c.x - x) < 0.01 && Math.abs(c.y - y) < 0.01);
+  const hasCell = (x, y) => centres.some((c) => Math.abs(c.x - x) < 0.01 && Math.abs(c.y - y) < 0.01);
   let path = "";
   for (let edge = 1; edge < columns; edge += 1)
     path += strokes(
       rows,
-      (at) => has(edge - 0.5, at) && has(edge + 0.5, at),
+      (at) => hasCell(edge - 0.5, at) && hasCell(edge + 0.5, at),
       (a, b) => `M${100 * edge} ${a}V${b}`,
     );
   for (let edge = 1; edge < rows; edge += 1)
     path += strokes(
       columns,
-      (at) => has(at, edge - 0.5) && has(at, edge + 0.5),
+      (at) => hasCell(at, edge - 0.5) && hasCell(at, edge + 0.5),
       (a, b) => `M${a} ${100 * edge}H${b}`,
     );
   return path;
@@ -228,14 +230,14 @@ export function ruling(/** @type {Layout} */ layout, { columns, rows, centres } 
 
 /** Returns the path of an empty point. */
 function ring(/** @type {Point} */ { x, y }) {
-  return circle(100 * x, 100 * y, RING);
+  return circle(100 * x, 100 * y, RING_RADIUS);
 }
 
 /** Returns the path of a line between two points, from ring to ring. */
 function lineBetween(/** @type {[number, number]} */ ends, /** @type {Point[]} */ centres) {
   const [from, to] = ends.map((cell) => centres[cell]);
   const length = Math.hypot(to.x - from.x, to.y - from.y) || 1; // a pass has no length
-  const [right, down] = [(RING * (to.x - from.x)) / length, (RING * (to.y - from.y)) / length];
+  const [right, down] = [(RING_RADIUS * (to.x - from.x)) / length, (RING_RADIUS * (to.y - from.y)) / length];
   const [x, y] = [100 * from.x + right, 100 * from.y + down].map((at) => at.toFixed(1));
   return `M${x} ${y}L${(100 * to.x - right).toFixed(1)} ${(100 * to.y - down).toFixed(1)}`;
 }
@@ -275,7 +277,7 @@ export function outline(/** @type {Layout} */ layout, /** @type {number} */ x, /
  * @param {MoveBead[]} moves
  * @returns {{chips: Map<number, MoveBead[]>, threads: MoveBead[]}}
  */
-export function beadsOn(moves) {
+export function divideBeads(moves) {
   /** @type {Map<number, MoveBead[]>} */
   const chips = new Map();
   for (const move of moves.filter(({ cells }) => cells.length === 1))
@@ -283,25 +285,26 @@ export function beadsOn(moves) {
   return { chips, threads: moves.filter(({ cells }) => cells.length > 1) };
 }
 
-/** Returns how far a bead lies to the right of the middle of its cell, when several share the cell. */
-export function aside(/** @type {number} */ at, /** @type {number} */ n) {
+/** Returns how far to the right of its cell's middle the bead `at` of `n` beads lies. */
+export function beadOffset(/** @type {number} */ at, /** @type {number} */ n) {
   return 48 * (at - (n - 1) / 2);
 }
 
 /**
  * Draws the threads of a board, each with its bead. No bead covers another.
  *
- * @param {MoveBead[]} threads moves of two cells or more, as `beadsOn` returns them
+ * @param {MoveBead[]} threads moves of two cells or more, as `divideBeads` returns them
  * @param {Point[]} centres the centres of all cells
- * @param {number[]} taken cells in whose middle another bead lies
+ * @param {number[]} occupied cells in whose middle another bead lies
  */
-export function drawThreads(threads, centres, taken = []) {
+export function drawThreads(threads, centres, occupied = []) {
   const scaled = centres.map(({ x, y }) => ({ x: 100 * x, y: 100 * y }));
   const places = threads.map(({ cells }) => placesOn(lastStep(cells, scaled)));
-  const lying = taken.map((cell) => scaled[cell]);
-  const laid = (/** @type {number|undefined} */ radius) => radius && choosePlaces(places, lying, 2 * radius + ROOM);
-  const r = RADII.find(laid) ?? RADII[RADII.length - 1];
-  const chosen = laid(r);
+  const otherBeads = occupied.map((cell) => scaled[cell]);
+  const placesFor = (/** @type {number|undefined} */ radius) =>
+    radius && choosePlaces(places, otherBeads, 2 * radius + MIN_BEAD_GAP);
+  const r = BEAD_RADII.find(placesFor) ?? BEAD_RADII[BEAD_RADII.length - 1];
+  const chosen = placesFor(r);
   const placeOf = (/** @type {number} */ index) => places[index][chosen ? chosen[index] : 0];
   const strings = threads.map(({ cells, colour, kind = "" }, index) => {
     const { x, y, across, down } = placeOf(index);
@@ -315,17 +318,17 @@ export function drawThreads(threads, centres, taken = []) {
     );
   });
   // All beads are above all threads, so that no thread covers a bead.
-  return [...strings, ...threads.map((move, index) => bead({ ...move, ...placeOf(index), r }))];
+  return [...strings, ...threads.map((move, index) => drawBead({ ...move, ...placeOf(index), r }))];
 }
 
-/** Chooses one place for each bead, so that its distance to all other beads (`lying` too) is at least `room`. */
-/** @param {Point[][]} places @param {Point[]} lying @param {number} room @returns {number[]|undefined} */
-function choosePlaces(places, lying, room) {
+/** Chooses one place for each bead, at least `room` away from `otherBeads` and from each other. */
+/** @param {Point[][]} places @param {Point[]} otherBeads @param {number} room @returns {number[]|undefined} */
+function choosePlaces(places, otherBeads, room) {
   /** @type {number[]} */
   const chosen = [];
   let nTries = 0;
   const isFree = (/** @type {Point} */ place) =>
-    [...lying, ...chosen.map((choice, index) => places[index][choice])].every(
+    [...otherBeads, ...chosen.map((choice, index) => places[index][choice])].every(
       (other) => Math.hypot(other.x - place.x, other.y - place.y) >= room,
     );
   const lay = (/** @type {number} */ index) => {
@@ -342,7 +345,7 @@ function choosePlaces(places, lying, room) {
   return lay(0) ? chosen : undefined;
 }
 
-/** Returns the last step of a path as a curve towards `by`: straight, or bent away from a cell that it passes. */
+/** Returns the last step of a path as a curve with a control point. It is bent away from a cell that it would pass. */
 function lastStep(/** @type {number[]} */ cells, /** @type {Point[]} */ centres) {
   const [from, to] = cells.slice(-2).map((cell) => centres[cell]);
   const middle = { x: (from.x + to.x) / 2, y: (from.y + to.y) / 2 };
@@ -350,26 +353,30 @@ function lastStep(/** @type {number[]} */ cells, /** @type {Point[]} */ centres)
   const [right, down] = [(to.x - from.x) / length, (to.y - from.y) / length];
   const passes = centres.some(({ x, y }) => {
     const along = (x - from.x) * right + (y - from.y) * down;
-    const off = (x - from.x) * down - (y - from.y) * right;
-    return along > BEND && along < length - BEND && Math.abs(off) < BEND;
+    const distance = (x - from.x) * down - (y - from.y) * right;
+    return along > BEND_DISTANCE && along < length - BEND_DISTANCE && Math.abs(distance) < BEND_DISTANCE;
   });
-  if (!passes) return { from, by: middle, to };
+  if (!passes) return { from, control: middle, to };
   const mean = (/** @type {"x"|"y"} */ axis) => centres.reduce((sum, point) => sum + point[axis], 0) / centres.length;
   const outwards = (middle.x - mean("x")) * down - (middle.y - mean("y")) * right < -1 ? -1 : 1;
-  return { from, by: { x: middle.x + 2 * BEND * outwards * down, y: middle.y - 2 * BEND * outwards * right }, to };
+  return {
+    from,
+    control: { x: middle.x + 2 * BEND_DISTANCE * outwards * down, y: middle.y - 2 * BEND_DISTANCE * outwards * right },
+    to,
+  };
 }
 
 /** Returns the places of a bead on a step, and for each the point towards which its thread starts. */
-function placesOn(/** @type {{from: Point, by: Point, to: Point}} */ { from, by, to }) {
+function placesOn(/** @type {{from: Point, control: Point, to: Point}} */ { from, control, to }) {
   const length = Math.hypot(to.x - from.x, to.y - from.y) || 1; // a pass has no length
-  return BESIDE.flatMap((beside) =>
-    ALONG.map((t) => {
+  return DISTANCES_BESIDE.flatMap((beside) =>
+    SHARES_ALONG.map((t) => {
       const [a, b, c] = [(1 - t) ** 2, 2 * t * (1 - t), t ** 2];
       return {
-        x: a * from.x + b * by.x + c * to.x - (beside * (to.y - from.y)) / length,
-        y: a * from.y + b * by.y + c * to.y + (beside * (to.x - from.x)) / length,
-        across: from.x + t * (by.x - from.x),
-        down: from.y + t * (by.y - from.y),
+        x: a * from.x + b * control.x + c * to.x - (beside * (to.y - from.y)) / length,
+        y: a * from.y + b * control.y + c * to.y + (beside * (to.x - from.x)) / length,
+        across: from.x + t * (control.x - from.x),
+        down: from.y + t * (control.y - from.y),
       };
     }),
   );
@@ -378,15 +385,15 @@ function placesOn(/** @type {{from: Point, by: Point, to: Point}} */ { from, by,
 /**
  * Draws a board that cannot be played on, as a group with 100 units a cell.
  *
- * All cells in the arguments are those before the symmetry. `chips` and `threads` are the beads of moves, as `beadsOn`
- * returns them.
+ * All cells in the arguments are those before the symmetry. `chips` and `threads` are the beads of moves, as
+ * `divideBeads` returns them.
  *
  * @param {Layout} layout
  * @param {(string|null)[]} pieces
  * @param {{symmetry?: Placement, chips?: Map<number, MoveBead[]>, threads?: MoveBead[], lit?: number[], dots?: number[]}} options
  *   `lit` are highlighted cells, and `dots` are possible targets of a move
  */
-export function diagram(layout, pieces, { symmetry, chips = new Map(), threads = [], lit = [], dots = [] } = {}) {
+export function drawDiagram(layout, pieces, { symmetry, chips = new Map(), threads = [], lit = [], dots = [] } = {}) {
   const place = cellPlaces(layout, symmetry);
   const group = svg("g", { class: `diagram${layout.shape === "hex" ? " is-wide" : ""}` });
   place.centres.forEach(({ x, y }, cell) => {
@@ -400,27 +407,28 @@ export function diagram(layout, pieces, { symmetry, chips = new Map(), threads =
   }
   group.append(svg("path", { class: "ruling", d: ruling(layout, place) }));
   place.centres.forEach(({ x, y }, cell) => {
-    if (pieces[cell]) group.append(piece(pieces[cell], 100 * x, 100 * y, layout));
-    const lying = chips.get(cell) ?? [];
-    lying.forEach((chip, at) => {
+    if (pieces[cell]) group.append(drawPiece(pieces[cell], 100 * x, 100 * y, layout));
+    const cellChips = chips.get(cell) ?? [];
+    cellChips.forEach((chip, at) => {
       group.append(
-        bead({
+        drawBead({
           ...chip,
-          x: 100 * x + aside(at, lying.length),
+          x: 100 * x + beadOffset(at, cellChips.length),
           y: 100 * y,
-          r: lying.length > 1 || pieces[cell] ? 22 : 30,
+          r: cellChips.length > 1 || pieces[cell] ? 22 : 30,
         }),
       );
     });
   });
-  for (const cell of dots) group.append(dot(100 * place.centres[cell].x, 100 * place.centres[cell].y, pieces[cell]));
+  for (const cell of dots)
+    group.append(drawTarget(100 * place.centres[cell].x, 100 * place.centres[cell].y, pieces[cell]));
   group.append(...drawThreads(threads, place.centres, [...chips.keys()]));
   return group;
 }
 
 /** Draws the target of a move: a dot, or a ring around a piece that would be captured. */
-export function dot(/** @type {number} */ cx, /** @type {number} */ cy, /** @type {string|null} */ taken) {
-  return svg("circle", { class: taken ? "target-mark is-capture" : "target-mark", cx, cy, r: taken ? 38 : 15 });
+export function drawTarget(/** @type {number} */ cx, /** @type {number} */ cy, /** @type {string|null} */ captured) {
+  return svg("circle", { class: captured ? "target-mark is-capture" : "target-mark", cx, cy, r: captured ? 38 : 15 });
 }
 
 /**
@@ -429,12 +437,12 @@ export function dot(/** @type {number} */ cx, /** @type {number} */ cy, /** @typ
  *
  * @param {Layout} layout
  * @param {(string|null)[]} pieces
- * @param {{size?: number, label?: string|null, named?: boolean} & Parameters<typeof diagram>[2]} options `named` shows the
- *   labels of columns and rows
+ * @param {{size?: number, label?: string|null, hasLabels?: boolean} & Parameters<typeof drawDiagram>[2]} options with
+ *   `hasLabels`, the labels of columns and rows are drawn
  */
-export function boardPicture(layout, pieces, { size = 60, label = null, named = false, ...options } = {}) {
+export function boardPicture(layout, pieces, { size = 60, label = null, hasLabels = false, ...options } = {}) {
   const place = cellPlaces(layout, options.symmetry);
-  const margin = named && layout.coordinates === "edges" ? EDGE : 0;
+  const margin = hasLabels && layout.coordinates === "edges" ? EDGE_WIDTH : 0;
   const [width, height] = [100 * place.columns + margin, 100 * place.rows + margin];
   return svg(
     "svg",
@@ -447,8 +455,8 @@ export function boardPicture(layout, pieces, { size = 60, label = null, named = 
         ? { "aria-hidden": "true" }
         : { role: "img", "aria-label": label ?? boardWords(layout, pieces) }),
     },
-    diagram(layout, pieces, options),
-    margin ? edges(layout, place) : null,
+    drawDiagram(layout, pieces, options),
+    margin ? drawEdgeLabels(layout, place) : null,
   );
 }
 

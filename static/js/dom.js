@@ -98,7 +98,7 @@ export function isPhone() {
 }
 
 /** Returns a media query that matches if the page has only one column. */
-export function narrow() {
+export function narrowScreenQuery() {
   return matchMedia("(max-width: 43.99rem)");
 }
 

@@ -1,6 +1,6 @@
 /** Draws the boxes in the manner of Gardner's article: all boards of a box side by side. */
 
-import { beadsOn, boardPicture, boardWords, cellsAt } from "./diagram.js";
+import { boardPicture, boardWords, cellsAt, divideBeads } from "./diagram.js";
 import { html, pageData } from "./dom.js";
 
 /** @typedef {{board: Pieces, slots: {colour: number, mark: string, paths: string[][]}[]}} Drawing */
@@ -18,7 +18,7 @@ for (const list of document.querySelectorAll(".drawings")) {
       html(
         "li",
         {},
-        group.drawings.map(drawing),
+        group.drawings.map(drawingFigure),
         html(
           "p",
           { class: "small" },
@@ -29,13 +29,13 @@ for (const list of document.querySelectorAll(".drawings")) {
   );
 }
 
-function drawing(/** @type {Drawing} */ { board, slots }) {
+function drawingFigure(/** @type {Drawing} */ { board, slots }) {
   const moves = slots.flatMap(({ colour, mark, paths }) =>
     paths.map((path) => ({ cells: cellsAt(layout, path), colour, mark })),
   );
   return html(
     "figure",
     {},
-    boardPicture(layout, board, { size: 104, label: boardWords(layout, board), ...beadsOn(moves) }),
+    boardPicture(layout, board, { size: 104, label: boardWords(layout, board), ...divideBeads(moves) }),
   );
 }

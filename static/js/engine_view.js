@@ -70,8 +70,9 @@ export class EngineView {
       html("span", {}, name),
       html("span", { class: "soft figure" }, words),
     );
-    for (const look of ["mouseenter", "focus", "click"]) button.addEventListener(look, () => this.onLook(path));
-    for (const away of ["mouseleave", "blur"]) button.addEventListener(away, () => this.onLook([]));
+    for (const eventType of ["mouseenter", "focus", "click"])
+      button.addEventListener(eventType, () => this.onLook(path));
+    for (const eventType of ["mouseleave", "blur"]) button.addEventListener(eventType, () => this.onLook([]));
     return html("li", {}, button);
   }
 }

@@ -38,7 +38,7 @@ export class Exhibition {
     const isControllable = state.exhibition && isHost && state.status === "playing";
     this.parts.tools.hidden = !isControllable;
     if (!isControllable) this.pause();
-    else if (this.isFinishing && this.asked !== state.version) this.#request(MAX_PLIES);
+    else if (this.isFinishing && this.requestedVersion !== state.version) this.#request(MAX_PLIES);
     else if (this.isRunning) this.#schedule();
   }
 
@@ -70,12 +70,12 @@ export class Exhibition {
   #schedule() {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
-      if (this.isRunning && this.asked !== /** @type {MatchState} */ (this.state).version) this.#request(1);
+      if (this.isRunning && this.requestedVersion !== /** @type {MatchState} */ (this.state).version) this.#request(1);
     }, Number(this.parts.speed.value));
   }
 
   #request(/** @type {number} */ plies) {
-    this.asked = /** @type {MatchState} */ (this.state).version;
+    this.requestedVersion = /** @type {MatchState} */ (this.state).version;
     if (!this.send({ ply: /** @type {MatchState} */ (this.state).ply, plies })) this.pause();
   }
 }

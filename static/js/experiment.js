@@ -1,6 +1,6 @@
 /** The page of an experiment: draws its charts, and shows its progress while a worker runs it. */
 
-import { Curve, dash } from "./curve.js";
+import { Curve, dashPattern } from "./curve.js";
 import { byId, find, pageData } from "./dom.js";
 import { formatNumber } from "./words.js";
 
@@ -19,15 +19,15 @@ function draw() {
       x: chart.x,
       y: chart.y,
       label: chart.title,
-      at: (x) => `${formatNumber(x)} ${chart.x}`,
-      ...(chart.is_bars ? bars(chart) : {}),
+      pointWords: (x) => `${formatNumber(x)} ${chart.x}`,
+      ...(chart.is_bars ? barAxes(chart) : {}),
     });
     curve.show(
       chart.xs,
       chart.lines.map((line, n) => ({
         name: line.name,
         colour: String(n),
-        dash: dash(n),
+        dash: dashPattern(n),
         values: line.values,
         isBars: chart.is_bars,
         ...(line.low && !chart.is_bars ? { low: line.low, high: line.high } : {}),
@@ -36,7 +36,7 @@ function draw() {
       chart.is_stretched,
     );
     find(`[data-png="${chart.slug}"]`).addEventListener("click", () =>
-      curve.png(`${chart.slug}.png`, `${title}: ${chart.title}`),
+      curve.downloadPng(`${chart.slug}.png`, `${title}: ${chart.title}`),
     );
   }
 }
@@ -46,7 +46,7 @@ function draw() {
  *
  * @returns {{top: number, range: [number, number]}}
  */
-function bars(/** @type {Chart} */ chart) {
+function barAxes(/** @type {Chart} */ chart) {
   const highest = Math.max(...chart.lines.flatMap(({ values }) => values));
   return { top: Math.min(1, 1.1 * highest), range: [chart.xs[0] - 0.6, /** @type {number} */ (chart.xs.at(-1)) + 0.6] };
 }
@@ -88,9 +88,9 @@ async function reloadResult() {
   try {
     const page = new DOMParser().parseFromString(await (await fetch(address)).text(), "text/html");
     const hadFocus = result.contains(document.activeElement);
-    const fresh = document.adoptNode(find("#result", HTMLElement, page));
-    result.replaceWith(fresh);
-    result = fresh;
+    const newResult = document.adoptNode(find("#result", HTMLElement, page));
+    result.replaceWith(newResult);
+    result = newResult;
     draw();
     if (hadFocus) byId("result-title").focus();
   } catch {

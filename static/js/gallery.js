@@ -4,7 +4,7 @@ import { byId, find, pageData } from "./dom.js";
 import { unpack } from "./packed.js";
 import { TimeMachine } from "./timemachine.js";
 import { Wall } from "./wall.js";
-import { count, ordinal } from "./words.js";
+import { countWords, ordinal } from "./words.js";
 
 /** Maximum number of boxes on a shelf that is sorted, such as the most changed boxes. */
 const MAX_SORTED = 60;
@@ -15,7 +15,7 @@ const MASTERED_FROM = 0.95;
 
 const page = find("[data-machine]");
 const game = pageData("game");
-const drawn = pageData("drawn");
+const lastDrawn = pageData("drawn");
 const title = byId("title").textContent;
 const kindField = byId("only", HTMLSelectElement);
 const moveField = byId("move", HTMLSelectElement);
@@ -30,31 +30,31 @@ const nChanged = (/** @type {KeptBox} */ { beads, start }) => sum(beads.map((n, 
 const isOpened = (/** @type {KeptBox} */ box) => (box.draws ? sum(box.draws) > 0 : nChanged(box) > 0);
 
 /**
- * The kinds of boxes. `is` selects boxes. `by` sorts them, the highest number first, and leaves out those with 0. `words`
- * is the explanation on the page, and `shelf` the title of the single shelf.
+ * The kinds of boxes. `isMember` selects boxes. `sortKey` sorts them, the highest number first; boxes with 0 are left
+ * out. `words` is the explanation on the page, and `shelf` the title of the single shelf.
  *
- * @type {Record<string, {words: string, shelf?: string, by?: (box: KeptBox) => number, is?: (box: KeptBox) => boolean}>}
+ * @type {Record<string, {words: string, shelf?: string, sortKey?: (box: KeptBox) => number, isMember?: (box: KeptBox) => boolean}>}
  */
 const KINDS = {
   all: { words: "" },
   changed: {
     words: `The ${MAX_SORTED} boxes whose beads are furthest from where they started.`,
     shelf: "The most changed first",
-    by: nChanged,
+    sortKey: nChanged,
   },
   drawn: {
     words: `The ${MAX_SORTED} boxes opened most often in games that it learnt from.`,
     shelf: "The most opened first",
-    by: ({ now }) => sum(now.draws),
+    sortKey: ({ present }) => sum(present.draws),
   },
   visited: {
     words: `The ${MAX_SORTED} boxes that a game against random play is most likely to open, calculated from the beads of today. Point at a box to read its chance.`,
     shelf: "The most likely first",
-    by: ({ now }) => /** @type {number} */ (now.visit),
+    sortKey: ({ present }) => /** @type {number} */ (present.visit),
   },
   mastered: {
     words: "Boxes that were opened and in which at least 95 of 100 beads have one colour.",
-    is: (box) =>
+    isMember: (box) =>
       isOpened(box) &&
       box.beads.length > 1 &&
       Math.max(...box.beads) >= MASTERED_FROM * sum(box.beads) &&
@@ -63,10 +63,10 @@ const KINDS = {
   abandoned: {
     words:
       "Opened before, but now a game against random play leads there less than once in 10,000. Calculated from the beads of today.",
-    is: ({ now }) => sum(now.draws) > 0 && now.visit !== null && now.visit < ABANDONED_BELOW,
+    isMember: ({ present }) => sum(present.draws) > 0 && present.visit !== null && present.visit < ABANDONED_BELOW,
   },
-  emptied: { words: "Boxes without a single bead.", is: ({ beads }) => sum(beads) === 0 },
-  unopened: { words: "Boxes that no game has led to yet.", is: (box) => !isOpened(box) },
+  emptied: { words: "Boxes without a single bead.", isMember: ({ beads }) => sum(beads) === 0 },
+  unopened: { words: "Boxes that no game has led to yet.", isMember: (box) => !isOpened(box) },
 };
 
 const boxes = /** @type {KeptBox[]} */ (unpack(pageData("packed"), page.dataset.machine));
@@ -85,20 +85,24 @@ let isPast = false;
 
 function show() {
   const kind = KINDS[kindField.value];
-  let shown = boxes.filter(
-    (box) => (!moveField.value || box.move_number === Number(moveField.value)) && (!kind.is || kind.is(box)),
+  let shownBoxes = boxes.filter(
+    (box) =>
+      (!moveField.value || box.move_number === Number(moveField.value)) && (!kind.isMember || kind.isMember(box)),
   );
-  const { by } = kind;
-  if (by)
-    shown = shown
-      .filter((box) => by(box) > 0)
-      .sort((a, b) => by(b) - by(a))
+  const { sortKey } = kind;
+  if (sortKey)
+    shownBoxes = shownBoxes
+      .filter((box) => sortKey(box) > 0)
+      .sort((a, b) => sortKey(b) - sortKey(a))
       .slice(0, MAX_SORTED);
   wall?.destroy();
-  wall = new Wall(root, game.layout ?? game, shown, isPast ? null : drawn, title, { shelf: kind.shelf, heading: "h2" });
-  byId("found").textContent = count(shown.length, "box", "boxes");
+  wall = new Wall(root, game.layout ?? game, shownBoxes, isPast ? null : lastDrawn, title, {
+    shelf: kind.shelf,
+    heading: "h2",
+  });
+  byId("found").textContent = countWords(shownBoxes.length, "box", "boxes");
   byId("meaning").textContent = kind.words;
-  byId("none").hidden = shown.length > 0;
+  byId("none").hidden = shownBoxes.length > 0;
 }
 
 /** Writes the chosen kind and move into the address, and shows their boxes. */
@@ -130,9 +134,9 @@ new TimeMachine(
         box,
         beads
           ? { beads: beads[box.position] ?? box.start, draws: null, visit: undefined, openings: undefined }
-          : box.now,
+          : box.present,
       );
-    if (kindField.value === "all") wall.refresh(isPast ? null : drawn);
+    if (kindField.value === "all") wall.refresh(isPast ? null : lastDrawn);
     else show();
   },
   Number(page.dataset.games),

@@ -7,14 +7,14 @@
 
 import { showCode } from "./code.js";
 import { IS_SAVED, RetryLater, Training } from "./course.js";
-import { Curve, chosenName } from "./curve.js";
+import { Curve, chosenOptionName } from "./curve.js";
 import { byId, html, isStill, pageData } from "./dom.js";
 import { SettingsForm } from "./learn_knobs.js";
 import { Learner } from "./learn_pupil.js";
 import { GameView, lessonWords, plyWords } from "./learn_stage.js";
 import { Inputs, isFast, MAX_GAMES, stateOf } from "./learn_states.js";
 import { Wall } from "./wall.js";
-import { count, formatNumber, perHundred } from "./words.js";
+import { countWords, formatNumber, perHundred } from "./words.js";
 
 /** Milliseconds for which a ply and the end of a game are shown, at each speed. A ply of 0 ms is not shown at all. */
 const SHOWN_MS = { move: { ply: 1100, end: 1600 }, game: { ply: 90, end: 700 }, ten: { ply: 0, end: 100 } };
@@ -38,16 +38,16 @@ const BOX_TITLE = "Pupil";
 const slider = byId("slider", HTMLInputElement);
 const sliderPlace = byId("slider-place");
 const buttons = { run: byId("run"), step: byId("step"), start: byId("start") };
-const address = byId("keep-address", HTMLInputElement);
+const addressField = byId("keep-address", HTMLInputElement);
 const gameView = new GameView({ board: byId("board"), box: byId("matchbox"), words: byId("say") }, layout, BOX_TITLE);
 const curve = new Curve(byId("curve"), {
   x: "games played",
   y: "points in 100 games",
   label: "How good it is",
-  first: 2.5,
-  at: (/** @type {number} */ games) => `After ${count(games, "game")}`,
-  pick: (/** @type {number} */ games) => goTo(games),
-  placed: (/** @type {{left: number, width: number}} */ { left, width }) => {
+  linearUntil: 2.5,
+  pointWords: (/** @type {number} */ games) => `After ${countWords(games, "game")}`,
+  onPick: (/** @type {number} */ games) => goTo(games),
+  onPlaced: (/** @type {{left: number, width: number}} */ { left, width }) => {
     sliderPlace.style.setProperty("--left", `${left}px`);
     sliderPlace.style.setProperty("--width", `${width}px`);
   },
@@ -72,17 +72,17 @@ let learner = null;
 /** @type {Wall|null} */
 let wall = null;
 /** The index of the box that is shown at high speed. */
-let openBox = 0;
+let openBoxIndex = 0;
 /** Times, in milliseconds, of the latest update of the second machine, of the curve and of the address. */
 let secondUpdatedAt = 0;
-let drawnAt = 0;
-let writtenAt = 0;
+let curveDrawnAt = 0;
+let addressWrittenAt = 0;
 /**
  * The request for the games after `from`. At full speed it is sent before the previous answer is drawn.
  *
  * @type {{learner: Learner, from: number, answer: Promise<LearnAnswer>}|null}
  */
-let requestedAhead = null;
+let nextRequest = null;
 /**
  * The game that is being shown; `at` plies of it have been shown.
  *
@@ -93,7 +93,7 @@ let shownGame = null;
 const nextFrame = () => new Promise(requestAnimationFrame);
 
 /** Repeats an action for ever and shows its errors. @param {() => Promise<any>} action */
-async function repeat(action) {
+async function repeatForever(action) {
   for (;;) {
     try {
       if (document.hidden) await inputs.waitForChange();
@@ -113,12 +113,12 @@ async function repeat(action) {
 }
 
 /** Does the next action of the page's state. */
-async function machineStep() {
-  const { isChanged, isRunning, stepsLeft, speed, settings } = inputs.now;
+async function doMachineStep() {
+  const { isChanged, isRunning, stepsLeft, speed, settings } = inputs.values;
   if (!learner || isChanged) return openLearner();
   // While games are played, the second machine is updated only every `UPDATE_SECOND_EVERY_MS` milliseconds.
   const isDue = !isRunning || performance.now() - secondUpdatedAt > UPDATE_SECOND_EVERY_MS;
-  const state = stateOf(inputs.now, { games: learner.latest.games, isBehind: isDue && learner.isBehind(settings) });
+  const state = stateOf(inputs.values, { games: learner.latest.games, isBehind: isDue && learner.isBehind(settings) });
   switch (state) {
     case "jumping":
       return jump(learner);
@@ -147,17 +147,17 @@ async function machineStep() {
 }
 
 /** Requests and shows the next part of a band; waits for the next input once both bands are complete. */
-async function bandStep() {
-  const { isChanged, isIntroduction, settings } = inputs.now;
+async function doBandStep() {
+  const { isChanged, isIntroduction, settings } = inputs.values;
   if (!learner || isChanged || isIntroduction || !(await learner.fetchBand(settings))) return inputs.waitForChange();
-  return inputs.now.isChanged || showCurve(learner);
+  return inputs.values.isChanged || showCurve(learner);
 }
 
 // Actions of the states
 
 /** Replaces the machine by that of the new settings, after the same number of games. */
 async function openLearner() {
-  const { settings } = inputs.now;
+  const { settings } = inputs.values;
   const wantedGames = learner?.latest.games ?? settings.games;
   const next = await Learner.open(
     settings,
@@ -166,7 +166,7 @@ async function openLearner() {
   );
   if (next.boxes !== learner?.boxes) {
     wall?.destroy();
-    openBox = 0;
+    openBoxIndex = 0;
     wall = new Wall(byId("wall"), layout, next.boxes, null, BOX_TITLE, { past: "just now", choose: chooseBox });
   }
   learner = next;
@@ -174,16 +174,16 @@ async function openLearner() {
   showAll(learner);
   showTrouble("");
   inputs.change({
-    isChanged: inputs.now.settings !== settings,
-    targetGames: next.latest.done ? inputs.now.targetGames : (inputs.now.targetGames ?? wantedGames),
+    isChanged: inputs.values.settings !== settings,
+    targetGames: next.latest.done ? inputs.values.targetGames : (inputs.values.targetGames ?? wantedGames),
   });
 }
 
 /** Lets the machine with the second rule play as many games as the first, or as many as one request allows. @param {Learner} learner */
 async function updateSecond(learner) {
   try {
-    await learner.updateSecond(inputs.now.settings);
-    if (!inputs.now.isChanged) showCurve(learner);
+    await learner.updateSecond(inputs.values.settings);
+    if (!inputs.values.isChanged) showCurve(learner);
   } finally {
     // This is set after an error too: otherwise the first machine would wait for the second for ever.
     secondUpdatedAt = performance.now();
@@ -192,11 +192,11 @@ async function updateSecond(learner) {
 
 /** Goes to the chosen number of games, or as near as one request allows. @param {Learner} learner */
 async function jump(learner) {
-  const games = /** @type {number} */ (inputs.now.targetGames);
+  const games = /** @type {number} */ (inputs.values.targetGames);
   shownGame = null;
-  const answer = await learner.ask(games, true);
-  if (inputs.now.isChanged) return;
-  if (answer.done && inputs.now.targetGames === games) inputs.change({ targetGames: null });
+  const answer = await learner.request(games, true);
+  if (inputs.values.isChanged) return;
+  if (answer.done && inputs.values.targetGames === games) inputs.change({ targetGames: null });
   learner.accept(answer);
   showAll(learner);
 }
@@ -204,25 +204,25 @@ async function jump(learner) {
 /** Plays games without showing each: as fast as possible, or a thousand a second. @param {Learner} learner */
 async function playFast(learner) {
   const startedAt = performance.now();
-  const isFull = inputs.now.speed === "full";
+  const isFull = inputs.values.speed === "full";
   const from = learner.latest.games;
   const goal = isFull ? MAX_GAMES : Math.min(MAX_GAMES, from + THOUSAND_A_SECOND.games);
   shownGame = null;
   const pending =
-    isFull && requestedAhead?.learner === learner && requestedAhead.from === from
-      ? requestedAhead.answer
-      : learner.ask(goal);
-  requestedAhead = null;
+    isFull && nextRequest?.learner === learner && nextRequest.from === from
+      ? nextRequest.answer
+      : learner.request(goal);
+  nextRequest = null;
   const answer = await pending;
-  if (inputs.now.isChanged || inputs.now.targetGames !== null) return;
-  const changed = learner.accept(answer);
-  if (isFull && !answer.done) requestedAhead = { learner, from: answer.games, answer: learner.ask(goal) };
+  if (inputs.values.isChanged || inputs.values.targetGames !== null) return;
+  const changedBoxes = learner.accept(answer);
+  if (isFull && !answer.done) nextRequest = { learner, from: answer.games, answer: learner.request(goal) };
   await nextFrame();
-  wall?.retint(changed);
-  if (performance.now() - drawnAt > REDRAW_EVERY_MS) {
-    drawnAt = performance.now();
+  wall?.retint(changedBoxes);
+  if (performance.now() - curveDrawnAt > REDRAW_EVERY_MS) {
+    curveDrawnAt = performance.now();
     showCurve(learner);
-    gameView.box(learner.boxes[openBox]);
+    gameView.showBox(learner.boxes[openBoxIndex]);
   }
   showCount(learner);
   writeAddress(learner);
@@ -265,21 +265,21 @@ async function showMove(learner) {
 /** Returns the game that is being shown. If there is none, requests the next game. @param {Learner} learner */
 async function currentGame(learner) {
   if (shownGame) return shownGame;
-  const answer = await learner.ask(learner.latest.games + 1, true);
+  const answer = await learner.request(learner.latest.games + 1, true);
   shownGame = { answer, game: /** @type {LearnGame} */ (answer.game), at: 0 };
   return shownGame;
 }
 
 /** Returns whether a new input of the reader has ended this game. @param {typeof shownGame} shown */
-const isAbandoned = (shown) => inputs.now.isChanged || inputs.now.targetGames !== null || shownGame !== shown;
+const isAbandoned = (shown) => inputs.values.isChanged || inputs.values.targetGames !== null || shownGame !== shown;
 
 /** Shows the next ply of the game. @param {Learner} learner @param {NonNullable<typeof shownGame>} shown */
 async function showPly({ boxes }, shown, rolls = false) {
   const ply = shown.game.plies[shown.at];
   shown.at += 1;
-  gameView.board(ply.board, ply.cells);
-  gameView.say(plyWords(ply, byId("teacher-name").textContent));
-  if (ply.draw) await gameView.draw(boxes[ply.draw.box], ply.draw, rolls);
+  gameView.showBoard(ply.board, ply.cells);
+  gameView.showWords(plyWords(ply, byId("teacher-name").textContent));
+  if (ply.draw) await gameView.showDraw(boxes[ply.draw.box], ply.draw, rolls);
 }
 
 /** Ends the game: stores the learnt beads and shows which were added and removed. */
@@ -288,15 +288,15 @@ function finishGame(learner, { answer, game: { plies, changes } }) {
   shownGame = null;
   showEnd(answer.game);
   const { boxes } = learner;
-  const changed = learner.accept(answer);
-  const drawn = plies.filter(({ draw }) => draw && draw.slot !== null).at(-1)?.draw ?? null;
+  const changedBoxes = learner.accept(answer);
+  const lastDraw = plies.filter(({ draw }) => draw && draw.slot !== null).at(-1)?.draw ?? null;
   wall?.update(
-    changed.map((index) => ({ position: boxes[index].position, beads: boxes[index].beads, draws: null })),
-    drawn && { position: boxes[drawn.box].position, slot: drawn.slot },
+    changedBoxes.map((index) => ({ position: boxes[index].position, beads: boxes[index].beads, draws: null })),
+    lastDraw && { position: boxes[lastDraw.box].position, slot: lastDraw.slot },
   );
-  const change = changes.find(({ box }) => box === drawn?.box);
-  if (change) gameView.box(boxes[change.box], { beads: change.after, deltas: change.deltas });
-  else gameView.box(boxes[drawn?.box ?? openBox]);
+  const change = changes.find(({ box }) => box === lastDraw?.box);
+  if (change) gameView.showBox(boxes[change.box], { beads: change.after, deltas: change.deltas });
+  else gameView.showBox(boxes[lastDraw?.box ?? openBoxIndex]);
   showCurve(learner);
   showCount(learner);
   writeAddress(learner);
@@ -304,12 +304,12 @@ function finishGame(learner, { answer, game: { plies, changes } }) {
 
 // Display
 
-/** Shows the last board of a game and its result. @param {LearnGame|null} finished */
-function showEnd(finished) {
-  const last = finished?.plies.at(-1);
-  if (!finished || !last) return;
-  gameView.board(last.board, last.cells);
-  gameView.say(lessonWords(finished));
+/** Shows the last board of a game and its result. @param {LearnGame|null} finishedGame */
+function showEnd(finishedGame) {
+  const last = finishedGame?.plies.at(-1);
+  if (!finishedGame || !last) return;
+  gameView.showBoard(last.board, last.cells);
+  gameView.showWords(lessonWords(finishedGame));
 }
 
 /** @param {Learner} learner */
@@ -318,10 +318,10 @@ function showAll(learner) {
   wall?.refresh(null);
   if (latest.game) showEnd(latest.game);
   else {
-    gameView.board(boxes[0].board.map(() => null));
-    gameView.say("It knows nothing yet. Every bead is as likely as any other.");
+    gameView.showBoard(boxes[0].board.map(() => null));
+    gameView.showWords("It knows nothing yet. Every bead is as likely as any other.");
   }
-  gameView.box(boxes[openBox]);
+  gameView.showBox(boxes[openBoxIndex]);
   showCurve(learner);
   showCount(learner);
   writeAddress(learner, true);
@@ -335,7 +335,7 @@ function showCurve(learner) {
   const end = 10 ** Math.ceil(Math.log10(Math.max(MIN_AXIS_END, learner.points.games.at(-1) ?? 0)));
   if (curve.options.top !== top) {
     curve.options.top = top;
-    curve.end = null; // so that `show` builds the plot again, with the new top
+    curve.axisEnd = null; // so that `show` builds the plot again, with the new top
   }
   curve.show(xs, lines, end, true);
   curve.mark(learner.latest.games);
@@ -343,23 +343,23 @@ function showCurve(learner) {
 
 /** Shows the number of games, their results and the chance of the ply limit. @param {Learner} learner */
 function showCount({ latest: { games, wins, draws, losses, unfinished } }) {
-  const gamesWords = `After ${count(games, "game")}`;
+  const gamesWords = `After ${countWords(games, "game")}`;
   byId("games").textContent = gamesWords;
   byId("tally").textContent = games
     ? `${formatNumber(wins)} won, ${formatNumber(draws)} drawn, ${formatNumber(losses)} lost`
     : "nothing learnt yet";
   if (unfinished !== null) byId("unfinished").textContent = perHundred(unfinished);
-  slider.value = String(curve.share(games));
+  slider.value = String(curve.positionOf(games));
   slider.setAttribute("aria-valuetext", gamesWords);
-  const { code, seed } = inputs.now.settings;
+  const { code, seed } = inputs.values.settings;
   showCode(code, games, seed);
 }
 
 /** Writes settings and number of games into the address, so that it can be shared. @param {Learner} learner */
 function writeAddress({ latest: { games } }, isAtOnce = false) {
-  if (!isAtOnce && inputs.now.isRunning && performance.now() - writtenAt < WRITE_ADDRESS_EVERY_MS) return;
-  writtenAt = performance.now();
-  const query = new URLSearchParams(inputs.now.settings.address);
+  if (!isAtOnce && inputs.values.isRunning && performance.now() - addressWrittenAt < WRITE_ADDRESS_EVERY_MS) return;
+  addressWrittenAt = performance.now();
+  const query = new URLSearchParams(inputs.values.settings.address);
   query.delete("game");
   query.delete("games");
   if (games) query.set("games", String(games));
@@ -394,29 +394,29 @@ function showProblems(problems) {
 
 /** Repeats the chosen teacher and opponent in the texts of the page. */
 function showNames() {
-  byId("teacher-name").textContent = chosenName(byId("id_teacher", HTMLSelectElement));
+  byId("teacher-name").textContent = chosenOptionName(byId("id_teacher", HTMLSelectElement));
   for (const place of document.querySelectorAll(".against-name"))
-    place.textContent = chosenName(byId("id_against", HTMLSelectElement));
+    place.textContent = chosenOptionName(byId("id_against", HTMLSelectElement));
 }
 
 // Input
 
 /** The settings that were sent to the server last. @type {URLSearchParams|null} */
-let latest = null;
+let latestQuery = null;
 
 /** Sends changed settings to the server, and opens the machine of its answer. @param {URLSearchParams} query */
 async function applySettings(query) {
   query.set("game", game.slug);
-  latest = query;
+  latestQuery = query;
   let settings;
   try {
-    settings = await Training.read(query, inputs.now.settings);
+    settings = await Training.read(query, inputs.values.settings);
   } catch (error) {
     showTrouble(error.message);
     return;
   }
   showTrouble("");
-  if (latest !== query) return;
+  if (latestQuery !== query) return;
   showProblems(settings.problems);
   settingsForm.show(settings, settings.address);
   showNames();
@@ -437,36 +437,39 @@ function setRunning(isRunning) {
     showCurve(learner);
     writeAddress(learner, true);
   }
-  announce(`Stopped after ${count(learner?.latest.games ?? 0, "game")}.`);
+  announce(`Stopped after ${countWords(learner?.latest.games ?? 0, "game")}.`);
 }
 
 /** Lets the machine go to a number of games, which is rounded and limited. @param {number} wantedGames */
 function goTo(wantedGames) {
   const games = Math.min(MAX_GAMES, Math.max(0, Math.round(wantedGames)));
-  slider.value = String(curve.share(games));
+  slider.value = String(curve.positionOf(games));
   inputs.change({ targetGames: games });
 }
 
 /** Chooses the box that is shown at high speed. @param {number} index */
 function chooseBox(index) {
-  openBox = index;
-  if (learner) gameView.box(learner.boxes[index]);
-  gameView.say("This box stays open while the games go by.");
+  openBoxIndex = index;
+  if (learner) gameView.showBox(learner.boxes[index]);
+  gameView.showWords("This box stays open while the games go by.");
 }
 
-buttons.run.addEventListener("click", () => setRunning(!inputs.now.isRunning));
+buttons.run.addEventListener("click", () => setRunning(!inputs.values.isRunning));
 buttons.step.addEventListener("click", () => {
-  if (inputs.now.isRunning) setRunning(false);
-  inputs.change({ stepsLeft: inputs.now.stepsLeft + 1 });
+  if (inputs.values.isRunning) setRunning(false);
+  inputs.change({ stepsLeft: inputs.values.stepsLeft + 1 });
 });
 buttons.start.addEventListener("click", () => {
   goTo(0);
   announce("Back at the start.");
 });
-slider.addEventListener("input", () => goTo(curve.atShare(Number(slider.value))));
-slider.addEventListener("change", () => inputs.now.isRunning || announce(slider.getAttribute("aria-valuetext") ?? ""));
+slider.addEventListener("input", () => goTo(curve.pointAt(Number(slider.value))));
+slider.addEventListener(
+  "change",
+  () => inputs.values.isRunning || announce(slider.getAttribute("aria-valuetext") ?? ""),
+);
 slider.addEventListener("keydown", (event) => {
-  const games = inputs.now.targetGames ?? learner?.latest.games ?? 0;
+  const games = inputs.values.targetGames ?? learner?.latest.games ?? 0;
   const step = Math.max(1, Math.round(games / 10));
   const keys = new Map([
     ["ArrowLeft", games - step],
@@ -476,7 +479,7 @@ slider.addEventListener("keydown", (event) => {
     ["PageDown", Math.floor(games / 10)],
     ["PageUp", Math.max(10, games * 10)],
     ["Home", 0],
-    ["End", curve.end ?? MIN_AXIS_END],
+    ["End", curve.axisEnd ?? MIN_AXIS_END],
   ]);
   const wantedGames = keys.get(event.key);
   if (wantedGames === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
@@ -486,7 +489,7 @@ slider.addEventListener("keydown", (event) => {
 byId("speeds").addEventListener("change", () => {
   const speed = chosenSpeed();
   buttons.step.textContent = speed === "move" ? "One move" : "One game";
-  if (isFast(speed) && inputs.now.isRunning) wall?.refresh(null);
+  if (isFast(speed) && inputs.values.isRunning) wall?.refresh(null);
   inputs.change({ speed });
 });
 document.addEventListener("visibilitychange", () => inputs.wake());
@@ -494,14 +497,14 @@ byId("beside-this").addEventListener("click", () => settingsForm.copyToSecondRul
 byId("keep", HTMLFormElement).addEventListener("submit", () => {
   if (!learner) return;
   setRunning(false);
-  address.setAttribute("value", String(learner.training.at(learner.latest.games)));
+  addressField.setAttribute("value", String(learner.training.queryAfter(learner.latest.games)));
 });
 byId("reseed").addEventListener("click", () => settingsForm.reseed());
 
 if (IS_SAVED) settingsForm.enableOnly(["against", "seed", "reseed"]);
-settingsForm.show(inputs.now.settings, inputs.now.settings.address);
-showProblems(inputs.now.settings.problems);
+settingsForm.show(inputs.values.settings, inputs.values.settings.address);
+showProblems(inputs.values.settings.problems);
 showNames();
-setRunning(inputs.now.isRunning);
-repeat(machineStep);
-repeat(bandStep);
+setRunning(inputs.values.isRunning);
+repeatForever(doMachineStep);
+repeatForever(doBandStep);

@@ -8,15 +8,15 @@
 /** @type {any} */ (globalThis).learnKernel = (() => {
   const [WIN, DRAW, LOSS, REMOVED] = [0, 1, 2, 3];
   /** Maximum number of beads in a slot if the rule has no cap. */
-  const MOST_BEADS = 2 ** 27;
+  const MAX_BEADS = 2 ** 27;
   /** Name of the teacher that is a second machine with the same rule. */
-  const PARTNER = "machine";
-  /** Limit of plies for games that always end: no limit. */
-  const NO_LIMIT = 2 ** 31 - 1;
+  const PARTNER_TEACHER = "machine";
+  /** The limit of plies for games that always end: greater than any number of plies. */
+  const NO_PLY_LIMIT = 2 ** 31 - 1;
   /** Name of the opponent that may play every legal move. */
-  const EVERY_MOVE = "random";
-  /** Opponents against which strength is calculated exactly; the last is the best response. */
-  const MEASURES = ["random", "win-block", "perfect", "worst"];
+  const RANDOM_OPPONENT = "random";
+  /** Names of the opponents against which strength is calculated exactly. `worst` is the best response. */
+  const MEASURED_OPPONENTS = ["random", "win-block", "perfect", "worst"];
   const MASK = (1n << 64n) - 1n;
   const GOLDEN = 0x9e3779b97f4a7c15n;
 
@@ -35,7 +35,7 @@
   }
 
   /** Returns the initial random state of a seed. @param {string|number} seed text if it has more than 53 bits */
-  function seeded(seed) {
+  function initialState(seed) {
     const mixed = mix(mix(BigInt(seed)));
     const words = [mix(mixed), mix((mixed + GOLDEN) & MASK)];
     return Uint32Array.from(words.flatMap((word) => [Number(word & 0xffffffffn), Number(word >> 32n)]));
@@ -79,7 +79,7 @@
       ply: numbers(view.ply),
       slot: numbers(view.slot),
       bead: numbers(view.bead),
-      limit: view.limit ?? NO_LIMIT,
+      limit: view.limit ?? NO_PLY_LIMIT,
       // The graph's code of a game that never ends.
       endless: -(view.endless ?? 3),
       replies: Object.fromEntries(Object.entries(view.replies).map(([name, text]) => [name, numbers(text)])),
@@ -94,7 +94,7 @@
 
   /** Returns whether the named opponent may play an edge. */
   function mayPlay(/** @type {Graph} */ graph, /** @type {string} */ name, /** @type {number} */ edge) {
-    return name === EVERY_MOVE || graph.replies[name][edge] === 1;
+    return name === RANDOM_OPPONENT || graph.replies[name][edge] === 1;
   }
 
   /**
@@ -144,7 +144,7 @@
     const { side, rule, teacher } = plan;
     const { indptr, successor } = graph;
     const ours = makeBoxes(graph, side, rule);
-    const theirs = teacher === PARTNER ? makeBoxes(graph, 1 - side, rule) : { nodeBox: null, boxes: [] };
+    const theirs = teacher === PARTNER_TEACHER ? makeBoxes(graph, 1 - side, rule) : { nodeBox: null, boxes: [] };
     const boxes = [...ours.boxes, ...theirs.boxes];
     const slots = boxes.flatMap((box) => box.slots);
     const nNodes = graph.side.length;
@@ -198,7 +198,7 @@
       replyPlies: Int32Array.from(afterReply, ({ plies }) => plies),
       /** The result of the machine in a game that stops at the limit of plies. */
       endless: -1 - ends[-1 - graph.endless],
-      words: ruleParts(rule),
+      ruleParts: ruleParts(rule),
     };
   }
 
@@ -207,7 +207,7 @@
     const [sole, remove] = [rule.final_win === "sole", rule.final_loss === "remove"];
     return {
       ...{ win: rule.win, draw: rule.draw, loss: rule.loss, floor: rule.floor, sole, remove },
-      cap: rule.cap ?? MOST_BEADS,
+      cap: rule.cap ?? MAX_BEADS,
       removes: sole || remove,
       onlyLast: rule.only_last,
       uniform: rule.when_empty === "uniform",
@@ -220,27 +220,27 @@
   /** Returns a new machine, together with its partner if the teacher is a second machine. */
   function newRun(/** @type {CompiledPlan} */ compiled, /** @type {string|number} */ seed) {
     const { graph } = compiled;
-    const mostPlies = graph.limit === NO_LIMIT ? graph.side.length : graph.limit;
+    const maxPlies = graph.limit === NO_PLY_LIMIT ? graph.side.length : graph.limit;
     const run = {
       compiled,
       beads: compiled.initial.slice(),
       totals: new Float64Array(compiled.boxes.length),
-      state: seeded(seed),
+      state: initialState(seed),
       tally: new Float64Array(4),
       /**
        * The last game, in order: the machine's slots in `ours`; its partner's slots or the teacher's replies in
        * `theirs`.
        */
-      last: { ours: new Int32Array(mostPlies), theirs: new Int32Array(mostPlies) },
+      last: { ours: new Int32Array(maxPlies), theirs: new Int32Array(maxPlies) },
       /** How many entries of `last` count, and the empty box at which a machine resigned, or −1. */
       nLast: { ours: 0, theirs: 0, resigned: -1 },
     };
-    addUp(run);
+    updateTotals(run);
     return run;
   }
 
   /** Recalculates the number of beads in each box. */
-  function addUp(/** @type {Run} */ { compiled: { slotBox }, beads, totals }) {
+  function updateTotals(/** @type {Run} */ { compiled: { slotBox }, beads, totals }) {
     totals.fill(0);
     for (let slot = 0; slot < beads.length; slot += 1) totals[slotBox[slot]] += beads[slot];
   }
@@ -252,8 +252,8 @@
       compiled;
     const { startPlies, slotPlies, replyPlies, endless } = compiled;
     const { limit } = compiled.graph;
-    const { win, draw, loss, floor, cap, sole, remove, removes, onlyLast, uniform, punish } = compiled.words;
-    const { repeated, skipsUnfinished } = compiled.words;
+    const { win, draw, loss, floor, cap, sole, remove, removes, onlyLast, uniform, punish } = compiled.ruleParts;
+    const { repeated, skipsUnfinished } = compiled.ruleParts;
     /** Whether the present game has restocked each box; needed if only one of several visits counts. */
     const isRestocked = new Uint8Array(totals.length);
     const { ours, theirs } = run.last;
@@ -394,7 +394,7 @@
    * Boards in the record are not turned from ply to ply, unlike the canonical boards of boxes. `box` is an index into
    * the machine's boxes. `draw` is `null` for a forced ply and for a ply of the opponent.
    */
-  function tracedGame(/** @type {Run} */ run) {
+  function traceGame(/** @type {Run} */ run) {
     const { compiled, beads, tally } = run;
     const { graph, slotIndptr, initial, nOurs } = compiled;
     const { view, indptr, successor } = graph;
@@ -482,30 +482,30 @@
   }
 
   /**
-   * Returns the expected points of a game against one of `MEASURES`, and the exact chance that it reaches the limit of
-   * plies; `null` if games always end.
+   * Returns the expected points of a game against one of `MEASURED_OPPONENTS`. Also returns the exact chance that the game
+   * reaches the limit of plies, or `null` if games always end.
    */
-  function strength(/** @type {Run} */ run, /** @type {string} */ measure) {
-    if (run.compiled.graph.limit === NO_LIMIT) return { score: score(run, measure), unfinished: null };
-    const policy = jointPolicy(run, measure);
+  function strength(/** @type {Run} */ run, /** @type {string} */ opponent) {
+    if (run.compiled.graph.limit === NO_PLY_LIMIT) return { score: score(run, opponent), unfinished: null };
+    const policy = jointPolicy(run, opponent);
     return { score: scoreWithLoops(run.compiled, policy), unfinished: chanceOfLimit(run.compiled.graph, policy) };
   }
 
-  /** Returns the expected points of a game against one of `MEASURES`: 1 for a win, ½ for a draw. */
-  function score(/** @type {Run} */ run, /** @type {string} */ measure) {
-    if (run.compiled.graph.limit !== NO_LIMIT) return scoreWithLoops(run.compiled, jointPolicy(run, measure));
+  /** Returns the expected points of a game against one of `MEASURED_OPPONENTS`: 1 for a win, ½ for a draw. */
+  function score(/** @type {Run} */ run, /** @type {string} */ opponent) {
+    if (run.compiled.graph.limit !== NO_PLY_LIMIT) return scoreWithLoops(run.compiled, jointPolicy(run, opponent));
     const { compiled, beads, totals } = run;
     const { graph, side, slotIndptr, slotEdge, slotSize, initial, refills, nodeBox } = compiled;
     const { indptr, successor } = graph;
-    const isWorst = measure === "worst";
+    const isWorst = opponent === "worst";
     graph.policies ??= {};
-    if (!isWorst) graph.policies[measure] ??= policyOf(graph, measure);
-    const theirs = graph.policies[measure];
+    if (!isWorst) graph.policies[opponent] ??= policyOf(graph, opponent);
+    const theirs = graph.policies[opponent];
     // The machine's probabilities of a win and of a draw from every node.
     graph.expected ??= [new Float64Array(graph.side.length), new Float64Array(graph.side.length)];
-    const [won, drawn] = graph.expected;
-    const wonAt = [side === 0 ? 1 : 0, side === 1 ? 1 : 0, 0];
-    const drawnAt = [0, 0, 1];
+    const [winChances, drawChances] = graph.expected;
+    const winAtEnd = [side === 0 ? 1 : 0, side === 1 ? 1 : 0, 0];
+    const drawAtEnd = [0, 0, 1];
     for (let node = graph.side.length - 1; node >= 0; node -= 1) {
       let win = 0;
       let draw = 0;
@@ -514,26 +514,26 @@
       if (box >= 0) {
         let total = totals[box];
         let weights = beads;
-        if (total === 0 && (refills[box] || compiled.words.uniform)) {
+        if (total === 0 && (refills[box] || compiled.ruleParts.uniform)) {
           weights = refills[box] ? initial : slotSize;
           for (let slot = slotIndptr[box]; slot < slotIndptr[box + 1]; slot += 1) total += weights[slot];
         }
         for (let slot = slotIndptr[box]; slot < slotIndptr[box + 1] && total > 0; slot += 1) {
           const after = successor[slotEdge[slot]];
           const chance = weights[slot] / total;
-          win += chance * (after < 0 ? wonAt[-1 - after] : won[after]);
-          draw += chance * (after < 0 ? drawnAt[-1 - after] : drawn[after]);
+          win += chance * (after < 0 ? winAtEnd[-1 - after] : winChances[after]);
+          draw += chance * (after < 0 ? drawAtEnd[-1 - after] : drawChances[after]);
         }
       } else if (isOurs) {
         const after = successor[indptr[node]];
-        win = after < 0 ? wonAt[-1 - after] : won[after];
-        draw = after < 0 ? drawnAt[-1 - after] : drawn[after];
+        win = after < 0 ? winAtEnd[-1 - after] : winChances[after];
+        draw = after < 0 ? drawAtEnd[-1 - after] : drawChances[after];
       } else {
         let lowest = 2;
         for (let edge = indptr[node]; edge < indptr[node + 1]; edge += 1) {
           const after = successor[edge];
-          const winAfter = after < 0 ? wonAt[-1 - after] : won[after];
-          const drawAfter = after < 0 ? drawnAt[-1 - after] : drawn[after];
+          const winAfter = after < 0 ? winAtEnd[-1 - after] : winChances[after];
+          const drawAfter = after < 0 ? drawAtEnd[-1 - after] : drawChances[after];
           if (!isWorst) {
             win += theirs[edge] * winAfter;
             draw += theirs[edge] * drawAfter;
@@ -544,10 +544,10 @@
           }
         }
       }
-      won[node] = win;
-      drawn[node] = draw;
+      winChances[node] = win;
+      drawChances[node] = draw;
     }
-    return Math.min(1, won[0]) + Math.min(1, drawn[0]) / 2;
+    return Math.min(1, winChances[0]) + Math.min(1, drawChances[0]) / 2;
   }
 
   // Strength in games with loops. The algorithms are those of beadbox/kernels/loops.py and best_response.py.
@@ -574,14 +574,14 @@
     return pointsAt(graph, valuesOf(graph, policy), 0, side);
   }
 
-  /** Returns the policies of the machine and of one of `MEASURES` as one array, in a game with loops. */
-  function jointPolicy(/** @type {Run} */ run, /** @type {string} */ measure) {
+  /** Returns the policies of the machine and of one of `MEASURED_OPPONENTS` as one array, in a game with loops. */
+  function jointPolicy(/** @type {Run} */ run, /** @type {string} */ opponent) {
     const { graph, side } = run.compiled;
     const policy = policyOfRun(run);
-    if (measure === "worst") return bestResponse(graph, side, policy);
+    if (opponent === "worst") return bestResponse(graph, side, policy);
     graph.policies ??= {};
-    graph.policies[measure] ??= policyOf(graph, measure);
-    const theirs = graph.policies[measure];
+    graph.policies[opponent] ??= policyOf(graph, opponent);
+    const theirs = graph.policies[opponent];
     for (let node = 0; node < graph.side.length; node += 1)
       if (graph.side[node] !== side)
         for (let edge = graph.indptr[node]; edge < graph.indptr[node + 1]; edge += 1) policy[edge] = theirs[edge];
@@ -617,7 +617,7 @@
       }
       let total = totals[box];
       let weights = beads;
-      if (total === 0 && (refills[box] || compiled.words.uniform)) {
+      if (total === 0 && (refills[box] || compiled.ruleParts.uniform)) {
         weights = refills[box] ? initial : slotSize;
         for (let slot = slotIndptr[box]; slot < slotIndptr[box + 1]; slot += 1) total += weights[slot];
       }
@@ -749,41 +749,44 @@
   function iterate({ from, to, chance }, values, nodes) {
     const n = nodes.length;
     const width = N_RESULTS + 1; // the last column is the chance of games that are undecided
-    const reached = new Float64Array(width * n);
-    for (let at = 0; at < n; at += 1) reached[width * at + N_RESULTS] = 1;
-    let mostBefore = 1;
+    const chances = new Float64Array(width * n);
+    for (let at = 0; at < n; at += 1) chances[width * at + N_RESULTS] = 1;
+    let undecidedBefore = 1;
     for (let iteration = 0; iteration < MAX_ITERATIONS; iteration += 1) {
       let move = from.length - 1;
-      let most = 0;
+      let mostUndecided = 0;
       for (let at = n - 1; at >= 0; at -= 1) {
-        const [own, ends] = [width * at, N_RESULTS * nodes[at]];
+        const [row, ends] = [width * at, N_RESULTS * nodes[at]];
         let [first, second, drawn, endless] = [values[ends], values[ends + 1], values[ends + 2], values[ends + 3]];
-        let left = 0;
+        let undecided = 0;
         for (; move >= 0 && from[move] === at; move -= 1) {
           const [p, after] = [chance[move], width * to[move]];
-          first += p * reached[after];
-          second += p * reached[after + 1];
-          drawn += p * reached[after + 2];
-          endless += p * reached[after + 3];
-          left += p * reached[after + 4];
+          first += p * chances[after];
+          second += p * chances[after + 1];
+          drawn += p * chances[after + 2];
+          endless += p * chances[after + 3];
+          undecided += p * chances[after + 4];
         }
-        reached[own] = first;
-        reached[own + 1] = second;
-        reached[own + 2] = drawn;
-        reached[own + 3] = endless;
-        reached[own + 4] = left;
-        if (left > most) most = left;
+        chances[row] = first;
+        chances[row + 1] = second;
+        chances[row + 2] = drawn;
+        chances[row + 3] = endless;
+        chances[row + 4] = undecided;
+        if (undecided > mostUndecided) mostUndecided = undecided;
       }
       if (iteration % ITERATIONS_PER_CHECK) continue;
-      if (most <= MAX_UNDECIDED) {
+      if (mostUndecided <= MAX_UNDECIDED) {
         for (let at = 0; at < n; at += 1)
           for (let result = 0; result < N_RESULTS; result += 1)
-            values[N_RESULTS * nodes[at] + result] = reached[width * at + result];
+            values[N_RESULTS * nodes[at] + result] = chances[width * at + result];
         return true;
       }
-      const nChecks = most < mostBefore ? Math.log(MAX_UNDECIDED / most) / Math.log(most / mostBefore) : Infinity;
+      const nChecks =
+        mostUndecided < undecidedBefore
+          ? Math.log(MAX_UNDECIDED / mostUndecided) / Math.log(mostUndecided / undecidedBefore)
+          : Infinity;
       if (iteration > 2 * ITERATIONS_PER_CHECK && iteration + nChecks * ITERATIONS_PER_CHECK > MAX_ITERATIONS) break;
-      mostBefore = most;
+      undecidedBefore = mostUndecided;
     }
     return false;
   }
@@ -799,23 +802,23 @@
       return values[first] + values[first + 1] + values[first + 2] + values[first + 3];
     };
     for (let out = n - 1; out > 0; out -= 1) {
-      let left = leavesAt(out);
-      for (let to = 0; to < out; to += 1) left += inside[out * n + to];
+      let leaving = leavesAt(out);
+      for (let to = 0; to < out; to += 1) leaving += inside[out * n + to];
       for (let at = 0; at < out; at += 1) {
         if (inside[at * n + out] === 0) continue;
-        const share = inside[at * n + out] / left;
+        const share = inside[at * n + out] / leaving;
         for (let to = 0; to < out; to += 1) inside[at * n + to] += share * inside[out * n + to];
         for (let result = 0; result < N_RESULTS; result += 1)
           values[N_RESULTS * nodes[at] + result] += share * values[N_RESULTS * nodes[out] + result];
       }
     }
     for (let at = 0; at < n; at += 1) {
-      let left = leavesAt(at);
-      for (let to = 0; to < at; to += 1) left += inside[at * n + to];
+      let leaving = leavesAt(at);
+      for (let to = 0; to < at; to += 1) leaving += inside[at * n + to];
       for (let result = 0; result < N_RESULTS; result += 1) {
-        let reached = values[N_RESULTS * nodes[at] + result];
-        for (let to = 0; to < at; to += 1) reached += inside[at * n + to] * values[N_RESULTS * nodes[to] + result];
-        values[N_RESULTS * nodes[at] + result] = reached / left;
+        let total = values[N_RESULTS * nodes[at] + result];
+        for (let to = 0; to < at; to += 1) total += inside[at * n + to] * values[N_RESULTS * nodes[to] + result];
+        values[N_RESULTS * nodes[at] + result] = total / leaving;
       }
     }
   }
@@ -869,7 +872,7 @@
     const { indptr, successor } = graph;
     const nNodes = graph.side.length;
     const endless = pointsOf(graph.endless, side);
-    const home = endComponents(graph, side, ours);
+    const componentOf = endComponents(graph, side, ours);
     /** @type {Map<number, number>} The exit of each component, −1 to stay. */
     const exits = new Map();
     const policy = ours.slice();
@@ -883,59 +886,60 @@
     /** Lets the other side leave a component by an edge, or stay in it (−1). */
     const leave = (/** @type {number} */ number, /** @type {number} */ exit) => {
       exits.set(number, exit);
-      const inside = [...home.keys()].filter((node) => home[node] === number);
-      const reached = new Set();
+      const inside = [...componentOf.keys()].filter((node) => componentOf[node] === number);
+      const leavingNodes = new Set();
       for (const node of inside) {
         if (graph.side[node] === side) continue;
         const leaves = exit >= indptr[node] && exit < indptr[node + 1];
-        play(node, leaves ? exit : (edgesOf(node).find((edge) => home[successor[edge]] === number) ?? exit));
-        if (leaves) reached.add(node);
+        play(node, leaves ? exit : (edgesOf(node).find((edge) => componentOf[successor[edge]] === number) ?? exit));
+        if (leaves) leavingNodes.add(node);
       }
-      let grows = reached.size > 0;
+      let grows = leavingNodes.size > 0;
       while (grows) {
         grows = false;
         for (const node of inside) {
-          if (reached.has(node)) continue;
+          if (leavingNodes.has(node)) continue;
           const isOurs = graph.side[node] === side;
-          const edge = edgesOf(node).find((one) => reached.has(successor[one]) && (!isOurs || policy[one] > 0));
+          const edge = edgesOf(node).find((one) => leavingNodes.has(successor[one]) && (!isOurs || policy[one] > 0));
           if (edge === undefined) continue;
           if (!isOurs) play(node, edge);
-          reached.add(node);
+          leavingNodes.add(node);
           grows = true;
         }
       }
     };
     for (let node = 0; node < nNodes; node += 1)
-      if (graph.side[node] !== side && home[node] < 0) play(node, indptr[node]);
-    for (const number of new Set(home)) if (number >= 0) leave(number, -1);
+      if (graph.side[node] !== side && componentOf[node] < 0) play(node, indptr[node]);
+    for (const number of new Set(componentOf)) if (number >= 0) leave(number, -1);
     let improves = true;
     while (improves) {
       improves = false;
       const values = valuesOf(graph, policy);
-      const worth = (/** @type {number} */ edge) =>
+      const pointsAfter = (/** @type {number} */ edge) =>
         successor[edge] < 0 ? pointsOf(successor[edge], side) : pointsAt(graph, values, successor[edge], side);
       /** @type {Map<number, {exit: number, points: number}>} */
       const best = new Map([...exits.keys()].map((number) => [number, { exit: -1, points: endless }]));
       for (let node = 0; node < nNodes; node += 1) {
         if (graph.side[node] === side) continue;
         const edges = edgesOf(node);
-        if (home[node] < 0) {
-          const wanted = edges.reduce((least, edge) => (worth(edge) < worth(least) ? edge : least));
-          const chosen = /** @type {number} */ (edges.find((edge) => policy[edge] > 0));
-          if (worth(wanted) >= worth(chosen) - TOLERANCE) continue;
-          play(node, wanted);
+        if (componentOf[node] < 0) {
+          const bestEdge = edges.reduce((least, edge) => (pointsAfter(edge) < pointsAfter(least) ? edge : least));
+          const currentEdge = /** @type {number} */ (edges.find((edge) => policy[edge] > 0));
+          if (pointsAfter(bestEdge) >= pointsAfter(currentEdge) - TOLERANCE) continue;
+          play(node, bestEdge);
           improves = true;
           continue;
         }
-        const ofHome = /** @type {{exit: number, points: number}} */ (best.get(home[node]));
+        const bestExit = /** @type {{exit: number, points: number}} */ (best.get(componentOf[node]));
         for (const edge of edges) {
-          const isExit = successor[edge] < 0 || home[successor[edge]] !== home[node];
-          if (isExit && worth(edge) < ofHome.points) Object.assign(ofHome, { exit: edge, points: worth(edge) });
+          const isExit = successor[edge] < 0 || componentOf[successor[edge]] !== componentOf[node];
+          if (isExit && pointsAfter(edge) < bestExit.points)
+            Object.assign(bestExit, { exit: edge, points: pointsAfter(edge) });
         }
       }
       for (const [number, { exit, points }] of best) {
-        const present = /** @type {number} */ (exits.get(number));
-        if (points >= (present < 0 ? endless : worth(present)) - TOLERANCE) continue;
+        const currentExit = /** @type {number} */ (exits.get(number));
+        if (points >= (currentExit < 0 ? endless : pointsAfter(currentExit)) - TOLERANCE) continue;
         leave(number, exit);
         improves = true;
       }
@@ -946,36 +950,36 @@
   // Curves and bands
 
   /** Numbers of games at which a curve has a point, ascending: 0 to 20, then 24 points per decade. */
-  const CURVE_MARKS = [
+  const CURVE_GAMES = [
     ...Array.from({ length: 21 }, (_, games) => games),
     ...Array.from({ length: 24 * 7 + 1 }, (_, step) => Math.round(10 ** (step / 24))).filter((games) => games > 20),
   ];
   /** Numbers of games at which the machines of a band are measured. */
-  const BAND_MARKS = [
+  const BAND_GAMES = [
     ...Array.from({ length: 11 }, (_, games) => games),
     ...Array.from({ length: 29 }, (_, step) => Math.round(10 ** (1 + (3 * (step + 1)) / 29))),
   ];
   const QUANTILES = { p5: 0.05, p25: 0.25, p50: 0.5, p75: 0.75, p95: 0.95 };
 
-  /** Trains a new machine and returns its expected points at each of the marks. */
-  /** @param {CompiledPlan} compiled @param {string|number} seed @param {string} measure */
-  function scoresAtMarks(compiled, seed, measure, marks = BAND_MARKS) {
+  /** Trains a new machine and returns its expected points after each of the numbers of games. */
+  /** @param {CompiledPlan} compiled @param {string|number} seed @param {string} opponent */
+  function scoresAtGames(compiled, seed, opponent, gameCounts = BAND_GAMES) {
     const run = newRun(compiled, seed);
     let played = 0;
-    return marks.map((mark) => {
-      train(run, mark - played);
-      played = mark;
-      return score(run, measure);
+    return gameCounts.map((nGames) => {
+      train(run, nGames - played);
+      played = nGames;
+      return score(run, opponent);
     });
   }
 
-  /** Returns for each quantile its values at all marks. @param {number[][]} scores a row for each machine */
+  /** Returns for each quantile its values after each number of games. @param {number[][]} scores a row for each machine */
   function quantiles(scores) {
-    const columns = scores[0].map((_, mark) => Float64Array.from(scores, (row) => row[mark]).sort());
+    const columns = scores[0].map((_, index) => Float64Array.from(scores, (row) => row[index]).sort());
     const quantile = (/** @type {Float64Array} */ column, /** @type {number} */ share) => {
-      const index = share * (column.length - 1);
-      const [low, high] = [column[Math.floor(index)], column[Math.ceil(index)]];
-      return low + (high - low) * (index % 1);
+      const rank = share * (column.length - 1);
+      const [low, high] = [column[Math.floor(rank)], column[Math.ceil(rank)]];
+      return low + (high - low) * (rank % 1);
     };
     return Object.fromEntries(
       Object.entries(QUANTILES).map(([name, share]) => [name, columns.map((column) => quantile(column, share))]),
@@ -983,7 +987,17 @@
   }
 
   return {
-    ...{ MEASURES, CURVE_MARKS, BAND_MARKS, openGraph, compilePlan, seeded, newRun, addUp, train },
-    ...{ tracedGame, score, strength, scoresAtMarks, quantiles },
+    ...{
+      MEASURED_OPPONENTS,
+      CURVE_GAMES,
+      BAND_GAMES,
+      openGraph,
+      compilePlan,
+      initialState,
+      newRun,
+      updateTotals,
+      train,
+    },
+    ...{ traceGame, score, strength, scoresAtGames, quantiles },
   };
 })();

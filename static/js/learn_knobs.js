@@ -3,7 +3,7 @@
 import { IS_SAVED } from "./course.js";
 
 /** Milliseconds after the last typed character at which a field counts as changed. */
-const TYPING_MS = 250;
+const TYPING_DELAY_MS = 250;
 
 export class SettingsForm {
   /**
@@ -15,15 +15,15 @@ export class SettingsForm {
     this.onChange = onChange;
     this.timer = 0;
     /** The parameters of the address that describe the second rule. */
-    this.beside = new URLSearchParams();
+    this.secondRuleQuery = new URLSearchParams();
     form.addEventListener("submit", (event) => event.preventDefault());
     form.addEventListener("input", (/** @type {any} */ { target }) =>
-      this.#changed(target, target.matches("input:not([type=checkbox])")),
+      this.#scheduleChange(target, target.matches("input:not([type=checkbox])")),
     );
   }
 
   /** @returns {any[]} the fields of the rule */
-  get #rule() {
+  get #ruleFields() {
     return [...this.form.querySelectorAll("[data-rule]")];
   }
 
@@ -42,7 +42,9 @@ export class SettingsForm {
       if (field.type === "checkbox") field.checked = value;
       else field.value = Array.isArray(value) ? value.join(", ") : String(value ?? "");
     }
-    this.beside = new URLSearchParams([...new URLSearchParams(address)].filter(([name]) => name.startsWith("beside")));
+    this.secondRuleQuery = new URLSearchParams(
+      [...new URLSearchParams(address)].filter(([name]) => name.startsWith("beside")),
+    );
   }
 
   /** Disables all other fields and buttons. @param {string[]} names names of fields, and ids of buttons */
@@ -65,7 +67,7 @@ export class SettingsForm {
     const query = this.#query();
     for (const name of [...query.keys()]) if (name.startsWith("beside")) query.delete(name);
     query.set("beside", this.#field("preset").value);
-    for (const field of this.#rule) query.set(`beside.${field.name}`, fieldText(field));
+    for (const field of this.#ruleFields) query.set(`beside.${field.name}`, fieldText(field));
     this.onChange(query);
   }
 
@@ -75,12 +77,12 @@ export class SettingsForm {
     this.onChange(this.#query());
   }
 
-  #changed(/** @type {HTMLInputElement} */ target, /** @type {boolean} */ isTyped) {
+  #scheduleChange(/** @type {HTMLInputElement} */ target, /** @type {boolean} */ isTyped) {
     clearTimeout(this.timer);
     if (IS_SAVED && !target.checkValidity()) return;
     this.timer = setTimeout(
       () => this.onChange(this.#query(target.name === "preset", target.name === "beside")),
-      isTyped ? TYPING_MS : 0,
+      isTyped ? TYPING_DELAY_MS : 0,
     );
   }
 
@@ -91,10 +93,10 @@ export class SettingsForm {
   #query(isNewPreset = false, isNewBeside = false) {
     const query = new URLSearchParams();
     for (const name of ["preset", "teacher", "seed", "side", "against"]) query.set(name, this.#field(name).value);
-    if (!isNewPreset) for (const field of this.#rule) query.set(field.name, fieldText(field));
+    if (!isNewPreset) for (const field of this.#ruleFields) query.set(field.name, fieldText(field));
     const beside = this.#field("beside").value;
     if (isNewBeside && beside) query.set("beside", beside);
-    else if (beside) for (const [name, value] of this.beside) query.set(name, value);
+    else if (beside) for (const [name, value] of this.secondRuleQuery) query.set(name, value);
     return query;
   }
 }

@@ -1,7 +1,7 @@
 /** The data that the page has received about the learning machine: its boxes, its curve and its bands. */
 
 import { Training } from "./course.js";
-import { dash } from "./curve.js";
+import { dashPattern } from "./curve.js";
 import { unpack } from "./packed.js";
 
 /**
@@ -10,11 +10,11 @@ import { unpack } from "./packed.js";
  *
  * @param {LearnPoints} known @param {LearnAnswer} answer @returns {LearnPoints}
  */
-export function mergedPoints(known, { curve: received, games: end }) {
+export function mergePoints(known, { curve: received, games: end }) {
   const first = received.games[0] ?? end + 1;
-  const orLength = (/** @type {number} */ index) => (index < 0 ? known.games.length : index);
-  const from = orLength(known.games.findIndex((games) => games >= first));
-  const to = orLength(known.games.findIndex((games) => games > end));
+  const indexOrLength = (/** @type {number} */ index) => (index < 0 ? known.games.length : index);
+  const from = indexOrLength(known.games.findIndex((games) => games >= first));
+  const to = indexOrLength(known.games.findIndex((games) => games > end));
   /** @type {(old: number[], fresh: number[]) => number[]} */
   const replace = (old, fresh) => [...old.slice(0, from), ...fresh, ...old.slice(to)];
   return { games: replace(known.games, received.games), score: replace(known.score, received.score) };
@@ -51,8 +51,8 @@ export class Learner {
   static async open(settings, previous, cells) {
     const training = new Training(settings);
     const games = previous ? previous.latest.games : settings.games;
-    const packed = previous?.training.boxesKey === training.boxesKey ? null : await training.boxes(cells);
-    const answer = await training.machine(games, -1, games > 0);
+    const packed = previous?.training.boxesKey === training.boxesKey ? null : await training.requestBoxes(cells);
+    const answer = await training.requestMachine(games, -1, games > 0);
     return new Learner(training, packed || !previous ? unpack(packed, null) : previous.boxes, answer);
   }
 
@@ -69,7 +69,7 @@ export class Learner {
       changed.push(index);
     });
     this.latest = answer;
-    this.points = mergedPoints(this.points, answer);
+    this.points = mergePoints(this.points, answer);
     return changed;
   }
 
@@ -79,7 +79,7 @@ export class Learner {
    *
    * @param {number} games
    */
-  since(games, known = this.points) {
+  lastKnownGames(games, known = this.points) {
     return known.games.filter((point) => point < Math.min(games, this.latest.games)).at(-1) ?? -1;
   }
 
@@ -88,10 +88,10 @@ export class Learner {
    * request is limited.
    *
    * @param {number} games
-   * @param {boolean} moves whether the answer contains the last game
+   * @param {boolean} withGame whether the answer contains the last game
    */
-  ask(games, moves = false) {
-    return this.training.machine(games, this.since(games), moves);
+  request(games, withGame = false) {
+    return this.training.requestMachine(games, this.lastKnownGames(games), withGame);
   }
 
   /**
@@ -111,15 +111,15 @@ export class Learner {
   async updateSecond(settings) {
     const second = new Training(settings, settings.beside?.rule);
     const { games } = this.latest;
-    this.second = mergedPoints(this.second, await second.machine(games, this.since(games, this.second)));
+    this.second = mergePoints(this.second, await second.requestMachine(games, this.lastKnownGames(games, this.second)));
   }
 
   /** Requests the next part of a band; returns false if both bands are complete. @param {LearnReading} settings */
   async fetchBand(settings) {
     const { bands } = this;
-    if (!bands.band?.done) bands.band = await this.training.band();
+    if (!bands.band?.done) bands.band = await this.training.requestBand();
     else if (settings.beside && !bands.beside?.done)
-      bands.beside = await new Training(settings, settings.beside.rule).band();
+      bands.beside = await new Training(settings, settings.beside.rule).requestBand();
     else return false;
     return true;
   }
@@ -140,19 +140,24 @@ export class Learner {
     const bandLines = (quantiles, colour, name, dashIndex) => {
       if (!quantiles) return [];
       /** @type {(values: number[]) => (number|null)[]} */
-      const spread = (values) => overXs(quantiles.games, values);
+      const valuesAtXs = (values) => overXs(quantiles.games, values);
       const { p5, p25, p50, p75, p95 } = quantiles;
-      const half = { values: spread(p50), low: spread(p25), high: spread(p75), dash: dash(dashIndex) };
-      const most = { values: spread([]), low: spread(p5), high: spread(p95), isBand: true };
+      const middleHalf = {
+        values: valuesAtXs(p50),
+        low: valuesAtXs(p25),
+        high: valuesAtXs(p75),
+        dash: dashPattern(dashIndex),
+      };
+      const middle90 = { values: valuesAtXs([]), low: valuesAtXs(p5), high: valuesAtXs(p95), isBand: true };
       return [
-        { name: `${name}: median and half of them`, colour, ...half },
-        { name: `${name}: 90 of 100`, colour, ...most },
+        { name: `${name}: median and half of them`, colour, ...middleHalf },
+        { name: `${name}: 90 of 100`, colour, ...middle90 },
       ];
     };
     const secondLine = line(this.second, "The second rule, with the same seed", "1");
     const lines = [
       line(this.points, "This machine", "0"),
-      ...(this.second.games.length ? [{ ...secondLine, dash: dash(5) }] : []),
+      ...(this.second.games.length ? [{ ...secondLine, dash: dashPattern(5) }] : []),
       ...bandLines(band, "ink", "200 like it", 1),
       ...bandLines(beside, "1", "200 with the second rule", 2),
     ];

@@ -3,7 +3,7 @@
 import { boardPicture } from "./diagram.js";
 import { matchbox, roll } from "./matchbox.js";
 import { withBeads } from "./wall.js";
-import { count, sentence } from "./words.js";
+import { capitalise, countWords } from "./words.js";
 
 const RESULTS = { win: "It won", draw: "A draw", loss: "It lost" };
 
@@ -20,11 +20,11 @@ export class GameView {
   }
 
   /** Shows a board. The last of a move's `cells` is highlighted. */
-  board(/** @type {Pieces} */ pieces, /** @type {number[]} */ cells = []) {
+  showBoard(/** @type {Pieces} */ pieces, /** @type {number[]} */ cells = []) {
     this.parts.board.replaceChildren(
       boardPicture(this.layout, pieces, {
         size: 220,
-        named: true,
+        hasLabels: true,
         lit: cells.slice(-1),
       }),
     );
@@ -37,8 +37,7 @@ export class GameView {
    * @param {{beads?: number[], slot?: number|null, deltas?: number[]}} [options] `beads` are shown instead of those of the
    *   box; `slot` is that of the drawn bead; `deltas` are the beads added to each slot, or removed if negative
    */
-  box(box, { beads = box.beads, slot = null, deltas = [] } = {}) {
-    this.shown = box;
+  showBox(box, { beads = box.beads, slot = null, deltas = [] } = {}) {
     const slots = withBeads({ slots: box.slots, beads }).map((entry, index) => ({ ...entry, delta: deltas[index] }));
     const picture = matchbox(this.layout, {
       ...box,
@@ -54,20 +53,20 @@ export class GameView {
 
   /** Shows the box opened at a ply, with its drawn bead. With `rolls`, returns after the bead has rolled. */
   /** @param {MachineBox} box @param {{beads: number[], slot: number|null}} draw @param {boolean} rolls */
-  async draw(box, { beads, slot }, rolls) {
-    const picture = this.box(box, { beads, slot });
+  async showDraw(box, { beads, slot }, rolls) {
+    const picture = this.showBox(box, { beads, slot });
     if (rolls) await roll(picture, true);
   }
 
-  say(/** @type {string} */ words) {
+  showWords(/** @type {string} */ words) {
     this.parts.words.textContent = words;
   }
 }
 
-/** Returns a sentence about a ply. `mark` is the name of the teacher. */
-export function plyWords(/** @type {LearnPly} */ { draw, name, move }, /** @type {string} */ mark) {
-  if (!draw && move === null) return `${sentence(mark)} finds an empty box and gives up.`;
-  if (!draw) return `${sentence(mark)} plays: ${name}.`;
+/** Returns a sentence about a ply. `teacher` is the name of the teacher. */
+export function plyWords(/** @type {LearnPly} */ { draw, name, move }, /** @type {string} */ teacher) {
+  if (!draw && move === null) return `${capitalise(teacher)} finds an empty box and gives up.`;
+  if (!draw) return `${capitalise(teacher)} plays: ${name}.`;
   if (draw.slot === null) return "The box is empty, so it gives up.";
   return `It opens a box and draws the bead for ${name ?? move}.`;
 }
@@ -78,8 +77,8 @@ export function lessonWords(/** @type {LearnGame} */ { result, resigned, changes
     changes.flatMap(({ deltas }) => deltas).reduce((total, delta) => total + Math.max(0, sign * delta), 0);
   const [added, removed] = [sum(1), sum(-1)];
   const parts = [
-    added && `${count(added, "bead")} ${added === 1 ? "goes" : "go"} in`,
-    removed && `${count(removed, "bead")} ${removed === 1 ? "comes" : "come"} out`,
+    added && `${countWords(added, "bead")} ${added === 1 ? "goes" : "go"} in`,
+    removed && `${countWords(removed, "bead")} ${removed === 1 ? "comes" : "come"} out`,
   ].filter(Boolean);
   return `${resigned ? "It gave up" : RESULTS[result]}: ${parts.join(", ") || "no bead changes"}.`;
 }

@@ -59,32 +59,32 @@ export class Inputs {
   /** @type {Set<() => void>} */
   #waiting = new Set();
 
-  /** @param {InputValues} first */
-  constructor(first) {
+  /** @param {InputValues} initialValues */
+  constructor(initialValues) {
     /** @type {Readonly<InputValues>} */
-    this.now = first;
+    this.values = initialValues;
   }
 
-  /** Changes some of the inputs and wakes all waiting code. @param {Partial<InputValues>} values */
-  change(values) {
-    this.now = { ...this.now, ...values };
+  /** Changes some of the inputs and wakes all waiting code. @param {Partial<InputValues>} changes */
+  change(changes) {
+    this.values = { ...this.values, ...changes };
     this.wake();
   }
 
   wake() {
-    for (const stop of this.#waiting) stop();
+    for (const wakeUp of this.#waiting) wakeUp();
   }
 
   /** Waits until an input changes, but at most for `ms` milliseconds. @param {number} [ms] */
   waitForChange(ms = 2 ** 30) {
     return new Promise((resolve) => {
-      const stop = () => {
+      const wakeUp = () => {
         clearTimeout(timer);
-        this.#waiting.delete(stop);
+        this.#waiting.delete(wakeUp);
         resolve(undefined);
       };
-      const timer = setTimeout(stop, ms);
-      this.#waiting.add(stop);
+      const timer = setTimeout(wakeUp, ms);
+      this.#waiting.add(wakeUp);
     });
   }
 }

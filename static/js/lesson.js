@@ -2,11 +2,11 @@
 
 import { beadPicture } from "./beads.js";
 import { html, nothing } from "./lit.js";
-import { count, formatNumber, ordinal, sentence } from "./words.js";
+import { capitalise, countWords, formatNumber, ordinal } from "./words.js";
 
 /** Returns a change with the name of the move as it was played. On the label of the box, the board may be turned. */
 /** @param {Change} change @param {Draw|undefined} draw @param {Played[]} moves */
-export function asPlayed(change, draw, moves) {
+export function withPlayedName(change, draw, moves) {
   const move = draw?.slot === change.slot && moves.find(({ ply }) => ply === change.ply);
   return move ? { ...change, name: move.name } : change;
 }
@@ -16,13 +16,13 @@ export function asPlayed(change, draw, moves) {
 export function lessonItems({ learning, moves }, onShow) {
   return learning.changes.map((printed) => {
     const draw = learning.draws.find(({ ply, role }) => ply === printed.ply && role === printed.role);
-    const change = asPlayed(printed, draw, moves);
+    const change = withPlayedName(printed, draw, moves);
     const lesson = /** @type {Lesson} */ (learning.lessons.find(({ role }) => role === change.role));
     const machineName = learning.lessons.length > 1 ? lesson.machine.name : null;
     return html`<li>
       <button type="button" class="change" @click=${() => onShow(change.ply)}>
-        ${beadPicture(change, 34)}<span class="change-delta">${signed(change.delta)}</span
-        ><span class="change-words">${reason(change, draw, lesson.result, machineName)}</span
+        ${beadPicture(change, 34)}<span class="change-delta">${signedCount(change.delta)}</span
+        ><span class="change-words">${changeSentence(change, draw, lesson.result, machineName)}</span
         >${draw && !change.refill ? beforeAndAfter(draw, learning.changes) : nothing}
       </button>
     </li>`;
@@ -30,12 +30,12 @@ export function lessonItems({ learning, moves }, onShow) {
 }
 
 /** Returns a change of beads with its sign: "+3", "−1". */
-export function signed(/** @type {number} */ delta) {
+export function signedCount(/** @type {number} */ delta) {
   return delta > 0 ? `+${formatNumber(delta)}` : delta < 0 ? `\u2212${formatNumber(-delta)}` : "0";
 }
 
 /** Maximum number of beads of a slot that are drawn one by one. */
-const MAX_SINGLE = 8;
+const MAX_SINGLE_BEADS = 8;
 
 /** Returns all beads of a box when it was opened and after the match. */
 function beforeAndAfter(/** @type {Draw} */ draw, /** @type {Change[]} */ changes) {
@@ -56,8 +56,8 @@ export function beadRow(when, slots) {
   /** @param {BeadLook & {beads: number, isChanged?: boolean}} of */
   const pile = ({ mark, colour, beads, isChanged }) => html`<span
     class=${isChanged ? "bead-pile is-changed" : "bead-pile"} aria-hidden="true"
-    >${Array.from({ length: beads > MAX_SINGLE ? 1 : beads }, () => beadPicture({ colour, mark }, 16))}${
-      beads > MAX_SINGLE ? html`<b>× ${formatNumber(beads)}</b>` : beads ? nothing : html`<b>no ${mark}</b>`
+    >${Array.from({ length: beads > MAX_SINGLE_BEADS ? 1 : beads }, () => beadPicture({ colour, mark }, 16))}${
+      beads > MAX_SINGLE_BEADS ? html`<b>× ${formatNumber(beads)}</b>` : beads ? nothing : html`<b>no ${mark}</b>`
     }</span>`;
   return html`<span class="bead-row"
     ><span class="soft small" aria-hidden="true">${when}</span
@@ -69,9 +69,9 @@ export function beadRow(when, slots) {
  * kind comes out, 3 become 2." With `name`, it names the machine.
  */
 /** @param {Change} change @param {Draw|undefined} draw @param {string} result @param {string|null} [name] */
-export function reason(change, draw, result, name = null) {
+export function changeSentence(change, draw, result, name = null) {
   const bead = `${change.mark} (${change.name})`;
-  if (change.refill) return `The box was empty, so it was filled again: ${count(change.delta, "bead")} ${bead}.`;
+  if (change.refill) return `The box was empty, so it was filled again: ${countWords(change.delta, "bead")} ${bead}.`;
   const box = draw ? `${name ? `${name}'s` : "its"} ${ordinal(draw.box.move_number)} box` : "this box";
   const verb = draw?.by_hand ? "was played" : name ? "was drawn" : null;
   const event =
@@ -83,12 +83,12 @@ export function reason(change, draw, result, name = null) {
   const outcome = name
     ? ({ win: "in a game won", draw: "in a drawn game", loss: "in a game lost" }[result] ?? "")
     : ({ win: "and won", draw: "and the game was a draw", loss: "and lost" }[result] ?? "");
-  return `${sentence(event)} ${outcome}: ${changeWords(change)}.`;
+  return `${capitalise(event)} ${outcome}: ${changeWords(change)}.`;
 }
 
 function changeWords(/** @type {Change} */ { delta, before, after }) {
   const numbers = `${formatNumber(before)} become${before === 1 ? "s" : ""} ${formatNumber(after)}`;
-  if (delta > 0) return `${count(delta, "bead")} of that kind go${delta === 1 ? "es" : ""} in, ${numbers}`;
-  if (delta < 0) return `${count(-delta, "bead")} of that kind come${delta === -1 ? "s" : ""} out, ${numbers}`;
+  if (delta > 0) return `${countWords(delta, "bead")} of that kind go${delta === 1 ? "es" : ""} in, ${numbers}`;
+  if (delta < 0) return `${countWords(-delta, "bead")} of that kind come${delta === -1 ? "s" : ""} out, ${numbers}`;
   return `nothing changes, it stays at ${formatNumber(after)}`;
 }

@@ -2,7 +2,7 @@
 
 /** Empty if the browser does not know its time zone. Some browsers then report "Etc/Unknown". */
 const browserZone = (Intl.DateTimeFormat().resolvedOptions().timeZone || "").replace("Etc/Unknown", "");
-const full = new Intl.DateTimeFormat("en-GB", {
+const fullFormat = new Intl.DateTimeFormat("en-GB", {
   weekday: "short",
   day: "numeric",
   month: "short",
@@ -11,7 +11,7 @@ const full = new Intl.DateTimeFormat("en-GB", {
   minute: "2-digit",
   timeZoneName: "short",
 });
-const short = new Intl.DateTimeFormat("en-GB", {
+const shortFormat = new Intl.DateTimeFormat("en-GB", {
   weekday: "short",
   day: "numeric",
   month: "short",
@@ -25,8 +25,8 @@ for (const time of document.querySelectorAll("time")) {
   // The short form is for tables, where the head of the column names the time zone.
   time.textContent =
     time.dataset.local === "short"
-      ? short.format(new Date(time.dateTime)).replace(",", "")
-      : full.format(new Date(time.dateTime));
+      ? shortFormat.format(new Date(time.dateTime)).replace(",", "")
+      : fullFormat.format(new Date(time.dateTime));
   time.title = browserZone;
 }
 

@@ -7,11 +7,11 @@
 import { beadPicture } from "./beads.js";
 import { cellsAt, piecesOnBoard } from "./diagram.js";
 import { byId, isStill } from "./dom.js";
-import { signed } from "./lesson.js";
+import { signedCount } from "./lesson.js";
 import { html, render } from "./lit.js";
 import { nameOf, sideName } from "./match_words.js";
 import { OpenBox } from "./openbox.js";
-import { sheet } from "./sheet.js";
+import { makeSheet } from "./sheet.js";
 import { keepsBoxes } from "./values.js";
 import { percent } from "./words.js";
 
@@ -24,18 +24,18 @@ const MAX_CHANGES = 4;
  * Returns the draws before a ply, or all draws if `ply` is `null`. The last of all draws may be from an empty box, so that
  * no move follows it.
  */
-/** @param {MatchState} now @param {number|null} ply */
-export const drawsBefore = (now, ply) => (now.learning?.draws ?? []).filter((draw) => draw.ply < (ply ?? Infinity));
+/** @param {MatchState} state @param {number|null} ply */
+export const drawsBefore = (state, ply) => (state.learning?.draws ?? []).filter((draw) => draw.ply < (ply ?? Infinity));
 
 /**
  * Returns the draw whose bead is to roll: the last one, if it is new since the state `before` and no person made its move.
  * Else returns `null`.
  */
-export function freshDraw(/** @type {MatchState} */ now, /** @type {MatchState|null} */ before) {
-  const draws = drawsBefore(now, null);
+export function findNewDraw(/** @type {MatchState} */ state, /** @type {MatchState|null} */ before) {
+  const draws = drawsBefore(state, null);
   const latest = draws.at(-1);
   if (!latest || latest.by_hand) return null;
-  return now.number !== before?.number || draws.length > drawsBefore(before, null).length ? latest : null;
+  return state.number !== before?.number || draws.length > drawsBefore(before, null).length ? latest : null;
 }
 
 /** Returns the beads of a box for a board, without those of moves whose piece is no longer on its cell. */
@@ -53,11 +53,11 @@ export function beadsOf(/** @type {Draw} */ draw, /** @type {Pieces} */ pieces, 
 }
 
 /** Returns the first few changes of beads after a match. Refills are not shown, since they are no part of a lesson. */
-function changedBeads(/** @type {MatchState} */ now) {
-  const changes = (now.learning?.changes ?? []).filter(({ refill }) => !refill);
+function changedBeads(/** @type {MatchState} */ state) {
+  const changes = (state.learning?.changes ?? []).filter(({ refill }) => !refill);
   return changes
     .slice(0, MAX_CHANGES)
-    .map((change) => html`<span class="changed-bead">${beadPicture(change, 24)}${signed(change.delta)}</span>`);
+    .map((change) => html`<span class="changed-bead">${beadPicture(change, 24)}${signedCount(change.delta)}</span>`);
 }
 
 export class MatchBoxes {
@@ -68,7 +68,7 @@ export class MatchBoxes {
   constructor(viewer, replay) {
     this.viewer = viewer;
     this.replay = replay;
-    this.sheet = sheet(byId("box-sheet"), byId("box-handle"));
+    this.sheet = makeSheet(byId("box-sheet"), byId("box-handle"));
     this.boxes = ID_ENDINGS.map(
       (ending) =>
         new OpenBox(viewer.layout, {
@@ -83,29 +83,31 @@ export class MatchBoxes {
   }
 
   /** Returns the latest draw before the shown board, or `null`. */
-  shown(/** @type {MatchState} */ now) {
-    return drawsBefore(now, this.replay.ply).at(-1) ?? null;
+  shownDraw(/** @type {MatchState} */ state) {
+    return drawsBefore(state, this.replay.ply).at(-1) ?? null;
   }
 
   /** Returns the beads of the latest opened box, for a board with these pieces. */
-  beads(/** @type {MatchState} */ now, /** @type {Pieces} */ pieces) {
-    const draw = this.shown(now);
+  beadsOnBoard(/** @type {MatchState} */ state, /** @type {Pieces} */ pieces) {
+    const draw = this.shownDraw(state);
     return draw ? beadsOf(draw, pieces, this.viewer.layout) : [];
   }
 
-  /** Shows the boxes of all machines; `fresh` is the draw whose bead rolls. Resolves when it has rolled. */
-  show(/** @type {MatchState} */ now, fresh = /** @type {Draw|null} */ (null)) {
-    const owners = /** @type {MachineSeat[]} */ (now.seats.filter((seat) => keepsBoxes(seat.machine)));
-    const isPair = owners.length > 1;
-    byId("box-sheet").hidden = !owners.length;
-    document.body.classList.toggle("has-sheet", owners.length > 0);
-    byId("box-sheet").classList.toggle("two-boxes", isPair);
-    byId("box-of-2").hidden = !isPair;
-    byId("box-owner").hidden = !isPair;
-    const draw = this.shown(now);
-    this.#summary(now, draw);
-    this.#lookBack(now, draw);
-    return Promise.all(owners.slice(0, ID_ENDINGS.length).map((seat, number) => this.#box(now, seat, number, fresh)));
+  /** Shows the boxes of all machines; `newDraw` is the draw whose bead rolls. Resolves when it has rolled. */
+  show(/** @type {MatchState} */ state, newDraw = /** @type {Draw|null} */ (null)) {
+    const boxSeats = /** @type {MachineSeat[]} */ (state.seats.filter((seat) => keepsBoxes(seat.machine)));
+    const hasTwoBoxes = boxSeats.length > 1;
+    byId("box-sheet").hidden = !boxSeats.length;
+    document.body.classList.toggle("has-sheet", boxSeats.length > 0);
+    byId("box-sheet").classList.toggle("two-boxes", hasTwoBoxes);
+    byId("box-of-2").hidden = !hasTwoBoxes;
+    byId("box-owner").hidden = !hasTwoBoxes;
+    const draw = this.shownDraw(state);
+    this.#showSummary(state, draw);
+    this.#explainBox(state, draw);
+    return Promise.all(
+      boxSeats.slice(0, ID_ENDINGS.length).map((seat, number) => this.#showBox(state, seat, number, newDraw)),
+    );
   }
 
   /** Shows the box opened at a ply, and the board after that ply. */
@@ -116,48 +118,50 @@ export class MatchBoxes {
   }
 
   /** Shows the box of one machine at place `number`. */
-  /** @param {MatchState} now @param {MachineSeat} seat @param {number} number @param {Draw|null} fresh */
-  #box(now, { role, machine }, number, fresh) {
+  /** @param {MatchState} state @param {MachineSeat} seat @param {number} number @param {Draw|null} newDraw */
+  #showBox(state, { role, machine }, number, newDraw) {
     byId(`box-owner${ID_ENDINGS[number]}`).textContent = `${machine.name}, ${sideName(role, this.viewer)}`;
     const box = this.boxes[number];
-    const latest = drawsBefore(now, this.replay.ply)
+    const latest = drawsBefore(state, this.replay.ply)
       .filter((draw) => draw.role === role)
       .at(-1);
     if (!latest)
       return box.close(`${machine.name} ${this.replay.board ? "had" : "has"} not opened a box yet.`, machine.name);
-    const changes = (now.learning?.changes ?? []).filter((change) => change.ply === latest.ply && change.role === role);
+    const changes = (state.learning?.changes ?? []).filter(
+      (change) => change.ply === latest.ply && change.role === role,
+    );
     return box.show(latest, {
-      title: nameOf(now, role, this.viewer),
+      title: nameOf(state, role, this.viewer),
       brand: machine.name,
       changes,
-      isNew: latest === fresh,
+      isNew: latest === newDraw,
     });
   }
 
   /** Describes the latest draw, or the lesson of a finished match, in the head of the sheet. */
-  #summary(/** @type {MatchState} */ now, /** @type {Draw|null} */ draw) {
-    const changed = this.replay.board ? [] : changedBeads(now);
-    const drawn = draw?.slots[/** @type {number} */ (draw.slot)];
-    const title = draw && html`<span class="sheet-name">${nameOf(now, draw.role, this.viewer)}</span>`;
-    const words = changed.length
-      ? ["Changed: ", changed]
+  #showSummary(/** @type {MatchState} */ state, /** @type {Draw|null} */ draw) {
+    const changedItems = this.replay.board ? [] : changedBeads(state);
+    const drawnSlot = draw?.slots[/** @type {number} */ (draw.slot)];
+    const title = draw && html`<span class="sheet-name">${nameOf(state, draw.role, this.viewer)}</span>`;
+    const words = changedItems.length
+      ? ["Changed: ", changedItems]
       : !draw
         ? ["The box is closed"]
-        : drawn
+        : drawnSlot
           ? [
-              beadPicture(drawn, 28),
+              beadPicture(drawnSlot, 28),
               title,
-              ` ${draw.by_hand ? "played" : "drew bead"} ${drawn.mark} (${percent(drawn.probability)})`,
+              ` ${draw.by_hand ? "played" : "drew bead"} ${drawnSlot.mark} (${percent(drawnSlot.probability)})`,
             ]
           : [title, " found no bead"];
     render(words, byId("box-summary"));
   }
 
   /** Explains why the shown box is not that of the last move: the viewer looks back, or the move was forced. */
-  #lookBack(/** @type {MatchState} */ now, /** @type {Draw|null} */ draw) {
-    const isLatest = !draw || draw === /** @type {Learning} */ (now.learning).draws.at(-1);
-    const last = now.moves[this.replay.at - 1];
-    const isForced = draw && isLatest && last?.role === draw.role && last.ply > draw.ply;
+  #explainBox(/** @type {MatchState} */ state, /** @type {Draw|null} */ draw) {
+    const isLatest = !draw || draw === /** @type {Learning} */ (state.learning).draws.at(-1);
+    const lastMove = state.moves[this.replay.shownPly - 1];
+    const isForced = draw && isLatest && lastMove?.role === draw.role && lastMove.ply > draw.ply;
     byId("look-back").hidden = isLatest && !isForced;
     byId("look-back-words").textContent = isForced
       ? "Its last move was the only one left, so it opened no box. This is its box before that."

@@ -10,13 +10,14 @@ import { lessonLinks, lessonWords, tellsOfBeads } from "./match_words.js";
  *
  * @param {(ply: number) => void} onShow called when the reader opens the box of this ply
  */
-export function showLesson(/** @type {MatchState} */ now, onShow) {
-  const words = lessonWords(now);
+export function showLesson(/** @type {MatchState} */ state, onShow) {
+  const words = lessonWords(state);
   byId("lesson").hidden = !words;
   byId("lesson-words").textContent = words;
-  render(words ? lessonItems(/** @type {LearntMatch} */ (now), onShow) : nothing, byId("changes"));
-  byId("no-changes").hidden = !words || /** @type {Learning} */ (now.learning).changes.length > 0 || !tellsOfBeads(now);
-  const links = words ? lessonLinks(now) : [];
+  render(words ? lessonItems(/** @type {LearntMatch} */ (state), onShow) : nothing, byId("changes"));
+  byId("no-changes").hidden =
+    !words || /** @type {Learning} */ (state.learning).changes.length > 0 || !tellsOfBeads(state);
+  const links = words ? lessonLinks(state) : [];
   byId("lesson-title").textContent = links.length > 1 ? "What the machines learnt" : "What the machine learnt";
   render(
     links.map((link, index) => html`${index ? " · " : nothing}<a href=${link.url}>${link.words}</a>`),
@@ -27,21 +28,21 @@ export function showLesson(/** @type {MatchState} */ now, onShow) {
 /**
  * Offers a training run of two machines against each other to a viewer who may train one of them.
  *
- * @param {Set<number>} managed the ids of the machines that the viewer may train
+ * @param {Set<number>} managedIds the ids of the machines that the viewer may train
  */
-export function showTogether(/** @type {MatchState} */ now, managed) {
-  const machines = now.seats.map((seat) => seat.machine);
-  const learner = machines.find((machine) => machine?.learns && managed.has(machine.id));
+export function showTogether(/** @type {MatchState} */ state, managedIds) {
+  const machines = state.seats.map((seat) => seat.machine);
+  const learner = machines.find((machine) => machine?.learns && managedIds.has(machine.id));
   const other = /** @type {MachineBrief} */ (machines.find((machine) => machine !== learner));
   const isPair = machines.every(Boolean);
-  byId("together").hidden = !isPair || !(now.exhibition || learner);
+  byId("together").hidden = !isPair || !(state.exhibition || learner);
   byId("together-form").hidden = !isPair || !learner;
   if (!isPair) return;
   if (!learner) {
     byId("together-words").textContent = "The owner of a machine can let it play thousands of games alone.";
     return;
   }
-  const learnersWords = managed.has(other.id) && other.learns ? "Both learn." : `${learner.name} learns.`;
+  const learnersWords = managedIds.has(other.id) && other.learns ? "Both learn." : `${learner.name} learns.`;
   byId("together-words").textContent =
     `${learner.name} and ${other.name} play each other, and nobody has to watch. ${learnersWords} You see their progress and the curve.`;
   byId("together-form", HTMLFormElement).action = `/machines/${learner.id}/train-together`;

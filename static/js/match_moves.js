@@ -16,31 +16,31 @@ export class MatchMoves {
     this.viewer = viewer;
     this.replay = replay;
     /** @type {MatchState|null} */
-    this.now = null;
+    this.state = null;
     /** @type {{after: number, words: string}[]} events that are not part of the state; `after` is a number of moves */
     this.notes = [];
   }
 
-  show(/** @type {MatchState} */ now) {
-    this.now = now;
-    const draws = new Map((now.learning?.draws ?? []).map((draw) => [draw.ply, draw]));
+  show(/** @type {MatchState} */ state) {
+    this.state = state;
+    const draws = new Map((state.learning?.draws ?? []).map((draw) => [draw.ply, draw]));
     render(
-      now.moves.map((move) => this.#item(move, draws.get(move.ply))),
+      state.moves.map((move) => this.#moveItem(move, draws.get(move.ply))),
       byId("moves"),
     );
     this.replay.mark();
-    byId("no-moves").hidden = now.moves.length > 0;
-    this.#log();
+    byId("no-moves").hidden = state.moves.length > 0;
+    this.#showLog();
   }
 
   /** Adds an event that only this page knows, such as a lost connection, to the log. */
   note(/** @type {string} */ words) {
     const time = new Date().toLocaleTimeString("en-GB");
-    this.notes.push({ after: this.now?.moves.length ?? 0, words: `${words} (${time})` });
-    if (this.now) this.#log();
+    this.notes.push({ after: this.state?.moves.length ?? 0, words: `${words} (${time})` });
+    if (this.state) this.#showLog();
   }
 
-  #item(/** @type {Played} */ move, /** @type {Draw|undefined} */ draw) {
+  #moveItem(/** @type {Played} */ move, /** @type {Draw|undefined} */ draw) {
     const picture = move.piece ? piecePicture(this.viewer.layout, move.piece, 22) : roleMark(move.role, this.viewer);
     return html`<li>
       <button type="button" class="move" data-ply=${move.ply} title="Show the board after this move"
@@ -57,9 +57,9 @@ export class MatchMoves {
     byId("board").scrollIntoView({ block: "nearest", behavior: isStill() ? "auto" : "smooth" });
   }
 
-  #log() {
+  #showLog() {
     render(
-      logLines(/** @type {MatchState} */ (this.now), this.notes, this.viewer).map((line) => html`<li>${line}</li>`),
+      logLines(/** @type {MatchState} */ (this.state), this.notes, this.viewer).map((line) => html`<li>${line}</li>`),
       byId("log"),
     );
   }

@@ -6,9 +6,9 @@
 
 /**
  * @typedef {object} Page
- * @property {(now: MatchState, how: {before: MatchState|null, isNews: boolean, isJoin: boolean}) => void|Promise<void>} draw
+ * @property {(state: MatchState, how: {before: MatchState|null, isNews: boolean, isJoin: boolean}) => void|Promise<void>} draw
  *   draws a state; `before` is the state drawn before it, and `isNews` is false if both have the same version
- * @property {() => void} drawn called after each state, drawn or skipped
+ * @property {() => void} afterDraw called after each state, drawn or skipped
  * @property {() => void} fail called if a state could not be drawn
  * @property {() => void} rejoin requests the whole state and the viewer's role again
  * @property {(error: {code: string, detail?: string}) => void} refuse called with an error of the protocol
@@ -25,9 +25,9 @@ export class MatchStore {
     /** @type {MatchState|null} the newest state, which may not be drawn yet */
     this.state = null;
     /** @type {MatchState|null} the state that was drawn last */
-    this.shown = null;
+    this.drawnState = null;
     /** Resolves when all received states are drawn. */
-    this.busy = Promise.resolve();
+    this.allDrawn = Promise.resolve();
   }
 
   /** Handles a frame of the protocol. */
@@ -50,19 +50,19 @@ export class MatchStore {
     this.state = next;
     // If the viewer plays both sides, their role is that of the side to move.
     if ((this.viewer.roles ?? []).length > 1 && next.turn) this.viewer.role = next.turn;
-    this.busy = this.busy
+    this.allDrawn = this.allDrawn
       .then(() => this.#draw(next, { isFirst, isJoin }))
-      .then(() => this.page.drawn())
+      .then(() => this.page.afterDraw())
       .catch((error) => {
         this.page.fail();
         throw error;
       });
   }
 
-  #draw(/** @type {MatchState} */ now, /** @type {{isFirst: boolean, isJoin: boolean}} */ { isFirst, isJoin }) {
-    if (this.state && now.version < this.state.version) return undefined; // a newer state waits to be drawn
-    const before = this.shown;
-    this.shown = now;
-    return this.page.draw(now, { before, isNews: !isFirst && now.version !== before?.version, isJoin });
+  #draw(/** @type {MatchState} */ state, /** @type {{isFirst: boolean, isJoin: boolean}} */ { isFirst, isJoin }) {
+    if (this.state && state.version < this.state.version) return undefined; // a newer state waits to be drawn
+    const before = this.drawnState;
+    this.drawnState = state;
+    return this.page.draw(state, { before, isNews: !isFirst && state.version !== before?.version, isJoin });
   }
 }

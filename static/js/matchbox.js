@@ -4,15 +4,15 @@
  * As in Michie's machine, two strips of card form a V at the front of the drawer. The bead that rolls into it is drawn.
  */
 
-import { bead, ONE_BY_ONE, seededRandom } from "./beads.js";
-import { beadsOn, cellPlaces, cellsAt, diagram, EDGE, edges, targetCells } from "./diagram.js";
+import { drawBead, MAX_SINGLE_BEADS, seededRandom } from "./beads.js";
+import { cellPlaces, cellsAt, divideBeads, drawDiagram, drawEdgeLabels, EDGE_WIDTH, targetCells } from "./diagram.js";
 import { find, isStill, svg } from "./dom.js";
-import { count, formatNumber } from "./words.js";
+import { countWords, formatNumber } from "./words.js";
 
 /** The right edge of the sleeve. */
-const SLEEVE = 134;
+const SLEEVE_RIGHT = 134;
 /** The part of the drawer in which beads lie. */
-const FLOOR = { left: 146, right: 318, top: 34, bottom: 196 };
+const BEAD_AREA = { left: 146, right: 318, top: 34, bottom: 196 };
 /** The corner of the V, where the drawn bead comes to rest. */
 const CORNER = { x: 331, y: 115 };
 const ROLL_MS = 260;
@@ -45,7 +45,7 @@ export function matchbox(layout, box) {
     svg("path", { class: "drawer-grain", d: "M150 62H344M150 96h190M150 131H344M150 167h182" }),
     svg("path", { class: "drawer-vee-shadow", d: "M317 29L348 115L317 201" }),
     svg("path", { class: "drawer-vee", d: "M315 29L345 115L315 201" }),
-    contents(box, total),
+    drawContents(box, total),
   );
   return svg(
     "svg",
@@ -53,13 +53,13 @@ export function matchbox(layout, box) {
       class: "matchbox",
       viewBox: "0 0 360 240",
       role: "img",
-      "aria-label": words(box, total),
+      "aria-label": boxWords(box, total),
       "data-position": box.position,
     },
     defs(id),
     svg("ellipse", { class: "matchbox-shadow", cx: 182, cy: 227, rx: 172, ry: 9 }),
     drawer,
-    svg("rect", { class: "sleeve-shadow", x: SLEEVE, y: 20, width: 16, height: 190, fill: `url(#${id}-s)` }),
+    svg("rect", { class: "sleeve-shadow", x: SLEEVE_RIGHT, y: 20, width: 16, height: 190, fill: `url(#${id}-s)` }),
     sleeve(layout, box, total, id),
   );
 }
@@ -82,7 +82,7 @@ export function closedMatchbox(title = "MENACE") {
         "g",
         { class: "label-beads" },
         [0, 1, 2, 3, 4, 5, 6, 7, 8].map((colour) =>
-          bead({
+          drawBead({
             colour,
             mark: "ABCDEFGHI"[colour],
             x: 41 + 28 * (colour % 3),
@@ -138,11 +138,11 @@ export async function roll(picture, opens) {
 }
 
 /** Returns the text of the picture for screen readers. */
-function words(/** @type {OpenedBox} */ box, /** @type {number} */ total) {
+function boxWords(/** @type {OpenedBox} */ box, /** @type {number} */ total) {
   if (!total && !box.slots.some((slot) => slot.delta)) return "An open matchbox without a single bead";
   const parts = box.slots.map((slot) => `${formatNumber(slot.beads)} of ${slot.mark}`);
-  const drawn = box.slots[/** @type {number} */ (box.slot)];
-  return `An open matchbox with ${count(total, "bead")}: ${parts.join(", ")}${drawn ? `; a bead ${drawn.mark} was drawn` : ""}`;
+  const drawnSlot = box.slots[/** @type {number} */ (box.slot)];
+  return `An open matchbox with ${countWords(total, "bead")}: ${parts.join(", ")}${drawnSlot ? `; a bead ${drawnSlot.mark} was drawn` : ""}`;
 }
 
 function defs(/** @type {string} */ id) {
@@ -165,9 +165,9 @@ function defs(/** @type {string} */ id) {
 
 function sleeveCard(/** @type {string} */ id) {
   return [
-    svg("path", { class: "sleeve-side", d: `M6 206H${SLEEVE}V224a3 3 0 0 1-3 3H9a3 3 0 0 1-3-3Z` }),
-    svg("path", { class: "striker", d: `M6 209H${SLEEVE}V223H6Z` }),
-    svg("path", { d: `M6 209H${SLEEVE}V223H6Z`, fill: `url(#${id}-p)` }),
+    svg("path", { class: "sleeve-side", d: `M6 206H${SLEEVE_RIGHT}V224a3 3 0 0 1-3 3H9a3 3 0 0 1-3-3Z` }),
+    svg("path", { class: "striker", d: `M6 209H${SLEEVE_RIGHT}V223H6Z` }),
+    svg("path", { d: `M6 209H${SLEEVE_RIGHT}V223H6Z`, fill: `url(#${id}-p)` }),
     svg("rect", { class: "sleeve-top", x: 4, y: 16, width: 132, height: 192, rx: 3 }),
     svg("path", { class: "sleeve-edge", d: "M5 19V205M135 19V205" }),
     svg("rect", { class: "label", x: 13, y: 25, width: 114, height: 174, rx: 2 }),
@@ -179,7 +179,7 @@ function sleeveCard(/** @type {string} */ id) {
 function sleeve(layout, box, total, id) {
   const place = cellPlaces(layout, box.symmetry);
   const names = box.fit && targetCells(layout, box.fit).map((cell) => layout.cells[cell].name);
-  const edge = layout.coordinates === "edges" ? EDGE : 0;
+  const edge = layout.coordinates === "edges" ? EDGE_WIDTH : 0;
   const scale = 92 / (100 * Math.max(place.columns, place.rows) + edge);
   const left = 70 - (scale * (100 * place.columns - edge)) / 2;
   const top = 104 - (scale * (100 * place.rows + edge)) / 2;
@@ -191,8 +191,8 @@ function sleeve(layout, box, total, id) {
     svg(
       "g",
       { transform: `translate(${left} ${top}) scale(${scale})` },
-      diagram(layout, box.board, { symmetry: box.symmetry, ...labelBeads(layout, box) }),
-      edges(layout, place, names),
+      drawDiagram(layout, box.board, { symmetry: box.symmetry, ...labelBeads(layout, box) }),
+      drawEdgeLabels(layout, place, names),
     ),
     svg("path", { class: "label-rule", d: "M27 160H113" }),
     svg("text", { class: "label-small", x: 70, y: 174 }, box.move_number ? `move ${box.move_number}` : ""),
@@ -202,16 +202,16 @@ function sleeve(layout, box, total, id) {
 
 /** Draws a machine's name on the label: in a smaller font if it is long, cut off after 20 characters. */
 function brand(/** @type {string} */ title) {
-  const first = title.split(",")[0].trim();
-  const name = first.length > 20 ? `${first.slice(0, 19)}…` : first;
+  const firstPart = title.split(",")[0].trim();
+  const name = firstPart.length > 20 ? `${firstPart.slice(0, 19)}…` : firstPart;
   // A fixed text length makes a long name fit in any font.
-  const narrow = name.length > 8 ? { textLength: 96, lengthAdjust: "spacingAndGlyphs" } : {};
+  const fittedLength = name.length > 8 ? { textLength: 96, lengthAdjust: "spacingAndGlyphs" } : {};
   const size = Math.min(14.5, Math.max(8.5, 145 / name.length));
-  return svg("text", { class: "label-brand", x: 70, y: 47, "font-size": size, ...narrow }, name);
+  return svg("text", { class: "label-brand", x: 70, y: 47, "font-size": size, ...fittedLength }, name);
 }
 
 /**
- * Returns the beads on the label by their printed cells, as `beadsOn` does, and the target cells of the drawn slot as
+ * Returns the beads on the label by their printed cells, as `divideBeads` does, and the target cells of the drawn slot as
  * `lit`.
  */
 function labelBeads(/** @type {Layout} */ layout, /** @type {OpenedBox} */ box) {
@@ -233,12 +233,15 @@ function labelBeads(/** @type {Layout} */ layout, /** @type {OpenedBox} */ box) 
       isDrawn: index === box.slot,
     })),
   );
-  return { ...beadsOn(moves), lit: moves.filter(({ isDrawn }) => isDrawn).map(({ cells }) => cells[cells.length - 1]) };
+  return {
+    ...divideBeads(moves),
+    lit: moves.filter(({ isDrawn }) => isDrawn).map(({ cells }) => cells[cells.length - 1]),
+  };
 }
 
 /** Draws the beads in the drawer, with those added and removed by the last lesson marked. */
-function contents(/** @type {OpenedBox} */ box, /** @type {number} */ total) {
-  if (total > ONE_BY_ONE) return stacks(box);
+function drawContents(/** @type {OpenedBox} */ box, /** @type {number} */ total) {
+  if (total > MAX_SINGLE_BEADS) return drawStacks(box);
   const beads = box.slots.flatMap((slot, index) => {
     const added = Math.max(0, slot.delta ?? 0);
     const removed = Math.max(0, -(slot.delta ?? 0));
@@ -259,12 +262,12 @@ function contents(/** @type {OpenedBox} */ box, /** @type {number} */ total) {
   }
   const r = beads.length <= 14 ? 15 : beads.length <= 26 ? 13 : 10.6;
   const spots = freeSpots(beads.length, r, random);
-  const drawn = beads.findIndex((item) => item.index === box.slot && item.kind !== "is-added");
+  const drawnIndex = beads.findIndex((item) => item.index === box.slot && item.kind !== "is-added");
   const group = svg("g", { class: "beads" });
   beads.forEach((item, n) => {
-    const isDrawn = n === drawn;
+    const isDrawn = n === drawnIndex;
     const position = isDrawn ? CORNER : spots[n];
-    const picture = bead({
+    const picture = drawBead({
       colour: item.colour,
       mark: item.mark,
       ...position,
@@ -275,7 +278,7 @@ function contents(/** @type {OpenedBox} */ box, /** @type {number} */ total) {
     group.append(picture);
   });
   // The drawn bead is the last element, so that it rolls above the others.
-  if (drawn >= 0) group.append(...group.querySelectorAll(".is-drawn"));
+  if (drawnIndex >= 0) group.append(...group.querySelectorAll(".is-drawn"));
   return group;
 }
 
@@ -283,8 +286,8 @@ function contents(/** @type {OpenedBox} */ box, /** @type {number} */ total) {
 function freeSpots(/** @type {number} */ n, /** @type {number} */ r, /** @type {() => number} */ random) {
   const step = 2 * r + 1.6;
   const spots = [];
-  for (let row = 0, y = FLOOR.top + r; y <= FLOOR.bottom - r + 1; row += 1, y += step * 0.88) {
-    for (let x = FLOOR.left + r + (row % 2 ? step / 2 : 0); x <= FLOOR.right; x += step) {
+  for (let row = 0, y = BEAD_AREA.top + r; y <= BEAD_AREA.bottom - r + 1; row += 1, y += step * 0.88) {
+    for (let x = BEAD_AREA.left + r + (row % 2 ? step / 2 : 0); x <= BEAD_AREA.right; x += step) {
       const edge = 315 + 30 * (1 - Math.abs(y - 115) / 86) - r - 7;
       const isCorner = Math.hypot(x - CORNER.x, y - CORNER.y) < 2 * r + 1;
       if (x <= edge && !isCorner)
@@ -301,7 +304,7 @@ function freeSpots(/** @type {number} */ n, /** @type {number} */ r, /** @type {
 }
 
 /** Draws a stack with a number for each slot, if there are too many beads to draw one by one. */
-function stacks(/** @type {OpenedBox} */ box) {
+function drawStacks(/** @type {OpenedBox} */ box) {
   const group = svg("g", { class: "beads" });
   const kinds = box.slots.length;
   const columns = kinds <= 3 ? Math.max(1, kinds > 2 ? 2 : 1) : kinds <= 6 ? 2 : 3;
@@ -315,7 +318,7 @@ function stacks(/** @type {OpenedBox} */ box) {
     const layers = slot.beads ? Math.min(slot.beads, rows > 2 ? 4 : 6, 2 + Math.floor(Math.log10(slot.beads))) : 0;
     for (let layer = layers - 1; layer >= 0; layer -= 1) {
       group.append(
-        bead({
+        drawBead({
           colour: slot.colour,
           mark: slot.mark,
           x: x - 4 * (layer - (layers - 1) / 2),
@@ -325,12 +328,12 @@ function stacks(/** @type {OpenedBox} */ box) {
         }),
       );
     }
-    if (!slot.beads) group.append(bead({ colour: slot.colour, mark: slot.mark, x, y, r, kind: "is-ghost" }));
+    if (!slot.beads) group.append(drawBead({ colour: slot.colour, mark: slot.mark, x, y, r, kind: "is-ghost" }));
     group.append(svg("text", { class: "stack-number", x, y: y + r + 16 }, formatNumber(slot.beads)));
   });
-  const drawn = box.slots[/** @type {number} */ (box.slot)];
-  if (drawn) {
-    const picture = bead({ colour: drawn.colour, mark: drawn.mark, ...CORNER, r: 12, kind: "is-drawn" });
+  const drawnSlot = box.slots[/** @type {number} */ (box.slot)];
+  if (drawnSlot) {
+    const picture = drawBead({ colour: drawnSlot.colour, mark: drawnSlot.mark, ...CORNER, r: 12, kind: "is-drawn" });
     picture.dataset.from = "240 100";
     group.append(picture);
   }

@@ -2,9 +2,9 @@
 
 import { beadPicture } from "./beads.js";
 import { isTurned, printedWords } from "./diagram.js";
-import { heads, html, nothing, render } from "./lit.js";
+import { html, nothing, render, tableHead } from "./lit.js";
 import { closedMatchbox, matchbox, roll } from "./matchbox.js";
-import { count, either, formatNumber, percent, sentence, tenths } from "./words.js";
+import { capitalise, countWords, decimalPercents, formatNumber, joinWithOr, percent } from "./words.js";
 
 export class OpenBox {
   /**
@@ -74,17 +74,17 @@ export class OpenBox {
         symmetry: this.isPrinted ? undefined : draw.symmetry,
       }),
     );
-    parts.caption.textContent = this.#caption(draw);
+    parts.caption.textContent = this.#captionWords(draw);
     parts.turn.hidden = !isTurned(draw.symmetry);
     parts.turn.textContent = this.isPrinted ? "Turn it to fit the board" : "Show it as printed";
     parts.turn.setAttribute("aria-pressed", String(this.isPrinted));
     parts.link.hidden = !draw.box.url;
     if (draw.box.url) parts.link.href = draw.box.url;
     parts.odds.hidden = false;
-    render(this.#odds(draw), parts.odds);
+    render(this.#oddsTable(draw), parts.odds);
   }
 
-  #caption(/** @type {Draw} */ draw) {
+  #captionWords(/** @type {Draw} */ draw) {
     const total = draw.slots.reduce((sum, slot) => sum + slot.beads, 0);
     const orientation = !isTurned(draw.symmetry)
       ? printedWords(draw.symmetry)
@@ -93,41 +93,41 @@ export class OpenBox {
         : `The label is turned to fit the board: ${draw.symmetry.name}.`;
     if (draw.resigned || draw.slot === null)
       return `This box had no bead left, so ${this.title} gave up. ${orientation}`;
-    const drawn = draw.slots[draw.slot];
-    const refilled = draw.refilled ? "The box was empty, so it was filled again. " : "";
+    const drawnSlot = draw.slots[draw.slot];
+    const refillWords = draw.refilled ? "The box was empty, so it was filled again. " : "";
     if (draw.by_hand)
-      return `${refilled}${this.title} played ${drawn.mark} for ${this.brand}. It would have drawn that bead in ${percent(drawn.probability)} of its draws. ${orientation}`;
-    const among =
-      drawn.beads === total
+      return `${refillWords}${this.title} played ${drawnSlot.mark} for ${this.brand}. It would have drawn that bead in ${percent(drawnSlot.probability)} of its draws. ${orientation}`;
+    const amongWords =
+      drawnSlot.beads === total
         ? "the only colour in this box"
-        : drawn.beads === 1
+        : drawnSlot.beads === 1
           ? `the only one of its colour among ${formatNumber(total)} beads`
-          : `one of ${count(drawn.beads, "bead")} of its colour among ${formatNumber(total)}`;
-    return `${refilled}${this.title} drew bead ${drawn.mark}, ${among}. ${orientation}`;
+          : `one of ${countWords(drawnSlot.beads, "bead")} of its colour among ${formatNumber(total)}`;
+    return `${refillWords}${this.title} drew bead ${drawnSlot.mark}, ${amongWords}. ${orientation}`;
   }
 
   /** Returns the number of beads of a slot, after a change as "before → after". */
-  #amount(/** @type {Slot} */ { slot, beads }) {
+  #beadsWords(/** @type {Slot} */ { slot, beads }) {
     const delta = this.changes.filter((change) => change.slot === slot).reduce((sum, change) => sum + change.delta, 0);
     return delta ? `${formatNumber(beads)} → ${formatNumber(beads + delta)}` : formatNumber(beads);
   }
 
   /** Returns the table of the box's beads, moves and chances. @param {Draw} draw */
-  #odds(draw) {
-    const chances = tenths(draw.slots.map(({ probability }) => probability));
+  #oddsTable(draw) {
+    const chances = decimalPercents(draw.slots.map(({ probability }) => probability));
     const row = (/** @type {DrawnSlot} */ slot, /** @type {number} */ index) => {
       const isDrawn = slot.slot === draw.slot;
       return html`<tr class=${isDrawn ? "is-drawn" : nothing}>
         <th scope="row">${beadPicture(slot)}<span class="visually-hidden">bead ${slot.mark}</span></th>
-        <td>${sentence(either(slot.names))}${
+        <td>${capitalise(joinWithOr(slot.names))}${
           isDrawn ? html`<strong class="tag">${draw.by_hand ? "played" : "drawn"}</strong>` : nothing
         }</td>
-        <td class="figure">${this.#amount(slot)}</td>
+        <td class="figure">${this.#beadsWords(slot)}</td>
         <td class="figure" title="probability ${slot.probability}">${chances[index]}</td>
       </tr>`;
     };
     return html`<caption>Beads in the box</caption>
-      ${heads(["Bead", "Move", "Beads", "Chance"], 2)}
+      ${tableHead(["Bead", "Move", "Beads", "Chance"], 2)}
       <tbody>${draw.slots.map(row)}</tbody>`;
   }
 }

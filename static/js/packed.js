@@ -13,20 +13,20 @@ class PackedBox {
     this.start = start;
     this.beads = beads;
     this.draws = draws;
-    this.pieces = board;
-    this.places = slots;
+    this.pieceIndices = board;
+    this.slotIndices = slots;
     this.visit = visit;
     this.openings = openings;
-    this.now = { beads, draws, visit, openings };
+    this.present = { beads, draws, visit, openings };
     this.url = `/machines/${machine}/boxes/${position}`;
   }
 
   get board() {
-    return this.pieces.map((piece) => this.#packed.pieces[piece]);
+    return this.pieceIndices.map((piece) => this.#packed.pieces[piece]);
   }
 
   get slots() {
-    return this.places.map((slot) => this.#packed.slots[slot]);
+    return this.slotIndices.map((slot) => this.#packed.slots[slot]);
   }
 }
 

@@ -4,19 +4,19 @@
  */
 
 import { find } from "./dom.js";
-import { heads, html, nothing, render } from "./lit.js";
+import { html, nothing, render, tableHead } from "./lit.js";
 import { seatOf } from "./match_words.js";
 
 /** Number of parts that are visible without unfolding: the largest ones. */
-const MAX_UNFOLDED = 5;
+const MAX_UNFOLDED_PARTS = 5;
 
 /** Returns a number with its sign and two decimal places. */
-export const signed = (/** @type {number} */ number) => digits(number, 2);
+export const signedNumber = (/** @type {number} */ number) => signedDigits(number, 2);
 
 /** Returns a number with its sign and a number of decimal places; a result of 0 has no sign. */
-const digits = (/** @type {number} */ number, /** @type {number} */ places) => {
-  const shown = Math.abs(number).toFixed(places);
-  return Number(shown) ? `${number < 0 ? "−" : "+"}${shown}` : shown;
+const signedDigits = (/** @type {number} */ number, /** @type {number} */ places) => {
+  const text = Math.abs(number).toFixed(places);
+  return Number(text) ? `${number < 0 ? "−" : "+"}${text}` : text;
 };
 
 /** Returns a part as a list item, with a bar to the right if it favours the machine, else to the left. */
@@ -27,7 +27,7 @@ function partLine(/** @type {{name: string, value: number}} */ { name, value }, 
     ><svg class="part-bar" viewBox="-100 0 200 10" preserveAspectRatio="none" aria-hidden="true">
       <rect class=${value < 0 ? "is-against" : "is-for"} x=${value < 0 ? -width : 0} width=${width} height="10"/>
       <path d="M0 0V10"/></svg
-    ><span class="figure">${signed(value)}</span>
+    ><span class="figure">${signedNumber(value)}</span>
   </li>`;
 }
 
@@ -38,18 +38,23 @@ function partLine(/** @type {{name: string, value: number}} */ { name, value }, 
  */
 export function partsList({ sum, value, groups }) {
   const largest = Math.abs(groups[0]?.value ?? 0);
-  const [first, rest] = [groups.slice(0, MAX_UNFOLDED), groups.slice(MAX_UNFOLDED)];
+  const [first, rest] = [groups.slice(0, MAX_UNFOLDED_PARTS), groups.slice(MAX_UNFOLDED_PARTS)];
   /** @param {PartsShown["groups"]} parts */
   const list = (parts) => html`<ul class="plain parts">${parts.map((part) => partLine(part, largest))}</ul>`;
   const restSum = rest.reduce((total, part) => total + part.value, 0);
-  const smaller = `${rest.length} smaller parts, together ${signed(restSum)}`;
+  const restWords = `${rest.length} smaller parts, together ${signedNumber(restSum)}`;
   const weights = groups
     .flatMap(({ parts }) => parts)
-    .map(({ name, weight, amount, value: product }) => [name, digits(weight, 4), String(amount), digits(product, 4)]);
+    .map(({ name, weight, amount, value: product }) => [
+      name,
+      signedDigits(weight, 4),
+      String(amount),
+      signedDigits(product, 4),
+    ]);
   const caption = "Every weight that counted";
   return html`${list(first)}
-    ${rest.length ? html`<details><summary>${smaller}</summary>${list(rest)}</details>` : nothing}
-    <p class="parts-sum">All together ${signed(sum)}: a value of ${signed(value)}, between −1 and +1.</p>
+    ${rest.length ? html`<details><summary>${restWords}</summary>${list(rest)}</details>` : nothing}
+    <p class="parts-sum">All together ${signedNumber(sum)}: a value of ${signedNumber(value)}, between −1 and +1.</p>
     <details>
       <summary>${caption}</summary>
       ${table(caption, ["On the board", "Weight", "Times", "Adds"], weights)}
@@ -63,7 +68,7 @@ function table(/** @type {string} */ caption, /** @type {string[]} */ names, /**
   return html`<div class="scroll-x" tabindex="0" role="group" aria-label=${caption}>
     <table class="figure exact">
       <caption class="visually-hidden">${caption}</caption>
-      ${heads(names)}
+      ${tableHead(names)}
       <tbody>${rows.map(row)}</tbody>
     </table>
   </div>`;
@@ -72,9 +77,9 @@ function table(/** @type {string} */ caption, /** @type {string[]} */ names, /**
 /**
  * Fills the section of the match page, or hides it if neither a machine nor a level in the match reports parts.
  */
-export function showParts(/** @type {MatchState} */ now, /** @type {HTMLElement} */ section) {
-  const { thoughts, changes } = now.learning?.parts ?? { thoughts: [], changes: [] };
-  const owners = now.seats.filter((seat) => seat.machine?.tells === "parts");
+export function showParts(/** @type {MatchState} */ state, /** @type {HTMLElement} */ section) {
+  const { thoughts, changes } = state.learning?.parts ?? { thoughts: [], changes: [] };
+  const owners = state.seats.filter((seat) => seat.machine?.tells === "parts");
   const thought = [...thoughts].sort((a, b) => a.ply - b.ply).at(-1);
   const machine = (owners.find(({ role }) => role === thought?.role) ?? (thought ? null : owners[0]))?.machine;
   section.hidden = !thought && !machine;
@@ -87,14 +92,14 @@ export function showParts(/** @type {MatchState} */ now, /** @type {HTMLElement}
   render(thought ? [title, partsList(thought)] : nothing, part("board"));
   render(thought ? movesTable(thought) : nothing, part("moves"));
   render(
-    changes.map((change) => changedWeights(change, now)),
+    changes.map((change) => changedWeights(change, state)),
     part("changes"),
   );
   part("weights").hidden = !thought;
   if (thought) part("weights").setAttribute("href", thought.url);
   part("why").hidden = !machine;
   if (machine)
-    part("why").setAttribute("href", `/machines/${machine.id}/values?position=${encodeURIComponent(now.position)}`);
+    part("why").setAttribute("href", `/machines/${machine.id}/values?position=${encodeURIComponent(state.position)}`);
 }
 
 function movesTable(/** @type {PartsThought} */ { moves, depth, n_moves: nMoves }) {
@@ -103,8 +108,8 @@ function movesTable(/** @type {PartsThought} */ { moves, depth, n_moves: nMoves 
   const hasResults = moves.some(({ found }) => found !== null);
   const rows = moves.map(({ name, chosen, board, found }) => [
     chosen ? html`${name}<span class="tag">played</span>` : name,
-    signed(board),
-    ...(hasResults ? [found === null ? "–" : signed(found)] : []),
+    signedNumber(board),
+    ...(hasResults ? [found === null ? "–" : signedNumber(found)] : []),
   ]);
   return html`<details>
     <summary>${moves.length < nMoves ? `The best of its ${nMoves} moves` : "Its moves"}</summary>
@@ -115,16 +120,16 @@ function movesTable(/** @type {PartsThought} */ { moves, depth, n_moves: nMoves 
 /** Returns the weights of a machine that the match changed most, and a link to all of its weights. */
 function changedWeights(
   /** @type {WeightsLearnt} */ { role, url, n_changed: nChanged, weights },
-  /** @type {MatchState} */ now,
+  /** @type {MatchState} */ state,
 ) {
   const rows = weights.map(({ name, before, after }) => [
     name,
-    digits(before, 4),
-    digits(after, 4),
-    digits(after - before, 4),
+    signedDigits(before, 4),
+    signedDigits(after, 4),
+    signedDigits(after - before, 4),
   ]);
   return html`<details>
-    <summary>What the match changed in ${seatOf(now, role)?.machine?.name ?? role}</summary>
+    <summary>What the match changed in ${seatOf(state, role)?.machine?.name ?? role}</summary>
     ${table("The weights that changed most", ["On the board", "Before", "After", "Change"], rows)}
     <p class="small"><a href=${url}>All ${nChanged} on the board</a></p>
   </details>`;

@@ -5,7 +5,7 @@
  * board is shown, new moves do not change it.
  */
 
-import { count } from "./words.js";
+import { countWords } from "./words.js";
 
 export class Replay {
   /**
@@ -25,10 +25,10 @@ export class Replay {
     /** The number of the match in its room. @type {number|null} */
     this.number = null;
     /** The ply of the requested board; `null` for the current one. @type {number|null} */
-    this.wanted = null;
+    this.requestedPly = null;
     /** The number of moves before the shown board; `null` if the current board is shown. */
     this.ply = /** @type {number|null} */ (null);
-    const steps = { first: () => 0, back: () => this.at - 1, on: () => this.at + 1, now: () => this.total };
+    const steps = { first: () => 0, back: () => this.shownPly - 1, on: () => this.shownPly + 1, now: () => this.total };
     for (const [name, targetPly] of Object.entries(steps))
       parts[/** @type {keyof typeof steps} */ (name)].addEventListener("click", () => this.go(targetPly()));
     /** @type {Record<string, () => number>} */
@@ -45,7 +45,7 @@ export class Replay {
   }
 
   /** The number of moves before the shown board, which may be the current one. */
-  get at() {
+  get shownPly() {
     return this.ply ?? this.total;
   }
 
@@ -57,7 +57,7 @@ export class Replay {
   /** Updates the controls for a state. A new match is shown at its end; else the shown board stays. */
   show(/** @type {MatchState} */ state) {
     if (state.number !== this.number)
-      Object.assign(this, { number: state.number, boards: [], ply: null, wanted: null });
+      Object.assign(this, { number: state.number, boards: [], ply: null, requestedPly: null });
     this.total = state.moves.length;
     this.isOver = state.status === "finished";
     this.#showControls();
@@ -65,20 +65,20 @@ export class Replay {
 
   /** Shows the board after a number of moves. While boards are loading, the latest call replaces earlier ones. */
   async go(/** @type {number} */ ply) {
-    this.wanted = ply >= this.total ? null : Math.max(0, ply);
-    if (this.isAsking && this.#isMissing()) return;
+    this.requestedPly = ply >= this.total ? null : Math.max(0, ply);
+    if (this.isFetching && this.#isMissing()) return;
     try {
-      this.isAsking = true;
+      this.isFetching = true;
       while (this.#isMissing()) await this.#fetchBoards();
     } catch {
       this.complain("The page could not load that board. Try again.");
       return;
     } finally {
-      this.isAsking = false;
+      this.isFetching = false;
     }
-    if (this.wanted === this.ply) return;
-    if (this.ply === null) this.left = this.total;
-    this.ply = this.wanted;
+    if (this.requestedPly === this.ply) return;
+    if (this.ply === null) this.totalWhenLeft = this.total;
+    this.ply = this.requestedPly;
     this.#showControls();
     this.complain("");
     this.onLook();
@@ -90,11 +90,11 @@ export class Replay {
     const buttons = [...list.querySelectorAll("button")];
     buttons.forEach((button, index) => {
       // The list is one Tab stop; arrow keys move within it.
-      button.tabIndex = index === Math.max(0, this.at - 1) ? 0 : -1;
-      if (index === this.at - 1) button.setAttribute("aria-current", "step");
+      button.tabIndex = index === Math.max(0, this.shownPly - 1) ? 0 : -1;
+      if (index === this.shownPly - 1) button.setAttribute("aria-current", "step");
       else button.removeAttribute("aria-current");
     });
-    const item = buttons[Math.max(0, this.at - 1)]?.parentElement;
+    const item = buttons[Math.max(0, this.shownPly - 1)]?.parentElement;
     if (item)
       list.scrollTop = Math.max(
         Math.min(list.scrollTop, item.offsetTop),
@@ -103,7 +103,7 @@ export class Replay {
   }
 
   #isMissing() {
-    return this.wanted !== null && !this.boards[this.wanted];
+    return this.requestedPly !== null && !this.boards[this.requestedPly];
   }
 
   /** Fetches all boards after the known ones. */
@@ -136,15 +136,15 @@ export class Replay {
         ? "Step through the match, move by move."
         : "Look back at earlier moves.";
     // Not `disabled`, which would take the focus from a button that has just been pressed.
-    for (const button of [first, back]) button.setAttribute("aria-disabled", String(this.at === 0));
+    for (const button of [first, back]) button.setAttribute("aria-disabled", String(this.shownPly === 0));
     for (const button of [on, now]) button.setAttribute("aria-disabled", String(!isPast));
   }
 
   #positionWords() {
-    const nNew = this.total - (this.left ?? this.total);
+    const nNew = this.total - (this.totalWhenLeft ?? this.total);
     return [
-      this.ply ? `After move ${this.ply} of ${this.total}.` : `Before the first of ${count(this.total, "move")}.`,
-      nNew ? ` The match went on: ${count(nNew, "move")} since you looked back.` : "",
+      this.ply ? `After move ${this.ply} of ${this.total}.` : `Before the first of ${countWords(this.total, "move")}.`,
+      nNew ? ` The match went on: ${countWords(nNew, "move")} since you looked back.` : "",
     ].join("");
   }
 }

@@ -12,7 +12,7 @@ import { cellsAt, piecePicture, piecesOnBoard, pieceWords } from "./diagram.js";
 import { byId, find, html, pageData } from "./dom.js";
 import { EngineView } from "./engine_view.js";
 import { Exhibition } from "./exhibition.js";
-import { freshDraw, MatchBoxes } from "./match_boxes.js";
+import { findNewDraw, MatchBoxes } from "./match_boxes.js";
 import { showLesson, showTogether } from "./match_lesson.js";
 import { MatchMoves } from "./match_moves.js";
 import { MatchStore } from "./match_store.js";
@@ -22,16 +22,16 @@ import { showParts } from "./parts.js";
 import { MatchProgress } from "./progress.js";
 import { Replay } from "./replay.js";
 import { showSeats } from "./seats.js";
-import { Socket, trouble } from "./socket.js";
+import { Socket, troubleWords } from "./socket.js";
 import { showValues } from "./values.js";
 import { errorWords } from "./words.js";
 
-/** @typedef {{type: string, data: any, version: number|undefined}} Sent */
+/** @typedef {{type: string, data: any, version: number|undefined}} SentFrame */
 
 /** Milliseconds to wait for a person's move before the page says that it may take longer. */
 const PATIENCE_MS = 45_000;
 /** Codes of refusals after which the page requests the state again, because it shows an old board. */
-const OUT_OF_DATE = new Set([
+const OUT_OF_DATE_CODES = new Set([
   "stale_ply",
   "not_your_turn",
   "illegal_move",
@@ -43,11 +43,11 @@ const OUT_OF_DATE = new Set([
 
 const game = pageData("game");
 const layout = game.layout ?? game;
-const managed = new Set(pageData("managed", []));
+const managedIds = new Set(pageData("managed", []));
 /** The ids of the machines that the viewer may rename, freeze and train, which needs an account. */
-const trainable = pageData("has-account", false) ? managed : new Set();
+const trainableIds = pageData("has-account", false) ? managedIds : new Set();
 /** The number of the match on the permanent page of a finished match; `null` on the page of a room. */
-const past = pageData("past");
+const pastNumber = pageData("past");
 const viewer = { role: pageData("role"), roles: pageData("roles", []), isHost: pageData("is-host", false), layout };
 /** @type {Socket|null} */
 let socket = null;
@@ -56,8 +56,8 @@ let patienceTimer;
 let lastAnnouncement = "";
 let showsBeads = false;
 
-const store = new MatchStore(viewer, { draw, drawn, fail, refuse, rejoin: () => socket?.rejoin() });
-const board = new Board(byId("board"), layout, play, choice);
+const store = new MatchStore(viewer, { draw, afterDraw, fail, refuse, rejoin: () => socket?.rejoin() });
+const board = new Board(byId("board"), layout, play, showChoice);
 const offers = new Offers(byId("offers"), layout, (move) => board.play(move));
 const engine = new EngineView(
   {
@@ -92,13 +92,13 @@ const replay = new Replay(
     list: byId("moves"),
   },
   byId("replay").dataset.url ?? "",
-  look,
+  showReplayedBoard,
   complain,
 );
 const boxes = new MatchBoxes(viewer, replay);
-const moves = new MatchMoves(viewer, replay);
-const actions = new Actions(past ? { ...viewer, role: null } : viewer, send, board);
-const progress = new MatchProgress({ card: byId("progress"), place: byId("progress-words") }, managed);
+const moveList = new MatchMoves(viewer, replay);
+const actions = new Actions(pastNumber ? { ...viewer, role: null } : viewer, send, board);
+const progress = new MatchProgress({ card: byId("progress"), place: byId("progress-words") }, managedIds);
 
 /** Handles a frame of the protocol. Exported for tests. */
 export function receive(/** @type {Frame} */ frame) {
@@ -108,17 +108,17 @@ export function receive(/** @type {Frame} */ frame) {
 let previousStatus = "open";
 
 /** Shows a change of the connection's status. The board stays visible with every status. */
-export function connection(/** @type {SocketStatus} */ status) {
+export function showConnection(/** @type {SocketStatus} */ status) {
   if (status === previousStatus) return;
   const words =
     status === "late" && viewer.role
       ? "Watchers may see your moves a little late."
-      : trouble(status, "The connection is lost. Your match is safe. This page tries again…");
+      : troubleWords(status, "The connection is lost. Your match is safe. This page tries again…");
   byId("connection").hidden = !words;
   byId("connection").classList.toggle("is-quiet", status === "asking");
   byId("connection").textContent = words;
-  if (status === "lost") moves.note("Connection lost");
-  if (previousStatus === "lost") moves.note("Connected again");
+  if (status === "lost") moveList.note("Connection lost");
+  if (previousStatus === "lost") moveList.note("Connected again");
   if (!words) complain("");
   announce(words || (previousStatus === "lost" ? "Connected again." : "Everything works again."));
   previousStatus = status;
@@ -126,36 +126,36 @@ export function connection(/** @type {SocketStatus} */ status) {
 
 /* Frames from the server */
 
-/** @param {MatchState} now @param {{before: MatchState|null, isNews: boolean, isJoin: boolean}} of */
-async function draw(now, { before, isNews, isJoin }) {
+/** @param {MatchState} state @param {{before: MatchState|null, isNews: boolean, isJoin: boolean}} of */
+async function draw(state, { before, isNews, isJoin }) {
   // A new state clears the last error. The state after a rejoin does not: it may follow a refusal, which must stay
   // readable.
   if (isNews && !isJoin) complain("");
-  replay.show(now);
+  replay.show(state);
   // A newly opened box must not disturb a viewer who looks at an earlier board.
-  const fresh = isNews && !replay.board ? freshDraw(now, before) : null;
-  if (fresh) {
+  const newDraw = isNews && !replay.board ? findNewDraw(state, before) : null;
+  if (newDraw) {
     // First shows the board before the move while the bead rolls, and then the board after it.
-    const pieces = piecesOnBoard(layout, fresh.box.board, fresh.symmetry);
-    board.update({ board: pieces, last: lastCells(now.moves, fresh.ply) });
-    byId("status").textContent = `${nameOf(now, fresh.role, viewer)} opens a box.`;
-    await boxes.show(now, fresh);
-  } else boxes.show(now);
-  showBoard(now, Boolean(fresh));
-  showStatus(now);
-  showSeats(now, viewer, trainable);
-  actions.show(now);
-  showLesson(now, (ply) => boxes.visit(ply));
-  showTogether(now, trainable);
-  progress.show(now);
-  moves.show(now);
-  showCaptured(now);
-  showAsides(now);
-  showOwnAddress(now);
-  if (isNews) announceState(now, fresh);
+    const pieces = piecesOnBoard(layout, newDraw.box.board, newDraw.symmetry);
+    board.update({ board: pieces, last: lastCells(state.moves, newDraw.ply) });
+    byId("status").textContent = `${nameOf(state, newDraw.role, viewer)} opens a box.`;
+    await boxes.show(state, newDraw);
+  } else boxes.show(state);
+  showBoard(state, Boolean(newDraw));
+  showStatus(state);
+  showSeats(state, viewer, trainableIds);
+  actions.show(state);
+  showLesson(state, (ply) => boxes.visit(ply));
+  showTogether(state, trainableIds);
+  progress.show(state);
+  moveList.show(state);
+  showCaptured(state);
+  showAsides(state);
+  showOwnAddress(state);
+  if (isNews) announceState(state, newDraw);
 }
 
-function drawn() {
+function afterDraw() {
   exhibition.show(/** @type {MatchState} */ (store.state), viewer.isHost);
   actions.keepFocus(/** @type {MatchState} */ (store.state));
 }
@@ -167,13 +167,13 @@ function fail() {
 /**
  * The frame that was sent last. It is sent again if the server is busy, and the server accepts it only once.
  *
- * @type {Sent|null}
+ * @type {SentFrame|null}
  */
-let latest = null;
+let latestFrame = null;
 
 function refuse(/** @type {ProtocolError} */ error) {
-  if (error.code === "busy" && latest) {
-    const { type, data, version } = latest;
+  if (error.code === "busy" && latestFrame) {
+    const { type, data, version } = latestFrame;
     const waitMs = 1000 * (error.retry_after_s ?? 2) * (0.75 + Math.random() / 2); // random, to spread many pages
     setTimeout(() => store.state?.version === version && socket?.send(type, data), waitMs);
     complain(errorWords(error));
@@ -183,63 +183,67 @@ function refuse(/** @type {ProtocolError} */ error) {
     exhibition.pause();
     complain(errorWords(error));
   }
-  if (OUT_OF_DATE.has(error.code)) socket?.rejoin();
+  if (OUT_OF_DATE_CODES.has(error.code)) socket?.rejoin();
 }
 
 /* Board */
 
-function showBoard(/** @type {MatchState} */ now, isFresh = false) {
-  for (const id of ["board", "status"]) byId(id).classList.toggle("is-mine", canMove(now) && !replay.board);
+function showBoard(/** @type {MatchState} */ state, isFresh = false) {
+  for (const id of ["board", "status"]) byId(id).classList.toggle("is-mine", canMove(state) && !replay.board);
   byId("board").classList.toggle("is-past", Boolean(replay.board));
   if (replay.board) {
-    showPast(now, replay.board);
+    showPast(state, replay.board);
     return;
   }
-  const last = lastCells(now.moves, now.moves.length);
+  const lastMoveCells = lastCells(state.moves, state.moves.length);
   board.update({
-    board: now.board,
-    paths: canMove(now) ? now.paths : {},
-    actions: now.actions,
+    board: state.board,
+    paths: canMove(state) ? state.paths : {},
+    actions: state.actions,
     ghost: viewer.role,
-    winning: now.winning_cells,
-    last: now.winning_cells.length ? [] : last,
-    lit: isFresh ? last : [],
-    beads: showsBeads ? boxes.beads(now, now.board) : [],
+    winning: state.winning_cells,
+    last: state.winning_cells.length ? [] : lastMoveCells,
+    lit: isFresh ? lastMoveCells : [],
+    beads: showsBeads ? boxes.beadsOnBoard(state, state.board) : [],
   });
 }
 
 /** Shows an earlier board, on which no move can be played. */
-function showPast(/** @type {MatchState} */ now, /** @type {PastBoard} */ { board: pieces, last_cells: last }) {
-  board.update({ board: pieces, last: cellsAt(layout, last), beads: showsBeads ? boxes.beads(now, pieces) : [] });
+function showPast(/** @type {MatchState} */ state, /** @type {PastBoard} */ { board: pieces, last_cells: lastIds }) {
+  board.update({
+    board: pieces,
+    last: cellsAt(layout, lastIds),
+    beads: showsBeads ? boxes.beadsOnBoard(state, pieces) : [],
+  });
 }
 
 /** Shows another board of this match, or the current one. */
-function look() {
-  const now = store.state;
-  if (!now) return;
-  boxes.show(now);
-  showBoard(now);
-  showNotice(now);
-  showCaptured(now);
-  showAsides(now);
+function showReplayedBoard() {
+  const state = store.state;
+  if (!state) return;
+  boxes.show(state);
+  showBoard(state);
+  showNotice(state);
+  showCaptured(state);
+  showAsides(state);
   replay.mark();
-  const move = now.moves[replay.at - 1];
+  const move = state.moves[replay.shownPly - 1];
   const position = replay.board ? byId("replay-words").textContent : "Back to now.";
-  announce([position, move ? `${move.role}: ${move.name}.` : "", noticesShown(now)].join(" "));
+  announce([position, move ? `${move.role}: ${move.name}.` : "", shownNotices(state)].join(" "));
 }
 
 /** Returns the cells of the last move before a ply. */
-function lastCells(/** @type {Played[]} */ played, /** @type {number} */ beforePly) {
-  const move = played.filter(({ ply }) => ply < beforePly).at(-1);
+function lastCells(/** @type {Played[]} */ playedMoves, /** @type {number} */ beforePly) {
+  const move = playedMoves.filter(({ ply }) => ply < beforePly).at(-1);
   return move ? cellsAt(layout, move.path) : [];
 }
 
-function canMove(/** @type {MatchState} */ now) {
-  return now.status === "playing" && viewer.role !== null && now.turn === viewer.role;
+function canMove(/** @type {MatchState} */ state) {
+  return state.status === "playing" && viewer.role !== null && state.turn === viewer.role;
 }
 
 /** Shows the actions that the chosen cells offer, and announces them to screen readers. */
-function choice(/** @type {string[]} */ offered, /** @type {number[]} */ chosen) {
+function showChoice(/** @type {string[]} */ offered, /** @type {number[]} */ chosen) {
   const { state } = store;
   const title = chosen
     .map((cell) => (board.view.board[cell] ? pieceWords(layout, board.view.board[cell]) : layout.cells[cell].name))
@@ -262,53 +266,57 @@ function play(/** @type {string} */ move) {
   complain("");
 }
 
-/** Sends a frame, or shows an error that ends with `unsent`; returns whether it was sent. */
-function send(/** @type {string} */ type, /** @type {object|undefined} */ data, unsent = "Try again in a moment.") {
+/** Sends a frame, or shows an error and `adviceWords`; returns whether it was sent. */
+function send(
+  /** @type {string} */ type,
+  /** @type {object|undefined} */ data,
+  adviceWords = "Try again in a moment.",
+) {
   const isSent = Boolean(socket?.send(type, data));
-  latest = { type, data, version: store.state?.version };
-  if (!isSent) complain(`There is no connection. ${unsent}`);
+  latestFrame = { type, data, version: store.state?.version };
+  if (!isSent) complain(`There is no connection. ${adviceWords}`);
   return isSent;
 }
 
 /* Words */
 
-function showStatus(/** @type {MatchState} */ now) {
-  byId("status").textContent = statusWords(now, viewer);
-  byId("status").dataset.status = now.status;
-  byId("status").classList.toggle("is-thinking", now.thinking);
-  showNotice(now);
+function showStatus(/** @type {MatchState} */ state) {
+  byId("status").textContent = statusWords(state, viewer);
+  byId("status").dataset.status = state.status;
+  byId("status").classList.toggle("is-thinking", state.thinking);
+  showNotice(state);
   // The lessons of two machines are shown below the board only.
-  const lessons = now.status === "finished" ? (now.learning?.lessons ?? []) : [];
+  const lessons = state.status === "finished" ? (state.learning?.lessons ?? []) : [];
   byId("why").textContent = lessons.length === 1 ? lessons[0].sentence : "";
   clearTimeout(patienceTimer);
-  const other = seatOf(now, now.turn);
-  if (now.status === "playing" && now.turn !== viewer.role && other?.kind === "human") {
+  const other = seatOf(state, state.turn);
+  if (state.status === "playing" && state.turn !== viewer.role && other?.kind === "human") {
     patienceTimer = setTimeout(() => {
-      const name = nameOf(now, now.turn, viewer);
+      const name = nameOf(state, state.turn, viewer);
       byId("why").textContent = `${name} is taking a while. You can wait here or come back later. The match is kept.`;
     }, PATIENCE_MS);
   }
 }
 
 /** Returns the notices about the shown board. On the current board, a draw by agreement is one of them. */
-function noticesShown(/** @type {MatchState} */ now) {
+function shownNotices(/** @type {MatchState} */ state) {
   if (replay.board) return noticeWords(replay.board);
-  return [noticeWords(now), drawOfferWords(now, viewer)].filter(Boolean).join(" ");
+  return [noticeWords(state), drawOfferWords(state, viewer)].filter(Boolean).join(" ");
 }
 
-function showNotice(/** @type {MatchState} */ now) {
-  const words = noticesShown(now);
+function showNotice(/** @type {MatchState} */ state) {
+  const words = shownNotices(state);
   byId("notice").textContent = words;
   byId("notice").hidden = !words;
 }
 
 /** Shows the pieces that each side has lost, if the game reports them. */
-function showCaptured(/** @type {MatchState} */ now) {
-  const { captured } = replay.board ?? now;
-  const lost = layout.roles.filter((/** @type {string} */ role) => captured[role].length);
-  byId("captured").hidden = !lost.length;
+function showCaptured(/** @type {MatchState} */ state) {
+  const { captured } = replay.board ?? state;
+  const rolesWithLosses = layout.roles.filter((/** @type {string} */ role) => captured[role].length);
+  byId("captured").hidden = !rolesWithLosses.length;
   byId("captured").replaceChildren(
-    ...lost.map((/** @type {string} */ role) => {
+    ...rolesWithLosses.map((/** @type {string} */ role) => {
       const names = captured[role].map((text) => pieceWords(layout, text)).join(", ");
       const pieces = captured[role].map((text) => piecePicture(layout, text));
       const label = html("span", { class: "soft" }, `${role} has lost `);
@@ -318,36 +326,36 @@ function showCaptured(/** @type {MatchState} */ now) {
 }
 
 /** Shows the link to the permanent page of a finished match. */
-function showOwnAddress(/** @type {MatchState} */ now) {
+function showOwnAddress(/** @type {MatchState} */ state) {
   const place = document.getElementById("own-address");
   if (!place) return;
-  place.hidden = now.status !== "finished";
-  find("a", HTMLAnchorElement, place).href = `/rooms/${now.code}/matches/${now.number}`;
+  place.hidden = state.status !== "finished";
+  find("a", HTMLAnchorElement, place).href = `/rooms/${state.code}/matches/${state.number}`;
 }
 
 /** Updates the texts beside the board. Texts about the current board are hidden while an earlier board is shown. */
-function showAsides(/** @type {MatchState} */ now) {
-  const isHidden = now.seats.some((seat) => seat.hidden);
-  byId("no-box").hidden = now.seats.some((seat) => seat.machine) || now.status === "waiting" || !game.boxes;
+function showAsides(/** @type {MatchState} */ state) {
+  const isHidden = state.seats.some((seat) => seat.hidden);
+  byId("no-box").hidden = state.seats.some((seat) => seat.machine) || state.status === "waiting" || !game.boxes;
   byId("no-box-words").hidden = isHidden;
   byId("hidden-words").hidden = !isHidden;
-  showValues(now, byId("values"));
-  showParts(now, byId("parts"));
+  showValues(state, byId("values"));
+  showParts(state, byId("parts"));
   if (replay.board) for (const id of ["values", "parts"]) byId(id).hidden = true;
-  engine.show(now);
-  byId("engine").hidden = !game.has_engine || Boolean(replay.board) || Boolean(past);
+  engine.show(state);
+  byId("engine").hidden = !game.has_engine || Boolean(replay.board) || Boolean(pastNumber);
 }
 
 /** Announces the latest move and the state of the match to screen readers. */
-function announceState(/** @type {MatchState} */ now, /** @type {Draw|null} */ fresh) {
+function announceState(/** @type {MatchState} */ state, /** @type {Draw|null} */ newDraw) {
   const words = [];
-  const last = now.moves.at(-1);
-  if (fresh && fresh.slot !== null) words.push(drawWords(now, fresh, viewer));
-  if (last) words.push(`${nameOf(now, last.role, viewer)}: ${last.name}.`);
-  words.push(statusWords(now, viewer));
+  const lastMove = state.moves.at(-1);
+  if (newDraw && newDraw.slot !== null) words.push(drawWords(state, newDraw, viewer));
+  if (lastMove) words.push(`${nameOf(state, lastMove.role, viewer)}: ${lastMove.name}.`);
+  words.push(statusWords(state, viewer));
   if (replay.board) words.push(`You are still looking back. ${byId("replay-words").textContent}`);
-  else if (noticesShown(now)) words.push(noticesShown(now));
-  if (lessonWords(now)) words.push(lessonWords(now));
+  else if (shownNotices(state)) words.push(shownNotices(state));
+  if (lessonWords(state)) words.push(lessonWords(state));
   announce(words.join(" "));
 }
 
@@ -394,11 +402,11 @@ document.addEventListener("keydown", (event) => {
 });
 
 store.accept(pageData("state"), { isFirst: true });
-const api = `/api/rooms/${find("[data-room]").dataset.room}`;
-if (!past) {
-  socket = new Socket(`${api}/ws`, receive, connection, {
-    news: `${api}/joined`,
-    actions: api,
+const apiUrl = `/api/rooms/${find("[data-room]").dataset.room}`;
+if (!pastNumber) {
+  socket = new Socket(`${apiUrl}/ws`, receive, showConnection, {
+    pollUrl: `${apiUrl}/joined`,
+    actions: apiUrl,
     frame: (joined, isAll) =>
       isAll ||
       String(joined.roles) !== String(viewer.roles) ||

@@ -3,11 +3,11 @@
 import { pageData } from "./dom.js";
 
 const rules = pageData("rules");
-const kinds = pageData("kinds");
+const ruleKinds = pageData("kinds");
 /** The default preset for each game and side. */
 const defaultPresets = pageData("usual");
 /** For each family of games, the slug of the variant with some added rules, which are joined by commas. */
-const games = pageData("games");
+const variantSlugs = pageData("games");
 /** @type {any} The fields are accessed by name. */
 const form = document.getElementById("machine-form");
 const customField = form.elements.own_rule;
@@ -24,7 +24,7 @@ function fill(/** @type {LearnRule} */ rule) {
 }
 
 /** Returns whether a field has the value of a preset. */
-function isSame(/** @type {any} */ field, /** @type {any} */ value) {
+function hasValue(/** @type {any} */ field, /** @type {any} */ value) {
   if (field.type === "checkbox") return field.checked === value;
   if (field.type === "number") return (field.value === "" ? null : Number(field.value)) === value;
   return field.value.replaceAll(" ", "") === value.replaceAll(" ", "");
@@ -35,7 +35,7 @@ function markChanges() {
   const preset = rules[form.elements.preset.value] ?? {};
   for (const { dataset, classList } of form.querySelectorAll("[data-rule]")) {
     const name = dataset.rule;
-    classList.toggle("is-changed", name in preset && !isSame(form.elements[name], preset[name]));
+    classList.toggle("is-changed", name in preset && !hasValue(form.elements[name], preset[name]));
   }
   if (note) note.hidden = !customField.checked;
 }
@@ -45,7 +45,7 @@ function chosenGame() {
   const family = form.elements.game.value;
   const checkedValues = (/** @type {string} */ name) =>
     [...form.querySelectorAll(`[data-family="${family}"] [name=${name}]:checked`)].map(({ value }) => value);
-  return checkedValues("board")[0] ?? games[family]?.[checkedValues("added").join(",")] ?? family;
+  return checkedValues("board")[0] ?? variantSlugs[family]?.[checkedValues("added").join(",")] ?? family;
 }
 
 /** Returns the default preset of the chosen game and side. */
@@ -73,8 +73,8 @@ function showGame() {
 
 /** Shows the fields of the chosen preset's kind of rule; without a chosen preset, those of the game's usual kind. */
 function showRule() {
-  const chosen = form.querySelector("[name=preset]:checked")?.closest("[data-kind]");
-  const kind = chosen?.dataset.kind ?? kinds[chosenGame()];
+  const presetGroup = form.querySelector("[name=preset]:checked")?.closest("[data-kind]");
+  const kind = presetGroup?.dataset.kind ?? ruleKinds[chosenGame()];
   for (const part of form.querySelectorAll("fieldset[data-kind]")) {
     part.hidden = part.dataset.kind !== kind;
     // Disabled fields are neither sent nor validated.

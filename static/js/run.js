@@ -1,14 +1,14 @@
 /** The page of a training run: its progress, speed, time left, and its growing curve. */
 
-import { Curve, chosenName, dash, RESULT_WORDS, RESULTS, share } from "./curve.js";
+import { Curve, chosenOptionName, dashPattern, pointsOfHundred, RESULT_WORDS, RESULTS } from "./curve.js";
 import { byId, find, pageData } from "./dom.js";
-import { heads, html, render } from "./lit.js";
-import { Socket, trouble } from "./socket.js";
+import { html, render, tableHead } from "./lit.js";
+import { Socket, troubleWords } from "./socket.js";
 import { formatNumber, shares } from "./words.js";
 
 const page = find("[data-run]");
 /** @type {(name: string) => HTMLElement} */
-const place = (name) => find(`[data-show="${name}"]`, HTMLElement, page);
+const elementFor = (name) => find(`[data-show="${name}"]`, HTMLElement, page);
 const opponent = byId("opponent", HTMLSelectElement);
 const stretch = byId("stretch", HTMLInputElement);
 const inTraining = byId("in-training", HTMLInputElement);
@@ -20,10 +20,10 @@ let run = pageData("run");
 /** @type {RunPoint[]} */
 let points = pageData("curve-points");
 /** @type {number|null} games a second, smoothed */
-let pace = null;
+let gamesPerS = null;
 let announcedQuarter = Math.floor((4 * run.games_done) / run.games);
 /** The number of games of the latest frame that had more games than the one before, and its time in milliseconds. */
-let latest = { games: run.games_done, when: performance.now() };
+let latestProgress = { games: run.games_done, when: performance.now() };
 
 const curve = new Curve(byId("curve"), {
   x: "games of this run",
@@ -48,11 +48,11 @@ export function receive(/** @type {Frame} */ { type, data }) {
 /** Stores changed fields of the run and draws the page again. */
 function update(/** @type {{games_done: number}} */ fields) {
   const now = performance.now();
-  if (fields.games_done > latest.games && now - latest.when > 50) {
-    const speed = (1000 * (fields.games_done - latest.games)) / (now - latest.when);
+  if (fields.games_done > latestProgress.games && now - latestProgress.when > 50) {
+    const speed = (1000 * (fields.games_done - latestProgress.games)) / (now - latestProgress.when);
     // Smoothed, because games arrive in bursts and the time left must not jump.
-    pace = pace === null ? speed : 0.7 * pace + 0.3 * speed;
-    latest = { games: fields.games_done, when: now };
+    gamesPerS = gamesPerS === null ? speed : 0.7 * gamesPerS + 0.3 * speed;
+    latestProgress = { games: fields.games_done, when: now };
   }
   run = { ...run, ...fields };
   showProgress();
@@ -67,41 +67,42 @@ function showProgress() {
   bar.textContent = `${Math.floor((100 * run.games_done) / run.games)} %`;
   page.dataset.status = run.status;
   const isMeasuring = run.measured > 0 && run.status === "running" && run.games_done === run.games;
-  place("status").textContent = run.waits_for_room
+  elementFor("status").textContent = run.waits_for_room
     ? "Waiting for storage space on this site. The training starts by itself"
     : run.waits_for_kernels
       ? "Waiting for the site to finish starting, about a minute. The training starts by itself"
       : isMeasuring
         ? "All games are played. The snapshots are being measured"
-        : STATUS[run.status];
-  place("done").textContent = `${formatNumber(run.games_done)} of ${formatNumber(run.games)} games`;
+        : STATUS_TEXTS[run.status];
+  elementFor("done").textContent = `${formatNumber(run.games_done)} of ${formatNumber(run.games)} games`;
   const elapsedS =
     run.started_at && run.finished_at ? (Date.parse(run.finished_at) - Date.parse(run.started_at)) / 1000 : null;
   // No speed is shown for a finished run with measurements, because they took a part of its time.
-  const speed = isOver ? elapsedS && !run.measured && run.games_done / elapsedS : pace;
-  place("speed").textContent = speed ? `${formatNumber(Math.round(speed))} games a second` : "";
-  place("left").textContent =
-    isOver || isMeasuring || !pace
+  const speed = isOver ? elapsedS && !run.measured && run.games_done / elapsedS : gamesPerS;
+  elementFor("speed").textContent = speed ? `${formatNumber(Math.round(speed))} games a second` : "";
+  elementFor("left").textContent =
+    isOver || isMeasuring || !gamesPerS
       ? elapsedS === null
         ? ""
         : `took ${duration(elapsedS)}`
-      : `${duration((run.games - run.games_done) / pace)} to go`;
+      : `${duration((run.games - run.games_done) / gamesPerS)} to go`;
   for (const [key, word] of [
     ["wins", "won"],
     ["draws", "drawn"],
     ["losses", "lost"],
   ])
-    place(key).textContent = `${formatNumber(run[key])} ${word}`;
+    elementFor(key).textContent = `${formatNumber(run[key])} ${word}`;
   const quarter = Math.floor((4 * run.games_done) / run.games);
-  if (quarter > announcedQuarter && !isOver) place("told").textContent = `${25 * quarter} % of the games are played.`;
+  if (quarter > announcedQuarter && !isOver)
+    elementFor("told").textContent = `${25 * quarter} % of the games are played.`;
   announcedQuarter = quarter;
   byId("cancel").hidden = isOver;
-  place("full").hidden = !run.values_left_out;
-  place("full").textContent = run.values_left_out
+  elementFor("full").hidden = !run.values_left_out;
+  elementFor("full").textContent = run.values_left_out
     ? `It can keep ${formatNumber(run.most_values)} values here. It left out new ones ${formatNumber(run.values_left_out)} times. The values that it has go on changing.`
     : "";
-  place("error").hidden = !run.error;
-  place("error").textContent = run.error && `The training stopped: ${run.error}`;
+  elementFor("error").hidden = !run.error;
+  elementFor("error").textContent = run.error && `The training stopped: ${run.error}`;
 }
 
 /**
@@ -111,7 +112,7 @@ function showProgress() {
 const MIN_STRETCHED_GAMES = 50_000;
 
 /** @type {Record<string, string>} */
-const STATUS = {
+const STATUS_TEXTS = {
   queued: "Waiting for its turn",
   running: "Training",
   finished: "Finished",
@@ -120,7 +121,7 @@ const STATUS = {
 };
 
 /** Returns the method of measurement. Only a strength measured by samples has a number of games. */
-const method = () => (points[0]?.strength.random.games ? "measured" : "exact");
+const methodName = () => (points[0]?.strength.random.games ? "measured" : "exact");
 
 /**
  * Returns for each point the share of a result among the training games since the previous point, or `null` without
@@ -133,9 +134,9 @@ function draw() {
   const xs = points.map(({ games }) => games);
   /** @type {Line[]} */
   const lines = RESULTS.map((result, n) => ({
-    name: `${RESULT_WORDS[result]}, ${method()}`,
+    name: `${RESULT_WORDS[result]}, ${methodName()}`,
     colour: result,
-    dash: dash(n),
+    dash: dashPattern(n),
     isPart: true,
     values: points.map(({ strength }) => strength[against][result]),
   }));
@@ -160,12 +161,14 @@ function drawTable(/** @type {string} */ against) {
   const samples = Object.fromEntries(RESULTS.map((result) => [result, sampledShares(result)]));
   const columns = [
     "Games",
-    ...RESULTS.map((result) => `${RESULT_WORDS[result]}, ${method()}`),
+    ...RESULTS.map((result) => `${RESULT_WORDS[result]}, ${methodName()}`),
     ...RESULTS.map((result) => `${RESULT_WORDS[result]} in training`),
   ];
-  const caption = `Games of 100, ${method()} against ${chosenName(opponent)}`;
+  const caption = `Games of 100, ${methodName()} against ${chosenOptionName(opponent)}`;
   const intervalWords = (/** @type {Interval|null} */ sample) =>
-    sample ? `${share(sample.value)} (${share(sample.low)} to ${share(sample.high)})` : "\u2013";
+    sample
+      ? `${pointsOfHundred(sample.value)} (${pointsOfHundred(sample.low)} to ${pointsOfHundred(sample.high)})`
+      : "\u2013";
   const line = (/** @type {RunPoint} */ { games, strength }, /** @type {number} */ row) => {
     const chances = RESULTS.map((result) => strength[against][result]);
     return html`<tr>
@@ -176,7 +179,7 @@ function drawTable(/** @type {string} */ against) {
   };
   render(
     html`<caption>${caption}; in training: the games since the line above, with 95 % intervals</caption>
-      ${heads(columns, 0)}
+      ${tableHead(columns, 0)}
       <tbody>${points.map(line)}</tbody>`,
     byId("points"),
   );
@@ -192,7 +195,7 @@ opponent.addEventListener("change", draw);
 inTraining.addEventListener("change", draw);
 stretch.addEventListener("change", draw);
 byId("png").addEventListener("click", () =>
-  curve.png(`training-run-${run.id}.png`, `${title}, against ${chosenName(opponent)}`),
+  curve.downloadPng(`training-run-${run.id}.png`, `${title}, against ${chosenOptionName(opponent)}`),
 );
 byId("cancel").addEventListener("submit", () => {
   find("#cancel button", HTMLButtonElement).disabled = true;
@@ -201,11 +204,11 @@ stretch.checked = run.games >= MIN_STRETCHED_GAMES;
 showProgress();
 draw();
 if (run.finished_at === null) {
-  const api = `/api/training-runs/${run.id}`;
+  const apiUrl = `/api/training-runs/${run.id}`;
   const showConnection = (/** @type {SocketStatus} */ status) => {
-    const words = trouble(status, "The connection is lost. The page tries again. The training goes on.");
-    place("connection").hidden = !words;
-    place("connection").textContent = words;
+    const words = troubleWords(status, "The connection is lost. The page tries again. The training goes on.");
+    elementFor("connection").hidden = !words;
+    elementFor("connection").textContent = words;
   };
-  new Socket(`${api}/ws`, receive, showConnection, { news: api, frame: (data) => ({ type: "joined", data }) });
+  new Socket(`${apiUrl}/ws`, receive, showConnection, { pollUrl: apiUrl, frame: (data) => ({ type: "joined", data }) });
 }

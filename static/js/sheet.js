@@ -2,7 +2,7 @@
  * Makes an element a sheet on phones, which opens and closes by a tap on its handle or by pulling it. On wide screens the
  * style sheet shows the element beside the board.
  */
-export function sheet(/** @type {HTMLElement} */ element, /** @type {HTMLElement} */ handle) {
+export function makeSheet(/** @type {HTMLElement} */ element, /** @type {HTMLElement} */ handle) {
   const setOpen = (/** @type {boolean} */ isOpen) => {
     element.classList.toggle("is-open", isOpen);
     handle.setAttribute("aria-expanded", String(isOpen));

@@ -7,23 +7,23 @@
  */
 
 import { isPhone, noteInput } from "./dom.js";
-import { Socket, trouble } from "./socket.js";
+import { Socket, troubleWords } from "./socket.js";
 
 /** Milliseconds before the socket opens, so that a visitor who leaves at once causes no request. */
 const OPEN_AFTER_MS = 500;
 /** Milliseconds after which a connected site counts as working. It reports a problem as soon as a socket opens. */
-const REPORT_MS = 300;
+const REPORT_DELAY_MS = 300;
 /** Milliseconds for which the page shows that the site works again. */
-const SHOWN_MS = 5_000;
+const RECOVERY_SHOWN_MS = 5_000;
 /** Polls whether the site can serve moves, on networks that block sockets. */
 const REST = {
-  news: "/api/health/ready",
+  pollUrl: "/api/health/ready",
   frame: () => ({ type: "site", data: { database: "ok", spectators: "ok" } }),
   slowness: () => 3,
 };
 noteInput();
 if (isPhone()) for (const part of document.querySelectorAll("details.folds")) part.removeAttribute("open");
-const place = /** @type {HTMLElement} */ (document.getElementById("site-trouble"));
+const messageElement = /** @type {HTMLElement} */ (document.getElementById("site-trouble"));
 /** @type {Socket|null} */
 let socket = null;
 let openTimer = 0;
@@ -31,13 +31,13 @@ let messageTimer = 0;
 /** Whether the page shows that the site works again. */
 let showsRecovery = false;
 
-function visibilityChanged() {
+function handleVisibility() {
   clearTimeout(openTimer);
-  if (document.visibilityState === "visible") openTimer = setTimeout(open, socket ? 0 : OPEN_AFTER_MS);
+  if (document.visibilityState === "visible") openTimer = setTimeout(openSocket, socket ? 0 : OPEN_AFTER_MS);
   else socket?.leave();
 }
 
-function open() {
+function openSocket() {
   if (socket) socket.rejoin();
   else if (!Socket.isUsed) socket = new Socket("/api/site/ws", () => {}, showStatus, REST);
 }
@@ -45,22 +45,22 @@ function open() {
 /** Shows a status of the connection. If the connection is lost, the last message stays, because nothing is known. */
 function showStatus(/** @type {SocketStatus} */ status) {
   clearTimeout(messageTimer);
-  if (status === "away") say(trouble(status, ""));
-  else if (showsRecovery || status === "late") say("");
-  else if (status !== "lost" && !place.hidden) messageTimer = setTimeout(showRecovery, REPORT_MS);
+  if (status === "away") showMessage(troubleWords(status, ""));
+  else if (showsRecovery || status === "late") showMessage("");
+  else if (status !== "lost" && !messageElement.hidden) messageTimer = setTimeout(showRecovery, REPORT_DELAY_MS);
 }
 
 function showRecovery() {
-  say("Everything works again.");
+  showMessage("Everything works again.");
   showsRecovery = true;
-  messageTimer = setTimeout(say, SHOWN_MS, "");
+  messageTimer = setTimeout(showMessage, RECOVERY_SHOWN_MS, "");
 }
 
-function say(/** @type {string} */ words) {
+function showMessage(/** @type {string} */ words) {
   showsRecovery = false;
-  place.hidden = !words;
-  place.textContent = words;
+  messageElement.hidden = !words;
+  messageElement.textContent = words;
 }
 
-document.addEventListener("visibilitychange", visibilityChanged);
-addEventListener("pageshow", visibilityChanged);
+document.addEventListener("visibilitychange", handleVisibility);
+addEventListener("pageshow", handleVisibility);

@@ -3,7 +3,7 @@
  * the table of the page.
  */
 
-import { Curve, dash } from "./curve.js";
+import { Curve, dashPattern } from "./curve.js";
 import { byId, pageData } from "./dom.js";
 
 /** @typedef {Record<"value"|"low"|"high", number[]> & {name: string}} SnapshotLine */
@@ -22,7 +22,7 @@ if (data) {
   const lines = data.lines.map((line, n) => ({
     name: line.name,
     colour: String(n),
-    dash: dash(n),
+    dash: dashPattern(n),
     values: pick(line.value),
     low: pick(line.low),
     high: pick(line.high),

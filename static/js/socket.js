@@ -31,8 +31,8 @@ const STEADY_MS = 3_000;
 const MAX_FAILURES = 2;
 const [CONNECTING, OPEN, CLOSED] = [0, 1, 3];
 // Close codes of the server: there is no such socket address, or this client has too many sockets.
-const NOT_FOUND = 4404;
-const TOO_MANY = 4429;
+const NOT_FOUND_CODE = 4404;
+const TOO_MANY_SOCKETS_CODE = 4429;
 
 /** Returns the status of a page for a frame of type `site`. */
 const siteStatus = (/** @type {{database: string, spectators: string}} */ { database, spectators }) =>
@@ -42,10 +42,10 @@ const POLLING_WORDS =
   "This network blocks the live connection. The page asks for news instead, which takes a little longer.";
 
 /**
- * Returns the message for a status, or an empty text if nothing is wrong. `lost` is the message for a lost connection.
+ * Returns the message for a status, or an empty text if nothing is wrong. `lostWords` is the message for a lost connection.
  */
-export function trouble(/** @type {SocketStatus} */ status, /** @type {string} */ lost) {
-  if (status === "lost") return lost;
+export function troubleWords(/** @type {SocketStatus} */ status, /** @type {string} */ lostWords) {
+  if (status === "lost") return lostWords;
   if (status === "asking") return POLLING_WORDS;
   if (status === "away") return "The site cannot reach its memory now. Nothing is lost, and it goes on by itself.";
   return status === "late" ? "This page may be a little out of date now." : "";
@@ -54,7 +54,7 @@ export function trouble(/** @type {SocketStatus} */ status, /** @type {string} *
 /**
  * Closes a socket, unless it is still connecting: then the `open` listener closes it, because browsers warn otherwise.
  */
-function close(/** @type {WebSocket} */ socket) {
+function closeUnlessConnecting(/** @type {WebSocket} */ socket) {
   if (socket.readyState !== CONNECTING) socket.close();
 }
 
@@ -75,21 +75,21 @@ export class Socket {
     this.url.protocol = location.protocol === "https:" ? "wss:" : "ws:";
     this.onFrame = onFrame;
     this.onStatus = onStatus;
-    this.failures = 0;
-    this.heard = 0;
-    this.begun = 0;
-    this.unanswered = 0;
+    this.nFailures = 0;
+    this.receivedAt = 0;
+    this.openedAt = 0;
+    this.unansweredSince = 0;
     /** Whether any socket of this page has received a frame. */
-    this.hasHeard = false;
+    this.hasEverReceived = false;
     /** Whether one frame proves that a socket works. False after failures: then the socket must be steady. */
     this.isTrusted = true;
     /** Frames that wait until the socket has received its first frame. @type {[string, object][]} */
-    this.unsent = [];
+    this.unsentFrames = [];
     this.asker =
       rest &&
       new Asker(
         rest,
-        (frame) => this.#take(frame),
+        (frame) => this.#passOn(frame),
         () => this.#pollingChanged(),
         () => this.leave(),
       );
@@ -97,7 +97,7 @@ export class Socket {
     // Without this event, a socket may hang for a minute after the network is gone.
     addEventListener("offline", () => this.#drop());
     document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && this.#retryNow());
-    setInterval(() => this.#watch(), 5_000);
+    setInterval(() => this.#checkSilence(), 5_000);
     this.#open();
   }
 
@@ -105,11 +105,11 @@ export class Socket {
   send(/** @type {string} */ type, data = {}) {
     const { readyState } = this.socket;
     // Right after loading the page, frames are queued until the first connection is established.
-    const isStarting = this.asker && !this.hasHeard && !this.asker.status;
+    const isStarting = this.asker && !this.hasEverReceived && !this.asker.status;
     if (this.asker?.status === "well") this.asker.post(type, data);
-    else if (readyState === OPEN && (this.isHeard || !this.asker)) this.#write(type, data);
-    else if (readyState === OPEN || isStarting || (readyState === CONNECTING && !this.failures))
-      this.unsent.push([type, data]);
+    else if (readyState === OPEN && (this.hasReceived || !this.asker)) this.#write(type, data);
+    else if (readyState === OPEN || isStarting || (readyState === CONNECTING && !this.nFailures))
+      this.unsentFrames.push([type, data]);
     else return false;
     return true;
   }
@@ -117,35 +117,35 @@ export class Socket {
   /** Reconnects at once, so that the server sends the whole state and the viewer's role again. */
   rejoin() {
     if (this.asker?.status === "well") {
-      this.asker.now(true);
+      this.asker.pollNow(true);
       return;
     }
     const { socket } = this;
     this.#open();
-    close(socket);
+    closeUnlessConnecting(socket);
   }
 
   /** Disconnects and stays disconnected until `rejoin`. */
   leave() {
-    clearTimeout(this.timer);
-    this.timer = 0;
+    clearTimeout(this.retryTimer);
+    this.retryTimer = 0;
     this.hasLeft = true;
     this.asker?.stop();
     this.#detach();
   }
 
   #open() {
-    clearTimeout(this.timer);
-    clearTimeout(this.trial);
-    this.timer = 0;
+    clearTimeout(this.retryTimer);
+    clearTimeout(this.trialTimer);
+    this.retryTimer = 0;
     this.hasLeft = false;
-    this.isHeard = false;
-    this.unanswered = 0;
-    this.begun = Date.now();
-    this.heard = this.begun;
+    this.hasReceived = false;
+    this.unansweredSince = 0;
+    this.openedAt = Date.now();
+    this.receivedAt = this.openedAt;
     const socket = connect(this.url);
     this.socket = socket;
-    this.#scheduleTrial(TRIAL_MS * (1 + Math.min(4, this.failures)));
+    this.#scheduleTrial(TRIAL_MS * (1 + Math.min(4, this.nFailures)));
     socket.addEventListener("open", () => {
       if (socket !== this.socket) socket.close();
       else {
@@ -155,88 +155,87 @@ export class Socket {
       }
     });
     socket.addEventListener("message", ({ data }) => {
-      if (socket === this.socket) this.#hear(JSON.parse(data));
+      if (socket === this.socket) this.#receive(JSON.parse(data));
     });
     socket.addEventListener("close", ({ code }) => {
       if (socket !== this.socket) return;
       // No new attempt, because each attempt would count as a wrong guess of a room's code.
-      if (code === NOT_FOUND) {
+      if (code === NOT_FOUND_CODE) {
         this.leave();
         return;
       }
-      if (code === TOO_MANY) this.failures = 6; // a long wait
-      this.#lost();
+      if (code === TOO_MANY_SOCKETS_CODE) this.nFailures = 6; // a long wait
+      this.#scheduleRetry();
     });
   }
 
-  #hear(/** @type {Frame} */ frame) {
-    this.heard = Date.now();
-    this.unanswered = 0;
-    this.isTrusted ||= this.heard - this.begun >= STEADY_MS;
-    if (!this.asker || this.isTrusted) this.failures = 0;
+  #receive(/** @type {Frame} */ frame) {
+    this.receivedAt = Date.now();
+    this.unansweredSince = 0;
+    this.isTrusted ||= this.receivedAt - this.openedAt >= STEADY_MS;
+    if (!this.asker || this.isTrusted) this.nFailures = 0;
     if (this.isTrusted && this.asker?.isOn) {
       this.asker.stop();
       this.onStatus("open");
     }
-    this.isHeard = true;
-    this.hasHeard = true;
+    this.hasReceived = true;
+    this.hasEverReceived = true;
     this.#flush();
-    this.#take(frame);
+    this.#passOn(frame);
   }
 
   /** Passes a frame on to the page. */
-  #take(/** @type {Frame} */ frame) {
+  #passOn(/** @type {Frame} */ frame) {
     if (frame.type === "site") this.onStatus(siteStatus(frame.data));
     else this.onFrame(frame);
   }
 
   #write(/** @type {string} */ type, /** @type {object} */ data) {
-    if (type !== "ping") this.unanswered ||= Date.now();
+    if (type !== "ping") this.unansweredSince ||= Date.now();
     this.socket.send(JSON.stringify({ type, data }));
   }
 
   #flush() {
-    for (const [type, data] of this.unsent.splice(0)) this.send(type, data);
+    for (const [type, data] of this.unsentFrames.splice(0)) this.send(type, data);
   }
 
   /** Schedules the trial of a new socket, if the page can poll instead. */
   #scheduleTrial(/** @type {number} */ ms) {
-    clearTimeout(this.trial);
-    if (this.asker) this.trial = setTimeout(() => this.#tryOut(), ms);
+    clearTimeout(this.trialTimer);
+    if (this.asker) this.trialTimer = setTimeout(() => this.#testSocket(), ms);
   }
 
   /** Gives a new socket up unless it has received a frame, or receives one after a ping. */
-  #tryOut() {
-    if (this.socket.readyState === OPEN && (!this.isHeard || this.asker?.isOn)) {
-      const pinged = Date.now();
+  #testSocket() {
+    if (this.socket.readyState === OPEN && (!this.hasReceived || this.asker?.isOn)) {
+      const pingedAt = Date.now();
       this.#write("ping", {});
-      this.trial = setTimeout(() => this.heard < pinged && this.#giveUp(), TRIAL_MS);
+      this.trialTimer = setTimeout(() => this.receivedAt < pingedAt && this.#giveUp(), TRIAL_MS);
     } else if (this.socket.readyState === CONNECTING) this.#giveUp();
   }
 
   /** Drops a socket that passes no frames, so that the page polls from now on. */
   #giveUp() {
-    if (this.timer || this.hasLeft) return;
-    this.failures = Math.max(this.failures, MAX_FAILURES - 1);
+    if (this.retryTimer || this.hasLeft) return;
+    this.nFailures = Math.max(this.nFailures, MAX_FAILURES - 1);
     this.#drop();
   }
 
   /** Schedules a new attempt after a failure. */
-  #lost() {
-    clearTimeout(this.trial);
+  #scheduleRetry() {
+    clearTimeout(this.trialTimer);
     // One frame is no longer enough after a socket that failed before it was steady, or if the page never got a frame.
-    if (this.isHeard ? Date.now() - this.begun < STEADY_MS : !this.hasHeard) this.isTrusted = false;
-    const longest = this.asker?.status === "well" ? MAX_WAIT_POLLING_MS : MAX_WAIT_MS;
-    // The first waits grow slowly, because a restarted site is back within seconds. Random jitter spreads the attempts
-    // of
-    // many pages.
-    const growth = Math.max(1, (this.failures + 1) / 2, 2 ** (this.failures - 3));
-    const waitMs = Math.min(longest, 500 * growth) * (0.8 + 0.4 * Math.random());
-    this.failures += 1;
-    this.timer = setTimeout(() => this.#open(), waitMs);
-    if (this.failures >= MAX_FAILURES) this.asker?.start();
+    if (this.hasReceived ? Date.now() - this.openedAt < STEADY_MS : !this.hasEverReceived) this.isTrusted = false;
+    const maxWaitMs = this.asker?.status === "well" ? MAX_WAIT_POLLING_MS : MAX_WAIT_MS;
+    // The first waits grow slowly, because a restarted site is back within seconds. Random jitter spreads the
+    // attempts of many pages.
+    const growth = Math.max(1, (this.nFailures + 1) / 2, 2 ** (this.nFailures - 3));
+    const waitMs = Math.min(maxWaitMs, 500 * growth) * (0.8 + 0.4 * Math.random());
+    this.nFailures += 1;
+    this.retryTimer = setTimeout(() => this.#open(), waitMs);
+    if (this.nFailures >= MAX_FAILURES) this.asker?.start();
     // A failure before any frame is not reported if the page can poll: polling may work at once.
-    if (!this.asker || this.hasHeard || this.asker.status) this.#report();
+    if (!this.asker || this.hasEverReceived || this.asker.status) this.#report();
   }
 
   #report() {
@@ -248,38 +247,38 @@ export class Socket {
   #pollingChanged() {
     if (this.asker?.status === "well") this.#flush();
     // If polling works again, the socket may work again too. It is tried, and reports its own status.
-    if (this.asker?.status === "well" && this.hasHeard && this.timer) this.#open();
+    if (this.asker?.status === "well" && this.hasEverReceived && this.retryTimer) this.#open();
     else this.#report();
   }
 
   #retryNow() {
-    if (this.timer) this.#open();
+    if (this.retryTimer) this.#open();
   }
 
   /** Pings if no frame has come for a while, and drops a dead socket. */
-  #watch() {
+  #checkSilence() {
     const now = Date.now();
     if (this.socket.readyState !== OPEN) return;
-    if (this.asker && this.unanswered && now - this.unanswered > UNANSWERED_MS) {
+    if (this.asker && this.unansweredSince && now - this.unansweredSince > UNANSWERED_MS) {
       this.isTrusted = false;
       this.#giveUp();
-    } else if (now - this.heard > SILENCE_MS) this.#drop();
-    else if (now - this.heard > PING_MS) this.#write("ping", {});
+    } else if (now - this.receivedAt > SILENCE_MS) this.#drop();
+    else if (now - this.receivedAt > PING_MS) this.#write("ping", {});
   }
 
   /** Drops a broken socket and schedules a new attempt. */
   #drop() {
-    if (this.timer || this.hasLeft) return;
+    if (this.retryTimer || this.hasLeft) return;
     this.#detach();
-    this.#lost();
+    this.#scheduleRetry();
   }
 
   /** Closes the socket and ignores its further events. */
   #detach() {
-    clearTimeout(this.trial);
+    clearTimeout(this.trialTimer);
     const { socket } = this;
     this.socket = closedSocket();
-    close(socket);
+    closeUnlessConnecting(socket);
   }
 }
 

@@ -2,9 +2,9 @@
 
 import { byId, find } from "./dom.js";
 
-const list = byId("stages");
-const blank = byId("stage-blank", HTMLTemplateElement);
-const total = find('[name="stage-TOTAL_FORMS"]', HTMLInputElement);
+const stageList = byId("stages");
+const stageTemplate = byId("stage-blank", HTMLTemplateElement);
+const totalField = find('[name="stage-TOTAL_FORMS"]', HTMLInputElement);
 const addButton = byId("stage-more");
 const MAX_STAGES = 20;
 
@@ -13,28 +13,31 @@ const MAX_STAGES = 20;
  * line.
  */
 function update() {
-  for (const stage of list.children) {
-    const chosen = find("select", HTMLSelectElement, stage).selectedOptions[0];
-    const isMachine = /^\d+$/.test(chosen.value);
+  for (const stage of stageList.children) {
+    const option = find("select", HTMLSelectElement, stage).selectedOptions[0];
+    const isMachine = /^\d+$/.test(option.value);
     const learns = find(".stage-learns", HTMLElement, stage);
     learns.hidden = !isMachine;
     if (!isMachine) find("input", HTMLInputElement, learns).checked = false;
   }
-  addButton.hidden = list.children.length >= MAX_STAGES;
+  addButton.hidden = stageList.children.length >= MAX_STAGES;
 }
 
 addButton.addEventListener("click", () => {
-  const copy = document.importNode(blank.content, true);
+  const copy = document.importNode(stageTemplate.content, true);
   for (const part of copy.querySelectorAll("[name], [id], [for]")) {
     for (const name of ["name", "id", "for"]) {
       if (part.hasAttribute(name))
-        part.setAttribute(name, (part.getAttribute(name) ?? "").replace("__prefix__", String(list.children.length)));
+        part.setAttribute(
+          name,
+          (part.getAttribute(name) ?? "").replace("__prefix__", String(stageList.children.length)),
+        );
     }
   }
-  list.append(copy);
-  total.value = String(list.children.length);
+  stageList.append(copy);
+  totalField.value = String(stageList.children.length);
   update();
-  list.lastElementChild?.querySelector("select")?.focus();
+  stageList.lastElementChild?.querySelector("select")?.focus();
 });
-list.addEventListener("change", update);
+stageList.addEventListener("change", update);
 update();

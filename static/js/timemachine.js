@@ -6,15 +6,15 @@ export class TimeMachine {
   /**
    * @param {Record<"back"|"forward", HTMLElement & {disabled?: boolean}> & {slider: HTMLInputElement, words: HTMLElement}} parts
    *   elements of the page: the slider, a button for a step back and one for a step forward, and the description
-   * @param {(number: number) => string} address returns the URL of the beads after a lesson
+   * @param {(number: number) => string} urlOf returns the URL of the beads after a lesson
    * @param {(beads: Object<string, number[]>|null) => void} onBeads called with the beads by position, or with `null` if
    *   the slider is at its end, which is the present state
    * @param {number} games the number of games that the machine has played up to the present
    * @param {string} since the day of the first stored lesson, if earlier lessons were compacted; else empty
    */
-  constructor(parts, address, onBeads, games, since = "") {
+  constructor(parts, urlOf, onBeads, games, since = "") {
     this.parts = parts;
-    this.address = address;
+    this.urlOf = urlOf;
     this.onBeads = onBeads;
     this.games = games;
     this.since = since;
@@ -40,8 +40,8 @@ export class TimeMachine {
   /** Loads and shows the beads after the chosen lesson. If the reader moves the slider meanwhile, loads again. */
   async #load() {
     this.#showStep();
-    if (this.isAsking) return;
-    this.isAsking = true;
+    if (this.isLoading) return;
+    this.isLoading = true;
     try {
       let lessonNumber;
       do {
@@ -50,7 +50,7 @@ export class TimeMachine {
           this.onBeads(null);
           this.#showStep();
         } else {
-          const response = await fetch(this.address(lessonNumber), { headers: { Accept: "application/json" } });
+          const response = await fetch(this.urlOf(lessonNumber), { headers: { Accept: "application/json" } });
           if (!response.ok) throw new Error(String(response.status));
           const { beads, lesson, games } = await response.json();
           this.onBeads(beads);
@@ -60,7 +60,7 @@ export class TimeMachine {
     } catch {
       this.parts.words.textContent = "This step could not be loaded. Move the slider to try again.";
     } finally {
-      this.isAsking = false;
+      this.isLoading = false;
     }
   }
 

@@ -1,15 +1,15 @@
 /** The page of a tournament: standings, crosstable and pairings, drawn again after every frame of the socket. */
 
 import { byId, find, pageData } from "./dom.js";
-import { heads, html, nothing, render } from "./lit.js";
-import { Socket, trouble } from "./socket.js";
-import { merged } from "./tournament_tables.js";
+import { html, nothing, render, tableHead } from "./lit.js";
+import { Socket, troubleWords } from "./socket.js";
+import { mergeChange } from "./tournament_tables.js";
 import { formatNumber, shares } from "./words.js";
 
 const page = find("[data-tournament]");
 const roles = pageData("roles");
 /** @typedef {{number: number, name: string, url: string, side: number|null}} Entry */
-/** @typedef {{get: (number: number) => Entry}} Names the entries by their numbers */
+/** @typedef {{get: (number: number) => Entry}} EntryByNumber the entries by their numbers */
 /** @typedef {"place"|"entry"|"games"|"score"|"wins"|"draws"|"losses"|"rating"|"uncertainty"} Column */
 /** @typedef {Record<Column, number> & {expected: number|null}} Row */
 /** @typedef {{entry: number, points: number, games: number, expected: number|null}} Encounter */
@@ -31,28 +31,28 @@ let latest = pageData("tournament");
 /** @type {string|null} */
 let status = null;
 
-const points = (/** @type {number} */ value) => value.toLocaleString("en-GB", { maximumFractionDigits: 1 });
-const percent = (/** @type {number} */ share) => (100 * share).toFixed(1);
-const hidden = (/** @type {string} */ words) => html`<span class="visually-hidden">${words}</span>`;
-const cell = (/** @type {unknown} */ content) => html`<td class="figure">${content}</td>`;
+const pointsText = (/** @type {number} */ value) => value.toLocaleString("en-GB", { maximumFractionDigits: 1 });
+const percentText = (/** @type {number} */ share) => (100 * share).toFixed(1);
+const hiddenText = (/** @type {string} */ words) => html`<span class="visually-hidden">${words}</span>`;
+const figureCell = (/** @type {unknown} */ content) => html`<td class="figure">${content}</td>`;
 
 /** Handles a frame of the socket. */
 export function receive(/** @type {Frame} */ { type, data }) {
   if (type !== "joined" && type !== "state") return;
-  const state = type === "joined" ? data : merged(latest, data);
+  const state = type === "joined" ? data : mergeChange(latest, data);
   // Without a merged state the change does not follow the latest state. Joining again brings the whole state.
   if (state === null) socket?.rejoin();
   else draw(state);
 }
 
 function draw(/** @type {Tournament} */ state) {
-  const names = /** @type {Names} */ (new Map(state.entries.map((entry) => [entry.number, entry])));
+  const entries = /** @type {EntryByNumber} */ (new Map(state.entries.map((entry) => [entry.number, entry])));
   latest = state;
   drawProgress(state);
-  drawStandings(state, names);
-  drawCrosstable(state, names);
-  drawPairings(state, names);
-  if (status === "running" && state.status !== "running") announce(state, names);
+  drawStandings(state, entries);
+  drawCrosstable(state, entries);
+  drawPairings(state, entries);
+  if (status === "running" && state.status !== "running") announce(state, entries);
   status = state.status;
 }
 
@@ -74,33 +74,33 @@ function drawProgress(/** @type {Tournament} */ state) {
  * Returns the standings, divided by the side that the entries play: both (`null`), first (0) or second (1). Entries that
  * play different sides are not ranked together.
  */
-function ranked(/** @type {Tournament} */ state, /** @type {Names} */ names) {
+function standingsBySide(/** @type {Tournament} */ state, /** @type {EntryByNumber} */ entries) {
   return [null, 0, 1]
-    .map((side) => ({ side, rows: state.standings.filter((row) => names.get(row.entry).side === side) }))
+    .map((side) => ({ side, rows: state.standings.filter((row) => entries.get(row.entry).side === side) }))
     .filter(({ rows }) => rows.length);
 }
 
-function announce(/** @type {Tournament} */ state, /** @type {Names} */ names) {
-  const tables = ranked(state, names);
+function announce(/** @type {Tournament} */ state, /** @type {EntryByNumber} */ entries) {
+  const tables = standingsBySide(state, entries);
   const best = tables
     .filter(({ rows: [first] }) => first.games)
     .map(({ side, rows: [first] }) => {
       const group = ` of those that play ${side === null ? "both sides" : roles[side]}`;
-      return ` ${names.get(first.entry).name} is first${side === null && tables.length === 1 ? "" : group}.`;
+      return ` ${entries.get(first.entry).name} is first${side === null && tables.length === 1 ? "" : group}.`;
     });
   byId("said").textContent = `The tournament is ${STATUS_WORDS[state.status]}.${best.join("")}`;
 }
 
-function drawStandings(/** @type {Tournament} */ state, /** @type {Names} */ names) {
-  const tables = ranked(state, names);
+function drawStandings(/** @type {Tournament} */ state, /** @type {EntryByNumber} */ entries) {
+  const tables = standingsBySide(state, entries);
   render(
     tables.map(({ side, rows }) => {
       const caption =
         side === null ? "They play both sides" : `They play ${roles[side]}, the ${["first", "second"][side]} side`;
       return html`<table>
         ${tables.length > 1 ? html`<caption>${caption}</caption>` : nothing}
-        ${heads([hidden("place"), "Player", "points of 100", "exact", "openskill rating", "games", "won", "drawn", "lost"], 2)}
-        <tbody>${rows.map((row) => standing(row, names.get(row.entry)))}</tbody>
+        ${tableHead([hiddenText("place"), "Player", "points of 100", "exact", "openskill rating", "games", "won", "drawn", "lost"], 2)}
+        <tbody>${rows.map((row) => standingRow(row, entries.get(row.entry)))}</tbody>
       </table>`;
     }),
     byId("standings"),
@@ -108,58 +108,60 @@ function drawStandings(/** @type {Tournament} */ state, /** @type {Names} */ nam
   byId("sides-apart").hidden = tables.length < 2;
 }
 
-function standing(/** @type {Row} */ row, /** @type {Entry} */ { name, url }) {
+function standingRow(/** @type {Row} */ row, /** @type {Entry} */ { name, url }) {
   return html`<tr>
-    ${cell(row.games ? `${row.place}.` : "–")}
+    ${figureCell(row.games ? `${row.place}.` : "–")}
     <th scope="row">${url ? html`<a href=${url}>${name}</a>` : name}</th>
-    ${cell(row.games ? html`<b>${percent(row.score)}</b>` : "–")}
-    ${cell(row.games && row.expected !== null ? percent(row.expected / row.games) : "–")}
-    ${cell(`${row.rating.toFixed(1)} ± ${row.uncertainty.toFixed(1)}`)}
-    ${[row.games, row.wins, row.draws, row.losses].map((n) => cell(formatNumber(n)))}
+    ${figureCell(row.games ? html`<b>${percentText(row.score)}</b>` : "–")}
+    ${figureCell(row.games && row.expected !== null ? percentText(row.expected / row.games) : "–")}
+    ${figureCell(`${row.rating.toFixed(1)} ± ${row.uncertainty.toFixed(1)}`)}
+    ${[row.games, row.wins, row.draws, row.losses].map((n) => figureCell(formatNumber(n)))}
   </tr>`;
 }
 
-function drawCrosstable(/** @type {Tournament} */ state, /** @type {Names} */ names) {
+function drawCrosstable(/** @type {Tournament} */ state, /** @type {EntryByNumber} */ entries) {
   const order = state.crosstable.map((row) => row.entry);
-  const columns = order.map((entry, index) => html`${index + 1}${hidden(` ${names.get(entry).name}`)}`);
+  const columns = order.map((entry, index) => html`${index + 1}${hiddenText(` ${entries.get(entry).name}`)}`);
   const rows = state.crosstable.map((row, index) => {
     const against = new Map(row.against.map((encounter) => [encounter.entry, encounter]));
     return html`<tr>
-      <th scope="row"><span class="soft">${index + 1} </span>${names.get(row.entry).name}</th>
+      <th scope="row"><span class="soft">${index + 1} </span>${entries.get(row.entry).name}</th>
       ${order.map((other) =>
-        other === row.entry ? html`<td class="cross-self">${hidden("itself")}</td>` : encounterCell(against.get(other)),
+        other === row.entry
+          ? html`<td class="cross-self">${hiddenText("itself")}</td>`
+          : encounterCell(against.get(other)),
       )}
     </tr>`;
   });
-  render(html`${heads([hidden("player"), ...columns], 0)}<tbody>${rows}</tbody>`, byId("cross"));
+  render(html`${tableHead([hiddenText("player"), ...columns], 0)}<tbody>${rows}</tbody>`, byId("cross"));
 }
 
 /** Returns the cell with the score of one entry against another. */
 function encounterCell(/** @type {Encounter|undefined} */ encounter) {
   if (!encounter) return html`<td class="figure cross-none">·</td>`;
-  const { points: scored, games, expected } = encounter;
-  const share = scored / games;
-  const exact = expected === null ? "" : `; exactly ${points(expected)}`;
-  const title = `${points(scored)} of ${formatNumber(games)} points${exact}`;
-  return html`<td class="figure share-${Math.min(4, Math.floor(share * 5))}" title=${title}>${percent(share)}${
-    expected === null ? nothing : html`<small>${percent(expected / games)}</small>`
+  const { points: score, games, expected } = encounter;
+  const share = score / games;
+  const exactWords = expected === null ? "" : `; exactly ${pointsText(expected)}`;
+  const title = `${pointsText(score)} of ${formatNumber(games)} points${exactWords}`;
+  return html`<td class="figure share-${Math.min(4, Math.floor(share * 5))}" title=${title}>${percentText(share)}${
+    expected === null ? nothing : html`<small>${percentText(expected / games)}</small>`
   }</td>`;
 }
 
-function drawPairings(/** @type {Tournament} */ state, /** @type {Names} */ names) {
+function drawPairings(/** @type {Tournament} */ state, /** @type {EntryByNumber} */ entries) {
   const hasRounds = state.rounds > 1;
   const rows = state.pairings.map((pairing) => {
     const results = [pairing.first_wins, pairing.draws, pairing.second_wins];
     return html`<tr>
-      ${hasRounds ? cell(formatNumber(pairing.round)) : nothing}
-      <th scope="row">${names.get(pairing.first).name}</th>
-      <td>${names.get(pairing.second).name}</td>
-      ${cell(results.some(Boolean) ? results.map(formatNumber).join(" / ") : STATUS_WORDS[pairing.status])}
-      ${cell(pairing.expected ? shares(pairing.expected).join(" / ") : "–")}
+      ${hasRounds ? figureCell(formatNumber(pairing.round)) : nothing}
+      <th scope="row">${entries.get(pairing.first).name}</th>
+      <td>${entries.get(pairing.second).name}</td>
+      ${figureCell(results.some(Boolean) ? results.map(formatNumber).join(" / ") : STATUS_WORDS[pairing.status])}
+      ${figureCell(pairing.expected ? shares(pairing.expected).join(" / ") : "–")}
     </tr>`;
   });
   const columns = [`${roles[0]} (first)`, `${roles[1]} (second)`, "won / drawn / lost", "exactly, of 100"];
-  const head = hasRounds ? heads(["round", ...columns], 3) : heads(columns, 2);
+  const head = hasRounds ? tableHead(["round", ...columns], 3) : tableHead(columns, 2);
   render(html`${head}<tbody>${rows}</tbody>`, byId("pairings"));
 }
 
@@ -167,14 +169,17 @@ draw(latest);
 /** @type {Socket|null} */
 let socket = null;
 if (status === "running") {
-  const api = `/api/tournaments/${page.dataset.tournament}`;
+  const apiUrl = `/api/tournaments/${page.dataset.tournament}`;
   const showConnection = (/** @type {SocketStatus} */ connection) => {
     const words =
       status === "running" || connection === "away"
-        ? trouble(connection, "The connection is lost. The page tries again. The tables may be a little old.")
+        ? troubleWords(connection, "The connection is lost. The page tries again. The tables may be a little old.")
         : "";
     byId("lost").hidden = !words;
     byId("lost").textContent = words;
   };
-  socket = new Socket(`${api}/ws`, receive, showConnection, { news: api, frame: (data) => ({ type: "joined", data }) });
+  socket = new Socket(`${apiUrl}/ws`, receive, showConnection, {
+    pollUrl: apiUrl,
+    frame: (data) => ({ type: "joined", data }),
+  });
 }

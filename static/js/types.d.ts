@@ -30,13 +30,13 @@ type Result = "win" | "draw" | "loss";
 interface Cell {
   id: string;
   name: string;
-  /** The mark printed in it. */
+  /** The mark that is printed in the cell. */
   mark?: string;
-  /** In units of one cell; the centre. */
+  /** The centre, in units of one cell. */
   x: number;
   y: number;
   zone?: string;
-  /** The role whose goal it is. */
+  /** The role whose goal is this cell. */
   goal?: string | null;
 }
 
@@ -62,7 +62,7 @@ interface Layout {
   /** The piece that stands for each side. */
   badges: string[];
   pieces?: Record<string, PieceLook>;
-  /** Display of cell names: at the edges, in the cells, or not at all. */
+  /** Where the names of cells are shown: at the edges, in the cells, or not at all. */
   coordinates?: "" | "edges" | "cells";
   /** The prompt for each side to move. */
   prompts?: string[];
@@ -73,16 +73,16 @@ interface MachineBox extends PrintedBox {
   ply: number;
   start: number[];
   beads: number[];
-  /** `null` if it is unknown for the past. */
+  /** How often each slot was drawn; `null` in an earlier state, for which the numbers are not stored. */
   draws: number[] | null;
   slots: PrintedSlot[];
-  /** Probability that a game against random play opens it at least once. */
+  /** Probability that a game against random play opens the box at least once. */
   visit?: number | null;
-  /** How often such a game opens it on average; only where a game can open it several times. */
+  /** How often such a game opens the box on average; absent if no game can open a box twice. */
   openings?: number | null;
 }
 
-/** Boxes as pages carry them (packed.js), and one of them that keeps what it is now. */
+/** The boxes in the data of a page (packed.js). */
 type PackedList = { pieces: Pieces; slots: PrintedSlot[]; boxes: PackedRow[] };
 type PackedRow = [
   string,
@@ -96,12 +96,13 @@ type PackedRow = [
   (number | null)?,
   (number | null)?,
 ];
+/** A box whose present content is kept in `present` while an earlier state is shown. */
 type KeptBox = MachineBox & {
   move_number: number;
-  now: { draws: number[]; visit: number | null; openings?: number | null };
+  present: { draws: number[]; visit: number | null; openings?: number | null };
 };
 
-/** The last drawn bead, and its box. */
+/** The last drawn bead: the position of its box, and its slot. */
 type LastDrawn = { position: string; slot: number | null };
 
 /** The data of a matchbox's picture. */
@@ -109,29 +110,31 @@ interface OpenedBox extends PrintedBox {
   slots: Slot[];
   /** The drawn slot. */
   slot: number | null;
-  /** The machine's name; how the box is turned, where it is not as printed; how its moves are, where they are the board's. */
+  /** The machine's name. */
   title?: string;
+  /** The symmetry by which the picture is turned; absent if the box is drawn as printed. */
   symmetry?: Placement;
+  /** The symmetry from the printed box to the board, if the paths of the slots are those of moves on the board. */
   fit?: Placement;
   /** Whether the paths of the slots are those of moves on the board (match page) and not on the printed box. */
   boardMoves?: boolean;
 }
 
-/** The content of a board; cells are indices, except the winning ones. */
+/** The content of a board. Cells are indices, but `winning` has the ids of cells. */
 interface BoardView {
   board: (string | null)[];
   winning?: string[];
   last?: number[];
   lit?: number[];
   beads?: MoveBead[];
-  /** The piece that would be put where the pointer is. */
+  /** The role whose next piece is shown on an empty cell under the pointer. */
   ghost?: string | null;
 }
 
-/** The cells that a player touches, by move. */
+/** For each move, the ids of the cells that a player touches. */
 type Paths = Record<string, string[]>;
 
-/** Moves that are no plain moves, with their effects in words. */
+/** Moves that do more than move a piece to a cell, with their effects in words. */
 type Actions = Record<string, { name: string; piece?: string | null }>;
 
 /** A line of a curve's picture. */
@@ -143,7 +146,7 @@ interface Line {
   /** Whether its values and those of the other parts add up to one. */
   isPart?: boolean;
   isBars?: boolean;
-  /** Only the band between `low` and `high`. */
+  /** Whether only the band between `low` and `high` is drawn. */
   isBand?: boolean;
   values: (number | null)[];
   low?: (number | null)[];
@@ -155,9 +158,9 @@ interface Placement {
   name: string;
   quarter_turns: number;
   mirrored: boolean;
-  /** For each printed cell, the cell of the board that it fits. */
+  /** For each printed cell, the index of the cell of the board on which it lies. */
   cells: number[];
-  /** Whether no turn brings them there. */
+  /** Whether the symmetry is neither a turn nor a reflection. */
   exchanged: boolean;
 }
 
@@ -166,7 +169,7 @@ interface Slot {
   beads: number;
   colour: number;
   mark: string;
-  /** On the board that is seen, or on the printed box: what they are called, and the cells that each touches. */
+  /** The moves of the slot on the shown board or on the printed box, their names, and the cells that each touches. */
   moves: string[];
   names?: string[];
   paths: string[][];
@@ -231,7 +234,7 @@ interface MachineBrief {
   url: string;
   learns: boolean;
   level: number;
-  /** Whether its rule counts a level, so that it is shown. */
+  /** Whether the machine's rule counts levels. Only then is the level shown. */
   counts_level: boolean;
   games: number;
   wins: number;
@@ -240,7 +243,7 @@ interface MachineBrief {
   win_rate: number;
   /** The part of `learning` with its data: `boxes`, `values`, or none (empty). */
   tells: string;
-  /** Texts of the link to its page, without its name and with it. */
+  /** Texts of the link to the machine's page, without and with its name. */
   see: string;
   see_named: string;
 }
@@ -280,7 +283,7 @@ interface ValueChange {
   after: number;
 }
 
-/** The draws and lessons of the machines at the board. */
+/** The draws and lessons of the machines in a match. */
 interface Learning {
   draws: Draw[];
   lesson: { result: string; sentence: string } | null;
@@ -294,7 +297,7 @@ interface Played {
   ply: number;
   role: string;
   move: string;
-  /** The cells that it touched. */
+  /** The ids of the cells that the move touched. */
   path: string[];
   name: string;
   piece?: string | null;
@@ -314,8 +317,9 @@ interface PastBoard extends BoardState {
 
 type Outcome = { winner: string | null; termination: string; reason: string };
 
-/** A match that machines have learnt from, and a seat in which one sits. */
+/** A match that machines have learnt from. */
 type LearntMatch = MatchState & { learning: Learning };
+/** A seat with a machine. */
 type MachineSeat = Seat & { machine: MachineBrief };
 
 /** An error of the protocol. */
@@ -332,7 +336,7 @@ interface MatchState extends BoardState {
   turn: string | null;
   thinking: boolean;
   exhibition: boolean;
-  /** The side that offers a draw, `null` before an offer. The whole is `null` if the players may not agree to a draw. */
+  /** `by` is the role that offers a draw, or `null` before an offer. `draw_offer` is `null` if no draw can be agreed. */
   draw_offer: { by: string | null } | null;
   can_swap: boolean;
   seats: Seat[];
@@ -348,7 +352,7 @@ interface MatchState extends BoardState {
 interface Viewer {
   /** `null` for a spectator. */
   role: string | null;
-  /** Of all seats that they hold. */
+  /** The roles of all seats that the viewer holds. */
   roles?: string[];
   isHost: boolean;
   layout: Layout;
@@ -361,7 +365,7 @@ interface MoveBead {
   colour: number;
   mark: string;
   probability?: number;
-  /** The same in whole per cent, as it is shown. */
+  /** The probability in whole per cent, as a text for the reader. */
   chance?: string;
   kind?: string;
 }
@@ -373,7 +377,7 @@ interface PartsShown {
   groups: { name: string; value: number; parts: { name: string; value: number; weight: number; amount: number }[] }[];
 }
 
-/** The same of a move that was made, in words, with the moves beside it. */
+/** The board after a move that was played, with a sentence and the best moves. */
 interface PartsThought extends PartsShown, Record<"words" | "role" | "url", string> {
   ply: number;
   depth: number;
@@ -381,8 +385,9 @@ interface PartsThought extends PartsShown, Record<"words" | "role" | "url", stri
   moves: { name: string; board: number; found: number | null; chosen: boolean }[];
 }
 
-/** The changes of a machine with weights by a match. */
+/** A weight before and after a match. */
 type NewWeight = { name: string; before: number; after: number };
+/** The weights of a machine that a match changed. */
 type WeightsLearnt = { role: string; url: string; n_changed: number; weights: NewWeight[] };
 
 type LearnRule = Record<string, number | string | boolean | number[] | null>;
@@ -415,7 +420,7 @@ interface LearnPoints {
   score: number[];
 }
 
-/** The bead that was drawn from a box, `null` of an empty one. */
+/** The bead that was drawn from a box. `slot` is `null` if the box was empty. */
 interface LearnDraw {
   box: number;
   slot: number | null;
@@ -477,7 +482,7 @@ interface LearnView extends Record<"side" | "n_moves" | "end" | "step" | "turn" 
   start_turn: number;
   pieces: Record<string, string | null>;
   beads: [number, string][];
-  /** Plies after which a game stops, and the code of its result, if positions can return. */
+  /** In games with positions that can return: the plies after which a game stops, and the code of its result. */
   limit?: number;
   endless?: number;
 }

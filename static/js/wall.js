@@ -4,23 +4,23 @@
  * Only rows of boxes near the screen are in the page, so 10,000 boxes scroll as smoothly as 300. Each animation frame
  * draws as many rows as there is time for, beginning in the middle of the screen. The background of a shelf shows planks
  * and the shadows of boxes, so that a shelf is never blank during fast scrolling.
- * Each box is a link, or a button if the page has a use for it. Arrow keys move along the shelves, and Tab leaves the wall.
+ * Each box is a link, or a button if the page handles the choice of a box. Arrow keys move along the shelves, and Tab leaves the wall.
  */
 
 import { cellPlaces, cellsAt, lookOf, ruling } from "./diagram.js";
 import { find, html, svg } from "./dom.js";
 import { matchbox } from "./matchbox.js";
-import { count, formatNumber, onAverage, ordinal, percent } from "./words.js";
+import { averageWords, countWords, formatNumber, ordinal, percent } from "./words.js";
 
-/** @typedef {HTMLElement & {row?: number}} HungItem the list item of a box that is in the page, with the number of its row */
+/** @typedef {HTMLElement & {row?: number}} RowItem the list item of a box, with the number of its row */
 /**
- * A shelf. `members` are the indices of its boxes, and `hung` maps the rows that are in the page to their items. `fold` is
+ * A shelf. `members` are the indices of its boxes, and `rowItems` maps the rows that are in the page to their items. `fold` is
  * the element that folds a long shelf.
  *
- * @typedef {{members: number[], list: HTMLElement, fold: HTMLDetailsElement|null, rows: number, hung: Map<number, HungItem[]>}} Shelf
+ * @typedef {{members: number[], list: HTMLElement, fold: HTMLDetailsElement|null, rows: number, rowItems: Map<number, RowItem[]>}} Shelf
  */
 
-const BOX = { width: 58, height: 66, gap: 8, shelf: 12 };
+const BOX_PIXELS = { width: 58, height: 66, gap: 8, shelf: 12 };
 /** Pixels of the longer side of the board on a label. */
 const LABEL_PIXELS = 45;
 /** Pixels above and below the screen within which rows are drawn. */
@@ -30,7 +30,7 @@ const MAX_DRAWN_WHOLE = 600;
 /** With the option `folds`, a shelf with more boxes than this is folded. */
 const MAX_UNFOLDED = 24;
 /** Milliseconds of an animation frame that drawing may take. */
-const BUDGET_MS = 6;
+const DRAWING_MS = 6;
 
 export class Wall {
   /**
@@ -44,47 +44,47 @@ export class Wall {
    * @param {"h2"|"h3"} [options.heading] the element of a shelf's title
    * @param {string} [options.past] the words for how often a box was opened, if its draws are not counted
    * @param {boolean} [options.folds] whether long shelves are folded
-   * @param {(at: number) => void} [options.choose] called with the index of a chosen box; with it boxes are buttons, and
+   * @param {(index: number) => void} [options.choose] called with the index of a chosen box; with it boxes are buttons, and
    *   without it they link to their pages
    */
   constructor(root, layout, boxes, drawn, title, options = {}) {
-    const { shelf = "", heading = "h3", past = "at that time", folds = false, choose } = options;
+    const { shelf = "", heading = "h3", past: pastWords = "at that time", folds = false, choose } = options;
     this.root = root;
     this.layout = layout;
     this.title = title;
     this.heading = heading;
     this.folds = folds;
-    this.past = past;
+    this.pastWords = pastWords;
     this.choose = choose;
     this.boxes = boxes;
     this.drawn = drawn;
-    this.index = new Map(boxes.map((box, at) => [box.position, at]));
-    this.items = new Map();
-    this.active = 0;
-    this.extra = boxes.length <= MAX_DRAWN_WHOLE ? Infinity : MARGIN_PIXELS;
+    this.indexByPosition = new Map(boxes.map((box, index) => [box.position, index]));
+    this.itemByIndex = new Map();
+    this.activeIndex = 0;
+    this.marginPixels = boxes.length <= MAX_DRAWN_WHOLE ? Infinity : MARGIN_PIXELS;
     this.peek = html("div", { class: "peek", hidden: true, "aria-hidden": "true" });
     this.grid = ruling(layout);
     this.centres = cellPlaces(layout, undefined).centres;
     /** @type {SVGElement|null} a picture of the empty board, which is copied for every box */
-    this.blank = null;
+    this.emptyBoard = null;
     /** @type {number[]|null} the indices of the boxes in the order of the arrow keys */
-    this.order = null;
+    this.keyOrder = null;
     this.frame = 0;
     this.columns = 1;
     this.step = { x: 0, y: 0 };
-    const byMove = shelf ? new Map([[0, boxes.keys()]]) : byMoveNumber(boxes);
-    this.shelves = [...byMove]
+    const boxesByMove = shelf ? new Map([[0, boxes.keys()]]) : groupByMoveNumber(boxes);
+    this.shelves = [...boxesByMove]
       .sort(([a], [b]) => a - b)
-      .map(([move, members]) => this.#shelf(move, shelf || `Its ${ordinal(move)} move`, [...members]));
+      .map(([move, members]) => this.#createShelf(move, shelf || `Its ${ordinal(move)} move`, [...members]));
     root.replaceChildren(
       ...this.shelves.flatMap(
         ({ title: name, list, fold }) => /** @type {HTMLElement[]} */ (fold ? [fold] : [name, list]),
       ),
       this.peek,
     );
-    this.life = new AbortController();
-    const { signal } = this.life;
-    root.addEventListener("keydown", (event) => this.#key(event), { signal });
+    this.listenerController = new AbortController();
+    const { signal } = this.listenerController;
+    root.addEventListener("keydown", (event) => this.#handleKey(event), { signal });
     root.addEventListener("pointerover", (event) => event.pointerType !== "touch" && this.#showPeek(boxAt(event)), {
       signal,
     });
@@ -95,7 +95,7 @@ export class Wall {
         const link = boxAt(event);
         if (!link) return;
         this.#activate(Number(link.dataset.at));
-        this.#name(link);
+        this.#setLabel(link);
         if (link.matches(":focus-visible")) this.#showPeek(link);
       },
       { signal },
@@ -103,13 +103,13 @@ export class Wall {
     root.addEventListener("focusout", () => this.#showPeek(null), { signal });
     if (choose)
       root.addEventListener("click", (event) => boxAt(event) && choose(Number(boxAt(event)?.dataset.at)), { signal });
-    addEventListener("scroll", () => this.#later(), { passive: true, signal });
-    addEventListener("beforeprint", () => this.#hangAll(), { signal });
-    addEventListener("afterprint", () => this.#later(), { signal });
+    addEventListener("scroll", () => this.#schedulePaint(), { passive: true, signal });
+    addEventListener("beforeprint", () => this.#addAllRows(), { signal });
+    addEventListener("afterprint", () => this.#schedulePaint(), { signal });
     const size = new ResizeObserver(() => {
       if (root.clientWidth === this.width) return;
       this.#measure();
-      this.#later();
+      this.#schedulePaint();
     });
     size.observe(root);
     signal.addEventListener("abort", () => size.disconnect());
@@ -119,27 +119,27 @@ export class Wall {
 
   /** Removes the wall's listeners before another wall takes its place. */
   destroy() {
-    this.life.abort();
+    this.listenerController.abort();
     cancelAnimationFrame(this.frame);
   }
 
   /** Draws every box in the page again, after any boxes and the last bead drawn have changed. */
   refresh(/** @type {LastDrawn|null} */ drawn) {
     this.drawn = drawn;
-    for (const [at, item] of this.items) this.#fill(item.firstElementChild, at);
+    for (const [index, item] of this.itemByIndex) this.#drawBox(item.firstElementChild, index);
   }
 
   /** Updates only the tints of changed boxes, for a wall that changes many times a second. */
   retint(/** @type {Iterable<number>} */ changed) {
-    for (const at of changed) {
-      const link = this.items.get(at)?.firstElementChild;
-      if (link && link.dataset.sure !== certainty(this.boxes[at])) this.#tint(link, at);
-      if (link && link === this.looked) this.#showPeek(link);
+    for (const index of changed) {
+      const link = this.itemByIndex.get(index)?.firstElementChild;
+      if (link && link.dataset.sure !== certainty(this.boxes[index])) this.#tint(link, index);
+      if (link && link === this.peekedLink) this.#showPeek(link);
     }
   }
 
   /** Returns the number of beads in all boxes. */
-  beads() {
+  countBeads() {
     return this.boxes.reduce((total, box) => box.beads.reduce((sum, n) => sum + n, total), 0);
   }
 
@@ -149,16 +149,16 @@ export class Wall {
     const stale = [this.drawn?.position, drawn?.position];
     this.drawn = drawn ?? this.drawn;
     for (const { position, beads, draws } of changed) {
-      const at = this.index.get(position);
-      if (at === undefined) continue;
-      Object.assign(this.boxes[at], { beads, draws });
+      const index = this.indexByPosition.get(position);
+      if (index === undefined) continue;
+      Object.assign(this.boxes[index], { beads, draws });
       stale.push(position);
     }
     for (const position of stale) {
-      const at = /** @type {number} */ (this.index.get(/** @type {string} */ (position)));
-      const item = this.items.get(at);
+      const index = /** @type {number} */ (this.indexByPosition.get(/** @type {string} */ (position)));
+      const item = this.itemByIndex.get(index);
       if (!item) continue;
-      this.#fill(item.firstElementChild, at);
+      this.#drawBox(item.firstElementChild, index);
       item.classList.remove("wall-changed");
       // Forces a layout, so that the animation of the class starts again.
       item.firstElementChild.getBoundingClientRect();
@@ -166,27 +166,27 @@ export class Wall {
     }
   }
 
-  #shelf(/** @type {number} */ move, /** @type {string} */ name, /** @type {number[]} */ members) {
+  #createShelf(/** @type {number} */ move, /** @type {string} */ name, /** @type {number[]} */ members) {
     const title = html(
       this.heading,
       { class: "wall-row-title", id: `shelf-${move}` },
       name,
-      html("span", { class: "soft" }, count(members.length, "box", "boxes")),
+      html("span", { class: "soft" }, countWords(members.length, "box", "boxes")),
     );
     const list = html("ul", { class: "wall-boxes", "aria-labelledby": `shelf-${move}` });
     const isFolded = this.folds && members.length > MAX_UNFOLDED;
     const fold = isFolded ? html("details", {}, html("summary", {}, title), list) : null;
-    fold?.addEventListener("toggle", () => this.#later());
-    /** @type {Map<number, HungItem[]>} */
-    const hung = new Map();
-    return { members, title, list, fold, rows: 0, hung };
+    fold?.addEventListener("toggle", () => this.#schedulePaint());
+    /** @type {Map<number, RowItem[]>} */
+    const rowItems = new Map();
+    return { members, title, list, fold, rows: 0, rowItems };
   }
 
   #measure() {
     this.width = this.root.clientWidth;
     const width = this.width || 320;
-    this.columns = Math.max(1, Math.floor((width + BOX.gap) / (BOX.width + BOX.gap)));
-    this.step = { x: (width + BOX.gap) / this.columns, y: BOX.height + BOX.shelf + 6 };
+    this.columns = Math.max(1, Math.floor((width + BOX_PIXELS.gap) / (BOX_PIXELS.width + BOX_PIXELS.gap)));
+    this.step = { x: (width + BOX_PIXELS.gap) / this.columns, y: BOX_PIXELS.height + BOX_PIXELS.shelf + 6 };
     for (const shelf of this.shelves) {
       shelf.rows = Math.ceil(shelf.members.length / this.columns);
       shelf.list.style.height = `${shelf.rows * this.step.y}px`;
@@ -194,13 +194,13 @@ export class Wall {
       shelf.list.style.setProperty("--column", `${this.step.x}px`);
       shelf.list.style.setProperty("--full", `${Math.floor(shelf.members.length / this.columns) * this.step.y}px`);
       shelf.list.replaceChildren();
-      shelf.hung = new Map();
+      shelf.rowItems = new Map();
     }
-    this.items.clear();
+    this.itemByIndex.clear();
   }
 
   /** Paints in the next animation frame. */
-  #later() {
+  #schedulePaint() {
     if (this.frame) return;
     this.frame = requestAnimationFrame(() => {
       this.frame = 0;
@@ -210,78 +210,78 @@ export class Wall {
 
   /** Draws the missing rows near the screen until the time is over, and removes all rows that are far from it. */
   #paint() {
-    const until = this.extra === Infinity ? Infinity : performance.now() + BUDGET_MS;
+    const deadline = this.marginPixels === Infinity ? Infinity : performance.now() + DRAWING_MS;
     const missing = [];
     for (const shelf of this.shelves) {
       const top = shelf.list.getBoundingClientRect().top;
-      const from = Math.max(0, Math.floor((-top - this.extra) / this.step.y));
-      const to = Math.min(shelf.rows - 1, Math.floor((innerHeight - top + this.extra) / this.step.y));
-      for (const [row, items] of shelf.hung) {
+      const from = Math.max(0, Math.floor((-top - this.marginPixels) / this.step.y));
+      const to = Math.min(shelf.rows - 1, Math.floor((innerHeight - top + this.marginPixels) / this.step.y));
+      for (const [row, items] of shelf.rowItems) {
         if ((row >= from && row <= to) || items.some((item) => item.contains(document.activeElement))) continue;
         for (const item of items) {
           item.remove();
-          this.items.delete(Number(find("[data-at]", HTMLElement, item).dataset.at));
+          this.itemByIndex.delete(Number(find("[data-at]", HTMLElement, item).dataset.at));
         }
-        shelf.hung.delete(row);
+        shelf.rowItems.delete(row);
       }
       for (let row = from; row <= to; row += 1) {
-        if (!shelf.hung.has(row))
+        if (!shelf.rowItems.has(row))
           missing.push({ shelf, row, distance: Math.abs(top + (row + 0.5) * this.step.y - innerHeight / 2) });
       }
     }
     missing.sort((a, b) => a.distance - b.distance);
     for (const { shelf, row } of missing) {
-      if (performance.now() > until) return this.#later();
-      this.#hang(shelf, row);
+      if (performance.now() > deadline) return this.#schedulePaint();
+      this.#addRow(shelf, row);
     }
     return undefined;
   }
 
   /** Puts all rows into the page, and unfolds all shelves, for printing. */
-  #hangAll() {
+  #addAllRows() {
     for (const shelf of this.shelves) {
       if (shelf.fold) shelf.fold.open = true;
-      for (let row = 0; row < shelf.rows; row += 1) this.#hang(shelf, row);
+      for (let row = 0; row < shelf.rows; row += 1) this.#addRow(shelf, row);
     }
   }
 
   /** Puts one row of a shelf into the page. */
-  #hang(/** @type {Shelf} */ shelf, /** @type {number} */ row) {
-    if (shelf.hung.has(row)) return;
+  #addRow(/** @type {Shelf} */ shelf, /** @type {number} */ row) {
+    if (shelf.rowItems.has(row)) return;
     const first = row * this.columns;
     const items = shelf.members
       .slice(first, first + this.columns)
-      .map((at, column) => this.#item(shelf, at, first + column, row, column));
+      .map((index, column) => this.#createItem(shelf, index, first + column, row, column));
     insertRow(shelf.list, items, row);
-    shelf.hung.set(row, items);
+    shelf.rowItems.set(row, items);
   }
 
-  /** @param {Shelf} shelf @param {number} at @param {number} place @param {number} row @param {number} column */
-  #item(shelf, at, place, row, column) {
-    const box = this.boxes[at];
+  /** @param {Shelf} shelf @param {number} index @param {number} place @param {number} row @param {number} column */
+  #createItem(shelf, index, place, row, column) {
+    const box = this.boxes[index];
     const link = html(this.choose ? "button" : "a", {
       class: "wall-box",
       ...(this.choose ? { type: "button" } : { href: box.url }),
-      "data-at": at,
+      "data-at": index,
       "data-position": box.position,
-      tabindex: at === this.active ? 0 : -1,
+      tabindex: index === this.activeIndex ? 0 : -1,
     });
     const item = html("li", { "aria-setsize": shelf.members.length, "aria-posinset": place + 1 }, link);
     item.style.left = `${Math.round(column * this.step.x)}px`;
     item.style.top = `${row * this.step.y}px`;
-    this.#fill(link, at);
-    this.items.set(at, item);
+    this.#drawBox(link, index);
+    this.itemByIndex.set(index, item);
     return item;
   }
 
   /** Draws the label of a box. For speed, its picture has few paths, and all else is style. */
-  #fill(/** @type {HTMLElement} */ link, /** @type {number} */ at) {
-    const box = this.boxes[at];
-    const isLast = this.#tint(link, at);
-    this.#name(link);
-    this.blank ??= this.#emptyBoard();
-    const picture = /** @type {SVGElement} */ (this.blank.cloneNode(true));
-    picture.append(...this.#pieces(box));
+  #drawBox(/** @type {HTMLElement} */ link, /** @type {number} */ index) {
+    const box = this.boxes[index];
+    const isLast = this.#tint(link, index);
+    this.#setLabel(link);
+    this.emptyBoard ??= this.#drawEmptyBoard();
+    const picture = /** @type {SVGElement} */ (this.emptyBoard.cloneNode(true));
+    picture.append(...this.#drawPieces(box));
     if (isLast && this.drawn && this.drawn.slot !== null) {
       const cell =
         this.layout.cells[/** @type {number} */ (cellsAt(this.layout, box.slots[this.drawn.slot].paths[0]).at(-1))];
@@ -291,25 +291,29 @@ export class Wall {
   }
 
   /** Sets the style of a box; returns whether the last bead was drawn from this box. */
-  #tint(/** @type {HTMLElement} */ link, /** @type {number} */ at) {
-    const isLast = this.drawn?.position === this.boxes[at].position;
-    const tint = certainty(this.boxes[at]);
+  #tint(/** @type {HTMLElement} */ link, /** @type {number} */ index) {
+    const isLast = this.drawn?.position === this.boxes[index].position;
+    const tint = certainty(this.boxes[index]);
     link.className = `wall-box${isLast ? " wall-last" : ""}${tint === "none" ? " is-dim is-dark" : tint === "empty" ? " is-dark" : ""}`;
     link.dataset.sure = String(tint);
     return isLast;
   }
 
-  #name(/** @type {HTMLElement} */ link) {
-    link.setAttribute("aria-label", this.#words(this.boxes[Number(link.dataset.at)]));
+  #setLabel(/** @type {HTMLElement} */ link) {
+    link.setAttribute("aria-label", this.#describe(this.boxes[Number(link.dataset.at)]));
   }
 
-  #words(/** @type {MachineBox} */ box) {
+  #describe(/** @type {MachineBox} */ box) {
     const isLast = this.drawn?.position === box.position;
-    return boxWords(box, this.drawn && isLast ? box.slots[/** @type {number} */ (this.drawn.slot)] : null, this.past);
+    return boxWords(
+      box,
+      this.drawn && isLast ? box.slots[/** @type {number} */ (this.drawn.slot)] : null,
+      this.pastWords,
+    );
   }
 
   /** Returns a picture of the empty board. */
-  #emptyBoard() {
+  #drawEmptyBoard() {
     const { columns, rows } = this.layout;
     const picture = svg(
       "svg",
@@ -321,7 +325,7 @@ export class Wall {
     return picture;
   }
 
-  #pieces(/** @type {MachineBox} */ box) {
+  #drawPieces(/** @type {MachineBox} */ box) {
     /** Path data for each side. */
     const marks = ["", ""];
     const men = ["", ""];
@@ -349,7 +353,7 @@ export class Wall {
 
   /** Shows the large picture of a box beside it, or hides it. */
   #showPeek(/** @type {HTMLElement|null} */ link) {
-    this.looked = link;
+    this.peekedLink = link;
     this.peek.hidden = !link;
     if (!link) return;
     const box = this.boxes[Number(link.dataset.at)];
@@ -362,7 +366,7 @@ export class Wall {
         slot: this.drawn && isLast ? this.drawn.slot : null,
         title: this.title,
       }),
-      html("p", {}, this.#words(box)),
+      html("p", {}, this.#describe(box)),
     );
     const wall = this.root.getBoundingClientRect();
     const place = link.getBoundingClientRect();
@@ -377,18 +381,18 @@ export class Wall {
   }
 
   /** Makes a box the only Tab stop of the wall. */
-  #activate(/** @type {number} */ at) {
-    this.items.get(this.active)?.firstElementChild.setAttribute("tabindex", "-1");
-    this.active = at;
-    this.items.get(at)?.firstElementChild.setAttribute("tabindex", "0");
+  #activate(/** @type {number} */ index) {
+    this.itemByIndex.get(this.activeIndex)?.firstElementChild.setAttribute("tabindex", "-1");
+    this.activeIndex = index;
+    this.itemByIndex.get(index)?.firstElementChild.setAttribute("tabindex", "0");
   }
 
-  #key(/** @type {KeyboardEvent} */ event) {
+  #handleKey(/** @type {KeyboardEvent} */ event) {
     const link = boxAt(event);
     if (!link || event.altKey || event.ctrlKey || event.metaKey) return;
-    this.order ??= this.shelves.flatMap(({ members }) => members);
-    const { order } = this;
-    const current = order.indexOf(this.active);
+    this.keyOrder ??= this.shelves.flatMap(({ members }) => members);
+    const order = this.keyOrder;
+    const current = order.indexOf(this.activeIndex);
     const step = {
       ArrowLeft: -1,
       ArrowRight: 1,
@@ -404,25 +408,25 @@ export class Wall {
   }
 
   /** Scrolls to a box and focuses it. */
-  #goTo(/** @type {number} */ at) {
-    const shelf = this.shelves.find(({ members }) => members.includes(at));
+  #goTo(/** @type {number} */ index) {
+    const shelf = this.shelves.find(({ members }) => members.includes(index));
     if (!shelf) return;
-    const row = Math.floor(shelf.members.indexOf(at) / this.columns);
+    const row = Math.floor(shelf.members.indexOf(index) / this.columns);
     if (shelf.fold) shelf.fold.open = true;
     const y = shelf.list.getBoundingClientRect().top + row * this.step.y;
     if (y < 80 || y + this.step.y > innerHeight - 20) scrollBy({ top: y - innerHeight / 2, behavior: "instant" });
-    this.#hang(shelf, row);
-    this.#later();
-    this.#activate(at);
-    this.items.get(at).firstElementChild.focus({ preventScroll: true });
+    this.#addRow(shelf, row);
+    this.#schedulePaint();
+    this.#activate(index);
+    this.itemByIndex.get(index).firstElementChild.focus({ preventScroll: true });
   }
 }
 
 /** Inserts the items of a row after those of the rows above, so that a screen reader reads them in order. */
-function insertRow(/** @type {HTMLElement} */ list, /** @type {HungItem[]} */ items, /** @type {number} */ row) {
-  let before = /** @type {HungItem|null} */ (list.lastElementChild);
+function insertRow(/** @type {HTMLElement} */ list, /** @type {RowItem[]} */ items, /** @type {number} */ row) {
+  let before = /** @type {RowItem|null} */ (list.lastElementChild);
   while (before && /** @type {number} */ (before.row) > row)
-    before = /** @type {HungItem|null} */ (before.previousElementSibling);
+    before = /** @type {RowItem|null} */ (before.previousElementSibling);
   for (const item of items) item.row = row;
   if (before) before.after(...items);
   else list.prepend(...items);
@@ -436,7 +440,7 @@ export function certainty(/** @type {Pick<MachineBox, "beads"|"draws"|"start">} 
   const total = beads.reduce((sum, n) => sum + n, 0);
   if (!total) return "empty";
   // A box of the past has no counts of draws, so a box without changed beads counts as never opened.
-  if (draws ? !draws.some((n) => n > 0) : beads.every((n, at) => n === start[at])) return "none";
+  if (draws ? !draws.some((n) => n > 0) : beads.every((n, index) => n === start[index])) return "none";
   if (beads.length < 2) return 4;
   const uniform = 1 / beads.length;
   return Math.min(4, Math.floor(((Math.max(...beads) / total - uniform) / (1 - uniform)) * 5));
@@ -446,14 +450,14 @@ export function certainty(/** @type {Pick<MachineBox, "beads"|"draws"|"start">} 
  * Describes a box in words.
  *
  * @param {MachineBox} box @param {MachineBox["slots"][number]|null} drawn the slot of the last bead drawn, if it was in this box
- * @param {string} past the words for how often it was opened, if its draws are not counted
+ * @param {string} pastWords the words for how often it was opened, if its draws are not counted
  */
-function boxWords(box, drawn, past) {
+function boxWords(box, drawn, pastWords) {
   const total = box.beads.reduce((sum, n) => sum + n, 0);
   const times = box.draws?.reduce((sum, n) => sum + n, 0);
   const best = box.beads.indexOf(Math.max(...box.beads));
   const openings = !box.draws
-    ? past
+    ? pastWords
     : times
       ? `opened ${times === 1 ? "once" : times === 2 ? "twice" : `${formatNumber(times)} times`}`
       : "not opened yet";
@@ -466,13 +470,13 @@ function boxWords(box, drawn, past) {
   const visit =
     (box.visit ?? null) === null
       ? ""
-      : ` A game against random play leads here with ${percent(/** @type {number} */ (box.visit))}${onAverage(box.openings)}.`;
-  return `Box ${box.position}: ${count(total, "bead")}, ${openings}, ${likeliest}${drawn ? `; last drawn: ${drawn.name}` : ""}.${visit}`;
+      : ` A game against random play leads here with ${percent(/** @type {number} */ (box.visit))}${averageWords(box.openings)}.`;
+  return `Box ${box.position}: ${countWords(total, "bead")}, ${openings}, ${likeliest}${drawn ? `; last drawn: ${drawn.name}` : ""}.${visit}`;
 }
 
 /** Returns the slots of a box with their numbers and beads, as `matchbox` needs them. */
 export function withBeads(/** @type {Pick<MachineBox, "slots"|"beads">} */ box) {
-  return box.slots.map((slot, at) => ({ ...slot, slot: at, beads: box.beads[at] }));
+  return box.slots.map((slot, index) => ({ ...slot, slot: index, beads: box.beads[index] }));
 }
 
 /**
@@ -485,11 +489,11 @@ function boxAt({ target }) {
 }
 
 /** Returns the indices of the boxes for each move number. */
-function byMoveNumber(/** @type {MachineBox[]} */ boxes) {
-  const byMove = new Map();
-  for (const [at, { move_number: move }] of boxes.entries()) {
-    if (!byMove.has(move)) byMove.set(move, []);
-    byMove.get(move).push(at);
+function groupByMoveNumber(/** @type {MachineBox[]} */ boxes) {
+  const boxesByMove = new Map();
+  for (const [index, { move_number: move }] of boxes.entries()) {
+    if (!boxesByMove.has(move)) boxesByMove.set(move, []);
+    boxesByMove.get(move).push(index);
   }
-  return byMove;
+  return boxesByMove;
 }

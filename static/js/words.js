@@ -1,24 +1,24 @@
 /** Formats numbers, chances and lists of names for readers. */
 
-const NUMBERS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
-const ORDINALS = ["", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth"];
+const NUMBER_WORDS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
+const ORDINAL_WORDS = ["", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth"];
 
 /** Returns a number with its noun: "one bead", "three beads", "12 beads". */
-export function count(/** @type {number} */ n, /** @type {string} */ noun, nouns = `${noun}s`) {
-  return `${NUMBERS[n] ?? formatNumber(n)} ${n === 1 ? noun : nouns}`;
+export function countWords(/** @type {number} */ n, /** @type {string} */ noun, plural = `${noun}s`) {
+  return `${NUMBER_WORDS[n] ?? formatNumber(n)} ${n === 1 ? noun : plural}`;
 }
 
-const FIGURES = new Intl.NumberFormat("en-GB");
-const OF_HUNDRED = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 10 });
+const INTEGER_FORMAT = new Intl.NumberFormat("en-GB");
+const PER_HUNDRED_FORMAT = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 10 });
 
 /** Returns a number in digits, in groups of three: "1,063". */
 export function formatNumber(/** @type {number} */ n) {
-  return FIGURES.format(n);
+  return INTEGER_FORMAT.format(n);
 }
 
 /** Returns an ordinal number: "first" to "ninth", then "10th". */
 export function ordinal(/** @type {number} */ n) {
-  return ORDINALS[n] || `${n}th`;
+  return ORDINAL_WORDS[n] || `${n}th`;
 }
 
 /** Returns a chance from 0 to 1 as a percentage. Only the chances 0 and 1 become 0 % and 100 %. */
@@ -33,11 +33,11 @@ export function percent(/** @type {number} */ chance) {
 /** Returns a chance as a number out of 100 with three significant digits, as `per_hundred` does on the server. */
 export function perHundred(/** @type {number} */ chance) {
   if (chance > 0 && chance < 1e-8) return "less than 0.000001";
-  return OF_HUNDRED.format(Number((100 * chance).toPrecision(3)));
+  return PER_HUNDRED_FORMAT.format(Number((100 * chance).toPrecision(3)));
 }
 
 /** Returns how often a game opens a box on average, after a chance; empty where a game opens no box twice. */
-export function onAverage(/** @type {number|null|undefined} */ openings) {
+export function averageWords(/** @type {number|null|undefined} */ openings) {
   if (openings === undefined || openings === null) return "";
   const times = openings > 0 && openings < 0.01 ? "less than 0.01" : openings.toFixed(2);
   return `, and ${times} times on average`;
@@ -71,21 +71,21 @@ export function percents(/** @type {number[]} */ chances) {
 }
 
 /** Returns chances in per cent with one decimal, together 100. A chance that would become 0 is "< 0.1 %". */
-export function tenths(/** @type {number[]} */ chances) {
+export function decimalPercents(/** @type {number[]} */ chances) {
   return shares(chances).map((share, index) => `${chances[index] && share === "0.0" ? "< 0.1" : share}\u00a0%`);
 }
 
 /** Joins names with "or": "top left", "top left or top right", "a, b or c". */
-export function either(/** @type {string[]} */ names) {
+export function joinWithOr(/** @type {string[]} */ names) {
   return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
 }
 
 /** Capitalises the first letter for the start of a sentence, unless the text begins with a square such as a1. */
-export function sentence(/** @type {string} */ text) {
+export function capitalise(/** @type {string} */ text) {
   return /^[a-z]\d/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-const UNSENT = "That did not get through. Look at the board, then try again in a moment.";
+const UNSENT_TEXT = "That did not get through. Look at the board, then try again in a moment.";
 
 /**
  * Returns the text for an error of the protocol: the server's, or a general one if the server gave none.
@@ -93,6 +93,6 @@ const UNSENT = "That did not get through. Look at the board, then try again in a
  * @param {{code?: string, detail?: string}} error
  */
 export function errorWords({ code, detail } = {}) {
-  if (!detail) return UNSENT;
+  if (!detail) return UNSENT_TEXT;
   return code === "busy" ? `${detail} This page tries again by itself.` : detail;
 }

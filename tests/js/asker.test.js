@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, mock, test } from "node:test";
 
-import { Socket, trouble } from "../../static/js/socket.js";
+import { Socket, troubleWords } from "../../static/js/socket.js";
 import { FakeWebSocket, settlePromises } from "./fakes.js";
 
 let events;
@@ -48,7 +48,7 @@ function openSocket(options = {}) {
     (frame) => received.frames.push(frame),
     (status) => received.status.push(status),
     {
-      news: "/api/rooms/abc/joined",
+      pollUrl: "/api/rooms/abc/joined",
       actions: "/api/rooms/abc",
       frame: (data, isAll) => ({ type: isAll ? "joined" : "state", data }),
       ...options,
@@ -94,7 +94,7 @@ for (const [effect, filter] of Object.entries(FILTERS)) {
     const { received, socket } = openSocket();
     await advanceWithFilter(filter, 40_000);
     assert.equal(received.status.at(-1), "asking");
-    assert.match(trouble("asking", ""), /asks for news instead/);
+    assert.match(troubleWords("asking", ""), /asks for news instead/);
     assert.equal(received.frames.find(({ type }) => type === "joined").data.version, 1);
 
     responses = [stateResponse(2)];

@@ -19,7 +19,7 @@ class Element {
 }
 
 globalThis.document = { createElementNS: () => new Element() };
-const { beadsOn, diagram } = await import("../../static/js/diagram.js");
+const { divideBeads, drawDiagram } = await import("../../static/js/diagram.js");
 
 /** Returns x, y and radius of each bead in a picture. */
 function beadsIn({ attributes, children }) {
@@ -29,5 +29,5 @@ function beadsIn({ attributes, children }) {
 }
 
 const { layout, boards } = JSON.parse(readFileSync(0, "utf8"));
-const places = boards.map(({ pieces, moves }) => beadsIn(diagram(layout, pieces, beadsOn(moves))));
+const places = boards.map(({ pieces, moves }) => beadsIn(drawDiagram(layout, pieces, divideBeads(moves))));
 process.stdout.write(JSON.stringify(places));

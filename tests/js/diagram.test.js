@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
-  beadsOn,
   boardWords,
   cellPlaces,
+  divideBeads,
   edgeLabels,
   isTurned,
   piecesOnBoard,
@@ -62,10 +62,10 @@ test("lines separate only neighbouring cells", () => {
 test("one-cell moves have beads on cells, longer moves on threads", () => {
   const short = { cells: [4], colour: 0, mark: "A" };
   const long = { cells: [0, 3], colour: 1, mark: "B" };
-  const { chips, threads } = beadsOn([short, long]);
+  const { chips, threads } = divideBeads([short, long]);
   assert.deepEqual([...chips], [[4, [short]]]);
   assert.deepEqual(threads, [long]);
-  assert.deepEqual([...beadsOn([short, { ...short, mark: "a" }]).chips.keys()], [4]);
+  assert.deepEqual([...divideBeads([short, { ...short, mark: "a" }]).chips.keys()], [4]);
 });
 
 test("a position is described in words", () => {

@@ -14,11 +14,11 @@ function result(graphs, { graph, plan, seed, games }) {
   const compiled = kernel.compilePlan(graphs[graph], plan);
   const run = kernel.newRun(compiled, seed);
   kernel.train(run, games - 1);
-  const game = kernel.tracedGame(run);
+  const game = kernel.traceGame(run);
   return {
     ...{ game, tally: [...run.tally], state: [...run.state], beads: [...run.beads] },
     keys: compiled.boxes.map(({ node }) => graphs[graph].keys[node]),
-    strengths: kernel.MEASURES.map((measure) => kernel.strength(run, measure)),
+    strengths: kernel.MEASURED_OPPONENTS.map((measure) => kernel.strength(run, measure)),
   };
 }
 
@@ -27,12 +27,12 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const graphs = Object.fromEntries(Object.entries(views).map(([name, view]) => [name, kernel.openGraph(view)]));
   const compiled = band && kernel.compilePlan(graphs[band.graph], band.plan);
   const scores =
-    band && Array.from({ length: band.machines }, (_, seed) => kernel.scoresAtMarks(compiled, seed, band.measure));
+    band && Array.from({ length: band.machines }, (_, seed) => kernel.scoresAtGames(compiled, seed, band.measure));
   const output = {
     results: cases.map((kernelCase) => result(graphs, kernelCase)),
     band: band && { scores, ...kernel.quantiles(scores) },
-    curve_marks: kernel.CURVE_MARKS,
-    band_marks: kernel.BAND_MARKS,
+    curve_marks: kernel.CURVE_GAMES,
+    band_marks: kernel.BAND_GAMES,
   };
   process.stdout.write(JSON.stringify(output));
 }

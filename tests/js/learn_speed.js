@@ -21,8 +21,8 @@ function seconds(call) {
 const train = (n) => seconds(() => kernel.train(kernel.newRun(compiled, 1), n));
 train(200_000); // Node compiles the kernel
 const gamesPerS = games / train(games);
-const nGames = kernel.BAND_MARKS[kernel.BAND_MARKS.length - 1];
+const nGames = kernel.BAND_GAMES[kernel.BAND_GAMES.length - 1];
 const band = seconds(() => {
-  for (let seed = 0; seed < N_MACHINES; seed += 1) kernel.scoresAtMarks(compiled, seed, kernel.MEASURES[0]);
+  for (let seed = 0; seed < N_MACHINES; seed += 1) kernel.scoresAtGames(compiled, seed, kernel.MEASURED_OPPONENTS[0]);
 });
 process.stdout.write(JSON.stringify({ games_per_s: gamesPerS, band: band / train(N_MACHINES * nGames) }));

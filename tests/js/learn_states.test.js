@@ -45,5 +45,5 @@ test("a new input ends the wait and keeps the other inputs", async () => {
   const wait = changing.waitForChange();
   changing.change({ targetGames: 7 });
   await wait;
-  assert.deepEqual([changing.now.targetGames, changing.now.stepsLeft], [7, 2]);
+  assert.deepEqual([changing.values.targetGames, changing.values.stepsLeft], [7, 2]);
 });

@@ -3,7 +3,7 @@ import "./fakes.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { beadsOf, drawsBefore, freshDraw } from "../../static/js/match_boxes.js";
+import { beadsOf, drawsBefore, findNewDraw } from "../../static/js/match_boxes.js";
 
 const draw = (ply, more = {}) => ({ ply, role: "O", by_hand: false, ...more });
 const state = (draws, number = 1) => ({ number, learning: draws.length ? { draws } : null });
@@ -15,17 +15,17 @@ test("an earlier board shows only the boxes before it", () => {
   assert.deepEqual(drawsBefore(state([]), null), []);
 });
 
-test("a draw is fresh if it is new or the match is another", () => {
+test("a draw is new after an earlier state or in another match", () => {
   const now = state([draw(1), draw(3)]);
-  assert.equal(freshDraw(now, state([draw(1)])).ply, 3);
-  assert.equal(freshDraw(now, now), null);
-  assert.equal(freshDraw(now, null).ply, 3);
-  assert.equal(freshDraw(now, state([draw(1), draw(3)], 0)).ply, 3);
-  assert.equal(freshDraw(state([]), null), null);
+  assert.equal(findNewDraw(now, state([draw(1)])).ply, 3);
+  assert.equal(findNewDraw(now, now), null);
+  assert.equal(findNewDraw(now, null).ply, 3);
+  assert.equal(findNewDraw(now, state([draw(1), draw(3)], 0)).ply, 3);
+  assert.equal(findNewDraw(state([]), null), null);
 });
 
 test("a move by a person is not animated as a draw", () => {
-  assert.equal(freshDraw(state([draw(1, { by_hand: true })]), state([])), null);
+  assert.equal(findNewDraw(state([draw(1, { by_hand: true })]), state([])), null);
 });
 
 test("beads of a slot share its chance if their piece is there", () => {

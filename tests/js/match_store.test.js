@@ -8,11 +8,11 @@ function page({ slow = false } = {}) {
   const calls = { drawn: [], rejoined: 0, refused: [], failed: 0, finishDrawing: [] };
   const viewer = { role: null, isHost: false };
   const store = new MatchStore(viewer, {
-    draw: (now, how) => {
-      calls.drawn.push([now.version, how]);
+    draw: (state, how) => {
+      calls.drawn.push([state.version, how]);
       return slow ? new Promise((done) => calls.finishDrawing.push(done)) : undefined;
     },
-    drawn: () => {},
+    afterDraw: () => {},
     fail: () => {
       calls.failed += 1;
     },
@@ -30,20 +30,20 @@ const versions = ({ drawn }) => drawn.map(([version]) => version);
 test("an older or equal state is not drawn", async () => {
   const { calls, store } = page();
   store.accept(state(3), { isFirst: true });
-  await store.busy;
+  await store.allDrawn;
   store.receive({ type: "state", data: state(2) });
   store.receive({ type: "state", data: state(3) });
   store.receive({ type: "state", data: state(4) });
-  await store.busy;
+  await store.allDrawn;
   assert.deepEqual(versions(calls), [3, 4]);
 });
 
 test("the first state is no news, later states are", async () => {
   const { calls, store } = page();
   store.accept(state(3), { isFirst: true });
-  await store.busy;
+  await store.allDrawn;
   store.accept(state(4));
-  await store.busy;
+  await store.allDrawn;
   assert.deepEqual(
     calls.drawn.map(([, { isNews, before }]) => [isNews, before?.version]),
     [
@@ -56,9 +56,9 @@ test("the first state is no news, later states are", async () => {
 test("a joined frame sets the side and draws the state again", async () => {
   const { calls, viewer, store } = page();
   store.accept(state(3), { isFirst: true });
-  await store.busy;
+  await store.allDrawn;
   store.receive({ type: "joined", data: { role: "X", roles: ["X"], host: true, state: state(3) } });
-  await store.busy;
+  await store.allDrawn;
   assert.deepEqual(viewer, { role: "X", roles: ["X"], isHost: true });
   assert.deepEqual(versions(calls), [3, 3]);
   assert.equal(calls.drawn[1][1].isNews, false);
@@ -82,7 +82,7 @@ test("a new match makes the page join again, as sides may change", async () => {
   const { calls, store } = page();
   store.accept(state(3), { isFirst: true });
   store.receive({ type: "state", data: state(4, 2) });
-  await store.busy;
+  await store.allDrawn;
   assert.deepEqual([versions(calls), calls.rejoined], [[3], 1]);
 });
 
@@ -94,7 +94,7 @@ test("states during a drawing are skipped except the newest", async () => {
   calls.finishDrawing.shift()();
   while (!calls.finishDrawing.length) await Promise.resolve();
   calls.finishDrawing.shift()();
-  await store.busy;
+  await store.allDrawn;
   assert.deepEqual(versions(calls), [1, 3]);
 });
 
@@ -106,6 +106,6 @@ test("the page gets refusals and failures to draw", async () => {
     throw new Error("no such piece");
   };
   store.accept(state(1));
-  await assert.rejects(store.busy, /no such piece/);
+  await assert.rejects(store.allDrawn, /no such piece/);
   assert.equal(calls.failed, 1);
 });

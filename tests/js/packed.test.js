@@ -17,6 +17,6 @@ test("an unpacked box has its pieces and slots", () => {
   assert.deepEqual(box.board, ["X", null, "O"]);
   assert.deepEqual(box.slots, [slots[1]]);
   assert.equal(box.url, "/machines/12/boxes/X.O");
-  assert.deepEqual(box.now, { beads: [4], draws: [7], visit: 0.25, openings: 1.5 });
+  assert.deepEqual(box.present, { beads: [4], draws: [7], visit: 0.25, openings: 1.5 });
   assert.deepEqual([box.move_number, box.ply, box.start], [2, 2, [3]]);
 });

@@ -40,7 +40,7 @@ test("boards are loaded on demand, later only missing boards", async () => {
   assert.equal(replay.board.ply, 1);
   await replay.go(2);
   replay.show(state(6));
-  assert.equal(replay.at, 2, "a new state does not change the shown ply");
+  assert.equal(replay.shownPly, 2, "a new state does not change the shown ply");
   replay.go(5);
   requests[1].respond(positions(5, 6));
   await settlePromises();
@@ -57,7 +57,7 @@ test("after the last move the replay shows the present", async () => {
   requests[0].respond(positions(0, 4));
   await settlePromises();
   await replay.go(4);
-  assert.deepEqual([replay.ply, replay.board, replay.at], [null, null, 4]);
+  assert.deepEqual([replay.ply, replay.board, replay.shownPly], [null, null, 4]);
 });
 
 test("while boards load, only the latest request counts", async () => {
@@ -85,5 +85,5 @@ test("a new match is shown at its last position", async () => {
   requests[0].respond(positions(0, 4));
   await settlePromises();
   replay.show(state(1, 2));
-  assert.deepEqual([replay.ply, replay.at, replay.board], [null, 1, null]);
+  assert.deepEqual([replay.ply, replay.shownPly, replay.board], [null, 1, null]);
 });

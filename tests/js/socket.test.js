@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, mock, test } from "node:test";
 
-import { Socket, trouble } from "../../static/js/socket.js";
+import { Socket, troubleWords } from "../../static/js/socket.js";
 import { FakeWebSocket } from "./fakes.js";
 
 let events;
@@ -53,10 +53,10 @@ test("frames about the site change only the status", () => {
     connection.simulateMessage({ type: "site", data: { database, spectators } });
   assert.deepEqual(received, { frames: [], status: ["open", "away", "late", "open"] });
   assert.deepEqual(
-    received.status.map((status) => Boolean(trouble(status, "gone"))),
+    received.status.map((status) => Boolean(troubleWords(status, "gone"))),
     [false, true, true, false],
   );
-  assert.equal(trouble("lost", "gone"), "gone");
+  assert.equal(troubleWords("lost", "gone"), "gone");
 });
 
 test("a broken socket reconnects with growing waits", () => {

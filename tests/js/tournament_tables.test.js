@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { merged } from "../../static/js/tournament_tables.js";
+import { mergeChange } from "../../static/js/tournament_tables.js";
 
 const tournament = () => ({
   version: 3,
@@ -39,7 +39,7 @@ const change = (more = {}) => ({
 });
 
 test("changed lines replace old lines, and the others stay", () => {
-  const now = merged(
+  const now = mergeChange(
     tournament(),
     change({ pairings: [{ number: 1, status: "finished" }], entries: [{ number: 1, name: "C" }] }),
   );
@@ -56,7 +56,7 @@ test("changed lines replace old lines, and the others stay", () => {
 });
 
 test("the order of a change sorts the lines", () => {
-  const now = merged(tournament(), change({ order: [1, 0], standings: [{ entry: 1, place: 1, games: 4 }] }));
+  const now = mergeChange(tournament(), change({ order: [1, 0], standings: [{ entry: 1, place: 1, games: 4 }] }));
   assert.deepEqual(
     now.standings.map((row) => row.entry),
     [1, 0],
@@ -68,7 +68,7 @@ test("the order of a change sorts the lines", () => {
 });
 
 test("pairings of a new round follow the earlier pairings", () => {
-  const now = merged(
+  const now = mergeChange(
     tournament(),
     change({
       pairings: [
@@ -85,11 +85,11 @@ test("pairings of a new round follow the earlier pairings", () => {
 
 test("changes are merged in turn into new objects", () => {
   const before = tournament();
-  const now = merged(merged(before, change()), change({ since: 4, version: 5, status: "finished" }));
+  const now = mergeChange(mergeChange(before, change()), change({ since: 4, version: 5, status: "finished" }));
   assert.deepEqual([now.version, now.status], [5, "finished"]);
   assert.deepEqual(before, tournament());
 });
 
 test("a change to another version is not merged", () => {
-  assert.equal(merged(tournament(), change({ since: 2 })), null);
+  assert.equal(mergeChange(tournament(), change({ since: 2 })), null);
 });

@@ -4,23 +4,23 @@ import { test } from "node:test";
 
 import {
   apportion,
-  count,
-  either,
+  capitalise,
+  countWords,
+  decimalPercents,
   errorWords,
   formatNumber,
+  joinWithOr,
   ordinal,
   percent,
   percents,
   perHundred,
-  sentence,
-  tenths,
 } from "../../static/js/words.js";
 
 test("small numbers are words, large numbers grouped digits", () => {
-  assert.equal(count(1, "bead"), "one bead");
-  assert.equal(count(3, "bead"), "three beads");
-  assert.equal(count(0, "box", "boxes"), "no boxes");
-  assert.equal(count(1063, "box", "boxes"), "1,063 boxes");
+  assert.equal(countWords(1, "bead"), "one bead");
+  assert.equal(countWords(3, "bead"), "three beads");
+  assert.equal(countWords(0, "box", "boxes"), "no boxes");
+  assert.equal(countWords(1063, "box", "boxes"), "1,063 boxes");
   assert.equal(formatNumber(50_000), "50,000");
   assert.equal(ordinal(2), "second");
   assert.equal(ordinal(12), "12th");
@@ -41,10 +41,10 @@ test("a rare chance is not rounded to none", () => {
 });
 
 test("chances in a column have one decimal and sum to 100", () => {
-  assert.deepEqual(tenths([0, 1]), ["0.0\u00a0%", "100.0\u00a0%"]);
-  assert.deepEqual(tenths([0.0004, 0.9996]), ["< 0.1\u00a0%", "100.0\u00a0%"]);
-  assert.deepEqual(tenths([0.5, 0.5]), ["50.0\u00a0%", "50.0\u00a0%"]);
-  assert.deepEqual(tenths([1, 1, 1]), ["33.4\u00a0%", "33.3\u00a0%", "33.3\u00a0%"]);
+  assert.deepEqual(decimalPercents([0, 1]), ["0.0\u00a0%", "100.0\u00a0%"]);
+  assert.deepEqual(decimalPercents([0.0004, 0.9996]), ["< 0.1\u00a0%", "100.0\u00a0%"]);
+  assert.deepEqual(decimalPercents([0.5, 0.5]), ["50.0\u00a0%", "50.0\u00a0%"]);
+  assert.deepEqual(decimalPercents([1, 1, 1]), ["33.4\u00a0%", "33.3\u00a0%", "33.3\u00a0%"]);
 });
 
 test("chances in whole per cent sum to 100", () => {
@@ -58,15 +58,15 @@ test("shares are apportioned as on the server", async () => {
 });
 
 test("names are joined with commas and or", () => {
-  assert.equal(either([]), "");
-  assert.equal(either(["top left"]), "top left");
-  assert.equal(either(["a", "b", "c"]), "a, b or c");
+  assert.equal(joinWithOr([]), "");
+  assert.equal(joinWithOr(["top left"]), "top left");
+  assert.equal(joinWithOr(["a", "b", "c"]), "a, b or c");
 });
 
 test("a sentence begins with a capital, except before coordinates", () => {
-  assert.equal(sentence("top left"), "Top left");
-  assert.equal(sentence("a1 to a2"), "a1 to a2");
-  assert.equal(sentence(""), "");
+  assert.equal(capitalise("top left"), "Top left");
+  assert.equal(capitalise("a1 to a2"), "a1 to a2");
+  assert.equal(capitalise(""), "");
 });
 
 test("a refusal has the server's sentence", () => {
