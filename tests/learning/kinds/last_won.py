@@ -57,8 +57,8 @@ class LastWonRule:
 
     @classmethod
     def from_json(cls, data):
-        if odd := data.keys() - {"kind", "forgives"}:
-            raise RuleError(min(odd), field_text.unknown_field(["kind", "forgives"]))
+        if unknown_fields := data.keys() - {"kind", "forgives"}:
+            raise RuleError(min(unknown_fields), field_text.unknown_field(["kind", "forgives"]))
         return cls(forgives=bool(data.get("forgives", False)))
 
 
@@ -88,20 +88,20 @@ class LastWon:
         """Return the index of the chosen move among the legal moves."""
         keys = self.keys(position)
         self.values.need(keys)
-        won = [index for index, key in enumerate(keys) if self.values[key] == 1]
-        return won[0] if won else rng.below(len(keys))
+        winning_indexes = [index for index, key in enumerate(keys) if self.values[key] == 1]
+        return winning_indexes[0] if winning_indexes else rng.below(len(keys))
 
-    def mover(self, game, seen=None):
+    def mover(self, game, decisions=None):
         def move(position, rng):
             index = self.choose(position, rng)
-            if seen is not None:
-                seen.append((None, position, index))
+            if decisions is not None:
+                decisions.append((None, position, index))
             return game.legal_moves(position)[index]
 
         return move
 
-    def teach(self, seen, result):
-        for ply, position, index in seen:
+    def teach(self, decisions, result):
+        for ply, position, index in decisions:
             keys = self.keys(position)
             self.values.need(keys)
             if result is Result.WIN:
@@ -120,20 +120,20 @@ class LastWon:
         return self.steps
 
     def train(self, opponent, n_games, rng):
-        return self._games(opponent, n_games, rng, learns=False)
+        return self._play_games(opponent, n_games, rng, learns=False)
 
     def train_against(self, opponent, n_games, rng, *, opponent_learns):
-        return self._games(opponent, n_games, rng, learns=opponent_learns)
+        return self._play_games(opponent, n_games, rng, learns=opponent_learns)
 
-    def _games(self, opponent, n_games, rng, *, learns):
+    def _play_games(self, opponent, n_games, rng, *, learns):
         tally = Tally()
         for _ in range(n_games):
-            side, own, others = Side(rng.below(2)), [], []
-            other = opponent.mover(self.game, others) if learns else opponent.mover(self.game)
-            results = game_played(self.game, {side: self.mover(self.game, own), side.other: other}, rng)
-            self.teach(own, results[side])
+            side, own_decisions, other_decisions = Side(rng.below(2)), [], []
+            other = opponent.mover(self.game, other_decisions) if learns else opponent.mover(self.game)
+            results = game_played(self.game, {side: self.mover(self.game, own_decisions), side.other: other}, rng)
+            self.teach(own_decisions, results[side])
             if learns:
-                opponent.teach(others, results[side.other])
+                opponent.teach(other_decisions, results[side.other])
             tally.add(results[side])
         return tally
 
@@ -173,8 +173,8 @@ class NoChance:
 
 class LastWonMemory(KeyedMemory):
     def load(self, machine, most=None):
-        room = None if most is None else max(most - machine.n_values, 0)
-        return LastWon(machine.game_rules, machine.rule, Values(values_fetch(machine), room))
+        n_free = None if most is None else max(most - machine.n_values, 0)
+        return LastWon(machine.game_rules, machine.rule, Values(values_fetch(machine), n_free))
 
 
 MEMORY = LastWonMemory()
@@ -241,9 +241,9 @@ class LastWonFiles(KeyedFiles):
         for index, one in enumerate(fields.values):
             if one.value not in (0, 1):
                 raise ExchangeError(f"values[{index}].value", "expected", expected="0 or 1", value=one.value)
-        found = tuple(ValueData(one.key, one.value, one.visits) for one in fields.values)
+        values = tuple(ValueData(one.key, one.value, one.visits) for one in fields.values)
         totals = fields.totals.counted()
-        return ValuesData(game=game, rule=rule, epsilon=0.0, values=found, **head, **totals)
+        return ValuesData(game=game, rule=rule, epsilon=0.0, values=values, **head, **totals)
 
 
 class LastWonPage(KeyedPage):

@@ -13,8 +13,8 @@ from learning.kinds.registry import KINDS, kind_register
 
 
 @contextmanager
-def registered(kind: Kind) -> Iterator[None]:
-    """Register a kind of machine, and remove it again after the block."""
+def register_temporarily(kind: Kind) -> Iterator[None]:
+    """Register a kind of machine for a ``with`` block."""
     kind_register(kind)
     yield
     registered_kinds: Any

@@ -56,25 +56,26 @@ from tests.learning.kinds.last_won import (
     LastWonRule,
     LastWonTraining,
 )
-from tests.learning.kinds.registering import registered
+from tests.learning.kinds.registering import register_temporarily
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
 def third_kind() -> Iterator[None]:
-    with registered(LAST_WON):
+    with register_temporarily(LAST_WON):
         yield
 
 
 @pytest.fixture
 def owner(client: Client) -> Any:
-    found = user()
-    client.force_login(found)
-    return found
+    """Return a new account that is logged in with ``client``."""
+    account = user()
+    client.force_login(account)
+    return account
 
 
-def last_won(**fields: Any) -> Machine:
+def last_won_machine(**fields: Any) -> Machine:
     return machine_create(game=NC, side=None, name="Toy", preset="last-won", **fields)
 
 
@@ -90,22 +91,22 @@ def assert_ledger_explains(*machines: Machine) -> None:
 class TestCreation:
     def test_machine_is_made_by_the_api_from_a_preset_or_a_rule(self) -> None:
         api = api_with(user())
-        made = api.post("/api/machines", {"game": NC, "preset": "last-won"}, format="json").json()
-        assert (made["side"], made["name"]) == (None, "Noughts and crosses, last won")
+        machine_json = api.post("/api/machines", {"game": NC, "preset": "last-won"}, format="json").json()
+        assert (machine_json["side"], machine_json["name"]) == (None, "Noughts and crosses, last won")
         rule = {"kind": "last-won", "forgives": True}
-        copy_read = api.post("/api/machines", {"game": NC, "rule": rule, "name": "Mine"}, format="json").json()
-        assert (copy_read["rule"], copy_read["values"]) == (rule, 0)
-        refused = api.post("/api/machines", {"game": "romgon", "preset": "last-won"}, format="json")
-        assert refused.status_code == 400
+        second_json = api.post("/api/machines", {"game": NC, "rule": rule, "name": "Mine"}, format="json").json()
+        assert (second_json["rule"], second_json["values"]) == (rule, 0)
+        refusal = api.post("/api/machines", {"game": "romgon", "preset": "last-won"}, format="json")
+        assert refusal.status_code == 400
 
     def test_machine_is_made_on_the_page_with_every_field(self, client: Client, owner: Any) -> None:
         page = client.get("/machines/new")
         assert 'data-kind="last-won"' in page.content.decode()
         form = {"game": NC, "name": "Toy", "preset": "last-won", "own_rule": "on", "forgives": "on", "side": "1"}
         answer = client.post("/machines/new", form)
-        made = Machine.objects.get()
-        assert answer.headers["Location"] == made.get_absolute_url()
-        assert (made.rule, made.side) == (LastWonRule(forgives=True), None)
+        new_machine = Machine.objects.get()
+        assert answer.headers["Location"] == new_machine.get_absolute_url()
+        assert (new_machine.rule, new_machine.side) == (LastWonRule(forgives=True), None)
 
     def test_usual_presets_of_games_stay_the_same(self) -> None:
         assert machine_create(game=NC, side=Side.FIRST, name="M").preset == "michie-1961"
@@ -114,12 +115,12 @@ class TestCreation:
         with pytest.raises(RuleRefusedError):
             machine_create(game=NC, side=Side.FIRST, name="M", preset="last-won")
         with pytest.raises(NoBoxesError, match="the move that last won, for every board"):
-            last_won().cabinet  # noqa: B018
+            last_won_machine().cabinet  # noqa: B018
 
 
 class TestTraining:
     def test_run_in_chunks_equals_training_in_one_go(self) -> None:
-        learner = trained_machine(last_won(), 300)
+        learner = trained_machine(last_won_machine(), 300)
         assert_ledger_explains(learner)
         assert learner.n_games == 300
         assert learner.n_wins > learner.n_losses
@@ -129,7 +130,7 @@ class TestTraining:
         assert dict(learner.values.values_list("key", "value")) == {one.key: one.after for one in reference.touched()}
 
     def test_machine_trains_with_its_own_kind_only(self) -> None:
-        learner, other = last_won(), machine()
+        learner, other = last_won_machine(), machine()
         run = training_run_start(
             machine=learner.slug, stages=[Stage(learner.slug, 20, learns=True)], seed=1, enqueue=False
         )
@@ -143,13 +144,16 @@ class TestTraining:
                 training_run_start(machine=one.slug, stages=[Stage(opponent.slug, 1)], seed=1, enqueue=False)
 
     def test_strength_is_that_of_the_last_point(self) -> None:
-        assert machine_strength(last_won()) == {}
-        assert machine_strength(trained_machine(last_won(), 200))["random"]["games"] == LastWonTraining.sampling.n_games
+        assert machine_strength(last_won_machine()) == {}
+        assert (
+            machine_strength(trained_machine(last_won_machine(), 200))["random"]["games"]
+            == LastWonTraining.sampling.n_games
+        )
 
 
 class TestLiveMatches:
     def test_machine_learns_when_a_match_ends(self) -> None:
-        learner = last_won()
+        learner = last_won_machine()
         seated = room("machine", machine=str(learner.pk))
         state = play(seated, guest(), "5")
         match_resign(code=seated.room.code, person=guest())
@@ -159,11 +163,11 @@ class TestLiveMatches:
         (change,) = ValueChange.objects.all()
         assert (change.lesson, change.ply, change.before, change.after) == (lesson, 1, 0, 1)
         assert change.entry.key.startswith(f"{state['moves'][1]['move']}#")
-        copy_read = play(room("machine", machine=str(learner.pk)), guest(), "5")
-        assert copy_read["moves"][1]["move"] == state["moves"][1]["move"], "what last won"
+        second_state = play(room("machine", machine=str(learner.pk)), guest(), "5")
+        assert second_state["moves"][1]["move"] == state["moves"][1]["move"], "the move that won the first match"
 
     def test_matches_respect_the_limit_of_values(self, settings: Any) -> None:
-        learner = last_won()
+        learner = last_won_machine()
         for max_values in (0, 1):
             settings.VALUES_PER_MACHINE = max_values
             seated = room("machine", machine=str(learner.pk))
@@ -174,7 +178,7 @@ class TestLiveMatches:
 
     def test_seat_can_be_taken_over(self) -> None:
         owner = user()
-        learner = last_won(owner=owner)
+        learner = last_won_machine(owner=owner)
         seated = room("random", person(owner), takes_over=str(learner.pk))
         play_out(seated.room.code, person(owner))
         assert_ledger_explains(learner)
@@ -183,14 +187,14 @@ class TestLiveMatches:
 
     def test_machine_swaps_sides_in_a_rematch(self) -> None:
         """A machine with boxes keeps its side."""
-        for one, can_swap in ((last_won(), True), (machine(), False)):
+        for one, can_swap in ((last_won_machine(), True), (machine(), False)):
             seated = room("machine", machine=str(one.pk))
             play(seated, guest(), "5")
             state = match_resign(code=seated.room.code, person=guest())
             assert state["can_swap"] is can_swap
 
     def test_match_against_boxes_teaches_both_once(self) -> None:
-        learner, menace = last_won(), machine(Side.SECOND)
+        learner, menace = last_won_machine(), machine(Side.SECOND)
         seated = room_create(person=guest(), game=NC, first=str(learner.pk), second=str(menace.pk))
         state = match_step(code=seated.room.code, person=guest(), max_plies=9)
         assert state["status"] == "finished"
@@ -207,34 +211,38 @@ class TestLiveMatches:
 
 class TestFilesAndCopies:
     def test_a_file_brings_back_the_same_machine(self) -> None:
-        learner = trained_machine(last_won(), 200)
+        learner = trained_machine(last_won_machine(), 200)
         text = machine_export(learner).text
-        copy_read = machine_import(user=None, content=text.encode()).machine
-        assert_ledger_explains(copy_read)
-        assert machine_export(copy_read).text == text
-        assert copy_read.n_values == learner.n_values
+        imported_machine = machine_import(user=None, content=text.encode()).machine
+        assert_ledger_explains(imported_machine)
+        assert machine_export(imported_machine).text == text
+        assert imported_machine.n_values == learner.n_values
 
     def test_refusal_of_a_wrong_file_names_the_place(self) -> None:
-        file = json.loads(machine_export(trained_machine(last_won(), 100)).text)
+        file = json.loads(machine_export(trained_machine(last_won_machine(), 100)).text)
         file["values"][0]["value"] = 2
         answer = api_with(user()).post("/api/machines/import", json.dumps(file), content_type="application/json")
         assert answer.status_code == 400
         assert "values[0].value" in answer.content.decode()
 
     def test_export_and_import_by_commands(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        learner = trained_machine(last_won(), 100)
+        learner = trained_machine(last_won_machine(), 100)
         call_command("export_machine", learner.slug, out=tmp_path / "toy.json")
         call_command("import_machine", str(tmp_path / "toy.json"))
         assert f"{learner.n_values} values" in capsys.readouterr().out
 
     def test_machine_is_copied_reset_and_deleted(self, monkeypatch: pytest.MonkeyPatch) -> None:
         owner = user()
-        learner = trained_machine(last_won(owner=owner), 200)
+        learner = trained_machine(last_won_machine(owner=owner), 200)
         copy = machine_copy(user=owner, machine_id=learner.pk)
         assert_ledger_explains(copy)
         assert dict(copy.values.values_list("key", "value")) == dict(learner.values.values_list("key", "value"))
-        reset = machine_reset(user=owner, machine_id=copy.pk)
-        assert (reset.values.count(), reset.n_values, reset.n_games) == (0, 0, 0)
+        machine_after_reset = machine_reset(user=owner, machine_id=copy.pk)
+        assert (machine_after_reset.values.count(), machine_after_reset.n_values, machine_after_reset.n_games) == (
+            0,
+            0,
+            0,
+        )
         initial_fields = {"epsilon": 0.25, "n_removed": 2, "description": "as good as new"}
         monkeypatch.setattr(LastWonMemory, "fields_new", lambda kind, rule: initial_fields)
         machine_reset(user=owner, machine_id=copy.pk)
@@ -246,7 +254,7 @@ class TestFilesAndCopies:
 class TestTournament:
     def test_a_toy_machine_takes_part_among_machines_with_boxes(self) -> None:
         owner = user(is_staff=True)
-        learner, menace = trained_machine(last_won(), 300), trained_machine(machine(Side.FIRST), 300)
+        learner, menace = trained_machine(last_won_machine(), 300), trained_machine(machine(Side.FIRST), 300)
         tournament = tournament_start(
             user=owner, entries=[learner.slug, menace.slug, "perfect", "random"], games=4, seed=1, enqueue=False
         )
@@ -254,8 +262,11 @@ class TestTournament:
         tournament.refresh_from_db()
         assert tournament.status == JobStatus.FINISHED
         pairings = {(one.first.name, one.second.name): one for one in tournament.pairings.all()}
-        mixed = pairings["MENACE", "Toy"]
-        assert (mixed.expected, mixed.n_first_wins + mixed.n_draws + mixed.n_second_wins) == (None, 4)
+        mixed_pairing = pairings["MENACE", "Toy"]
+        assert (
+            mixed_pairing.expected,
+            mixed_pairing.n_first_wins + mixed_pairing.n_draws + mixed_pairing.n_second_wins,
+        ) == (None, 4)
         assert pairings["MENACE", OPPONENTS["perfect"].name].expected is not None
         view = tournament_view(tournament)
         names = {entry["number"]: entry["name"] for entry in view["entries"]}
@@ -268,28 +279,28 @@ class TestTournament:
         assert cells["MENACE", "Random"]["expected"] > 0
 
     def test_pairings_are_limited_to_games_playable_move_by_move(self, client: Client, owner: Any) -> None:
-        learner, menace = last_won(owner=owner), machine(owner=owner)
-        entries, many = [str(learner.pk), "random"], MAX_LONG_GAMES + 1
+        learner, menace = last_won_machine(owner=owner), machine(owner=owner)
+        entries, n_too_many = [str(learner.pk), "random"], MAX_LONG_GAMES + 1
         with pytest.raises(TournamentRefusedError, match="games: Please give at most 1000"):
-            tournament_start(user=owner, entries=entries, games=many, enqueue=False)
+            tournament_start(user=owner, entries=entries, games=n_too_many, enqueue=False)
         assert tournament_start(user=owner, entries=entries, games=MAX_LONG_GAMES, enqueue=False).pairings.exists()
-        form = {"machines": entries[:1], "opponents": entries[1:], "format": "round-robin", "games": many}
-        refused = client.post(f"/tournaments/new?game={NC}", form)
-        assert "Please give at most 1000." in refused.content.decode()
+        form = {"machines": entries[:1], "opponents": entries[1:], "format": "round-robin", "games": n_too_many}
+        refusal = client.post(f"/tournaments/new?game={NC}", form)
+        assert "Please give at most 1000." in refusal.content.decode()
         assert client.post(f"/tournaments/new?game={NC}", {**form, "machines": [str(menace.pk)]}).status_code == 302
 
     def test_entrant_plays_with_its_values_at_the_start(self) -> None:
-        learner, game = trained_machine(last_won(), 100), game_get(NC)
+        learner, game = trained_machine(last_won_machine(), 100), game_get(NC)
         entry = TournamentEntry(machine=learner, rule=learner.rule_json, **LastWonTraining().entry_fields(learner))
 
-        def stored_games() -> list[Any]:
+        def play_games_of_entry() -> list[Any]:
             player = entry_player(entry, game).played
             movers = {Side.FIRST: player.mover(game), Side.SECOND: OPPONENTS["random"].mover(game)}
             return [game_played(game, movers, RandomSource(seed)) for seed in range(20)]
 
-        games_before = stored_games()
+        games_before = play_games_of_entry()
         trained_machine(learner, 300, seed=2)
-        assert stored_games() == games_before
+        assert play_games_of_entry() == games_before
         machine_reset(user=user(is_staff=True), machine_id=learner.pk)
         with pytest.raises(EntryGoneError):
             entry_player(entry, game)
@@ -297,7 +308,7 @@ class TestTournament:
 
 class TestPages:
     def test_every_page_shows_the_machine(self, client: Client, owner: Any) -> None:
-        learner = trained_machine(last_won(owner=owner), 100)
+        learner = trained_machine(last_won_machine(owner=owner), 100)
         page = client.get(learner.get_absolute_url()).content.decode()
         assert "the move that last won, for every board" in page
         assert "Random play" in page
@@ -320,7 +331,7 @@ class TestPages:
         assert client.get(f"{learner.get_absolute_url()}/print").url == learner.get_absolute_url()
 
     def test_no_page_mentions_beads_or_sides(self, client: Client, owner: Any) -> None:
-        learner, other = trained_machine(last_won(owner=owner), 100), last_won(owner=owner)
+        learner, other = trained_machine(last_won_machine(owner=owner), 100), last_won_machine(owner=owner)
         address = learner.get_absolute_url()
         tournament = tournament_start(user=owner, entries=[learner.slug, "random"], games=1, seed=1, enqueue=False)
         pages = [f"/runs/{learner.runs.get().pk}", f"{address}/edit", f"{address}/train", "/tournaments"]
@@ -342,18 +353,18 @@ class TestPages:
         assert "A machine plays one side only." in client.get(f"/tournaments/new?game={NC}").content.decode()
 
     def test_the_api_shows_its_values_and_refuses_boxes(self) -> None:
-        learner = trained_machine(last_won(), 100)
+        learner = trained_machine(last_won_machine(), 100)
         api = api_with(None)
         assert api.get(f"/api/machines/{learner.pk}").json()["rule"] == learner.rule_json
         assert (
             api.get(f"/api/machines/{learner.pk}/strength").json()["random"]["games"]
             == LastWonTraining.sampling.n_games
         )
-        for nothing in ("boxes", "boxes/.........", "values/........."):
-            assert api.get(f"/api/machines/{learner.pk}/{nothing}").status_code == 404
+        for missing_path in ("boxes", "boxes/.........", "values/........."):
+            assert api.get(f"/api/machines/{learner.pk}/{missing_path}").status_code == 404
 
     def test_advice_gives_a_move(self) -> None:
-        learner = trained_machine(last_won(), 300)
+        learner = trained_machine(last_won_machine(), 300)
         question = {"game": NC, "board": game_get(NC).encode(game_get(NC).initial_position()), "machine": learner.slug}
         answer = api_with(None).post("/api/ai/move", question, format="json").json()
         assert answer["box"] is None
@@ -361,18 +372,18 @@ class TestPages:
 
     def test_admin_shows_its_values(self, client: Client) -> None:
         client.force_login(user("staff", is_staff=True, is_superuser=True))
-        learner = trained_machine(last_won(), 100)
+        learner = trained_machine(last_won_machine(), 100)
         page = client.get("/admin/learning/machine/").content.decode()
         assert f'<a href="/admin/learning/value/?machine={learner.pk}">Values</a>' in page
         values = client.get(f"/admin/learning/value/?machine={learner.pk}")
         assert values.status_code == 200
-        found = values.content.decode()
-        assert f'name="machine" value="{learner.pk}"' in found
-        assert f"/admin/learning/value/{learner.values.order_by('key')[0].pk}/" in found
-        changed = learner.values.filter(changes__isnull=False)[0]
+        text = values.content.decode()
+        assert f'name="machine" value="{learner.pk}"' in text
+        assert f"/admin/learning/value/{learner.values.order_by('key')[0].pk}/" in text
+        changed_value = learner.values.filter(changes__isnull=False)[0]
         for kind, pk in (
-            ("value", changed.pk),
+            ("value", changed_value.pk),
             ("machine", learner.pk),
-            ("lesson", changed.changes.all()[0].lesson_id),
+            ("lesson", changed_value.changes.all()[0].lesson_id),
         ):
             assert client.get(f"/admin/learning/{kind}/{pk}/change/").status_code == 200, kind

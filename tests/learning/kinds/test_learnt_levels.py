@@ -28,7 +28,7 @@ from tests.factories import guest, person, room_state, room_view, user
 from tests.pages import page_json
 
 pytestmark = pytest.mark.django_db
-QUICK = ValueRule(features="squares-1", search_depth=1, play_depth=1)
+QUICK_RULE = ValueRule(features="squares-1", search_depth=1, play_depth=1)
 
 
 def state_after_first_move(level: str, game: str = "romgon", seed: int = 1) -> Any:
@@ -58,25 +58,25 @@ def test_a_level_explains_its_last_move(level: str, game: str) -> None:
     assert [group["value"] for group in thought["groups"]] == [
         part.value for part in machine.parts(rules.apply(position, move))
     ]
-    (played,) = (one for one in thought["moves"] if one["chosen"])
-    assert played["move"] == rules.format_move(move)
-    ahead = "Looking one move ahead, it found" if depth == 1 else f"It looked {depth} moves ahead."
-    assert thought["words"].startswith(f"It played {played['name']}, out of {len(look.moves)} moves. {ahead}")
-    found = {one["found"] for one in thought["moves"]}
-    assert played["found"] == (squash(look.score) if depth == 1 else None)
-    assert depth == 1 or found == {None}
+    (played_move,) = (one for one in thought["moves"] if one["chosen"])
+    assert played_move["move"] == rules.format_move(move)
+    phrase = "Looking one move ahead, it found" if depth == 1 else f"It looked {depth} moves ahead."
+    assert thought["words"].startswith(f"It played {played_move['name']}, out of {len(look.moves)} moves. {phrase}")
+    found_values = {one["found"] for one in thought["moves"]}
+    assert played_move["found"] == (squash(look.score) if depth == 1 else None)
+    assert depth == 1 or found_values == {None}
     assert thought["url"] == f"/learnt/{game}"
     assert state["learning"]["machine"] is None
     assert state["learning"]["parts"]["changes"] == []
     # The explanation is the same when the room is read again, by any viewer.
-    read = room_state(room_get(state["code"]))
-    assert read.redacted_for(GUEST)["learning"] == state["learning"]
+    state_read_again = room_state(room_get(state["code"]))
+    assert state_read_again.redacted_for(GUEST)["learning"] == state["learning"]
 
 
 def test_a_random_move_is_explained_as_random() -> None:
-    by_chance = {RandomSource(seed, 1).below(10) < 3: seed for seed in range(1, 30)}
-    assert set(by_chance) == {True, False}
-    for chance, seed in by_chance.items():
+    seed_by_chance = {RandomSource(seed, 1).below(10) < 3: seed for seed in range(1, 30)}
+    assert set(seed_by_chance) == {True, False}
+    for chance, seed in seed_by_chance.items():
         (thought,) = thoughts_of(state_after_first_move("skilled", seed=seed))
         assert ("It left this move to chance." in thought["words"]) is chance
         assert ("Looking one move ahead, it found" in thought["words"]) is not chance
@@ -85,10 +85,10 @@ def test_a_random_move_is_explained_as_random() -> None:
 def test_explanations_stay_visible_after_the_match() -> None:
     state = state_after_first_move("legend")
     match_resign(code=state["code"], person=guest())
-    over = room_view(room_get(state["code"]))
-    assert thoughts_of(over) == thoughts_of(state)
-    assert over["learning"] is not None
-    assert (over["learning"]["lesson"], over["learning"]["lessons"]) == (None, [])
+    final_state = room_view(room_get(state["code"]))
+    assert thoughts_of(final_state) == thoughts_of(state)
+    assert final_state["learning"] is not None
+    assert (final_state["learning"]["lesson"], final_state["learning"]["lessons"]) == (None, [])
 
 
 def test_explanations_take_no_query() -> None:
@@ -109,36 +109,41 @@ def test_levels_without_a_learnt_value_explain_nothing(level: str, game: str) ->
 def test_two_levels_both_explain_but_a_machine_comes_first() -> None:
     """A match of two levels shows what both thought; a machine's explanation goes before a level's."""
 
-    def step_exhibition(first: str, second: str) -> Any:
+    def play_two_plies(first: str, second: str) -> Any:
         seated = room_create(person=guest(), game="romgon", first=first, second=second)
         return match_step(code=seated.room.code, person=guest(), max_plies=2)
 
-    both = step_exhibition("veteran", "legend")
-    assert [(one["ply"], one["role"], one["depth"]) for one in thoughts_of(both)] == [(0, "Black", 1), (1, "White", 4)]
-    assert both["learning"]["role"] == "White"
-    machine = machine_create(game="romgon", side=None, name="V", rule=QUICK)
-    against = step_exhibition(str(machine.pk), "champion")
-    assert against["learning"]["machine"]["id"] == machine.pk
-    assert [one["url"] for one in thoughts_of(against)] == [f"{machine.get_absolute_url()}#weights"]
+    state_of_levels = play_two_plies("veteran", "legend")
+    assert [(one["ply"], one["role"], one["depth"]) for one in thoughts_of(state_of_levels)] == [
+        (0, "Black", 1),
+        (1, "White", 4),
+    ]
+    assert state_of_levels["learning"]["role"] == "White"
+    machine = machine_create(game="romgon", side=None, name="V", rule=QUICK_RULE)
+    state_with_machine = play_two_plies(str(machine.pk), "champion")
+    assert state_with_machine["learning"]["machine"]["id"] == machine.pk
+    assert [one["url"] for one in thoughts_of(state_with_machine)] == [f"{machine.get_absolute_url()}#weights"]
     other = machine_create(game="romgon", side=None, name="Q", preset="romgon-q")
     for first, second in ((machine, other), (other, machine)):
-        state = step_exhibition(str(first.pk), str(second.pk))
+        state = play_two_plies(str(first.pk), str(second.pk))
         assert [one["role"] for one in thoughts_of(state)] == ["Black" if first is machine else "White"]
         assert [one["role"] for one in state["learning"]["values"]["plies"]] == ["Black" if first is other else "White"]
         assert state["learning"]["machine"]["id"] == second.pk
     owner = user()
-    own_machine = machine_create(game="romgon", side=None, name="Mine", rule=QUICK, owner=owner)
+    own_machine = machine_create(game="romgon", side=None, name="Mine", rule=QUICK_RULE, owner=owner)
     seats = {"opponent": "machine", "machine": str(other.pk), "takes_over": str(own_machine.pk), "side": Side.SECOND}
     code = room_create(person=person(owner), game="romgon", **seats).room.code
     for _ in range(2):
         state = room_view(room_get(code))
         match_play_move(code=code, person=person(owner), move=state["legal_moves"][0])
     match_resign(code=code, person=person(owner))
-    over = room_view(room_get(code))["learning"]
-    assert [one["machine"]["id"] for one in over["lessons"]] == [other.pk, own_machine.pk]
-    assert over["parts"]["changes"]
-    assert over["values"]["changes"]
-    assert over["lesson"]["sentence"] == next(one["sentence"] for one in over["lessons"] if one["role"] == over["role"])
+    final_learning = room_view(room_get(code))["learning"]
+    assert [one["machine"]["id"] for one in final_learning["lessons"]] == [other.pk, own_machine.pk]
+    assert final_learning["parts"]["changes"]
+    assert final_learning["values"]["changes"]
+    assert final_learning["lesson"]["sentence"] == next(
+        one["sentence"] for one in final_learning["lessons"] if one["role"] == final_learning["role"]
+    )
 
 
 class TestPage:
@@ -151,11 +156,11 @@ class TestPage:
         machine = level_machine(rules)
         assert machine is not None
         sheet = machine.valuer.sheet(rules, machine.rule.features)
-        shown = page_json(answer, "maps")
-        assert [one["weights"] for one in shown] == [weights[list(one.cells)].tolist() for one in sheet.maps]
+        maps = page_json(answer, "maps")
+        assert [one["weights"] for one in maps] == [weights[list(one.cells)].tolist() for one in sheet.maps]
         page = answer.content.decode()
-        (top, *_) = (ladder_entry.opponent for ladder_entry in reversed(opponents_offered(rules)))
-        assert f'name="opponent" value="{top.slug}"' in page
+        (top_level, *_) = (ladder_entry.opponent for ladder_entry in reversed(opponents_offered(rules)))
+        assert f'name="opponent" value="{top_level.slug}"' in page
         other = {"romgon": "romgon-flip", "romgon-flip": "romgon"}[game]
         assert f'href="/learnt/{other}"' in page
         assert f'href="/learnt/{game}"' not in page

@@ -18,23 +18,24 @@ N_OTHERS = 3_000
 
 
 @pytest.mark.django_db
-def test_locking_machines_reads_no_others_or_other_matches() -> None:
-    popular = machine()
-    fields = {name: getattr(popular, name) for name in ("game", "side", "rule_json")}
+def test_locking_the_occupants_reads_no_other_rows() -> None:
+    popular_machine = machine()
+    fields = {name: getattr(popular_machine, name) for name in ("game", "side", "rule_json")}
     others = Machine.objects.bulk_create(Machine(**fields, name=f"M{n}") for n in range(N_OTHERS))
-    match = match_latest(room("machine", machine=popular.slug).room)
+    match = match_latest(room("machine", machine=popular_machine.slug).room)
     live = live_match(match)
-    over = {"status": "finished", "termination": "resigned", "finished_at": match.created_at}
+    finished_fields = {"status": "finished", "termination": "resigned", "finished_at": match.created_at}
     matches = Match.objects.bulk_create(
-        Match(room=match.room, number=2 + n, seed=n, position=match.position, **over) for n in range(N_OTHERS)
+        Match(room=match.room, number=2 + n, seed=n, position=match.position, **finished_fields)
+        for n in range(N_OTHERS)
     )
     seats = Seat.objects.bulk_create(Seat(match=one, side=0, guest=UUID(int=one.pk), name="x") for one in matches)
     MachineSeat.objects.bulk_create(
-        MachineSeat(seat=seat, machine=popular if n % 2 else others[n]) for n, seat in enumerate(seats)
+        MachineSeat(seat=seat, machine=popular_machine if n % 2 else others[n]) for n, seat in enumerate(seats)
     )
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
     with CaptureQueriesContext(connection) as queries:
         occupants_fetch([seat for seat, _ in live.automata], lock=True)
-    read = rows_read(queries[0]["sql"], "learning_machine", "learning_machineseat")
-    assert all(0 < n_rows <= 2 for n_rows in read.values()), read
+    n_rows_read = rows_read(queries[0]["sql"], "learning_machine", "learning_machineseat")
+    assert all(0 < n_rows <= 2 for n_rows in n_rows_read.values()), n_rows_read

@@ -39,44 +39,42 @@ def chance_not_to_lose(learner: Machine) -> float:
 
 def play_matches(n_games: int, side: Side = Side.FIRST, game: str = NC) -> tuple[Machine, list[float]]:
     """A visitor's machine after ``n_games`` matches, and its chance not to lose before the first and after each."""
-    points: list[float] = []
+    chances: list[float] = []
     learner: Machine | None = None
     for _ in range(n_games):
         seated = personal_machine_play(person=guest(), game=game, side=side)
         learner = Machine.objects.get(pk=int(seated.room.machine))
-        points = points or [chance_not_to_lose(learner)]
+        chances = chances or [chance_not_to_lose(learner)]
         play_out(seated.room.code, guest())
-        points.append(chance_not_to_lose(learner))
+        chances.append(chance_not_to_lose(learner))
     assert learner is not None
-    return Machine.objects.get(pk=learner.pk), points
+    return Machine.objects.get(pk=learner.pk), chances
 
 
 @pytest.mark.parametrize("side", list(Side))
 def test_the_curve_has_the_exact_strength_after_every_game(side: Side) -> None:
-    learner, points = play_matches(4, side)
-    shown = progress(learner)
-    assert shown["curve"] == [[games, pytest.approx(share, abs=1e-12)] for games, share in enumerate(points)]
-    assert shown["holds"] == shown["curve"][-1][1]
+    learner, chances = play_matches(4, side)
+    view = progress(learner)
+    assert view["curve"] == [[games, pytest.approx(share, abs=1e-12)] for games, share in enumerate(chances)]
+    assert view["holds"] == view["curve"][-1][1]
     cache.clear()
-    assert progress(learner)["curve"] == shown["curve"]  # computed from the ledger, not from the cache
-    assert (shown["games"], sum(shown["latest"].values())) == (4, 4)  # type: ignore[arg-type]  # all of them numbers
-    assert shown["words"].startswith("It has played 4 games. It won ")
-    assert f"avoid losing in {hundred(points[-1])} of 100 games" in shown["curve_words"]
-    assert hundred(points[0]) in shown["curve_words"]
+    assert progress(learner)["curve"] == view["curve"]  # computed from the ledger, not from the cache
+    assert (view["games"], sum(view["latest"].values())) == (4, 4)  # type: ignore[arg-type]  # all values are numbers
+    assert view["words"].startswith("It has played 4 games. It won ")
+    assert f"avoid losing in {hundred(chances[-1])} of 100 games" in view["curve_words"]
+    assert hundred(chances[0]) in view["curve_words"]
     random = machine_strength(learner)["random"]
-    assert (
-        shown["points"] == shown["points_curve"][-1][1] == pytest.approx(random["win"] + random["draw"] / 2, abs=1e-12)
-    )
-    assert [games for games, _ in shown["points_curve"]] == [0, 1, 2, 3, 4]
-    assert f"get {hundred(shown['points'])} points in 100 games" in shown["points_words"]
-    assert [shown["results"].count(one) for one in ("win", "draw", "loss")] == list(shown["latest"].values())
+    assert view["points"] == view["points_curve"][-1][1] == pytest.approx(random["win"] + random["draw"] / 2, abs=1e-12)
+    assert [games for games, _ in view["points_curve"]] == [0, 1, 2, 3, 4]
+    assert f"get {hundred(view['points'])} points in 100 games" in view["points_words"]
+    assert [view["results"].count(one) for one in ("win", "draw", "loss")] == list(view["latest"].values())
 
 
 def test_one_match_is_described() -> None:
     learner, _ = play_matches(1)
-    shown = progress(learner)
-    assert re.match(r"It has played 1 game\. It (won|drew|lost) its last match\. ", shown["words"])
-    box = shown["first_box"]
+    view = progress(learner)
+    assert re.match(r"It has played 1 game\. It (won|drew|lost) its last match\. ", view["words"])
+    box = view["first_box"]
     assert box is not None
     assert (box["before"], [slot["mark"] for slot in box["slots"]]) == ([4, 4, 4], ["A", "B", "E"])
     assert sum(a != b for a, b in zip(box["before"], box["now"], strict=True)) == 1
@@ -89,7 +87,7 @@ def test_the_last_ten_results_are_listed_in_order() -> None:
     assert progress(learner)["results"] == [names[winner] for winner in winners]
 
 
-START, WORSE = CurveStrength(0.61, 0.24), CurveStrength(0.66, 0.19)
+START_STRENGTH, LATER_STRENGTH = CurveStrength(0.61, 0.24), CurveStrength(0.66, 0.19)
 
 
 @pytest.mark.parametrize(
@@ -100,25 +98,27 @@ START, WORSE = CurveStrength(0.61, 0.24), CurveStrength(0.66, 0.19)
     ],
 )
 def test_a_fall_is_explained(results: list[str], why: str) -> None:
-    words = no_loss_sentences(" against you", results, [(0, START), (10, WORSE)])
-    fell = "Against a perfect player it would avoid losing in 19 of 100 games. It was 24 before its first game."
-    assert words == f"{fell} {why}"
-    assert "punish" not in no_loss_sentences("", results, [(0, WORSE), (10, START)])
-    rose = points_sentences("", results, [(0, START), (10, WORSE)])
-    assert rose == "Against random play it would get 66 points in 100 games. It was 61 before its first game."
-    assert "random play." in points_sentences("", results, [(0, WORSE), (10, START)]).partition(". ")[2]
+    words = no_loss_sentences(" against you", results, [(0, START_STRENGTH), (10, LATER_STRENGTH)])
+    fall_text = "Against a perfect player it would avoid losing in 19 of 100 games. It was 24 before its first game."
+    assert words == f"{fall_text} {why}"
+    assert "punish" not in no_loss_sentences("", results, [(0, LATER_STRENGTH), (10, START_STRENGTH)])
+    rise_text = points_sentences("", results, [(0, START_STRENGTH), (10, LATER_STRENGTH)])
+    assert rise_text == "Against random play it would get 66 points in 100 games. It was 61 before its first game."
+    assert (
+        "random play." in points_sentences("", results, [(0, LATER_STRENGTH), (10, START_STRENGTH)]).partition(". ")[2]
+    )
     assert "every game" in no_loss_sentences("", results, [(0, CurveStrength(0.6, 0.0)), (10, CurveStrength(0.7, 0.0))])
 
 
 def test_progress_of_an_untaught_machine() -> None:
     seated = personal_machine_play(person=guest(), game=NC)
     learner = Machine.objects.get(pk=int(seated.room.machine))
-    shown = progress(learner)
-    says = "It has not finished a game yet. At the start it draws each kind of bead equally often."
-    assert shown["words"] == says
-    assert shown["first"] == {"after": "", "move": "top left", "chance": pytest.approx(1 / 3)}
-    assert [games for games, _ in shown["curve"]] == [0]
-    assert shown["curve_words"] == "Against a perfect player it would avoid losing in 24 of 100 games."
+    view = progress(learner)
+    words = "It has not finished a game yet. At the start it draws each kind of bead equally often."
+    assert view["words"] == words
+    assert view["first"] == {"after": "", "move": "top left", "chance": pytest.approx(1 / 3)}
+    assert [games for games, _ in view["curve"]] == [0]
+    assert view["curve_words"] == "Against a perfect player it would avoid losing in 24 of 100 games."
 
 
 @pytest.mark.parametrize(
@@ -142,36 +142,36 @@ def test_its_first_bead_is_named_with_a_move_that_it_stands_for(
 
 
 def test_reset_clears_the_curve() -> None:
-    learner, points = play_matches(2)
+    learner, chances = play_matches(2)
     machine_reset(user=Visitor(UUID(int=1)), machine_id=learner.pk)
     learner.refresh_from_db()
-    shown = progress(learner)
-    assert shown["curve"] == [[0, pytest.approx(points[0], abs=1e-12)]]
+    view = progress(learner)
+    assert view["curve"] == [[0, pytest.approx(chances[0], abs=1e-12)]]
 
 
 def test_curve_of_much_training_is_short_and_ends_at_the_last() -> None:
     learner = trained_machine(machine(Side.FIRST), 2000)
-    shown = progress(learner)
-    assert 2 <= len(shown["curve"]) <= CURVE_POINTS + 2
-    assert shown["curve"][-1] == [2000, pytest.approx(chance_not_to_lose(learner), abs=1e-12)]
-    assert shown["words"].startswith("It has played 2,000 games. At the start it ")
+    view = progress(learner)
+    assert 2 <= len(view["curve"]) <= CURVE_POINTS + 2
+    assert view["curve"][-1] == [2000, pytest.approx(chance_not_to_lose(learner), abs=1e-12)]
+    assert view["words"].startswith("It has played 2,000 games. At the start it ")
 
 
 def test_progress_of_an_imported_machine() -> None:
     one = trained_machine(machine())
-    again = machine_import(user=None, content=machine_export(one).text.encode()).machine
-    shown = progress(again)
-    assert shown["games"] == again.n_games > 0
-    assert shown["curve"] == [[again.n_games, pytest.approx(progress(one)["holds"])]]
+    imported_machine = machine_import(user=None, content=machine_export(one).text.encode()).machine
+    view = progress(imported_machine)
+    assert view["games"] == imported_machine.n_games > 0
+    assert view["curve"] == [[imported_machine.n_games, pytest.approx(progress(one)["holds"])]]
 
 
 def test_progress_covers_any_size_and_refuses_other_kinds() -> None:
     """Machines without boxes have no progress of this kind."""
     for slug in ("hexapawn", "hexapawn-5x4"):
-        learner, _ = play_matches_without_strength(slug)
-        shown = progress(learner)
-        assert shown["games"] == 1
-        assert (shown["holds"] is None) == (not game_get(slug).listable)
+        learner = machine_after_match(slug)
+        view = progress(learner)
+        assert view["games"] == 1
+        assert (view["holds"] is None) == (not game_get(slug).listable)
     from learning.services.machines import machine_create
 
     other: Any = machine_create(game="romgon", side=None, name="Q", preset="romgon-q-careful")
@@ -179,10 +179,10 @@ def test_progress_covers_any_size_and_refuses_other_kinds() -> None:
     assert (answer.status_code, answer.json()["code"]) == (404, "no_boxes")
 
 
-def play_matches_without_strength(game: str) -> tuple[Machine, None]:
+def machine_after_match(game: str) -> Machine:
     seated = personal_machine_play(person=guest(), game=game, side=Side.SECOND)
     play_out(seated.room.code, guest())
-    return Machine.objects.get(pk=int(seated.room.machine)), None
+    return Machine.objects.get(pk=int(seated.room.machine))
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from learning.kinds.boxes.text import sentences
 from learning.kinds.registry import kind_of_rule
 from learning.services.machines import machine_create
 
-HER = ["One bead of each colour.", "After a loss the last bead is taken out for good."]
+HER_SENTENCES = ["One bead of each colour.", "After a loss the last bead is taken out for good."]
 
 
 def rule_text(rule: BoxRule, *, has_draws: bool = True) -> dict[str, str]:
@@ -23,43 +23,43 @@ def rule_text(rule: BoxRule, *, has_draws: bool = True) -> dict[str, str]:
 
 
 def test_her_has_two_sentences_about_beads() -> None:
-    words = rule_text(PRESETS["gardner-her"].rule, has_draws=False)
-    assert [words["Start"], words["Loss"]] == HER
-    assert set(words) == {"Start", "Loss", "Empty box", "Boxes"}
+    texts = rule_text(PRESETS["gardner-her"].rule, has_draws=False)
+    assert [texts["Start"], texts["Loss"]] == HER_SENTENCES
+    assert set(texts) == {"Start", "Loss", "Empty box", "Boxes"}
 
 
 @pytest.mark.parametrize("slug", PRESETS)
 def test_fields_without_effect_are_not_described(slug: str) -> None:
-    words = rule_text(PRESETS[slug].rule)
-    assert "+0" not in str(words)
-    assert "0 bead" not in str(words).replace("20 bead", "").replace("100 bead", "")
-    for text in words.values():
+    texts = rule_text(PRESETS[slug].rule)
+    assert "+0" not in str(texts)
+    assert "0 bead" not in str(texts).replace("20 bead", "").replace("100 bead", "")
+    for text in texts.values():
         assert text.endswith(".")
         assert all(len(sentence.split()) <= 20 for sentence in text.split(". ")), text
 
 
 def test_only_settings_that_can_act_are_described() -> None:
-    plain = BoxRule()
-    assert "4 beads of each colour for its first move, 3 for the second" in rule_text(plain)["Start"]
-    assert rule_text(plain)["Win"] == "After a win every box that it used gains 3 beads of the colour played."
-    assert "Draw" not in rule_text(plain, has_draws=False)
-    assert "Empty box" not in rule_text(replace(plain, floor=1)), "with a floor no box is ever empty"
-    assert "never has fewer" in rule_text(replace(plain, floor=1))["Limits"]
-    assert "Limits" not in rule_text(replace(plain, floor=1, loss=0)), "no bead is ever taken out"
-    assert "Limits" not in rule_text(replace(plain, win=0, draw=0, cap=9)), "no bead is ever put in"
-    assert "first box" not in rule_text(replace(plain, when_empty=WhenEmpty.UNIFORM))["Empty box"]
-    removing = replace(plain, final_loss=FinalLoss.REMOVE)
-    assert "earlier box loses one bead" in rule_text(removing)["Loss"]
-    assert "earlier box" not in rule_text(replace(removing, only_last=True))["Loss"]
-    assert "counts as the one" not in rule_text(replace(plain, punish_previous_on_resign=True))["Empty box"]
-    still = replace(plain, win=0, draw=0, loss=0)
-    assert rule_text(still)["Learning"] == "Its beads never change."
+    plain_rule = BoxRule()
+    assert "4 beads of each colour for its first move, 3 for the second" in rule_text(plain_rule)["Start"]
+    assert rule_text(plain_rule)["Win"] == "After a win every box that it used gains 3 beads of the colour played."
+    assert "Draw" not in rule_text(plain_rule, has_draws=False)
+    assert "Empty box" not in rule_text(replace(plain_rule, floor=1)), "with a floor no box is ever empty"
+    assert "never has fewer" in rule_text(replace(plain_rule, floor=1))["Limits"]
+    assert "Limits" not in rule_text(replace(plain_rule, floor=1, loss=0)), "no bead is ever taken out"
+    assert "Limits" not in rule_text(replace(plain_rule, win=0, draw=0, cap=9)), "no bead is ever put in"
+    assert "first box" not in rule_text(replace(plain_rule, when_empty=WhenEmpty.UNIFORM))["Empty box"]
+    removing_rule = replace(plain_rule, final_loss=FinalLoss.REMOVE)
+    assert "earlier box loses one bead" in rule_text(removing_rule)["Loss"]
+    assert "earlier box" not in rule_text(replace(removing_rule, only_last=True))["Loss"]
+    assert "counts as the one" not in rule_text(replace(plain_rule, punish_previous_on_resign=True))["Empty box"]
+    unchanging_rule = replace(plain_rule, win=0, draw=0, loss=0)
+    assert rule_text(unchanging_rule)["Learning"] == "Its beads never change."
 
 
-OTHERS = [*Q_PRESETS.values(), *TABLE_PRESETS.values(), *VALUE_PRESETS.values()]
+OTHER_PRESETS = [*Q_PRESETS.values(), *TABLE_PRESETS.values(), *VALUE_PRESETS.values()]
 
 
-@pytest.mark.parametrize("preset", OTHERS)
+@pytest.mark.parametrize("preset", OTHER_PRESETS)
 def test_other_kinds_are_described_in_whole_sentences(preset: object) -> None:
     rule = preset.rule  # type: ignore[attr-defined]
     for text in dict(kind_of_rule(rule).page.rule_sentences(rule)).values():
@@ -68,21 +68,21 @@ def test_other_kinds_are_described_in_whole_sentences(preset: object) -> None:
         assert all(len(sentence.split()) <= 20 for sentence in text.split(". ")), text
 
 
-@pytest.mark.parametrize("preset", OTHERS)
+@pytest.mark.parametrize("preset", OTHER_PRESETS)
 def test_other_kinds_leave_out_disabled_fields(preset: object) -> None:
     rule = preset.rule  # type: ignore[attr-defined]
     page = kind_of_rule(rule).page
     names = ("epsilon", "epsilon_floor", "exploring", "exploring_floor", "random_share", "soft_share")
-    off = dict.fromkeys(names, 0)
-    known = {name: value for name, value in off.items() if hasattr(rule, name)}
-    words = dict(page.rule_sentences(replace(rule, **known)))
-    assert not {"Explores", "Tries anything"} & set(words)
-    assert words.get("Checks", "It takes").startswith("It ")
+    zeros = dict.fromkeys(names, 0)
+    zeros_of_rule = {name: value for name, value in zeros.items() if hasattr(rule, name)}
+    texts = dict(page.rule_sentences(replace(rule, **zeros_of_rule)))
+    assert not {"Explores", "Tries anything"} & set(texts)
+    assert texts.get("Checks", "It takes").startswith("It ")
 
 
 @pytest.mark.django_db
 def test_the_page_of_her_has_the_description(client: Client) -> None:
     her = machine_create(game="hexapawn", side=Side.SECOND, name="HER", preset="gardner-her")
     page = client.get(f"/machines/{her.pk}").content.decode()
-    assert all(sentence in page for sentence in HER)
+    assert all(sentence in page for sentence in HER_SENTENCES)
     assert "After a draw" not in page

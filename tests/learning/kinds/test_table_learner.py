@@ -73,10 +73,10 @@ RULE = TableRule(
     method=Method.Q_LEARNING, step_size=0.3, exploring=0.5, exploring_decay=0.99, exploring_floor=0.1, start_value=0.5
 )
 """Values begin at ½, so that a missing value read as 0 is noticed, and ε changes with every game."""
-CIRCLES = "pong-hau-ki"
-"""A game in which boards return."""
-EACH_MOVE = ["q-table", "sarsa-table"]
-"""Presets that learn after every move."""
+GAME_WITH_REPETITION = "pong-hau-ki"
+"""A game in which a board can occur several times."""
+MOVE_BY_MOVE_PRESETS = ["q-table", "sarsa-table"]
+"""Presets of machines that learn after every move."""
 each_preset = pytest.mark.parametrize("preset", TABLE_PRESETS)
 pytestmark = pytest.mark.django_db
 
@@ -95,7 +95,7 @@ def rule_fields(rule: TableRule) -> dict[str, object]:
 
 
 def stored_values(one: Machine) -> dict[str, tuple[float, int]]:
-    """The stored values and visits; the ledger explains them."""
+    """The stored values and visits by key. Assert that they agree with the ledger."""
     one.refresh_from_db()
     assert value_errors() == []
     assert values_miscounted() == []
@@ -117,8 +117,14 @@ def start_run(one: Machine, *stages: Stage, seed: int = 7) -> TrainingRun:
 class TestCreation:
     @each_preset
     def test_machine_is_made_by_the_api_from_a_preset(self, preset: str) -> None:
-        made = api_with(user()).post("/api/machines", {"game": "hexapawn-4x3", "preset": preset}, format="json").json()
-        assert (made["side"], made["name"], made["values"]) == (None, TABLE_PRESETS[preset].name, 0)
+        machine_json = (
+            api_with(user()).post("/api/machines", {"game": "hexapawn-4x3", "preset": preset}, format="json").json()
+        )
+        assert (machine_json["side"], machine_json["name"], machine_json["values"]) == (
+            None,
+            TABLE_PRESETS[preset].name,
+            0,
+        )
         assert Machine.objects.get().epsilon == TABLE_PRESETS[preset].rule.exploring
 
     def test_machine_is_made_on_the_page_with_every_field(self, client: Client) -> None:
@@ -129,46 +135,52 @@ class TestCreation:
         answer = client.post("/machines/new", form)
         assert answer.status_code == 302, answer.context["form"].errors
         assert (Machine.objects.get().rule, Machine.objects.get().side) == (RULE, None)
-        refused = client.post("/machines/new", {**form, "trace_decay": "0.5"})
-        assert refused.context["form"].errors["trace_decay"]
+        refusal = client.post("/machines/new", {**form, "trace_decay": "0.5"})
+        assert refusal.context["form"].errors["trace_decay"]
 
     @pytest.mark.parametrize("rule", [{"step_size": 0}, {"trace_decay": 1.5}, {"method": "dyna"}, {"gamma": 1}])
     def test_refusal_of_an_invalid_rule_names_the_field(self, rule: dict[str, Any]) -> None:
-        asked = {"game": NC, "rule": {"kind": "table-learner", **rule}}
-        answer = api_with(user()).post("/api/machines", asked, format="json")
+        body = {"game": NC, "rule": {"kind": "table-learner", **rule}}
+        answer = api_with(user()).post("/api/machines", body, format="json")
         assert answer.status_code == 400
         assert next(iter(rule)) in answer.content.decode()
         assert not Machine.objects.exists()
 
     def test_machines_exist_for_listed_games_only(self) -> None:
         for game in GAMES.values():
-            for preset in TABLE_PRESETS if game.listable and game.always_ends else EACH_MOVE if game.listable else ():
-                made = machine_create(game=game.slug, side=None, name="T", preset=preset)
-                assert made.rule.kind == "table-learner"
+            for preset in (
+                TABLE_PRESETS if game.listable and game.always_ends else MOVE_BY_MOVE_PRESETS if game.listable else ()
+            ):
+                new_machine = machine_create(game=game.slug, side=None, name="T", preset=preset)
+                assert new_machine.rule.kind == "table-learner"
             if not (game.listable and game.always_ends):
-                refusal = UnsuitedRuleRefusedError if game.listable else RuleRefusedError
-                with pytest.raises(refusal):
+                error = UnsuitedRuleRefusedError if game.listable else RuleRefusedError
+                with pytest.raises(error):
                     machine_create(game=game.slug, side=None, name="T", preset="td-boards")
         with pytest.raises(RuleRefusedError, match="either side"):
             machine_create(game=NC, side=Side.FIRST, name="T", preset="td-boards")
-        assert machine_create(game=NC, side=Side.FIRST, name="M").preset == "michie-1961", "what usually plays stays"
+        assert machine_create(game=NC, side=Side.FIRST, name="M").preset == "michie-1961", (
+            "the usual preset of the game stays the same"
+        )
 
-    @pytest.mark.parametrize("preset", sorted(TABLE_PRESETS.keys() - set(EACH_MOVE)))
+    @pytest.mark.parametrize("preset", sorted(TABLE_PRESETS.keys() - set(MOVE_BY_MOVE_PRESETS)))
     def test_boards_that_return_are_refused_with_the_reason(self, client: Client, preset: str) -> None:
         """The page, the API and a file give the same reason."""
         owner, rule = user(), TABLE_PRESETS[preset].rule
         client.force_login(owner)
         reason = "In Pong hau k'i a board can return within a game."
-        asked = {"game": CIRCLES, "name": "Tab", "side": "0", "preset": preset}
-        page = client.post("/machines/new", asked)
+        form = {"game": GAME_WITH_REPETITION, "name": "Tab", "side": "0", "preset": preset}
+        page = client.post("/machines/new", form)
         assert page.context["form"].errors["preset"][0].startswith(reason)
-        own = client.post("/machines/new", {**asked, "own_rule": "on", **rule_fields(rule), "preset": "q-table"})
-        assert own.context["form"].errors["method"][0].startswith(reason)
+        page_with_own_rule = client.post(
+            "/machines/new", {**form, "own_rule": "on", **rule_fields(rule), "preset": "q-table"}
+        )
+        assert page_with_own_rule.context["form"].errors["method"][0].startswith(reason)
         for body in ({"preset": preset}, {"rule": rule.to_json()}):
-            answer = api_with(owner).post("/api/machines", {"game": CIRCLES, **body}, format="json")
+            answer = api_with(owner).post("/api/machines", {"game": GAME_WITH_REPETITION, **body}, format="json")
             assert (answer.status_code, answer.json()["code"]) == (400, "unsuited_rule")
             assert reason in answer.json()["detail"]
-        file = json.loads(machine_export(learner(game=CIRCLES)).text) | {"rule": rule.to_json()}
+        file = json.loads(machine_export(learner(game=GAME_WITH_REPETITION)).text) | {"rule": rule.to_json()}
         with pytest.raises(MachineFileError, match=r"^rule\.method: In Pong hau k'i a board can return"):
             machine_import(user=owner, content=json.dumps(file).encode())
 
@@ -190,8 +202,8 @@ class TestTraining:
         assert (run.random_state, one.epsilon, one.n_games) == (rng.text, memory.epsilon, 1200)
         assert one.n_values == one.values.count() > 1000
         assert set(one.values.values_list("start", flat=True)) == {0.5}
-        marks = [point.games_done for point in run.curve.all()]
-        assert (len(marks), marks[0], marks[-1]) == (61, 0, 1100)
+        games_of_points = [point.games_done for point in run.curve.all()]
+        assert (len(games_of_points), games_of_points[0], games_of_points[-1]) == (61, 0, 1100)
 
     def test_machines_train_with_their_own_kind_only(self) -> None:
         one, other = learner(), learner_of_preset("td-boards")
@@ -206,12 +218,12 @@ class TestTraining:
     def test_strength_is_the_exact_mean_of_both_sides(self, preset: str) -> None:
         one = trained_machine(learner_of_preset(preset), 500)
         memory = MEMORY.load(one)
-        sides = [table_against_opponent(memory, side, OPPONENTS["random"]) for side in Side]
+        strength_by_side = [table_against_opponent(memory, side, OPPONENTS["random"]) for side in Side]
         strength = machine_strength(one)
-        assert strength["random"]["win"] == (sides[0].win + sides[1].win) / 2
+        assert strength["random"]["win"] == (strength_by_side[0].win + strength_by_side[1].win) / 2
         assert set(strength) == {"random", "win_block", "perfect", "worst"}
-        last = one.runs.get().curve.latest("games_done")
-        assert last.strength == strength
+        last_point = one.runs.get().curve.latest("games_done")
+        assert last_point.strength == strength
 
 
 class TestLiveMatches:
@@ -219,12 +231,12 @@ class TestLiveMatches:
     @pytest.mark.parametrize("side", Side, ids=["first", "second"])
     def test_machine_learns_when_a_match_ends(self, preset: str, side: Side) -> None:
         one = trained_machine(learner_of_preset(preset), 300)
-        before, epsilon = stored_values(one), one.epsilon
+        values_before, epsilon = stored_values(one), one.epsilon
         seated = room("machine", machine=str(one.pk), side=side)
         play_out(seated.room.code, guest())
         match = seated.room.matches.get()
         readable = TableLearner(
-            GAME, one.rule, *({key: pair[at] for key, pair in before.items()} for at in (0, 1)), epsilon
+            GAME, one.rule, *({key: pair[at] for key, pair in values_before.items()} for at in (0, 1)), epsilon
         )
         position, decisions = GAME.initial_position(), []
         for ply in live_match(match).plies:
@@ -232,10 +244,10 @@ class TestLiveMatches:
             if ply.side != side:
                 decisions.append(readable.decision(position, GAME.legal_moves(position).index(move)))
             position = GAME.apply(position, move)
-        learnt = [decision for decision in decisions if decision is not None]
+        known_decisions = [decision for decision in decisions if decision is not None]
         winner = match.winner
         result = "DRAW" if winner is None else "LOSS" if winner == side else "WIN"
-        steps = readable.learn(learnt, Result[result])
+        steps = readable.learn(known_decisions, Result[result])
         assert stored_values(one) == {key: (value, readable.visits[key]) for key, value in readable.values.items()}
         lesson = Lesson.objects.get(match=match)
         changes = ValueChange.objects.filter(lesson=lesson).order_by("pk")
@@ -254,9 +266,9 @@ class TestLiveMatches:
         assert (thought["has_outlook"], thought["n_candidates"], len(thought["candidates"])) == (False, 8, 8)
         totals = [candidate["total"] for candidate in thought["candidates"]]
         assert totals == sorted(totals, reverse=True)
-        (chosen,) = (candidate for candidate in thought["candidates"] if candidate["chosen"])
-        assert chosen["move"] == state["moves"][1]["move"]
-        assert thought["explored"] or chosen["total"] == totals[0]
+        (chosen_move,) = (candidate for candidate in thought["candidates"] if candidate["chosen"])
+        assert chosen_move["move"] == state["moves"][1]["move"]
+        assert thought["explored"] or chosen_move["total"] == totals[0]
         state = match_resign(code=seated.room.code, person=guest())
         (change,) = state["learning"]["values"]["changes"]
         assert change["after"] == pytest.approx(change["before"] + 0.1 * (1 - change["before"]))
@@ -267,11 +279,11 @@ class TestLiveMatches:
     def test_a_frozen_machine_neither_explores_nor_learns(self) -> None:
         one = trained_machine(learner(), 500)
         Machine.objects.update(learns=False, epsilon=1.0)
-        before = stored_values(one)
+        values_before = stored_values(one)
         for _ in range(5):
             seated = room("machine", machine=str(one.pk), side=Side.SECOND)
             play_out(seated.room.code, guest())
-        assert stored_values(one) == before
+        assert stored_values(one) == values_before
         decisions = Decision.objects.filter(machine=one)
         assert decisions.count() > 10
         assert all(not d.explored and d.values[d.chosen] == max(d.values) for d in decisions)
@@ -298,15 +310,17 @@ class TestLiveMatches:
         assert one.n_games == 2
 
 
-class TestWhereBoardsReturn:
-    @pytest.mark.parametrize("preset", EACH_MOVE)
+class TestGamesWithRepetition:
+    @pytest.mark.parametrize("preset", MOVE_BY_MOVE_PRESETS)
     @pytest.mark.parametrize("side", Side, ids=["first", "second"])
-    def test_live_it_learns_during_the_match(self, preset: str, side: Side) -> None:
+    def test_machine_learns_during_a_live_match(self, preset: str, side: Side) -> None:
         """Choices and lessons are those of a machine that learns after every move."""
         rule = replace(TABLE_PRESETS[preset].rule, step_size=0.5, exploring=0.2, start_value=0.1)
-        one = trained_machine(learner(rule, CIRCLES), 20)
-        readable, game = MEMORY.load(one).readable(), game_get(CIRCLES)
-        seated = room_create(person=guest(), game=CIRCLES, opponent="machine", machine=str(one.pk), side=side)
+        one = trained_machine(learner(rule, GAME_WITH_REPETITION), 20)
+        readable, game = MEMORY.load(one).readable(), game_get(GAME_WITH_REPETITION)
+        seated = room_create(
+            person=guest(), game=GAME_WITH_REPETITION, opponent="machine", machine=str(one.pk), side=side
+        )
         play_out(seated.room.code, guest())
         match = seated.room.matches.get()
         lesson, position, n_moves = SeatLesson(readable), game.initial_position(), 0
@@ -328,16 +342,16 @@ class TestWhereBoardsReturn:
         assert len(steps) == n_moves > len({step.key for step in steps}), "a value is corrected several times"
 
     def test_training_strength_and_file_are_exact(self) -> None:
-        one = learner(replace(RULE, method=Method.SARSA), CIRCLES)
+        one = learner(replace(RULE, method=Method.SARSA), GAME_WITH_REPETITION)
         run_execute(start_run(one, Stage("random", 200), Stage(one.slug, 50, learns=True)))
-        memory, rng = TableMemory.fresh(game_get(CIRCLES), one.rule), RandomSource(7)
+        memory, rng = TableMemory.fresh(game_get(GAME_WITH_REPETITION), one.rule), RandomSource(7)
         memory.train(OPPONENTS["random"], 200, rng)
         memory.train_against(memory, 50, rng, opponent_learns=True)
         assert stored_values(one) == values_in_memory(memory)
         first, second = (table_against_opponent(memory, side, OPPONENTS["random"]) for side in Side)
         assert machine_strength(one)["random"]["endless"] == (first.endless + second.endless) / 2
-        again = machine_import(user=user(), content=machine_export(one).text.encode()).machine
-        assert stored_values(again) == stored_values(one)
+        imported_machine = machine_import(user=user(), content=machine_export(one).text.encode()).machine
+        assert stored_values(imported_machine) == stored_values(one)
 
 
 class TestAdvice:
@@ -346,8 +360,8 @@ class TestAdvice:
         one = trained_machine(learner_of_preset(preset), 1_000)
         readable = MEMORY.load(one).readable()
         position = GAME.decode("X...O....")
-        asked = {"game": NC, "board": "X...O....", "machine": one.slug}
-        answer = api_with(None).post("/api/ai/move", asked, format="json").json()
+        question = {"game": NC, "board": "X...O....", "machine": one.slug}
+        answer = api_with(None).post("/api/ai/move", question, format="json").json()
         chances = {GAME.format_move(move): chance for move, chance in readable.policy(position).items()}
         assert {view["move"]: view["probability"] for view in answer["candidateMoves"]} == chances
         assert answer["box"] is None
@@ -370,13 +384,13 @@ class TestFilesAndCopies:
     def test_a_file_brings_back_the_same_machine(self) -> None:
         one = trained_machine(learner(description="d"), 300)
         text = machine_export(one).text
-        again = machine_import(user=user(), content=text.encode()).machine
-        assert stored_values(again) == stored_values(one)
-        assert (again.epsilon, again.n_values) == (one.epsilon, one.n_values)
-        assert machine_export(again).text == text
-        for machine_of in (one, again):
-            trained_machine(machine_of, 50, seed=9)
-        assert stored_values(again) == stored_values(one)
+        imported_machine = machine_import(user=user(), content=text.encode()).machine
+        assert stored_values(imported_machine) == stored_values(one)
+        assert (imported_machine.epsilon, imported_machine.n_values) == (one.epsilon, one.n_values)
+        assert machine_export(imported_machine).text == text
+        for each_machine in (one, imported_machine):
+            trained_machine(each_machine, 50, seed=9)
+        assert stored_values(imported_machine) == stored_values(one)
 
     @pytest.mark.parametrize(
         ("change", "reason"),
@@ -396,21 +410,21 @@ class TestFilesAndCopies:
     def test_refusal_of_a_wrong_file_names_the_place(self, change: dict[str, Any], reason: str) -> None:
         file = json.loads(machine_export(trained_machine(learner(), 50)).text)
         file["values"][0] |= change
-        self.refused(file, reason)
+        self.assert_refused(file, reason)
 
     def test_file_of_another_game_or_method_is_refused(self) -> None:
         """A file with fields that the machine's method does not have is refused too."""
         file = json.loads(machine_export(trained_machine(learner(), 50)).text)
         assert file["values"]
-        self.refused({**file, "game": "hexapawn"}, "values[0].key")
-        self.refused({**file, "game": "romgon"}, "rule")
-        self.refused({**file, "rule": {**file["rule"], "method": "td-lambda"}}, "values[0].key")
-        self.refused({**file, "rule": {**file["rule"], "step_size": 2}}, "step_size")
-        self.refused({**file, "epsilon": 0.6}, "epsilon")
-        self.refused({**file, "side": 0}, "side")
-        self.refused({**file, "values": [file["values"][0]] * 2}, "values[1].key")
+        self.assert_refused({**file, "game": "hexapawn"}, "values[0].key")
+        self.assert_refused({**file, "game": "romgon"}, "rule")
+        self.assert_refused({**file, "rule": {**file["rule"], "method": "td-lambda"}}, "values[0].key")
+        self.assert_refused({**file, "rule": {**file["rule"], "step_size": 2}}, "step_size")
+        self.assert_refused({**file, "epsilon": 0.6}, "epsilon")
+        self.assert_refused({**file, "side": 0}, "side")
+        self.assert_refused({**file, "values": [file["values"][0]] * 2}, "values[1].key")
 
-    def refused(self, file: dict[str, Any], reason: str) -> None:
+    def assert_refused(self, file: dict[str, Any], reason: str) -> None:
         sender, n_machines = get_user_model().objects.get_or_create(username="sender")[0], Machine.objects.count()
         answer = api_with(sender).post("/api/machines/import", json.dumps(file), content_type="application/json")
         assert answer.status_code == 400
@@ -422,13 +436,17 @@ class TestFilesAndCopies:
         one = trained_machine(learner_of_preset("monte-carlo-table", owner=owner), 200)
         copy = machine_copy(user=owner, machine_id=one.pk)
         assert stored_values(copy) == stored_values(one)
-        for machine_of in (one, copy):
-            trained_machine(machine_of, 100, seed=9)
+        for each_machine in (one, copy):
+            trained_machine(each_machine, 100, seed=9)
         assert stored_values(copy) == stored_values(one)
-        reset = machine_reset(user=owner, machine_id=copy.pk)
-        assert (stored_values(reset), reset.n_values, reset.epsilon) == ({}, 0, 0.1)
-        trained_machine(reset, 50)
-        assert stored_values(reset)
+        machine_after_reset = machine_reset(user=owner, machine_id=copy.pk)
+        assert (stored_values(machine_after_reset), machine_after_reset.n_values, machine_after_reset.epsilon) == (
+            {},
+            0,
+            0.1,
+        )
+        trained_machine(machine_after_reset, 50)
+        assert stored_values(machine_after_reset)
         machine_delete(user=owner, machine_id=one.pk)
         assert not Machine.objects.filter(pk=one.pk).exists()
 
@@ -449,16 +467,18 @@ class TestFilesAndCopies:
             machine_import(user=owner, content=machine_export(one).text.encode())
 
     def test_only_the_owner_trains_resets_or_deletes(self) -> None:
-        one, other = trained_machine(learner(owner=user()), 50), api_with(user("other"))
-        before = stored_values(one)
+        one, other_account = trained_machine(learner(owner=user()), 50), api_with(user("other"))
+        values_before = stored_values(one)
         for act in ("reset", "train"):
-            assert other.post(f"/api/machines/{one.pk}/{act}", {"opponent": "random", "games": 1}).status_code in (
+            assert other_account.post(
+                f"/api/machines/{one.pk}/{act}", {"opponent": "random", "games": 1}
+            ).status_code in (
                 403,
                 404,
                 405,
             )
-        assert other.delete(f"/api/machines/{one.pk}").status_code == 403
-        assert stored_values(one) == before
+        assert other_account.delete(f"/api/machines/{one.pk}").status_code == 403
+        assert stored_values(one) == values_before
 
 
 class TestTournament:
@@ -475,20 +495,22 @@ class TestTournament:
         assert len(pairings) == 2 * 1 + 2 * 2 + 2 + 1
         assert all(one.expected is not None for one in pairings)
         memories = MEMORY.load(one), MEMORY.load(other)
-        exact = table_against_table(memories[0], Side.FIRST, memories[1])
+        expected = table_against_table(memories[0], Side.FIRST, memories[1])
         (pairing,) = (p for p in pairings if (p.first.machine_id, p.second.machine_id) == (one.pk, other.pk))
-        assert pairing.expected == pytest.approx([exact.win, exact.draw, exact.loss], abs=1e-12)
+        assert pairing.expected == pytest.approx([expected.win, expected.draw, expected.loss], abs=1e-12)
 
     def test_results_against_unreduced_boxes_are_exact(self) -> None:
         one = trained_machine(learner_of_preset("q-table"), 300)
-        raw = machine(
+        unreduced_machine = machine(
             Side.FIRST, rule=replace(PRESETS["michie-1961"].rule, reduce_symmetry=False, merge_symmetric_moves=False)
         )
-        tournament = tournament_start(user=None, entries=[raw.slug, one.slug], games=2_000, seed=1, enqueue=False)
+        tournament = tournament_start(
+            user=None, entries=[unreduced_machine.slug, one.slug], games=2_000, seed=1, enqueue=False
+        )
         tournament_play(tournament.pk)
         (pairing,) = tournament.pairings.all()
-        played = np.array([pairing.n_first_wins, pairing.n_draws, pairing.n_second_wins]) / 2_000
-        assert played == pytest.approx(np.array(pairing.expected), abs=0.06)
+        shares_played = np.array([pairing.n_first_wins, pairing.n_draws, pairing.n_second_wins]) / 2_000
+        assert shares_played == pytest.approx(np.array(pairing.expected), abs=0.06)
 
     def test_entrant_plays_with_its_values_at_the_start(self) -> None:
         one = trained_machine(learner(), 100)
@@ -527,10 +549,10 @@ class TestPages:
         pages = ["/", "/machines", "/account", f"/play/{NC}?machine={one.pk}", f"/runs/{run.pk}"]
         pages += [f"/machines/compare?machine={one.pk}", f"{address}/values?position=X...O...."]
         pages += [f"{address}/{part}" for part in ("edit", "train", "reset", "delete", "schedule", "values")]
-        texts = {address: client.get(address) for address in pages}
-        assert {address: answer.status_code for address, answer in texts.items()} == dict.fromkeys(pages, 200)
-        assert "Exact against" in texts[f"/runs/{run.pk}"].content.decode()
-        assert "Outlook" not in texts[f"{address}/values"].content.decode()
+        answers = {address: client.get(address) for address in pages}
+        assert {address: answer.status_code for address, answer in answers.items()} == dict.fromkeys(pages, 200)
+        assert "Exact against" in answers[f"/runs/{run.pk}"].content.decode()
+        assert "Outlook" not in answers[f"{address}/values"].content.decode()
         assert client.get(f"{address}/why").headers["Location"] == f"{address}/values"
 
     @pytest.mark.parametrize("page", ["", "/values"])

@@ -98,8 +98,8 @@ def stored_state(machine: Machine) -> tuple[list[float], list[float], int]:
 
 
 def state_in_memory(memory: ValueMemory) -> tuple[list[float], list[float], int]:
-    learner = memory.machine
-    return learner.weights.tolist(), learner.average.tolist(), learner.n_learnt
+    machine = memory.machine
+    return machine.weights.tolist(), machine.average.tolist(), machine.n_learnt
 
 
 def fresh_memory(rule: ValueRule = QUICK_RULE) -> ValueMemory:
@@ -126,14 +126,14 @@ def play_moves(seated: Seated, who: Principal, n_moves: int) -> None:
 class TestCreation:
     def test_machine_is_made_by_the_api_from_a_preset_or_a_rule(self) -> None:
         api = api_with(user())
-        made = api.post("/api/machines", {"game": "romgon", "preset": "td-search"}, format="json").json()
-        assert (made["side"], made["name"]) == (None, "Romgon value learner")
+        machine_json = api.post("/api/machines", {"game": "romgon", "preset": "td-search"}, format="json").json()
+        assert (machine_json["side"], machine_json["name"]) == (None, "Romgon value learner")
         machine = Machine.objects.get()
         assert machine.rule == VALUE_PRESETS["td-search"].rule
         assert stored_state(machine) == ([0.0] * 765, [0.0] * 765, 0)
         rule = {"kind": "value-learner", "features": "squares-1"}
-        again = api.post("/api/machines", {"game": "romgon", "rule": rule}, format="json").json()
-        assert again["rule"] == ValueRule(features="squares-1").to_json()
+        second_json = api.post("/api/machines", {"game": "romgon", "rule": rule}, format="json").json()
+        assert second_json["rule"] == ValueRule(features="squares-1").to_json()
 
     @pytest.mark.parametrize(
         ("field", "value"),
@@ -172,10 +172,10 @@ class TestCreation:
         answer = client.post("/machines/new", form)
         assert answer.status_code == 302, answer.context["form"].errors
         assert Machine.objects.get().rule == QUICK_RULE
-        refused = client.post("/machines/new", {**form, "features": "full-0", "trace": "", "play_depth": ""})
-        assert set(refused.context["form"].errors) >= {"features"}
-        refused = client.post("/machines/new", {**form, "trace": ""})
-        assert refused.context["form"].errors == {"trace": ["Please fill this in."]}
+        refusal = client.post("/machines/new", {**form, "features": "full-0", "trace": "", "play_depth": ""})
+        assert set(refusal.context["form"].errors) >= {"features"}
+        refusal = client.post("/machines/new", {**form, "trace": ""})
+        assert refusal.context["form"].errors == {"trace": ["Please fill this in."]}
 
     def test_usual_presets_of_the_game_stay_the_same(self) -> None:
         assert machine_create(game="romgon", side=None, name="Q").preset == "romgon-q"
@@ -183,9 +183,9 @@ class TestCreation:
     def test_the_database_requires_complete_lists_of_weights(self) -> None:
         machine = learner()
         row = machine.weights.get()
-        for wrong in ({"weights": b"1234"}, {"weights": b""}, {"weights": bytes(8)}, {"average": b""}):
+        for wrong_fields in ({"weights": b"1234"}, {"weights": b""}, {"weights": bytes(8)}, {"average": b""}):
             with pytest.raises(IntegrityError), transaction.atomic():
-                Weights.objects.filter(pk=row.pk).update(**wrong)
+                Weights.objects.filter(pk=row.pk).update(**wrong_fields)
         with pytest.raises(IntegrityError), transaction.atomic():
             Weights.objects.create(machine=machine, n_learnt=0, weights=bytes(8), average=bytes(8))
 
@@ -212,7 +212,7 @@ class TestTraining:
         assert set(rows) == {0, 1, 100, 122}
         assert {n: row.n_learnt for n, row in rows.items()} == {n: n for n in rows}
         snapshots = {n: floats(rows[n].average).tolist() for n in (1, 100)}
-        assert snapshots == {n: kept.tolist() for n, kept in memory.snapshots.items()}
+        assert snapshots == {n: average.tolist() for n, average in memory.snapshots.items()}
 
     def test_ledger_has_the_weights_before_and_after_each_lesson(self) -> None:
         machine = train_against_itself(learner(), 120)
@@ -230,14 +230,14 @@ class TestTraining:
             assert before.n_learnt < snapshot.games_done == after.n_learnt
 
     def test_the_curve_does_not_depend_on_the_chunks(self) -> None:
-        machine, cut = learner(), learner()
-        whole = run_execute(start_run(machine, Stage(machine.slug, 12, learns=True)))
-        run = start_run(cut, Stage(cut.slug, 12, learns=True))
+        machine, chunked_machine = learner(), learner()
+        whole_run = run_execute(start_run(machine, Stage(machine.slug, 12, learns=True)))
+        run = start_run(chunked_machine, Stage(chunked_machine.slug, 12, learns=True))
         while run.status == JobStatus.RUNNING:
             runner._sampled_point(run)  # a worker that dies before it stores the point
             run = run_chunk(TrainingRun.objects.get(pk=run.pk), Pace(n_games=1))
-        assert run_curve(run) == run_curve(whole)
-        assert stored_state(cut) == stored_state(machine)
+        assert run_curve(run) == run_curve(whole_run)
+        assert stored_state(chunked_machine) == stored_state(machine)
         assert set(machine_strength(machine)) == {"random", "medium"}
         assert machine_strength(machine)["random"]["games"] == 3
 
@@ -256,7 +256,7 @@ class TestLiveMatches:
     def test_machine_learns_when_a_match_ends(self, side: Side) -> None:
         machine = train_against_itself(learner())
         seated = romgon_room("machine", machine=str(machine.pk), side=side)
-        before = MEMORY.load(machine)
+        memory = MEMORY.load(machine)
         play_moves(seated, guest(), 6)
         match_resign(code=seated.room.code, person=guest())
         machine.refresh_from_db()
@@ -264,19 +264,19 @@ class TestLiveMatches:
         match = seated.room.matches.get()
         assert (lesson.kind, lesson.match, lesson.n_wins) == (LessonKind.MATCH, match, 1)
         moves = match_moves(live_match(match))
-        own = [(position, move) for position, move in moves if position.side is side.other]
-        assert own
-        assert [before.machine.choose(position) for position, _ in own] == [move for _, move in own]
-        weights_before = before.machine.weights.copy()
-        before.learn_match(moves, match.outcome)
-        assert stored_state(machine) == state_in_memory(before)
-        change = before.machine.weights - weights_before
+        machine_moves = [(position, move) for position, move in moves if position.side is side.other]
+        assert machine_moves
+        assert [memory.machine.choose(position) for position, _ in machine_moves] == [move for _, move in machine_moves]
+        weights_before = memory.machine.weights.copy()
+        memory.learn_match(moves, match.outcome)
+        assert stored_state(machine) == state_in_memory(memory)
+        change = memory.machine.weights - weights_before
         learning = room_view(room_get(seated.room.code))["learning"]
         assert learning is not None
-        (shown_lesson,) = learning["lessons"]
-        assert (shown_lesson["role"], shown_lesson["result"]) == (GAME.look.layout.roles[side.other], "win")
-        assert f"{np.count_nonzero(change)} of its weights change" in shown_lesson["deed"]
-        assert feature_text(int(np.argmax(np.abs(change)))) in shown_lesson["deed"]
+        (lesson_view,) = learning["lessons"]
+        assert (lesson_view["role"], lesson_view["result"]) == (GAME.look.layout.roles[side.other], "win")
+        assert f"{np.count_nonzero(change)} of its weights change" in lesson_view["deed"]
+        assert feature_text(int(np.argmax(np.abs(change)))) in lesson_view["deed"]
 
     def test_a_frozen_machine_plays_and_does_not_learn(self) -> None:
         machine = learner()
@@ -296,9 +296,9 @@ class TestLiveMatches:
 
     def test_a_machine_deleted_since_it_was_read_has_no_weights(self) -> None:
         machine = train_against_itself(learner())
-        gone = Machine.objects.get(pk=machine.pk)
+        deleted_machine = Machine.objects.get(pk=machine.pk)
         machine_delete(user=user(is_staff=True), machine_id=machine.pk)
-        assert state_in_memory(MEMORY.load(gone)) == state_in_memory(fresh_memory())
+        assert state_in_memory(MEMORY.load(deleted_machine)) == state_in_memory(fresh_memory())
 
     def test_match_against_itself_teaches_once(self) -> None:
         machine = learner()
@@ -335,30 +335,30 @@ class TestLiveMatches:
         assert thought["sum"] == sum(group["value"] for group in thought["groups"])
         assert thought["value"] == squash(thought["sum"])
         assert [group["value"] for group in thought["groups"]] == [one.value for one in machine_before.parts(after)]
-        whole = machine_before.look(position, whole=True)
-        assert thought["sum"] == whole.near[whole.best]
-        assert thought["n_moves"] == len(whole.moves)
-        (played,) = (one for one in thought["moves"] if one["chosen"])
-        assert (played["move"], played["found"]) == (GAME.format_move(move), squash(whole.score))
-        found = [one["found"] for one in thought["moves"]]
+        look = machine_before.look(position, whole=True)
+        assert thought["sum"] == look.near[look.best]
+        assert thought["n_moves"] == len(look.moves)
+        (played_move,) = (one for one in thought["moves"] if one["chosen"])
+        assert (played_move["move"], played_move["found"]) == (GAME.format_move(move), squash(look.score))
+        found_values = [one["found"] for one in thought["moves"]]
         if depth <= WHOLE_DEPTH:
-            assert found == sorted(map(squash, whole.deep), reverse=True)[: len(found)]
+            assert found_values == sorted(map(squash, look.deep), reverse=True)[: len(found_values)]
         else:
-            assert found.count(None) == len(found) - 1
+            assert found_values.count(None) == len(found_values) - 1
         # Later training leaves the stored thought unchanged, and reading it returns what was sent.
         train_against_itself(machine, 5)
         assert parts_of(room_view(room_get(code))) == parts_of(state)
         match_resign(code=code, person=guest())
-        over = parts_of(room_view(room_get(code)))
-        assert over["thoughts"] == [thought]
+        final_parts = parts_of(room_view(room_get(code)))
+        assert final_parts["thoughts"] == [thought]
         match_row, row_before = machine.weights.order_by("-pk")[:2]
         changes = floats(match_row.weights) - floats(row_before.weights)
-        (learnt,) = over["changes"]
-        assert (learnt["role"], learnt["n_changed"]) == ("White", np.count_nonzero(changes))
-        assert learnt["url"] == f"{machine.get_absolute_url()}?lesson={match_row.lesson.number}#weights"
-        order = np.argsort(-np.abs(changes), kind="stable")[: len(learnt["weights"])]
-        assert [one["after"] - one["before"] for one in learnt["weights"]] == changes[order].tolist()
-        assert [one["name"] for one in learnt["weights"]] == [feature_text(int(at)) for at in order]
+        (change,) = final_parts["changes"]
+        assert (change["role"], change["n_changed"]) == ("White", np.count_nonzero(changes))
+        assert change["url"] == f"{machine.get_absolute_url()}?lesson={match_row.lesson.number}#weights"
+        order = np.argsort(-np.abs(changes), kind="stable")[: len(change["weights"])]
+        assert [one["after"] - one["before"] for one in change["weights"]] == changes[order].tolist()
+        assert [one["name"] for one in change["weights"]] == [feature_text(int(at)) for at in order]
 
     def test_the_page_shows_that_time_ran_out(self, client: Client, settings: Any) -> None:
         settings.AI_TIME_BUDGET_S = settings.AI_QUICK_TIME_BUDGET_S = 0
@@ -371,8 +371,8 @@ class TestLiveMatches:
         assert "Looking 2 moves ahead, it found " in thought["words"]
         assert thought["words"].endswith(" For 4 moves there was no time.")
         assert parts_of(room_view(room_get(code))) == parts_of(state)
-        found = api_with(None).get(f"/api/machines/{machine.pk}/values/{quote(state['position'])}").json()
-        assert (found["depth"], found["play_depth"]) == (2, 4)
+        values_json = api_with(None).get(f"/api/machines/{machine.pk}/values/{quote(state['position'])}").json()
+        assert (values_json["depth"], values_json["play_depth"]) == (2, 4)
         page = client.get(f"{machine.get_absolute_url()}/values").content.decode()
         assert "looks 2 moves ahead and would play what looks best. In a match it looks 4 moves ahead" in page
         question = {"game": "romgon", "board": START_BOARD, "playerColor": "black", "machine": machine.slug}
@@ -422,8 +422,8 @@ class TestLiveMatches:
         learn_in_a_match()
         assert room_view(room_get(seated.room.code))["learning"] is None
         play_moves(seated, guest(), 1)
-        (later,) = parts_of(room_view(room_get(seated.room.code)))["thoughts"]
-        assert (thought["ply"], later["ply"]) == (1, 3)
+        (later_thought,) = parts_of(room_view(room_get(seated.room.code)))["thoughts"]
+        assert (thought["ply"], later_thought["ply"]) == (1, 3)
 
     def test_only_the_owner_sees_a_private_machines_explanations(self) -> None:
         owner = user()
@@ -438,25 +438,25 @@ class TestLiveMatches:
         machine = train_against_itself(learner())
         question = {"game": "romgon", "board": START_BOARD, "playerColor": "black", "machine": machine.slug}
         answer = api_with(None).post("/api/ai/move", question, format="json").json()
-        worth = [one["evaluation"] for one in answer["candidateMoves"]]
-        assert worth == sorted(worth, reverse=True)
-        assert answer["evaluation"] == worth[0]
-        assert all(-1 <= one <= 1 for one in worth)
+        evaluations = [one["evaluation"] for one in answer["candidateMoves"]]
+        assert evaluations == sorted(evaluations, reverse=True)
+        assert answer["evaluation"] == evaluations[0]
+        assert all(-1 <= one <= 1 for one in evaluations)
 
 
 class TestFilesAndCopies:
     def test_a_file_brings_back_the_same_machine(self) -> None:
         machine = train_against_itself(learner())
         text = machine_export(machine).text
-        again = machine_import(user=None, content=text.encode()).machine
-        assert machine_export(again).text == text
-        assert stored_state(again) == stored_state(machine)
-        assert again.n_games == machine.n_games
-        plain = train_against_itself(learner(ValueRule(features="squares-1", search_depth=1)))
-        assert "average" not in json.loads(machine_export(plain).text)
+        imported_machine = machine_import(user=None, content=text.encode()).machine
+        assert machine_export(imported_machine).text == text
+        assert stored_state(imported_machine) == stored_state(machine)
+        assert imported_machine.n_games == machine.n_games
+        plain_machine = train_against_itself(learner(ValueRule(features="squares-1", search_depth=1)))
+        assert "average" not in json.loads(machine_export(plain_machine).text)
         assert stored_state(
-            machine_import(user=None, content=machine_export(plain).text.encode()).machine
-        ) == stored_state(plain)
+            machine_import(user=None, content=machine_export(plain_machine).text.encode()).machine
+        ) == stored_state(plain_machine)
 
     def test_refusal_of_a_wrong_file_names_the_place(self) -> None:
         file = json.loads(machine_export(learner()).text) | {"weights": [0.0] * 600}
@@ -474,17 +474,21 @@ class TestFilesAndCopies:
         assert (copy.weights.count(), copy.snapshots.count()) == (1, 0)
         train_against_itself(copy, 3)
         assert stored_state(copy) != stored_state(machine)
-        reset = machine_reset(user=owner, machine_id=machine.pk)
-        assert stored_state(reset) == state_in_memory(fresh_memory())
-        assert (reset.weights.count(), reset.snapshots.count(), reset.n_games) == (1, 0, 0)
+        machine_after_reset = machine_reset(user=owner, machine_id=machine.pk)
+        assert stored_state(machine_after_reset) == state_in_memory(fresh_memory())
+        assert (
+            machine_after_reset.weights.count(),
+            machine_after_reset.snapshots.count(),
+            machine_after_reset.n_games,
+        ) == (1, 0, 0)
         machine_delete(user=owner, machine_id=copy.pk)
         assert not Machine.objects.filter(pk=copy.pk).exists()
         assert set(Weights.objects.values_list("machine", flat=True)) == {machine.pk}
 
 
 def test_every_feature_has_its_own_words() -> None:
-    words = {feature_text(index) for index in range(765)}
-    assert len(words) == 765
+    texts = {feature_text(index) for index in range(765)}
+    assert len(texts) == 765
 
 
 class TestTournament:
@@ -501,13 +505,13 @@ class TestTournament:
     def test_entrant_plays_with_its_weights_at_the_start(self) -> None:
         machine, training = train_against_itself(learner()), ValueLearnerTraining()
         entry = TournamentEntry(machine=machine, rule=machine.rule_json, **training.entry_fields(machine))
-        began = TournamentEntry(machine=machine, rule=machine.rule_json, epsilon=0.0, n_lessons=0)
+        untaught_entry = TournamentEntry(machine=machine, rule=machine.rule_json, epsilon=0.0, n_lessons=0)
         state_before = stored_state(machine)
         train_against_itself(machine, 5)
-        played: Any = entry_player(entry, GAME).played
-        assert (played.machine.weights.tolist(), played.machine.average.tolist()) == state_before[:2]
-        first: Any = entry_player(began, GAME).played
-        assert not np.any(first.machine.weights)
+        entrant: Any = entry_player(entry, GAME).played
+        assert (entrant.machine.weights.tolist(), entrant.machine.average.tolist()) == state_before[:2]
+        untaught_entrant: Any = entry_player(untaught_entry, GAME).played
+        assert not np.any(untaught_entrant.machine.weights)
         machine_reset(user=user(is_staff=True), machine_id=machine.pk)
         with pytest.raises(EntryGoneError):
             entry_player(entry, GAME)
@@ -543,65 +547,65 @@ class TestPages:
         def weight_maps(query: str) -> dict[tuple[str, bool], list[float]]:
             page = client.get(f"{address}{query}")
             assert page.status_code == 200
-            found = {(one["kind"], one["own"]): one["weights"] for one in page_json(page, "maps")}
-            assert len(found) == 10
-            return found
+            weights_by_map = {(one["kind"], one["own"]): one["weights"] for one in page_json(page, "maps")}
+            assert len(weights_by_map) == 10
+            return weights_by_map
 
         def expected_maps(weights: Any) -> dict[tuple[str, bool], list[float]]:
-            laid = valuer_of(GAME).sheet(GAME, "squares-1").maps
-            return {(one.kind, one.own): [weights[at] for at in one.cells] for one in laid}
+            sheet_maps = valuer_of(GAME).sheet(GAME, "squares-1").maps
+            return {(one.kind, one.own): [weights[at] for at in one.cells] for one in sheet_maps}
 
         assert weight_maps("") == weight_maps("?after=&lesson=") == expected_maps(stored_state(machine)[1])
         snapshot = machine.snapshots.get(n_trained=31)
         assert weight_maps("?after=31") == expected_maps(floats(weights_row_at(machine.pk, snapshot.n_lessons).average))
         assert weight_maps("?after=31") != weight_maps("?after=1")
         rows = list(machine.weights.order_by("pk"))
-        changed = floats(rows[2].weights) - floats(rows[1].weights)
-        assert weight_maps("?lesson=2") == expected_maps(changed)
+        change = floats(rows[2].weights) - floats(rows[1].weights)
+        assert weight_maps("?lesson=2") == expected_maps(change)
         page = client.get(f"{address}?lesson=2").content.decode()
         assert "what lesson 2, " in page
-        assert feature_text(int(np.argmax(np.abs(changed)))) in unescape(page)
-        with CaptureQueriesContext(connection) as few:
+        assert feature_text(int(np.argmax(np.abs(change)))) in unescape(page)
+        with CaptureQueriesContext(connection) as queries_before:
             client.get(f"{address}?lesson=2")
         train_against_itself(train_against_itself(machine, 4), 300)
-        with CaptureQueriesContext(connection) as many:
+        with CaptureQueriesContext(connection) as queries_after:
             client.get(f"{address}?lesson=3")
-        assert len(many) == len(few)
+        assert len(queries_after) == len(queries_before)
 
     @pytest.mark.parametrize(
         "query", ["lesson=0", "lesson=99999", "lesson=x", "lesson=1e3", "lesson=²", f"lesson={'9' * 400}", "after=7"]
     )
     def test_refusal_of_unknown_weights_names_the_field(self, client: Client, query: str) -> None:
         machine = train_against_itself(learner(), 3)
-        stranger = train_against_itself(learner(), 120)
-        assert stranger.snapshots.filter(n_trained=100).exists()
-        for asked in (query, "after=100"):
-            page = client.get(f"{machine.get_absolute_url()}?{asked}")
+        other_machine = train_against_itself(learner(), 120)
+        assert other_machine.snapshots.filter(n_trained=100).exists()
+        for wrong_query in (query, "after=100"):
+            page = client.get(f"{machine.get_absolute_url()}?{wrong_query}")
             assert page.status_code == 404
-            assert f"{asked.partition('=')[0]}: " in page.context["problem"]
+            assert f"{wrong_query.partition('=')[0]}: " in page.context["problem"]
             assert page.context["shown"].weights.tolist() == stored_state(machine)[1]
 
     def test_every_position_is_shown_with_parts_and_moves(self, client: Client) -> None:
         machine = train_against_itself(learner(replace(QUICK_RULE, features="full-1", play_depth=3)))
-        machine_before, api = MEMORY.load(machine).machine, api_with(None)
+        value_machine, api = MEMORY.load(machine).machine, api_with(None)
         start = GAME.initial_position()
         position = GAME.apply(start, GAME.legal_moves(start)[3])
-        for asked, where in ((start, ""), (position, f"?position={quote(GAME.encode(position))}")):
-            found = api.get(f"/api/machines/{machine.pk}/values/{quote(GAME.encode(asked))}").json()
-            look = machine_before.look(asked, whole=True)
-            assert [one["found"] for one in found["moves"]] == sorted(map(squash, look.deep), reverse=True)
-            (best,) = (one for one in found["moves"] if one["best"])
-            assert (best, best["move"]) == (found["moves"][0], GAME.format_move(look.moves[look.best]))
-            assert (found["choice"]["sum"], best["board"]) == (look.near[look.best], squash(look.near[look.best]))
-            assert best["next"] == GAME.encode(GAME.apply(asked, look.moves[look.best]))
-            page = client.get(f"{machine.get_absolute_url()}/values{where}")
-            assert page_json(page, "parts-choice") == found["choice"]
-            assert page_json(page, "parts-here") == found["here"]
-        assert found["here"]["sum"] == sum(one.value for one in machine_before.parts(position))
-        assert (found["role"], found["moved"]) == ("White", "Black")
-        for wrong in ("x", "w", quote("🙂"), "9" * 800):
-            assert client.get(f"{machine.get_absolute_url()}/values?position={wrong}").status_code == 404
-            assert api.get(f"/api/machines/{machine.pk}/values/{wrong}").status_code == 404
+        for shown_position, query in ((start, ""), (position, f"?position={quote(GAME.encode(position))}")):
+            values_json = api.get(f"/api/machines/{machine.pk}/values/{quote(GAME.encode(shown_position))}").json()
+            look = value_machine.look(shown_position, whole=True)
+            assert [one["found"] for one in values_json["moves"]] == sorted(map(squash, look.deep), reverse=True)
+            (best,) = (one for one in values_json["moves"] if one["best"])
+            assert (best, best["move"]) == (values_json["moves"][0], GAME.format_move(look.moves[look.best]))
+            assert (values_json["choice"]["sum"], best["board"]) == (look.near[look.best], squash(look.near[look.best]))
+            assert best["next"] == GAME.encode(GAME.apply(shown_position, look.moves[look.best]))
+            page = client.get(f"{machine.get_absolute_url()}/values{query}")
+            assert page_json(page, "parts-choice") == values_json["choice"]
+            assert page_json(page, "parts-here") == values_json["here"]
+        assert values_json["here"]["sum"] == sum(one.value for one in value_machine.parts(position))
+        assert (values_json["role"], values_json["moved"]) == ("White", "Black")
+        for wrong_position in ("x", "w", quote("🙂"), "9" * 800):
+            assert client.get(f"{machine.get_absolute_url()}/values?position={wrong_position}").status_code == 404
+            assert api.get(f"/api/machines/{machine.pk}/values/{wrong_position}").status_code == 404
 
     def test_a_finished_game_is_shown_without_moves(self) -> None:
         machine, position = learner(), GAME.initial_position()

@@ -25,7 +25,7 @@ from learning.workers.pairings import tournament_play
 from learning.workers.runs import RUNS, run_execute
 from tests.compaction import compact
 from tests.factories import NC, api_with, guest, machine, machine_strength, play, room, trained_machine, user
-from tests.learning.kinds.registering import registered
+from tests.learning.kinds.registering import register_temporarily
 from tests.learning.kinds.win_counter.kind import WIN_COUNTER
 from tests.learning.kinds.win_counter.learner import WinCounter, WinCounterRule
 from tests.learning.kinds.win_counter.models import WinCount, WinCountChange
@@ -38,7 +38,7 @@ FOLDER = Path(__file__).parent / "win_counter"
 def _win_counter(db: None) -> Iterator[None]:
     """Install the app for one test; the transaction of the test removes its tables."""
     app = "tests.learning.kinds.win_counter.apps.WinCounterConfig"
-    with modify_settings(INSTALLED_APPS={"append": app}), registered(WIN_COUNTER):
+    with modify_settings(INSTALLED_APPS={"append": app}), register_temporarily(WIN_COUNTER):
         call_command("migrate", "win_counter", verbosity=0)
         yield
 
@@ -64,8 +64,8 @@ def test_the_kind_imports_no_memory_of_another_kind() -> None:
 
 
 def test_run_in_chunks_equals_training_in_one_go(capsys: pytest.CaptureFixture[str]) -> None:
-    made = api_with(user()).post("/api/machines", {"game": NC, "preset": "win-counter"}, format="json").json()
-    assert (made["side"], made["name"]) == (None, "Noughts and crosses, counted")
+    machine_json = api_with(user()).post("/api/machines", {"game": NC, "preset": "win-counter"}, format="json").json()
+    assert (machine_json["side"], machine_json["name"]) == (None, "Noughts and crosses, counted")
     learner = trained_machine(counter(), 60)
     assert (learner.n_games, learner.runs.get().curve.count() > 3) == (60, True)
     reference = WinCounter(game_get(NC), WinCounterRule(), {})
@@ -94,8 +94,8 @@ def test_machine_learns_when_a_match_ends(capsys: pytest.CaptureFixture[str]) ->
     assert (lesson.kind, lesson.match, lesson.n_wins) == (LessonKind.MATCH, seated.room.matches.get(), 1)
     assert [key.split(" ")[1] for key in counts(learner)] == [state["moves"][1]["move"]]
     assert list(counts(learner).values()) == [[1, 1]]
-    again = play(room("machine", machine=str(learner.pk)), guest(), "5")
-    assert again["moves"][1]["move"] == state["moves"][1]["move"], "what has won"
+    second_state = play(room("machine", machine=str(learner.pk)), guest(), "5")
+    assert second_state["moves"][1]["move"] == state["moves"][1]["move"], "the move that won the first match"
     audit_report(capsys)
 
 
@@ -107,8 +107,8 @@ def test_machine_is_copied_reset_and_deleted(capsys: pytest.CaptureFixture[str])
     trained_machine(copy, 20, seed=2)
     assert counts(copy) != counts(learner)
     audit_report(capsys)
-    reset = machine_reset(user=owner, machine_id=copy.pk)
-    assert (counts(reset), reset.n_games) == ({}, 0)
+    machine_after_reset = machine_reset(user=owner, machine_id=copy.pk)
+    assert (counts(machine_after_reset), machine_after_reset.n_games) == ({}, 0)
     machine_delete(user=owner, machine_id=learner.pk)
     assert not WinCount.objects.exists()
     assert not WinCountChange.objects.exists()
@@ -117,8 +117,8 @@ def test_machine_is_copied_reset_and_deleted(capsys: pytest.CaptureFixture[str])
 def test_a_file_brings_back_the_same_machine(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     learner = trained_machine(counter(), 40)
     text = machine_export(learner).text
-    again = machine_import(user=None, content=text.encode()).machine
-    assert machine_export(again).text == text
+    imported_machine = machine_import(user=None, content=text.encode()).machine
+    assert machine_export(imported_machine).text == text
     call_command("export_machine", learner.slug, out=tmp_path / "counter.json")
     call_command("import_machine", str(tmp_path / "counter.json"))
     assert f"{len(counts(learner))} counts" in capsys.readouterr().out
@@ -170,9 +170,9 @@ def test_pages_show_the_machine(client: Client) -> None:
     page = client.get(learner.get_absolute_url())
     assert "win_counter/machine.html" in [template.name for template in page.templates]
     assert f"{len(counts(learner))} counts" in page.content.decode()
-    run = client.get(f"/runs/{learner.runs.get().pk}").content.decode()
-    assert "See its counts" in run
-    assert "Each point is measured in 10 games without learning. So it may be a third off." in run
+    run_page = client.get(f"/runs/{learner.runs.get().pk}").content.decode()
+    assert "See its counts" in run_page
+    assert "Each point is measured in 10 games without learning. So it may be a third off." in run_page
     assert 'data-kind="win-counter"' in client.get("/machines/new").content.decode()
     form = {"game": NC, "name": "Mine", "preset": "win-counter", "own_rule": "on", "prior": "3"}
     assert client.post("/machines/new", form).status_code == 302

@@ -34,8 +34,8 @@ class WinCounterRule:
 
     @classmethod
     def from_json(cls, data):
-        if odd := data.keys() - {"kind", "prior"}:
-            raise RuleError(min(odd), field_text.unknown_field(["kind", "prior"]))
+        if unknown_fields := data.keys() - {"kind", "prior"}:
+            raise RuleError(min(unknown_fields), field_text.unknown_field(["kind", "prior"]))
         return cls(**{name: value for name, value in data.items() if name != "kind"})
 
 
@@ -45,25 +45,25 @@ def key_of(game, position, move):
 
 @dataclass
 class WinCounter:
-    """A machine with its rows: ``counts`` holds (games, wins) by key, ``added`` the counts since loading."""
+    """A machine with its rows: ``counts`` has (games, wins) by key, ``new_counts`` those since loading."""
 
     game: Game[Any, Any]
     rule: WinCounterRule
     counts: dict[str, tuple[int, int]]
-    added: dict[str, list[int]] = field(default_factory=dict)
+    new_counts: dict[str, list[int]] = field(default_factory=dict)
     n_left_out: int = 0
 
-    def worths(self, position):
-        found = []
+    def win_shares(self, position):
+        shares = []
         for move in self.game.legal_moves(position):
             n_games, n_wins = self.counts.get(key_of(self.game, position, move), (0, 0))
-            found.append((n_wins + self.rule.prior) / (n_games + 2 * self.rule.prior))
-        return found
+            shares.append((n_wins + self.rule.prior) / (n_games + 2 * self.rule.prior))
+        return shares
 
     def policy(self, position):
         """The best moves share all probability equally."""
-        worths = self.worths(position)
-        best = [worth == max(worths) for worth in worths]
+        win_shares = self.win_shares(position)
+        best = [share == max(win_shares) for share in win_shares]
         chances = [one / sum(best) for one in best]
         return dict(zip(self.game.legal_moves(position), chances, strict=True))
 
@@ -71,11 +71,11 @@ class WinCounter:
         best = [move for move, chance in self.policy(position).items() if chance]
         return best[rng.below(len(best))], None
 
-    def mover(self, game, seen=None):
+    def mover(self, game, keys=None):
         def move(position, rng):
             chosen, _ = self.choose(position, rng)
-            if seen is not None:
-                seen.append(key_of(game, position, chosen))
+            if keys is not None:
+                keys.append(key_of(game, position, chosen))
             return chosen
 
         return move
@@ -84,32 +84,32 @@ class WinCounter:
         for key in keys:
             change = [1, int(result is Result.WIN)]
             self.counts[key] = tuple(sum(pair) for pair in zip(self.counts.get(key, (0, 0)), change, strict=True))
-            self.added[key] = [sum(pair) for pair in zip(self.added.get(key, (0, 0)), change, strict=True)]
+            self.new_counts[key] = [sum(pair) for pair in zip(self.new_counts.get(key, (0, 0)), change, strict=True)]
 
     def train(self, opponent, n_games, rng):
-        return self._games(opponent, n_games, rng, learns=False)
+        return self._play_games(opponent, n_games, rng, learns=False)
 
     def train_against(self, opponent, n_games, rng, *, opponent_learns):
-        return self._games(opponent, n_games, rng, learns=opponent_learns)
+        return self._play_games(opponent, n_games, rng, learns=opponent_learns)
 
-    def _games(self, opponent, n_games, rng, *, learns):
+    def _play_games(self, opponent, n_games, rng, *, learns):
         tally = Tally()
         for _ in range(n_games):
-            side, own, others = Side(rng.below(2)), [], []
-            other = opponent.mover(self.game, others) if learns else opponent.mover(self.game)
-            results = game_played(self.game, {side: self.mover(self.game, own), side.other: other}, rng)
-            self.teach(own, results[side])
+            side, own_keys, other_keys = Side(rng.below(2)), [], []
+            other = opponent.mover(self.game, other_keys) if learns else opponent.mover(self.game)
+            results = game_played(self.game, {side: self.mover(self.game, own_keys), side.other: other}, rng)
+            self.teach(own_keys, results[side])
             if learns:
-                opponent.teach(others, results[side.other])
+                opponent.teach(other_keys, results[side.other])
             tally.add(results[side])
         return tally
 
     def sample(self, opponent, n_games, rng):
         sides = iter(range(n_games))
 
-        def played():
+        def play_sample_game():
             side = Side(next(sides) % 2)
             movers = {side: self.mover(self.game), side.other: opponent.mover(self.game)}
             return game_played(self.game, movers, rng)[side]
 
-        return sample(played, n_games)
+        return sample(play_sample_game, n_games)

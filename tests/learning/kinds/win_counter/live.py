@@ -24,7 +24,7 @@ class WinCounterLive(KindLive):
             memory, tally = MEMORY.load(self.machine), Tally()
             for player in one.players:
                 result = Result.of(one.outcome, Side(player.row.side))
-                memory.teach(keys_played(one.live, Side(player.row.side)), result)
+                memory.teach(move_keys(one.live, Side(player.row.side)), result)
                 tally.add(result)
             MEMORY.lesson_give(self.machine, memory, LessonKind.MATCH, Cause(tally, match_id=one.live.match.pk))
         return ()
@@ -34,7 +34,7 @@ class WinCounterLive(KindLive):
         return MEMORY.load(machine)
 
 
-def keys_played(live, side):
+def move_keys(live, side):
     """The keys of one side's moves in a match."""
     game = live.game
     position, keys = game.initial_position(), []

@@ -29,13 +29,13 @@ class WinCounterMemory(KindMemory):
         return WinCounter(machine.game_rules, machine.rule, counts)
 
     def store(self, machine, memory, lesson_id):
-        known = {row.key: row for row in machine.win_counts.filter(key__in=memory.added)}
-        for key, deltas in sorted(memory.added.items()):
+        known = {row.key: row for row in machine.win_counts.filter(key__in=memory.new_counts)}
+        for key, deltas in sorted(memory.new_counts.items()):
             row = known.get(key) or WinCount(machine=machine, key=key, start=[0, 0], held=[0, 0])
             row.held = [held + delta for held, delta in zip(row.held, deltas, strict=True)]
             row.save()
             WinCountChange.objects.create(lesson_id=lesson_id, count=row, deltas=deltas, after=row.held)
-        memory.added.clear()
+        memory.new_counts.clear()
         return ()
 
     def audit(self):
