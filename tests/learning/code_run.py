@@ -1,4 +1,4 @@
-"""Runs programs, each with its own names, and prints what they found: called with a list of programs on the input."""
+"""Run the programs of a JSON list on the input, each with its own names, and print their variables ``found``."""
 
 import contextlib
 import io
@@ -7,8 +7,8 @@ import sys
 
 found = []
 for program in json.load(sys.stdin):
-    names: dict[str, object] = {}
+    namespace: dict[str, object] = {}
     with contextlib.redirect_stdout(io.StringIO()):
-        exec(program, names)
-    found.append(names["found"])
+        exec(program, namespace)
+    found.append(namespace["found"])
 json.dump(found, sys.stdout)

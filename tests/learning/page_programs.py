@@ -24,7 +24,7 @@ from learning.selectors.code import (
     tournament_code,
 )
 
-SMALL = ("gardner", "michie-tournament", "hexapawn-rewards")
+SMALL_EXPERIMENTS = ("gardner", "michie-tournament", "hexapawn-rewards")
 """Experiments that take only a moment in their smallest form, even without numba."""
 
 
@@ -35,14 +35,16 @@ def programs(draw: Random) -> Iterator[str]:
         yield learn_code(address_parse(QueryDict(query)).to_json())
     for side in Side:
         yield machine_code(_trained(draw, "m", side))
-    for slug in SMALL:
+    for slug in SMALL_EXPERIMENTS:
         experiment = EXPERIMENTS[slug]
-        least = {parameter.name: parameter.low for parameter in experiment.parameters}
-        found = experiment_code(
-            ExperimentRun(experiment=slug, edition=experiment.edition, seed=draw.getrandbits(40), parameters=least)
+        least_values = {parameter.name: parameter.low for parameter in experiment.parameters}
+        program = experiment_code(
+            ExperimentRun(
+                experiment=slug, edition=experiment.edition, seed=draw.getrandbits(40), parameters=least_values
+            )
         )
-        assert found is not None
-        yield found
+        assert program is not None
+        yield program
     tournament = Tournament(
         game="hexapawn", format=TournamentFormat.ROUND_ROBIN, n_games=20, n_rounds=1, seed=draw.getrandbits(40)
     )

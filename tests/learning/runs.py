@@ -10,6 +10,6 @@ def run_of(learner: Machine, *, opponent: str = "random", games: int = 100, lear
 
 
 def execute_run(run: TrainingRun) -> TrainingRun:
-    claimed = RUNS.claim(run.pk)
-    assert claimed is not None
-    return run_execute(claimed)
+    claimed_run = RUNS.claim(run.pk)
+    assert claimed_run is not None
+    return run_execute(claimed_run)

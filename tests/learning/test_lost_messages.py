@@ -21,32 +21,32 @@ async def test_a_page_notices_that_the_broker_lost_the_last_lesson(
     outage: Outage, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     layer = settings.CHANNEL_LAYERS["default"]
-    own = {**layer, "CONFIG": {**layer["CONFIG"], "hosts": [{"address": outage.redis_url}]}}
-    settings.CHANNEL_LAYERS, settings.REDIS_URL = {"default": own}, outage.redis_url
+    layer_with_broker = {**layer, "CONFIG": {**layer["CONFIG"], "hosts": [{"address": outage.redis_url}]}}
+    settings.CHANNEL_LAYERS, settings.REDIS_URL = {"default": layer_with_broker}, outage.redis_url
     monkeypatch.setattr(consumers, "MISSED_AFTER_S", 0.0)
     monkeypatch.setattr(broadcaster, "CLOSE_WITHIN_S", 1e6)
     learner = (await in_db(house_machines)())[Side.SECOND]
     path = f"/api/machines/{learner.pk}/ws"
     async with RunSocket(path) as page:
         assert await page.expect("joined") == {"lesson": 0}
-        await in_db(match)()
+        await in_db(play_match)()
         while (await page.expect("boxes"))["lesson"] < 1:
             pass
         outage.kill_broker()
-        await in_db(match)()
+        await in_db(play_match)()
         await broadcaster_close()  # after an attempt to send
         outage.start_broker()
         await page.send_json_to({"type": "ping"})
         await page.expect("pong")
         assert (await page.receive_output())["code"] == 1011
     Broadcaster.current = None
-    async with RunSocket(path) as again:
-        assert await again.expect("joined") == {"lesson": 2}
-        await in_db(match)()
-        while (await again.expect("boxes"))["lesson"] < 3:
+    async with RunSocket(path) as second_page:
+        assert await second_page.expect("joined") == {"lesson": 2}
+        await in_db(play_match)()
+        while (await second_page.expect("boxes"))["lesson"] < 3:
             pass
 
 
-def match() -> None:
+def play_match() -> None:
     """Play a match that teaches the house's MENACE."""
     play_out(room("menace").room.code, guest())

@@ -26,7 +26,7 @@ from learning.exceptions import (
 from learning.models import ExperimentRun, JobStatus
 from learning.services import experiments as services_experiments
 from learning.services.experiments import experiment_cancel, experiment_request, experiments_prepare
-from learning.workers import experiments as experimenter
+from learning.workers import experiments as experiment_worker
 from learning.workers.experiments import EXPERIMENT_RUNS, experiment_execute
 from learning.workers.jobs import JobLostError
 from tests.conftest import StartWorker
@@ -36,17 +36,17 @@ from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db
 
-SMALL = {"machines": 10}
-PAGE = "/experiments/gardner"
-RUNS = "/api/experiment-runs"
+SMALL_PARAMETERS = {"machines": 10}
+PAGE_PATH = "/experiments/gardner"
+RUNS_PATH = "/api/experiment-runs"
 
 
-def request(who: Principal | None = None, seed: int = 1, **options: Any) -> ExperimentRun:
-    options = {"experiment": "gardner", "parameters": SMALL, "enqueue": False, **options}
-    return experiment_request(person=who, seed=seed, **options)
+def request_run(requester: Principal | None = None, seed: int = 1, **options: Any) -> ExperimentRun:
+    options = {"experiment": "gardner", "parameters": SMALL_PARAMETERS, "enqueue": False, **options}
+    return experiment_request(person=requester, seed=seed, **options)
 
 
-def execute(run: ExperimentRun) -> ExperimentRun:
+def execute_run(run: ExperimentRun) -> ExperimentRun:
     claimed = EXPERIMENT_RUNS.claim(run.pk)
     assert claimed is not None
     experiment_execute(claimed)
@@ -57,7 +57,7 @@ def execute(run: ExperimentRun) -> ExperimentRun:
 @pytest.fixture
 def report_every_step(monkeypatch: pytest.MonkeyPatch) -> None:
     """Report every step to the row, however quick the steps are."""
-    monkeypatch.setattr(experimenter, "TELL_EVERY_S", 0)
+    monkeypatch.setattr(experiment_worker, "TELL_EVERY_S", 0)
 
 
 @pytest.fixture
@@ -74,9 +74,9 @@ def broken_experiment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_run_stores_the_result() -> None:
-    run = execute(request(guest(), seed=7))
+    run = execute_run(request_run(guest(), seed=7))
     experiment = EXPERIMENTS["gardner"]
-    reference = experiment.run(experiment.settings(SMALL), 7, lambda done, total: None)
+    reference = experiment.run(experiment.settings(SMALL_PARAMETERS), 7, lambda done, total: None)
     assert (run.status, run.progress, run.error, run.lease_until) == (JobStatus.FINISHED, 1.0, "", None)
     assert run.result == json.loads(json.dumps(reference.to_json()))
     assert run.started_at is not None
@@ -84,149 +84,155 @@ def test_a_run_stores_the_result() -> None:
 
 
 def test_known_results_are_answered_at_once() -> None:
-    run = execute(request(guest(1)))
-    assert request(guest(2)) == run
-    assert request(person(user())) == run
-    assert request(None, parameters={**SMALL}) == run
-    assert EXPERIMENT_RUNS.claim(run.pk) is None, "and nobody runs it again"
-    assert request(guest(1), seed=2) != run
-    assert request(guest(1), parameters={"machines": 11}) != run
+    run = execute_run(request_run(guest(1)))
+    assert request_run(guest(2)) == run
+    assert request_run(person(user())) == run
+    assert request_run(None, parameters={**SMALL_PARAMETERS}) == run
+    assert EXPERIMENT_RUNS.claim(run.pk) is None, "a finished run is not run again"
+    assert request_run(guest(1), seed=2) != run
+    assert request_run(guest(1), parameters={"machines": 11}) != run
     assert ExperimentRun.objects.count() == 3
 
 
 def test_equal_requests_get_the_same_run() -> None:
-    assert request(guest(1)) == request(guest(2))
+    assert request_run(guest(1)) == request_run(guest(2))
     assert ExperimentRun.objects.get().guest == guest(1).guest
 
 
 def test_only_a_new_edition_is_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    waiting, run = request(seed=2), execute(request())
+    waiting_run, run = request_run(seed=2), execute_run(request_run())
     monkeypatch.setattr(type(EXPERIMENTS["gardner"]), "edition", EXPERIMENTS["gardner"].edition + 1)
-    assert request() != run
-    assert execute(waiting).status == JobStatus.FAILED
-    assert "changed" in waiting.error
+    assert request_run() != run
+    assert execute_run(waiting_run).status == JobStatus.FAILED
+    assert "changed" in waiting_run.error
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"parameters": {"machines": 1}}, {"parameters": {"bananas": 1}}, {"seed": -1}, {"seed": 1 << 63}]
+    "wrong_options", [{"parameters": {"machines": 1}}, {"parameters": {"bananas": 1}}, {"seed": -1}, {"seed": 1 << 63}]
 )
-def test_impossible_experiments_are_refused(wrong: dict[str, Any]) -> None:
+def test_impossible_experiments_are_refused(wrong_options: dict[str, Any]) -> None:
     with pytest.raises(ExperimentRefusedError):
-        request(guest(), **wrong)
+        request_run(guest(), **wrong_options)
     with pytest.raises(ExperimentNotFoundError):
-        request(guest(), experiment="cold-fusion")
+        request_run(guest(), experiment="cold-fusion")
     assert not ExperimentRun.objects.exists()
 
 
 def test_experiments_are_limited_per_person_and_in_all(monkeypatch: pytest.MonkeyPatch) -> None:
     ada = person(user("ada"))
-    for who in (guest(1), ada):
+    for requester in (guest(1), ada):
         for seed in range(services_experiments.MAX_GOING_ON):
-            request(who, seed=1000 * bool(who.user_id) + seed)
+            request_run(requester, seed=1000 * bool(requester.user_id) + seed)
         with pytest.raises(ExperimentQuotaError):
-            request(who, seed=99)
-    assert request(guest(1), seed=1000), "what goes on already may be asked for by anybody"
+            request_run(requester, seed=99)
+    assert request_run(guest(1), seed=1000), "a run that waits already may be requested by any visitor"
     monkeypatch.setattr(services_experiments, "MAX_GOING_ON_IN_ALL", 4)
     with pytest.raises(ExperimentQuotaError):
-        request(guest(3), seed=99)
-    assert request(None, seed=99), "the house has no limit"
-    execute(ExperimentRun.objects.earliest("pk"))
-    execute(ExperimentRun.objects.latest("pk"))
-    assert request(guest(1), seed=98)
+        request_run(guest(3), seed=99)
+    assert request_run(None, seed=99), "the house has no limit"
+    execute_run(ExperimentRun.objects.earliest("pk"))
+    execute_run(ExperimentRun.objects.latest("pk"))
+    assert request_run(guest(1), seed=98)
 
 
 # Claims, cancels, faults
 
 
 def test_a_run_is_claimed_once_until_its_lease_runs_out() -> None:
-    run = request()
-    first = EXPERIMENT_RUNS.claim(run.pk)
-    assert first is not None
+    run = request_run()
+    first_claim = EXPERIMENT_RUNS.claim(run.pk)
+    assert first_claim is not None
     assert EXPERIMENT_RUNS.claim(run.pk) is None
     ExperimentRun.objects.filter(pk=run.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
-    assert execute(run).status == JobStatus.FINISHED
-    kept = run.finished_at
-    experiment_execute(first)  # the worker with the lost lease returns
+    assert execute_run(run).status == JobStatus.FINISHED
+    finished_at = run.finished_at
+    experiment_execute(first_claim)  # the worker with the lost lease returns
     run.refresh_from_db()
-    assert run.finished_at == kept
+    assert run.finished_at == finished_at
 
 
 def test_a_worker_that_lost_its_run_stops(report_every_step: None) -> None:
-    run = request()
-    first = EXPERIMENT_RUNS.claim(run.pk)
-    assert first is not None
+    run = request_run()
+    first_claim = EXPERIMENT_RUNS.claim(run.pk)
+    assert first_claim is not None
     ExperimentRun.objects.filter(pk=run.pk).update(lease_until=timezone.now() + timedelta(hours=1))
     with pytest.raises(JobLostError):
-        experimenter._Hold(first).tell(1, 10)
-    experiment_execute(first)
+        experiment_worker._Hold(first_claim).tell(1, 10)
+    experiment_execute(first_claim)
     run.refresh_from_db()
     assert (run.status, run.result) == (JobStatus.RUNNING, None)
 
 
 def test_waiting_run_is_cancelled_at_once_and_running_one_soon(report_every_step: None) -> None:
-    who = guest()
-    waiting = experiment_cancel(person=who, run_id=request(who).pk)
-    assert waiting.status == JobStatus.CANCELLED
-    assert EXPERIMENT_RUNS.claim(waiting.pk) is None
-    run = request(who, seed=2)
-    claimed = EXPERIMENT_RUNS.claim(run.pk)
-    assert claimed is not None
-    assert experiment_cancel(person=who, run_id=run.pk).status == JobStatus.RUNNING
-    experiment_execute(claimed)
+    requester = guest()
+    waiting_run = experiment_cancel(person=requester, run_id=request_run(requester).pk)
+    assert waiting_run.status == JobStatus.CANCELLED
+    assert EXPERIMENT_RUNS.claim(waiting_run.pk) is None
+    run = request_run(requester, seed=2)
+    claimed_run = EXPERIMENT_RUNS.claim(run.pk)
+    assert claimed_run is not None
+    assert experiment_cancel(person=requester, run_id=run.pk).status == JobStatus.RUNNING
+    experiment_execute(claimed_run)
     run.refresh_from_db()
     assert (run.status, run.result, run.is_over) == (JobStatus.CANCELLED, None, True)
-    again = request(guest(2), seed=2)
-    assert again.pk == run.pk
-    assert (again.status, again.guest, again.cancel_requested) == (JobStatus.QUEUED, guest(2).guest, False)
-    assert execute(again).status == JobStatus.FINISHED
-    assert experiment_cancel(person=guest(2), run_id=run.pk).status == JobStatus.FINISHED, "too late changes nothing"
+    repeated_run = request_run(guest(2), seed=2)
+    assert repeated_run.pk == run.pk
+    assert (repeated_run.status, repeated_run.guest, repeated_run.cancel_requested) == (
+        JobStatus.QUEUED,
+        guest(2).guest,
+        False,
+    )
+    assert execute_run(repeated_run).status == JobStatus.FINISHED
+    assert experiment_cancel(person=guest(2), run_id=run.pk).status == JobStatus.FINISHED, (
+        "a finished run cannot be cancelled"
+    )
 
 
 def test_only_requester_and_staff_stop_a_run() -> None:
     ada, eve = person(user("ada")), person(user("eve"))
-    of_ada, of_guest, of_house = request(ada), request(guest(1), seed=2), request(None, seed=3)
+    run_of_ada, run_of_guest, run_of_house = request_run(ada), request_run(guest(1), seed=2), request_run(None, seed=3)
     for run, strangers in (
-        (of_ada, (eve, guest(1), Principal())),
-        (of_guest, (ada, guest(2))),
-        (of_house, (ada, Principal())),
+        (run_of_ada, (eve, guest(1), Principal())),
+        (run_of_guest, (ada, guest(2))),
+        (run_of_house, (ada, Principal())),
     ):
         for stranger in strangers:
             with pytest.raises(NotYourExperimentError):
                 experiment_cancel(person=stranger, run_id=run.pk)
         run.refresh_from_db()
         assert run.status == JobStatus.QUEUED
-    assert experiment_cancel(person=ada, run_id=of_ada.pk).is_over
-    assert experiment_cancel(person=guest(1), run_id=of_guest.pk).is_over
-    assert experiment_cancel(person=eve, run_id=of_house.pk, is_staff=True).is_over
+    assert experiment_cancel(person=ada, run_id=run_of_ada.pk).is_over
+    assert experiment_cancel(person=guest(1), run_id=run_of_guest.pk).is_over
+    assert experiment_cancel(person=eve, run_id=run_of_house.pk, is_staff=True).is_over
     with pytest.raises(ExperimentNotFoundError):
-        experiment_cancel(person=ada, run_id=of_house.pk + 1)
+        experiment_cancel(person=ada, run_id=run_of_house.pk + 1)
 
 
 def test_a_failure_is_stored_and_the_run_can_be_repeated(broken_experiment: None) -> None:
-    run = request()
+    run = request_run()
     with pytest.raises(ZeroDivisionError):
-        execute(run)
+        execute_run(run)
     run.refresh_from_db()
     assert (run.status, run.error) == (JobStatus.FAILED, "ZeroDivisionError: nobody divides by nothing")
-    assert request(guest()).status == JobStatus.QUEUED
+    assert request_run(guest()).status == JobStatus.QUEUED
 
 
 def test_progress_is_stored_on_the_way(report_every_step: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = request()
-    claimed = EXPERIMENT_RUNS.claim(run.pk)
-    assert claimed is not None
-    begun = claimed.lease_until
-    hold = experimenter._Hold(claimed)
+    run = request_run()
+    claimed_run = EXPERIMENT_RUNS.claim(run.pk)
+    assert claimed_run is not None
+    lease_before = claimed_run.lease_until
+    hold = experiment_worker._Hold(claimed_run)
     hold.tell(3, 10)
     run.refresh_from_db()
     assert run.progress == 0.3
     assert run.lease_until is not None
-    assert begun is not None
-    assert run.lease_until > begun
+    assert lease_before is not None
+    assert run.lease_until > lease_before
 
 
 def test_retention_deletes_old_results_but_the_newest_of_each() -> None:
-    runs = [execute(request(seed=seed)) for seed in (1, 2, 3)]
+    runs = [execute_run(request_run(seed=seed)) for seed in (1, 2, 3)]
     for age, run in enumerate(reversed(runs)):
         run.finished_at = timezone.now() - timedelta(days=20 * (age + 1))
         run.save()
@@ -246,11 +252,11 @@ def test_the_house_requests_each_experiment_once() -> None:
 @pytest.mark.django_db(transaction=True)
 def test_worker_runs_an_experiment_and_recovers_a_forgotten_one(start_worker: StartWorker) -> None:
     start_worker()
-    run = request(guest(), enqueue=True)
-    forgotten = request(guest(), seed=2)
+    run = request_run(guest(), enqueue=True)
+    forgotten = request_run(guest(), seed=2)
     ExperimentRun.objects.filter(pk=forgotten.pk).update(knocked_at=timezone.now() - timedelta(minutes=1))
     assert tasks.jobs_recover() == 1
-    assert tasks.jobs_recover() == 0, "knocked for a moment ago"
+    assert tasks.jobs_recover() == 0, "its wake-up was sent a moment ago"
     finished = ExperimentRun.objects.filter(status=JobStatus.FINISHED)
     assert wait_until(lambda: finished.count() == 2)
     run.refresh_from_db()
@@ -262,7 +268,7 @@ def test_worker_runs_an_experiment_and_recovers_a_forgotten_one(start_worker: St
 
 class TestPages:
     def test_the_list_shows_questions_and_known_figures(self, client: Client) -> None:
-        execute(request(experiment="hexapawn-resigns", parameters={"pairs": 10, "games": 60}))
+        execute_run(request_run(experiment="hexapawn-resigns", parameters={"pairs": 10, "games": 60}))
         page = client.get("/experiments").content.decode()
         for experiment in EXPERIMENTS.values():
             assert experiment.question in page
@@ -270,13 +276,13 @@ class TestPages:
         assert page.count("No one has run this experiment here yet.") == len(EXPERIMENTS) - 1
 
     def test_page_before_the_first_run(self, client: Client) -> None:
-        page = client.get(PAGE).content.decode()
+        page = client.get(PAGE_PATH).content.decode()
         assert "No one has run this experiment here yet." in page
         assert 'value="300"' in page
 
     def test_figures_and_curves_can_be_downloaded(self, client: Client) -> None:
-        run = execute(request(seed=7))
-        answer = client.get(PAGE)
+        run = execute_run(request_run(seed=7))
+        answer = client.get(PAGE_PATH)
         page = answer.content.decode()
         assert '<span class="code">7</span>' in page
         charts = page_json(answer, "charts")
@@ -296,8 +302,8 @@ class TestPages:
         "slug", [pytest.param(slug, marks=pytest.mark.soak if slug == "romgon-page" else ()) for slug in EXPERIMENTS]
     )
     def test_every_experiment_has_its_page(self, client: Client, slug: str) -> None:
-        small = {p.name: p.low for p in EXPERIMENTS[slug].parameters}
-        run = execute(request(experiment=slug, parameters=small))
+        least_values = {p.name: p.low for p in EXPERIMENTS[slug].parameters}
+        run = execute_run(request_run(experiment=slug, parameters=least_values))
         page = client.get(run.get_absolute_url()).content.decode()
         assert run.result is not None
         for figure in run.result["figures"]:
@@ -313,15 +319,15 @@ class TestPages:
             assert f'id="chart-{chart["slug"]}"' in page
 
     def test_a_guest_runs_and_stops_an_experiment(self, client: Client) -> None:
-        answer = client.post(PAGE, {"seed": "5", "machines": "10"})
+        answer = client.post(PAGE_PATH, {"seed": "5", "machines": "10"})
         run = ExperimentRun.objects.get()
-        assert (answer.status_code, answer["Location"]) == (302, f"{PAGE}?run={run.pk}")
+        assert (answer.status_code, answer["Location"]) == (302, f"{PAGE_PATH}?run={run.pk}")
         assert run.guest is not None
         page = client.get(answer["Location"]).content.decode()
         assert 'data-status="queued"' in page
         assert 'id="cancel"' in page
-        other = Client().get(answer["Location"]).content.decode()
-        assert 'id="cancel"' not in other
+        page_of_other_guest = Client().get(answer["Location"]).content.decode()
+        assert 'id="cancel"' not in page_of_other_guest
         assert Client().post(f"/experiments/runs/{run.pk}/cancel").status_code == 403
         run.refresh_from_db()
         assert run.status == JobStatus.QUEUED
@@ -329,32 +335,32 @@ class TestPages:
         assert "This run was stopped before it had a result." in client.get(answer["Location"]).content.decode()
 
     def test_a_known_result_is_shown_at_once(self, client: Client) -> None:
-        run = execute(request())
-        answer = client.post(PAGE, {"seed": "1", "machines": "10"}, follow=True)
+        run = execute_run(request_run())
+        answer = client.post(PAGE_PATH, {"seed": "1", "machines": "10"}, follow=True)
         assert f'data-run="{run.pk}" data-status="finished"' in answer.content.decode()
 
     def test_a_failure_is_shown(self, client: Client, broken_experiment: None) -> None:
-        run = request()
+        run = request_run()
         with pytest.raises(ZeroDivisionError):
-            execute(run)
+            execute_run(run)
         assert "The run failed: ZeroDivisionError" in client.get(run.get_absolute_url()).content.decode()
 
-    @pytest.mark.parametrize("wrong", [{"machines": "2"}, {"machines": ""}, {"seed": "-1"}, {"seed": "x"}])
-    def test_refusals_are_shown_at_their_fields(self, client: Client, wrong: dict[str, str]) -> None:
-        answer = client.post(PAGE, {"seed": "1", "machines": "10", **wrong})
+    @pytest.mark.parametrize("wrong_fields", [{"machines": "2"}, {"machines": ""}, {"seed": "-1"}, {"seed": "x"}])
+    def test_refusals_are_shown_at_their_fields(self, client: Client, wrong_fields: dict[str, str]) -> None:
+        answer = client.post(PAGE_PATH, {"seed": "1", "machines": "10", **wrong_fields})
         assert answer.status_code == 200
         assert "errorlist" in answer.content.decode()
         assert not ExperimentRun.objects.exists()
 
     def test_a_visitor_with_too_many_runs_is_refused(self, client: Client) -> None:
         for seed in range(services_experiments.MAX_GOING_ON + 1):
-            answer = client.post(PAGE, {"seed": str(seed), "machines": "10"}, follow=True)
+            answer = client.post(PAGE_PATH, {"seed": str(seed), "machines": "10"}, follow=True)
         assert "Wait for one to end" in answer.content.decode()
         assert ExperimentRun.objects.count() == services_experiments.MAX_GOING_ON
 
     @pytest.mark.parametrize(
         "address",
-        ["/experiments/cold-fusion", *(f"{PAGE}?run={run}" for run in ("0", "x", 1 << 63, 1 << 70, "9" * 5000))],
+        ["/experiments/cold-fusion", *(f"{PAGE_PATH}?run={run}" for run in ("0", "x", 1 << 63, 1 << 70, "9" * 5000))],
         ids=["experiment", "none", "word", "too large", "far too large", "no number that can be read"],
     )
     def test_missing_pages_are_not_found(self, client: Client, address: str) -> None:
@@ -363,15 +369,15 @@ class TestPages:
         assert client.post("/experiments/runs/0/cancel").status_code == 404
 
     def test_a_run_of_another_experiment_is_not_found(self, client: Client) -> None:
-        run = request()
+        run = request_run()
         assert client.get(f"/experiments/hexapawn-rewards?run={run.pk}").status_code == 404
 
     def test_page_takes_a_fixed_number_of_queries(self, client: Client) -> None:
         counts = []
         for seed in (1, 2):
-            execute(request(seed=seed))
+            execute_run(request_run(seed=seed))
             with CaptureQueriesContext(connection) as queries:
-                client.get(PAGE)
+                client.get(PAGE_PATH)
             counts.append(len(queries))
         assert counts[0] == counts[1]
 
@@ -393,30 +399,30 @@ class TestApi:
 
     def test_run_read_and_repeat_an_experiment(self) -> None:
         api = api_with(user(), "read", "train")
-        body = {"experiment": "gardner", "seed": 3, "parameters": SMALL}
-        answer = api.post(RUNS, body)
+        body = {"experiment": "gardner", "seed": 3, "parameters": SMALL_PARAMETERS}
+        answer = api.post(RUNS_PATH, body)
         assert (answer.status_code, answer.json()["status"], answer.json()["result"]) == (202, "queued", None)
-        run = execute(ExperimentRun.objects.get())
-        seen = api_with(None).get(f"{RUNS}/{run.pk}").json()
-        assert seen["result"] == run.result
-        again = api.post(RUNS, body)
-        assert (again.status_code, again.json()) == (200, seen)
-        listed = api_with(None).get(f"{RUNS}?experiment=gardner&status=finished").json()
-        assert [entry["id"] for entry in listed["results"]] == [run.pk]
-        assert "result" not in listed["results"][0]
+        run = execute_run(ExperimentRun.objects.get())
+        run_json = api_with(None).get(f"{RUNS_PATH}/{run.pk}").json()
+        assert run_json["result"] == run.result
+        second_answer = api.post(RUNS_PATH, body)
+        assert (second_answer.status_code, second_answer.json()) == (200, run_json)
+        list_json = api_with(None).get(f"{RUNS_PATH}?experiment=gardner&status=finished").json()
+        assert [entry["id"] for entry in list_json["results"]] == [run.pk]
+        assert "result" not in list_json["results"][0]
 
     def test_permissions(self) -> None:
-        body = {"experiment": "gardner", "parameters": SMALL}
-        assert api_with(None).post(RUNS, body).status_code in (401, 403)
+        body = {"experiment": "gardner", "parameters": SMALL_PARAMETERS}
+        assert api_with(None).post(RUNS_PATH, body).status_code in (401, 403)
         ada = user("ada")
-        assert api_with(ada, "read").post(RUNS, body).status_code == 403
+        assert api_with(ada, "read").post(RUNS_PATH, body).status_code == 403
         assert not ExperimentRun.objects.exists()
-        run = request(person(ada))
+        run = request_run(person(ada))
         eve = api_with(user("eve"), "train")
-        assert (eve.post(f"{RUNS}/{run.pk}/cancel").status_code) == 403
-        answer = api_with(ada, "train").post(f"{RUNS}/{run.pk}/cancel")
+        assert (eve.post(f"{RUNS_PATH}/{run.pk}/cancel").status_code) == 403
+        answer = api_with(ada, "train").post(f"{RUNS_PATH}/{run.pk}/cancel")
         assert (answer.status_code, answer.json()["status"]) == (200, "cancelled")
-        assert eve.post(f"{RUNS}/{run.pk + 1}/cancel").status_code == 404
+        assert eve.post(f"{RUNS_PATH}/{run.pk + 1}/cancel").status_code == 404
 
     @pytest.mark.parametrize(
         "body",
@@ -432,7 +438,7 @@ class TestApi:
         ],
     )
     def test_unreadable_requests_are_refused(self, body: dict[str, Any]) -> None:
-        answer = api_with(user(), "train").post(RUNS, body)
+        answer = api_with(user(), "train").post(RUNS_PATH, body)
         assert answer.status_code == 400
         assert answer.json()["code"]
         assert not ExperimentRun.objects.exists()
@@ -449,26 +455,26 @@ class TestCommand:
     def test_command_prints_the_figures_of_a_run(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
         file = tmp_path / "gardner.json"
         call_command("experiment", "gardner", "--seed", "7", "--machines", "10", "--json", str(file))
-        printed = capsys.readouterr().out
-        assert "Losses until it is perfect, on average: 1" in printed
-        assert f"gardner, machines 10, seed 7, edition {EXPERIMENTS['gardner'].edition}" in printed
+        output = capsys.readouterr().out
+        assert "Losses until it is perfect, on average: 1" in output
+        assert f"gardner, machines 10, seed 7, edition {EXPERIMENTS['gardner'].edition}" in output
         assert not ExperimentRun.objects.exists()
-        kept = json.loads(file.read_text())
-        run = execute(request(seed=7))
-        assert {name: kept[name] for name in ("figures", "charts", "tables", "findings")} == run.result
+        document = json.loads(file.read_text())
+        run = execute_run(request_run(seed=7))
+        assert {name: document[name] for name in ("figures", "charts", "tables", "findings")} == run.result
         call_command("experiment", "gardner", "--seed", "7", "--machines", "10")
-        assert capsys.readouterr().out == printed
+        assert capsys.readouterr().out == output
 
     def test_command_writes_the_tables_of_the_documents(self, tmp_path: Path) -> None:
         file = tmp_path / "gardner.md"
         call_command("experiment", "gardner", "--machines", "10", "--commit", "0123abc", "--markdown", str(file))
-        written = file.read_text()
-        run = execute(request(seed=1))
-        assert f"`gardner, machines 10, seed 1, edition {EXPERIMENTS['gardner'].edition}, commit 0123abc`" in written
-        assert all(f"* {finding}\n" in written for finding in run.result["findings"])
-        assert "| losses | " in written
+        text = file.read_text()
+        run = execute_run(request_run(seed=1))
+        assert f"`gardner, machines 10, seed 1, edition {EXPERIMENTS['gardner'].edition}, commit 0123abc`" in text
+        assert all(f"* {finding}\n" in text for finding in run.result["findings"])
+        assert "| losses | " in text
 
-    @pytest.mark.parametrize("wrong", [("--machines", "1"), ("--seed", "-1")])
-    def test_command_refuses_wrong_arguments(self, wrong: tuple[str, str]) -> None:
-        with pytest.raises(CommandError, match=wrong[0].strip("-")):
-            call_command("experiment", "gardner", *wrong)
+    @pytest.mark.parametrize("wrong_arguments", [("--machines", "1"), ("--seed", "-1")])
+    def test_command_refuses_wrong_arguments(self, wrong_arguments: tuple[str, str]) -> None:
+        with pytest.raises(CommandError, match=wrong_arguments[0].strip("-")):
+            call_command("experiment", "gardner", *wrong_arguments)

@@ -122,63 +122,63 @@ def test_concurrent_requests_respect_the_limit() -> None:
 
 
 def claim(run: TrainingRun) -> TrainingRun:
-    mine = RUNS.claim(run.pk)
-    assert mine is not None
-    return mine
+    claimed_run = RUNS.claim(run.pk)
+    assert claimed_run is not None
+    return claimed_run
 
 
 def claim_next_run() -> TrainingRun:
-    taken = claim_next(tasks.KINDS)
-    assert taken is not None
-    run: TrainingRun = taken[1]
+    kind_and_run = claim_next(tasks.KINDS)
+    assert kind_and_run is not None
+    run: TrainingRun = kind_and_run[1]
     return run
 
 
 class TestTimeSlices:
     def test_account_with_the_fewest_trainings_comes_first(self) -> None:
         """Between equal accounts, the run that has waited longest comes first."""
-        many, one = user("many"), user("one")
-        first, second, third = runs_of(many, 3)
-        (late,) = runs_of(one, 1)
+        busy_account, other_account = user("many"), user("one")
+        first, second, third = runs_of(busy_account, 3)
+        (late_run,) = runs_of(other_account, 1)
         order = [claim_next_run().pk for _ in range(4)]
-        assert order == [first.pk, late.pk, second.pk, third.pk]
+        assert order == [first.pk, late_run.pk, second.pk, third.pk]
         assert claim_next(tasks.KINDS) is None
 
     def test_a_run_loses_no_bead_between_time_slices(self) -> None:
         games = 2 * FIRST_CHUNK_GAMES
-        mine, other = (runs_of(user(name), 1, games)[0] for name in ("one", "other"))
-        run = run_execute(claim(mine), turn=TurnEnd(0))
+        first_run, other_run = (runs_of(user(name), 1, games)[0] for name in ("one", "other"))
+        run = run_execute(claim(first_run), turn=TurnEnd(0))
         assert (run.status, run.games_done) == (JobStatus.RUNNING, FIRST_CHUNK_GAMES), "its turn is over"
-        assert claim_next_run() == other
+        assert claim_next_run() == other_run
         run = run_execute(claim_next_run(), turn=TurnEnd(0))
-        assert (run.pk, run.status) == (mine.pk, JobStatus.FINISHED), "its second turn was enough"
+        assert (run.pk, run.status) == (first_run.pk, JobStatus.FINISHED), "its second turn was enough"
         assert (MEMORY.load(run.machine).beads == trained_memory(run.machine, games, 3).beads).all()
         assert ledger_errors() == []
 
     def test_a_run_queues_again_after_its_time_slice(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(tasks, "TURN_S", 0)
-        knocked: list[int] = []
-        monkeypatch.setattr(tasks.jobs_work, "apply_async", lambda args, **_: knocked.append(args[1]))
+        wake_up_ids: list[int] = []
+        monkeypatch.setattr(tasks.jobs_work, "apply_async", lambda args, **_: wake_up_ids.append(args[1]))
         first, second = runs_of(user(), 2, 2 * FIRST_CHUNK_GAMES)
         tasks.jobs_work("runs", first.pk)
-        assert knocked == [first.pk]
+        assert wake_up_ids == [first.pk]
         assert claim_next_run() == second
         tasks.jobs_work("runs", first.pk)
         first.refresh_from_db()
-        assert (first.status, knocked) == (JobStatus.FINISHED, [first.pk])
+        assert (first.status, wake_up_ids) == (JobStatus.FINISHED, [first.pk])
 
     def test_a_worker_without_a_broker_continues_by_itself(
         self, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
     ) -> None:
-        def away(*_: Any, **__: Any) -> None:
+        def raise_without_broker(*_: Any, **__: Any) -> None:
             raise OSError("no broker")
 
         monkeypatch.setattr(tasks, "TURN_S", 0)
-        monkeypatch.setattr(tasks.jobs_work, "apply_async", away)
+        monkeypatch.setattr(tasks.jobs_work, "apply_async", raise_without_broker)
         runs = runs_of(user(), 2, 2 * FIRST_CHUNK_GAMES)
         tasks.jobs_work("runs", runs[0].pk)
-        done = TrainingRun.objects.order_by("pk").values_list("status", "games_done")
-        assert list(done) == [(JobStatus.FINISHED, 2 * FIRST_CHUNK_GAMES), (JobStatus.RUNNING, FIRST_CHUNK_GAMES)]
+        runs_done = TrainingRun.objects.order_by("pk").values_list("status", "games_done")
+        assert list(runs_done) == [(JobStatus.FINISHED, 2 * FIRST_CHUNK_GAMES), (JobStatus.RUNNING, FIRST_CHUNK_GAMES)]
 
     def test_pairings_get_a_time_slice(self) -> None:
         owner = user()

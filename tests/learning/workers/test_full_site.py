@@ -32,21 +32,23 @@ from tests.factories import NC, guest, machine, room, trained_machine, user
 from tests.sockets import RunSocket
 from tests.waiting import wait_until
 
-SMALL = {"machines": 10}
-GAMES = 2 * FIRST_CHUNK_GAMES
+SMALL_PARAMETERS = {"machines": 10}
+N_GAMES = 2 * FIRST_CHUNK_GAMES
 
 
 @pytest.fixture
-def has_room(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[[bool], None]:
-    def set_room(room: bool) -> None:
-        settings.DATABASE_BYTES_MOST = 10**12 if room else 1
+def set_site_room(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[[bool], None]:
+    """Return a function that sets whether the site has room for more rows."""
+
+    def set_room(has_room: bool) -> None:
+        settings.DATABASE_BYTES_MOST = 10**12 if has_room else 1
         monkeypatch.setattr(site_counts, "recount_at", -math.inf)
 
     return set_room
 
 
 def start_run(learner: Machine, **options: Any) -> TrainingRun:
-    return training_run_start(machine=learner.slug, stages=[Stage("random", GAMES)], seed=3, **options)
+    return training_run_start(machine=learner.slug, stages=[Stage("random", N_GAMES)], seed=3, **options)
 
 
 def age_wake_ups() -> None:
@@ -67,80 +69,86 @@ ACTIONS: dict[str, Callable[[Any], Any]] = {
         user=ann, machine="own", stages=[Stage("random", 1)], timing=Timing(every=24)
     ),
     "a tournament": lambda ann: tournament_start(user=ann, entries=["random", "perfect"], game=NC, games=1),
-    "an experiment": lambda ann: experiment_request(person=guest(), experiment="gardner", parameters=SMALL),
+    "an experiment": lambda ann: experiment_request(person=guest(), experiment="gardner", parameters=SMALL_PARAMETERS),
     "a token": lambda ann: token_make(user=ann, name="t", scopes=["read"], lifetime=None),
 }
 """Actions of visitors that need room; accounts are made by a form alone (tests/games/test_open_rooms.py)."""
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("what", ACTIONS)
-def test_a_full_site_refuses_new_work(has_room: Callable[[bool], None], what: str) -> None:
+@pytest.mark.parametrize("action", ACTIONS)
+def test_a_full_site_refuses_new_work(set_site_room: Callable[[bool], None], action: str) -> None:
     ann = user("ann")
     machine(owner=ann, slug="own")
-    has_room(False)
+    set_site_room(False)
     with pytest.raises(SiteFullError), transaction.atomic():
-        ACTIONS[what](ann)
-    has_room(True)
-    ACTIONS[what](ann)
+        ACTIONS[action](ann)
+    set_site_room(True)
+    ACTIONS[action](ann)
 
 
 @pytest.mark.django_db
-def test_runs_wait_while_the_site_is_full(has_room: Callable[[bool], None], monkeypatch: pytest.MonkeyPatch) -> None:
-    knocked: list[int] = []
-    monkeypatch.setattr(tasks.jobs_work, "apply_async", lambda args, **_: knocked.append(args[1]))
+def test_runs_wait_while_the_site_is_full(
+    set_site_room: Callable[[bool], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wake_up_ids: list[int] = []
+    monkeypatch.setattr(tasks.jobs_work, "apply_async", lambda args, **_: wake_up_ids.append(args[1]))
     monkeypatch.setattr(tasks, "TURN_S", 0)
     run = start_run(learner := machine(owner=user()), enqueue=False)
     tasks.jobs_work("runs", run.pk)
-    assert knocked == [run.pk]
-    has_room(False)
+    assert wake_up_ids == [run.pk]
+    set_site_room(False)
     tasks.jobs_work("runs", run.pk)
     age_wake_ups()
-    assert (knocked, tasks.jobs_recover()) == ([run.pk], 0), "nobody knocks for what may not go on"
+    assert (wake_up_ids, tasks.jobs_recover()) == ([run.pk], 0), "no wake-up is sent for a run that may not continue"
     run.refresh_from_db()
     assert (run.games_done, run_view(run)["waits_for_room"]) == (FIRST_CHUNK_GAMES, True)
-    has_room(True)
+    set_site_room(True)
     assert tasks.jobs_recover() == 1
     tasks.jobs_work("runs", run.pk)
     run.refresh_from_db()
     assert (run.status, run_view(run)["waits_for_room"]) == (JobStatus.FINISHED, False)
-    assert beads(learner) == beads(trained_machine(machine(), GAMES, 3))
+    assert beads(learner) == beads(trained_machine(machine(), N_GAMES, 3))
 
 
 @pytest.mark.django_db
-def test_a_cancelled_run_ends_while_the_site_is_full(has_room: Callable[[bool], None]) -> None:
-    ending, waiting = (start_run(machine(owner=user(name), slug=name), enqueue=False) for name in ("one", "two"))
-    TrainingRun.objects.filter(pk=ending.pk).update(cancel_requested=True)  # as retention does after RUN_DAYS_MOST
+def test_a_cancelled_run_ends_while_the_site_is_full(set_site_room: Callable[[bool], None]) -> None:
+    cancelled_run, waiting_run = (
+        start_run(machine(owner=user(name), slug=name), enqueue=False) for name in ("one", "two")
+    )
+    TrainingRun.objects.filter(pk=cancelled_run.pk).update(
+        cancel_requested=True
+    )  # as retention does after RUN_DAYS_MOST
     age_wake_ups()
-    has_room(False)
+    set_site_room(False)
     assert tasks.jobs_recover() == 1
-    tasks.jobs_work("runs", ending.pk)
-    for run, status in ((ending, JobStatus.CANCELLED), (waiting, JobStatus.QUEUED)):
+    tasks.jobs_work("runs", cancelled_run.pk)
+    for run, status in ((cancelled_run, JobStatus.CANCELLED), (waiting_run, JobStatus.QUEUED)):
         run.refresh_from_db()
         assert (run.status, run.games_done) == (status, 0)
 
 
 @pytest.mark.django_db
-def test_experiments_continue_while_the_site_is_full(has_room: Callable[[bool], None]) -> None:
+def test_experiments_continue_while_the_site_is_full(set_site_room: Callable[[bool], None]) -> None:
     start_run(machine(owner=user()), enqueue=False)
-    asked = experiment_request(person=guest(), experiment="gardner", parameters=SMALL, enqueue=False)
-    has_room(False)
-    taken = tasks.claim_next(tasks.KINDS)
-    assert taken is not None
-    assert taken[1] == asked
+    experiment = experiment_request(person=guest(), experiment="gardner", parameters=SMALL_PARAMETERS, enqueue=False)
+    set_site_room(False)
+    kind_and_job = tasks.claim_next(tasks.KINDS)
+    assert kind_and_job is not None
+    assert kind_and_job[1] == experiment
     assert tasks.claim_next(tasks.KINDS) is None
 
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.soak
 def test_a_worker_resumes_the_run_when_there_is_room(start_worker: StartWorker) -> None:
-    full = start_worker(DATABASE_BYTES_MOST="1")
+    full_worker = start_worker(DATABASE_BYTES_MOST="1")
     run = start_run(machine(owner=user()))
-    asked = experiment_request(person=guest(), experiment="gardner", parameters=SMALL)
-    assert wait_until(lambda: ExperimentRun.objects.filter(pk=asked.pk, status=JobStatus.FINISHED).exists())
+    experiment = experiment_request(person=guest(), experiment="gardner", parameters=SMALL_PARAMETERS)
+    assert wait_until(lambda: ExperimentRun.objects.filter(pk=experiment.pk, status=JobStatus.FINISHED).exists())
     run.refresh_from_db()
     assert (run.status, run.games_done) == (JobStatus.QUEUED, 0)
-    stop({full: signal.SIGTERM})
+    stop({full_worker: signal.SIGTERM})
     start_worker()
     age_wake_ups()
     assert tasks.jobs_recover() == 1
@@ -148,14 +156,14 @@ def test_a_worker_resumes_the_run_when_there_is_room(start_worker: StartWorker) 
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_a_ping_gets_the_state_of_the_site(has_room: Callable[[bool], None]) -> None:
+async def test_a_ping_gets_the_state_of_the_site(set_site_room: Callable[[bool], None]) -> None:
     run = await database_sync_to_async(lambda: start_run(machine(), enqueue=False))()
     async with RunSocket(f"/api/training-runs/{run.pk}/ws") as page:
         assert not (await page.expect("joined"))["waits_for_room"]
-        for room in (False, True):
-            has_room(room)
+        for has_room in (False, True):
+            set_site_room(has_room)
             await page.send_json_to({"type": "ping"})
-            assert (await page.expect("state"))["waits_for_room"] is not room
+            assert (await page.expect("state"))["waits_for_room"] is not has_room
             await page.expect("pong")
             await page.send_json_to({"type": "ping"})
             await page.expect("pong")

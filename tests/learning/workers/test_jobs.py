@@ -62,8 +62,8 @@ def pairing_of(account: Any = None, games: int = MAX_LONG_GAMES, **options: Any)
 
 def experiment_of(account: Any = None, seed: int = 1, **options: Any) -> ExperimentRun:
     options = {"parameters": LONGEST_EXPERIMENT, "enqueue": False, **options}
-    who = None if account is None else person(account)
-    return experiment_request(person=who, experiment="hexapawn-rewards", seed=seed, **options)
+    requester = None if account is None else person(account)
+    return experiment_request(person=requester, experiment="hexapawn-rewards", seed=seed, **options)
 
 
 def final_of(account: Any = None) -> ClassFinal:
@@ -71,9 +71,9 @@ def final_of(account: Any = None) -> ClassFinal:
     return final_begin(user=classroom.teacher, classroom_id=classroom.pk)
 
 
-MAKE: dict[str, Callable[..., Job]] = {"runs": run_of, "pairings": pairing_of, "experiments": experiment_of}
-"""Makers of jobs that may take many turns."""
-MAKE_ANY: dict[str, Callable[..., Job]] = {**MAKE, "finals": final_of}
+JOB_MAKERS: dict[str, Callable[..., Job]] = {"runs": run_of, "pairings": pairing_of, "experiments": experiment_of}
+"""Functions that create a job that may take many turns, by kind."""
+ALL_JOB_MAKERS: dict[str, Callable[..., Job]] = {**JOB_MAKERS, "finals": final_of}
 
 
 MAX_TURNS_BEFORE = 6
@@ -82,7 +82,7 @@ each other kind, and one of the same kind, may have waited longer.
 """
 
 
-def endless_of(kind: str, account: Any, seed: int) -> Job:
+def endless_job(kind: str, account: Any, seed: int) -> Job:
     """A job that does not end during a test. The run is one of Romgon, in which a compiled game takes milliseconds."""
     if kind == "runs":
         learner = machine_create(game="romgon", side=None, name="Q", owner=account)
@@ -93,7 +93,10 @@ def endless_of(kind: str, account: Any, seed: int) -> Job:
 
 @pytest.fixture
 def turns_taken(transactional_db: None) -> Iterator[Callable[[], list[tuple[str, int | None]]]]:
-    """The turns taken since, in order, as (kind, account). A trigger of the database records those of all processes."""
+    """Return a function that returns the turns taken in the test so far, in order, as (kind, account).
+
+    A trigger of the database records the turns of all processes.
+    """
     table = Turn._meta.db_table
     with connection.cursor() as cursor:
         cursor.execute(
@@ -113,36 +116,36 @@ def turns_taken(transactional_db: None) -> Iterator[Callable[[], list[tuple[str,
         cursor.execute(f"DROP TRIGGER turn_note ON {table}; DROP FUNCTION turn_note; DROP TABLE turns_taken")
 
 
-def games_of(pairing: Pairing) -> int:
+def n_games_played(pairing: Pairing) -> int:
     return pairing.n_first_wins + pairing.n_draws + pairing.n_second_wins
 
 
 def test_slow_worker_loses_a_job_of_every_kind_to_the_next() -> None:
     for kind in tasks.KINDS:
-        job = MAKE_ANY[kind.slug]()
-        slow = kind.claim(job.pk)
-        assert slow is not None
+        job = ALL_JOB_MAKERS[kind.slug]()
+        slow_claim = kind.claim(job.pk)
+        assert slow_claim is not None
         assert kind.claim(job.pk) is None
         kind.rows.update(lease_until=timezone.now() - timedelta(seconds=1))
-        quick = kind.claim(job.pk)
-        assert quick is not None
+        quick_claim = kind.claim(job.pk)
+        assert quick_claim is not None
         for write in (lambda job: renew(job, 60), let_go, lambda job: end(job, JobStatus.CANCELLED)):
             with pytest.raises(JobLostError):
-                write(slow)
-        renew(quick, 60)
-        let_go(quick)
-        assert kind.claim(job.pk) is not None, "what was let go waits"
+                write(slow_claim)
+        renew(quick_claim, 60)
+        let_go(quick_claim)
+        assert kind.claim(job.pk) is not None, "a job that was let go waits"
 
 
 class TestOrder:
     def order(self, n: int) -> list[Job]:
-        """The next ``n`` jobs in order, each of which returns its turn before the next one."""
+        """Claim the next job and let it go, ``n`` times. Return the jobs in order."""
         jobs = []
         for _ in range(n):
-            turns_since = claim_next(tasks.KINDS)
-            assert turns_since is not None
-            let_go(turns_since[1])
-            jobs.append(turns_since[1])
+            kind_and_job = claim_next(tasks.KINDS)
+            assert kind_and_job is not None
+            let_go(kind_and_job[1])
+            jobs.append(kind_and_job[1])
         return jobs
 
     def test_many_jobs_of_a_kind_do_not_keep_the_other_kinds_waiting(self) -> None:
@@ -155,18 +158,18 @@ class TestOrder:
         assert set(second) == {runs[2], experiment, pairing}
 
     def test_many_jobs_of_an_account_do_not_delay_other_accounts(self) -> None:
-        many, one = user("many"), user("one")
-        runs = [run_of(many) for _ in range(4)]
-        only, of_the_house = run_of(one), run_of()
-        assert self.order(3) == [runs[0], only, of_the_house]
-        assert self.order(6) == [runs[1], only, of_the_house, runs[2], only, of_the_house]
+        busy_account, other_account = user("many"), user("one")
+        runs = [run_of(busy_account) for _ in range(4)]
+        other_run, house_run = run_of(other_account), run_of()
+        assert self.order(3) == [runs[0], other_run, house_run]
+        assert self.order(6) == [runs[1], other_run, house_run, runs[2], other_run, house_run]
 
     def test_guests_and_the_house_count_as_one_account(self) -> None:
         experiments = [
             experiment_request(person=guest(n), experiment="gardner", seed=n, enqueue=False) for n in (1, 2, 3)
         ]
-        of_account = experiment_of(user(), seed=9)
-        assert self.order(4) == [experiments[0], of_account, experiments[1], of_account]
+        account_experiment = experiment_of(user(), seed=9)
+        assert self.order(4) == [experiments[0], account_experiment, experiments[1], account_experiment]
 
     def test_a_tournament_continues_with_its_next_pairing(self) -> None:
         pairing, *others = tournament_start(
@@ -195,42 +198,42 @@ class TestManyTurns:
     @pytest.mark.sampled(2)
     def test_experiment_in_many_turns(self, slug: str) -> None:
         experiment = EXPERIMENTS[slug]
-        small = {one.name: one.low for one in experiment.parameters}
-        whole = experiment.run(experiment.settings(small), 5, lambda done, total: None)
-        run = experiment_request(person=None, experiment=slug, seed=5, parameters=small, enqueue=False)
+        least_values = {one.name: one.low for one in experiment.parameters}
+        whole_result = experiment.run(experiment.settings(least_values), 5, lambda done, total: None)
+        run = experiment_request(person=None, experiment=slug, seed=5, parameters=least_values, enqueue=False)
         n_turns = 0
-        while (claimed := EXPERIMENT_RUNS.claim(run.pk)) is not None:
-            assert claimed.progress == pytest.approx(n_turns / experiment.n_parts(small))
-            experiment_execute(claimed, TurnEnd(0))
+        while (claimed_run := EXPERIMENT_RUNS.claim(run.pk)) is not None:
+            assert claimed_run.progress == pytest.approx(n_turns / experiment.n_parts(least_values))
+            experiment_execute(claimed_run, TurnEnd(0))
             n_turns += 1
         run.refresh_from_db()
-        assert n_turns == experiment.n_parts(small)
+        assert n_turns == experiment.n_parts(least_values)
         assert (run.status, run.progress) == (JobStatus.FINISHED, 1)
-        assert run.result == json.loads(json.dumps(whole.to_json()))
-        assert not ExperimentPart.objects.exists(), "what is kept between turns goes with the last"
+        assert run.result == json.loads(json.dumps(whole_result.to_json()))
+        assert not ExperimentPart.objects.exists(), "the last turn deletes the parts stored between turns"
 
     def test_pairing_of_long_games_in_many_turns(self) -> None:
         def pairings(tournament_id: int) -> Any:
             return tournament_view(Pairing.objects.filter(tournament=tournament_id)[0].tournament)["pairings"]
 
-        whole, cut = pairing_of(games=5), pairing_of(games=5)
-        tournament_play(whole.tournament_id)
-        for played in range(1, 5):
-            claimed = PAIRINGS.claim(cut.pk)
-            assert claimed is not None
-            assert pairing_play(claimed, TurnEnd(0)) == [cut.pk]
-            cut.refresh_from_db()
-            assert (games_of(cut), cut.status) == (played, JobStatus.RUNNING)
-        tournament_play(cut.tournament_id)
-        assert pairings(cut.tournament_id) == pairings(whole.tournament_id)
+        whole_pairing, cut_pairing = pairing_of(games=5), pairing_of(games=5)
+        tournament_play(whole_pairing.tournament_id)
+        for n_played in range(1, 5):
+            claimed_pairing = PAIRINGS.claim(cut_pairing.pk)
+            assert claimed_pairing is not None
+            assert pairing_play(claimed_pairing, TurnEnd(0)) == [cut_pairing.pk]
+            cut_pairing.refresh_from_db()
+            assert (n_games_played(cut_pairing), cut_pairing.status) == (n_played, JobStatus.RUNNING)
+        tournament_play(cut_pairing.tournament_id)
+        assert pairings(cut_pairing.tournament_id) == pairings(whole_pairing.tournament_id)
 
     def test_pairing_of_a_dead_worker_resumes_from_its_last_report(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        from learning.workers import pairings as referee
+        from learning.workers import pairings as pairing_worker
 
-        whole, left = pairing_of(games=4), pairing_of(games=4)
-        tournament_play(whole.tournament_id)
-        monkeypatch.setattr(referee, "SAY_EVERY_S", 0)
-        say, messages = referee._say, []
+        whole_pairing, interrupted_pairing = pairing_of(games=4), pairing_of(games=4)
+        tournament_play(whole_pairing.tournament_id)
+        monkeypatch.setattr(pairing_worker, "SAY_EVERY_S", 0)
+        say, messages = pairing_worker._say, []
 
         def die_after_two(*args: Any) -> None:
             say(*args)
@@ -238,27 +241,27 @@ class TestManyTurns:
             if len(messages) == 2:
                 raise KeyboardInterrupt
 
-        monkeypatch.setattr(referee, "_say", die_after_two)
-        claimed = PAIRINGS.claim(left.pk)
-        assert claimed is not None
+        monkeypatch.setattr(pairing_worker, "_say", die_after_two)
+        claimed_pairing = PAIRINGS.claim(interrupted_pairing.pk)
+        assert claimed_pairing is not None
         with pytest.raises(KeyboardInterrupt):
-            pairing_play(claimed)
-        Pairing.objects.filter(pk=left.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
-        tournament_play(left.tournament_id)
+            pairing_play(claimed_pairing)
+        Pairing.objects.filter(pk=interrupted_pairing.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
+        tournament_play(interrupted_pairing.tournament_id)
         assert len(messages) == 2 * 4, "two games were left to play of this pairing, and those of the other"
         for name in ("n_first_wins", "n_draws", "n_second_wins"):
-            for pairing in (whole, left):
+            for pairing in (whole_pairing, interrupted_pairing):
                 pairing.refresh_from_db()
-            assert getattr(left, name) == getattr(whole, name)
+            assert getattr(interrupted_pairing, name) == getattr(whole_pairing, name)
 
 
 def test_job_between_turns_ends_as_soon_as_it_is_cancelled() -> None:
     run, experiment = run_of(), experiment_of(owner := user())
-    claimed, of_experiment = RUNS.claim(run.pk), EXPERIMENT_RUNS.claim(experiment.pk)
-    assert claimed is not None
-    assert of_experiment is not None
-    assert run_execute(claimed, turn=TurnEnd(0)).status == JobStatus.RUNNING
-    experiment_execute(of_experiment, TurnEnd(0))
+    claimed_run, claimed_experiment = RUNS.claim(run.pk), EXPERIMENT_RUNS.claim(experiment.pk)
+    assert claimed_run is not None
+    assert claimed_experiment is not None
+    assert run_execute(claimed_run, turn=TurnEnd(0)).status == JobStatus.RUNNING
+    experiment_execute(claimed_experiment, TurnEnd(0))
     assert ExperimentPart.objects.exists()
     assert training_run_cancel(run_id=run.pk)
     experiment_cancel(person=person(owner), run_id=experiment.pk)
@@ -287,13 +290,13 @@ def test_turn_carries_the_request_that_asked_for_the_job(kind: JobKind[Any], mon
 
     monkeypatch.setattr(type(kind), "take_turn", finish_at_once)
     monkeypatch.setattr(tasks.jobs_work, "apply_async", lambda args, **_: request_ids.append(REQUEST_ID.get()))
-    job = within_request("the-request-that-asked", MAKE_ANY[kind.slug])
+    job = within_request("the-request-that-asked", ALL_JOB_MAKERS[kind.slug])
     for _ in range(2):
-        within_request("a-knock-for-somebody-else", lambda: tasks.jobs_work(kind.slug, job.pk))
+        within_request("the-request-of-another-job", lambda: tasks.jobs_work(kind.slug, job.pk))
     assert request_ids == ["the-request-that-asked"] * 4
-    kind.rows.update(request_id="")  # as written by a web process of the release before
-    within_request("the-knock-itself", lambda: tasks.jobs_work(kind.slug, job.pk))
-    assert request_ids[4:] == ["the-knock-itself"] * 2
+    kind.rows.update(request_id="")  # as written by a web process of the previous release
+    within_request("the-request-of-the-wake-up", lambda: tasks.jobs_work(kind.slug, job.pk))
+    assert request_ids[4:] == ["the-request-of-the-wake-up"] * 2
 
 
 def test_repeated_experiment_carries_the_last_request() -> None:
@@ -303,13 +306,13 @@ def test_repeated_experiment_carries_the_last_request() -> None:
 
 
 def test_a_wake_up_spent_on_another_job_is_sent_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    knocked: list[Any] = []
-    monkeypatch.setattr(tasks.jobs_work, "apply_async", lambda args, **_: knocked.append(args))
+    wake_ups: list[Any] = []
+    monkeypatch.setattr(tasks.jobs_work, "apply_async", lambda args, **_: wake_ups.append(args))
     first, second = (run_of(games=10) for _ in range(2))
     tasks.jobs_work("runs", second.pk)
-    assert knocked == [("runs", second.pk)], "the first came before it"
+    assert wake_ups == [("runs", second.pk)], "the first run came before the second"
     tasks.jobs_work("runs", second.pk)
-    assert len(knocked) == 1
+    assert len(wake_ups) == 1
     assert set(TrainingRun.objects.values_list("pk", "status")) == {(run.pk, "finished") for run in (first, second)}
 
 
@@ -317,57 +320,57 @@ def test_wake_up_lost_to_a_failing_job_is_sent_again(monkeypatch: pytest.MonkeyP
     def fail(kind: Any, job: Job, end: TurnEnd) -> list[int]:
         raise ZeroDivisionError
 
-    knocked: list[Any] = []
-    monkeypatch.setattr(tasks.jobs_work, "apply_async", lambda args, **_: knocked.append(args))
+    wake_ups: list[Any] = []
+    monkeypatch.setattr(tasks.jobs_work, "apply_async", lambda args, **_: wake_ups.append(args))
     monkeypatch.setattr(type(RUNS), "take_turn", fail)
     first, second = (run_of(games=10) for _ in range(2))
     with pytest.raises(ZeroDivisionError):
         tasks.jobs_work("runs", second.pk)
-    assert not RUNS.rows.filter(waits(timezone.now()), pk=first.pk).exists(), "the first came before it"
-    assert knocked == [("runs", second.pk)]
+    assert not RUNS.rows.filter(waits(timezone.now()), pk=first.pk).exists(), "the first run came before the second"
+    assert wake_ups == [("runs", second.pk)]
     with pytest.raises(ZeroDivisionError):
         tasks.jobs_work("runs", second.pk)
-    assert len(knocked) == 1, "it has had its turn"
+    assert len(wake_ups) == 1, "the second run has had its turn"
 
 
 def test_recovery_without_a_broker_neither_fails_nor_forgets(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def away(*_: Any, **__: Any) -> None:
+    def raise_without_broker(*_: Any, **__: Any) -> None:
         raise OSError("no broker")
 
-    for make in MAKE.values():
+    for make in JOB_MAKERS.values():
         make()
     long_ago = timezone.now() - timedelta(minutes=1)
     for kind in tasks.KINDS:
         kind.rows.update(knocked_at=long_ago)
-    with monkeypatch.context() as broken:
-        broken.setattr(tasks.jobs_work, "apply_async", away)
+    with monkeypatch.context() as patch:
+        patch.setattr(tasks.jobs_work, "apply_async", raise_without_broker)
         assert tasks.jobs_recover() == 1
-    knocked: list[Any] = []
-    monkeypatch.setattr(tasks.jobs_work, "apply_async", lambda args, **_: knocked.append(args[0]))
-    assert tasks.jobs_recover() == 3, "the one that nobody heard is knocked for again a while later"
-    assert set(knocked) == {"pairings", "experiments"}
+    wake_up_kinds: list[Any] = []
+    monkeypatch.setattr(tasks.jobs_work, "apply_async", lambda args, **_: wake_up_kinds.append(args[0]))
+    assert tasks.jobs_recover() == 3, "the wake-up that failed is sent again later"
+    assert set(wake_up_kinds) == {"pairings", "experiments"}
     TrainingRun.objects.update(knocked_at=long_ago)
     assert tasks.jobs_recover() == 1
-    assert tasks.jobs_recover() == 0, "knocked for a moment ago"
-    assert knocked[-1] == "runs"
+    assert tasks.jobs_recover() == 0, "its wake-up was sent a moment ago"
+    assert wake_up_kinds[-1] == "runs"
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("long", list(combinations_with_replacement(MAKE, 2)), ids=" and ".join)
+@pytest.mark.parametrize("endless_kinds", list(combinations_with_replacement(JOB_MAKERS, 2)), ids=" and ".join)
 @pytest.mark.soak
 def test_two_endless_jobs_keep_no_other_from_its_turn(
-    long: tuple[str, str], turns_taken: Callable[[], list[tuple[str, int | None]]], start_worker: StartWorker
+    endless_kinds: tuple[str, str], turns_taken: Callable[[], list[tuple[str, int | None]]], start_worker: StartWorker
 ) -> None:
     """Two endless jobs of any kinds run in a worker with two processes, and then a job of each kind is requested."""
     hog, owner = user("hog"), user("owner")
     start_worker()
-    endless = [endless_of(kind, hog, seed) for seed, kind in enumerate(long, 1)]
+    endless_jobs = [endless_job(kind, hog, seed) for seed, kind in enumerate(endless_kinds, 1)]
     Tournament.objects.update(n_games=10_000_000)  # more than the service accepts
-    for kind, job in zip(long, endless, strict=True):
+    for kind, job in zip(endless_kinds, endless_jobs, strict=True):
         tasks.wake_up({"runs": RUNS, "pairings": PAIRINGS, "experiments": EXPERIMENT_RUNS}[kind], [job.pk])
-    assert wait_until(lambda: all(has_begun(job) for job in endless))
+    assert wait_until(lambda: all(has_begun(job) for job in endless_jobs))
 
     learner = machine(owner=owner)
     schedule = schedule_create(
@@ -375,24 +378,24 @@ def test_two_endless_jobs_keep_no_other_from_its_turn(
     )
     Schedule.objects.update(next_at=timezone.now() - timedelta(minutes=1))
     app.send_task("learning.beat.schedules_catch_up")
-    asked, before = [], {}
+    requested_jobs, n_turns_before = [], {}
     for kind, options in (("runs", {}), ("pairings", {}), ("experiments", {"seed": 7})):
-        asked.append(MAKE[kind](owner, enqueue=True, **options))
-        before[kind] = len(turns_taken())
-    assert wait_until(lambda: all(has_begun(job) for job in asked))
-    assert wait_until(lambda: {(kind, owner.pk) for kind in before} <= {*turns_taken()})
+        requested_jobs.append(JOB_MAKERS[kind](owner, enqueue=True, **options))
+        n_turns_before[kind] = len(turns_taken())
+    assert wait_until(lambda: all(has_begun(job) for job in requested_jobs))
+    assert wait_until(lambda: {(kind, owner.pk) for kind in n_turns_before} <= {*turns_taken()})
     turns_since = turns_taken()
-    for kind, n_before in before.items():
+    for kind, n_before in n_turns_before.items():
         assert turns_since.index((kind, owner.pk)) - n_before <= MAX_TURNS_BEFORE, (
             f"{kind} in {turns_since}, of {hog.pk}"
         )
     assert wait_until(lambda: Schedule.objects.filter(pk=schedule.pk, n_fired=1).exists())
     assert wait_until(lambda: TrainingRun.objects.filter(machine=learner, status="finished").exists())
-    for kind, job in zip(long, endless, strict=True):
+    for kind, job in zip(endless_kinds, endless_jobs, strict=True):
         job.refresh_from_db()
         # On a fast computer the longest experiment may be over by then.
-        over = {JobStatus.FINISHED} if kind == "experiments" else set()
-        assert job.status in {JobStatus.RUNNING, *over}, "they go on, taking turns"
+        end_statuses = {JobStatus.FINISHED} if kind == "experiments" else set()
+        assert job.status in {JobStatus.RUNNING, *end_statuses}, "the endless jobs continue, in turns"
     training = TrainingRun.objects.exclude(machine=learner)
     for run in training:
         training_run_cancel(run_id=run.pk)
@@ -410,17 +413,17 @@ def has_begun(job: Job) -> bool:
     return job.lease_until is not None or job.status == JobStatus.FINISHED
 
 
-@pytest.mark.parametrize("kind", MAKE_ANY)
+@pytest.mark.parametrize("kind", ALL_JOB_MAKERS)
 def test_job_from_before_a_clock_reset_gets_its_turn(kind: str) -> None:
-    MAKE_ANY[kind]()
-    (of_kind,) = (one for one in tasks.KINDS if one.slug == kind)
-    turns_since = claim_next([of_kind])
-    assert turns_since is not None
-    job = turns_since[1]
-    assert of_kind.claim(job.pk) is None, "another worker holds the lease"
-    an_hour_on = timezone.now() + timedelta(hours=1)
-    type(job)._default_manager.filter(pk=job.pk).update(lease_until=an_hour_on, knocked_at=an_hour_on)
-    assert forgotten(of_kind) == [job.pk]
-    assert of_kind.claim(job.pk) is not None
+    ALL_JOB_MAKERS[kind]()
+    (job_kind,) = (one for one in tasks.KINDS if one.slug == kind)
+    kind_and_job = claim_next([job_kind])
+    assert kind_and_job is not None
+    job = kind_and_job[1]
+    assert job_kind.claim(job.pk) is None, "another worker holds the lease"
+    in_an_hour = timezone.now() + timedelta(hours=1)
+    type(job)._default_manager.filter(pk=job.pk).update(lease_until=in_an_hour, knocked_at=in_an_hour)
+    assert forgotten(job_kind) == [job.pk]
+    assert job_kind.claim(job.pk) is not None
     with pytest.raises(JobLostError):
         renew(job, 20)

@@ -51,7 +51,7 @@ def test_run_keeps_its_beads_through_killed_servers(outage: Outage) -> None:
     assert games // 4 <= stopped_at < games
     outage.recover()
 
-    assert outage.wait_until(has_reached(run, max(stopped_at + 1, games // 2))), "it was taken up again"
+    assert outage.wait_until(has_reached(run, max(stopped_at + 1, games // 2))), "the run was resumed"
     outage.kill_broker()
     outage.kill_database()
     outage.start_database()
@@ -80,7 +80,7 @@ def entrant_slugs() -> list[str]:
     return [*slugs, "random", "perfect", "win-block", "perfect-fast"]
 
 
-def n_done(tournament: Tournament) -> int:
+def n_finished_pairings(tournament: Tournament) -> int:
     return tournament.pairings.filter(status=JobStatus.FINISHED).count()
 
 
@@ -98,29 +98,29 @@ def test_tournament_keeps_its_result_through_killed_servers(outage: Outage) -> N
         )
 
     entries = entrant_slugs()
-    quiet = start_tournament()
-    tournament_play(quiet.pk)
-    expected = outcome(quiet)
-    before = list(Machine.objects.order_by("pk").values_list("pk", "n_lessons"))
+    quiet_tournament = start_tournament()
+    tournament_play(quiet_tournament.pk)
+    expected = outcome(quiet_tournament)
+    lessons_before = list(Machine.objects.order_by("pk").values_list("pk", "n_lessons"))
 
     outage.start_worker()
-    disturbed = start_tournament()
-    n_pairings = quiet.pairings.count()
+    disturbed_tournament = start_tournament()
+    n_pairings = quiet_tournament.pairings.count()
     outage.recover()
     for kills, part in (
         ([outage.kill_broker], 1),
         ([outage.kill_database], 2),
         ([outage.kill_database, outage.kill_broker], 3),
     ):
-        assert outage.wait_until(lambda part=part: n_done(disturbed) >= part * n_pairings // 5)
+        assert outage.wait_until(lambda part=part: n_finished_pairings(disturbed_tournament) >= part * n_pairings // 5)
         for kill in kills:
             kill()
         if outage.kill_database in kills:
             outage.start_database()
         if outage.kill_broker in kills:
             outage.start_broker()
-        assert n_done(disturbed) < n_pairings
+        assert n_finished_pairings(disturbed_tournament) < n_pairings
         outage.recover()
-    assert outage.wait_until(lambda: outcome(disturbed)["status"] == JobStatus.FINISHED)
-    assert outcome(disturbed) == expected
-    assert list(Machine.objects.order_by("pk").values_list("pk", "n_lessons")) == before, "nobody learnt"
+    assert outage.wait_until(lambda: outcome(disturbed_tournament)["status"] == JobStatus.FINISHED)
+    assert outcome(disturbed_tournament) == expected
+    assert list(Machine.objects.order_by("pk").values_list("pk", "n_lessons")) == lessons_before, "no machine learnt"

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 SEED, N_GAMES = 1962, 1_000
 
 
-@pytest.mark.parametrize("road", ["api", "command"])
+@pytest.mark.parametrize("interface", ["api", "command"])
 @pytest.mark.parametrize(
     ("name", "game", "side", "preset"),
     [
@@ -24,23 +24,23 @@ SEED, N_GAMES = 1962, 1_000
     ],
     ids=["menace", "her", "q-table"],
 )
-def test_a_stored_run_is_replayed(name: str, game: str, side: Side | None, preset: str, road: str) -> None:
+def test_a_stored_run_is_replayed(name: str, game: str, side: Side | None, preset: str, interface: str) -> None:
     owner = user()
     machine = machine_create(game=game, side=side, name=name, preset=preset, owner=owner)
-    if road == "command":
+    if interface == "command":
         call_command("train", machine.slug, games=N_GAMES, seed=SEED)
     else:
-        asked = {"machine": machine.pk, "opponents": [{"opponent": "random", "games": N_GAMES}], "seed": SEED}
-        answer = api_with(owner).post("/api/training-runs", asked, format="json")
+        body = {"machine": machine.pk, "opponents": [{"opponent": "random", "games": N_GAMES}], "seed": SEED}
+        answer = api_with(owner).post("/api/training-runs", body, format="json")
         assert answer.status_code == 201, answer.json()
-        if (claimed := RUNS.claim(answer.json()["id"])) is not None:
-            run_execute(claimed)
+        if (claimed_run := RUNS.claim(answer.json()["id"])) is not None:
+            run_execute(claimed_run)
 
-    words = replay.Source(SEED)
-    found = replay.replay(name, words, N_GAMES)
-    assert TrainingRun.objects.get(machine=machine).random_state == f"{words.a:016x}:{words.b:016x}"
+    source = replay.Source(SEED)
+    expected = replay.replay(name, source, N_GAMES)
+    assert TrainingRun.objects.get(machine=machine).random_state == f"{source.a:016x}:{source.b:016x}"
     if side is None:
-        assert dict(machine.values.values_list("key", "value")) == found
+        assert dict(machine.values.values_list("key", "value")) == expected
     else:
-        stored = dict(machine.boxes.values_list("position", "beads"))
-        assert {position: stored[position] for position in found} == found
+        stored_beads = dict(machine.boxes.values_list("position", "beads"))
+        assert {position: stored_beads[position] for position in expected} == expected

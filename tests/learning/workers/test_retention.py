@@ -68,8 +68,8 @@ def ago(days: float) -> datetime:
 
 def age_rows(days: float) -> None:
     """Move all times of the stored rows into the past."""
-    by = timedelta(days=days)
-    moments = {
+    shift = timedelta(days=days)
+    time_columns = {
         Room: ["created_at", "changed_at"],
         Match: ["created_at", "finished_at"],
         Lesson: ["created_at"],
@@ -77,30 +77,30 @@ def age_rows(days: float) -> None:
         TrainingRun: ["created_at", "started_at", "finished_at"],
     }
     with connection.cursor() as cursor:
-        for model, columns in moments.items():
-            changes = ", ".join(f"{column} = {column} - %(by)s" for column in columns)
-            cursor.execute(f"UPDATE {model._meta.db_table} SET {changes}", {"by": by})
+        for model, columns in time_columns.items():
+            changes = ", ".join(f"{column} = {column} - %(shift)s" for column in columns)
+            cursor.execute(f"UPDATE {model._meta.db_table} SET {changes}", {"shift": shift})
 
 
-def personal_machine_played(number: int = 1) -> Machine:
-    """A guest's own machine after one match."""
+def machine_after_match(number: int = 1) -> Machine:
+    """Return the personal machine of a guest after a match with it."""
     play_out(personal_machine_play(person=guest(number), game=NC).room.code, guest(number))
     return Machine.objects.get(guest=guest(number).guest)
 
 
 def test_matches_of_guests_last_a_month_and_of_accounts_a_year() -> None:
     ann = person(user("ann"))
-    theirs, hers = room(), room(person=ann)
-    for seated, who in ((theirs, guest()), (hers, ann)):
-        play_out(seated.room.code, who)
-        room_reset(code=seated.room.code, person=who)
+    guest_seated, ann_seated = room(), room(person=ann)
+    for seated, player in ((guest_seated, guest()), (ann_seated, ann)):
+        play_out(seated.room.code, player)
+        room_reset(code=seated.room.code, person=player)
     run_retention()
     assert Match.objects.count() == 4
     age_rows(31)
     run_retention()
-    assert set(Room.objects.all()) == {hers.room}, "a match that was never finished goes with its room"
-    assert set(Seat.objects.values_list("match__room", flat=True)) == {hers.room.pk}
-    assert set(Ply.objects.values_list("match__room", flat=True)) == {hers.room.pk}
+    assert set(Room.objects.all()) == {ann_seated.room}, "an unfinished match is deleted with its room"
+    assert set(Seat.objects.values_list("match__room", flat=True)) == {ann_seated.room.pk}
+    assert set(Ply.objects.values_list("match__room", flat=True)) == {ann_seated.room.pk}
     age_rows(335)
     run_retention()
     assert not Room.objects.exists()
@@ -133,31 +133,31 @@ def test_a_match_stays_while_a_lesson_refers_to_it() -> None:
 def test_the_latest_matches_of_a_busy_player_stay(settings: Any) -> None:
     settings.MATCHES_PER_GUEST = settings.MATCHES_PER_ACCOUNT = 2
     ann = person(user("ann"))
-    for who in (guest(), ann):
-        code = room(person=who).room.code
+    for player in (guest(), ann):
+        code = room(person=player).room.code
         for _ in range(3):
-            play_out(code, who)
-            room_reset(code=code, person=who)
+            play_out(code, player)
+            room_reset(code=code, person=player)
     run_retention()
     assert sorted(Match.objects.values_list("number", flat=True)) == [3, 3, 4, 4]
 
 
-def resigned_room(who: Principal, **options: Any) -> Room:
-    """A room with one match, which its host has resigned."""
-    opened = room(person=who, **options).room
-    match_resign(code=opened.code, person=who)
-    return opened
+def resigned_room(host: Principal, **options: Any) -> Room:
+    """Return a room with one match, which its host has resigned."""
+    new_room = room(person=host, **options).room
+    match_resign(code=new_room.code, person=host)
+    return new_room
 
 
 @pytest.mark.parametrize("has_account", [False, True])
 def test_latest_matches_in_rooms_of_their_own_stay(settings: Any, has_account: bool) -> None:
     settings.MATCHES_PER_GUEST = settings.MATCHES_PER_ACCOUNT = 2
-    who = person(user("ann")) if has_account else guest()
-    waits, rooms = room(person=who).room, [resigned_room(who) for _ in range(30)]
-    others = resigned_room(guest(2))
+    player = person(user("ann")) if has_account else guest()
+    open_room, rooms = room(person=player).room, [resigned_room(player) for _ in range(30)]
+    other_room = resigned_room(guest(2))
     run_retention()
-    assert set(Room.objects.all()) == {waits, *rooms[-2:], others}
-    assert {match.room for match in Match.objects.all()} == {waits, *rooms[-2:], others}
+    assert set(Room.objects.all()) == {open_room, *rooms[-2:], other_room}
+    assert {match.room for match in Match.objects.all()} == {open_room, *rooms[-2:], other_room}
 
 
 def test_a_crowded_site_deletes_matches_of_guests_sooner(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,29 +166,29 @@ def test_a_crowded_site_deletes_matches_of_guests_sooner(settings: Any, monkeypa
     ann, personal_rooms = person(user("ann")), [personal_machine_play(person=guest(n), game=NC).room for n in (1, 2)]
     for number, personal_room in enumerate(personal_rooms, 1):
         play_out(personal_room.code, guest(number))
-    own, others = resigned_room(ann), [resigned_room(guest(3)), room(person=guest(4)).room]
+    account_room, guest_rooms = resigned_room(ann), [resigned_room(guest(3)), room(person=guest(4)).room]
     age_rows(10)
-    for n_matches, left in ((80, {own, *others, *personal_rooms}), (95, {own})):
+    for n_matches, remaining_rooms in ((80, {account_room, *guest_rooms, *personal_rooms}), (95, {account_room})):
         monkeypatch.setattr(site_counts, "_counted", {"games_match": n_matches})
         ledgers_compact(TurnEnd())
         run_retention()
-        assert set(Room.objects.all()) == left, n_matches
-    late = resigned_room(guest(5))
+        assert set(Room.objects.all()) == remaining_rooms, n_matches
+    new_guest_room = resigned_room(guest(5))
     monkeypatch.setattr(site_counts, "_counted", {"games_match": 300})
     run_retention()
-    assert set(Room.objects.all()) == {own, late}, "a day at least"
+    assert set(Room.objects.all()) == {account_room, new_guest_room}, "matches of guests stay for at least a day"
 
 
 @pytest.mark.parametrize("has_account", [False, True])
 def test_latest_abandoned_matches_and_open_ones_stay(settings: Any, has_account: bool) -> None:
     settings.MATCHES_PER_GUEST = settings.MATCHES_PER_ACCOUNT = 2
-    who = person(user("ann")) if has_account else guest()
-    seated = [room(person=who) for _ in range(6)]
+    player = person(user("ann")) if has_account else guest()
+    seated = [room(person=player) for _ in range(6)]
     rooms = [one.room for one in seated]
     run_retention()
     assert set(Room.objects.all()) == set(rooms), "their players may come back"
     age_rows(2)
-    play(seated[0], who, "5")
+    play(seated[0], player, "5")
     run_retention()
     assert set(Room.objects.all()) == {rooms[0], *rooms[-2:]}
     assert {match.room for match in Match.objects.all()} == {rooms[0], *rooms[-2:]}
@@ -198,20 +198,20 @@ def test_matches_beyond_the_limit_go_despite_protected_ones(settings: Any) -> No
     """Matches named by a lesson and rooms with a copy stay; they do not keep other matches."""
     settings.MATCHES_PER_GUEST = 2
     learner = machine()
-    several = room().room
+    room_of_many_matches = room().room
     resigned_room(guest())
     for _ in range(3):
-        match_resign(code=several.code, person=guest())
-        room_reset(code=several.code, person=guest())
-    match_resign(code=several.code, person=guest())
-    copied = resigned_room(guest(), opponent="machine", machine=learner.slug, fresh=True)
-    taught = []
+        match_resign(code=room_of_many_matches.code, person=guest())
+        room_reset(code=room_of_many_matches.code, person=guest())
+    match_resign(code=room_of_many_matches.code, person=guest())
+    room_with_copy = resigned_room(guest(), opponent="machine", machine=learner.slug, fresh=True)
+    rooms_with_lesson = []
     for _ in range(22):
-        taught.append(room("machine", machine=learner.slug).room)
-        play_out(taught[-1].code, guest())
-    last = [resigned_room(guest()) for _ in range(2)]
+        rooms_with_lesson.append(room("machine", machine=learner.slug).room)
+        play_out(rooms_with_lesson[-1].code, guest())
+    last_rooms = [resigned_room(guest()) for _ in range(2)]
     run_retention()
-    assert set(Room.objects.all()) == {copied, *taught, *last}
+    assert set(Room.objects.all()) == {room_with_copy, *rooms_with_lesson, *last_rooms}
     assert Match.objects.count() == 25
 
 
@@ -221,35 +221,37 @@ def test_interrupted_room_goes_with_its_last_match(settings: Any) -> None:
     for _ in range(25):
         match_resign(code=code, person=guest())
         room_reset(code=code, person=guest())
-    kept = room().room
+    other_room = room().room
     place: retention.Place | None = None
     while (place := retention_run(TurnEnd(0), place)) is not None:
         assert all(one.matches.exists() for one in Room.objects.all())
-    assert list(Match.objects.filter(room__code=code).values_list("number", flat=True)) == [26], "it is not over"
+    assert list(Match.objects.filter(room__code=code).values_list("number", flat=True)) == [26], (
+        "the last match is not over"
+    )
     match_resign(code=code, person=guest())
     run_retention()
-    assert list(Room.objects.all()) == [kept]
+    assert list(Room.objects.all()) == [other_room]
 
 
 def test_frozen_machine_of_a_guest_keeps_only_its_last_match(settings: Any) -> None:
     settings.MATCHES_PER_GUEST = 1
-    personal_machine = personal_machine_played()
+    personal_machine = machine_after_match()
     Machine.objects.filter(pk=personal_machine.pk).update(learns=False)
     for _ in range(3):
-        played = personal_machine_play(person=guest(), game=NC).room
-        match_resign(code=played.code, person=guest())
-    last = resigned_room(guest())
+        frozen_room = personal_machine_play(person=guest(), game=NC).room
+        match_resign(code=frozen_room.code, person=guest())
+    last_room = resigned_room(guest())
     ledgers_compact(TurnEnd())
     run_retention()
-    taught = {match.room for match in Match.objects.filter(lessons__isnull=False)}
-    assert set(Room.objects.all()) == {*taught, played, last}
+    rooms_with_lesson = {match.room for match in Match.objects.filter(lessons__isnull=False)}
+    assert set(Room.objects.all()) == {*rooms_with_lesson, frozen_room, last_room}
 
 
 def test_guests_machine_lasts_90_days_after_its_last_lesson() -> None:
     """The deletion of its matches before that makes no difference."""
-    personal_machine = personal_machine_played()
+    personal_machine = machine_after_match()
     age_rows(60)
-    assert personal_machine_played() == personal_machine
+    assert machine_after_match() == personal_machine
     age_rows(60)
     ledgers_compact(TurnEnd())
     run_retention()
@@ -263,10 +265,10 @@ def test_guests_machine_lasts_90_days_after_its_last_lesson() -> None:
 
 
 def test_a_frozen_machine_of_a_guest_is_as_old_as_its_last_match() -> None:
-    personal_machine = personal_machine_played()
+    personal_machine = machine_after_match()
     Machine.objects.filter(pk=personal_machine.pk).update(learns=False)
     age_rows(89)
-    assert personal_machine_played() == personal_machine
+    assert machine_after_match() == personal_machine
     age_rows(60)
     ledgers_compact(TurnEnd())
     run_retention()
@@ -280,25 +282,27 @@ def test_a_frozen_machine_of_a_guest_is_as_old_as_its_last_match() -> None:
 def test_interrupted_deletion_leaves_an_ownerless_machine(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
     """After every transaction the rest of the machine adds up, and no visitor can reach it."""
     monkeypatch.setattr(retention, "ROWS_OF_A_MACHINE", size)
-    personal_machine = personal_machine_played()
+    personal_machine = machine_after_match()
     age_rows(91)
     ledgers_compact(TurnEnd())
     place, n_steps = None, 0
     while (place := retention_run(TurnEnd(0), place)) is not None:
         assert ledger_errors() + lessons_missing() == []
         n_steps += Machine.objects.filter(pk=personal_machine.pk, owner=None, guest=None, is_public=False).exists()
-    assert n_steps >= 2, "what it had goes a part at a time, and its row in the end"
+    assert n_steps >= 2, "several transactions delete its parts, the last one its row"
     assert not Machine.objects.filter(pk=personal_machine.pk).exists()
 
 
-def test_small_machine_is_deleted_in_one_transaction() -> None:
-    personal_machine_played()
+def test_rows_of_a_small_machine_go_in_one_transaction() -> None:
+    machine_after_match()
     age_rows(91)
     ledgers_compact(TurnEnd())
-    took: retention.Took = []
-    assert retention_run(TurnEnd(), took=took) is None
+    batches: retention.Took = []
+    assert retention_run(TurnEnd(), took=batches) is None
     assert not Machine.objects.filter(is_pupil=True).exists()
-    assert sum(name == "rows of machines" for name, _ in took) == 3, "it, and that there is no other"
+    assert sum(name == "rows of machines" for name, _ in batches) == 3, (
+        "one for its rows, one for itself, one that finds none"
+    )
 
 
 def test_every_cascading_foreign_key_leads_an_index() -> None:
@@ -308,10 +312,16 @@ def test_every_cascading_foreign_key_leads_an_index() -> None:
         table = model._meta.db_table
         keys = [field for field in model._meta.local_fields if field.remote_field and model._meta.managed]
         with connection.cursor() as cursor:
-            found = connection.introspection.get_constraints(cursor, table).values()
-        led = {one["columns"][0] for one in found if one["columns"] and (one["index"] or one["unique"])}
+            constraints = connection.introspection.get_constraints(cursor, table).values()
+        indexed_columns = {
+            one["columns"][0] for one in constraints if one["columns"] and (one["index"] or one["unique"])
+        }
         on_delete = {field.column: field.remote_field.on_delete for field in keys}
-        missing += [(table, column) for column, how in on_delete.items() if how is not DO_NOTHING and column not in led]
+        missing += [
+            (table, column)
+            for column, action in on_delete.items()
+            if action is not DO_NOTHING and column not in indexed_columns
+        ]
     assert missing == []
 
 
@@ -319,60 +329,60 @@ def test_every_cascading_foreign_key_leads_an_index() -> None:
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("by_its_owner", [False, True])
 def test_a_large_machine_is_deleted_while_others_play(by_its_owner: bool) -> None:
-    ann, big = user("ann"), personal_machine_played()
+    ann, large_machine = user("ann"), machine_after_match()
     if by_its_owner:
-        Machine.objects.filter(pk=big.pk).update(owner=ann, guest=None, is_pupil=False)
+        Machine.objects.filter(pk=large_machine.pk).update(owner=ann, guest=None, is_pupil=False)
     with connection.cursor() as cursor:
         cursor.execute(
             "INSERT INTO learning_lesson (machine_id, number, kind, n_wins, n_draws, n_losses, created_at)"
             " SELECT %s, n, 'training', 1, 0, 0, now() FROM generate_series(2, 4000) AS n",
-            [big.pk],
+            [large_machine.pk],
         )
         cursor.execute(
             "INSERT INTO learning_box (machine_id, position, ply, move_number, start, beads, visits)"
             " SELECT %s, 'more' || n, 1, 1, '{1}', '{1}', '{0}' FROM generate_series(1, 300) AS n",
-            [big.pk],
+            [large_machine.pk],
         )
         cursor.execute(
             "INSERT INTO learning_change (lesson_id, box_id, deltas, after)"
             " SELECT lesson.id, box.id, array_fill(0, ARRAY[cardinality(beads)]), beads FROM learning_lesson lesson"
             " JOIN learning_box box USING (machine_id) WHERE machine_id = %s",
-            [big.pk],
+            [large_machine.pk],
         )
         cursor.execute("ANALYZE")
     assert Change.objects.count() > 1_000_000
     age_rows(91)
-    is_gone, played, deleted = Event(), list[Any](), list[int]()
+    is_gone, final_states, batch_sizes = Event(), list[Any](), list[int]()
 
-    def counted(execute: Callable[..., Any], statement: str, values: Any, many: bool, context: Any) -> Any:
+    def count_deleted_rows(execute: Callable[..., Any], statement: str, values: Any, many: bool, context: Any) -> Any:
         try:
             return execute(statement, values, many, context)
         finally:
             if statement.startswith("DELETE"):
-                deleted.append(context["cursor"].rowcount)
+                batch_sizes.append(context["cursor"].rowcount)
 
     def delete() -> None:
         try:
-            with connection.execute_wrapper(counted):
-                machine_delete(user=ann, machine_id=big.pk) if by_its_owner else run_retention()
+            with connection.execute_wrapper(count_deleted_rows):
+                machine_delete(user=ann, machine_id=large_machine.pk) if by_its_owner else run_retention()
         finally:
             is_gone.set()
 
     def others_play() -> None:
         while not is_gone.is_set():
-            played.append(play_out(room(person=guest(2)).room.code, guest(2)))
+            final_states.append(play_out(room(person=guest(2)).room.code, guest(2)))
 
     assert at_once(delete, others_play) == []
-    assert not Machine.objects.filter(pk=big.pk).exists()
+    assert not Machine.objects.filter(pk=large_machine.pk).exists()
     assert not Change.objects.exists()
-    assert sum(deleted) > 1_000_000
-    assert max(deleted) <= ROWS_AT_ONCE, "a statement takes 0.1 s for any machine (docs/decisions/0096)"
-    assert len(played) > 10
+    assert sum(batch_sizes) > 1_000_000
+    assert max(batch_sizes) <= ROWS_AT_ONCE, "a statement takes 0.1 s for any machine (docs/decisions/0096)"
+    assert len(final_states) > 10
 
 
 @pytest.mark.parametrize("has_trained", [False, True])
 def test_rows_that_refer_to_a_deleted_machine_stay(has_trained: bool) -> None:
-    personal_machine, other = personal_machine_played(), machine(Side.FIRST)
+    personal_machine, other = machine_after_match(), machine(Side.FIRST)
     if has_trained:
         trained_machine(personal_machine, 10)
     copy = machine_clone(machine_id=personal_machine.pk, name="Copy", is_public=True)
@@ -400,59 +410,61 @@ def test_rows_that_refer_to_a_deleted_machine_stay(has_trained: bool) -> None:
 @pytest.mark.parametrize("has_account", [False, True])
 def test_copy_in_a_training_or_tournament_stays_until_its_end(has_account: bool) -> None:
     ann, original = user("ann"), machine(is_public=True)
-    who = person(ann) if has_account else guest()
-    copies = [Machine.objects.get(room=resigned_room(who, opponent="machine", machine=original.slug, fresh=True))]
-    copies.append(Machine.objects.get(room=resigned_room(who, opponent="machine", machine=original.slug, fresh=True)))
+    player = person(ann) if has_account else guest()
+    copies = [Machine.objects.get(room=resigned_room(player, opponent="machine", machine=original.slug, fresh=True))]
+    copies.append(
+        Machine.objects.get(room=resigned_room(player, opponent="machine", machine=original.slug, fresh=True))
+    )
     Machine.objects.filter(room__isnull=False).update(is_public=True)
     learner = machine(Side.FIRST, owner=ann)
-    against = Stage(copies[0].slug, 10)
-    run = training_run_request(user=ann, machine=learner.slug, stages=[against])
+    stage = Stage(copies[0].slug, 10)
+    run = training_run_request(user=ann, machine=learner.slug, stages=[stage])
     entries = [learner.slug, copies[1].slug]
     tournament = tournament_start(user=ann, entries=entries, games=1, enqueue=False)
     age_rows(366)
     TrainingRun.objects.update(created_at=ago(1))
     run_retention()
     assert set(Machine.objects.filter(room__isnull=False)) == set(copies)
-    claimed = RUNS.claim(run.pk)
-    assert claimed is not None
-    assert run_execute(claimed).status == JobStatus.FINISHED
+    claimed_run = RUNS.claim(run.pk)
+    assert claimed_run is not None
+    assert run_execute(claimed_run).status == JobStatus.FINISHED
     Tournament.objects.filter(pk=tournament.pk).update(status=JobStatus.FINISHED, finished_at=ago(1))
     run_retention()
     assert not Machine.objects.filter(pk__in=[copy.pk for copy in copies]).exists()
 
 
 def test_machines_beyond_one_transaction_go_in_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
-    unused = next(replace(rule, batch=2) for rule in retention.RULES if rule.name == "unused machines")
-    monkeypatch.setattr(retention, "RULES", [unused])
-    personal_machines = [personal_machine_played(number) for number in range(1, 6)]
+    unused_machines = next(replace(rule, batch=2) for rule in retention.RULES if rule.name == "unused machines")
+    monkeypatch.setattr(retention, "RULES", [unused_machines])
+    personal_machines = [machine_after_match(number) for number in range(1, 6)]
     age_rows(91)
-    place, left = (unused.name, None), []
+    place, n_remaining = (unused_machines.name, None), []
     while place is not None:
         place = retention_run(TurnEnd(0), place)
-        left.append(Machine.objects.filter(slug__in=[one.slug for one in personal_machines]).count())
-    assert left[:3] == [3, 1, 0]
+        n_remaining.append(Machine.objects.filter(slug__in=[one.slug for one in personal_machines]).count())
+    assert n_remaining[:3] == [3, 1, 0]
 
 
 def test_retention_continues_with_the_next_wake_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    knocked: list[Any] = []
-    monkeypatch.setattr(tasks.expired_delete, "apply_async", lambda args, **_: knocked.append(args))
+    wake_ups: list[Any] = []
+    monkeypatch.setattr(tasks.expired_delete, "apply_async", lambda args, **_: wake_ups.append(args))
     monkeypatch.setattr(tasks, "RETENTION_S", 0.0)
     for n in range(3):
         room(person=guest(n))
     age_rows(31)
     tasks.expired_delete()
-    while knocked:
-        tasks.expired_delete(*knocked.pop())
+    while wake_ups:
+        tasks.expired_delete(*wake_ups.pop())
     assert not Room.objects.exists()
 
 
 def test_an_unknown_saved_position_restarts_retention() -> None:
     assert len({rule.name for rule in retention.RULES}) == len(retention.RULES)
     for place in ((3, "some-key"), ("things of yesterday", 7)):
-        old = room(person=guest()).room
+        old_room = room(person=guest()).room
         age_rows(31)
         tasks.expired_delete(*place)
-        assert not Room.objects.filter(pk=old.pk).exists()
+        assert not Room.objects.filter(pk=old_room.pk).exists()
 
 
 def test_a_row_that_always_fails_is_skipped_and_logged(caplog: pytest.LogCaptureFixture) -> None:
@@ -463,8 +475,8 @@ def test_a_row_that_always_fails_is_skipped_and_logged(caplog: pytest.LogCapture
         cursor.execute("INSERT INTO holds VALUES (%s), (%s)", [rooms[3].pk, rooms[4].pk])
     run_retention()
     assert set(Room.objects.all()) == set(rooms[3:5])
-    logged = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
-    assert logged == [f"retention: old rooms: {one.pk} is skipped" for one in rooms[3:5]]
+    warnings = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert warnings == [f"retention: old rooms: {one.pk} is skipped" for one in rooms[3:5]]
 
 
 def test_a_surplus_match_that_always_fails_is_skipped(settings: Any) -> None:
@@ -489,31 +501,31 @@ def retain_only_sessions(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[
     return run_with_action
 
 
-OnlySessions = Callable[[Callable[[Any], Any]], None]
+RetainOnlySessions = Callable[[Callable[[Any], Any]], None]
 
 
 @pytest.mark.parametrize(
-    ("error", "tried"),
+    ("error", "expected_sizes"),
     [(psycopg.errors.LockNotAvailable, [16, 8, 4, 2, 1, 1, 2, 1, 1, 4, 2, 1, 1]), (psycopg.OperationalError, [16])],
 )
 def test_locked_rows_are_not_all_tried(
-    retain_only_sessions: OnlySessions, error: type[psycopg.Error], tried: list[int]
+    retain_only_sessions: RetainOnlySessions, error: type[psycopg.Error], expected_sizes: list[int]
 ) -> None:
-    """No row is tried alone while the database is away."""
-    found: list[int] = []
+    """No row is expected_sizes alone while the database is away."""
+    batch_sizes: list[int] = []
 
     def fail(rows: Any) -> None:
-        found.append(rows.count())
+        batch_sizes.append(rows.count())
         raise OperationalError from error()
 
     retain_only_sessions(fail)
     run_retention()
-    assert found == tried
+    assert batch_sizes == expected_sizes
     assert Session.objects.count() == 40
 
 
 def test_a_slow_batch_is_repeated_with_fewer_rows(
-    retain_only_sessions: OnlySessions, monkeypatch: pytest.MonkeyPatch
+    retain_only_sessions: RetainOnlySessions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(retention, "STATEMENT_MS", 2_000)
 
@@ -529,7 +541,9 @@ def test_a_slow_batch_is_repeated_with_fewer_rows(
     assert not Session.objects.exists()
 
 
-def test_rows_beyond_a_query_are_read_next(retain_only_sessions: OnlySessions, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_beyond_a_query_are_read_next(
+    retain_only_sessions: RetainOnlySessions, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("learning.storage.retention.LOOKED_AT", 7)
     Session.objects.filter(session_key__in=["00", "20", "39"]).update(expire_date=ago(-1))
     retain_only_sessions(QuerySet.delete)
@@ -538,27 +552,27 @@ def test_rows_beyond_a_query_are_read_next(retain_only_sessions: OnlySessions, m
 
 
 @pytest.mark.django_db(transaction=True)
-def test_only_commits_of_retention_do_not_wait_for_the_disk(retain_only_sessions: OnlySessions) -> None:
-    found: list[str] = []
+def test_only_commits_of_retention_do_not_wait_for_the_disk(retain_only_sessions: RetainOnlySessions) -> None:
+    commit_settings: list[str] = []
 
-    def look(_: Any = None) -> None:
+    def record_setting(_: Any = None) -> None:
         with connection.cursor() as cursor:
             cursor.execute("SHOW synchronous_commit")
-            found.extend(cursor.fetchone())
+            commit_settings.extend(cursor.fetchone())
 
     with connection.cursor() as cursor:
         cursor.execute("SET synchronous_commit TO on")  # as on a live site
-    look()
-    retain_only_sessions(lambda rows: (look(), rows.delete()))
+    record_setting()
+    retain_only_sessions(lambda rows: (record_setting(), rows.delete()))
     run_retention()
-    look()
-    assert found == ["on", "off", "off", "off", "on"]
+    record_setting()
+    assert commit_settings == ["on", "off", "off", "off", "on"]
 
 
 @pytest.mark.django_db(transaction=True)
 def test_claim_during_retention_keeps_the_machine_or_finds_none() -> None:
     ann = user("ann")
-    personal_machines = [personal_machine_played(n) for n in range(1, 5)]
+    personal_machines = [machine_after_match(n) for n in range(1, 5)]
     age_rows(91)
     ledgers_compact(TurnEnd())
     faults = at_once(
@@ -576,7 +590,7 @@ def test_claim_during_retention_keeps_the_machine_or_finds_none() -> None:
 @pytest.mark.django_db(transaction=True)
 def test_a_machine_with_a_returning_guest_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
     """A returning guest has locked the machine, with nothing committed yet, when retention looks at it."""
-    personal_machine = personal_machine_played()
+    personal_machine = machine_after_match()
     age_rows(91)
     ledgers_compact(TurnEnd())
     Room.objects.all().delete()
@@ -591,17 +605,17 @@ def test_a_machine_with_a_returning_guest_is_skipped(monkeypatch: pytest.MonkeyP
 
 @pytest.mark.django_db(transaction=True)
 def test_moves_and_retention_do_not_wait_for_each_other() -> None:
-    seated, old = room(), room(person=guest(2))
-    play(old, guest(2), "1")
+    seated, old_seated = room(), room(person=guest(2))
+    play(old_seated, guest(2), "1")
     age_rows(31)
     with transaction.atomic():
-        Room.objects.select_for_update().get(pk=old.room.pk)  # a move is about to be stored there
+        Room.objects.select_for_update().get(pk=old_seated.room.pk)  # as a move does before it is stored
         play(seated, guest(), "1")
         assert at_once(run_retention, run_retention) == []
-    assert set(Room.objects.all()) == {seated.room, old.room}
-    assert play(old, guest(2), room_look(code=old.room.code)["legal_moves"][0])["ply"] == 4
+    assert set(Room.objects.all()) == {seated.room, old_seated.room}
+    assert play(old_seated, guest(2), room_look(code=old_seated.room.code)["legal_moves"][0])["ply"] == 4
     run_retention()
-    assert set(Room.objects.all()) == {seated.room, old.room}
+    assert set(Room.objects.all()) == {seated.room, old_seated.room}
 
 
 def test_old_and_surplus_runs_go_unless_a_ledger_names_them(settings: Any) -> None:
@@ -609,9 +623,9 @@ def test_old_and_surplus_runs_go_unless_a_ledger_names_them(settings: Any) -> No
     learner = trained_machine(machine(owner=ann), games=10)
     runs = [training_run_request(user=ann, machine=learner.slug, stages=[Stage("random", 10)]) for _ in range(4)]
     for run in runs:
-        claimed = RUNS.claim(run.pk)
-        assert claimed is not None
-        run_execute(claimed)
+        claimed_run = RUNS.claim(run.pk)
+        assert claimed_run is not None
+        run_execute(claimed_run)
     settings.RUNS_PER_MACHINE = 2
     run_retention()
     assert TrainingRun.objects.count() == 5
@@ -631,21 +645,24 @@ def test_a_very_old_run_is_stopped_with_a_reason() -> None:
     run = training_run_request(user=ann, machine=learner.slug, stages=[Stage("random", 1_000_000_000)])
     age_rows(31)
     run_retention()
-    claimed = RUNS.claim(run.pk)
-    assert claimed is not None
-    over = run_execute(claimed)
-    assert (over.status, over.games_done) == (JobStatus.CANCELLED, 0)
-    assert over.error.startswith("It was stopped")
+    claimed_run = RUNS.claim(run.pk)
+    assert claimed_run is not None
+    stopped_run = run_execute(claimed_run)
+    assert (stopped_run.status, stopped_run.games_done) == (JobStatus.CANCELLED, 0)
+    assert stopped_run.error.startswith("It was stopped")
 
 
 def test_log_ins_sessions_tokens_and_unused_times_go() -> None:
     ann = user("ann")
     token_make(user=ann, name="new", scopes=["read"], lifetime=timedelta(days=1))
-    ended = token_make(user=ann, name="old", scopes=["read"], lifetime=None)[0]
-    ApiToken.objects.filter(pk=ended.pk).update(revoked_at=ago(91))
+    revoked_token = token_make(user=ann, name="old", scopes=["read"], lifetime=None)[0]
+    ApiToken.objects.filter(pk=revoked_token.pk).update(revoked_at=ago(91))
     for days in (0, 31):
-        tried = {"username": f"ann{days}", "ip_address": "192.0.2.1", "user_agent": "", "path_info": "/"}
-        attempt, log = AccessAttempt.objects.create(failures_since_start=1, **tried), AccessLog.objects.create(**tried)
+        attempt_fields = {"username": f"ann{days}", "ip_address": "192.0.2.1", "user_agent": "", "path_info": "/"}
+        attempt, log = (
+            AccessAttempt.objects.create(failures_since_start=1, **attempt_fields),
+            AccessLog.objects.create(**attempt_fields),
+        )
         for model, pk in ((AccessAttempt, attempt.pk), (AccessLog, log.pk)):
             model._default_manager.filter(pk=pk).update(attempt_time=ago(days))
         AddressBlock.objects.create(network=f"192.0.2.{days}", reason="spam", expires_at=ago(days))
@@ -670,8 +687,8 @@ def test_surplus_tournaments_are_deleted_with_their_rows(settings: Any) -> None:
     settings.TOURNAMENTS_PER_ACCOUNT = 1
     ann = user("ann")
     for name in ("first", "second", "third"):
-        started = tournament_start(user=ann, entries=["random", "perfect"], game=NC, games=2, name=name)
-        Tournament.objects.filter(pk=started.pk).update(
+        tournament = tournament_start(user=ann, entries=["random", "perfect"], game=NC, games=2, name=name)
+        Tournament.objects.filter(pk=tournament.pk).update(
             status=JobStatus.FINISHED, finished_at=None if name == "first" else ago(1)
         )
     run_retention()
@@ -680,18 +697,20 @@ def test_surplus_tournaments_are_deleted_with_their_rows(settings: Any) -> None:
 
 def test_files_of_killed_processes_go_and_those_in_use_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    left, held, young, other = (tmp_path / name for name in ("pymp-left", "pymp-held", "pymp-young", "somebody"))
-    for folder in (left, held, young, other):
+    abandoned_folder, used_folder, new_folder, other_folder = (
+        tmp_path / name for name in ("pymp-left", "pymp-held", "pymp-young", "somebody")
+    )
+    for folder in (abandoned_folder, used_folder, new_folder, other_folder):
         folder.mkdir()
-        if folder is not young:
+        if folder is not new_folder:
             os.utime(folder, (0, 0))
     upload = tmp_path / "tmpabc.upload.json"
     upload.touch()
     os.utime(upload, (0, 0))
-    with socket.socket(socket.AF_UNIX) as listening:
-        listening.bind(str(held / "listener"))
-        os.utime(held, (0, 0))
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(used_folder / "listener"))
+        os.utime(used_folder, (0, 0))
         retention.files_clear()
-        assert set(tmp_path.iterdir()) == {held, young, other}
+        assert set(tmp_path.iterdir()) == {used_folder, new_folder, other_folder}
     retention.files_clear()
-    assert set(tmp_path.iterdir()) == {young, other}
+    assert set(tmp_path.iterdir()) == {new_folder, other_folder}

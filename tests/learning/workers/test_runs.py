@@ -63,9 +63,9 @@ def start_run(learner: Machine, games: int = 5000, opponent: str = "random", **o
 
 
 def claim(run: TrainingRun) -> TrainingRun:
-    mine = RUNS.claim(run.pk)
-    assert mine is not None
-    return mine
+    claimed_run = RUNS.claim(run.pk)
+    assert claimed_run is not None
+    return claimed_run
 
 
 def beads(learner: Machine) -> list[list[int]]:
@@ -73,14 +73,18 @@ def beads(learner: Machine) -> list[list[int]]:
 
 
 def test_a_run_in_many_chunks_ends_with_the_beads_of_one_chunk() -> None:
-    whole, pieces = trained_machine(machine(), 5000, 3), machine()
-    run = claim(start_run(pieces))
+    whole_machine, chunked_machine = trained_machine(machine(), 5000, 3), machine()
+    run = claim(start_run(chunked_machine))
     while run.status == JobStatus.RUNNING:
         run = run_chunk(run, Pace(n_games=700))
-    assert beads(pieces) == beads(whole)
-    lessons = Lesson.objects.filter(machine=pieces).order_by("number").values_list("n_wins", "n_draws", "n_losses")
-    after = list(accumulate(sum(tally) for tally in lessons))
-    assert after == sorted({*range(700, 5000, 700), 1, 100, 300, 1000, 3000, 5000}), "chunks, and steps to look back at"
+    assert beads(chunked_machine) == beads(whole_machine)
+    lessons = (
+        Lesson.objects.filter(machine=chunked_machine).order_by("number").values_list("n_wins", "n_draws", "n_losses")
+    )
+    n_games_after = list(accumulate(sum(tally) for tally in lessons))
+    assert n_games_after == sorted({*range(700, 5000, 700), 1, 100, 300, 1000, 3000, 5000}), (
+        "chunks, and steps to look back at"
+    )
     assert ledger_errors() == []
 
 
@@ -97,22 +101,22 @@ def test_a_run_of_a_dead_worker_is_resumed() -> None:
 
 def test_a_late_worker_finds_its_run_taken_over() -> None:
     learner = machine()
-    late = run_chunk(claim(start_run(learner)), Pace(n_games=1000))
+    late_run = run_chunk(claim(start_run(learner)), Pace(n_games=1000))
     TrainingRun.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
-    claim(late)
-    before = beads(learner)
+    claim(late_run)
+    beads_before = beads(learner)
     with pytest.raises(JobLostError):
-        run_chunk(late, Pace(n_games=1000))
-    assert beads(learner) == before
+        run_chunk(late_run, Pace(n_games=1000))
+    assert beads(learner) == beads_before
 
 
 def test_a_repeated_message_has_one_effect() -> None:
     learner = machine()
     run = start_run(learner)
     tasks.jobs_work("runs", run.pk)
-    after = beads(learner)
+    beads_after = beads(learner)
     tasks.jobs_work("runs", run.pk)
-    assert beads(learner) == after
+    assert beads(learner) == beads_after
     learner.refresh_from_db()
     assert learner.n_games == 5000
 
@@ -141,12 +145,12 @@ def test_a_failed_run_has_a_reason(monkeypatch: pytest.MonkeyPatch, caplog: pyte
 @pytest.mark.parametrize("learns", [True, False])
 def test_two_machines_train_against_each_other(learns: bool) -> None:
     first, second = machine(Side.FIRST), machine(Side.SECOND)
-    before = beads(second)
+    beads_before = beads(second)
     run = run_execute(claim(start_run(first, 3000, second.slug, learns=learns)))
     assert run.games_done == 3000
     second.refresh_from_db()
     assert second.n_games == (3000 if learns else 0)
-    assert (beads(second) != before) is learns
+    assert (beads(second) != beads_before) is learns
     assert ledger_errors() == []
 
 
@@ -157,7 +161,7 @@ def test_second_players_results_mirror_the_first_players() -> None:
     assert (run.n_wins, run.n_draws, run.n_losses) == (first.n_losses, first.n_draws, first.n_wins)
 
 
-REFUSED: list[tuple[dict[str, Any], type[Exception]]] = [
+IMPOSSIBLE_RUNS: list[tuple[dict[str, Any], type[Exception]]] = [
     ({"machine": "nowhere"}, MachineNotFoundError),
     ({"stages": [Stage("nobody", 1)]}, MachineNotFoundError),
     ({"stages": []}, TrainingRefusedError),
@@ -172,16 +176,16 @@ REFUSED: list[tuple[dict[str, Any], type[Exception]]] = [
 ]
 
 
-@pytest.mark.parametrize(("wrong", "error"), REFUSED)
-def test_impossible_runs_are_refused(wrong: dict[str, Any], error: type[Exception]) -> None:
+@pytest.mark.parametrize(("wrong_options", "error"), IMPOSSIBLE_RUNS)
+def test_impossible_runs_are_refused(wrong_options: dict[str, Any], error: type[Exception]) -> None:
     machine(Side.FIRST, slug="learner")
     machine(Side.FIRST, slug="same")
     machine(Side.SECOND, "apl-notebook", slug="raw")
-    right: dict[str, Any] = {"machine": "learner", "stages": [Stage("random", 1)], "seed": 1, "enqueue": False}
+    right_options: dict[str, Any] = {"machine": "learner", "stages": [Stage("random", 1)], "seed": 1, "enqueue": False}
     with pytest.raises(error):
-        training_run_start(**{**right, **wrong})
+        training_run_start(**{**right_options, **wrong_options})
     assert not TrainingRun.objects.exists()
-    training_run_start(**right)
+    training_run_start(**right_options)
 
 
 def test_a_curriculum_goes_through_its_opponents_in_order() -> None:
@@ -201,16 +205,16 @@ def test_a_curriculum_goes_through_its_opponents_in_order() -> None:
 
 
 def test_the_curve_is_exact_for_any_chunks() -> None:
-    whole = run_execute(claim(start_run(machine(Side.FIRST))))
-    pieces = claim(start_run(machine(Side.FIRST)))
-    while pieces.status == JobStatus.RUNNING:
-        pieces = run_chunk(pieces, Pace(n_games=333))
-    assert run_curve(whole) == run_curve(pieces)
-    games = [point["games"] for point in run_curve(whole)]
-    assert games == curve_marks(5000)
-    assert (games[0], games[-1], len(games)) == (0, 5000, 61)
-    for point in run_curve(whole)[::20]:
-        memory = Memory.fresh(table_of(whole.machine))
+    whole_run = run_execute(claim(start_run(machine(Side.FIRST))))
+    chunked_run = claim(start_run(machine(Side.FIRST)))
+    while chunked_run.status == JobStatus.RUNNING:
+        chunked_run = run_chunk(chunked_run, Pace(n_games=333))
+    assert run_curve(whole_run) == run_curve(chunked_run)
+    games_of_points = [point["games"] for point in run_curve(whole_run)]
+    assert games_of_points == curve_marks(5000)
+    assert (games_of_points[0], games_of_points[-1], len(games_of_points)) == (0, 5000, 61)
+    for point in run_curve(whole_run)[::20]:
+        memory = Memory.fresh(table_of(whole_run.machine))
         memory.train(OPPONENTS["random"], point["games"], RandomSource(3))
         assert point["strength"] == strength_exact(memory)
 
@@ -228,15 +232,15 @@ def test_a_frozen_machine_is_not_trained() -> None:
 
 def test_recovery_wakes_workers_for_waiting_and_lost_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     now = timezone.now()
-    waiting, left, fresh, running = (start_run(machine()) for _ in range(4))
-    TrainingRun.objects.filter(pk__in=[waiting.pk, left.pk]).update(knocked_at=now - timedelta(minutes=1))
-    for run, lease_s in ((left, -1), (running, 60)):
+    waiting_run, lost_run, new_run, running_run = (start_run(machine()) for _ in range(4))
+    TrainingRun.objects.filter(pk__in=[waiting_run.pk, lost_run.pk]).update(knocked_at=now - timedelta(minutes=1))
+    for run, lease_s in ((lost_run, -1), (running_run, 60)):
         TrainingRun.objects.filter(pk=run.pk).update(status="running", lease_until=now + timedelta(seconds=lease_s))
-    knocked: list[int] = []
-    monkeypatch.setattr(tasks.jobs_work, "apply_async", lambda args, **_: knocked.append(args[1]))
+    wake_up_ids: list[int] = []
+    monkeypatch.setattr(tasks.jobs_work, "apply_async", lambda args, **_: wake_up_ids.append(args[1]))
     assert tasks.jobs_recover() == 2
-    assert set(knocked) == {waiting.pk, left.pk}
-    assert fresh.pk not in knocked
+    assert set(wake_up_ids) == {waiting_run.pk, lost_run.pk}
+    assert new_run.pk not in wake_up_ids
 
 
 def test_chunk_sizes_follow_the_speed_of_the_machine() -> None:
@@ -252,9 +256,9 @@ def test_chunk_sizes_follow_the_speed_of_the_machine() -> None:
 def test_the_command_trains_a_machine(capsys: pytest.CaptureFixture[str]) -> None:
     learner = machine()
     call_command("train", learner.slug, "--games", "2000", "--opponent", "perfect", "--seed", "5")
-    printed = capsys.readouterr().out
-    assert "2,000/2,000 games" in printed
-    assert "seed 5" in printed
+    output = capsys.readouterr().out
+    assert "2,000/2,000 games" in output
+    assert "seed 5" in output
     assert (MEMORY.load(learner).beads == trained_memory(learner, 2000, 5, "perfect").beads).all()
     with pytest.raises(CommandError, match="There is no machine 'nowhere'"):
         call_command("train", "nowhere", "--games", "1")
@@ -335,22 +339,22 @@ def test_freezing_a_machine_stops_its_run_with_a_reason() -> None:
 
 
 def test_failing_late_worker_leaves_the_run_to_its_new_owner(monkeypatch: pytest.MonkeyPatch) -> None:
-    late = claim(start_run(machine()))
+    late_run = claim(start_run(machine()))
     TrainingRun.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
-    successor = claim(late)
+    successor = claim(late_run)
     monkeypatch.setattr(runner, "run_chunk", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        run_execute(late)
+        run_execute(late_run)
     monkeypatch.undo()
     assert run_execute(successor).status == JobStatus.FINISHED
 
 
 def test_lesson_during_a_save_in_the_admin_keeps_its_totals(client: Client) -> None:
     learner = machine()
-    stale = Machine.objects.get(pk=learner.pk)
+    old_copy = Machine.objects.get(pk=learner.pk)
     trained_machine(learner)
-    stale.name = "Renamed"
-    machine_update(user=staff(), machine_id=stale.pk, name=stale.name)
+    old_copy.name = "Renamed"
+    machine_update(user=staff(), machine_id=old_copy.pk, name=old_copy.name)
     learner.refresh_from_db()
     assert (learner.name, learner.n_games, learner.n_lessons) == ("Renamed", 1000, 4)
 
@@ -366,22 +370,22 @@ def test_run_starts_while_its_machines_learn_without_deadlock() -> None:
 
 def test_retention_deletes_abandoned_rooms() -> None:
     learner = machine()
-    waiting, fresh = room("human"), room("machine", machine=learner.slug, fresh=True)
-    kept = room("human", guest(2))
-    Room.objects.exclude(pk=kept.room.pk).update(changed_at=timezone.now() - timedelta(days=91))
+    idle_seated, copy_seated = room("human"), room("machine", machine=learner.slug, fresh=True)
+    recent_seated = room("human", guest(2))
+    Room.objects.exclude(pk=recent_seated.room.pk).update(changed_at=timezone.now() - timedelta(days=91))
     run_retention()
-    assert set(Room.objects.values_list("pk", flat=True)) == {kept.room.pk, fresh.room.pk}
+    assert set(Room.objects.values_list("pk", flat=True)) == {recent_seated.room.pk, copy_seated.room.pk}
     assert list(Machine.objects.all()) == [learner]
-    assert waiting.room.pk not in Room.objects.values_list("pk", flat=True)
+    assert idle_seated.room.pk not in Room.objects.values_list("pk", flat=True)
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("does", [TERMINATE_CONNECTION, FILL_DISK], ids=["backend", "disk"])
-def test_run_interrupted_by_a_database_fault_is_resumed(does: str) -> None:
+@pytest.mark.parametrize("fault", [TERMINATE_CONNECTION, FILL_DISK], ids=["backend", "disk"])
+def test_run_interrupted_by_a_database_fault_is_resumed(fault: str) -> None:
     """The fault occurs while the ledger is written by COPY, with errors of the driver instead of Django's."""
     learner = machine()
     run = claim(start_run(learner))
-    with failing_inserts(does, "learning_change"), pytest.raises(DATABASE_ERRORS):
+    with failing_inserts(fault, "learning_change"), pytest.raises(DATABASE_ERRORS):
         run_execute(run)
     run.refresh_from_db()
     assert (run.status, run.games_done, Lesson.objects.count()) == (JobStatus.RUNNING, 0, 0)
@@ -391,11 +395,11 @@ def test_run_interrupted_by_a_database_fault_is_resumed(does: str) -> None:
 
 
 def test_missed_news_are_sent_with_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
-    sent: list[set[str]] = []
+    sent_positions: list[set[str]] = []
 
     def fail_at_first(_: str, broadcast: Broadcast) -> bool:
-        sent.append({box["position"] for box in broadcast.message["data"]["boxes"]})
-        return len(sent) > 1
+        sent_positions.append({box["position"] for box in broadcast.message["data"]["boxes"]})
+        return len(sent_positions) > 1
 
     monkeypatch.setattr(events, "group_write", fail_at_first)
     news, learner = News(), machine()
@@ -404,4 +408,4 @@ def test_missed_news_are_sent_with_the_next(monkeypatch: pytest.MonkeyPatch) -> 
         news.add(learner, [TouchedBox(box.position, box.start, box.beads, box.visits, [])], learner.n_lessons)
         news.tell()
     news.tell()
-    assert sent == [{first.position}, {first.position, second.position}]
+    assert sent_positions == [{first.position}, {first.position, second.position}]

@@ -26,14 +26,14 @@ def assert_stats_agree(learner: Machine) -> None:
     """Assert that the stored standing equals the machine's totals and strength."""
     learner.refresh_from_db()
     stats = Standing.objects.get(pk=learner.pk)
-    found = strength_without_games(learner)["random"]
+    strength = strength_without_games(learner)["random"]
     assert (stats.lessons, stats.games, stats.measured) == (
         learner.n_lessons,
         learner.n_games,
         learner.n_lessons,
     )
-    assert (stats.win, stats.draw, stats.loss) == (found["win"], found["draw"], found["loss"])
-    assert stats.score == found["win"] + found["draw"] / 2
+    assert (stats.win, stats.draw, stats.loss) == (strength["win"], strength["draw"], strength["loss"])
+    assert stats.score == strength["win"] + strength["draw"] / 2
     assert stats.points[-1] == (learner.n_games, stats.score)
 
 
@@ -76,11 +76,11 @@ class TestStats:
 
     def test_older_machines_get_stats_from_their_curves(self) -> None:
         trained_machine(trained_machine(machine(), 100), 100, seed=2)
-        before = Standing.objects.get().points
+        points_before = Standing.objects.get().points
         Standing.objects.update(measured=-1, win=None, draw=None, loss=None, score=None, curve=[])
         standings_keep()
         assert_stats_agree(Machine.objects.get())
-        assert Standing.objects.get().points[-1] == before[-1]
+        assert Standing.objects.get().points[-1] == points_before[-1]
         assert len(Standing.objects.get().points) == CURVE_POINTS
 
     def test_a_reset_clears_the_stats(self) -> None:
@@ -104,27 +104,27 @@ class TestStats:
         assert Standing.objects.get(pk=copy.pk).score == Standing.objects.get(pk=learner.pk).score
 
     def test_busy_or_broken_machine_delays_no_other(self, monkeypatch: Any) -> None:
-        busy, _, quiet = (machine(Side.SECOND, name=name) for name in ("Busy", "Broken", "Quiet"))
-        Standing.objects.filter(pk=busy.pk).update(lessons=9)
-        usual = standings.strength_without_games
-        asked: list[str] = []
+        busy_machine, _, quiet_machine = (machine(Side.SECOND, name=name) for name in ("Busy", "Broken", "Quiet"))
+        Standing.objects.filter(pk=busy_machine.pk).update(lessons=9)
+        measure = standings.strength_without_games
+        measured_names: list[str] = []
 
-        def strength(one: Machine) -> Any:
-            asked.append(one.name)
-            return usual(one) if one.name != "Broken" else {}["nothing"]
+        def measure_or_fail(one: Machine) -> Any:
+            measured_names.append(one.name)
+            return measure(one) if one.name != "Broken" else {}["nothing"]
 
-        monkeypatch.setattr(standings, "strength_without_games", strength)
+        monkeypatch.setattr(standings, "strength_without_games", measure_or_fail)
         assert standings_measure(TurnEnd(0)) == 1
         assert standings_measure(TurnEnd(60)) == 2
-        assert asked == ["Broken", "Quiet", "Busy"]
-        assert Standing.objects.get(pk=quiet.pk).score is not None
+        assert measured_names == ["Broken", "Quiet", "Busy"]
+        assert Standing.objects.get(pk=quiet_machine.pk).score is not None
         assert standings_keep() == 0
 
 
 def test_small_curve_keeps_its_ends_and_the_last_measurement() -> None:
     points = [(games, games / 1e6) for games in range(0, 1_000_001, 1000)]
-    kept = thinned([*points, (0, 0.25)])
-    assert len(kept) == CURVE_POINTS
-    assert (kept[0], kept[-1]) == ((0, 0.25), points[-1])
-    roots = [games**0.5 for games, _ in kept]
+    short_curve = thinned([*points, (0, 0.25)])
+    assert len(short_curve) == CURVE_POINTS
+    assert (short_curve[0], short_curve[-1]) == ((0, 0.25), points[-1])
+    roots = [games**0.5 for games, _ in short_curve]
     assert max(after - before for before, after in itertools.pairwise(roots)) < 3 * 1000 / CURVE_POINTS

@@ -37,8 +37,8 @@ def learner(name: str = "Q") -> Machine:
 
 
 def open_room(machine: Machine, number: int, side: Side = Side.FIRST) -> str:
-    asked: dict[str, Any] = {"opponent": "machine", "machine": machine.slug}
-    return room_create(person=guest(number), game="romgon", side=side, **asked).room.code
+    options: dict[str, Any] = {"opponent": "machine", "machine": machine.slug}
+    return room_create(person=guest(number), game="romgon", side=side, **options).room.code
 
 
 def memory_of(machine: Machine) -> list[tuple[Any, ...]]:
@@ -51,9 +51,9 @@ def start_run(machine: Machine, games: int, opponent: str = "easy", **options: A
 
 
 def run_to_end(machine: Machine, games: int) -> TrainingRun:
-    claimed = RUNS.claim(start_run(machine, games).pk)
-    assert claimed is not None
-    return run_execute(claimed)
+    claimed_run = RUNS.claim(start_run(machine, games).pk)
+    assert claimed_run is not None
+    return run_execute(claimed_run)
 
 
 def n_done_games(run: TrainingRun) -> int:
@@ -78,7 +78,7 @@ def assert_ledger_adds_up(machine: Machine) -> None:
     assert values_from_ledger(machine) == dict(machine.values.values_list("key", "value"))
     expected = machine.rule.epsilon  # type: ignore[union-attr]  # it keeps values
     for _ in range(machine.n_games):
-        expected = machine.rule.decayed(expected)  # type: ignore[union-attr]  # the same
+        expected = machine.rule.decayed(expected)  # type: ignore[union-attr]  # it keeps values
     assert machine.epsilon == expected
     assert value_errors() == []
 
@@ -86,12 +86,14 @@ def assert_ledger_adds_up(machine: Machine) -> None:
 @pytest.mark.soak
 def test_run_of_killed_workers_equals_an_uninterrupted_one(start_worker: StartWorker) -> None:
     games = 120
-    points = [0, 14, 54, games]
-    whole = learner("Whole")
-    expected = run_to_end(whole, games)  # trained first, since its kernel would block the observation of the worker
+    games_of_points = [0, 14, 54, games]
+    whole_machine = learner("Whole")
+    whole_run = run_to_end(
+        whole_machine, games
+    )  # trained first, since its kernel would block the observation of the worker
 
     def is_taking_a_sample() -> bool:
-        return n_done_games(run) in points[1:3] and not run.curve.filter(games_done=run.games_done).exists()
+        return n_done_games(run) in games_of_points[1:3] and not run.curve.filter(games_done=run.games_done).exists()
 
     def is_further() -> bool:
         return 54 < n_done_games(run) < games
@@ -103,23 +105,23 @@ def test_run_of_killed_workers_equals_an_uninterrupted_one(start_worker: StartWo
 
         def is_killed() -> bool:
             with transaction.atomic():  # the lock stops the worker while the moment is tested
-                Machine.objects.select_for_update(no_key=True).get(pk=cut.pk)
-                came.append(moment())
-                if came[-1] or run.status == JobStatus.FINISHED:
+                Machine.objects.select_for_update(no_key=True).get(pk=interrupted_machine.pk)
+                moment_results.append(moment())
+                if moment_results[-1] or run.status == JobStatus.FINISHED:
                     os.killpg(worker.pid, signal.SIGKILL)
                     return True
             return False
 
-        came: list[bool] = []
+        moment_results: list[bool] = []
         assert wait_until(is_killed, poll_s=0.005)
         assert wait_until(lambda: is_dead(worker))
         # The lease would expire after runner.LEASE_S; the test does not wait for it.
         TrainingRun.objects.filter(pk=run.pk, status=JobStatus.RUNNING).update(lease_until=timezone.now())
-        return came[-1]
+        return moment_results[-1]
 
     for attempt in itertools.count():  # a sample takes milliseconds, so this process may miss it
-        cut = learner(f"Cut {attempt}")
-        run = start_run(cut, games)
+        interrupted_machine = learner(f"Cut {attempt}")
+        run = start_run(interrupted_machine, games)
         if kill_worker_at(is_taking_a_sample) and kill_worker_at(is_further):
             break
     successor = RUNS.claim(run.pk)
@@ -127,14 +129,14 @@ def test_run_of_killed_workers_equals_an_uninterrupted_one(start_worker: StartWo
     assert 54 < successor.games_done < games
     run = run_execute(successor)
 
-    assert (run.status, run.random_state) == (JobStatus.FINISHED, expected.random_state)
-    assert [point["games"] for point in run_curve(expected)] == points
-    assert run_curve(run) == run_curve(expected)
-    assert memory_of(cut) == memory_of(whole)
-    assert_ledger_adds_up(cut)
-    whole.refresh_from_db()
+    assert (run.status, run.random_state) == (JobStatus.FINISHED, whole_run.random_state)
+    assert [point["games"] for point in run_curve(whole_run)] == games_of_points
+    assert run_curve(run) == run_curve(whole_run)
+    assert memory_of(interrupted_machine) == memory_of(whole_machine)
+    assert_ledger_adds_up(interrupted_machine)
+    whole_machine.refresh_from_db()
     totals = ("epsilon", "n_games", "n_wins", "n_draws", "n_losses")
-    assert [getattr(cut, name) for name in totals] == [getattr(whole, name) for name in totals]
+    assert [getattr(interrupted_machine, name) for name in totals] == [getattr(whole_machine, name) for name in totals]
 
 
 def test_match_ends_and_teaches_while_a_curve_point_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,11 +145,11 @@ def test_match_ends_and_teaches_while_a_curve_point_is_measured(monkeypatch: pyt
     monkeypatch.setattr(QLearningTraining, "sampling", replace(QLearningTraining.sampling, n_games=1))
     measure = QLearningTraining.measure_strength
 
-    def end_match_then_measure(*asked: Any) -> Any:
-        code, lessons = codes.pop(), Lesson.objects.filter(kind="match").count()
+    def end_match_then_measure(*arguments: Any) -> Any:
+        code, n_lessons = codes.pop(), Lesson.objects.filter(kind="match").count()
         assert at_once(lambda: resign(code, len(codes))) == []
-        assert Lesson.objects.filter(kind="match").count() == lessons + 1
-        return measure(*asked)
+        assert Lesson.objects.filter(kind="match").count() == n_lessons + 1
+        return measure(*arguments)
 
     monkeypatch.setattr(QLearningTraining, "measure_strength", end_match_then_measure)
     assert run_to_end(machine, 2).status == JobStatus.FINISHED
@@ -168,14 +170,14 @@ def test_ten_matches_and_two_runs_on_one_machine_lose_nothing(monkeypatch: pytes
     machine, owner = learner(), user(is_staff=True)
     monkeypatch.setattr(QLearningTraining, "sampling", replace(QLearningTraining.sampling, n_games=1))
     runs = [start_run(machine, 100_000), start_run(machine, 100_000, machine.slug, learns=True)]
-    over = threading.Barrier(11)
+    end_barrier = threading.Barrier(11)
 
     def train(run: TrainingRun) -> None:
-        claimed = RUNS.claim(run.pk)
-        assert claimed is not None
-        assert run_execute(claimed).status == JobStatus.CANCELLED
+        claimed_run = RUNS.claim(run.pk)
+        assert claimed_run is not None
+        assert run_execute(claimed_run).status == JobStatus.CANCELLED
 
-    def match(number: int) -> None:
+    def play_match(number: int) -> None:
         if number == 0:  # the machine in both seats
             code = room_create(person=guest(), game="romgon", first=machine.slug, second=machine.slug).room.code
             while match_step(code=code, person=guest(), max_plies=7)["status"] == "playing":
@@ -188,18 +190,18 @@ def test_ten_matches_and_two_runs_on_one_machine_lose_nothing(monkeypatch: pytes
         else:
             code = open_room(machine, number, Side(number % 2))
             play_out(code, guest(number))
-        over.wait(HANG_S)
+        end_barrier.wait(HANG_S)
 
     def cancel_after_matches() -> None:
         try:
-            over.wait(HANG_S)
+            end_barrier.wait(HANG_S)
         finally:
-            cancelled = [training_run_cancel(run_id=run.pk) for run in runs]
-        assert cancelled == [True, True], "both went on all the while"
+            results = [training_run_cancel(run_id=run.pk) for run in runs]
+        assert results == [True, True], "both runs were still going on"
 
-    works = [lambda run=run: train(run) for run in runs] + [lambda n=n: match(n) for n in range(10)]
-    assert at_once(cancel_after_matches, *works) == []
-    # A machine in both seats learns from both.
+    calls = [lambda run=run: train(run) for run in runs] + [lambda n=n: play_match(n) for n in range(10)]
+    assert at_once(cancel_after_matches, *calls) == []
+    # A machine in both seats counts a game twice.
     games = n_done_games(runs[0]) + 2 * n_done_games(runs[1])
     assert min(n_done_games(run) for run in runs) > 0
     assert Lesson.objects.filter(machine=machine, kind="match").count() == 10

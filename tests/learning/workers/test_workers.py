@@ -32,22 +32,22 @@ def memory_of(learner: Machine) -> list[tuple[Any, ...]]:
 @pytest.mark.soak
 def test_concurrent_runs_and_matches_lose_no_bead(start_worker: StartWorker) -> None:
     learner = machine(Side.SECOND)
-    laid_out = {position: beads for position, beads, _ in memory_of(learner)}
+    initial_beads = {position: beads for position, beads, _ in memory_of(learner)}
     start_worker()
     runs = [
         training_run_start(machine=learner.slug, stages=[Stage(opponent, MAX_GAMES)], seed=seed)
         for seed, opponent in ((1, "random"), (2, "win-block"))
     ]
     assert wait_until(lambda: TrainingRun.objects.filter(status=JobStatus.RUNNING, games_done__gt=0).count() == 2)
-    begin = threading.Barrier(10)
+    start_barrier = threading.Barrier(10)
 
-    def match(number: int) -> None:
+    def play_match(number: int) -> None:
         seated = room("machine", guest(number), machine=learner.slug)
-        begin.wait(HANG_S)
+        start_barrier.wait(HANG_S)
         play_out(seated.room.code, guest(number))
 
-    assert at_once(*(lambda number=number: match(number) for number in range(10))) == []
-    assert [training_run_cancel(run_id=run.pk) for run in runs] == [True, True], "both went on all the while"
+    assert at_once(*(lambda number=number: play_match(number) for number in range(10))) == []
+    assert [training_run_cancel(run_id=run.pk) for run in runs] == [True, True], "both runs were still going on"
     assert wait_until(lambda: are_over(*runs))
 
     learner.refresh_from_db()
@@ -58,32 +58,32 @@ def test_concurrent_runs_and_matches_lose_no_bead(start_worker: StartWorker) -> 
     numbers = learner.lessons.order_by("number").values_list("number", flat=True)
     assert list(numbers) == list(range(1, learner.n_lessons + 1))
     # Summed up independently of the query of the audit.
-    beads = {position: list(start) for position, start in laid_out.items()}
+    beads = {position: list(start) for position, start in initial_beads.items()}
     for position, deltas in Change.objects.filter(lesson__machine=learner).values_list("box__position", "deltas"):
         beads[position] = [bead + delta for bead, delta in zip(beads[position], deltas, strict=True)]
     assert beads == {position: now for position, now, _ in memory_of(learner)}
     assert ledger_errors() == []
-    assert boxes_at(learner, 0) == laid_out
+    assert boxes_at(learner, 0) == initial_beads
     assert boxes_at(learner, learner.n_lessons) == beads
 
 
 def test_seed_gives_the_same_beads_in_process_and_by_a_worker(start_worker: StartWorker) -> None:
-    def pair() -> tuple[Machine, Machine]:
+    def new_pair() -> tuple[Machine, Machine]:
         return machine(Side.FIRST), machine(Side.SECOND)
 
-    def run_of(first: Machine, second: Machine, *, enqueue: bool) -> TrainingRun:
+    def request_run(first: Machine, second: Machine, *, enqueue: bool) -> TrainingRun:
         stages = [Stage("random", 70_000), Stage("perfect", 30_000), Stage(second.slug, 50_000, learns=True)]
         return training_run_start(machine=first.slug, stages=stages, seed=1961, enqueue=enqueue)
 
-    first_pair, second_pair = pair(), pair()
-    claimed = RUNS.claim(run_of(*first_pair, enqueue=False).pk)
-    assert claimed is not None
-    ours = run_execute(claimed)
+    first_pair, second_pair = new_pair(), new_pair()
+    claimed_run = RUNS.claim(request_run(*first_pair, enqueue=False).pk)
+    assert claimed_run is not None
+    run_in_process = run_execute(claimed_run)
     start_worker()
-    theirs = run_of(*second_pair, enqueue=True)
-    assert wait_until(lambda: are_over(theirs))
-    theirs.refresh_from_db()
-    assert (theirs.status, theirs.random_state) == (JobStatus.FINISHED, ours.random_state)
+    run_by_worker = request_run(*second_pair, enqueue=True)
+    assert wait_until(lambda: are_over(run_by_worker))
+    run_by_worker.refresh_from_db()
+    assert (run_by_worker.status, run_by_worker.random_state) == (JobStatus.FINISHED, run_in_process.random_state)
     for one, other in zip(first_pair, second_pair, strict=True):
         assert memory_of(one) == memory_of(other)
-    assert run_curve(theirs) == run_curve(ours)
+    assert run_curve(run_by_worker) == run_curve(run_in_process)
