@@ -32,18 +32,18 @@ from learning.services.machines import machine_import
 from tests.factories import guest, machine_strength, room_view
 
 DATA_FOLDER = Path(__file__).parents[2] / "data" / "hexapawn-rl"
-PAWNS = GAMES["hexapawn"]
-WIDE = GAMES["hexapawn-4x4"]
+HEXAPAWN = GAMES["hexapawn"]
+HEXAPAWN_4X4 = GAMES["hexapawn-4x4"]
 
 
 def reduced_memory(memory: dict[str, Any], side: Side) -> dict[str, dict[str, int]]:
     """A memory of HexapawnRL, reduced by the mirror symmetry."""
     result = {}
     for text, entry in memory.items():
-        position, symmetry = PAWNS.to_canonical(PAWNS.decode_as(text, side))
-        moves = [PAWNS.transform_move(PAWNS.parse_move(move), symmetry) for move in entry["validMoves"]]
-        scores = dict(zip(map(PAWNS.format_move, moves), entry["confidenceScores"], strict=True))
-        result[PAWNS.encode(position)] = scores
+        position, symmetry = HEXAPAWN.to_canonical(HEXAPAWN.decode_as(text, side))
+        moves = [HEXAPAWN.transform_move(HEXAPAWN.parse_move(move), symmetry) for move in entry["validMoves"]]
+        scores = dict(zip(map(HEXAPAWN.format_move, moves), entry["confidenceScores"], strict=True))
+        result[HEXAPAWN.encode(position)] = scores
     return result
 
 
@@ -52,31 +52,33 @@ def reduced_memory(memory: dict[str, Any], side: Side) -> dict[str, dict[str, in
 def test_save_files_of_hexapawn_rl_survive_a_round_trip(file: str, side: int, level: int) -> None:
     content = (DATA_FOLDER / f"{file}.json").read_bytes()
     learner = machine_import(user=None, content=content).machine
-    saved = json.loads(content)
-    assert (learner.game, learner.side, learner.level, learner.name) == ("hexapawn", side, level, saved["name"])
-    assert (learner.n_wins, learner.n_losses) == (saved["wins"], saved["losses"])
-    out = json.loads(machine_export(learner, "hexapawn-rl").text)
-    assert reduced_memory(out["memory"], Side(side)) == reduced_memory(saved["memory"], Side(side))
-    assert list(out) == list(saved)
-    assert {key: out[key] for key in out if key != "memory"} == {k: saved[k] for k in saved if k != "memory"}
+    save_file = json.loads(content)
+    assert (learner.game, learner.side, learner.level, learner.name) == ("hexapawn", side, level, save_file["name"])
+    assert (learner.n_wins, learner.n_losses) == (save_file["wins"], save_file["losses"])
+    exported_file = json.loads(machine_export(learner, "hexapawn-rl").text)
+    assert reduced_memory(exported_file["memory"], Side(side)) == reduced_memory(save_file["memory"], Side(side))
+    assert list(exported_file) == list(save_file)
+    assert {key: exported_file[key] for key in exported_file if key != "memory"} == {
+        k: save_file[k] for k in save_file if k != "memory"
+    }
     assert ledger_errors() == []
     # In both orientations the listed moves have the chances of their scores; equivalent moves count together.
-    for text, entry in saved["memory"].items():
-        position = PAWNS.decode_as(text, Side(side))
+    for text, entry in save_file["memory"].items():
+        position = HEXAPAWN.decode_as(text, Side(side))
         scores = dict(zip(entry["validMoves"], entry["confidenceScores"], strict=True))
-        for symmetry in PAWNS.symmetries:
-            asked = PAWNS.transform(position, symmetry)
-            why = why_view(learner, PAWNS.encode(asked))
-            assert why["moves"] == why_view(learner, PAWNS.encode_short(asked))["moves"]
-            played = {line["move"]: line["probability"] for line in why["moves"]}
-            listed = {
-                PAWNS.format_move(PAWNS.transform_move(PAWNS.parse_move(move), symmetry)): score
+        for symmetry in HEXAPAWN.symmetries:
+            turned_position = HEXAPAWN.transform(position, symmetry)
+            why_json = why_view(learner, HEXAPAWN.encode(turned_position))
+            assert why_json["moves"] == why_view(learner, HEXAPAWN.encode_short(turned_position))["moves"]
+            chances = {line["move"]: line["probability"] for line in why_json["moves"]}
+            listed_scores = {
+                HEXAPAWN.format_move(HEXAPAWN.transform_move(HEXAPAWN.parse_move(move), symmetry)): score
                 for move, score in scores.items()
             }
-            for alike in PAWNS.distinct_moves(asked):
-                names = [PAWNS.format_move(move) for move in alike]
-                share = sum(listed.get(name, 0) for name in names) / max(sum(scores.values()), 1)
-                assert sum(played[name] for name in names) == pytest.approx(share)
+            for equivalent_moves in HEXAPAWN.distinct_moves(turned_position):
+                names = [HEXAPAWN.format_move(move) for move in equivalent_moves]
+                share = sum(listed_scores.get(name, 0) for name in names) / max(sum(scores.values()), 1)
+                assert sum(chances[name] for name in names) == pytest.approx(share)
 
 
 @pytest.mark.django_db
@@ -110,18 +112,18 @@ class TestRuleAsShipped:
         assert len(import_notes(imported.machine, imported.data, "")) == 1
         assert 'id="stopped"' not in client.get(imported.machine.get_absolute_url()).content.decode()
 
-    @pytest.mark.parametrize(("n_empty", "said"), [(1, "1 first box is empty"), (2, "2 first boxes are empty")])
-    def test_empty_first_boxes_are_counted(self, n_empty: int, said: str) -> None:
+    @pytest.mark.parametrize(("n_empty", "sentence"), [(1, "1 first box is empty"), (2, "2 first boxes are empty")])
+    def test_empty_first_boxes_are_counted(self, n_empty: int, sentence: str) -> None:
         replies = {"ooo-O-O-O": ["a3a2"], "oooO---OO": ["c3c2"]}
         memory = {
             text: {"validMoves": [] if number < n_empty else moves, "confidenceScores": [1] * (number >= n_empty)}
             for number, (text, moves) in enumerate(replies.items())
         }
         imported = machine_import(user=None, content=json.dumps({"memory": memory}).encode())
-        assert said in import_notes(imported.machine, imported.data, "")[-1]
+        assert sentence in import_notes(imported.machine, imported.data, "")[-1]
 
 
-def mirrored(text: str) -> str:
+def mirror_text(text: str) -> str:
     """A board or move of HexapawnRL in mirror image."""
     if len(text) == 9:
         return "".join(text[row : row + 3][::-1] for row in (0, 3, 6))
@@ -132,56 +134,58 @@ def mirrored(text: str) -> str:
 @pytest.mark.parametrize("preset", ["hexapawn-rl-as-shipped", "gardner-her-reward", "michie-1961", "apl-notebook"])
 def test_hexapawn_rl_finds_and_plays_every_exported_box(preset: str, side: Side) -> None:
     rule = PRESETS[preset].rule
-    cabinet = Cabinet(PAWNS, side, rule)
+    cabinet = Cabinet(HEXAPAWN, side, rule)
     boxes = {}
-    for number, key in enumerate(boxes_compile(PAWNS, side, rule).keys):
-        n_slots = len(cabinet.slot_classes(PAWNS.decode(key)))
+    for number, key in enumerate(boxes_compile(HEXAPAWN, side, rule).keys):
+        n_slots = len(cabinet.slot_classes(HEXAPAWN.decode(key)))
         boxes[key] = [max((number + slot) % 5, rule.floor if not rule.removes else 0) for slot in range(n_slots)]
     data = [BoxData(key, tuple(beads), (0,) * len(beads)) for key, beads in boxes.items()]
-    memory = json.loads(hexapawn_rl.dump(MachineData(PAWNS, side, rule, "Pawns", tuple(data))))["memory"]
-    menace = BoxMachine(PAWNS, side, rule, boxes, learns=False)
-    found, waiting, met = set(), [PAWNS.initial_position()], set()
-    while waiting:
-        position = waiting.pop()
-        if position in met or PAWNS.is_terminal(position):
+    memory = json.loads(hexapawn_rl.dump(MachineData(HEXAPAWN, side, rule, "Pawns", tuple(data))))["memory"]
+    menace = BoxMachine(HEXAPAWN, side, rule, boxes, learns=False)
+    looked_up_keys, open_positions, seen_positions = set(), [HEXAPAWN.initial_position()], set()
+    while open_positions:
+        position = open_positions.pop()
+        if position in seen_positions or HEXAPAWN.is_terminal(position):
             continue
-        met.add(position)
-        waiting += [PAWNS.apply(position, move) for move in PAWNS.legal_moves(position)]
+        seen_positions.add(position)
+        open_positions += [HEXAPAWN.apply(position, move) for move in HEXAPAWN.legal_moves(position)]
         if not cabinet.has_box(position):
             continue  # the other side's turn, or a forced move
-        board = PAWNS.encode_short(position)
+        board = HEXAPAWN.encode_short(position)
         # HexapawnRL looks up the unchanged board first, then its mirror image.
-        key = board if board in memory else mirrored(board)
-        found.add(key)
+        key = board if board in memory else mirror_text(board)
+        looked_up_keys.add(key)
         moves, scores = memory[key]["validMoves"], memory[key]["confidenceScores"]
-        listed = dict(zip(moves if key == board else map(mirrored, moves), scores, strict=True))
-        assert set(listed) <= set(map(PAWNS.format_move, PAWNS.legal_moves(position)))
-        assert listed or not any(menace.open_box(position))
+        listed_scores = dict(zip(moves if key == board else map(mirror_text, moves), scores, strict=True))
+        assert set(listed_scores) <= set(map(HEXAPAWN.format_move, HEXAPAWN.legal_moves(position)))
+        assert listed_scores or not any(menace.open_box(position))
         policy = menace.policy(position)
-        for alike in PAWNS.distinct_moves(position) if listed else ():
-            share = sum(listed.get(PAWNS.format_move(move), 0) for move in alike) / sum(scores)
-            assert sum(policy[move] for move in alike) == pytest.approx(share)
-    assert found == set(memory)
+        for equivalent_moves in HEXAPAWN.distinct_moves(position) if listed_scores else ():
+            share = sum(listed_scores.get(HEXAPAWN.format_move(move), 0) for move in equivalent_moves) / sum(scores)
+            assert sum(policy[move] for move in equivalent_moves) == pytest.approx(share)
+    assert looked_up_keys == set(memory)
 
 
 @pytest.mark.parametrize("side", Side)
 @pytest.mark.parametrize("form", ["native", "hexapawn-rl", "csv"])
 def test_formats_with_moves_as_text_hold_every_box(form: str, side: Side) -> None:
     rule = PRESETS["michie-1961"].rule
-    table = boxes_compile(PAWNS, side, rule)
-    cabinet = Cabinet(PAWNS, side, rule)
+    table = boxes_compile(HEXAPAWN, side, rule)
+    cabinet = Cabinet(HEXAPAWN, side, rule)
     boxes = []
     for number, key in enumerate(table.keys):
-        beads = tuple(number + slot for slot in range(len(cabinet.slot_classes(PAWNS.decode(key)))))
+        beads = tuple(number + slot for slot in range(len(cabinet.slot_classes(HEXAPAWN.decode(key)))))
         boxes.append(BoxData(key, beads, (0,) * len(beads)))
-    boxes.sort(key=lambda box: (PAWNS.ply(PAWNS.decode(box.position)), box.position))
-    data = MachineData(PAWNS, side, rule, "Pawns", tuple(boxes), preset="michie-1961")
-    read = machine_read(FORMATS[form].dump(data).encode(), ImportOptions(rule=rule, preset="michie-1961", name="Pawns"))
-    assert read == data
+    boxes.sort(key=lambda box: (HEXAPAWN.ply(HEXAPAWN.decode(box.position)), box.position))
+    data = MachineData(HEXAPAWN, side, rule, "Pawns", tuple(boxes), preset="michie-1961")
+    copied_data = machine_read(
+        FORMATS[form].dump(data).encode(), ImportOptions(rule=rule, preset="michie-1961", name="Pawns")
+    )
+    assert copied_data == data
 
 
 def test_formats_with_squares_refuse_such_games() -> None:
-    data = MachineData(PAWNS, Side.FIRST, hexapawn_rl.RULE, "Pawns", (BoxData("ooo---OOO:1", (1, 1, 1), (0, 0, 0)),))
+    data = MachineData(HEXAPAWN, Side.FIRST, hexapawn_rl.RULE, "Pawns", (BoxData("ooo---OOO:1", (1, 1, 1), (0, 0, 0)),))
     with pytest.raises(ExchangeError, match="more than one square"):
         FORMATS["matchbox-ai"].dump(data)
     with pytest.raises(ExchangeError, match="a move is more than a square"):
@@ -198,9 +202,9 @@ def test_an_unreachable_position_is_refused() -> None:
 
 
 def test_boxes_are_printed() -> None:
-    cabinet = Cabinet(PAWNS, Side.SECOND, hexapawn_rl.RULE)
-    keys = boxes_compile(PAWNS, Side.SECOND, hexapawn_rl.RULE).keys
-    boxes = [(key, [1] * len(cabinet.slot_classes(PAWNS.decode(key)))) for key in keys]
+    cabinet = Cabinet(HEXAPAWN, Side.SECOND, hexapawn_rl.RULE)
+    keys = boxes_compile(HEXAPAWN, Side.SECOND, hexapawn_rl.RULE).keys
+    boxes = [(key, [1] * len(cabinet.slot_classes(HEXAPAWN.decode(key)))) for key in keys]
     reader = PdfReader(sheets_pdf(cabinet, "HER", boxes, PrintOptions()))
     lines = [line.strip() for page in reader.pages[1:] for line in page.extract_text().splitlines()]
     assert [line for line in lines if line.startswith("No. ")] == [f"No. {n + 1}" for n in range(len(keys))]
@@ -209,18 +213,20 @@ def test_boxes_are_printed() -> None:
 
 def save_file_of_4x4(side: Side) -> dict[str, Any]:
     """A save file of the 4 × 4 board, including positions that fit either side to move."""
-    cabinet = Cabinet(WIDE, side, hexapawn_rl.RULE)
-    keys = boxes_compile(WIDE, side, hexapawn_rl.RULE).keys[40:80]
-    sizes = [len(cabinet.slot_classes(WIDE.decode(key))) for key in keys]
+    cabinet = Cabinet(HEXAPAWN_4X4, side, hexapawn_rl.RULE)
+    keys = boxes_compile(HEXAPAWN_4X4, side, hexapawn_rl.RULE).keys[40:80]
+    sizes = [len(cabinet.slot_classes(HEXAPAWN_4X4.decode(key))) for key in keys]
     boxes = [BoxData(key, (1,) * n, (0,) * n) for key, n in zip(keys, sizes, strict=True)]
-    text: dict[str, Any] = json.loads(hexapawn_rl.dump(MachineData(WIDE, side, hexapawn_rl.RULE, "Wide", tuple(boxes))))
+    text: dict[str, Any] = json.loads(
+        hexapawn_rl.dump(MachineData(HEXAPAWN_4X4, side, hexapawn_rl.RULE, "Wide", tuple(boxes)))
+    )
     return text
 
 
 @pytest.mark.parametrize("side", Side)
 def test_missing_side_of_a_save_file_follows_from_positions(side: Side) -> None:
-    read = machine_read(json.dumps(save_file_of_4x4(side)).encode(), ImportOptions())
-    assert (read.game, read.side, len(read.boxes)) == (WIDE, side, 40)
+    data = machine_read(json.dumps(save_file_of_4x4(side)).encode(), ImportOptions())
+    assert (data.game, data.side, len(data.boxes)) == (HEXAPAWN_4X4, side, 40)
 
 
 @pytest.mark.django_db
@@ -241,13 +247,13 @@ def test_missing_side_of_a_save_file_follows_from_positions(side: Side) -> None:
     ids=str,
 )
 def test_refusal_of_a_wrong_save_file_names_the_place(change: dict[str, Any], problem: str) -> None:
-    saved = json.loads((DATA_FOLDER / "player1.json").read_text())
-    entry = saved["memory"]["oo-O-o-OO"]
+    save_file = json.loads((DATA_FOLDER / "player1.json").read_text())
+    entry = save_file["memory"]["oo-O-o-OO"]
     if "move" in change:
         entry["validMoves"][0] = change["move"]
     if "score" in change:
         entry["confidenceScores"][0] = change["score"]
-    text = json.dumps(saved, indent=1)[: change.get("cut")]
+    text = json.dumps(save_file, indent=1)[: change.get("cut")]
     options = {name: change[name] for name in ("game", "side") if name in change}
     preset = {"preset": "hexapawn-rl"} if change.get("score") == 101 else {}
     with pytest.raises(MachineFileError, match=problem):

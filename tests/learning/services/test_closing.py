@@ -34,28 +34,28 @@ def superuser() -> Any:
 @pytest.mark.parametrize("fields", [{}, {"is_staff": True}], ids=["account", "staff"])
 def test_late_request_of_a_closed_account_makes_nothing(superuser: Any, fields: dict[str, Any]) -> None:
     """The request read the account before it was closed."""
-    late = user("late", **fields)
-    shown = machine(slug="shown")
-    own = machine(owner=late, slug="own")
-    waiting = room("human", guest()).room.code
-    account_close(by=superuser, account=type(late).objects.get(pk=late.pk))
-    Machine.objects.filter(pk=own.pk).update(owner=late)  # as if handed back meanwhile
-    assert late.is_active, "as it was read before"
+    late_account = user("late", **fields)
+    public_machine = machine(slug="shown")
+    own_machine = machine(owner=late_account, slug="own")
+    waiting_code = room("human", guest()).room.code
+    account_close(by=superuser, account=type(late_account).objects.get(pk=late_account.pk))
+    Machine.objects.filter(pk=own_machine.pk).update(owner=late_account)  # as if staff had handed the machine back
+    assert late_account.is_active, "this object was read before the account was closed"
     stages, entries = [Stage("random", 5)], ["shown", "random"]
-    for ask in (
-        lambda: machine_create_for_account(user=late, game=NC, side=Side.FIRST, name="Late"),
-        lambda: machine_copy(user=late, machine_id=shown.pk),
-        lambda: training_run_request(user=late, machine="own", stages=stages),
-        lambda: schedule_create(user=late, machine="own", stages=stages, timing=Timing(every=2)),
-        lambda: tournament_start(user=late, entries=entries, games=5, enqueue=False),
-        lambda: token_make(user=late, name="robot", scopes=["read"], lifetime=None),
-        lambda: room("random", person(late)),
-        lambda: room("machine", person(late), machine="shown", fresh=True),
-        lambda: room_join(code=waiting, person=person(late)),
-        lambda: experiment_request(person=person(late), experiment="gardner", enqueue=False),
+    for request in (
+        lambda: machine_create_for_account(user=late_account, game=NC, side=Side.FIRST, name="Late"),
+        lambda: machine_copy(user=late_account, machine_id=public_machine.pk),
+        lambda: training_run_request(user=late_account, machine="own", stages=stages),
+        lambda: schedule_create(user=late_account, machine="own", stages=stages, timing=Timing(every=2)),
+        lambda: tournament_start(user=late_account, entries=entries, games=5, enqueue=False),
+        lambda: token_make(user=late_account, name="robot", scopes=["read"], lifetime=None),
+        lambda: room("random", person(late_account)),
+        lambda: room("machine", person(late_account), machine="shown", fresh=True),
+        lambda: room_join(code=waiting_code, person=person(late_account)),
+        lambda: experiment_request(person=person(late_account), experiment="gardner", enqueue=False),
     ):
         with pytest.raises(AccountClosedError), transaction.atomic():
-            ask()
+            request()
     assert Machine.objects.count() == 2
     assert [Room.objects.count(), Match.objects.get().status] == [1, "waiting"]
     for model in (TrainingRun, Schedule, Tournament, ExperimentRun):
@@ -66,13 +66,13 @@ def test_late_request_of_a_closed_account_makes_nothing(superuser: Any, fields: 
 def test_an_heir_closed_meanwhile_gets_no_machines(superuser: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     leaver, heir = user("leaver"), user("heir")
     learner = machine(owner=leaver)
-    ends = accounts._rooms_end
+    end_rooms = accounts._rooms_end
 
-    def heir_closed_too(account: Any) -> int:
+    def close_heir_first(account: Any) -> int:
         type(heir).objects.filter(pk=heir.pk).update(is_active=False)
-        return ends(account)
+        return end_rooms(account)
 
-    monkeypatch.setattr(accounts, "_rooms_end", heir_closed_too)
+    monkeypatch.setattr(accounts, "_rooms_end", close_heir_first)
     with pytest.raises(AccountNotClosedError, match="one that is open"):
         account_close(by=superuser, account=leaver, heir=heir)
     learner.refresh_from_db()
@@ -85,10 +85,10 @@ def test_an_heir_closed_meanwhile_gets_no_machines(superuser: Any, monkeypatch: 
 @pytest.mark.django_db(transaction=True)
 def test_closing_waits_for_the_creation_of_a_room() -> None:
     boss, owner = user("boss", is_staff=True, is_superuser=True), user("owner")
-    closed: list[Any] = []
+    results: list[Any] = []
 
     def close() -> None:
-        closed.append(account_close(by=boss, account=owner))
+        results.append(account_close(by=boss, account=owner))
         connection.close()
 
     thread = threading.Thread(target=close)
@@ -96,9 +96,9 @@ def test_closing_waits_for_the_creation_of_a_room() -> None:
         code = room("human", person(owner)).room.code
         thread.start()
         wait_until(_is_backend_waiting)
-        assert not closed
+        assert not results
     thread.join()
-    assert closed[0].rooms == 1
+    assert results[0].rooms == 1
     assert not Room.objects.filter(code=code).exists()
 
 

@@ -33,12 +33,12 @@ def low_limits(settings: Any) -> None:
     settings.COPIES_PER_ADDRESS = 4
 
 
-def copy_of(learner: Machine, who: Principal, *, is_over: bool = True) -> Machine:
-    """A copy in a new room; its match is over unless ``is_over`` is false."""
-    seated = room("machine", machine=learner.slug, fresh=True, person=who)
+def copy_of(learner: Machine, player: Principal, *, is_over: bool = True) -> Machine:
+    """Make a copy of a machine in a new room, and end its match unless ``is_over`` is false. Return the copy."""
+    seated = room("machine", machine=learner.slug, fresh=True, person=player)
     copy = Machine.objects.get(room=seated.room)
     if is_over:
-        match_resign(code=seated.room.code, person=who)
+        match_resign(code=seated.room.code, person=player)
     return copy
 
 
@@ -47,16 +47,16 @@ def which_exist(*copies: Machine) -> list[bool]:
     return [copy.pk in ids for copy in copies]
 
 
-@pytest.mark.parametrize(("who", "n_kept"), [("guest", 2), ("account", 3)])
-def test_the_latest_copies_are_kept(who: str, n_kept: int) -> None:
-    learner, other = machine(), guest(2)
-    player = guest() if who == "guest" else person(user())
-    others = copy_of(learner, other)
+@pytest.mark.parametrize(("account_kind", "n_kept"), [("guest", 2), ("account", 3)])
+def test_the_latest_copies_are_kept(account_kind: str, n_kept: int) -> None:
+    learner, other_guest = machine(), guest(2)
+    player = guest() if account_kind == "guest" else person(user())
+    other_copy = copy_of(learner, other_guest)
     copies = [copy_of(learner, player) for _ in range(n_kept + 2)]
-    assert which_exist(others, *copies) == [True, False, False] + [True] * n_kept
+    assert which_exist(other_copy, *copies) == [True, False, False] + [True] * n_kept
     assert ledger_errors() == []
     state = room_view(room_get(Room.objects.order_by("pk")[1].code))
-    assert [seat["machine"] for seat in state["seats"]] == [None, None], "its room stays, without it"
+    assert [seat["machine"] for seat in state["seats"]] == [None, None], "the room stays without its machine"
 
 
 def test_the_longest_idle_copy_is_deleted_first() -> None:
@@ -72,28 +72,28 @@ def test_the_longest_idle_copy_is_deleted_first() -> None:
 def test_copy_in_use_stays_and_an_abandoned_one_goes() -> None:
     """A copy that is played or trained is in use."""
     learner = machine()
-    played, left, trained = (copy_of(learner, guest(), is_over=False) for _ in range(3))
-    assert trained.room is not None
-    match_resign(code=trained.room.code, person=guest())
-    run = training_run_start(machine=str(trained.pk), stages=[Stage("random", 10)], seed=1, enqueue=False)
-    Room.objects.filter(fresh_machines=left).update(changed_at=timezone.now() - timedelta(hours=2))
-    newest = [copy_of(learner, guest()) for _ in range(3)]
-    assert which_exist(played, left, trained, *newest) == [True, False, True, False, True, True]
-    claimed = RUNS.claim(run.pk)
-    assert claimed is not None
-    run_execute(claimed)
+    played_copy, abandoned_copy, trained_copy = (copy_of(learner, guest(), is_over=False) for _ in range(3))
+    assert trained_copy.room is not None
+    match_resign(code=trained_copy.room.code, person=guest())
+    run = training_run_start(machine=str(trained_copy.pk), stages=[Stage("random", 10)], seed=1, enqueue=False)
+    Room.objects.filter(fresh_machines=abandoned_copy).update(changed_at=timezone.now() - timedelta(hours=2))
+    new_copies = [copy_of(learner, guest()) for _ in range(3)]
+    assert which_exist(played_copy, abandoned_copy, trained_copy, *new_copies) == [True, False, True, False, True, True]
+    claimed_run = RUNS.claim(run.pk)
+    assert claimed_run is not None
+    run_execute(claimed_run)
     copy_of(learner, guest())
-    assert which_exist(trained) == [False]
+    assert which_exist(trained_copy) == [False]
 
 
 def test_number_of_queries_does_not_depend_on_copies_in_use() -> None:
     learner = machine()
-    needed = []
+    n_queries = []
     for _ in range(6):
         with CaptureQueriesContext(connection) as queries:
             copy_of(learner, guest(), is_over=False)
-        needed.append(len(queries))
-    assert needed[3] == needed[-1], "three and five copies more than are kept"
+        n_queries.append(len(queries))
+    assert n_queries[3] == n_queries[-1], "three and five copies beyond the limit"
 
 
 def test_guests_without_cookies_share_the_limit_of_an_address() -> None:
@@ -108,11 +108,11 @@ def test_guests_without_cookies_share_the_limit_of_an_address() -> None:
 
 def test_copies_of_an_account_do_not_count_for_its_address() -> None:
     learner, principal = machine(), replace(person(user()), address="school")
-    own = copy_of(learner, principal)
-    guests = [copy_of(learner, replace(guest(number), address="school")) for number in range(1, 6)]
-    assert which_exist(own, *guests) == [True, False, True, True, True, True]
-    more = [copy_of(learner, principal) for _ in range(4)]
-    assert which_exist(own, *guests[1:], *more) == [False] + [True] * 4 + [False] + [True] * 3
+    own_copy = copy_of(learner, principal)
+    guest_copies = [copy_of(learner, replace(guest(number), address="school")) for number in range(1, 6)]
+    assert which_exist(own_copy, *guest_copies) == [True, False, True, True, True, True]
+    further_copies = [copy_of(learner, principal) for _ in range(4)]
+    assert which_exist(own_copy, *guest_copies[1:], *further_copies) == [False] + [True] * 4 + [False] + [True] * 3
 
 
 @pytest.mark.soak

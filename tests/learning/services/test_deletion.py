@@ -39,13 +39,13 @@ def is_waiting_for_a_lock() -> bool:
 
 def run_during_deletion(doomed: Machine, work: Callable[[], Any]) -> Any:
     """The result or error of work that began before the machine was deleted and waited for the deletion."""
-    came: list[Any] = []
+    results: list[Any] = []
 
     def run() -> None:
         try:
-            came.append(work())
+            results.append(work())
         except BaseException as error:
-            came.append(error)
+            results.append(error)
         finally:
             connection.close()
 
@@ -56,7 +56,7 @@ def run_during_deletion(doomed: Machine, work: Callable[[], Any]) -> Any:
         assert wait_until(is_waiting_for_a_lock)
         machine_delete(user=user("staff", is_staff=True), machine_id=doomed.pk)
     thread.join()
-    return came[0]
+    return results[0]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -78,16 +78,18 @@ def test_machines_that_taught_each_other_are_deleted_together(monkeypatch: pytes
     staff, learners = user(is_staff=True), [machine(side) for side in Side]
     for learner, other in (learners, learners[::-1]):
         stages = [Stage(other.slug, 10, learns=True)]
-        claimed = RUNS.claim(training_run_start(machine=learner.slug, stages=stages, seed=1, enqueue=False).pk)
-        assert claimed is not None
-        run_execute(claimed)
-    begun: list[int] = []
+        claimed_run = RUNS.claim(training_run_start(machine=learner.slug, stages=stages, seed=1, enqueue=False).pk)
+        assert claimed_run is not None
+        run_execute(claimed_run)
+    begun_ids: list[int] = []
     forget = BoxesMemory.forget
 
     def delete_when_alone(kind: BoxesMemory, doomed: Machine) -> None:
-        begun.append(doomed.pk)
-        assert wait_until(lambda: len(begun) == 2 or is_waiting_for_a_lock())
-        assert not Machine.objects.filter(pk__in=begun).exclude(pk=doomed.pk).exists(), "it would wait for this one"
+        begun_ids.append(doomed.pk)
+        assert wait_until(lambda: len(begun_ids) == 2 or is_waiting_for_a_lock())
+        assert not Machine.objects.filter(pk__in=begun_ids).exclude(pk=doomed.pk).exists(), (
+            "the other deletion would wait for this one"
+        )
         forget(kind, doomed)
 
     monkeypatch.setattr(BoxesMemory, "forget", delete_when_alone)
@@ -120,38 +122,38 @@ def test_a_machine_to_move_resigns_during_its_deletion(game: str) -> None:
 @pytest.mark.django_db(transaction=True)
 def test_a_machine_being_deleted_gets_no_new_match() -> None:
     learner = machine()
-    refused = run_during_deletion(learner, lambda: room("machine", machine=learner.slug))
-    assert isinstance(refused, MachineNotFoundError)
+    error = run_during_deletion(learner, lambda: room("machine", machine=learner.slug))
+    assert isinstance(error, MachineNotFoundError)
     assert not Room.objects.exists()
 
 
 @pytest.mark.django_db(transaction=True)
 def test_an_ending_match_goes_before_a_waiting_deletion() -> None:
     learner = machine_create(game="romgon", side=None, name="Q")
-    asked: dict[str, Any] = {"opponent": "machine", "machine": learner.slug}
-    code = room_create(person=guest(), game="romgon", side=Side.SECOND, **asked).room.code
-    staff, waited = user("staff", is_staff=True), threading.Event()
+    options: dict[str, Any] = {"opponent": "machine", "machine": learner.slug}
+    code = room_create(person=guest(), game="romgon", side=Side.SECOND, **options).room.code
+    staff, is_locked = user("staff", is_staff=True), threading.Event()
 
-    def deletion() -> None:
-        assert waited.wait(HANG_S)
+    def delete_machine() -> None:
+        assert is_locked.wait(HANG_S)
         machine_delete(user=staff, machine_id=learner.pk)
 
-    def match() -> None:
+    def end_match() -> None:
         with transaction.atomic():
             assert machine_hold(learner)  # the lock of a move
-            waited.set()
+            is_locked.set()
             assert wait_until(is_waiting_for_a_lock)
             match_resign(code=code, person=guest())
 
-    assert at_once(deletion, match) == []
+    assert at_once(delete_machine, end_match) == []
     assert not Machine.objects.exists()
 
 
 def run_of(learner: Machine, *stages: Stage, seed: int = 1) -> TrainingRun:
     run = training_run_start(machine=learner.slug, stages=stages, seed=seed, enqueue=False)
-    claimed = RUNS.claim(run.pk)
-    assert claimed is not None
-    return claimed
+    claimed_run = RUNS.claim(run.pk)
+    assert claimed_run is not None
+    return claimed_run
 
 
 def superuser() -> Any:
@@ -186,14 +188,14 @@ def test_run_stops_at_a_deleted_opponent() -> None:
 def test_lessons_taught_by_a_deleted_machine_stay() -> None:
     teacher, trainee = machine(Side.FIRST), machine(Side.SECOND)
     run_execute(run_of(teacher, Stage(trainee.slug, 50, learns=True)))
-    own = Lesson.objects.filter(machine=trainee).count()
-    beads = boxes_at(trainee, own)
+    n_lessons = Lesson.objects.filter(machine=trainee).count()
+    beads = boxes_at(trainee, n_lessons)
     machine_delete(user=superuser(), machine_id=teacher.pk)
     assert not TrainingRun.objects.exists()
     lessons = Lesson.objects.filter(machine=trainee)
     assert set(lessons.values_list("kind", "run")) == {("training", None)}
-    assert lessons.count() == own > 0
-    assert boxes_at(trainee, own) == beads != boxes_at(trainee, 0)
+    assert lessons.count() == n_lessons > 0
+    assert boxes_at(trainee, n_lessons) == beads != boxes_at(trainee, 0)
     assert ledger_errors() == []
 
 
@@ -222,24 +224,24 @@ def test_machine_in_training_is_not_reset_but_can_be_deleted() -> None:
     learner, opponent, trainee = machine(Side.FIRST), machine(Side.SECOND), machine(Side.SECOND)
     run = run_chunk(run_of(learner, Stage(opponent.slug, 100), Stage(trainee.slug, 100, learns=True)), Pace(n_games=10))
     staff = superuser()
-    for busy in (learner, trainee):
+    for busy_machine in (learner, trainee):
         with pytest.raises(MachineBusyError):
-            machine_reset(user=staff, machine_id=busy.pk)
+            machine_reset(user=staff, machine_id=busy_machine.pk)
     machine_reset(user=staff, machine_id=opponent.pk)
     machine_delete(user=staff, machine_id=learner.pk)
-    assert run_execute(run).pk == run.pk, "the worker drops it without a word"
+    assert run_execute(run).pk == run.pk, "the worker drops the run without an error"
     assert not TrainingRun.objects.exists()
     assert ledger_errors() == []
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("who", ["the learner", "the opponent"])
-def test_a_chunk_that_waits_for_a_deletion(who: str) -> None:
+@pytest.mark.parametrize("role", ["the learner", "the opponent"])
+def test_a_chunk_that_waits_for_a_deletion(role: str) -> None:
     learner, opponent = machine(Side.FIRST), machine(Side.SECOND)
     run = run_chunk(run_of(learner, Stage(opponent.slug, 100_000)), Pace(n_games=10))
-    doomed = learner if who == "the learner" else opponent
-    after = run_during_deletion(doomed, lambda: run_execute(run))
-    assert isinstance(after, TrainingRun)
+    doomed = learner if role == "the learner" else opponent
+    result = run_during_deletion(doomed, lambda: run_execute(run))
+    assert isinstance(result, TrainingRun)
     if doomed == opponent:
-        assert (after.status, after.games_done) == (JobStatus.CANCELLED, 10)
+        assert (result.status, result.games_done) == (JobStatus.CANCELLED, 10)
     assert ledger_errors() == []

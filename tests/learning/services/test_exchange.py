@@ -44,7 +44,7 @@ def readable_machine(learner: Machine) -> BoxMachine:
 
 
 def turned_file(text: str, learner: Machine, symmetry: Any) -> str:
-    """The matchbox-ai file of a program that met every box in another orientation."""
+    """Return a matchbox-ai file with every box turned by a symmetry."""
     game = learner.game_rules
     entries = json.loads(text)
     for entry in entries:
@@ -71,9 +71,9 @@ class TestRoundTrip:
         assert machine_strength(copy) == machine_strength(learner)
 
     @pytest.mark.parametrize("name", ["no\u00a0break", "\U0001f469\u200d\U0001f52c", "\u0645\u06cc\u200c\u062e"])
-    @pytest.mark.parametrize("said", ["", "a\nb", "\u202eleft", "\x1b[1m"])
-    def test_names_survive_a_round_trip(self, name: str, said: str) -> None:
-        learner = machine(name=name, description=f"{name}\u2028{said}{name}")
+    @pytest.mark.parametrize("middle", ["", "a\nb", "\u202eleft", "\x1b[1m"])
+    def test_names_survive_a_round_trip(self, name: str, middle: str) -> None:
+        learner = machine(name=name, description=f"{name}\u2028{middle}{name}")
         for form in ("native", "hexapawn-rl"):
             text = machine_export(learner, form).text
             assert (
@@ -93,11 +93,11 @@ class TestRoundTrip:
     def test_foreign_formats_survive_a_round_trip(self, form: str, preset: str) -> None:
         learner = trained_machine(machine(Side.SECOND, preset), games=2000)
         text = machine_export(learner, form).text
-        again = import_text(text, form=form)
-        assert machine_export(again, form).text == text
-        same_rule = import_text(text, preset=preset)
-        assert readable_machine(same_rule).boxes == readable_machine(learner).boxes
-        assert machine_strength(same_rule) == machine_strength(learner)
+        copy = import_text(text, form=form)
+        assert machine_export(copy, form).text == text
+        copy_with_rule = import_text(text, preset=preset)
+        assert readable_machine(copy_with_rule).boxes == readable_machine(learner).boxes
+        assert machine_strength(copy_with_rule) == machine_strength(learner)
 
     @pytest.mark.parametrize("form", ["hexapawn-rl", "csv"])
     def test_a_machine_without_symmetry_needs_its_rule_named(self, form: str) -> None:
@@ -122,11 +122,11 @@ class TestRoundTrip:
         )
 
 
-SMALL = ["hexapawn", "hexapawn-3x4", "noughts-and-crosses"]
+SMALL_GAMES = ["hexapawn", "hexapawn-3x4", "noughts-and-crosses"]
 
 
 @settings(max_examples=60)
-@given(rule=rules(), side=st.sampled_from(Side), data=st.data(), slug=st.sampled_from(SMALL))
+@given(rule=rules(), side=st.sampled_from(Side), data=st.data(), slug=st.sampled_from(SMALL_GAMES))
 def test_any_rule_and_any_beads_survive_a_round_trip(rule: Any, side: Side, data: Any, slug: str) -> None:
     game = GAMES[slug]
     cabinet = Cabinet(game, side, rule)
@@ -147,8 +147,8 @@ def test_any_rule_and_any_beads_survive_a_round_trip(rule: Any, side: Side, data
         if form == "matchbox-ai" and (slug != "noughts-and-crosses" or not rule.reduce_symmetry):
             continue  # the format's beads lie on squares of symmetric boards only
         text = FORMATS[form].dump(machine_data)
-        read = machine_read(text.encode(), ImportOptions(game=game, side=side, rule=rule), form)
-        assert [(box.position, box.beads) for box in read.boxes] == [(box.position, box.beads) for box in boxes]
+        copied_data = machine_read(text.encode(), ImportOptions(game=game, side=side, rule=rule), form)
+        assert [(box.position, box.beads) for box in copied_data.boxes] == [(box.position, box.beads) for box in boxes]
 
 
 @pytest.mark.django_db
@@ -303,13 +303,18 @@ class TestCommands:
         file = tmp_path / "machine"
         file.write_text(machine_export(machine(), form).text)
         call_command("import_machine", str(file))
-        usual = {"csv": "Michie 1961 (michie-1961)", "hexapawn-rl": "HexapawnRL, as shipped (hexapawn-rl-as-shipped)"}
-        taken = usual.get(form, "Matchbox AI, as shipped (matchbox-ai-as-shipped)")
-        assert f"The machine has the usual rule for such files: {taken}. For another rule, " in capsys.readouterr().out
+        usual_rules = {
+            "csv": "Michie 1961 (michie-1961)",
+            "hexapawn-rl": "HexapawnRL, as shipped (hexapawn-rl-as-shipped)",
+        }
+        rule_name = usual_rules.get(form, "Matchbox AI, as shipped (matchbox-ai-as-shipped)")
+        assert (
+            f"The machine has the usual rule for such files: {rule_name}. For another rule, " in capsys.readouterr().out
+        )
         call_command("import_machine", str(file), preset="michie-refill")
-        said = capsys.readouterr().out
-        assert "has the rule that you chose: Michie with refill (michie-refill). For another" in said
-        assert "name a preset with --preset" in said
+        output = capsys.readouterr().out
+        assert "has the rule that you chose: Michie with refill (michie-refill). For another" in output
+        assert "name a preset with --preset" in output
 
     def test_a_changed_rule_is_reported(self, tmp_path: Any, capsys: Any) -> None:
         file = tmp_path / "machine.csv"
@@ -328,16 +333,16 @@ class TestCommands:
         assert "keeps the rule of the file: a rule of its own. For another" in capsys.readouterr().out
 
     @pytest.mark.parametrize(
-        ("name", "said"),
+        ("name", "sentence"),
         [
             ("o_50_games", "Left out: 3 beads on taken squares, in 1 box."),
             ("o_500_games", "Left out: 164 beads on taken squares, in 30 boxes."),
         ],
     )
-    def test_beads_left_out_are_reported_with_the_reason(self, name: str, said: str, capsys: Any) -> None:
+    def test_beads_left_out_are_reported_with_the_reason(self, name: str, sentence: str, capsys: Any) -> None:
         call_command("import_machine", str(DATA_FOLDER / f"{name}.json"))
         output = capsys.readouterr().out
-        assert said in output
+        assert sentence in output
         assert "On boards that it turns by a quarter, matchbox-ai reads and adds beads at the wrong square." in output
         assert ledger_errors() == []
 

@@ -33,12 +33,11 @@ from tests.factories import guest, machine, play_out, user
 
 pytestmark = pytest.mark.usefixtures("small_samples")
 
-ROMGON, TURNING = GAMES["romgon"], GAMES["romgon-flip-turn"]
+ROMGON, ROMGON_WITH_TURNS = GAMES["romgon"], GAMES["romgon-flip-turn"]
 assert isinstance(ROMGON, Romgon)
-assert isinstance(TURNING, Romgon)
+assert isinstance(ROMGON_WITH_TURNS, Romgon)
 START = ROMGON.initial_position()
 KEYS = sorted(entry_key(START.board, move) for move in ROMGON.legal_moves(START))
-PIECES = KEYS[0].partition("#")[2]
 FOREIGN_FORMATS = [slug for slug in FORMATS if slug != "native"]
 
 
@@ -46,40 +45,40 @@ def learner(**fields: Any) -> Machine:
     return machine_create(**{"game": "romgon", "side": None, "name": "Ünï Q", "description": "two\nlines", **fields})
 
 
-def train(learning: Machine, games: int = 3) -> Machine:
-    run = training_run_start(machine=learning.slug, stages=[Stage("easy", games)], seed=7, enqueue=False)
-    claimed = RUNS.claim(run.pk)
-    assert claimed is not None
-    run_execute(claimed)
-    return Machine.objects.get(pk=learning.pk)
+def train(trainee: Machine, games: int = 3) -> Machine:
+    run = training_run_start(machine=trainee.slug, stages=[Stage("easy", games)], seed=7, enqueue=False)
+    claimed_run = RUNS.claim(run.pk)
+    assert claimed_run is not None
+    run_execute(claimed_run)
+    return Machine.objects.get(pk=trainee.pk)
 
 
 def import_text(text: str, **options: Any) -> Machine:
     return machine_import(content=text.encode(), **{"user": None, **options}).machine
 
 
-def stored_values(learning: Machine) -> dict[str, tuple[float, int]]:
-    return {key: (value, visits) for key, value, visits in learning.values.values_list("key", "value", "n_visits")}
+def stored_values(trainee: Machine) -> dict[str, tuple[float, int]]:
+    return {key: (value, visits) for key, value, visits in trainee.values.values_list("key", "value", "n_visits")}
 
 
-def document(**changed: Any) -> dict[str, Any]:
+def file_fields(**changes: Any) -> dict[str, Any]:
     """The JSON of a small file with changed fields."""
     values = tuple(ValueData(key, index / 7, index) for index, key in enumerate(KEYS[:3]))
     data = ValuesData(game=ROMGON, rule=QRule(), epsilon=0.1, name="Q", values=values, wins=2, losses=1)
     fields: dict[str, Any] = json.loads(dump_values(data))
-    return {name: value for name, value in {**fields, **changed}.items() if value is not None}
+    return {name: value for name, value in {**fields, **changes}.items() if value is not None}
 
 
-def read(fields: Any) -> Any:
+def read_fields(fields: Any) -> Any:
     return machine_read(json.dumps(fields).encode(), ImportOptions())
 
 
-def entry(**changed: Any) -> dict[str, Any]:
-    return document(values=[{"key": KEYS[0], "value": 0.5, "visits": 1, **changed}])
+def file_with_entry(**changes: Any) -> dict[str, Any]:
+    return file_fields(values=[{"key": KEYS[0], "value": 0.5, "visits": 1, **changes}])
 
 
 class TestKeys:
-    @pytest.mark.parametrize("game", [ROMGON, TURNING], ids=lambda game: game.slug)
+    @pytest.mark.parametrize("game", [ROMGON, ROMGON_WITH_TURNS], ids=lambda game: game.slug)
     def test_keys_survive_a_round_trip(self, game: Romgon) -> None:
         rng, position, n_keys = RandomSource(3), game.initial_position(), 0
         while not game.is_terminal(position):
@@ -103,16 +102,16 @@ class TestNumbers:
     @given(st.floats(-1e6, 1e6), st.integers(0, 1 << 60))
     def test_values_survive_a_round_trip_bit_for_bit(self, value: float, visits: int) -> None:
         data = ValuesData(ROMGON, QRule(), 0.2, "Q", (ValueData(KEYS[0], value, visits),))
-        (back,) = read(json.loads(dump_values(data))).values
-        assert (back.value.hex(), back.visits) == (value.hex(), visits)
+        (copied_value,) = read_fields(json.loads(dump_values(data))).values
+        assert (copied_value.value.hex(), copied_value.visits) == (value.hex(), visits)
 
 
 class TestEntries:
     def test_optional_fields(self) -> None:
-        least = {name: document()[name] for name in ("format", "version", "game", "rule", "values")}
-        data = read(least)
+        required_fields = {name: file_fields()[name] for name in ("format", "version", "game", "rule", "values")}
+        data = read_fields(required_fields)
         assert (data.name, data.epsilon, data.learns, data.wins) == ("Imported: Romgon", 0.2, True, 0)
-        assert read({**least, "side": None, "values": []}).values == ()
+        assert read_fields({**required_fields, "side": None, "values": []}).values == ()
 
     def test_a_file_has_a_limit_of_values(self) -> None:
         # The longest possible key: all six pieces that can turn have turned, and the action turns too.
@@ -143,9 +142,9 @@ class TestImport:
         assert value_errors() == []
         original, copy = (train(one, 2) for one in (original, copy))
         assert machine_export(copy).text == machine_export(original).text
-        who = guest()
-        seated = room_create(person=who, game="romgon", opponent="machine", machine=copy.slug, side=Side.FIRST)
-        play_out(seated.room.code, who)
+        player = guest()
+        seated = room_create(person=player, game="romgon", opponent="machine", machine=copy.slug, side=Side.FIRST)
+        play_out(seated.room.code, player)
         assert value_errors() == []
 
     def test_an_untrained_machine_survives_a_round_trip(self) -> None:
@@ -182,7 +181,7 @@ class TestImport:
 
     def test_a_refused_import_stores_nothing(self) -> None:
         with pytest.raises(MachineFileError):
-            import_text(json.dumps(entry(value="much")))
+            import_text(json.dumps(file_with_entry(value="much")))
         assert not Machine.objects.exists()
 
     def test_export_and_import_by_api_and_page(self, client: Client, django_assert_num_queries: Any) -> None:
@@ -190,14 +189,14 @@ class TestImport:
         anna = user("anna")
         client.force_login(anna)
         with django_assert_num_queries(4):
-            exported = client.get(f"/api/machines/{original.pk}/export")
-        assert exported.status_code == 200
-        answer = client.post("/api/machines/import", exported.content, content_type="application/json")
+            export = client.get(f"/api/machines/{original.pk}/export")
+        assert export.status_code == 200
+        answer = client.post("/api/machines/import", export.content, content_type="application/json")
         assert answer.status_code == 201, answer.content
         copy = Machine.objects.get(pk=answer.json()["id"])
         assert (copy.owner, stored_values(copy)) == (anna, stored_values(original))
-        refused = client.get(f"/api/machines/{original.pk}/export?format=csv")
-        assert (refused.status_code, refused.json()["code"]) == (400, "machine_file")
+        refusal = client.get(f"/api/machines/{original.pk}/export?format=csv")
+        assert (refusal.status_code, refusal.json()["code"]) == (400, "machine_file")
         page = client.get(original.get_absolute_url()).content.decode()
         assert f'href="/api/machines/{original.pk}/export' in page
         Value.objects.bulk_create(
@@ -207,8 +206,10 @@ class TestImport:
         page = client.get(original.get_absolute_url()).content.decode()
         assert f'href="/api/machines/{original.pk}/export' not in page
         assert "a file holds at most 20,000" in page
-        wrong = client.post("/api/machines/import", json.dumps(entry(visits=-1)), content_type="application/json")
-        assert (wrong.status_code, "values[0].visits" in wrong.json()["detail"]) == (400, True)
+        refusal_of_visits = client.post(
+            "/api/machines/import", json.dumps(file_with_entry(visits=-1)), content_type="application/json"
+        )
+        assert (refusal_of_visits.status_code, "values[0].visits" in refusal_of_visits.json()["detail"]) == (400, True)
 
     def test_export_and_import_by_commands(self, tmp_path: Any, capsys: Any) -> None:
         original, file = train(learner()), tmp_path / "q.json"
@@ -221,10 +222,13 @@ class TestImport:
 
     def test_the_commands_take_any_size_on_request(self, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         original, file = train(learner(), 1), tmp_path / "q.json"
-        for place in ("learning.kinds.keyed_values.files.MAX_VALUES", "beadbox.learners.exchange.values.MAX_VALUES"):
-            monkeypatch.setattr(place, 5)
-        for place in ("beadbox.learners.exchange.file_text", "learning.management.commands.import_machine"):
-            monkeypatch.setattr(f"{place}.MAX_BYTES", 400)
+        for module_path in (
+            "learning.kinds.keyed_values.files.MAX_VALUES",
+            "beadbox.learners.exchange.values.MAX_VALUES",
+        ):
+            monkeypatch.setattr(module_path, 5)
+        for module_path in ("beadbox.learners.exchange.file_text", "learning.management.commands.import_machine"):
+            monkeypatch.setattr(f"{module_path}.MAX_BYTES", 400)
         with pytest.raises(CommandError, match="A file holds at most 5"):
             call_command("export_machine", original.slug, out=file)
         call_command("export_machine", original.slug, out=file, any_size=True)
@@ -238,5 +242,5 @@ def test_epsilon_is_exact_however_often_it_has_decayed() -> None:
     rule, epsilon = QRule(), 0.2
     for _ in range(100):
         epsilon = rule.decayed(epsilon)
-    data = read(json.loads(dump_values(ValuesData(ROMGON, rule, epsilon, "Q", ()))))
+    data = read_fields(json.loads(dump_values(ValuesData(ROMGON, rule, epsilon, "Q", ()))))
     assert math.isclose(data.epsilon, epsilon, rel_tol=0, abs_tol=0)

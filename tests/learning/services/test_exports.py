@@ -1,4 +1,4 @@
-"""Files of earlier releases are read as meant, and a machine's native file survives a round trip to the byte."""
+"""Files of earlier releases keep their meaning. A native file survives a round trip to the byte."""
 
 from pathlib import Path
 
@@ -30,7 +30,10 @@ def test_tables_and_save_files_survive_a_round_trip(name: str, form: str) -> Non
 
 
 def test_a_file_for_matchbox_ai_holds_the_same_beads() -> None:
-    whole, read_in = import_file("boxes.json"), import_file("boxes.matchbox-ai.json", preset="scroggs")
-    assert read_in.side == whole.side == Side.FIRST
-    beads = [dict(one.boxes.values_list("position", "beads")) for one in (whole, read_in)]
+    native_machine, matchbox_ai_machine = (
+        import_file("boxes.json"),
+        import_file("boxes.matchbox-ai.json", preset="scroggs"),
+    )
+    assert matchbox_ai_machine.side == native_machine.side == Side.FIRST
+    beads = [dict(one.boxes.values_list("position", "beads")) for one in (native_machine, matchbox_ai_machine)]
     assert beads[0] == beads[1]

@@ -26,23 +26,23 @@ from learning.services.machines import machine_create
 from tests.factories import machine_strength
 
 GAME = GAMES["hexapawn"]
-HER = PRESETS["gardner-her"].rule
+HER_RULE = PRESETS["gardner-her"].rule
 
 
 def test_her_has_19_boxes_and_gardner_drew_24():
-    table = boxes_compile(GAME, Side.SECOND, HER)
+    table = boxes_compile(GAME, Side.SECOND, HER_RULE)
     assert Counter((table.move_number + 1).tolist()) == {1: 2, 2: 10, 3: 7}
-    drawn = printed_set(table.cabinet)
-    assert Counter(table.cabinet.move_number(position) + 1 for position in drawn) == {1: 2, 2: 11, 3: 11}
-    assert len(set(drawn)) == 24
-    assert {GAME.encode(GAME.canonical(position)) for position in drawn} == set(table.keys)
+    drawings = printed_set(table.cabinet)
+    assert Counter(table.cabinet.move_number(position) + 1 for position in drawings) == {1: 2, 2: 11, 3: 11}
+    assert len(set(drawings)) == 24
+    assert {GAME.encode(GAME.canonical(position)) for position in drawings} == set(table.keys)
 
 
 def test_each_drawing_has_its_mirror_image_or_replaces_it():
-    drawn = printed_set(Cabinet(GAME, Side.SECOND, HER))
+    drawings = printed_set(Cabinet(GAME, Side.SECOND, HER_RULE))
     mirror = GAME.symmetries[1]
-    pairs = [position for position in drawn if GAME.transform(position, mirror) in drawn]
-    assert len({GAME.canonical(position) for position in pairs}) + len(set(drawn) - set(pairs)) == 19
+    pairs = [position for position in drawings if GAME.transform(position, mirror) in drawings]
+    assert len({GAME.canonical(position) for position in pairs}) + len(set(drawings) - set(pairs)) == 19
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_each_drawing_has_its_mirror_image_or_replaces_it():
     ],
 )
 def test_numbers_of_boxes_on_every_board(slug, n_first, n_second):
-    assert [boxes_compile(GAMES[slug], side, HER).n_boxes for side in Side] == [n_first, n_second]
+    assert [boxes_compile(GAMES[slug], side, HER_RULE).n_boxes for side in Side] == [n_first, n_second]
 
 
 def test_strength_of_random_against_random():
@@ -107,7 +107,7 @@ def test_the_house_has_both_robots_and_her_is_beatable() -> None:
 
 def games_until_perfect(seed: int) -> tuple[int, int]:
     """The games against random play until no opponent can beat HER, and the losses among them."""
-    memory, rng = Memory.fresh(boxes_compile(GAME, Side.SECOND, HER)), RandomSource(seed)
+    memory, rng = Memory.fresh(boxes_compile(GAME, Side.SECOND, HER_RULE)), RandomSource(seed)
     n_games = n_losses = 0
     while worst_case(memory).loss > 0:
         # Only a loss changes the beads.

@@ -25,16 +25,16 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture(autouse=True)
 def _small_house(monkeypatch: pytest.MonkeyPatch) -> None:
     """Reduce the house to three presets, one of which plays either side, and to few games."""
-    few = ("michie-1961", "gardner-her", "q-table")
-    monkeypatch.setattr(house, "presets_of", lambda game: {slug: presets_of(game)[slug] for slug in few})
+    slugs = ("michie-1961", "gardner-her", "q-table")
+    monkeypatch.setattr(house, "presets_of", lambda game: {slug: presets_of(game)[slug] for slug in slugs})
     monkeypatch.setattr(house, "HOUSE_TOURNAMENT", replace(HOUSE_TOURNAMENT, n_lessons=20, n_games=5))
 
 
 def train_house_machines() -> None:
     for run in TrainingRun.objects.filter(finished_at=None):
-        claimed = RUNS.claim(run.pk)
-        assert claimed is not None
-        run_execute(claimed)
+        claimed_run = RUNS.claim(run.pk)
+        assert claimed_run is not None
+        run_execute(claimed_run)
 
 
 def ensure_in_thread() -> Tournament | None:
@@ -51,13 +51,13 @@ def test_tournament_begins_once_all_machines_are_trained(client: Client) -> None
         ("michie-1961", Side.FIRST), ("michie-1961", Side.SECOND),
         ("gardner-her", Side.FIRST), ("gardner-her", Side.SECOND), ("q-table", None),
     }  # fmt: skip
-    assert house_tournament_ensure() is None, "nobody has been trained yet"
+    assert house_tournament_ensure() is None, "no machine has been trained yet"
     assert (Machine.objects.count(), TrainingRun.objects.count()) == (5, 5)
     train_house_machines()
     with ThreadPoolExecutor(3) as threads:
-        begun = [one for one in threads.map(lambda _: ensure_in_thread(), range(3)) if one is not None]
+        new_tournaments = [one for one in threads.map(lambda _: ensure_in_thread(), range(3)) if one is not None]
     tournament = Tournament.objects.get()
-    assert [one.pk for one in begun] == [tournament.pk]
+    assert [one.pk for one in new_tournaments] == [tournament.pk]
     assert set(tournament.entries.exclude(opponent="").values_list("opponent", flat=True)) == {
         "random", "win-block", "perfect", "perfect-fast",
     }  # fmt: skip
@@ -75,11 +75,11 @@ def test_the_list_of_all_owners_has_the_house_machines(client: Client) -> None:
     menace = Machine.objects.get(slug="menace-first")
     assert [one["id"] for one in page["others"] if one["chosen"]] == [menace.pk]
     assert [[one["id"] for one in side["machines"] if one["chosen"]] for side in page["sides"]] == [[menace.pk], []]
-    second = Machine.objects.filter(game=NC, side=Side.SECOND).last()
-    assert second is not None
-    asked = client.get(f"/play/{NC}?machine={second.pk}").context
-    assert [one["id"] for one in asked["others"] if one["chosen"]] == [second.pk]
-    assert [[one["id"] for one in side["machines"] if one["chosen"]] for side in asked["sides"]] == [
+    second_machine = Machine.objects.filter(game=NC, side=Side.SECOND).last()
+    assert second_machine is not None
+    page_of_second = client.get(f"/play/{NC}?machine={second_machine.pk}").context
+    assert [one["id"] for one in page_of_second["others"] if one["chosen"]] == [second_machine.pk]
+    assert [[one["id"] for one in side["machines"] if one["chosen"]] for side in page_of_second["sides"]] == [
         [menace.pk],
-        [second.pk],
+        [second_machine.pk],
     ]

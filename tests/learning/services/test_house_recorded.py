@@ -23,28 +23,28 @@ each_quickly_trained_machine = pytest.mark.parametrize(
 )
 
 
-def texts(folder: Path) -> dict[str, bytes]:
+def contents_of_files(folder: Path) -> dict[str, bytes]:
     return {file.name: gzip.decompress(file.read_bytes()) for file in folder.iterdir()}
 
 
 @pytest.mark.soak
 def test_the_command_reproduces_the_files(tmp_path: Path) -> None:
     call_command("record_house", folder=tmp_path)
-    assert texts(tmp_path) == texts(FOLDER)
+    assert contents_of_files(tmp_path) == contents_of_files(FOLDER)
     assert {file.name for file in FOLDER.iterdir()} == {file_of(house).name for house in HOUSE}
     assert sum(file.stat().st_size for file in FOLDER.iterdir()) < 100_000
 
 
 @each_house_machine
 def test_each_file_has_the_current_recipe(house: HouseMachine) -> None:
-    found = read_recorded_training(house)
-    assert found is not None
-    assert found.text().encode() == texts(FOLDER)[file_of(house).name]
-    assert RecordedTraining.read(found.text()) == found
+    training = read_recorded_training(house)
+    assert training is not None
+    assert training.text().encode() == contents_of_files(FOLDER)[file_of(house).name]
+    assert RecordedTraining.read(training.text()) == training
     assert read_recorded_training(replace(house, seed=house.seed + 1)) is None, "a file of another seed was read"
 
 
-def rows(machine: Machine) -> list[object]:
+def machine_rows(machine: Machine) -> list[object]:
     """Return all rows of a machine's memory and training, without chunks and times."""
     run = machine.runs.get()
     fields = ("status", "games_done", "n_wins", "n_draws", "n_losses", "n_left_out", "random_state", "error")
@@ -62,18 +62,18 @@ def rows(machine: Machine) -> list[object]:
 
 
 def train_by_worker(house: HouseMachine, monkeypatch: pytest.MonkeyPatch) -> list[object]:
-    """The same rows for a machine that a worker trains."""
-    with monkeypatch.context() as patched:
-        patched.setattr("learning.services.house.read_recorded_training", lambda house: None)
+    """Return the rows of :func:`machine_rows` for a machine that a worker trains."""
+    with monkeypatch.context() as patch:
+        patch.setattr("learning.services.house.read_recorded_training", lambda house: None)
         machine, run = house_machine_ensure(house)
         assert run is not None
-        claimed = RUNS.claim(run.pk)
-        assert claimed is not None
-        run_execute(claimed)
+        claimed_run = RUNS.claim(run.pk)
+        assert claimed_run is not None
+        run_execute(claimed_run)
     machine.refresh_from_db()
-    found = rows(machine)
+    trained_rows = machine_rows(machine)
     machine.delete()
-    return found
+    return trained_rows
 
 
 def assert_equals_training(house: HouseMachine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,7 +81,7 @@ def assert_equals_training(house: HouseMachine, monkeypatch: pytest.MonkeyPatch)
     machine, run = house_machine_ensure(house)
     assert run is None
     machine.refresh_from_db()
-    assert rows(machine) == expected
+    assert machine_rows(machine) == expected
 
 
 @pytest.mark.django_db
@@ -101,16 +101,16 @@ def test_every_recorded_training_equals_that_of_a_worker(house: HouseMachine, mo
 def test_new_site_loads_its_machines_without_a_kernel(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def refused(*arguments: object) -> None:
-        raise AssertionError("nothing is to be worked out")
+    def fail(*arguments: object) -> None:
+        raise AssertionError("no kernel may run")
 
-    monkeypatch.setattr("beadbox.kernels.jit.Kernel.__call__", refused)
+    monkeypatch.setattr("beadbox.kernels.jit.Kernel.__call__", fail)
     call_command("pretrain")
     assert set(Machine.objects.values_list("slug", flat=True)) == {house.slug for house in HOUSE}
     assert not TrainingRun.objects.exclude(status="finished").exists()
-    before = [all_rows(Machine), all_rows(TrainingRun)]
+    rows_before = [all_rows(Machine), all_rows(TrainingRun)]
     call_command("pretrain")
-    assert [all_rows(Machine), all_rows(TrainingRun)] == before, "the second time there is nothing to do"
+    assert [all_rows(Machine), all_rows(TrainingRun)] == rows_before, "the second time there is nothing to do"
     capsys.readouterr()
     call_command("audit")
     assert "boxes add up" in capsys.readouterr().out
@@ -135,7 +135,7 @@ def test_a_recorded_training_can_be_stepped_through(client: Client) -> None:
     cohort.train(plan.teacher, [300], [])
     reference = cohort.learners.memory(0)
     slots = {key: reference.slots(reference.table.box_id[key]) for key in answers[3]["beads"]}
-    assert answers[3]["beads"] == {key: reference.beads[at].tolist() for key, at in slots.items()}
+    assert answers[3]["beads"] == {key: reference.beads[slot_range].tolist() for key, slot_range in slots.items()}
     page = client.get(f"/machines/{machine.pk}/boxes").content.decode()
     assert 'data-last="8"' in page
     assert 'data-games="50000"' in page

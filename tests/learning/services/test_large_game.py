@@ -1,7 +1,6 @@
 """A game too large to list: boxes open when met, and strength is a sample and says so."""
 
 from math import isclose
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -36,7 +35,6 @@ from learning.workers.runs import RUNS, Pace, run_chunk, run_execute
 from tests.factories import api_with, guest, machine_strength, play_out, trained_machine, user
 
 GAME = GAMES["hexapawn-5x4"]
-PROTOCOL = Path(__file__).parents[3] / "docs" / "protocol.md"
 RULE = PRESETS["hexapawn-rl"].rule
 
 
@@ -55,19 +53,19 @@ def stored_beads(machine: Machine) -> dict[str, list[int]]:
 
 def start_run(machine: Machine, games: int, opponent: str = "random", **options: Any) -> TrainingRun:
     run = training_run_start(machine=machine.slug, stages=[Stage(opponent, games, **options)], seed=7, enqueue=False)
-    claimed = RUNS.claim(run.pk)
-    assert claimed is not None
-    return claimed
+    claimed_run = RUNS.claim(run.pk)
+    assert claimed_run is not None
+    return claimed_run
 
 
 def test_functions_that_list_positions_refuse_large_games() -> None:
-    for ask in (
+    for call in (
         lambda: graph_compile(GAME, reduced=True),
         lambda: boxes_compile(GAME, Side.FIRST, RULE),
         lambda: opponent_policy(GAME, OPPONENTS["random"], reduced=True),
     ):
         with pytest.raises(NotListedError, match="5 × 4 has too many positions"):
-            ask()
+            call()
     assert [slug for slug, opponent in OPPONENTS.items() if opponent.plays(GAME)] == ["random", "win-block"]
 
 
@@ -82,9 +80,9 @@ def test_wilson_intervals_equal_published_examples(k: int, n: int, low: float, h
 
 def test_a_sample_counts_its_results() -> None:
     results = iter([Result.WIN, Result.LOSS, Result.WIN, Result.DRAW])
-    found = sample(lambda: next(results), 4)
-    assert (found.win, found.draw, found.loss, found.games) == (0.5, 0.25, 0.25, 4)
-    assert found.win_interval == wilson(2, 4)
+    estimate = sample(lambda: next(results), 4)
+    assert (estimate.win, estimate.draw, estimate.loss, estimate.games) == (0.5, 0.25, 0.25, 4)
+    assert estimate.win_interval == wilson(2, 4)
 
 
 @pytest.mark.django_db
@@ -131,11 +129,11 @@ class TestTraining:
         assert Lesson.objects.filter(machine=machine).count() == 18
 
     def test_a_machine_of_very_many_boxes_reads_only_those_it_meets(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        at_once, one_by_one = trained_machine(learner(), 30), trained_machine(learner(), 30)
-        trained_machine(at_once, 30)
+        machine_read_at_once, machine_read_in_parts = trained_machine(learner(), 30), trained_machine(learner(), 30)
+        trained_machine(machine_read_at_once, 30)
         monkeypatch.setattr(memory, "FETCH_BATCH_SIZE", 0)
-        trained_machine(one_by_one, 30)
-        assert stored_beads(at_once) == stored_beads(one_by_one)
+        trained_machine(machine_read_in_parts, 30)
+        assert stored_beads(machine_read_at_once) == stored_beads(machine_read_in_parts)
 
     def test_two_learning_machines_equal_readable_ones(self) -> None:
         first, second = learner(), learner(Side.SECOND, "gardner-her")
@@ -172,9 +170,9 @@ class TestTraining:
 
     def test_measuring_strength_changes_nothing(self) -> None:
         machine = trained_machine(learner(), 30)
-        before = stored_beads(machine)
+        beads_before = stored_beads(machine)
         assert machine_strength(machine) == machine_strength(machine)
-        assert stored_beads(machine) == before
+        assert stored_beads(machine) == beads_before
 
     def test_reset_deletes_every_box(self) -> None:
         owner = user()
@@ -190,8 +188,8 @@ class TestTraining:
         copy = machine_import(user=None, content=machine_export(machine).text.encode()).machine
         assert stored_beads(copy) == stored_beads(machine)
         text = machine_export(machine, "hexapawn-rl").text
-        again = machine_import(user=None, content=text.encode(), side=Side.FIRST).machine
-        assert stored_beads(again) == stored_beads(machine)
+        copy_of_save_file = machine_import(user=None, content=text.encode(), side=Side.FIRST).machine
+        assert stored_beads(copy_of_save_file) == stored_beads(machine)
 
 
 @pytest.mark.django_db
@@ -204,9 +202,9 @@ def test_large_games_have_no_tournaments() -> None:
 
 @pytest.mark.django_db
 def test_a_match_opens_boxes_and_teaches() -> None:
-    machine, who = learner(Side.SECOND, "hexapawn-rl"), guest()
-    seated = room_create(person=who, game=GAME.slug, opponent="machine", machine=machine.slug, side=Side.FIRST)
-    play_out(seated.room.code, who)
+    machine, player = learner(Side.SECOND, "hexapawn-rl"), guest()
+    seated = room_create(person=player, game=GAME.slug, opponent="machine", machine=machine.slug, side=Side.FIRST)
+    play_out(seated.room.code, player)
     assert Room.objects.count() == 1
     assert Box.objects.filter(machine=machine).count() >= 2
     machine.refresh_from_db()
@@ -232,9 +230,9 @@ def test_pages_mark_samples(client: Client) -> None:
     assert '<option value="perfect"' not in run_page
     table = client.get(f"/runs/{run.pk}/curve.csv")
     assert table.status_code == 200
-    start = client.get(f"/machines/{machine.pk}/train").content.decode()
-    assert '<option value="win-block">' in start
-    assert '<option value="perfect">' not in start
+    training_page = client.get(f"/machines/{machine.pk}/train").content.decode()
+    assert '<option value="win-block">' in training_page
+    assert '<option value="perfect">' not in training_page
     gallery = box_gallery(machine)
     assert len(gallery["boxes"]) == machine.boxes.count()
     assert all(box[-1] is None for box in gallery["boxes"])
@@ -246,8 +244,8 @@ def test_pages_mark_samples(client: Client) -> None:
         assert client.get(url).status_code == 200
     start_box = GAME.encode_short(GAME.initial_position())
     assert why_view(machine, start_box)["box_position"] == f"{start_box}:1"
-    detail = client.get(f"/api/machines/{machine.pk}/boxes/{start_box}")
-    assert detail.status_code == 200
+    answer = client.get(f"/api/machines/{machine.pk}/boxes/{start_box}")
+    assert answer.status_code == 200
 
 
 @pytest.mark.django_db
@@ -264,9 +262,9 @@ def test_pages_show_only_the_first_of_many_boxes(client: Client, monkeypatch: py
     assert (page.context["machine"]["n_boxes"], page.context["machine"]["beads"]) == (n_boxes, beads)
     gallery = client.get(f"/machines/{machine.pk}/boxes")
     assert f"It has {n_boxes} boxes, too many for a page. These are the first 5" in gallery.content.decode()
-    shown = [box[0] for box in gallery.context["packed"]["boxes"]]
-    assert list(client.get(f"/machines/{machine.pk}/boxes-at/1").json()["beads"]) == shown
-    assert len(shown) == 5
+    shown_positions = [box[0] for box in gallery.context["packed"]["boxes"]]
+    assert list(client.get(f"/machines/{machine.pk}/boxes-at/1").json()["beads"]) == shown_positions
+    assert len(shown_positions) == 5
 
 
 @pytest.mark.django_db

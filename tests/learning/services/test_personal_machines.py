@@ -66,24 +66,24 @@ def test_one_press_makes_an_untaught_machine_and_seats_its_owner(client: Client)
 
 
 def test_machine_deleted_as_its_owner_returns_is_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    swept_away, created = personal_machine(), room_create
+    deleted_machine, create_room = personal_machine(), room_create
 
-    def machine_gone(**asked: Any) -> Any:
-        machine_delete(user=visitor(), machine_id=swept_away.pk)
-        monkeypatch.setattr(personal_machines, "room_create", created)
-        return created(**asked)
+    def delete_then_create(**options: Any) -> Any:
+        machine_delete(user=visitor(), machine_id=deleted_machine.pk)
+        monkeypatch.setattr(personal_machines, "room_create", create_room)
+        return create_room(**options)
 
-    monkeypatch.setattr(personal_machines, "room_create", machine_gone)
+    monkeypatch.setattr(personal_machines, "room_create", delete_then_create)
     seated = personal_machine_play(person=guest(), game=NC)
-    assert Machine.objects.get(guest=guest().guest).pk == int(seated.room.machine) != swept_away.pk
+    assert Machine.objects.get(guest=guest().guest).pk == int(seated.room.machine) != deleted_machine.pk
 
 
 def test_second_press_returns_the_same_machine_and_match(client: Client) -> None:
     room, machine = press_teach(client)
     assert press_teach(client) == (room, machine)
     play_out(room.code, guest_of(client))
-    again, same = press_teach(client)
-    assert (again != room, same) == (True, machine)
+    second_room, same_machine = press_teach(client)
+    assert (second_room != room, same_machine) == (True, machine)
     assert press_teach(client, side="X")[1].side == Side.SECOND
 
 
@@ -97,13 +97,13 @@ def test_two_concurrent_presses_belong_to_one_guest() -> None:
     cookies = client.cookies["csrftoken"].value
     machines = set()
     for _ in range(2):
-        press = Client()
-        press.cookies["csrftoken"] = cookies
-        machines.add(press_teach(press)[1])
+        second_client = Client()
+        second_client.cookies["csrftoken"] = cookies
+        machines.add(press_teach(second_client)[1])
     assert len(machines) == 1
-    other = Client()
-    other.get("/")
-    assert press_teach(other)[1] not in machines
+    other_client = Client()
+    other_client.get("/")
+    assert press_teach(other_client)[1] not in machines
 
 
 def test_the_database_allows_one_personal_machine_of_a_kind() -> None:
@@ -127,8 +127,8 @@ def test_every_game_with_boxes_has_a_machine_for_either_side(game: Any) -> None:
 
 @pytest.mark.parametrize("form", [{}, {"game": "chess"}, {"game": "romgon"}, {"side": "Z"}, {"game": NC, "side": "9"}])
 def test_refusals_have_a_sentence(client: Client, form: dict[str, str]) -> None:
-    sent = {"game": NC, **form} if form else {}
-    page = client.post("/teach", sent, follow=True)
+    fields = {"game": NC, **form} if form else {}
+    page = client.post("/teach", fields, follow=True)
     assert page.redirect_chain[-1][0] == "/"
     assert [str(message) for message in page.context["messages"]]
     assert not Room.objects.exists()
@@ -153,26 +153,31 @@ def test_a_personal_machine_learns_and_forgets_on_request(client: Client) -> Non
 def test_other_visitors_cannot_see_the_machine(client: Client) -> None:
     room, machine = press_teach(client)
     play_out(room.code, guest_of(client))
-    stranger, known, account = Client(), Client(), Client()
-    press_teach(known)  # a hostile visitor with a machine of its own
-    account.force_login(user("mallory"))
+    new_client, guest_client, account_client = Client(), Client(), Client()
+    press_teach(guest_client)  # a hostile visitor with a machine of its own
+    account_client.force_login(user("mallory"))
     paths = [f"/machines/{machine.pk}{rest}" for rest in ("", "/boxes", "/boxes/.........", "/why", "/print")]
     paths += [f"/machines/compare?machine={machine.pk}"]
-    api = [f"/api/machines/{machine.pk}{rest}" for rest in ("", "/boxes", "/boxes/.........", "/strength", "/export")]
-    for path in [*paths, *api]:
+    api_paths = [
+        f"/api/machines/{machine.pk}{rest}" for rest in ("", "/boxes", "/boxes/.........", "/strength", "/export")
+    ]
+    for path in [*paths, *api_paths]:
         assert client.get(path).status_code == 200, path
-        for other in (stranger, known, account, api_with(None)):
-            answer = other.get(path)
+        for other_client in (new_client, guest_client, account_client, api_with(None)):
+            answer = other_client.get(path)
             assert answer.status_code == 404 or machine.name.encode() not in answer.content, path
-    for other in (known, account):
-        for act in ("reset", "delete"):
-            assert other.post(f"/machines/{machine.pk}/{act}").status_code == 404
-        assert other.post("/rooms", {"game": NC, "opponent": "machine", "machine": machine.pk, "side": "O"}).url == "/"
-        assert machine not in machines_visible(other.get("/about").wsgi_request.user)
-    assert stranger.post(f"/machines/{machine.pk}/reset").url.startswith("/login")
+    for other_client in (guest_client, account_client):
+        for action in ("reset", "delete"):
+            assert other_client.post(f"/machines/{machine.pk}/{action}").status_code == 404
+        assert (
+            other_client.post("/rooms", {"game": NC, "opponent": "machine", "machine": machine.pk, "side": "O"}).url
+            == "/"
+        )
+        assert machine not in machines_visible(other_client.get("/about").wsgi_request.user)
+    assert new_client.post(f"/machines/{machine.pk}/reset").url.startswith("/login")
     for method, rest in (("post", "/reset"), ("delete", ""), ("patch", "")):
         assert getattr(client, method)(f"/api/machines/{machine.pk}{rest}").status_code == 401
-    state = known.get(f"/rooms/{room.code}").context["state"]
+    state = guest_client.get(f"/rooms/{room.code}").context["state"]
     assert [seat["machine"] for seat in state["seats"]] == [None, None]
     machine.refresh_from_db()
     assert machine.n_games == 1
@@ -194,13 +199,13 @@ LOGIN = {"username": "ann", "password": "a good password"}
 SIGNUP = {"username": "ann", "email": "", "password1": "a good password", "password2": "a good password"}
 
 
-@pytest.mark.parametrize("way", ["signup", "login"])
-def test_the_machine_moves_to_the_account(client: Client, way: str) -> None:
+@pytest.mark.parametrize("path", ["signup", "login"])
+def test_the_machine_moves_to_the_account(client: Client, path: str) -> None:
     room, machine = press_teach(client)
-    if way == "login":
+    if path == "login":
         user("ann")
-    entered = client.post(f"/{way}", SIGNUP if way == "signup" else LOGIN)
-    assert entered.status_code == 302
+    answer = client.post(f"/{path}", SIGNUP if path == "signup" else LOGIN)
+    assert answer.status_code == 302
     assert messages(client) == ["These are now in your account: My MENACE."]
     machine.refresh_from_db()
     assert (machine.owner.get_username(), machine.guest, machine.is_pupil) == ("ann", None, True)  # type: ignore[union-attr]
@@ -211,17 +216,19 @@ def test_the_machine_moves_to_the_account(client: Client, way: str) -> None:
 def test_account_keeps_its_machine_and_gains_the_guests_other(settings: Any) -> None:
     """Beyond the account's limit, machines stay with the guest."""
     ann = user("ann")
-    own = personal_machine_ensure(user=ann, game=NC, side=Side.FIRST)
+    own_machine = personal_machine_ensure(user=ann, game=NC, side=Side.FIRST)
     first, second = personal_machine(1), personal_machine(1, Side.SECOND)
     assert machines_claim(ann.pk, UUID(int=1)) == ClaimResult([first.name, second.name], [])
-    assert personal_machines_of(ann) == [own, second]
+    assert personal_machines_of(ann) == [own_machine, second]
     assert Machine.objects.get(pk=first.pk).owner == ann
     settings.MACHINES_PER_ACCOUNT, settings.MACHINES_PER_GUEST = 2, 2
-    third, left = personal_machine(2, Side.SECOND), personal_machine(2)
-    assert machines_claim(ann.pk, UUID(int=2)) == ClaimResult([third.name], [left.name])
-    assert Machine.objects.get(pk=left.pk).guest == UUID(int=2)
-    assert machines_claim(ann.pk, UUID(int=2)) == ClaimResult([], [left.name])
-    assert personal_machine(2, Side.SECOND).guest == UUID(int=2), "who could not take all along goes on as a guest"
+    third, left_machine = personal_machine(2, Side.SECOND), personal_machine(2)
+    assert machines_claim(ann.pk, UUID(int=2)) == ClaimResult([third.name], [left_machine.name])
+    assert Machine.objects.get(pk=left_machine.pk).guest == UUID(int=2)
+    assert machines_claim(ann.pk, UUID(int=2)) == ClaimResult([], [left_machine.name])
+    assert personal_machine(2, Side.SECOND).guest == UUID(int=2), (
+        "a guest whose machines did not all move remains a guest"
+    )
 
 
 def messages(client: Client) -> list[str]:
@@ -230,27 +237,27 @@ def messages(client: Client) -> list[str]:
 
 def test_machines_beyond_the_quota_stay_with_the_guest(client: Client, settings: Any) -> None:
     ann = user("ann")
-    own = personal_machine_ensure(user=ann, game="hexapawn", side=Side.FIRST)
+    own_machine = personal_machine_ensure(user=ann, game="hexapawn", side=Side.FIRST)
     settings.MACHINES_PER_ACCOUNT, settings.MACHINES_PER_GUEST = 0, 1
     room, machine = press_teach(client)
     client.post("/login", LOGIN)
     assert "no room for these: My MENACE. They stay in this browser" in messages(client)[0]
-    assert Room.objects.get(pk=room.pk).matches.get().seats.filter(user=ann).exists(), "the match came along"
+    assert Room.objects.get(pk=room.pk).matches.get().seats.filter(user=ann).exists(), "the match moves to the account"
     client.post("/logout")
     machine.refresh_from_db()
     assert (machine.guest, machine.owner) == (guest_of(client).guest, None)
     assert client.get(f"/machines/{machine.pk}").status_code == 200
-    own.delete()
+    own_machine.delete()
     client.post("/login", LOGIN)
     machine.refresh_from_db()
     assert (machine.guest, machine.owner) == (None, ann)
     assert "guest" not in client.session
 
 
-@pytest.mark.parametrize("way", ["signup", "login"])
-def test_a_failed_move_to_an_account_changes_nothing(client: Client, way: str, monkeypatch: Any) -> None:
+@pytest.mark.parametrize("path", ["signup", "login"])
+def test_a_failed_move_to_an_account_changes_nothing(client: Client, path: str, monkeypatch: Any) -> None:
     room, machine = press_teach(client)
-    if way == "login":
+    if path == "login":
         user("ann")
 
     def fail(_: Machines, user_id: int, guest: UUID) -> ClaimResult:
@@ -259,12 +266,12 @@ def test_a_failed_move_to_an_account_changes_nothing(client: Client, way: str, m
 
     monkeypatch.setattr(Machines, "guest_claim", fail)
     client.raise_request_exception = False
-    assert client.post(f"/{way}", SIGNUP if way == "signup" else LOGIN).status_code == 500
-    assert get_user_model().objects.filter(username="ann").exists() is (way == "login")
+    assert client.post(f"/{path}", SIGNUP if path == "signup" else LOGIN).status_code == 500
+    assert get_user_model().objects.filter(username="ann").exists() is (path == "login")
     assert press_teach(client) == (room, machine)
     assert machine.owner is None
     monkeypatch.undo()
-    assert client.post(f"/{way}", SIGNUP if way == "signup" else LOGIN).status_code == 302
+    assert client.post(f"/{path}", SIGNUP if path == "signup" else LOGIN).status_code == 302
     machine.refresh_from_db()
     assert machine.owner.get_username() == "ann"  # type: ignore[union-attr]
 
@@ -272,21 +279,21 @@ def test_a_failed_move_to_an_account_changes_nothing(client: Client, way: str, m
 def test_a_moved_guest_number_makes_no_machine(client: Client) -> None:
     """A late request with the moved guest number is refused, and a new session gets a new number."""
     press_teach(client)
-    number, stale = guest_of(client).guest, Client()
-    stale.cookies.update(client.cookies)
-    before = stale.session
+    number, old_client = guest_of(client).guest, Client()
+    old_client.cookies.update(client.cookies)
+    old_session = old_client.session
     client.post("/signup", SIGNUP)
     with pytest.raises(GuestMovedError):
         personal_machine_ensure(user=Visitor(number), game=NC, side=Side.FIRST)
-    assert "guest" not in before.load(), "its session has ended"
-    left_over = Client()
-    press_teach(left_over)
-    session = left_over.session
+    assert "guest" not in old_session.load(), "its session has ended"
+    second_client = Client()
+    press_teach(second_client)
+    session = second_client.session
     session["guest"] = number.hex
     session.save()
-    refused = left_over.post("/teach", {"game": NC}, follow=True)
-    assert "You have logged in, and your machines" in str(next(iter(refused.context["messages"])))
-    assert press_teach(left_over)[1].guest not in (None, number)
+    answer = second_client.post("/teach", {"game": NC}, follow=True)
+    assert "You have logged in, and your machines" in str(next(iter(answer.context["messages"])))
+    assert press_teach(second_client)[1].guest not in (None, number)
     MovedGuest.objects.update(moved_at=timezone.now() - timedelta(days=2))
     run_retention()
     assert not MovedGuest.objects.exists()
@@ -313,19 +320,19 @@ def test_concurrent_claims_leave_no_machine_without_an_owner() -> None:
 
 
 def test_machines_idle_for_90_days_are_deleted(client: Client) -> None:
-    room, played = press_teach(client)
+    room, played_machine = press_teach(client)
     play_out(room.code, guest_of(client))
-    forgotten, new = personal_machine(2), personal_machine(3)
+    idle_machine, new_machine = personal_machine(2), personal_machine(3)
     long_ago = timezone.now() - timedelta(days=91)
-    Machine.objects.filter(pk__in=[played.pk, forgotten.pk]).update(created_at=long_ago)
+    Machine.objects.filter(pk__in=[played_machine.pk, idle_machine.pk]).update(created_at=long_ago)
     run_retention()
-    assert set(Machine.objects.filter(is_pupil=True)) == {played, new}
+    assert set(Machine.objects.filter(is_pupil=True)) == {played_machine, new_machine}
     Room.objects.filter(pk=room.pk).update(changed_at=long_ago)
     run_retention()
-    assert set(Machine.objects.filter(is_pupil=True)) == {played, new}, "it has learnt since"
+    assert set(Machine.objects.filter(is_pupil=True)) == {played_machine, new_machine}, "its last lesson is recent"
     Lesson.objects.update(created_at=long_ago)
     run_retention()
-    assert list(Machine.objects.filter(is_pupil=True)) == [new]
+    assert list(Machine.objects.filter(is_pupil=True)) == [new_machine]
 
 
 def test_machines_of_accounts_are_not_deleted() -> None:
@@ -342,25 +349,25 @@ def test_browsers_at_an_address_share_a_machine_limit(settings: Any) -> None:
         press_teach(browser)
     answer = third.post("/teach", {"game": NC}, follow=True)
     assert "Visitors where you are keep 2 machines, as many as may be." in str(next(iter(answer.context["messages"])))
-    elsewhere = Client(REMOTE_ADDR="192.0.2.7")
-    assert press_teach(elsewhere)[1].made_from != ""
+    client_elsewhere = Client(REMOTE_ADDR="192.0.2.7")
+    assert press_teach(client_elsewhere)[1].made_from != ""
     assert "192.0.2.7" not in Machine.objects.exclude(guest=None).latest("pk").made_from
     ann = user("ann")
     machines_claim(ann.pk, guest_of(first).guest)
     assert ann.machines.get().made_from == ""
     press_teach(third)
-    assert personal_machine_ensure(user=ann, game=NC, side=Side.SECOND), "an account has a bound of its own"
+    assert personal_machine_ensure(user=ann, game=NC, side=Side.SECOND), "an account has its own limit"
 
 
 @pytest.mark.django_db(transaction=True)
 def test_the_limit_of_an_address_holds_for_concurrent_requests(settings: Any) -> None:
     settings.MACHINES_PER_ADDRESS = 3
     personal_machine(99)
-    makes = [
+    calls = [
         lambda n=n: personal_machine_ensure(user=Visitor(UUID(int=n), "here"), game=NC, side=Side.FIRST)
         for n in range(6)
     ]
-    assert [type(one) for one in at_once(*makes)] == [MachineQuotaError] * 3
+    assert [type(one) for one in at_once(*calls)] == [MachineQuotaError] * 3
     assert Machine.objects.filter(made_from="here").count() == 3
 
 

@@ -134,7 +134,7 @@ def test_the_next_due_time_after_a_moment(fields: str, moment: str, due: str) ->
 
 
 @pytest.mark.parametrize(
-    ("timing", "words"),
+    ("timing", "sentence"),
     [
         (HOURLY, "every hour"),
         (Timing(every=2, period="days"), "every 2 days"),
@@ -152,12 +152,12 @@ def test_the_next_due_time_after_a_moment(fields: str, moment: str, due: str) ->
         (Timing(crontab="0 9 13 * 5"), "at 0 9 13 * 5 (crontab, UTC)"),
     ],
 )
-def test_due_times_in_words(owner: Any, learner: Machine, timing: Timing, words: str) -> None:
-    assert timing_sentence(make_schedule(owner, learner, timing).task) == words
+def test_due_times_in_words(owner: Any, learner: Machine, timing: Timing, sentence: str) -> None:
+    assert timing_sentence(make_schedule(owner, learner, timing).task) == sentence
 
 
 @pytest.mark.parametrize(
-    ("timing", "why"),
+    ("timing", "reason"),
     [
         (Timing(), "every: Please give either crontab or every"),
         (Timing(crontab="0 3 * * *", every=1), "every: Please give either crontab or every"),
@@ -178,8 +178,8 @@ def test_due_times_in_words(owner: Any, learner: Machine, timing: Timing, words:
         (Timing(every=5, period="seconds"), "period: Please choose one of these: minutes, hours, days"),
     ],
 )
-def test_impossible_times_are_refused(owner: Any, learner: Machine, timing: Timing, why: str) -> None:
-    with pytest.raises(ScheduleRefusedError, match=why):
+def test_impossible_times_are_refused(owner: Any, learner: Machine, timing: Timing, reason: str) -> None:
+    with pytest.raises(ScheduleRefusedError, match=reason):
         make_schedule(owner, learner, timing)
     assert not Schedule.objects.exists()
     assert not PeriodicTask.objects.filter(task__startswith="learning").exists()
@@ -190,12 +190,12 @@ def test_a_time_zone_stays_until_it_is_changed(owner: Any, learner: Machine) -> 
     assert str(schedule.task.crontab.timezone) == "Pacific/Auckland"
     auckland = ZoneInfo("Pacific/Auckland")
     assert [f"{run.astimezone(auckland):%a %H:%M}" for run in next_runs(schedule)] == ["Mon 18:00"] * 5
-    changed = schedule_update(user=owner, schedule_id=schedule.pk, timing=Timing(crontab="0 7 L * *"))
-    assert timing_sentence(changed.task) == "on the last day of each month at 07:00 Auckland time"
-    assert all((run.astimezone(auckland) + timedelta(days=1)).day == 1 for run in next_runs(changed))
-    moved = schedule_update(user=owner, schedule_id=schedule.pk, timing=Timing(timezone="Asia/Calcutta"))
-    assert timing_sentence(moved.task) == "on the last day of each month at 07:00 Calcutta time"
-    assert next_runs(moved)[0].strftime("%H:%M") == "01:30"
+    changed_schedule = schedule_update(user=owner, schedule_id=schedule.pk, timing=Timing(crontab="0 7 L * *"))
+    assert timing_sentence(changed_schedule.task) == "on the last day of each month at 07:00 Auckland time"
+    assert all((run.astimezone(auckland) + timedelta(days=1)).day == 1 for run in next_runs(changed_schedule))
+    moved_schedule = schedule_update(user=owner, schedule_id=schedule.pk, timing=Timing(timezone="Asia/Calcutta"))
+    assert timing_sentence(moved_schedule.task) == "on the last day of each month at 07:00 Calcutta time"
+    assert next_runs(moved_schedule)[0].strftime("%H:%M") == "01:30"
 
 
 def test_an_old_schedule_without_a_time_zone_is_in_utc(owner: Any, learner: Machine) -> None:
@@ -219,7 +219,7 @@ def test_beat_reads_crontabs_that_celery_does_not_know(owner: Any, learner: Mach
 
 
 @pytest.mark.parametrize(
-    ("text", "zone", "begin", "fired"),
+    ("text", "zone", "start", "due_times"),
     [
         ("30 2 * * *", "Europe/Berlin", "2026-03-27T12:00", ["28 01:30", "29 01:30", "30 00:30"]),
         ("30 2 * * *", "Europe/Berlin", "2026-10-23T12:00", ["24 00:30", "25 00:30", "26 01:30"]),
@@ -227,21 +227,27 @@ def test_beat_reads_crontabs_that_celery_does_not_know(owner: Any, learner: Mach
         ("0 9 L * *", "America/New_York", "2026-02-26T00:00", ["28 14:00"]),
     ],
 )
-def test_a_moved_clock_fires_once_across_changes(
-    owner: Any, learner: Machine, monkeypatch: pytest.MonkeyPatch, text: str, zone: str, begin: str, fired: list[str]
+def test_a_schedule_fires_once_when_the_clocks_change(
+    owner: Any,
+    learner: Machine,
+    monkeypatch: pytest.MonkeyPatch,
+    text: str,
+    zone: str,
+    start: str,
+    due_times: list[str],
 ) -> None:
-    now = datetime.fromisoformat(begin).replace(tzinfo=UTC)
+    now = datetime.fromisoformat(start).replace(tzinfo=UTC)
     monkeypatch.setattr(timezone, "now", lambda: now)
     schedule = make_schedule(owner, learner, Timing(crontab=text, timezone=zone))
-    found = []
+    fired_times = []
     for _ in range(3 * 24 * 2 + 4):
         now += timedelta(minutes=30)
         # Beat triggers too often, as on each day that may be the last of the month.
         for _ in range(2):
             if schedule_fire(schedule_id=schedule.pk) is not None:
-                found.append(f"{now:%d %H:%M}")
+                fired_times.append(f"{now:%d %H:%M}")
                 finish_runs()
-    assert found == fired
+    assert fired_times == due_times
 
 
 # Firing
@@ -283,30 +289,30 @@ def test_missed_due_times_run_once(owner: Any, learner: Machine) -> None:
 def test_a_broken_schedule_does_not_delay_others(
     owner: Any, learner: Machine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    broken, sound = make_schedule(owner, learner), make_schedule(owner, machine(owner=owner))
-    for schedule in (broken, sound):
+    broken_schedule, sound_schedule = make_schedule(owner, learner), make_schedule(owner, machine(owner=owner))
+    for schedule in (broken_schedule, sound_schedule):
         make_due(schedule)
-    task = PeriodicTask.objects.get(training_schedule=broken)
+    task = PeriodicTask.objects.get(training_schedule=broken_schedule)
     task.interval.period = "fortnights"
     task.interval.save()
-    PeriodicTask.objects.filter(training_schedule=sound).update(
+    PeriodicTask.objects.filter(training_schedule=sound_schedule).update(
         interval=None, crontab=CrontabSchedule.objects.create(hour="3", timezone="UTC")
     )
     assert beat.schedules_catch_up() == 1
-    assert TrainingRun.objects.get().machine_id == sound.machine_id
-    assert f"schedule {broken.pk} could not be fired" in caplog.text
+    assert TrainingRun.objects.get().machine_id == sound_schedule.machine_id
+    assert f"schedule {broken_schedule.pk} could not be fired" in caplog.text
 
 
 def test_schedule_skips_while_its_last_run_continues(owner: Any, learner: Machine) -> None:
     """The schedule notes the reason."""
     schedule = make_schedule(owner, learner)
     make_due(schedule)
-    first = schedule_fire(schedule_id=schedule.pk)
+    first_run = schedule_fire(schedule_id=schedule.pk)
     make_due(schedule)
     assert schedule_fire(schedule_id=schedule.pk) is None
     schedule.refresh_from_db()
     assert "had not ended yet" in schedule.note
-    assert schedule.last_run == first
+    assert schedule.last_run == first_run
     assert schedule.next_at > timezone.now()
     finish_runs()
     make_due(schedule)
@@ -316,13 +322,16 @@ def test_schedule_skips_while_its_last_run_continues(owner: Any, learner: Machin
 
 
 def test_seeds_are_fresh_or_fixed(owner: Any, learner: Machine) -> None:
-    fresh, fixed = make_schedule(owner, learner), make_schedule(owner, machine(owner=owner), seed=5)
+    schedule_without_seed, schedule_with_seed = (
+        make_schedule(owner, learner),
+        make_schedule(owner, machine(owner=owner), seed=5),
+    )
     for _ in range(2):
-        for schedule in (fresh, fixed):
+        for schedule in (schedule_without_seed, schedule_with_seed):
             make_due(schedule)
             schedule_fire(schedule_id=schedule.pk)
         finish_runs()
-    assert list(TrainingRun.objects.filter(machine=fixed.machine).values_list("seed", flat=True)) == [5, 5]
+    assert list(TrainingRun.objects.filter(machine=schedule_with_seed.machine).values_list("seed", flat=True)) == [5, 5]
     one, other = TrainingRun.objects.filter(machine=learner).values_list("seed", flat=True)
     assert one != other
 
@@ -395,10 +404,12 @@ def test_every_change_wakes_beat(owner: Any, learner: Machine) -> None:
 
 def test_omitted_fields_do_not_change(owner: Any, learner: Machine) -> None:
     schedule = make_schedule(owner, learner, NIGHTLY, seed=4)
-    before = schedule.next_at
-    changed = schedule_update(user=owner, schedule_id=schedule.pk, stages=[Stage("perfect", 10), Stage("random", 20)])
-    assert [stage["opponent"] for stage in changed.stages] == ["perfect", "random"]
-    assert (changed.n_games, changed.seed, changed.next_at) == (30, 4, before)
+    next_at_before = schedule.next_at
+    changed_schedule = schedule_update(
+        user=owner, schedule_id=schedule.pk, stages=[Stage("perfect", 10), Stage("random", 20)]
+    )
+    assert [stage["opponent"] for stage in changed_schedule.stages] == ["perfect", "random"]
+    assert (changed_schedule.n_games, changed_schedule.seed, changed_schedule.next_at) == (30, 4, next_at_before)
     assert schedule_update(user=owner, schedule_id=schedule.pk, fresh_seed=True).seed is None
     assert schedule_update(user=owner, schedule_id=schedule.pk, seed=9).seed == 9
 
@@ -421,15 +432,15 @@ def test_a_curriculum_with_a_machine_that_learns(owner: Any, learner: Machine) -
 
 
 def test_schedules_of_impossible_runs_are_refused(owner: Any, learner: Machine) -> None:
-    for stages, refused, message in (
+    for stages, error, message in (
         ([], TrainingRefusedError, "opponents: Please give a number from 1 to"),
         ([Stage("random", 0)], TrainingRefusedError, "games: Please give at least 1."),
         ([Stage("nobody", 5)], TrainingRefusedError, "nobody"),
         ([Stage(machine(owner=owner).slug, 5)], MachineWrongSideError, "plays the same side"),
     ):
-        with pytest.raises(refused, match=message):
+        with pytest.raises(error, match=message):
             make_schedule(owner, learner, stages=stages)
-    assert not TrainingRun.objects.exists(), "the run that was tried is taken back"
+    assert not TrainingRun.objects.exists(), "the transaction of the trial run is rolled back"
 
 
 def test_scheduling_needs_the_permission_to_train(learner: Machine) -> None:
@@ -473,8 +484,8 @@ def is_idle() -> bool:
     """Whether the workers have finished all tasks sent to them."""
     with app.connection_for_read() as broker:
         n_waiting = broker.default_channel.client.llen("default")
-    asked = app.control.inspect()
-    answers = [asked.active(), asked.reserved()]
+    inspection = app.control.inspect()
+    answers = [inspection.active(), inspection.reserved()]
     return not n_waiting and all(answer and not any(answer.values()) for answer in answers)
 
 
@@ -502,14 +513,14 @@ def test_beat_can_read_every_schedule_of_the_site() -> None:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.soak
-def test_beat_and_a_worker_start_what_was_missed_once(owner: Any, learner: Machine, start_worker: StartWorker) -> None:
+def test_beat_and_a_worker_start_a_missed_run_once(owner: Any, learner: Machine, start_worker: StartWorker) -> None:
     schedule = make_schedule(owner, learner, NIGHTLY)
     make_due(schedule, timedelta(days=3))
     database = urlsplit(settings.DATABASE_URL)._replace(path=f"/{connection.settings_dict['NAME']}").geturl()
     env = {**os.environ, "DJANGO_SETTINGS_MODULE": "tests.settings", "DATABASE_URL": database}
     start_worker()
-    words = "-W ignore -m celery --quiet --app menace_site.celery beat --loglevel warning --pidfile="
-    beat_process = processes.spawn([sys.executable, *words.split()], env=env)
+    arguments = "-W ignore -m celery --quiet --app menace_site.celery beat --loglevel warning --pidfile="
+    beat_process = processes.spawn([sys.executable, *arguments.split()], env=env)
     try:
         assert wait_until(lambda: TrainingRun.objects.filter(status=JobStatus.FINISHED).exists())
         assert beat_process.poll() is None

@@ -21,12 +21,12 @@ from tests.factories import guest, play, room
 pytestmark = pytest.mark.django_db
 
 # Upper limits, never to be raised. Live play may need 6 for a move with a machine's answer, and 4 more at the end.
-MAX_FOR_A_MOVE = 3
-MAX_MORE_AT_THE_END = 4
-MAX_FOR_A_NEW_MATCH = 3
-MAX_FOR_A_NEW_ROOM = 4
-MAX_FOR_A_COPY = 6
-MAX_FOR_A_READY_PERSONAL_MACHINE = 2
+MAX_MOVE_STATEMENTS = 3
+MAX_FURTHER_END_STATEMENTS = 4
+MAX_NEW_MATCH_STATEMENTS = 3
+MAX_NEW_ROOM_STATEMENTS = 4
+MAX_FURTHER_COPY_STATEMENTS = 6
+MAX_PERSONAL_MACHINE_STATEMENTS = 2
 TRANSACTION_STATEMENTS = ("BEGIN", "COMMIT", "SAVEPOINT", "RELEASE")
 
 
@@ -48,9 +48,11 @@ def test_a_move_that_a_machine_answers_takes_few_statements() -> None:
     play(seated, guest(), "5")  # fills the caches for the next move
     state = room_look(code=seated.room.code)
     move, ply = state["legal_moves"][0], state["ply"]
-    found = all_statements_of(lambda: match_play_move(code=seated.room.code, person=guest(), move=move, ply=ply))
+    statements = all_statements_of(lambda: match_play_move(code=seated.room.code, person=guest(), move=move, ply=ply))
     assert room_look(code=seated.room.code)["ply"] == ply + 2, "the machine has answered"
-    assert len(found) <= MAX_FOR_A_MOVE, "\n".join(found)  # one statement stores everything, in its own transaction
+    assert len(statements) <= MAX_MOVE_STATEMENTS, "\n".join(
+        statements
+    )  # one statement stores everything, in its own transaction
 
 
 def test_a_guest_at_a_socket_takes_one_more_statement() -> None:
@@ -58,9 +60,9 @@ def test_a_guest_at_a_socket_takes_one_more_statement() -> None:
     session["guest"] = str(guest().guest)
     session.save()
     scope = {"headers": [(b"cookie", f"sessionid={session.session_key}".encode())]}
-    found = statements_of(lambda: principal_of_scope(scope, "play"))
+    statements = statements_of(lambda: principal_of_scope(scope, "play"))
     assert replace(principal_of_scope(scope, "play"), address="") == guest()
-    assert len(found) == 1, "\n".join(found)
+    assert len(statements) == 1, "\n".join(statements)
 
 
 def test_session_and_room_are_read_together() -> None:
@@ -68,16 +70,16 @@ def test_session_and_room_are_read_together() -> None:
     session["guest"] = str(guest().guest)
     session.save()
     scope = {"headers": [(b"cookie", f"sessionid={session.session_key}".encode())]}
-    who, seated = principal_of_scope(scope, "play"), room("random")
-    play(seated, who, "5")
-    found = all_statements_of(lambda: play(seated, who, room_look(code=seated.room.code)["legal_moves"][0]))
-    assert sum("django_session" in sql for sql in found) == 1
-    assert len([sql for sql in found if not sql.startswith("SET")]) <= MAX_FOR_A_MOVE, "\n".join(found)
+    player, seated = principal_of_scope(scope, "play"), room("random")
+    play(seated, player, "5")
+    statements = all_statements_of(lambda: play(seated, player, room_look(code=seated.room.code)["legal_moves"][0]))
+    assert sum("django_session" in sql for sql in statements) == 1
+    assert len([sql for sql in statements if not sql.startswith("SET")]) <= MAX_MOVE_STATEMENTS, "\n".join(statements)
     session["more"] = "of it"
     session.save()
     for call in (match_resign, room_reset, match_step):
         with pytest.raises(SessionChangedError):
-            call(code=seated.room.code, person=who)
+            call(code=seated.room.code, person=player)
 
 
 def test_the_last_move_takes_few_more_statements() -> None:
@@ -88,41 +90,41 @@ def test_the_last_move_takes_few_more_statements() -> None:
         state = room_look(code=seated.room.code)
         while state["status"] == "playing":
             move = state["legal_moves"][0]
-            found = statements_of(lambda: play(seated, guest(), move))  # noqa: B023 - called at once
+            statements = statements_of(lambda: play(seated, guest(), move))  # noqa: B023 - called at once
             state = room_look(code=seated.room.code)
         roles_left.discard(state["moves"][-1]["role"])
         assert machine.lessons.count() == 1
-        assert len(found) <= MAX_FOR_A_MOVE + MAX_MORE_AT_THE_END, "\n".join(found)
+        assert len(statements) <= MAX_MOVE_STATEMENTS + MAX_FURTHER_END_STATEMENTS, "\n".join(statements)
 
 
 def test_a_rematch_takes_few_statements() -> None:
     factories.house_machines()
     seated = room("menace")
     factories.play_out(seated.room.code, guest())
-    found = statements_of(lambda: room_reset(code=seated.room.code, person=guest()))
-    assert len(found) <= MAX_FOR_A_NEW_MATCH, "\n".join(found)
+    statements = statements_of(lambda: room_reset(code=seated.room.code, person=guest()))
+    assert len(statements) <= MAX_NEW_MATCH_STATEMENTS, "\n".join(statements)
 
 
 def test_a_new_room_takes_few_statements() -> None:
     factories.house_machines()
-    found = statements_of(lambda: room("menace", person=replace(guest(), address="somewhere")))
-    assert len(found) <= MAX_FOR_A_NEW_ROOM, "\n".join(found)
+    statements = statements_of(lambda: room("menace", person=replace(guest(), address="somewhere")))
+    assert len(statements) <= MAX_NEW_ROOM_STATEMENTS, "\n".join(statements)
 
 
 def test_a_copy_for_a_room_takes_few_more_statements() -> None:
     factories.house_machines()
-    found = statements_of(lambda: room("menace", person=replace(guest(), address="somewhere"), fresh=True))
-    assert len(found) <= MAX_FOR_A_NEW_ROOM + MAX_FOR_A_COPY, "\n".join(found)
+    statements = statements_of(lambda: room("menace", person=replace(guest(), address="somewhere"), fresh=True))
+    assert len(statements) <= MAX_NEW_ROOM_STATEMENTS + MAX_FURTHER_COPY_STATEMENTS, "\n".join(statements)
 
 
 def test_an_existing_personal_machine_takes_few_statements() -> None:
-    first = personal_machine_play(person=guest(), game=factories.NC)
-    found = statements_of(lambda: personal_machine_play(person=guest(), game=factories.NC))
-    assert len(found) <= MAX_FOR_A_READY_PERSONAL_MACHINE, "\n".join(found)
-    match_resign(code=first.room.code, person=guest())
-    found = statements_of(
+    first_seated = personal_machine_play(person=guest(), game=factories.NC)
+    statements = statements_of(lambda: personal_machine_play(person=guest(), game=factories.NC))
+    assert len(statements) <= MAX_PERSONAL_MACHINE_STATEMENTS, "\n".join(statements)
+    match_resign(code=first_seated.room.code, person=guest())
+    statements = statements_of(
         lambda: personal_machine_play(person=replace(guest(), address="somewhere"), game=factories.NC)
     )
     assert Room.objects.count() == 2
-    # The machine begins, and opens a box.
-    assert len(found) <= MAX_FOR_A_READY_PERSONAL_MACHINE + MAX_FOR_A_NEW_ROOM + 2, "\n".join(found)
+    # The machine plays the first move, and opens a box.
+    assert len(statements) <= MAX_PERSONAL_MACHINE_STATEMENTS + MAX_NEW_ROOM_STATEMENTS + 2, "\n".join(statements)

@@ -71,63 +71,63 @@ def resign_call(seated: Seated, number: int) -> Callable[[], Any]:
 
 
 @contextmanager
-def waiting_for_the_machine(learner: Machine, *works: Callable[[], Any]) -> Iterator[list[Any]]:
-    """Start the works while the machine's lock is held until the block ends; yield their results in order."""
-    came: list[Any] = [None] * len(works)
+def calls_waiting_for_lock(learner: Machine, *calls: Callable[[], Any]) -> Iterator[list[Any]]:
+    """Start the calls, which wait for the machine's lock until the block ends; yield the list of their results."""
+    results: list[Any] = [None] * len(calls)
 
     def run(index: int) -> None:
         try:
-            came[index] = works[index]()
+            results[index] = calls[index]()
         except Exception as error:
-            came[index] = error
+            results[index] = error
         finally:
             connection.close()
 
-    threads = [threading.Thread(target=run, args=(index,)) for index in range(len(works))]
+    threads = [threading.Thread(target=run, args=(index,)) for index in range(len(calls))]
     with transaction.atomic():
         machine_lock(learner.pk)
         threads[0].start()
-        assert wait_until(is_waiting_for_a_lock)  # the first work stores by itself
+        assert wait_until(is_waiting_for_a_lock)  # the first call stores its own match
         for n_before, thread in enumerate(threads[1:]):
             thread.start()
             assert wait_until(lambda: n_waiting() > n_before)  # noqa: B023 - called at once
-        yield came
+        yield results
     for thread in threads:
         thread.join(HANG_S)
     assert not ENDED_MATCHES._waiting
 
 
 def test_one_transaction_stores_all_matches_with_lessons(learner: Machine, rooms: list[Seated]) -> None:
-    works = [resign_call(seated, number) for number, seated in enumerate(rooms)]
-    with waiting_for_the_machine(learner, *works) as came:
+    calls = [resign_call(seated, number) for number, seated in enumerate(rooms)]
+    with calls_waiting_for_lock(learner, *calls) as results:
         pass
     learner.refresh_from_db()
     lessons = list(learner.lessons.order_by("number"))
     assert [lesson.number for lesson in lessons] == list(range(1, N_MATCHES + 1))
     assert (learner.n_lessons, learner.n_games, learner.n_wins) == (N_MATCHES, N_MATCHES, N_MATCHES)
     assert len({lesson.created_at for lesson in lessons}) == 2, "the first by itself, and all the others together"
-    for state, seated in zip(came, rooms, strict=True):
+    for state, seated in zip(results, rooms, strict=True):
         assert state["learning"]["lessons"][0]["sentence"].startswith(f"{learner.name} won")
         (change,) = state["learning"]["changes"]
         assert change["after"] == change["before"] + change["delta"]
-        now = room_look(code=seated.room.code)
+        state_now = room_look(code=seated.room.code)
         assert [state[name] for name in ("version", "outcome", "moves")] == [
-            now[name] for name in ("version", "outcome", "moves")
+            state_now[name] for name in ("version", "outcome", "moves")
         ]
-        assert state["learning"]["changes"] == now["learning"]["changes"]
+        assert state["learning"]["changes"] == state_now["learning"]["changes"]
     assert ledger_errors() == []
 
 
 def test_waiting_requests_hold_no_connection(learner: Machine, rooms: list[Seated]) -> None:
     """Connections are few: if all of them waited, no other request could be served."""
-    with waiting_for_the_machine(learner, *(resign_call(seated, number) for number, seated in enumerate(rooms))):
+    with calls_waiting_for_lock(learner, *(resign_call(seated, number) for number, seated in enumerate(rooms))):
         assert n_waiting() == N_MATCHES - 1
-        assert wait_until(lambda: n_connections() == 2), "who holds the lock has one, and the first of them"
+        assert wait_until(lambda: n_connections() == 2), "the test and the first request have one each"
 
 
 def test_lessons_follow_each_other_in_the_order_of_the_ledger(learner: Machine, rooms: list[Seated]) -> None:
     """For each box, a change begins with the beads left by the change before."""
-    with waiting_for_the_machine(learner, *(resign_call(seated, number) for number, seated in enumerate(rooms))):
+    with calls_waiting_for_lock(learner, *(resign_call(seated, number) for number, seated in enumerate(rooms))):
         pass
     beads_by_position: dict[str, list[int]] = {}
     for lesson in Lesson.objects.filter(machine=learner).order_by("number"):
@@ -141,12 +141,12 @@ def test_lessons_follow_each_other_in_the_order_of_the_ledger(learner: Machine, 
 
 def test_a_match_with_a_changed_room_is_tried_again(learner: Machine, rooms: list[Seated]) -> None:
     account = factories.user("claimer")
-    with waiting_for_the_machine(
+    with calls_waiting_for_lock(
         learner, *(resign_call(seated, number) for number, seated in enumerate(rooms))
-    ) as came:
+    ) as results:
         seats_claim(user_id=account.pk, name="claimer", guest=guest(2).guest)
-    assert isinstance(came[2], exceptions.NotAPlayerError), "the seat is the account's by now"
-    assert sum(isinstance(one, dict) for one in came) == N_MATCHES - 1
+    assert isinstance(results[2], exceptions.NotAPlayerError), "the seat belongs to the account"
+    assert sum(isinstance(one, dict) for one in results) == N_MATCHES - 1
     assert Match.objects.get(room=rooms[2].room).status == "playing"
     learner.refresh_from_db()
     assert (learner.n_games, learner.lessons.count()) == (N_MATCHES - 1, N_MATCHES - 1)
@@ -154,10 +154,10 @@ def test_a_match_with_a_changed_room_is_tried_again(learner: Machine, rooms: lis
 
 
 def test_a_move_sent_twice_is_played_once(learner: Machine, rooms: list[Seated]) -> None:
-    works = [resign_call(rooms[0], 0), resign_call(rooms[1], 1), resign_call(rooms[1], 1), resign_call(rooms[2], 2)]
-    with waiting_for_the_machine(learner, *works) as came:
+    calls = [resign_call(rooms[0], 0), resign_call(rooms[1], 1), resign_call(rooms[1], 1), resign_call(rooms[2], 2)]
+    with calls_waiting_for_lock(learner, *calls) as results:
         pass
-    assert [type(one) for one in came].count(exceptions.MatchFinishedError) == 1
+    assert [type(one) for one in results].count(exceptions.MatchFinishedError) == 1
     assert learner.lessons.count() == 3
     assert Room.objects.get(pk=rooms[1].room.pk).version == room_look(code=rooms[1].room.code)["version"]
     assert ledger_errors() == []
@@ -166,62 +166,62 @@ def test_a_move_sent_twice_is_played_once(learner: Machine, rooms: list[Seated])
 def test_a_failing_match_does_not_stop_the_others(
     learner: Machine, rooms: list[Seated], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    player, poisoned = PLAYERS["machine"], rooms[3].room.pk
+    player, failing_room_id = PLAYERS["machine"], rooms[3].room.pk
     finish = player.finish
 
-    def fails(matches: list[LiveMatch]) -> None:
-        if any(live.room.pk == poisoned for live in matches):
-            raise ValueError("nobody learns from this one")
+    def finish_or_fail(matches: list[LiveMatch]) -> None:
+        if any(live.room.pk == failing_room_id for live in matches):
+            raise ValueError("this match cannot be finished")
         finish(matches)
 
-    monkeypatch.setattr(player, "finish", fails)
-    with waiting_for_the_machine(
+    monkeypatch.setattr(player, "finish", finish_or_fail)
+    with calls_waiting_for_lock(
         learner, *(resign_call(seated, number) for number, seated in enumerate(rooms))
-    ) as came:
+    ) as results:
         pass
-    assert [index for index, one in enumerate(came) if isinstance(one, ValueError)] == [3]
+    assert [index for index, one in enumerate(results) if isinstance(one, ValueError)] == [3]
     assert learner.lessons.count() == N_MATCHES - 1
     assert Match.objects.filter(status="finished").count() == N_MATCHES - 1
     assert ledger_errors() == []
 
 
 def test_a_machine_frozen_meanwhile_learns_nothing(learner: Machine, rooms: list[Seated]) -> None:
-    with waiting_for_the_machine(
+    with calls_waiting_for_lock(
         learner, *(resign_call(seated, number) for number, seated in enumerate(rooms))
-    ) as came:
+    ) as results:
         machine_update(user=factories.user("staff", is_staff=True), machine_id=learner.pk, learns=False)
     assert learner.lessons.count() == 0
-    assert {state["learning"]["lessons"][0]["deed"] for state in came} == {
+    assert {state["learning"]["lessons"][0]["deed"] for state in results} == {
         "The machine is frozen, so its beads do not change."
     }
     assert Match.objects.filter(status="finished").count() == N_MATCHES
 
 
 def test_matches_of_a_machine_deleted_meanwhile_still_end(learner: Machine, rooms: list[Seated]) -> None:
-    with waiting_for_the_machine(
+    with calls_waiting_for_lock(
         learner, *(resign_call(seated, number) for number, seated in enumerate(rooms))
-    ) as came:
+    ) as results:
         machine_delete(user=factories.user("staff", is_staff=True), machine_id=learner.pk)
-    assert [state["outcome"]["winner"] for state in came] == ["O"] * N_MATCHES
+    assert [state["outcome"]["winner"] for state in results] == ["O"] * N_MATCHES
     assert Match.objects.filter(status="finished").count() == N_MATCHES
 
 
 def test_lessons_of_a_machine_in_two_seats_do_not_deadlock() -> None:
     """With one lock per seat, PostgreSQL detected a deadlock in one of two test runs."""
-    own = machine_create(game=NC, side=None, name="Own", preset="q-table")
-    both = {"game": NC, "first": str(own.pk), "second": str(own.pk)}
-    codes = [room_create(person=guest(number), **both).room.code for number in range(5)]
+    learner = machine_create(game=NC, side=None, name="Own", preset="q-table")
+    options = {"game": NC, "first": str(learner.pk), "second": str(learner.pk)}
+    codes = [room_create(person=guest(number), **options).room.code for number in range(5)]
 
     def teach(code: str) -> None:
         seats = [seat for seat, _ in match_read(code).automata]
         for number in range(80):
             with transaction.atomic():
                 occupants_fetch(seats, lock=True)
-                Machine.objects.filter(pk=own.pk).update(description=f"{code} {number}")
+                Machine.objects.filter(pk=learner.pk).update(description=f"{code} {number}")
 
     def hold() -> None:
         for _ in range(160):
             with transaction.atomic():
-                machine_hold(own)
+                machine_hold(learner)
 
     assert at_once(*(partial(teach, code) for code in codes), hold, hold) == []

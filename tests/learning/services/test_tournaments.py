@@ -41,7 +41,7 @@ pytestmark = pytest.mark.django_db
 
 
 def entrant_slugs() -> list[str]:
-    """Two machines of each side, differently trained, and two fixed opponents."""
+    """Create two machines of each side with different training. Return their slugs and two fixed opponents."""
     slugs = []
     for number, side in enumerate((Side.FIRST, Side.SECOND, Side.FIRST, Side.SECOND)):
         learner = machine(side, slug=f"m{number}", name=f"Machine {number}")
@@ -63,7 +63,7 @@ def play_tournament(entries: list[str], **options: Any) -> Tournament:
 
 
 def outcome(tournament: Tournament) -> dict[str, Any]:
-    """The result of a tournament, without fields that differ between equal tournaments."""
+    """Return the result of a tournament, without the fields that differ between equal tournaments."""
     tournament.refresh_from_db()
     view = tournament_view(tournament)
     return {key: view[key] for key in ("status", "round", "entries", "standings", "crosstable", "pairings")}
@@ -79,8 +79,8 @@ def pairing_of(tournament: Tournament, first: str, second: str) -> Pairing:
 def test_round_robin_pairs_all_players_that_can_meet() -> None:
     tournament = start_tournament(entrant_slugs())
     pairs = {(p.first.name, p.second.name) for p in tournament.pairings.all()}
-    machines = {("Machine 0", "Machine 1"), ("Machine 0", "Machine 3"), ("Machine 2", "Machine 1")}
-    assert machines | {("Machine 2", "Machine 3"), ("Random", "Perfect"), ("Perfect", "Random")} <= pairs
+    machine_pairs = {("Machine 0", "Machine 1"), ("Machine 0", "Machine 3"), ("Machine 2", "Machine 1")}
+    assert machine_pairs | {("Machine 2", "Machine 3"), ("Random", "Perfect"), ("Perfect", "Random")} <= pairs
     assert {("Machine 0", "Random"), ("Random", "Machine 1"), ("Perfect", "Machine 3")} <= pairs
     assert len(pairs) == 4 + 2 + 4 * 2
 
@@ -114,9 +114,9 @@ def test_the_table_adds_up() -> None:
         assert sum(cell["points"] for cell in line["against"]) == row["points"]
         assert row["wins"] + row["draws"] + row["losses"] == row["games"]
         assert 0 < row["uncertainty"] < 25 / 3
-    by_name = {entry["number"]: entry["name"] for entry in view["entries"]}
-    places = {by_name[row["entry"]]: row["place"] for row in view["standings"]}
-    ratings = {by_name[row["entry"]]: row["rating"] for row in view["standings"]}
+    names = {entry["number"]: entry["name"] for entry in view["entries"]}
+    places = {names[row["entry"]]: row["place"] for row in view["standings"]}
+    ratings = {names[row["entry"]]: row["rating"] for row in view["standings"]}
     assert places["Perfect"] < places["Random"]
     assert ratings["Perfect"] > ratings["Random"]
 
@@ -134,10 +134,12 @@ def test_swiss_tournament_plays_its_rounds_without_repeats() -> None:
         (p.round, frozenset((p.first.number, p.second.number)))
         for p in tournament.pairings.select_related("first", "second")
     ]
-    assert len({pair for _, pair in pairs}) == len(set(pairs)), "nobody meets anybody in two rounds"
+    assert len({pair for _, pair in pairs}) == len(set(pairs)), "no two players meet in two rounds"
     assert {number for number, _ in pairs} == {1, 2, 3}
     for number in (1, 2, 3):
-        assert len({pair for of, pair in pairs if of == number}) == 3, "all six players are in a pair"
+        assert len({pair for round_number, pair in pairs if round_number == number}) == 3, (
+            "all six players are in a pair"
+        )
 
 
 def test_swiss_tournament_ends_when_all_have_met() -> None:
@@ -156,8 +158,8 @@ def test_swiss_tournament_ends_when_all_have_met() -> None:
 def test_the_seed_determines_the_results() -> None:
     entries = entrant_slugs()
     for options in ({}, {"format": "swiss"}):
-        first, again, other = (play_tournament(entries, seed=seed, **options) for seed in (1, 1, 2))
-        assert outcome(first) == outcome(again)
+        first, repetition, other = (play_tournament(entries, seed=seed, **options) for seed in (1, 1, 2))
+        assert outcome(first) == outcome(repetition)
         assert outcome(first)["pairings"] != outcome(other)["pairings"]
 
 
@@ -166,21 +168,21 @@ def test_the_seed_determines_the_results() -> None:
 
 def test_entrants_are_frozen_at_the_start() -> None:
     entries = entrant_slugs()
-    undisturbed = play_tournament(entries)
+    undisturbed_tournament = play_tournament(entries)
     n_lessons = Lesson.objects.count()
-    disturbed = start_tournament(entries)
-    before = list(Box.objects.order_by("pk").values_list("beads", flat=True))
-    pairing_play(claim_pairing(disturbed))
-    assert list(Box.objects.order_by("pk").values_list("beads", flat=True)) == before
+    disturbed_tournament = start_tournament(entries)
+    beads_before = list(Box.objects.order_by("pk").values_list("beads", flat=True))
+    pairing_play(claim_pairing(disturbed_tournament))
+    assert list(Box.objects.order_by("pk").values_list("beads", flat=True)) == beads_before
     assert Lesson.objects.count() == n_lessons
     trained_machine(Machine.objects.get(slug="m0"), 2000, seed=99)
     Machine.objects.filter(slug="m2").update(learns=False, name="Renamed")
     Machine.objects.get(slug="m3").delete()
-    tournament_play(disturbed.pk)
-    after, expected = outcome(disturbed), outcome(undisturbed)
-    assert after["standings"] == expected["standings"]
-    assert after["pairings"] == expected["pairings"]
-    assert [entry["name"] for entry in after["entries"]] == [entry["name"] for entry in expected["entries"]]
+    tournament_play(disturbed_tournament.pk)
+    outcome_after, expected = outcome(disturbed_tournament), outcome(undisturbed_tournament)
+    assert outcome_after["standings"] == expected["standings"]
+    assert outcome_after["pairings"] == expected["pairings"]
+    assert [entry["name"] for entry in outcome_after["entries"]] == [entry["name"] for entry in expected["entries"]]
     assert ledger_errors() == []
 
 
@@ -204,34 +206,36 @@ def test_a_repeated_message_has_one_effect() -> None:
     assert pairing.n_first_wins + pairing.n_draws + pairing.n_second_wins == 200
 
 
-def test_a_pairing_of_a_dead_worker_gets_another() -> None:
+def test_a_pairing_of_a_dead_worker_is_played_by_another() -> None:
     tournament = start_tournament(entrant_slugs())
-    dead = claim_pairing(tournament)
-    assert PAIRINGS.claim(dead.pk) is None, "the lease still holds"
-    Pairing.objects.filter(pk=dead.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
-    heir = PAIRINGS.claim(dead.pk)
-    assert heir is not None
-    pairing_play(dead)  # the first worker was only slow, and its result is ignored
-    assert Pairing.objects.get(pk=dead.pk).status == JobStatus.RUNNING
-    pairing_play(heir)
-    assert Pairing.objects.get(pk=dead.pk).status == JobStatus.FINISHED
+    first_claim = claim_pairing(tournament)
+    assert PAIRINGS.claim(first_claim.pk) is None, "the lease still holds"
+    Pairing.objects.filter(pk=first_claim.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
+    second_claim = PAIRINGS.claim(first_claim.pk)
+    assert second_claim is not None
+    pairing_play(first_claim)  # the first worker was only slow, and its result is ignored
+    assert Pairing.objects.get(pk=first_claim.pk).status == JobStatus.RUNNING
+    pairing_play(second_claim)
+    assert Pairing.objects.get(pk=first_claim.pk).status == JobStatus.FINISHED
     tournament_play(tournament.pk)
-    undisturbed = play_tournament([entry.opponent or entry.machine.slug for entry in tournament.entries.all()])
-    assert outcome(tournament) == outcome(undisturbed)
+    undisturbed_tournament = play_tournament(
+        [entry.opponent or entry.machine.slug for entry in tournament.entries.all()]
+    )
+    assert outcome(tournament) == outcome(undisturbed_tournament)
 
 
 def test_failure_after_a_lost_lease_ends_no_pairing() -> None:
     tournament = start_tournament(entrant_slugs())
-    slow = claim_pairing(tournament)
-    Pairing.objects.filter(pk=slow.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
-    heir = PAIRINGS.claim(slow.pk)
-    assert heir is not None
-    pairing_fail(slow, ValueError("out of memory, perhaps"))
+    first_claim = claim_pairing(tournament)
+    Pairing.objects.filter(pk=first_claim.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
+    second_claim = PAIRINGS.claim(first_claim.pk)
+    assert second_claim is not None
+    pairing_fail(first_claim, ValueError("out of memory, perhaps"))
     tournament.refresh_from_db()
     assert (tournament.status, tournament.error) == (JobStatus.RUNNING, "")
-    pairing_play(heir)
-    assert Pairing.objects.get(pk=slow.pk).status == JobStatus.FINISHED
-    pairing_fail(heir, ValueError("too late"))
+    pairing_play(second_claim)
+    assert Pairing.objects.get(pk=first_claim.pk).status == JobStatus.FINISHED
+    pairing_fail(second_claim, ValueError("too late"))
     tournament_play(tournament.pk)
     tournament.refresh_from_db()
     assert tournament.status == JobStatus.FINISHED
@@ -250,17 +254,17 @@ def test_tournament_deleted_during_a_pairing_harms_no_worker() -> None:
 @pytest.mark.django_db(transaction=True)
 def test_tournament_play_waits_for_pairings_claimed_elsewhere() -> None:
     tournament = start_tournament(entrant_slugs())
-    elsewhere = claim_pairing(tournament)
+    claimed_pairing = claim_pairing(tournament)
 
-    def play_out() -> None:
+    def play_to_the_end() -> None:
         tournament_play(tournament.pk)
         connection.close()
 
-    player = threading.Thread(target=play_out)
+    player = threading.Thread(target=play_to_the_end)
     player.start()
     assert wait_until(lambda: not claimable(tournament.pk) and n_running(tournament) == 1)
     assert player.is_alive()
-    pairing_play(elsewhere)
+    pairing_play(claimed_pairing)
     player.join()
     assert is_over(tournament)
 
@@ -279,16 +283,16 @@ def test_fixed_opponents_meet_without_a_machine(format_: str) -> None:
 
 def test_recovery_wakes_workers_for_waiting_and_lost_pairings(monkeypatch: pytest.MonkeyPatch) -> None:
     tournament = start_tournament(entrant_slugs())
-    waiting, left, fresh, running = tournament.pairings.order_by("number")[:4]
+    waiting_pairing, lost_pairing, new_pairing, running_pairing = tournament.pairings.order_by("number")[:4]
     now = timezone.now()
-    Pairing.objects.filter(pk__in=[waiting.pk, left.pk]).update(knocked_at=now - timedelta(minutes=1))
-    for pairing, lease_s in ((left, -1), (running, 60)):
+    Pairing.objects.filter(pk__in=[waiting_pairing.pk, lost_pairing.pk]).update(knocked_at=now - timedelta(minutes=1))
+    for pairing, lease_s in ((lost_pairing, -1), (running_pairing, 60)):
         Pairing.objects.filter(pk=pairing.pk).update(status="running", lease_until=now + timedelta(seconds=lease_s))
-    knocked: list[int] = []
-    monkeypatch.setattr(tasks.jobs_work, "apply_async", lambda args, **_: knocked.append(args[1]))
+    wake_up_ids: list[int] = []
+    monkeypatch.setattr(tasks.jobs_work, "apply_async", lambda args, **_: wake_up_ids.append(args[1]))
     assert tasks.jobs_recover() == 2
-    assert set(knocked) == {waiting.pk, left.pk}
-    assert fresh.pk not in knocked
+    assert set(wake_up_ids) == {waiting_pairing.pk, lost_pairing.pk}
+    assert new_pairing.pk not in wake_up_ids
 
 
 def test_unplayable_pairing_ends_the_tournament_with_a_reason() -> None:
@@ -330,12 +334,12 @@ def test_tournament_survives_a_killed_worker_unchanged(
     expected = outcome(play_tournament(entries, games=300_000))
     worker = start_worker()
     tournament = start_tournament(entries, games=300_000, enqueue=True)
-    assert wait_until(lambda: n_done(tournament) >= 2 and n_running(tournament) >= 1, poll_s=0.005)
+    assert wait_until(lambda: n_finished(tournament) >= 2 and n_running(tournament) >= 1, poll_s=0.005)
     os.killpg(worker.pid, signal.SIGKILL)
     assert wait_until(lambda: is_dead(worker))
-    done = n_done(tournament)
-    assert done < tournament.pairings.count()
-    # The lease would expire after referee.LEASE_S; the test does not wait for it.
+    n_finished_before = n_finished(tournament)
+    assert n_finished_before < tournament.pairings.count()
+    # The lease would expire after pairings.LEASE_S; the test does not wait for it.
     expire_leases(*Pairing.objects.all())
     start_worker()
     Pairing.objects.filter(status=JobStatus.QUEUED).update(knocked_at=timezone.now() - timedelta(minutes=1))
@@ -344,7 +348,7 @@ def test_tournament_survives_a_killed_worker_unchanged(
     assert outcome(tournament) == expected
 
 
-def n_done(tournament: Tournament) -> int:
+def n_finished(tournament: Tournament) -> int:
     return tournament.pairings.filter(status=JobStatus.FINISHED).count()
 
 
@@ -361,7 +365,7 @@ def is_over(tournament: Tournament) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("options", "why"),
+    ("options", "reason"),
     [
         ({"entries": ["one"]}, "entries: A tournament needs 2 to 32 players. Please choose more"),
         ({"entries": ["one"] * 33}, "entries: Please choose at most 32"),
@@ -381,10 +385,10 @@ def is_over(tournament: Tournament) -> bool:
         ({"seed": 1 << 63}, "seed: Please give at most"),
     ],
 )
-def test_impossible_tournaments_are_refused(options: dict[str, Any], why: str) -> None:
+def test_impossible_tournaments_are_refused(options: dict[str, Any], reason: str) -> None:
     machine(Side.FIRST, slug="one")
     machine(Side.FIRST, slug="same")
-    with pytest.raises(TournamentRefusedError, match=why), transaction.atomic():
+    with pytest.raises(TournamentRefusedError, match=reason), transaction.atomic():
         start_tournament(options.pop("entries", ["one", "random"]), **options)
     assert not Tournament.objects.exists()
 
@@ -410,28 +414,30 @@ def test_an_account_has_a_limit_of_tournaments() -> None:
 
 def test_hidden_machines_cannot_be_entered() -> None:
     owner, other, staff = user("owner"), user("other"), user("staff", is_staff=True)
-    hidden = machine(Side.FIRST, owner=owner, is_public=False)
+    hidden_machine = machine(Side.FIRST, owner=owner, is_public=False)
     for stranger in (other, AnonymousUser()):
         with pytest.raises(MachineNotFoundError), transaction.atomic():
-            tournament_start(user=stranger if stranger.pk else other, entries=[hidden.slug, "random"], games=1)
-    for allowed in (owner, staff):
-        assert not start_tournament([hidden.slug, "random"], user=allowed).is_public
+            tournament_start(user=stranger if stranger.pk else other, entries=[hidden_machine.slug, "random"], games=1)
+    for account in (owner, staff):
+        assert not start_tournament([hidden_machine.slug, "random"], user=account).is_public
 
 
 def test_a_tournament_of_a_hidden_machine_is_hidden() -> None:
     owner, other, staff = user("owner"), user("other"), user("staff", is_staff=True)
-    open_one, hidden = machine(Side.FIRST), machine(Side.FIRST, owner=owner, is_public=False)
-    public, private = (start_tournament([m.slug, "random"], user=owner) for m in (open_one, hidden))
-    for who, seen in (
-        (owner, {public, private}),
-        (staff, {public, private}),
-        (other, {public}),
-        (AnonymousUser(), {public}),
-        (None, {public}),
+    public_machine, hidden_machine = machine(Side.FIRST), machine(Side.FIRST, owner=owner, is_public=False)
+    public_tournament, hidden_tournament = (
+        start_tournament([m.slug, "random"], user=owner) for m in (public_machine, hidden_machine)
+    )
+    for viewer, expected in (
+        (owner, {public_tournament, hidden_tournament}),
+        (staff, {public_tournament, hidden_tournament}),
+        (other, {public_tournament}),
+        (AnonymousUser(), {public_tournament}),
+        (None, {public_tournament}),
     ):
-        assert set(tournaments_visible(who)) == seen
+        assert set(tournaments_visible(viewer)) == expected
     with pytest.raises(TournamentNotFoundError):
-        tournament_for(other, private.pk)
+        tournament_for(other, hidden_tournament.pk)
     with pytest.raises(TournamentNotFoundError):
         tournament_for(staff, 1 << 70)
 
@@ -441,18 +447,18 @@ def test_only_owner_and_staff_cancel_or_delete_a_tournament() -> None:
     machine(Side.FIRST, slug="one")
     tournament = start_tournament(["one", "random", "perfect"], user=owner)
     for stranger in (other, AnonymousUser()):
-        for act in (tournament_cancel, tournament_delete):
+        for action in (tournament_cancel, tournament_delete):
             with pytest.raises(NotYourTournamentError):
-                act(user=stranger, tournament_id=tournament.pk)
+                action(user=stranger, tournament_id=tournament.pk)
     pairing_play(claim_pairing(tournament))
-    running = claim_pairing(tournament)
-    cancelled = tournament_cancel(user=owner, tournament_id=tournament.pk)
-    assert cancelled.status == JobStatus.CANCELLED
-    assert pairing_play(running) == [], "what was being played is not stored any more"
-    assert n_done(tournament) == 1
+    claimed_pairing = claim_pairing(tournament)
+    cancelled_tournament = tournament_cancel(user=owner, tournament_id=tournament.pk)
+    assert cancelled_tournament.status == JobStatus.CANCELLED
+    assert pairing_play(claimed_pairing) == [], "the result of a cancelled pairing is not stored"
+    assert n_finished(tournament) == 1
     tournament_play(tournament.pk)
-    assert n_done(tournament) == 1
-    assert tournament_cancel(user=staff, tournament_id=tournament.pk).version == cancelled.version
+    assert n_finished(tournament) == 1
+    assert tournament_cancel(user=staff, tournament_id=tournament.pk).version == cancelled_tournament.version
     tournament_delete(user=staff, tournament_id=tournament.pk)
     assert not Tournament.objects.exists()
     assert Machine.objects.filter(slug="one").exists()
@@ -464,28 +470,28 @@ def test_only_owner_and_staff_cancel_or_delete_a_tournament() -> None:
 def test_the_command_runs_a_tournament(capsys: pytest.CaptureFixture[str]) -> None:
     entries = entrant_slugs()
     call_command("tournament", "--machines", ",".join(entries), "--games", "200", "--seed", "8")
-    printed = capsys.readouterr().out
+    output = capsys.readouterr().out
     expected = outcome(play_tournament(entries))
     assert outcome(Tournament.objects.order_by("pk")[0]) == expected
     names = {entry["number"]: entry["name"] for entry in expected["entries"]}
-    lines = [line for line in printed.splitlines() if any(name in line for name in names.values())]
+    lines = [line for line in output.splitlines() if any(name in line for name in names.values())]
     assert len(lines) >= 6
     for line, row in zip(lines, expected["standings"], strict=False):
         assert names[row["entry"]] in line
         assert f"{row['score']:.1%}" in line
-    assert "seed 8" in printed
+    assert "seed 8" in output
 
 
 @pytest.mark.parametrize(
-    ("arguments", "why"),
+    ("arguments", "reason"),
     [
         (["--machines", "nowhere,random", "--games", "1"], "There is no machine 'nowhere'"),
         (["--machines", "m,random", "--games", "0"], "games: Please give at least 1"),
     ],
 )
-def test_the_command_reports_errors(arguments: list[str], why: str) -> None:
+def test_the_command_reports_errors(arguments: list[str], reason: str) -> None:
     machine(Side.FIRST, slug="m")
-    with pytest.raises(CommandError, match=why):
+    with pytest.raises(CommandError, match=reason):
         call_command("tournament", *arguments)
 
 

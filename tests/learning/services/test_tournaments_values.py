@@ -31,7 +31,7 @@ from learning.selectors.tournaments import tournament_view
 from learning.services.machines import machine_create, machine_delete, machine_reset
 from learning.services.runs import Stage, training_run_start
 from learning.services.tournaments import MAX_LONG_GAMES, tournament_cancel, tournament_start
-from learning.workers import pairings as referee
+from learning.workers import pairings as pairing_worker
 from learning.workers.pairings import PAIRINGS, claimable, pairing_play, tournament_play
 from learning.workers.runs import RUNS, run_execute
 from tests.factories import api_with, machine, user
@@ -45,12 +45,12 @@ def learner(name: str = "Q", **fields: Any) -> Machine:
     return machine_create(**{"game": "romgon", "side": None, "name": name, "slug": name.lower(), **fields})
 
 
-def train(learning: Machine, games: int = 2, seed: int = 7) -> Machine:
-    run = training_run_start(machine=learning.slug, stages=[Stage("easy", games)], seed=seed, enqueue=False)
-    claimed = RUNS.claim(run.pk)
-    assert claimed is not None
-    run_execute(claimed)
-    return Machine.objects.get(pk=learning.pk)
+def train(trainee: Machine, games: int = 2, seed: int = 7) -> Machine:
+    run = training_run_start(machine=trainee.slug, stages=[Stage("easy", games)], seed=seed, enqueue=False)
+    claimed_run = RUNS.claim(run.pk)
+    assert claimed_run is not None
+    run_execute(claimed_run)
+    return Machine.objects.get(pk=trainee.pk)
 
 
 def start_tournament(*entries: str, **options: Any) -> Tournament:
@@ -68,8 +68,8 @@ def outcome(tournament: Tournament) -> Any:
     return {key: view[key] for key in ("status", "standings", "crosstable", "pairings")}
 
 
-def values_of(learning: Machine) -> dict[str, float]:
-    return dict(learning.values.values_list("key", "value"))
+def values_of(trainee: Machine) -> dict[str, float]:
+    return dict(trainee.values.values_list("key", "value"))
 
 
 class TestResults:
@@ -87,9 +87,13 @@ class TestResults:
         assert all(row["expected"] is None for row in view["standings"])
         assert all(cell["expected"] is None for line in view["crosstable"] for cell in line["against"])
         assert [entry["side"] for entry in view["entries"]] == [None] * 3
-        for before in (one, other):
-            now = Machine.objects.get(pk=before.pk)
-            assert (now.n_games, now.n_lessons, now.epsilon) == (before.n_games, before.n_lessons, before.epsilon)
+        for machine_before in (one, other):
+            machine_now = Machine.objects.get(pk=machine_before.pk)
+            assert (machine_now.n_games, machine_now.n_lessons, machine_now.epsilon) == (
+                machine_before.n_games,
+                machine_before.n_lessons,
+                machine_before.epsilon,
+            )
 
     def test_a_pairing_depends_on_its_number_alone(self) -> None:
         one = train(learner("One"))
@@ -104,15 +108,15 @@ class TestResults:
         """The games are compared one by one, with one random source for both seats."""
         n_first, rng = 0, RandomSource(5)
         for _ in range(2):
-            curious = QLearner(GAME, QRule(), Values(), 0.5, learns=False)
+            readable_machine = QLearner(GAME, QRule(), Values(), 0.5, learns=False)
             position = GAME.initial_position()
-            while (over := GAME.outcome(position)) is None:
+            while (end := GAME.outcome(position)) is None:
                 if position.side is Side.FIRST:
-                    move = curious.choose(position, rng).move
+                    move = readable_machine.choose(position, rng).move
                 else:
                     move = OPPONENTS["easy"].choose(GAME, position, rng)
                 position = GAME.apply(position, move)
-            n_first += over.winner is Side.FIRST
+            n_first += end.winner is Side.FIRST
         frozen = FrozenValues(QRule(), 0.5, lambda keys: {})
         reference = contest_played(GAME, frozen, OPPONENTS["easy"], 2, RandomSource(5))
         assert reference is not None
@@ -121,24 +125,24 @@ class TestResults:
     def test_swiss_by_the_command(self, capsys: pytest.CaptureFixture[str]) -> None:
         learner("One")
         call_command("tournament", machines="one,easy,medium", games=1, seed=3, format="swiss", rounds=2)
-        printed = capsys.readouterr().out
-        assert "One" in printed
-        assert "–" in printed
+        output = capsys.readouterr().out
+        assert "One" in output
+        assert "–" in output
 
 
 class TestFrozenEntrants:
     def test_later_lessons_change_nothing(self) -> None:
         for name in ("One", "Other"):
             train(learner(name))
-        quiet = play_tournament("one", "other")
-        disturbed = start_tournament("one", "other")
-        first = PAIRINGS.claim(claimable(disturbed.pk)[0])
-        assert first is not None
-        pairing_play(first)
+        undisturbed_tournament = play_tournament("one", "other")
+        disturbed_tournament = start_tournament("one", "other")
+        claimed_pairing = PAIRINGS.claim(claimable(disturbed_tournament.pk)[0])
+        assert claimed_pairing is not None
+        pairing_play(claimed_pairing)
         for slug in ("one", "other"):
             train(Machine.objects.get(slug=slug), 3, seed=9)
-        tournament_play(disturbed.pk)
-        assert outcome(disturbed) == outcome(quiet)
+        tournament_play(disturbed_tournament.pk)
+        assert outcome(disturbed_tournament) == outcome(undisturbed_tournament)
         assert value_errors() == []
 
     def test_the_values_of_any_earlier_lesson_can_be_read(self) -> None:
@@ -154,8 +158,8 @@ class TestFrozenEntrants:
         assert len(numbers) == len(tables)
         keys = list(tables[-1])
         for number, table in zip(numbers, tables, strict=True):
-            found = values_fetch_at(one.pk, number)(keys)
-            assert {k: v for k, v in found.items() if v} == {k: v for k, v in table.items() if v}
+            fetched_values = values_fetch_at(one.pk, number)(keys)
+            assert {k: v for k, v in fetched_values.items() if v} == {k: v for k, v in table.items() if v}
 
     def test_a_move_takes_one_query_and_reads_its_own_entries(self) -> None:
         one = learner()
@@ -176,54 +180,54 @@ class TestFrozenEntrants:
         assert "valuechange_entry_lesson" in plan
         assert "learning_valuechange_pkey" not in plan
 
-    @pytest.mark.parametrize("gone", [machine_reset, machine_delete], ids=["reset", "deleted"])
+    @pytest.mark.parametrize("remove", [machine_reset, machine_delete], ids=["reset", "deleted"])
     @pytest.mark.parametrize("n_taught", [0, 1])
-    def test_a_deleted_machine_ends_the_tournament(self, gone: Callable[..., Any], n_taught: int) -> None:
+    def test_a_deleted_machine_ends_the_tournament(self, remove: Callable[..., Any], n_taught: int) -> None:
         owner = user("owner")
         one = learner("One", owner=owner)
         if n_taught:
             train(one, n_taught)
         tournament = start_tournament("one", "easy")
-        gone(user=owner, machine_id=one.pk)
+        remove(user=owner, machine_id=one.pk)
         with pytest.raises(EntryGoneError):
             tasks.jobs_work("pairings", claimable(tournament.pk)[0])
         tournament.refresh_from_db()
         assert tournament.status == JobStatus.FAILED
         assert "One was deleted or made to forget" in tournament.error
-        assert tournament.error.startswith("One was"), "a sentence for people"
+        assert tournament.error.startswith("One was"), "the error is a sentence for people"
         assert not tournament.pairings.exclude(status__in=(JobStatus.FAILED, JobStatus.CANCELLED)).exists()
 
 
 class TestLongGames:
     def test_a_long_pairing_reports_progress_and_keeps_its_lease(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(referee, "SAY_EVERY_S", 0)
+        monkeypatch.setattr(pairing_worker, "SAY_EVERY_S", 0)
         reports: list[tuple[int, Any]] = []
-        tell = referee.tournament_tell
+        tell = pairing_worker.tournament_tell
         pairing = PAIRINGS.claim(claimable(start_tournament("easy", "medium", game="romgon", games=3).pk)[0])
         assert pairing is not None
-        begun = pairing.lease_until
+        lease_before = pairing.lease_until
 
-        def listen(tournament: Tournament) -> None:
-            now = Pairing.objects.get(pk=pairing.pk)
-            reports.append((now.n_first_wins + now.n_draws + now.n_second_wins, now.lease_until))
+        def record_and_tell(tournament: Tournament) -> None:
+            row = Pairing.objects.get(pk=pairing.pk)
+            reports.append((row.n_first_wins + row.n_draws + row.n_second_wins, row.lease_until))
             tell(tournament)
 
-        monkeypatch.setattr(referee, "tournament_tell", listen)
+        monkeypatch.setattr(pairing_worker, "tournament_tell", record_and_tell)
         pairing_play(pairing)
         assert [games for games, _ in reports] == [1, 2, 3, 3]
-        assert begun is not None
-        assert begun < reports[0][1] < reports[2][1]
+        assert lease_before is not None
+        assert lease_before < reports[0][1] < reports[2][1]
         assert reports[3][1] is None
         assert Pairing.objects.get(pk=pairing.pk).status == JobStatus.FINISHED
 
     def test_a_cancelled_pairing_stops_at_the_next_game(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(referee, "SAY_EVERY_S", 0)
+        monkeypatch.setattr(pairing_worker, "SAY_EVERY_S", 0)
         owner = user("owner")
         tournament = start_tournament("easy", "medium", game="romgon", games=MAX_LONG_GAMES, user=owner)
         pairing = PAIRINGS.claim(claimable(tournament.pk)[0])
         assert pairing is not None
         n_messages = 0
-        say = referee._say
+        say = pairing_worker._say
 
         def count_game(*args: Any) -> None:
             nonlocal n_messages
@@ -232,30 +236,30 @@ class TestLongGames:
                 tournament_cancel(user=owner, tournament_id=tournament.pk)
             say(*args)
 
-        monkeypatch.setattr(referee, "_say", count_game)
+        monkeypatch.setattr(pairing_worker, "_say", count_game)
         assert pairing_play(pairing) == []
         assert n_messages == 2
         pairing.refresh_from_db()
         assert (pairing.status, pairing.n_first_wins + pairing.n_draws + pairing.n_second_wins) == ("cancelled", 1)
 
     def test_a_pairing_with_a_lost_lease_stops(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(referee, "SAY_EVERY_S", 0)
+        monkeypatch.setattr(pairing_worker, "SAY_EVERY_S", 0)
         tournament = start_tournament("easy", "medium", game="romgon", games=3)
-        slow = PAIRINGS.claim(claimable(tournament.pk)[0])
-        assert slow is not None
+        first_claim = PAIRINGS.claim(claimable(tournament.pk)[0])
+        assert first_claim is not None
         past = timezone.now() - timedelta(seconds=1)
-        Pairing.objects.filter(pk=slow.pk).update(lease_until=past)
-        quick = PAIRINGS.claim(slow.pk)
-        assert quick is not None
-        assert pairing_play(slow) == []
-        assert Pairing.objects.get(pk=slow.pk).n_first_wins == 0
-        pairing_play(quick)
-        assert Pairing.objects.get(pk=slow.pk).status == JobStatus.FINISHED
+        Pairing.objects.filter(pk=first_claim.pk).update(lease_until=past)
+        second_claim = PAIRINGS.claim(first_claim.pk)
+        assert second_claim is not None
+        assert pairing_play(first_claim) == []
+        assert Pairing.objects.get(pk=first_claim.pk).n_first_wins == 0
+        pairing_play(second_claim)
+        assert Pairing.objects.get(pk=first_claim.pk).status == JobStatus.FINISHED
 
 
 class TestRequests:
     @pytest.mark.parametrize(
-        ("options", "why"),
+        ("options", "reason"),
         [
             (
                 {"entries": ["q", "easy"], "games": MAX_LONG_GAMES + 1},
@@ -268,11 +272,11 @@ class TestRequests:
             ({"entries": ["boxed", "hard"]}, "Hard engine does not play Noughts and crosses"),
         ],
     )
-    def test_impossible_tournaments_are_refused(self, options: dict[str, Any], why: str) -> None:
+    def test_impossible_tournaments_are_refused(self, options: dict[str, Any], reason: str) -> None:
         learner()
         learner("Flips", game="romgon-flip")
         machine(Side.FIRST, slug="boxed")
-        with pytest.raises(TournamentRefusedError, match=why):
+        with pytest.raises(TournamentRefusedError, match=reason):
             start_tournament(*options.pop("entries"), **options)
         assert not Tournament.objects.exists()
 
@@ -288,8 +292,10 @@ class TestRequests:
         anna = user("anna")
         learner(owner=anna)
         learner("Flips", game="romgon-flip", owner=anna)
-        made = api_with(anna, "train").post("/api/tournaments", {"entries": ["q", "easy"], "games": 1}, format="json")
-        assert made.status_code == 201, made.content
+        api_answer = api_with(anna, "train").post(
+            "/api/tournaments", {"entries": ["q", "easy"], "games": 1}, format="json"
+        )
+        assert api_answer.status_code == 201, api_answer.content
         client.force_login(anna)
         page = client.get("/tournaments/new?game=romgon")
         assert page.status_code == 200
@@ -298,10 +304,10 @@ class TestRequests:
         assert "Romgon with flips" in text
         opponents = [slug for slug, _ in page.context["form"].fields["opponents"].choices]
         ladder = ["easy", "novice", "medium", "skilled", "veteran", "champion", "grandmaster", "legend"]
-        assert opponents == ladder, "all of it can be repeated"
+        assert opponents == ladder, "only levels whose games can be repeated"
         form = {"machines": [str(Machine.objects.get(slug="q").pk)], "opponents": ["medium"], "format": "round-robin"}
-        refused = client.post("/tournaments/new?game=romgon", {**form, "games": MAX_LONG_GAMES + 1})
-        assert "Please give at most 1000" in refused.content.decode()
+        refusal = client.post("/tournaments/new?game=romgon", {**form, "games": MAX_LONG_GAMES + 1})
+        assert "Please give at most 1000" in refusal.content.decode()
         answer = client.post("/tournaments/new?game=romgon", {**form, "games": 1})
         assert answer.status_code == 302, answer.content
         assert client.get(answer.headers["Location"]).status_code == 200

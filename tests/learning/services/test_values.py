@@ -53,25 +53,25 @@ def learner(name: str = "Q", **fields: Any) -> Machine:
     return machine_create(game="romgon", side=None, name=name, **fields)
 
 
-def stored(machine: Machine) -> dict[str, tuple[float, int]]:
+def stored_values(machine: Machine) -> dict[str, tuple[float, int]]:
     return {key: (value, n) for key, value, n in machine.values.values_list("key", "value", "n_visits")}
 
 
 def start_run(machine: Machine, *stages: Stage, seed: int = 7) -> TrainingRun:
     run = training_run_start(machine=machine.slug, stages=stages, seed=seed, enqueue=False)
-    claimed = RUNS.claim(run.pk)
-    assert claimed is not None
-    return claimed
+    claimed_run = RUNS.claim(run.pk)
+    assert claimed_run is not None
+    return claimed_run
 
 
-def trained(machine: Machine, games: int = 4, opponent: str = "easy") -> Machine:
+def train(machine: Machine, games: int = 4, opponent: str = "easy") -> Machine:
     run_execute(start_run(machine, Stage(opponent, games)))
     return Machine.objects.get(pk=machine.pk)
 
 
-def open_room(machine: Machine, who: Principal | None = None, side: Side = Side.FIRST, **options: Any) -> str:
-    asked = {"opponent": "machine", "machine": machine.slug, **options}
-    return room_create(person=who or guest(), game="romgon", side=side, **asked).room.code
+def open_room(machine: Machine, player: Principal | None = None, side: Side = Side.FIRST, **options: Any) -> str:
+    fields = {"opponent": "machine", "machine": machine.slug, **options}
+    return room_create(person=player or guest(), game="romgon", side=side, **fields).room.code
 
 
 class TestCreation:
@@ -82,7 +82,7 @@ class TestCreation:
         assert machine.rule == QRule()
 
     def test_rules_that_do_not_fit_are_refused(self) -> None:
-        for ask in (
+        for fields in (
             {"game": "romgon", "side": Side.FIRST, "rule": BoxRule()},
             {"game": "romgon", "side": None, "preset": "michie-1961"},
             {"game": "romgon", "side": Side.FIRST},
@@ -90,13 +90,13 @@ class TestCreation:
             {"game": "hexapawn", "side": None},
         ):
             with pytest.raises(RuleRefusedError):
-                machine_create(name="Q", **ask)  # type: ignore[arg-type]
+                machine_create(name="Q", **fields)  # type: ignore[arg-type]
         assert not Machine.objects.exists()
 
     def test_the_database_refuses_a_mixture_of_kinds(self) -> None:
-        for wrong in ({"side": 0}, {"epsilon": None}, {"epsilon": 1.5}):
+        for wrong_fields in ({"side": 0}, {"epsilon": None}, {"epsilon": 1.5}):
             with pytest.raises(IntegrityError), transaction.atomic():
-                Machine.objects.filter(pk=learner().pk).update(**wrong)
+                Machine.objects.filter(pk=learner().pk).update(**wrong_fields)
 
 
 class TestTraining:
@@ -111,7 +111,7 @@ class TestTraining:
         reference, rng = QMemory.load(GAME, QRule(), 0.2, lambda keys: {}), RandomSource(7)
         tally = reference.train(OPPONENTS["easy"], 4, rng) + reference.train(OPPONENTS["medium"], 4, rng)
         machine.refresh_from_db()
-        assert stored(machine) == {one.key: (one.after, one.visits) for one in reference.touched()}
+        assert stored_values(machine) == {one.key: (one.after, one.visits) for one in reference.touched()}
         assert machine.epsilon == reference.epsilon
         assert (machine.n_wins, machine.n_draws, machine.n_losses) == (tally.wins, tally.draws, tally.losses)
         assert run.random_state == "{:016x}:{:016x}".format(*rng.words)
@@ -128,19 +128,19 @@ class TestTraining:
             assert point["strength"]["random"]["games"] == 2
 
     def test_the_curve_does_not_depend_on_the_chunks(self) -> None:
-        whole = run_execute(start_run(learner(), Stage("easy", 8)))
+        whole_run = run_execute(start_run(learner(), Stage("easy", 8)))
         run = start_run(learner("Cut"), Stage("easy", 8))
         while run.status == JobStatus.RUNNING:
             runner._sampled_point(run)  # a worker that dies before it stores the point
             run = run_chunk(TrainingRun.objects.get(pk=run.pk), Pace(n_games=1))
-        assert run_curve(run) == run_curve(whole)
+        assert run_curve(run) == run_curve(whole_run)
         reference, rng = QMemory.load(GAME, QRule(), 0.2, lambda keys: {}), RandomSource(7)
-        before = 0
-        for point in run_curve(whole):
-            reference.train(OPPONENTS["easy"], point["games"] - before, rng)
-            before = point["games"]
+        n_games_before = 0
+        for point in run_curve(whole_run):
+            reference.train(OPPONENTS["easy"], point["games"] - n_games_before, rng)
+            n_games_before = point["games"]
             assert point["strength"] == json_of(
-                QLearningTraining().measure_strength(reference, RandomSource(7, before + 1))
+                QLearningTraining().measure_strength(reference, RandomSource(7, n_games_before + 1))
             )
 
     def test_an_interrupted_run_still_gets_its_last_point(self) -> None:
@@ -156,13 +156,13 @@ class TestTraining:
         assert [point["games"] for point in run_curve(run)] == [0, 1, 2]
 
     def test_every_point_is_sent_to_the_page(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        sent: list[int] = []
+        sent_games: list[int] = []
         monkeypatch.setattr(
-            runner.events, "run_changed", lambda _, run, curve, audience: sent.extend(p["games"] for p in curve)
+            runner.events, "run_changed", lambda _, run, curve, audience: sent_games.extend(p["games"] for p in curve)
         )
         monkeypatch.setattr(runner, "TELL_EVERY_S", 0)
         run = run_execute(start_run(learner(), Stage("easy", 8)))
-        assert sent == [point["games"] for point in run_curve(run)] == [0, 1, 4, 8]
+        assert sent_games == [point["games"] for point in run_curve(run)] == [0, 1, 4, 8]
 
     def test_training_against_itself_teaches_both_seats(self) -> None:
         machine = learner()
@@ -195,9 +195,9 @@ class TestTraining:
 class TestLiveMatches:
     @pytest.mark.parametrize("side", Side)
     def test_a_match_teaches_once_in_either_seat(self, side: Side) -> None:
-        machine, who = learner(), guest()
-        code = open_room(machine, who, side)
-        state = play_out(code, who)
+        machine, player = learner(), guest()
+        code = open_room(machine, player, side)
+        state = play_out(code, player)
         machine.refresh_from_db()
         assert machine.n_games == 1
         assert machine.epsilon == pytest.approx(0.199)
@@ -214,36 +214,36 @@ class TestLiveMatches:
         assert room_view(room_get(code))["learning"] == state["learning"]
 
     def test_match_lessons_equal_those_of_the_readable_machine(self) -> None:
-        machine, who = learner(), guest()
-        play_out(open_room(machine, who), who)
+        machine, player = learner(), guest()
+        play_out(open_room(machine, player), player)
         values: dict[str, float] = {}
         changes = list(ValueChange.objects.filter(lesson__machine=machine).select_related("entry").order_by("ply"))
         decisions = list(Decision.objects.filter(machine=machine).order_by("ply"))
         assert [change.entry.key for change in changes] == [one.key for one in decisions]
         for change in changes[:-1]:
-            before = values.get(change.entry.key, 0.0)
-            assert change.before == before
+            value_before = values.get(change.entry.key, 0.0)
+            assert change.before == value_before
             values[change.entry.key] = change.after
         machine.refresh_from_db()
         reward = machine.n_wins - machine.n_losses
-        last = changes[-1]
-        assert last.after == last.before + 0.1 * (reward - last.before)
-        assert set(stored(machine)) == {one.key for one in decisions}
+        last_change = changes[-1]
+        assert last_change.after == last_change.before + 0.1 * (reward - last_change.before)
+        assert set(stored_values(machine)) == {one.key for one in decisions}
 
     def test_a_resignation_teaches(self) -> None:
-        machine, who = learner(), guest()
-        code = open_room(machine, who, Side.SECOND)
-        match_resign(code=code, person=who)
+        machine, player = learner(), guest()
+        code = open_room(machine, player, Side.SECOND)
+        match_resign(code=code, person=player)
         machine.refresh_from_db()
         assert (machine.n_wins, machine.values.count()) == (1, 1)
         assert machine.values.get().value == pytest.approx(0.1)
 
     def test_match_against_itself_teaches_both_seats(self) -> None:
-        machine, who = learner(), guest()
-        code = room_create(person=who, game="romgon", first=machine.slug, second=machine.slug).room.code
-        state = match_step(code=code, person=who, max_plies=100)
+        machine, player = learner(), guest()
+        code = room_create(person=player, game="romgon", first=machine.slug, second=machine.slug).room.code
+        state = match_step(code=code, person=player, max_plies=100)
         while state["status"] == "playing":
-            state = match_step(code=code, person=who, max_plies=100)
+            state = match_step(code=code, person=player, max_plies=100)
         machine.refresh_from_db()
         assert machine.n_games == 2
         assert machine.lessons.count() == 1
@@ -251,27 +251,27 @@ class TestLiveMatches:
         assert value_errors() == []
 
     def test_a_person_in_its_seat_teaches_a_copy(self) -> None:
-        machine, who = learner(), guest()
+        machine, player = learner(), guest()
         code = room_create(
-            person=who, game="romgon", opponent="random", takes_over=machine.slug, side=Side.FIRST, fresh=True
+            person=player, game="romgon", opponent="random", takes_over=machine.slug, side=Side.FIRST, fresh=True
         ).room.code
-        play_out(code, who)
+        play_out(code, player)
         copy = Machine.objects.get(copied_from=machine)
         assert copy.n_games == 1
         assert not Decision.objects.filter(machine=copy, explored=True).exists()
         assert not machine.values.exists()
 
     def test_a_rematch_may_swap_sides(self) -> None:
-        machine, who = learner(), guest()
-        code = open_room(machine, who)
-        state = match_resign(code=code, person=who)
+        machine, player = learner(), guest()
+        code = open_room(machine, player)
+        state = match_resign(code=code, person=player)
         assert state["can_swap"]
-        state = room_reset(code=code, person=who, swap=True)
+        state = room_reset(code=code, person=player, swap=True)
         assert state["ply"] == 1
 
     def test_a_frozen_machine_plays_and_does_not_learn(self) -> None:
-        machine, who = learner(learns=False), guest()
-        state = play_out(open_room(machine, who), who)
+        machine, player = learner(learns=False), guest()
+        state = play_out(open_room(machine, player), player)
         assert not machine.values.exists()
         assert not machine.lessons.exists()
         assert "frozen" in state["learning"]["lesson"]["sentence"]
@@ -279,13 +279,13 @@ class TestLiveMatches:
     def test_move_costs_a_fixed_number_of_queries(self) -> None:
         counts = []
         for games in (0, 3):
-            machine, who = learner(), guest()
+            machine, player = learner(), guest()
             if games:
-                trained(machine, games)
+                train(machine, games)
             with CaptureQueriesContext(
                 connection,
             ) as queries:
-                open_room(machine, who, Side.SECOND)
+                open_room(machine, player, Side.SECOND)
             counts.append(len(queries))
         assert counts[0] == counts[1]
 
@@ -305,28 +305,33 @@ class TestLiveMatches:
 
 class TestCopyAndReset:
     def test_a_copy_begins_with_the_state_of_the_original(self) -> None:
-        machine = trained(learner())
+        machine = train(learner())
         copy = machine_clone(machine_id=machine.pk, name="Copy")
-        assert {key: value for key, (value, _) in stored(copy).items()} == {
-            key: value for key, (value, _) in stored(machine).items()
+        assert {key: value for key, (value, _) in stored_values(copy).items()} == {
+            key: value for key, (value, _) in stored_values(machine).items()
         }
         assert copy.epsilon == machine.epsilon
-        trained(copy, 2)
+        train(copy, 2)
         assert value_errors() == []
 
     def test_reset_and_delete_leave_nothing(self) -> None:
         owner = user()
         machine = machine_create_for_account(user=owner, game="romgon", side=None, name="Q")
-        trained(machine)
-        again = machine_reset(user=owner, machine_id=machine.pk)
-        assert (again.epsilon, again.n_games, Value.objects.count(), ValueChange.objects.count()) == (0.2, 0, 0, 0)
-        trained(machine)
+        train(machine)
+        machine_after_reset = machine_reset(user=owner, machine_id=machine.pk)
+        assert (
+            machine_after_reset.epsilon,
+            machine_after_reset.n_games,
+            Value.objects.count(),
+            ValueChange.objects.count(),
+        ) == (0.2, 0, 0, 0)
+        train(machine)
         machine_delete(user=owner, machine_id=machine.pk)
         assert not Value.objects.exists()
 
     @pytest.mark.parametrize("column", ["value", "start"])
     def test_the_audit_finds_values_without_a_cause(self, column: str) -> None:
-        trained(learner())
+        train(learner())
         call_command("audit")
         entry = Value.objects.order_by("pk")[0]
         Value.objects.filter(pk=entry.pk).update(**{column: 0.5})
@@ -337,19 +342,23 @@ class TestCopyAndReset:
 class TestApi:
     def test_machine_is_made_shown_and_measured(self) -> None:
         api = api_with(user(), "read", "train")
-        made = api.post("/api/machines", {"game": "romgon", "preset": "romgon-q", "name": "Mine"}, format="json")
-        assert made.status_code == 201, made.json()
-        body = made.json()
-        assert (body["side"], body["role"], body["epsilon"]) == (None, None, 0.2)
-        assert body["rule"]["kind"] == "q-learning"
-        own = {"game": "romgon", "rule": {"kind": "q-learning", "learning_rate": 0.5}}
-        assert api.post("/api/machines", own, format="json").json()["rule"]["learning_rate"] == 0.5
+        answer = api.post("/api/machines", {"game": "romgon", "preset": "romgon-q", "name": "Mine"}, format="json")
+        assert answer.status_code == 201, answer.json()
+        machine_json = answer.json()
+        assert (machine_json["side"], machine_json["role"], machine_json["epsilon"]) == (None, None, 0.2)
+        assert machine_json["rule"]["kind"] == "q-learning"
+        body_with_rule = {"game": "romgon", "rule": {"kind": "q-learning", "learning_rate": 0.5}}
+        assert api.post("/api/machines", body_with_rule, format="json").json()["rule"]["learning_rate"] == 0.5
         assert api.post("/api/machines", {"game": "romgon"}, format="json").json()["preset"] == "romgon-q"
-        for url in ("/api/machines", f"/api/machines/{body['id']}", f"/api/machines/{body['id']}/strength"):
+        for url in (
+            "/api/machines",
+            f"/api/machines/{machine_json['id']}",
+            f"/api/machines/{machine_json['id']}/strength",
+        ):
             assert api.get(url).status_code == 200
 
     @pytest.mark.parametrize(
-        "ask",
+        "body",
         [
             {"game": "romgon", "preset": "michie-1961"},
             {"game": "romgon", "side": "black", "preset": "romgon-q"},
@@ -359,8 +368,8 @@ class TestApi:
             {"game": "romgon", "rule": {}},
         ],
     )
-    def test_unfitting_requests_are_refused(self, ask: dict[str, Any]) -> None:
-        answer = api_with(user(), "train").post("/api/machines", ask, format="json")
+    def test_unfitting_requests_are_refused(self, body: dict[str, Any]) -> None:
+        answer = api_with(user(), "train").post("/api/machines", body, format="json")
         assert answer.status_code == 400
         assert not Machine.objects.exists()
 
@@ -374,12 +383,12 @@ class TestApi:
         assert api.get(f"/api/machines/{machine.pk}/export?format=csv").status_code == 400
 
     def test_values_of_a_position(self) -> None:
-        machine = trained(learner())
+        machine = train(learner())
         start = GAME.encode(GAME.initial_position())
-        found = api_with(None).get(f"/api/machines/{machine.pk}/values/{start}").json()
-        assert len(found["moves"]) == 13
-        assert sum(one["best"] for one in found["moves"]) == 1
-        assert any(one["visits"] for one in found["moves"])
+        values_json = api_with(None).get(f"/api/machines/{machine.pk}/values/{start}").json()
+        assert len(values_json["moves"]) == 13
+        assert sum(one["best"] for one in values_json["moves"]) == 1
+        assert any(one["visits"] for one in values_json["moves"])
         assert api_with(None).get(f"/api/machines/{machine.pk}/values/nonsense").status_code == 404
 
 
@@ -388,7 +397,7 @@ def test_every_page_of_the_machine_answers(client: Client) -> None:
     machine = machine_create_for_account(user=owner, game="romgon", side=None, name="Mine")
     client.force_login(owner)
     assert client.get(machine.get_absolute_url()).status_code == 200
-    trained(machine)
+    train(machine)
     page = client.get(machine.get_absolute_url()).content.decode()
     assert "plays either side" in page.lower()
     for path in ("edit", "reset", "delete", "train", "schedule", "values"):

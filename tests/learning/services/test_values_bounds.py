@@ -40,7 +40,7 @@ from tests.threads import at_once
 pytestmark = pytest.mark.django_db
 
 MAX_VALUES = 150
-GAMES = 12
+N_GAMES = 12
 
 
 @pytest.fixture(autouse=True)
@@ -54,18 +54,18 @@ def learner(**fields: Any) -> Machine:
     return machine_create(game="romgon", side=None, name="Q", **fields)
 
 
-def stored(machine: Machine) -> dict[str, tuple[float, int]]:
+def stored_values(machine: Machine) -> dict[str, tuple[float, int]]:
     return {key: (value, n) for key, value, n in machine.values.values_list("key", "value", "n_visits")}
 
 
 def start_run(machine: Machine, *stages: Stage) -> TrainingRun:
-    run = training_run_start(machine=machine.slug, stages=stages or [Stage("easy", GAMES)], seed=7, enqueue=False)
-    claimed = RUNS.claim(run.pk)
-    assert claimed is not None
-    return claimed
+    run = training_run_start(machine=machine.slug, stages=stages or [Stage("easy", N_GAMES)], seed=7, enqueue=False)
+    claimed_run = RUNS.claim(run.pk)
+    assert claimed_run is not None
+    return claimed_run
 
 
-def trained(machine: Machine, *stages: Stage) -> TrainingRun:
+def train(machine: Machine, *stages: Stage) -> TrainingRun:
     return run_execute(start_run(machine, *stages))
 
 
@@ -73,33 +73,33 @@ class TestReadable:
     def test_only_new_values_beyond_the_limit_are_left_out(self) -> None:
         values = Values(lambda keys: {"old": 0.0}, room=1)
         q = QLearner(game_get("romgon"), QRule(), values)
-        game = [Decision(key, (key,)) for key in ("new", "old", "newer", "new", "old")]
-        steps = q.learn(game, Result.WIN)
+        decisions = [Decision(key, (key,)) for key in ("new", "old", "newer", "new", "old")]
+        steps = q.learn(decisions, Result.WIN)
         assert [None if step is None else step.key for step in steps] == ["new", "old", None, "new", "old"]
         assert (values.n_new, values.n_left_out, sorted(values.touched)) == (1, 1, ["new", "old"])
         assert values["newer"] == 0
 
     def test_training_in_parts_equals_training_at_once(self) -> None:
-        def after(*parts: int) -> tuple[dict[str, float], int]:
+        def train_in_parts(*parts: int) -> tuple[dict[str, float], int]:
             table: dict[str, float] = {}
 
             def fetch(keys: Sequence[str]) -> dict[str, float]:
                 return {key: table[key] for key in keys if key in table}
 
-            rng, left_out, epsilon = RandomSource(3), 0, 0.2
+            rng, n_left_out, epsilon = RandomSource(3), 0, 0.2
             for part in parts:
-                room = MAX_VALUES - len(table)
-                memory = QMemory(QLearner(game_get("romgon"), QRule(), Values(fetch, room), epsilon))
+                n_free = MAX_VALUES - len(table)
+                memory = QMemory(QLearner(game_get("romgon"), QRule(), Values(fetch, n_free), epsilon))
                 memory.train(OPPONENTS["easy"], part, rng)
                 table |= {one.key: one.after for one in memory.touched()}
-                left_out, epsilon = left_out + memory.n_left_out, memory.epsilon
-            return table, left_out
+                n_left_out, epsilon = n_left_out + memory.n_left_out, memory.epsilon
+            return table, n_left_out
 
-        whole = after(GAMES)
-        assert len(whole[0]) == MAX_VALUES
-        assert whole[1] > 0
-        assert after(*[1] * GAMES) == whole
-        assert after(5, 4, 3) == whole
+        expected = train_in_parts(N_GAMES)
+        assert len(expected[0]) == MAX_VALUES
+        assert expected[1] > 0
+        assert train_in_parts(*[1] * N_GAMES) == expected
+        assert train_in_parts(5, 4, 3) == expected
 
 
 class TestRuns:
@@ -113,21 +113,21 @@ class TestRuns:
         assert machine.n_values == MAX_VALUES
 
     def test_a_run_respects_the_limit_in_any_chunks(self) -> None:
-        whole, pieces = learner(), learner()
-        run = trained(whole)
-        cut, n = start_run(pieces), 0
-        while cut.status == JobStatus.RUNNING:
-            cut = run_chunk(TrainingRun.objects.get(pk=cut.pk), Pace(n_games=1 + n % 3))
+        whole_machine, chunked_machine = learner(), learner()
+        run = train(whole_machine)
+        chunked_run, n = start_run(chunked_machine), 0
+        while chunked_run.status == JobStatus.RUNNING:
+            chunked_run = run_chunk(TrainingRun.objects.get(pk=chunked_run.pk), Pace(n_games=1 + n % 3))
             n += 1
-        assert stored(pieces) == stored(whole)
-        assert run.n_left_out == cut.n_left_out > 0
-        assert (run.most_values, len(stored(whole))) == (MAX_VALUES, MAX_VALUES)
-        whole.refresh_from_db()
-        assert whole.n_values == MAX_VALUES
-        before = stored(whole)
-        trained(whole)
-        assert stored(whole).keys() == before.keys()
-        assert stored(whole) != before, "those that it has go on learning"
+        assert stored_values(chunked_machine) == stored_values(whole_machine)
+        assert run.n_left_out == chunked_run.n_left_out > 0
+        assert (run.most_values, len(stored_values(whole_machine))) == (MAX_VALUES, MAX_VALUES)
+        whole_machine.refresh_from_db()
+        assert whole_machine.n_values == MAX_VALUES
+        values_before = stored_values(whole_machine)
+        train(whole_machine)
+        assert stored_values(whole_machine).keys() == values_before.keys()
+        assert stored_values(whole_machine) != values_before, "the values that it has still change"
         assert value_errors() == values_miscounted() == []
         call_command("audit")
 
@@ -135,35 +135,35 @@ class TestRuns:
         settings.VALUES_PER_MACHINE, settings.VALUES_PER_ACCOUNT = 400, 300
         owner = user("owner")
         reference = learner(owner=user("alone"))
-        trained(reference)
+        train(reference)
         own_machine, other = learner(owner=owner), learner(owner=owner)
         run = start_run(own_machine)
-        assert (run.most_values, values_most(other)) == (300, 0), "the run has all of it until it is over"
+        assert (run.most_values, values_most(other)) == (300, 0), "the run reserves all free values until its end"
         run = run_chunk(run, Pace(n_games=3))
-        trained(other)
-        assert stored(other) == {}
+        train(other)
+        assert stored_values(other) == {}
         assert run_execute(run).n_left_out > 0
-        assert stored(own_machine) == stored(reference)
-        assert (len(stored(own_machine)), values_left(owner.pk)) == (300, 0)
+        assert stored_values(own_machine) == stored_values(reference)
+        assert (len(stored_values(own_machine)), values_left(owner.pk)) == (300, 0)
         machine_reset(user=owner, machine_id=own_machine.pk)
-        assert trained(other).most_values == 300
-        assert len(stored(other)) == 300
+        assert train(other).most_values == 300
+        assert len(stored_values(other)) == 300
 
     def test_a_learning_opponent_has_a_limit(self, settings: Any) -> None:
         settings.VALUES_PER_ACCOUNT = MAX_VALUES + 20
         owner = user("owner")
         own_machine, other = learner(owner=owner), learner(owner=owner)
-        run = trained(own_machine, Stage(other.slug, GAMES, learns=True))
+        run = train(own_machine, Stage(other.slug, N_GAMES, learns=True))
         assert (run.most_values, run.stages.get().most_values) == (MAX_VALUES, 20)
-        assert (len(stored(own_machine)), len(stored(other))) == (MAX_VALUES, 20)
-        itself = learner()
-        trained(itself, Stage(itself.slug, GAMES, learns=True))
-        assert len(stored(itself)) == MAX_VALUES
+        assert (len(stored_values(own_machine)), len(stored_values(other))) == (MAX_VALUES, 20)
+        lone_machine = learner()
+        train(lone_machine, Stage(lone_machine.slug, N_GAMES, learns=True))
+        assert len(stored_values(lone_machine)) == MAX_VALUES
         assert values_miscounted() == []
 
     def test_machines_with_boxes_have_no_limit(self) -> None:
-        boxes = machine_create(game="hexapawn", side=Side.SECOND, name="HER")
-        run = training_run_start(machine=boxes.slug, stages=[Stage("random", 1)], seed=1, enqueue=False)
+        her = machine_create(game="hexapawn", side=Side.SECOND, name="HER")
+        run = training_run_start(machine=her.slug, stages=[Stage("random", 1)], seed=1, enqueue=False)
         assert (run.most_values, run.n_left_out) == (None, 0)
 
     @pytest.mark.django_db(transaction=True)
@@ -182,13 +182,13 @@ class TestRuns:
 
     @pytest.mark.django_db(transaction=True)
     def test_a_killed_database_connection_changes_nothing(self) -> None:
-        whole, killed = learner(), learner()
-        trained(whole)
-        run = run_chunk(start_run(killed), Pace(n_games=2))
+        whole_machine, interrupted_machine = learner(), learner()
+        train(whole_machine)
+        run = run_chunk(start_run(interrupted_machine), Pace(n_games=2))
         with failing_inserts(TERMINATE_CONNECTION, "learning_valuechange"), pytest.raises(Exception, match="terminat"):
             run_chunk(run, Pace(n_games=4))
         run_execute(TrainingRun.objects.get(pk=run.pk))
-        assert stored(killed) == stored(whole)
+        assert stored_values(interrupted_machine) == stored_values(whole_machine)
         assert values_miscounted() == []
 
 
@@ -196,15 +196,15 @@ class TestMatches:
     def test_a_match_respects_the_limit(self, settings: Any) -> None:
         settings.VALUES_PER_MACHINE = 1
         machine = learner()
-        who = person(user())
-        asked = {"opponent": "machine", "machine": machine.slug, "side": Side.FIRST}
-        code = room_create(person=who, game="romgon", **asked).room.code
+        player = person(user())
+        options = {"opponent": "machine", "machine": machine.slug, "side": Side.FIRST}
+        code = room_create(person=player, game="romgon", **options).room.code
         for _ in range(2):
             move = room_view(room_get(code))["legal_moves"][0]
-            match_play_move(code=code, person=who, move=move)
-        match_resign(code=code, person=who)
+            match_play_move(code=code, person=player, move=move)
+        match_resign(code=code, person=player)
         machine.refresh_from_db()
-        assert (len(stored(machine)), machine.n_values, machine.n_games) == (1, 1, 1)
+        assert (len(stored_values(machine)), machine.n_values, machine.n_games) == (1, 1, 1)
         assert ValueChange.objects.count() == 1
         assert value_errors() == values_miscounted() == []
 
@@ -212,10 +212,10 @@ class TestMatches:
         machine, owner = learner(), user("owner")
         address = f"/machines/{machine.pk}"
         assert "It learns no new values" not in client.get(address).content.decode()
-        run = trained(machine)
+        run = train(machine)
         assert "It learns no new values, for a machine may have 150." in client.get(address).content.decode()
-        shown = APIClient().get(f"/api/training-runs/{run.pk}").json()
-        assert (shown["most_values"], shown["values_left_out"]) == (MAX_VALUES, run.n_left_out)
+        run_json = APIClient().get(f"/api/training-runs/{run.pk}").json()
+        assert (run_json["most_values"], run_json["values_left_out"]) == (MAX_VALUES, run.n_left_out)
         assert f'"values_left_out": {run.n_left_out}' in client.get(reverse("run", args=[run.pk])).content.decode()
         assert APIClient().get(f"/api/machines/{machine.pk}").json()["values"] == MAX_VALUES
         settings.VALUES_PER_ACCOUNT = 10
@@ -226,12 +226,12 @@ class TestMatches:
 class TestAccounts:
     def test_copies_and_imports_need_room(self, settings: Any) -> None:
         original, owner = learner(), user("owner")
-        trained(original)
+        train(original)
         content = machine_export(original).text.encode()
         settings.VALUES_PER_ACCOUNT = 2 * MAX_VALUES
         copy = machine_copy(user=owner, machine_id=original.pk)
-        brought = machine_import(user=owner, content=content).machine
-        assert [machine.n_values for machine in (copy, brought)] == [MAX_VALUES, MAX_VALUES]
+        imported_machine = machine_import(user=owner, content=content).machine
+        assert [machine.n_values for machine in (copy, imported_machine)] == [MAX_VALUES, MAX_VALUES]
         n_machines = Machine.objects.count()
         with pytest.raises(ValueQuotaError, match="There is room for 0, this one has 150"):
             machine_import(user=owner, content=content)
@@ -247,67 +247,69 @@ class TestRooms:
     """Fresh copies of a machine that keeps values: limits of each copy and of all copies together."""
 
     @staticmethod
-    def of_size(n: int, **fields: Any) -> Machine:
+    def machine_of_size(n: int, **fields: Any) -> Machine:
         machine = learner(n_values=n, **fields)
         values_restore(machine, ((f"key {number}", 0.0, 1) for number in range(n)))
         return machine
 
     @staticmethod
-    def fresh(machine: Machine, who: Principal) -> Machine:
-        asked = {"opponent": "machine", "machine": machine.slug, "side": Side.FIRST, "fresh": True}
-        return Machine.objects.get(room=room_create(person=who, game="romgon", **asked).room)
+    def copy_in_room(machine: Machine, player: Principal) -> Machine:
+        options = {"opponent": "machine", "machine": machine.slug, "side": Side.FIRST, "fresh": True}
+        return Machine.objects.get(room=room_create(person=player, game="romgon", **options).room)
 
-    def refused(self, machine: Machine, who: Principal) -> str:
+    def refusal_of_copy(self, machine: Machine, player: Principal) -> str:
         before = Machine.objects.count(), Room.objects.count()
         with pytest.raises(ValueQuotaError) as error:
-            self.fresh(machine, who)
-        assert (Machine.objects.count(), Room.objects.count()) == before, "nothing of it stays"
+            self.copy_in_room(machine, player)
+        assert (Machine.objects.count(), Room.objects.count()) == before, "the refused copy leaves no rows"
         return str(error.value)
 
     def test_room_copies_count_for_the_account(self, settings: Any) -> None:
         settings.VALUES_PER_ACCOUNT = 15
-        original, owner = self.of_size(10), user("owner")
-        self.fresh(original, person(owner))
+        original, owner = self.machine_of_size(10), user("owner")
+        self.copy_in_room(original, person(owner))
         assert values_left(owner.pk) == 5
         # The limit counts machines of any kind that have values.
         Machine.objects.filter(pk=box_machine(owner=owner).pk).update(n_values=1)
         assert values_left(owner.pk) == 4
         Machine.objects.filter(side__isnull=False).delete()
-        assert "There is room for 5, this one has 10" in self.refused(original, person(owner))
-        asked = {"game": "romgon", "opponent": str(original.pk), "side": "white", "fresh": True}
-        answer = api_with(owner).post("/api/rooms", asked)
+        assert "There is room for 5, this one has 10" in self.refusal_of_copy(original, person(owner))
+        body = {"game": "romgon", "opponent": str(original.pk), "side": "white", "fresh": True}
+        answer = api_with(owner).post("/api/rooms", body)
         assert (answer.status_code, answer.json()["code"]) == (409, "value_quota")
-        both = {"game": "romgon", "first": original.slug, "second": self.of_size(5).slug, "fresh": True}
+        options = {"game": "romgon", "first": original.slug, "second": self.machine_of_size(5).slug, "fresh": True}
         with pytest.raises(ValueQuotaError):
-            room_create(person=person(owner), **both)
-        self.fresh(original, guest())
+            room_create(person=person(owner), **options)
+        self.copy_in_room(original, guest())
 
     def test_room_copies_of_a_guest_have_a_limit(self, settings: Any) -> None:
         settings.VALUES_PER_GUEST = 25
-        original, who = self.of_size(10), guest()
-        first, _ = self.fresh(original, who), self.fresh(original, who)
-        assert "copies that a guest plays may have 25 values together" in self.refused(original, who)
-        self.fresh(original, guest(2))
+        original, player = self.machine_of_size(10), guest()
+        first, _ = self.copy_in_room(original, player), self.copy_in_room(original, player)
+        assert "copies that a guest plays may have 25 values together" in self.refusal_of_copy(original, player)
+        self.copy_in_room(original, guest(2))
         assert first.room is not None
-        match_resign(code=first.room.code, person=who)
-        self.fresh(original, who)
+        match_resign(code=first.room.code, person=player)
+        self.copy_in_room(original, player)
 
     def test_room_copies_of_an_address_have_a_limit(self, settings: Any) -> None:
         settings.VALUES_PER_ADDRESS = 25
-        original, owner = self.of_size(10), user("owner")
-        self.fresh(original, replace(person(owner), address="school"))
+        original, owner = self.machine_of_size(10), user("owner")
+        self.copy_in_room(original, replace(person(owner), address="school"))
         for number in (1, 2):
-            self.fresh(original, replace(guest(number), address="school"))
-        assert "copies played where you are may have 25" in self.refused(original, replace(guest(3), address="school"))
-        assert "copies played where you are may have 25" in self.refused(original, Principal(address="school"))
-        self.fresh(original, replace(guest(3), address="home"))
-        self.fresh(original, replace(person(owner), address="school"))
+            self.copy_in_room(original, replace(guest(number), address="school"))
+        assert "copies played where you are may have 25" in self.refusal_of_copy(
+            original, replace(guest(3), address="school")
+        )
+        assert "copies played where you are may have 25" in self.refusal_of_copy(original, Principal(address="school"))
+        self.copy_in_room(original, replace(guest(3), address="home"))
+        self.copy_in_room(original, replace(person(owner), address="school"))
 
     def test_a_very_large_machine_is_not_copied_for_a_room(self, settings: Any) -> None:
         settings.VALUES_PER_ROOM_COPY = 9
-        original, owner = self.of_size(10), user("owner")
-        for who in (person(owner), guest()):
-            refusal = self.refused(original, who)
+        original, owner = self.machine_of_size(10), user("owner")
+        for player in (person(owner), guest()):
+            refusal = self.refusal_of_copy(original, player)
             assert refusal == (
                 "Q has 10 values, and a machine copied for a game may have 9. Play it itself, or copy it on its page."
             )
@@ -316,25 +318,27 @@ class TestRooms:
     @pytest.mark.django_db(transaction=True)
     def test_finished_copies_are_deleted_to_make_room(self, settings: Any) -> None:
         settings.VALUES_PER_GUEST = 25
-        original, who = self.of_size(10), guest()
+        original, player = self.machine_of_size(10), guest()
         copies = []
         for _ in range(4):
-            copies.append(self.fresh(original, who))
+            copies.append(self.copy_in_room(original, player))
             assert copies[-1].room is not None
-            match_resign(code=copies[-1].room.code, person=who)
-        left = set(Machine.objects.values_list("pk", flat=True))
-        assert [copy.pk in left for copy in copies] == [False, False, True, True]
+            match_resign(code=copies[-1].room.code, person=player)
+        remaining_ids = set(Machine.objects.values_list("pk", flat=True))
+        assert [copy.pk in remaining_ids for copy in copies] == [False, False, True, True]
         assert value_errors() == values_miscounted() == []
 
     @pytest.mark.django_db(transaction=True)
     def test_concurrent_copies_do_not_exceed_the_limit(self, settings: Any) -> None:
         settings.VALUES_PER_ACCOUNT = settings.VALUES_PER_GUEST = settings.VALUES_PER_ADDRESS = 25
-        original, other = self.of_size(10), self.of_size(10)
-        for who in (person(user("owner")), guest(), Principal(address="somewhere")):
-            before = Machine.objects.count()
-            starts = [lambda who=who, one=one: self.fresh(one, who) and None for one in (original, other) * 3]
+        original, other = self.machine_of_size(10), self.machine_of_size(10)
+        for player in (person(user("owner")), guest(), Principal(address="somewhere")):
+            n_before = Machine.objects.count()
+            starts = [
+                lambda player=player, one=one: self.copy_in_room(one, player) and None for one in (original, other) * 3
+            ]
             assert {type(error) for error in at_once(*starts)} == {ValueQuotaError}
-            assert Machine.objects.count() == before + 2
+            assert Machine.objects.count() == n_before + 2
         with pytest.raises(ValueQuotaError):
             room_create(person=guest(), game="romgon", first=original.slug, second=other.slug, fresh=True)
         room_create(person=stranger(), game="romgon", first=original.slug, second=other.slug, fresh=True)

@@ -1,4 +1,4 @@
-"""A Q-learner of five lines against the site's: whole matches, with every added rule, and in both seats."""
+"""The site's Q-learner equals a Q-learner of five lines: in whole matches, under added rules, and in both seats."""
 
 import re
 from typing import Any
@@ -17,11 +17,11 @@ from learning.services.machines import machine_create
 from tests.factories import guest
 
 
-def key(game: Romgon, position: Position, move: str) -> str:
+def documented_key(game: Romgon, position: Position, move: str) -> str:
     """The key as documented in docs/learning.md, from displayed text."""
-    found = re.fullmatch(r"(\d-\d)(?:>(\d-\d))?~?(@\d)?", move)
-    assert found is not None
-    origin, target, turn = found.groups()
+    parts = re.fullmatch(r"(\d-\d)(?:>(\d-\d))?~?(@\d)?", move)
+    assert parts is not None
+    origin, target, turn = parts.groups()
     items = [
         f"{cell.id}:{piece[0].lower()}{'w' if piece[0].isupper() else 'b'}{'F' if '~' in piece else 'U'}"
         + "".join(re.findall(r"@\d", piece))
@@ -45,9 +45,9 @@ def test_two_matches_against_itself_to_the_digit(slug: str) -> None:
         while match_step(code=code, person=guest(), max_plies=100)["status"] == "playing":
             pass
         match = Match.objects.get(room__code=code)
-        position, seen = game.initial_position(), []
+        position, decisions = game.initial_position(), []
         for ply in match.plies.order_by("number"):
-            keys = [key(game, position, game.format_move(move)) for move in game.legal_moves(position)]
+            keys = [documented_key(game, position, game.format_move(move)) for move in game.legal_moves(position)]
             totals = [
                 table.get(one, 0.0) + sum(evaluate(after(position.board, move), position.side, game.options)) / 100
                 for one, move in zip(keys, game.legal_moves(position), strict=True)
@@ -56,17 +56,19 @@ def test_two_matches_against_itself_to_the_digit(slug: str) -> None:
             assert (decision.key, decision.epsilon) == (keys[decision.chosen], epsilon)
             assert decision.values == [table.get(one, 0.0) for one in keys]
             assert decision.explored or decision.chosen == totals.index(max(totals))
-            seen.append((keys[decision.chosen], keys))
+            decisions.append((keys[decision.chosen], keys))
             position = game.apply(position, game.parse_move(ply.move))
         for side in (0, 1):
-            own = seen[side::2]
-            end = 0.0 if match.winner is None else 1.0 if match.winner == side else -1.0
-            for i, (chosen, _) in enumerate(own):
-                ahead = max(table.get(one, 0.0) for one in own[i + 1][1]) if i + 1 < len(own) else 0.0
-                reward = 0.01 if i + 1 < len(own) else end
-                old = table.get(chosen, 0.0)
-                table[chosen] = old + 0.1 * (reward + 0.9 * ahead - old)
-                visits[chosen] = visits.get(chosen, 0) + 1
+            own_decisions = decisions[side::2]
+            final_reward = 0.0 if match.winner is None else 1.0 if match.winner == side else -1.0
+            for i, (chosen_key, _) in enumerate(own_decisions):
+                best_next_value = (
+                    max(table.get(one, 0.0) for one in own_decisions[i + 1][1]) if i + 1 < len(own_decisions) else 0.0
+                )
+                reward = 0.01 if i + 1 < len(own_decisions) else final_reward
+                old_value = table.get(chosen_key, 0.0)
+                table[chosen_key] = old_value + 0.1 * (reward + 0.9 * best_next_value - old_value)
+                visits[chosen_key] = visits.get(chosen_key, 0) + 1
             epsilon = max(0.05, 0.995 * epsilon)
         machine.refresh_from_db()
         assert machine.epsilon == epsilon

@@ -116,9 +116,8 @@ def test_a_cancelled_run_ends_while_the_site_is_full(set_site_room: Callable[[bo
     cancelled_run, waiting_run = (
         start_run(machine(owner=user(name), slug=name), enqueue=False) for name in ("one", "two")
     )
-    TrainingRun.objects.filter(pk=cancelled_run.pk).update(
-        cancel_requested=True
-    )  # as retention does after RUN_DAYS_MOST
+    # Retention requests this after RUN_DAYS_MOST days.
+    TrainingRun.objects.filter(pk=cancelled_run.pk).update(cancel_requested=True)
     age_wake_ups()
     set_site_room(False)
     assert tasks.jobs_recover() == 1
