@@ -1,4 +1,4 @@
-"""Rules for tests: drawn by hypothesis, and made up by hand so that every field matters."""
+"""Box rules for tests: a strategy that draws them, and examples written by hand in which every field matters."""
 
 from hypothesis import strategies as st
 
@@ -13,7 +13,7 @@ from beadbox.learners.boxes.rule import (
     WhenEmpty,
 )
 
-MADE_UP = {
+EXAMPLE_RULES = {
     "hexapawn-like": BoxRule(
         initial=(1,),
         final_win=FinalWin.SOLE,
@@ -72,7 +72,7 @@ MADE_UP = {
 
 
 @st.composite
-def rules(draw):
+def box_rules(draw):
     """Draw a rule with small numbers, so that boxes run empty, are refilled and reach the cap within a few games."""
     floor = draw(st.integers(0, 2))
     cap = draw(st.one_of(st.none(), st.integers(max(floor, 1), 6)))

@@ -27,5 +27,5 @@ class CachedOpponent(UniformOpponent):
         raise NotImplementedError
 
 
-GAME = with_cached_rules(GAMES["noughts-and-crosses"])
+NOUGHTS_AND_CROSSES = with_cached_rules(GAMES["noughts-and-crosses"])
 CACHED_OPPONENTS = {slug: CachedOpponent(opponent) for slug, opponent in UNIFORM.items()}

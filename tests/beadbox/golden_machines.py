@@ -28,19 +28,19 @@ CASES = (
 
 
 def records() -> dict[str, dict[str, object]]:
-    """Return the checksum of each machine's file, and its exact points against random play and in the worst case."""
-    found = {}
+    """Return for each machine the checksum of its file and its exact points against random play and a best response."""
+    results = {}
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "machine.json"
-        for game, side, preset, opponent, seed, games in CASES:
-            machine = bb.machine(game, side, preset, seed=seed).train(games, opponent)
+        for game, side, preset, opponent, seed, n_games in CASES:
+            machine = bb.machine(game, side, preset, seed=seed).train(n_games, opponent)
             machine.save(file)
-            found[f"{game} {side} {preset} {opponent} {seed} {games}"] = {
+            results[f"{game} {side} {preset} {opponent} {seed} {n_games}"] = {
                 "file": hashlib.sha256(file.read_bytes()).hexdigest(),
                 "random": machine.strength("random", side=side).score,
                 "worst": bb.best_response(machine, side=side).strength.score,
             }
-    return found
+    return results
 
 
 if __name__ == "__main__":

@@ -12,19 +12,19 @@ PONG_LINES = ((0, 2), (0, 3), (1, 2), (1, 4), (2, 3), (2, 4), (3, 4))
 
 
 def graph_of(start: Board, replies: Callable[[Board], list[Board]]) -> GraphArrays:
-    """All positions from the start; the side that cannot move loses."""
-    found, waiting, edges = {start: 0}, [start], []
-    while waiting:
-        position = waiting.pop(0)
+    """Return the graph of all positions that the start leads to. The side that cannot move loses."""
+    nodes, queue, edges = {start: 0}, [start], []
+    while queue:
+        position = queue.pop(0)
         after = replies(position)
         edges.append((position, after))
         for one in after:
-            if one not in found and replies(one):
-                found[one] = len(found)
-                waiting.append(one)
+            if one not in nodes and replies(one):
+                nodes[one] = len(nodes)
+                queue.append(one)
     indptr, successor = [0], []
     for position, after in edges:
-        successor += [found[one] if one in found else -1 - position[1] for one in after]
+        successor += [nodes[one] if one in nodes else -1 - position[1] for one in after]
         indptr.append(len(successor))
     side = np.array([position[1] for position, _ in edges], np.int8)
     return GraphArrays(np.array(indptr, np.int32), np.array(successor, np.int32), side)
@@ -37,7 +37,7 @@ def pong_hau_ki() -> GraphArrays:
         board, side = position
         empty = board.index(".")
         near = sorted(b if a == empty else a for a, b in PONG_LINES if empty in (a, b))
-        return [(_moved(board, point, empty), 1 - side) for point in near if board[point] == "12"[side]]
+        return [(_board_after(board, point, empty), 1 - side) for point in near if board[point] == "12"[side]]
 
     return graph_of(("11.22", 0), replies)
 
@@ -60,7 +60,7 @@ def mu_torere() -> GraphArrays:
 
     def replies(position: Board) -> list[Board]:
         board, side = position
-        return [(_moved(board, *move), 1 - side) for move in moves(board, side)]
+        return [(_board_after(board, *move), 1 - side) for move in moves(board, side)]
 
     return graph_of(("11112222.", 0), replies)
 
@@ -71,7 +71,7 @@ def ring(n: int) -> GraphArrays:
     return GraphArrays(np.arange(0, 2 * n + 1, 2, np.int32), successor.ravel().astype(np.int32), np.zeros(n, np.int8))
 
 
-def _moved(board: str, point: int, empty: int) -> str:
+def _board_after(board: str, point: int, empty: int) -> str:
     squares = list(board)
     squares[empty], squares[point] = squares[point], "."
     return "".join(squares)

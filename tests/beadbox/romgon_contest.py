@@ -5,8 +5,8 @@ from beadbox.kernels.random_source import RandomSource
 from beadbox.rules.outcome import Side
 from beadbox.rules.romgon.rules import Romgon
 
-N_OPENING = 2
-"""Plies played at random first: levels without randomness would play the same game every time."""
+N_OPENING_PLIES = 2
+"""Random plies at the start of a game. Without them, levels without randomness would repeat one game."""
 
 
 def level_contest(game: Romgon, one: str, other: str, n: int) -> tuple[int, int, int]:
@@ -14,19 +14,19 @@ def level_contest(game: Romgon, one: str, other: str, n: int) -> tuple[int, int,
     counts = [0, 0, 0]
     for number in range(n):
         side = Side(number % 2)
-        winner = _played(game, {side: one, side.other: other}, seed=number // 2)
+        winner = _winner_of_game(game, {side: one, side.other: other}, seed=number // 2)
         counts[1 if winner is None else 0 if winner is side else 2] += 1
     wins, draws, losses = counts
     return wins, draws, losses
 
 
-def _played(game: Romgon, levels: dict[Side, str], seed: int) -> Side | None:
+def _winner_of_game(game: Romgon, levels: dict[Side, str], seed: int) -> Side | None:
     rng, position = RandomSource(seed), game.initial_position()
-    for _ in range(N_OPENING):
+    for _ in range(N_OPENING_PLIES):
         legal = game.legal_moves(position)
         position = game.apply(position, legal[rng.below(len(legal))])
     while (outcome := game.outcome(position)) is None:
-        found = answer_in(game, position, level=LEVELS[levels[position.side]], rng=rng)
-        assert found.chosen is not None
-        position = game.apply(position, found.chosen.move)
+        answer = answer_in(game, position, level=LEVELS[levels[position.side]], rng=rng)
+        assert answer.chosen is not None
+        position = game.apply(position, answer.chosen.move)
     return outcome.winner

@@ -8,7 +8,7 @@ from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.boxes.machine import BeadDraw, BoxMachine, Change
 from beadbox.learners.boxes.rule import MAX_BEADS, BoxRule, BoxSet, EmptyOpening, FinalLoss, FinalWin, WhenEmpty
 from beadbox.rules.outcome import Outcome, Result, Side
-from tests.beadbox.cached_games import GAME
+from tests.beadbox.cached_games import NOUGHTS_AND_CROSSES as GAME
 
 START = GAME.initial_position()
 START_KEY = GAME.encode(START)
@@ -32,16 +32,16 @@ class Tickets:
         return ticket
 
 
-def machine(rule=None, side=Side.FIRST, learns=True, **boxes):
+def make_machine(rule=None, side=Side.FIRST, learns=True, **boxes):
     return BoxMachine(GAME, side, rule or BoxRule(), {key: list(beads) for key, beads in boxes.items()}, learns=learns)
 
 
-def with_start(beads, rule=None, **settings):
-    return machine(rule, **settings, **{START_KEY: beads})
+def make_with_first_box(beads, rule=None, **settings):
+    return make_machine(rule, **settings, **{START_KEY: beads})
 
 
 def draws_of(menace, *slots):
-    """Draws of these slots from the first and second box of one game."""
+    """Return the draws of a game: the first slot from the first box, the second slot from the second box."""
     positions = (START, SECOND_MOVE)
     return [
         BeadDraw(GAME.encode(GAME.canonical(position)), tuple(menace.open_box(position)), slot)
@@ -55,8 +55,8 @@ def test_a_result_is_seen_from_one_side():
     assert Result.of(Outcome(None, ""), Side.SECOND) is Result.DRAW
 
 
-def test_a_box_opens_with_its_initial_beads_and_is_kept():
-    menace = machine()
+def test_a_box_opens_with_its_initial_beads_and_stays():
+    menace = make_machine()
     assert menace.boxes == {}
     assert menace.open_box(START) == [4, 4, 4]
     menace.open_box(START)[1] = 7
@@ -65,7 +65,7 @@ def test_a_box_opens_with_its_initial_beads_and_is_kept():
 
 @pytest.mark.parametrize(("ticket", "slot"), [(0, 0), (1, 0), (2, 2), (3, 2), (6, 2)])
 def test_a_random_number_selects_a_bead(ticket, slot):
-    menace, tickets = with_start([2, 0, 5]), Tickets(ticket)
+    menace, tickets = make_with_first_box([2, 0, 5]), Tickets(ticket)
     assert menace.draw(START, tickets) == BeadDraw(START_KEY, (2, 0, 5), slot)
     assert tickets.limits == [7]
     assert menace.boxes == {START_KEY: [2, 0, 5]}
@@ -73,26 +73,26 @@ def test_a_random_number_selects_a_bead(ticket, slot):
 
 def test_a_merged_bead_is_played_on_any_member_of_its_class():
     for ticket, corner in enumerate((0, 2, 6, 8)):
-        move, draw = with_start([3, 0, 0]).choose(START, Tickets(1, ticket))
+        move, draw = make_with_first_box([3, 0, 0]).choose(START, Tickets(1, ticket))
         assert (move, draw.slot) == (corner, 0)
 
 
 def test_unmerged_bead_is_played_on_any_member_of_its_class():
-    menace = with_start([0, 0, 5, 0, 0, 0, 0, 0, 0], BoxRule(merge_symmetric_moves=False))
+    menace = make_with_first_box([0, 0, 5, 0, 0, 0, 0, 0, 0], BoxRule(merge_symmetric_moves=False))
     assert [menace.choose(START, Tickets(0, ticket))[0] for ticket in range(4)] == [0, 2, 6, 8]
     assert menace.policy(START) == {0: 0.25, 2: 0.25, 6: 0.25, 8: 0.25, 1: 0, 3: 0, 4: 0, 5: 0, 7: 0}
 
 
 def test_a_forced_move_needs_no_bead_and_no_random_number():
     forced = GAME.decode("XOXXOOOX.")
-    assert machine().choose(forced, Tickets()) == (8, None)
-    assert machine().policy(forced) == {8: 1}
-    move, draw = machine(BoxRule(box_set=BoxSet.ALL)).choose(forced, Tickets(0, 0))
+    assert make_machine().choose(forced, Tickets()) == (8, None)
+    assert make_machine().policy(forced) == {8: 1}
+    move, draw = make_machine(BoxRule(box_set=BoxSet.ALL)).choose(forced, Tickets(0, 0))
     assert (move, draw.beads, draw.slot) == (8, (1,), 0)
 
 
 def test_the_policy_is_the_share_of_beads():
-    menace = with_start([8, 4, 4])
+    menace = make_with_first_box([8, 4, 4])
     assert menace.policy(START) == {
         **dict.fromkeys((0, 2, 6, 8), 8 / 16 / 4),
         **dict.fromkeys((1, 3, 5, 7), 4 / 16 / 4),
@@ -101,14 +101,14 @@ def test_the_policy_is_the_share_of_beads():
 
 
 def test_computing_the_policy_opens_no_box():
-    menace = machine()
+    menace = make_machine()
     assert sum(menace.policy(START).values()) == pytest.approx(1)
     assert menace.boxes == {}
 
 
 def test_greedy_play_takes_the_fullest_slot():
     """Slots with equally many beads are equally likely."""
-    menace = with_start([5, 7, 7])
+    menace = make_with_first_box([5, 7, 7])
     assert menace.draw(START, Tickets(0), greedy=True).slot == 1
     assert menace.draw(START, Tickets(1), greedy=True).slot == 2
     assert menace.policy(START, greedy=True) == {
@@ -119,7 +119,7 @@ def test_greedy_play_takes_the_fullest_slot():
 
 
 def test_an_empty_box_resigns_without_a_random_number():
-    menace = machine(**{SECOND_KEY: [0] * 4})
+    menace = make_machine(**{SECOND_KEY: [0] * 4})
     draw = menace.draw(SECOND_MOVE, Tickets())
     assert draw == BeadDraw(SECOND_KEY, (0,) * 4, None)
     assert menace.choose(SECOND_MOVE, Tickets())[0] is None
@@ -128,25 +128,25 @@ def test_an_empty_box_resigns_without_a_random_number():
 
 
 def test_the_opening_box_of_a_machine_that_resigns_is_refilled():
-    menace = with_start([0, 0, 0])
+    menace = make_with_first_box([0, 0, 0])
     assert menace.draw(START, Tickets(11)) == BeadDraw(START_KEY, (4, 4, 4), 2, refilled=True)
     assert menace.boxes == {START_KEY: [4, 4, 4]}
 
 
 def test_opening_rule_covers_the_second_players_first_box():
     after_centre = GAME.decode("....X....")
-    menace = machine(side=Side.SECOND, **{"....X....": [0, 0]})
+    menace = make_machine(side=Side.SECOND, **{"....X....": [0, 0]})
     assert menace.draw(after_centre, Tickets(0)).refilled
 
 
 def test_a_machine_may_resign_for_good():
-    menace = with_start([0, 0, 0], BoxRule(empty_opening=EmptyOpening.STOP))
+    menace = make_with_first_box([0, 0, 0], BoxRule(empty_opening=EmptyOpening.STOP))
     assert menace.draw(START, Tickets()).slot is None
     assert menace.boxes == {START_KEY: [0, 0, 0]}
 
 
 def test_any_empty_box_may_be_refilled():
-    menace = machine(BoxRule(when_empty=WhenEmpty.REFILL), **{SECOND_KEY: [0] * 4})
+    menace = make_machine(BoxRule(when_empty=WhenEmpty.REFILL), **{SECOND_KEY: [0] * 4})
     draw = menace.draw(SECOND_MOVE, Tickets(0))
     assert draw == BeadDraw(SECOND_KEY, (3,) * 4, 0, refilled=True)
     assert menace.boxes[SECOND_KEY] == [3] * 4
@@ -154,13 +154,13 @@ def test_any_empty_box_may_be_refilled():
 
 
 def test_a_machine_with_no_initial_beads_resigns():
-    menace = machine(BoxRule(initial=(4, 0), when_empty=WhenEmpty.REFILL))
+    menace = make_machine(BoxRule(initial=(4, 0), when_empty=WhenEmpty.REFILL))
     assert menace.draw(SECOND_MOVE, Tickets()) == BeadDraw(SECOND_KEY, (0,) * 4, None)
 
 
 def test_empty_box_may_play_any_legal_move():
     """Each legal move is equally likely under the rule ``WhenEmpty.UNIFORM``."""
-    menace = with_start([0, 0, 0], BoxRule(when_empty=WhenEmpty.UNIFORM))
+    menace = make_with_first_box([0, 0, 0], BoxRule(when_empty=WhenEmpty.UNIFORM))
     tickets = [Tickets(ticket) for ticket in range(9)]
     assert [menace.draw(START, t).slot for t in tickets] == [0, 0, 0, 0, 1, 1, 1, 1, 2]
     assert {n for t in tickets for n in t.limits} == {9}
@@ -168,21 +168,21 @@ def test_empty_box_may_play_any_legal_move():
 
 
 @pytest.mark.parametrize(
-    ("result", "first", "second"),
+    ("result", "first_box", "second_beads"),
     [(Result.WIN, [7, 4, 4], 6), (Result.DRAW, [5, 4, 4], 4), (Result.LOSS, [3, 4, 4], 2)],
 )
-def test_every_box_used_gains_or_loses_on_the_slot_played(result, first, second):
-    menace = machine()
+def test_every_box_used_gains_or_loses_on_the_slot_played(result, first_box, second_beads):
+    menace = make_machine()
     changes = menace.restock(draws_of(menace, 0, 2), result)
-    assert menace.boxes == {START_KEY: first, SECOND_KEY: [3, 3, second, 3]}
+    assert menace.boxes == {START_KEY: first_box, SECOND_KEY: [3, 3, second_beads, 3]}
     assert changes == [
-        Change(START_KEY, (first[0] - 4, 0, 0)),
-        Change(SECOND_KEY, (0, 0, second - 3, 0)),
+        Change(START_KEY, (first_box[0] - 4, 0, 0)),
+        Change(SECOND_KEY, (0, 0, second_beads - 3, 0)),
     ]
 
 
 def test_a_box_used_twice_changes_twice_in_order():
-    menace = with_start([1, 4, 4])
+    menace = make_with_first_box([1, 4, 4])
     draw = BeadDraw(START_KEY, (1, 4, 4), 0)
     changes = menace.restock([draw, draw], Result.LOSS)
     assert [change.deltas for change in changes] == [(-1, 0, 0), (0, 0, 0)]
@@ -191,20 +191,20 @@ def test_a_box_used_twice_changes_twice_in_order():
 
 def test_no_slot_falls_below_the_floor_or_rises_above_the_cap():
     rule = BoxRule(initial=(3,), win=5, loss=-5, floor=1, cap=6)
-    menace = machine(rule)
+    menace = make_machine(rule)
     assert menace.restock(draws_of(menace, 0), Result.WIN) == [Change(START_KEY, (3, 0, 0))]
     assert menace.restock(draws_of(menace, 1), Result.LOSS) == [Change(START_KEY, (0, -2, 0))]
     assert menace.boxes == {START_KEY: [6, 1, 3]}
 
 
 def test_beads_stay_below_the_limit_of_the_kernels():
-    menace = with_start([MAX_BEADS - 1, 0, 0])
+    menace = make_with_first_box([MAX_BEADS - 1, 0, 0])
     menace.restock([BeadDraw(START_KEY, (MAX_BEADS - 1, 0, 0), 0)], Result.WIN)
     assert menace.boxes[START_KEY][0] == MAX_BEADS
 
 
 def test_only_the_last_box_used_may_learn():
-    menace = machine(BoxRule(only_last=True))
+    menace = make_machine(BoxRule(only_last=True))
     changes = [Change(START_KEY, (0, 0, 0)), Change(SECOND_KEY, (-1, 0, 0, 0))]
     assert menace.restock(draws_of(menace, 0, 0), Result.LOSS) == changes
     assert menace.boxes[START_KEY] == [4, 4, 4]
@@ -212,7 +212,7 @@ def test_only_the_last_box_used_may_learn():
 
 
 def test_a_loss_may_remove_the_last_slot_for_good():
-    menace = machine(REMOVING_RULE)
+    menace = make_machine(REMOVING_RULE)
     assert menace.restock(draws_of(menace, 0, 2), Result.LOSS) == [
         Change(START_KEY, (-1, 0, 0)),
         Change(SECOND_KEY, (0, 0, -2, 0)),
@@ -229,13 +229,13 @@ def test_a_loss_may_remove_the_last_slot_for_good():
 def test_emptied_slot_returns_only_without_removal():
     """A win adds beads to a slot that ran empty, unless the rule removes slots after a final loss."""
     for rule, beads in ((REMOVING_RULE, 0), (replace(REMOVING_RULE, final_loss=FinalLoss.NONE), 1)):
-        menace = with_start([0, 2, 2], rule)
+        menace = make_with_first_box([0, 2, 2], rule)
         menace.restock([BeadDraw(START_KEY, (0, 2, 2), 0)], Result.WIN)
         assert menace.boxes[START_KEY][0] == beads
 
 
 def test_a_win_may_make_the_last_slot_the_only_one():
-    menace = machine(SOLE_SLOT_RULE)
+    menace = make_machine(SOLE_SLOT_RULE)
     assert menace.restock(draws_of(menace, 0, 2), Result.WIN) == [
         Change(START_KEY, (1, 0, 0)),
         Change(SECOND_KEY, (-2, -2, 7, -2)),
@@ -247,33 +247,35 @@ def test_a_win_may_make_the_last_slot_the_only_one():
 
 
 def test_sole_slot_rule_counts_the_slots_that_it_removes():
-    menace = with_start([0, 2, 2], SOLE_SLOT_RULE)
+    menace = make_with_first_box([0, 2, 2], SOLE_SLOT_RULE)
     menace.restock([BeadDraw(START_KEY, (0, 2, 2), 1)], Result.WIN)
     assert menace.boxes[START_KEY] == [0, 9, 0]
     assert menace.n_removed == 1
 
 
 def test_a_refill_brings_removed_slots_back():
-    menace = machine(replace(REMOVING_RULE, when_empty=WhenEmpty.REFILL), **{SECOND_KEY: [0] * 4})
+    menace = make_machine(replace(REMOVING_RULE, when_empty=WhenEmpty.REFILL), **{SECOND_KEY: [0] * 4})
     assert menace.draw(SECOND_MOVE, Tickets(7)).slot == 3
     assert menace.boxes[SECOND_KEY] == [2] * 4
 
 
 @pytest.mark.parametrize(
-    ("punish", "removed"), [(False, []), (True, [0])], ids=["a loss like any other", "the move before is the last"]
+    ("punish", "beads", "n_removed"),
+    [(False, [1, 2, 2], 0), (True, [0, 2, 2], 1)],
+    ids=["a loss like any other", "the move before is the last"],
 )
-def test_what_a_resignation_teaches(punish, removed):
+def test_a_resignation_teaches_as_the_rule_says(punish, beads, n_removed):
     rule = replace(REMOVING_RULE, punish_previous_on_resign=punish)
-    menace = machine(rule)
+    menace = make_machine(rule)
     menace.restock(draws_of(menace, 0), Result.LOSS, resigned=True)
-    assert menace.boxes[START_KEY] == ([0, 2, 2] if removed else [1, 2, 2])
-    assert menace.n_removed == len(removed)
+    assert menace.boxes[START_KEY] == beads
+    assert menace.n_removed == n_removed
 
 
 def test_resignation_teaches_only_last_learners_if_it_counts():
     """A machine that learns from its last move learns from a resignation only with ``punish_previous_on_resign``."""
     for punish, beads in ((False, [4, 4, 4]), (True, [3, 4, 4])):
-        menace = machine(BoxRule(only_last=True, punish_previous_on_resign=punish))
+        menace = make_machine(BoxRule(only_last=True, punish_previous_on_resign=punish))
         menace.restock(draws_of(menace, 0), Result.LOSS, resigned=True)
         assert menace.boxes[START_KEY] == beads
 
@@ -281,14 +283,14 @@ def test_resignation_teaches_only_last_learners_if_it_counts():
 def test_punishing_the_previous_move_needs_a_resignation():
     """``punish_previous_on_resign`` changes nothing when the machine played on and lost."""
     for punish in (False, True):
-        menace = machine(replace(REMOVING_RULE, punish_previous_on_resign=punish))
+        menace = make_machine(replace(REMOVING_RULE, punish_previous_on_resign=punish))
         menace.restock(draws_of(menace, 0), Result.LOSS)
         assert menace.boxes[START_KEY] == [0, 2, 2]
 
 
 def test_frozen_machine_plays_like_a_learner_without_changing():
     """A frozen machine draws from a refilled copy of an empty box; its own beads and counters stay."""
-    menace = with_start([0, 0, 0], learns=False)
+    menace = make_with_first_box([0, 0, 0], learns=False)
     assert menace.draw(START, Tickets(11)) == BeadDraw(START_KEY, (4, 4, 4), 2, refilled=True)
     assert menace.policy(START)[4] == pytest.approx(1 / 3)
     assert menace.restock([BeadDraw(START_KEY, (4, 4, 4), 2)], Result.WIN) == []
@@ -298,11 +300,11 @@ def test_frozen_machine_plays_like_a_learner_without_changing():
 
 def test_learning_from_a_resignation_is_refused():
     with pytest.raises(AssertionError, match="not a move played"):
-        machine().restock([BeadDraw(START_KEY, (0, 0, 0), None)], Result.LOSS)
+        make_machine().restock([BeadDraw(START_KEY, (0, 0, 0), None)], Result.LOSS)
 
 
 def test_slots_are_drawn_in_proportion_to_their_beads():
-    menace, source = with_start([1, 3, 6]), RandomSource(3)
+    menace, source = make_with_first_box([1, 3, 6]), RandomSource(3)
     slots = [menace.draw(START, source).slot for _ in range(10_000)]
     assert [slots.count(slot) for slot in range(3)] == pytest.approx([1_000, 3_000, 6_000], abs=300)
 
@@ -322,14 +324,14 @@ class TestMovesOfAPerson:
         """A move played by hand finds the box and slot of its position in every orientation."""
         for text in (".........", "X...O....", "..X.O....", "X.O......", "XOX.O....", "....O.X..", "X...O...X"):
             position = GAME.decode(text)
-            menace = machine(rule, GAME.side_to_move(position))
+            menace = make_machine(rule, GAME.side_to_move(position))
             for move in GAME.legal_moves(position):
                 draw = menace.follow(position, move)
                 assert draw.box == GAME.encode(menace.cabinet.box_position(position))
                 assert move in menace.cabinet.slot_moves(position)[draw.slot]
 
     def test_machine_learns_from_the_move_as_from_its_own(self):
-        menace, own = machine(), machine()
+        menace, own = make_machine(), make_machine()
         followed = [menace.follow(START, 8), menace.follow(SECOND_MOVE, 8)]
         assert followed == [
             BeadDraw(START_KEY, (4, 4, 4), 0),
@@ -341,12 +343,12 @@ class TestMovesOfAPerson:
 
     def test_no_box_is_opened_where_the_machine_has_none(self):
         forced = GAME.decode("XOXOXXO.O")
-        assert machine().follow(forced, GAME.legal_moves(forced)[0]) is None
-        assert machine(side=Side.SECOND).follow(START, 0) is None
+        assert make_machine().follow(forced, GAME.legal_moves(forced)[0]) is None
+        assert make_machine(side=Side.SECOND).follow(START, 0) is None
 
     def test_an_empty_box_is_refilled_as_the_rule_says(self):
-        refills = with_start((0, 0, 0), BoxRule(when_empty=WhenEmpty.REFILL))
+        refills = make_with_first_box((0, 0, 0), BoxRule(when_empty=WhenEmpty.REFILL))
         assert refills.follow(START, 4) == BeadDraw(START_KEY, (4, 4, 4), 2, refilled=True)
         assert refills.boxes[START_KEY] == [4, 4, 4]
-        stops = with_start((0, 0, 0), BoxRule(empty_opening=EmptyOpening.STOP))
+        stops = make_with_first_box((0, 0, 0), BoxRule(empty_opening=EmptyOpening.STOP))
         assert stops.follow(START, 4) == BeadDraw(START_KEY, (0, 0, 0), 2)

@@ -1,4 +1,4 @@
-"""The boxes of a machine and their slots, and their independence of the board's orientation."""
+"""The boxes of a machine and their slots do not depend on the orientation of the board."""
 
 import random
 from collections import Counter
@@ -19,20 +19,21 @@ from beadbox.rules.outcome import Outcome, Result, Side
 from beadbox.rules.play import game_played
 from beadbox.rules.registry import GAMES
 from beadbox.strength.graph import FIRST_WINS, SECOND_WINS, graph_compile
-from tests.beadbox.cached_games import GAME, with_cached_rules
+from tests.beadbox.cached_games import NOUGHTS_AND_CROSSES as GAME
+from tests.beadbox.cached_games import with_cached_rules
 from tests.beadbox.rules.walks import reachable
 from tests.toys.tug import Tug
 
-REDUCED = [slug for slug, preset in PRESETS.items() if preset.rule.reduce_symmetry]
+REDUCING_PRESETS = [slug for slug, preset in PRESETS.items() if preset.rule.reduce_symmetry]
 BEADS_BY_MOVE = {"4/3/2/1": (4, 3, 2, 1), "8/4/2/1": (8, 4, 2, 1)}
 
 
-PAWNS, WIDE = with_cached_rules(GAMES["hexapawn"]), with_cached_rules(GAMES["hexapawn-4x4"])
+HEXAPAWN, WIDE_HEXAPAWN = with_cached_rules(GAMES["hexapawn"]), with_cached_rules(GAMES["hexapawn-4x4"])
 each_reducing_rule = pytest.mark.parametrize(
     ("game", "slug"),
     [
-        *((game, slug) for game in (GAME, PAWNS) for slug in REDUCED),
-        *((WIDE, slug) for slug in ("gardner-her", "hexapawn-rl")),
+        *((game, slug) for game in (GAME, HEXAPAWN) for slug in REDUCING_PRESETS),
+        *((WIDE_HEXAPAWN, slug) for slug in ("gardner-her", "hexapawn-rl")),
     ],
     ids=lambda value: getattr(value, "slug", value),
 )
@@ -55,13 +56,13 @@ def fill_with_random_beads(machine, seed=0):
     return machine
 
 
-def copy_of(machine):
+def copy_machine(machine):
     boxes = {key: list(beads) for key, beads in machine.boxes.items()}
     return BoxMachine(machine.game, machine.side, machine.rule, boxes, machine.n_removed, learns=machine.learns)
 
 
 @pytest.mark.parametrize(
-    ("side", "merged", "n_boxes", "by_move", "n_slots", "beads"),
+    ("side", "merges", "n_boxes", "n_boxes_by_move", "n_slots", "beads"),
     [
         (Side.FIRST, True, 304, [1, 12, 108, 183], 1_087, {"4/3/2/1": 1_720, "8/4/2/1": 1_798}),
         (Side.FIRST, False, 304, [1, 12, 108, 183], 1_182, {"4/3/2/1": 1_917, "8/4/2/1": 2_037}),
@@ -69,16 +70,16 @@ def copy_of(machine):
         (Side.SECOND, False, 289, [3, 38, 153, 95], 1_054, {"4/3/2/1": 2_194, "8/4/2/1": 2_518}),
     ],
 )
-def test_boxes_slots_and_beads(side, merged, n_boxes, by_move, n_slots, beads):
+def test_boxes_slots_and_beads(side, merges, n_boxes, n_boxes_by_move, n_slots, beads):
     for name, initial in BEADS_BY_MOVE.items():
-        table = boxes_compile(GAMES["noughts-and-crosses"], side, BoxRule(initial, merge_symmetric_moves=merged))
+        table = boxes_compile(GAMES["noughts-and-crosses"], side, BoxRule(initial, merge_symmetric_moves=merges))
         assert table.n_boxes == n_boxes
-        assert [n for _, n in sorted(Counter(table.move_number.tolist()).items())] == by_move
+        assert [n for _, n in sorted(Counter(table.move_number.tolist()).items())] == n_boxes_by_move
         assert len(table.initial) == n_slots
         assert table.initial.sum() == beads[name]
 
 
-def test_forced_positions_have_boxes_only_under_such_a_rule():
+def test_forced_positions_have_boxes_only_if_the_rule_says_so():
     for side, n_boxes in ((Side.FIRST, 338), (Side.SECOND, 289)):
         assert boxes_compile(GAME, side, BoxRule(box_set=BoxSet.ALL)).n_boxes == n_boxes
     assert boxes_compile(GAME, Side.FIRST, PRESETS["apl-notebook"].rule).n_boxes == sum(
@@ -93,7 +94,7 @@ def test_56_of_304_boxes_have_symmetric_moves():
     assert sum(len(cabinet.slot_classes(box)) < len(GAME.legal_moves(box)) for box in boxes) == 56
 
 
-def test_the_apl_table_has_6046_rows():
+def test_the_apl_table_of_boards_has_6046_rows():
     # All boards with equally many crosses and noughts, or with one cross more, whether reachable or not.
     rows = [
         (n - k) for n in range(3**9) for k in (ternary_digits(n).count(2),) if ternary_digits(n).count(1) - k in (0, 1)
@@ -110,13 +111,13 @@ def ternary_digits(n):
 
 def test_box_exists_where_the_machine_has_a_choice_of_moves():
     first = Cabinet(GAME, Side.FIRST, BoxRule())
-    every = Cabinet(GAME, Side.FIRST, BoxRule(box_set=BoxSet.ALL))
+    all_positions = Cabinet(GAME, Side.FIRST, BoxRule(box_set=BoxSet.ALL))
     assert first.has_box(GAME.decode("........."))
     assert not first.has_box(GAME.decode("X........"))
     assert not first.has_box(GAME.decode("XXXOO...."))
     forced = GAME.decode("XOXXOOOX.")
     assert not first.has_box(forced)
-    assert every.has_box(forced)
+    assert all_positions.has_box(forced)
 
 
 def test_box_of_the_empty_board_has_corner_edge_and_centre():
@@ -163,7 +164,7 @@ def test_policy_is_equivariant(game, slug):
                     assert abs(image[game.transform_move(move, symmetry)] - chance) < 1e-15
                 assert len(image) == len(policy)
                 n_pairs += 1
-    n_positions = {GAME: 4_520, PAWNS: 70, WIDE: 11_420}[game]
+    n_positions = {GAME: 4_520, HEXAPAWN: 70, WIDE_HEXAPAWN: 11_420}[game]
     assert n_pairs == 2 * n_positions * len(game.symmetries)
 
 
@@ -207,7 +208,7 @@ def test_a_game_and_its_image_teach_the_same_beads(game, slug, side):
     start = fill_with_random_beads(BoxMachine(game, side, PRESETS[slug].rule), seed=5)
     rng = random.Random(1)
     for game_number in range(40):
-        learner, record = copy_of(start), []
+        learner, record = copy_machine(start), []
         position, draws, result, resigned = game.initial_position(), [], None, False
         while not game.is_terminal(position):
             move, draw = None, None
@@ -225,17 +226,17 @@ def test_a_game_and_its_image_teach_the_same_beads(game, slug, side):
         changes = learner.restock(draws, result, resigned=resigned)
 
         for symmetry in game.symmetries:
-            image, image_draws = copy_of(start), []
+            image, image_draws = copy_machine(start), []
             for number, (board, move, draw) in enumerate(record):
                 if draw is None:
                     continue
                 turned = game.transform(board, symmetry)
-                again = image.draw(turned, RandomSource(game_number, stream=number))
-                assert again == draw
-                assert game.transform_move(move, symmetry) in image.cabinet.slot_moves(turned)[again.slot]
-                image_draws.append(again)
+                image_draw = image.draw(turned, RandomSource(game_number, stream=number))
+                assert image_draw == draw
+                assert game.transform_move(move, symmetry) in image.cabinet.slot_moves(turned)[image_draw.slot]
+                image_draws.append(image_draw)
             assert image.restock(image_draws, result, resigned=resigned) == changes
-            # A resignation may have opened one more box, but has changed none.
+            # A resignation may have opened a further box, but it changes no beads.
             assert image.boxes == learner.boxes
 
 
@@ -273,14 +274,14 @@ def test_graph_with_loops_lists_positions_by_distance():
 
 def test_an_endless_game_is_a_draw_at_the_ply_limit():
     def player(position, rng):
-        moves.append(position)
+        positions.append(position)
         return EndlessNoughts().legal_moves(position)[0]
 
-    moves = []
+    positions = []
     assert game_played(EndlessNoughts(), dict.fromkeys(Side, player), RandomSource(1)) == dict.fromkeys(
         Side, Result.DRAW
     )
-    assert len(moves) == GAME.ply_limit
+    assert len(positions) == GAME.ply_limit
 
 
 class EndlessNoughtsWithAWin(EndlessNoughts):
@@ -318,10 +319,10 @@ def test_graph_lists_each_position_before_its_successors(reduced, n_nodes):
         assert graph.side[node] == GAME.side_to_move(position)
         edges = graph.successor[graph.indptr[node] : graph.indptr[node + 1]].tolist()
         after = [GAME.apply(position, move) for move in GAME.legal_moves(position)]
-        for successor, reached in zip(edges, after, strict=True):
-            outcome = GAME.outcome(reached)
+        for successor, position_after in zip(edges, after, strict=True):
+            outcome = GAME.outcome(position_after)
             if outcome is None:
-                assert graph.positions[successor] == (GAME.canonical(reached) if reduced else reached)
+                assert graph.positions[successor] == (GAME.canonical(position_after) if reduced else position_after)
                 assert successor > node
             else:
                 assert successor == {Side.FIRST: -1, Side.SECOND: -2, None: -3}[outcome.winner]

@@ -28,7 +28,7 @@ from beadbox.rules.registry import GAMES
 from beadbox.strength.sampled import wilson
 from tests.sentences import MAX_SENTENCE_WORDS
 
-SMALL = {
+SMALL_SETTINGS = {
     "gardner": {"machines": 20},
     "michie-tournament": {"tournaments": 10, "games": 40},
     "hexapawn-rewards": {"machines": 10, "games": 60},
@@ -42,23 +42,23 @@ def ignore_progress(done: int, total: int) -> None:
     """Ignore the progress of an experiment."""
 
 
-def run(slug: str, seed: int = 1, **settings: int) -> Result:
+def run_experiment(slug: str, seed: int = 1, **settings: int) -> Result:
     experiment = EXPERIMENTS[slug]
     return experiment.run(experiment.settings(settings), seed, ignore_progress)
 
 
-def figure(result: Result, words: str) -> Figure:
-    (found,) = [figure for figure in result.figures if words in figure.label]
+def figure_named(result: Result, words: str) -> Figure:
+    (found,) = [figure_named for figure_named in result.figures if words in figure_named.label]
     return found
 
 
-# The figures
+# Published figures
 
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_her_loses_about_eleven_games_until_it_is_perfect(seed: int) -> None:
-    result = run("gardner", seed, machines=300)
-    losses, games = figure(result, "Losses"), figure(result, "Games")
+    result = run_experiment("gardner", seed, machines=300)
+    losses, games = figure_named(result, "Losses"), figure_named(result, "Games")
     assert losses.value is not None
     assert games.value is not None
     assert 10.5 < losses.value < 11.7
@@ -70,44 +70,44 @@ def test_her_loses_about_eleven_games_until_it_is_perfect(seed: int) -> None:
 
 def test_michie_tournament_draws_steadily() -> None:
     """The box machine soon draws steadily, and its teacher decides which opening it prefers."""
-    result = run("michie-tournament", tournaments=100)
-    steady = figure(result, "steady")
+    result = run_experiment("michie-tournament", tournaments=100)
+    steady = figure_named(result, "steady")
     assert steady.value is not None
     assert 35 <= steady.value <= 60
     assert steady.agrees is False, "Michie's twenty games are not what these teachers give"
-    assert figure(result, "second half").value == pytest.approx(0.965, abs=0.02)
-    favourites = [figure(result, f"the {opening} is").value or 0.0 for opening in ("corner", "edge", "centre")]
+    assert figure_named(result, "second half").value == pytest.approx(0.965, abs=0.02)
+    favourites = [figure_named(result, f"the {opening} is").value or 0.0 for opening in ("corner", "edge", "centre")]
     assert sum(favourites) == pytest.approx(1)
     assert favourites[2] > 0.8
     habit = result.tables[0].rows[1]
     assert habit[0] == "good moves by habit"
     assert 35 <= float(habit[1].split()[0]) <= 55
-    assert float(habit[5].rstrip("%")) > 75, "by habit it is the centre"
+    assert float(habit[5].rstrip("%")) > 75, "the favourite of the teacher by habit is the centre"
 
 
 def test_punishment_alone_perfects_hexapawn_machines_soonest() -> None:
-    result = run("hexapawn-rewards", machines=40, games=600)
+    result = run_experiment("hexapawn-rewards", machines=40, games=600)
     her, reward, rl = (
-        figure(result, f"{PRESETS[slug].name}: games") for slug in EXPERIMENTS["hexapawn-rewards"].presets
+        figure_named(result, f"{PRESETS[slug].name}: games") for slug in EXPERIMENTS["hexapawn-rewards"].presets
     )
     assert her.value is not None
     assert 90 <= her.value <= 150
     assert all(other.value is None or other.value > 1.5 * her.value for other in (reward, rl))
-    assert figure(result, f"{PRESETS['gardner-her'].name}: perfect at the end").value == 1
+    assert figure_named(result, f"{PRESETS['gardner-her'].name}: perfect at the end").value == 1
     assert all(float(row[3].rstrip("%")) > 99 for row in result.tables[0].rows), "all win against random play"
     perfect = next(chart for chart in result.charts if chart.slug == "perfect")
-    assert all(list(line.values) == sorted(line.values) for line in perfect.lines), "who is perfect stays so"
+    assert all(list(line.values) == sorted(line.values) for line in perfect.lines), "a perfect machine stays perfect"
 
 
 def test_first_player_as_shipped_gives_up_for_ever() -> None:
     """The rule as shipped ends with a first player that resigns every game; the documented rule never does."""
-    result = run("hexapawn-resigns", pairs=40)
-    assert figure(result, "until the first box is empty").value == pytest.approx(22, abs=3)
-    assert figure(result, "given up for good").value == 1
-    resigned = figure(result, "before they began")
+    result = run_experiment("hexapawn-resigns", pairs=40)
+    assert figure_named(result, "until the first box is empty").value == pytest.approx(22, abs=3)
+    assert figure_named(result, "given up for good").value == 1
+    resigned = figure_named(result, "before they began")
     assert resigned.value == 1
     assert resigned.agrees
-    empties = figure(result, "how often").value
+    empties = figure_named(result, "how often").value
     assert empties is not None
     assert empties > 40
     shipped, documented = result.tables[0].rows
@@ -117,9 +117,9 @@ def test_first_player_as_shipped_gives_up_for_ever() -> None:
 
 
 def test_later_learners_need_fewer_games_than_menace() -> None:
-    result = run("menace-and-after", machines=10, games=1000, mark=50)
-    games = [figure.value for figure in result.figures]
-    assert [figure.label.partition(":")[0] for figure in result.figures] == [
+    result = run_experiment("menace-and-after", machines=10, games=1000, mark=50)
+    games = [figure_named.value for figure_named in result.figures]
+    assert [figure_named.label.partition(":")[0] for figure_named in result.figures] == [
         *(
             f"Moves {seat}, taught by {teacher}"
             for teacher in ("random play", "win or block", "perfect play")
@@ -130,8 +130,8 @@ def test_later_learners_need_fewer_games_than_menace() -> None:
     assert all(value is not None and value <= 400 for value in games), "fewer than half of MENACE's"
     first_random, *_, _, _ = result.figures
     hexapawn = result.figures[-2:]
-    assert all((figure.value or 1000) < 60 for figure in hexapawn)
-    assert (first_random.value or 0) < 30, "it sees a win at hand before it has learnt anything"
+    assert all((figure_named.value or 1000) < 60 for figure_named in hexapawn)
+    assert (first_random.value or 0) < 30, "an untrained learner already sees a win in one move"
     taught, all_teachers, after_n_games = result.tables
     assert [float(row[1].split()[0]) for row in taught.rows] == pytest.approx(
         [0.85, 0.70, 0.80, 0.45, 0.50, 0.38, 0.99, 1.0], abs=0.06
@@ -140,7 +140,7 @@ def test_later_learners_need_fewer_games_than_menace() -> None:
     for at, row in enumerate(taught.rows):
         by_menace = after_n_games.rows[at * 5]
         assert by_menace[0] == f"{row[0]}: MENACE"
-        assert row[1] in by_menace, "the machines of both tables are those that set the mark"
+        assert row[1] in by_menace, "both tables are about the machines that set the mark"
     assert after_n_games.title.endswith("the mean of 50 MENACEs and of 10 machines of each other kind")
     points = {row[0]: float(row[1].split()[0]) for row in after_n_games.rows}
     for side in ("first", "second"):
@@ -156,17 +156,17 @@ def test_later_learners_need_fewer_games_than_menace() -> None:
 @pytest.mark.soak
 def test_one_learner_exceeds_the_promise_of_romgons_page() -> None:
     """Against the promise of 10 to 15 % more wins after 100 games, the learner of values gains by far the most."""
-    result = run("romgon-page", machines=2, games=60)
-    promised = [figure for figure in result.figures if "won more" in figure.label]
-    assert [figure.published and figure.published.words for figure in promised] == [
+    result = run_experiment("romgon-page", machines=2, games=60)
+    promised = [figure_named for figure_named in result.figures if "won more" in figure_named.label]
+    assert [figure_named.published and figure_named.published.words for figure_named in promised] == [
         "10 to 15 % more wins after 100 games"
     ] * 3
-    as_written, checked, of_value = ((figure.value or 0.0) for figure in promised)
+    as_written, checked, of_value = ((figure_named.value or 0.0) for figure_named in promised)
     assert max(as_written, checked) < 0.3 < 0.4 < of_value
-    easy, medium, hard = (figure(result, f"of the level {level}") for level in ("easy", "medium", "hard"))
+    easy, medium, hard = (figure_named(result, f"of the level {level}") for level in ("easy", "medium", "hard"))
     assert (easy.value, easy.agrees, hard.agrees) == (800, None, False)
     assert 900 < (medium.value or 0) <= (hard.value or 0) + 100 < 1500
-    ratings = [figure(result, f"100 games, {name}").value or 0 for name in ("as written", "with two", "value of")]
+    ratings = [figure_named(result, f"100 games, {name}").value or 0 for name in ("as written", "with two", "value of")]
     assert ratings == sorted(ratings)
 
 
@@ -223,7 +223,7 @@ ALTERED_ROWS: dict[str, list[Callable[[Rows], Rows]]] = {
         lambda found: [{pair: ROWS_AS_PROMISED[pair.rstrip("0123456789")] for pair in part} for part in found],
     ],
 }
-"""Rows of plausible results that differ from those found."""
+"""Changes of the rows of a result that lead to other plausible results."""
 
 
 @pytest.mark.parametrize(
@@ -231,12 +231,12 @@ ALTERED_ROWS: dict[str, list[Callable[[Rows], Rows]]] = {
 )
 def test_every_finding_follows_from_the_rows(slug: str) -> None:
     experiment, found = EXPERIMENTS[slug], list[Any]()
-    settings = experiment.settings(SMALL[slug])
+    settings = experiment.settings(SMALL_SETTINGS[slug])
     result = experiment.run(settings, 1, ignore_progress, found)
     others = [experiment.result(settings, alter(found)).findings for alter in ALTERED_ROWS[slug]]
     assert result.findings
     assert all(others)
-    assert set(result.findings).intersection(*others) == set(), "whatever is found"
+    assert set(result.findings).intersection(*others) == set(), "a finding does not depend on the rows"
     for sentence in re.split(r"(?<=[.?])\s+", " ".join([*result.findings, *chain.from_iterable(others)])):
         assert len(sentence.split()) <= MAX_SENTENCE_WORDS, sentence
 
@@ -245,22 +245,22 @@ def test_intervals_of_shares_stay_between_0_and_1() -> None:
     experiment, games = EXPERIMENTS["michie-tournament"], 20
     settings = experiment.settings({"tournaments": 10, "games": games})
     all_drawn, half_drawn = ([[1] * n + [0] * (games - n), [[5, 1, 1]] * (games + 1)] for n in (games, 15))
-    late = figure(experiment.result(settings, [half_drawn, *[all_drawn] * 9] * 3), "second half")
+    late = figure_named(experiment.result(settings, [half_drawn, *[all_drawn] * 9] * 3), "second half")
     assert (late.value, late.high) == (0.95, 1.0)
     assert late.low == pytest.approx(0.852, abs=1e-3)
 
 
-def percent_shown(share: float) -> float:
-    """A share in percent as it appears in a finding."""
+def percent_in_finding(share: float) -> float:
+    """Return a share in percent as a finding gives it."""
     return float(hundred(share).replace("−", "-"))
 
 
 @pytest.mark.parametrize("share", [0.07351, 0.0735, 0.0734, -0.0217, 0.99949, 0.99951, 0.9999999, 0.0, 1.0, 1 - 1e-12])
 def test_shares_below_100_percent_never_round_to_100(share: float) -> None:
     """Shares in findings are rounded as in tables."""
-    assert f"{percent_shown(share):.1f}%" == percent(share)
-    assert (percent_shown(share) == 100) == (share > 0.99999999)
-    if percent_shown(share) < 99.9:
+    assert f"{percent_in_finding(share):.1f}%" == percent(share)
+    assert (percent_in_finding(share) == 100) == (share > 0.99999999)
+    if percent_in_finding(share) < 99.9:
         assert percent(share) == f"{share:z.1%}"
 
 
@@ -268,7 +268,10 @@ def test_agreement_of_a_figure_names_its_tolerance() -> None:
     assert tolerance(Unit.GAMES, 15, 25) == "15 to 25 counts as the same"
     assert tolerance(Unit.SHARE, 0.1, 0.15) == "10 to 15 counts as the same"
     assert tolerance(Unit.SHARE, 1, 1) == tolerance(Unit.GAMES, None, None) == ""
-    for result in (run("michie-tournament", **SMALL["michie-tournament"]), romgon_page([40, 100, 60, 80])):
+    for result in (
+        run_experiment("michie-tournament", **SMALL_SETTINGS["michie-tournament"]),
+        romgon_page_result([40, 100, 60, 80]),
+    ):
         judged = [finding for finding in result.findings if "reach there" in finding or "reaches there" in finding]
         assert judged
         assert all("counts as the same" in finding for finding in judged)
@@ -284,8 +287,8 @@ def test_stories_leave_results_to_the_findings() -> None:
         assert words in EXPERIMENTS["hexapawn-resigns"].story
 
 
-def romgon_page(shares: list[int]) -> Result:
-    """The result of ``romgon-page`` if machine ``i`` and medium both win ``shares[i]`` of 100 games against easy."""
+def romgon_page_result(shares: list[int]) -> Result:
+    """Return the result of ``romgon-page`` if machine ``i`` and medium win ``shares[i]`` of 100 games against easy."""
     experiment = EXPERIMENTS["romgon-page"]
     taught = [
         {f"{level} {mark}": [share if level == "easy" else 50, 0, 100 - share if level == "easy" else 50]}
@@ -306,14 +309,14 @@ def romgon_page(shares: list[int]) -> Result:
     return experiment.result(settings, [*machines * 3, *levels])
 
 
-def test_romgon_page_intervals_cover_mean_and_difference() -> None:
+def test_romgon_page_gives_intervals_of_mean_and_difference() -> None:
     """Intervals are those of the mean over machines; intervals of ratings are those of the difference from easy."""
-    alike, different = romgon_page([70] * 4), romgon_page([40, 100, 60, 80])
+    alike, different = romgon_page_result([70] * 4), romgon_page_result([40, 100, 60, 80])
     points = different.tables[0].rows[0]
     mean, low, high = mean_interval([0.4, 1.0, 0.6, 0.8])
     assert points[1] == f"{mean:.2f} ({low:.2f} to {high:.2f})"
     assert alike.tables[0].rows[0][1] == "0.70 (0.70 to 0.70)"
-    one, other = (figure(result, "Rating of the level medium") for result in (alike, different))
+    one, other = (figure_named(result, "Rating of the level medium") for result in (alike, different))
     assert one.value == pytest.approx(other.value), "all games together are the same"
     assert one.low == pytest.approx(one.value)
     assert other.high is not None
@@ -321,12 +324,12 @@ def test_romgon_page_intervals_cover_mean_and_difference() -> None:
     assert other.value is not None
     assert other.high - other.value == pytest.approx(other.value - other.low)
     assert other.high - other.low > 100
-    assert figure(different, "Rating of the level easy").low is None, "it is put there"
+    assert figure_named(different, "Rating of the level easy").low is None, "easy has this rating by definition"
     assert any(finding.startswith("With easy at 800, the level medium is rated ") for finding in different.findings)
 
 
-def menace_and_after(menaces: list[float]) -> Result:
-    """The result of ``menace-and-after`` for MENACEs with these points after 1,000 games.
+def menace_and_after_result(menaces: list[float]) -> Result:
+    """Return the result of ``menace-and-after`` for MENACEs with these points after 1,000 games.
 
     Every other machine has .55 before its first game and .7 by the middle.
     """
@@ -341,16 +344,18 @@ def menace_and_after(menaces: list[float]) -> Result:
 
 def test_fewer_games_needs_a_certain_mark() -> None:
     """Half of the mark's interval lies above the points of all other machines before their first game."""
-    sure, unsure = menace_and_after([0.5] * 40), menace_and_after([0.1, 0.9] * 20)
+    certain, uncertain = menace_and_after_result([0.5] * 40), menace_and_after_result([0.1, 0.9] * 20)
     ahead = "TD(λ) of boards needs clearly fewer games than MENACE in 8 of 8 lessons."
-    assert ahead in sure.findings
-    assert sure.tables[0].rows[0][3] == "0 (0 to 0)"
-    assert unsure.tables[0].rows[0][3] == "0 (0 to 305)"
-    assert unsure.tables[0].rows[0][1] == sure.tables[0].rows[0][1].replace("(0.500 to 0.500)", "(0.374 to 0.626)")
-    assert ahead in unsure.findings, "MENACE needs more even for the lower edge"
-    very = menace_and_after([0.0, 1.0] * 10)
-    assert very.tables[0].rows[0][3] == "0 (0 to over 3,000)"
-    assert "TD(λ) of boards needs clearly fewer games than MENACE in 0 of 8 lessons." in very.findings
+    assert ahead in certain.findings
+    assert certain.tables[0].rows[0][3] == "0 (0 to 0)"
+    assert uncertain.tables[0].rows[0][3] == "0 (0 to 305)"
+    assert uncertain.tables[0].rows[0][1] == certain.tables[0].rows[0][1].replace(
+        "(0.500 to 0.500)", "(0.374 to 0.626)"
+    )
+    assert ahead in uncertain.findings, "MENACE needs more even for the lower edge"
+    very_uncertain = menace_and_after_result([0.0, 1.0] * 10)
+    assert very_uncertain.tables[0].rows[0][3] == "0 (0 to over 3,000)"
+    assert "TD(λ) of boards needs clearly fewer games than MENACE in 0 of 8 lessons." in very_uncertain.findings
 
 
 # Every experiment
@@ -366,16 +371,18 @@ def test_fewer_games_needs_a_certain_mark() -> None:
 class TestEveryExperiment:
     @pytest.mark.sampled(2)
     def test_the_seed_determines_the_result(self, experiment: Experiment) -> None:
-        first, again, other = (run(experiment.slug, seed, **SMALL[experiment.slug]).to_json() for seed in (5, 5, 6))
+        first, again, other = (
+            run_experiment(experiment.slug, seed, **SMALL_SETTINGS[experiment.slug]).to_json() for seed in (5, 5, 6)
+        )
         assert first == again
         assert first != other
         assert json.loads(json.dumps(first, allow_nan=False)) == json.loads(json.dumps(again))
 
     @pytest.mark.sampled(2)
     def test_the_result_has_the_shape_that_pages_draw(self, experiment: Experiment) -> None:
-        result = run(experiment.slug, **SMALL[experiment.slug])
+        result = run_experiment(experiment.slug, **SMALL_SETTINGS[experiment.slug])
         assert result.figures
-        for published in (figure.published for figure in result.figures if figure.published):
+        for published in (figure_named.published for figure_named in result.figures if figure_named.published):
             assert published.source, "a published figure has no source"
             assert not re.search(r"\bours?\b|no publication", published.source), (
                 "our own figures are not published ones"
@@ -393,7 +400,7 @@ class TestEveryExperiment:
     @pytest.mark.sampled(2)
     def test_progress_reaches_the_total_and_can_stop_the_run(self, experiment: Experiment) -> None:
         progress: list[tuple[int, int]] = []
-        settings = experiment.settings(SMALL[experiment.slug])
+        settings = experiment.settings(SMALL_SETTINGS[experiment.slug])
         experiment.run(settings, 1, lambda done, total: progress.append((done, total)))
         assert progress == [(step, progress[-1][1]) for step in range(1, progress[-1][1] + 1)]
 
@@ -429,11 +436,13 @@ class TestEveryExperiment:
 def test_every_experiment_has_its_current_result_in_documents() -> None:
     """Documents name the edition, settings and seed of their experiment, and each experiment has one."""
     root = Path(__file__).parents[2]
-    made = re.compile(r"`(?P<slug>[a-z-]+), (?P<settings>.+), seed 1, edition (?P<edition>\d+), commit [0-9a-f]{12}`")
-    written: dict[str, list[dict[str, int]]] = {slug: [] for slug in EXPERIMENTS}
+    run_pattern = re.compile(
+        r"`(?P<slug>[a-z-]+), (?P<settings>.+), seed 1, edition (?P<edition>\d+), commit [0-9a-f]{12}`"
+    )
+    settings_of_runs: dict[str, list[dict[str, int]]] = {slug: [] for slug in EXPERIMENTS}
     for file in (root / "docs" / "experiments").iterdir():
         lines = file.read_text().splitlines()
-        found = made.fullmatch(lines[7])
+        found = run_pattern.fullmatch(lines[7])
         assert found is not None, file
         experiment = EXPERIMENTS[found["slug"]]
         assert file.stem.startswith(experiment.slug)
@@ -441,13 +450,13 @@ def test_every_experiment_has_its_current_result_in_documents() -> None:
         assert lines[5] == experiment.question
         assert int(found["edition"]) == experiment.edition, f"{file}: make experiments"
         named = (setting.rsplit(" ", 1) for setting in re.split(r", (?=[a-z])", found["settings"]))
-        written[experiment.slug].append(
+        settings_of_runs[experiment.slug].append(
             experiment.settings({name: int(value.replace(",", "")) for name, value in named})
         )
-    assert all(written.values())
-    assert sorted(settings["flips"] for settings in written["romgon-page"]) == [0, 1]
+    assert all(settings_of_runs.values())
+    assert sorted(settings["flips"] for settings in settings_of_runs["romgon-page"]) == [0, 1]
     makefile = (root / "Makefile").read_text()
-    for slug, runs in written.items():
+    for slug, runs in settings_of_runs.items():
         small_runs = re.findall(rf'"([a-z-]+) {slug}((?: --[a-z]+ \d+)*)"', makefile)
         chosen = [EXPERIMENTS[slug].settings(dict(_settings_of(words))) for _, words in small_runs]
         assert sorted(map(str, chosen)) == sorted(map(str, runs)), slug
@@ -457,7 +466,7 @@ def _settings_of(words: str) -> list[tuple[str, int]]:
     return [(name, int(value)) for name, value in re.findall(r"--([a-z]+) (\d+)", words)]
 
 
-# Their parts
+# Intervals, figures and teachers
 
 
 def test_intervals_equal_textbook_examples() -> None:
@@ -510,8 +519,8 @@ def test_perfect_teachers_never_make_a_mistake(teacher: Any) -> None:
                 frontier.append(after)
 
 
-def test_traps_are_set_where_possible() -> None:
-    """After an opening in the centre corners are good replies; after an edge opening some are better traps."""
+def test_replies_to_an_edge_opening_set_traps() -> None:
+    """After an edge opening, only some of the perfect replies set a trap."""
     game = GAMES["noughts-and-crosses"]
     edge = game.apply(game.initial_position(), game.parse_move("2"))
     assert len(TRAPS.replies(game, edge)) < len(PERFECT.replies(game, edge))

@@ -1,6 +1,6 @@
 """The recorded facts of each game, counted again by a second program over raw boards.
 
-It shares the rules with the first program, but none of the graphs, boxes and solvers.
+The second program shares the rules with the first, but none of its graphs, boxes and solvers.
 """
 
 import json
@@ -56,16 +56,16 @@ def class_names(game):
 
 
 @cache
-def solved(game):
+def forced_results(game):
     """Return winner and plies of each position that a side can win by force, found backwards from the end."""
     after, _ = successors_and_plies(game)
     won = {one: (game.outcome(one).winner, 0) for one, next_ones in after.items() if not next_ones}
     won = {one: (side, plies) for one, (side, plies) in won.items() if side is not None}
-    left, plies = [one for one, next_ones in after.items() if next_ones], 0
+    undecided_positions, plies = [one for one, next_ones in after.items() if next_ones], 0
     while True:
         plies += 1
         new = {}
-        for one in left:
+        for one in undecided_positions:
             side = game.side_to_move(one)
             if any(won.get(next_one) == (side, plies - 1) for next_one in after[one]):
                 new[one] = (side, plies)
@@ -74,7 +74,7 @@ def solved(game):
         if not new and plies > 1:
             return won
         won |= new
-        left = [one for one in left if one not in new]
+        undecided_positions = [one for one in undecided_positions if one not in new]
 
 
 @cache
@@ -83,15 +83,15 @@ def drawn_positions(game):
     after, _ = successors_and_plies(game)
     found = {one for one, next_ones in after.items() if not next_ones and game.outcome(one).winner is None}
     while True:
-        undecided = (one for one in after if one not in found and one not in solved(game))
+        undecided = (one for one in after if one not in found and one not in forced_results(game))
         new = {one for one in undecided if found.intersection(after[one])}
         if not new:
             return found
         found |= new
 
 
-def result(game, position):
-    side, plies = solved(game).get(position, (None, None))
+def result_of_position(game, position):
+    side, plies = forced_results(game).get(position, (None, None))
     if side is None and position not in drawn_positions(game):
         side, is_endless = game.endless_winner, True
     else:
@@ -150,9 +150,10 @@ def test_boxes_and_beads(game):
         boxes = {}
         for position, next_ones in after.items():
             if len(next_ones) >= least and game.side_to_move(position) is side:
-                kept = [one for one in game.symmetries if game.transform(position, one) == position]
+                stabiliser = [one for one in game.symmetries if game.transform(position, one) == position]
                 kinds = {
-                    frozenset(game.transform_move(move, one) for one in kept) for move in game.legal_moves(position)
+                    frozenset(game.transform_move(move, one) for one in stabiliser)
+                    for move in game.legal_moves(position)
                 }
                 number = min(first[names[position]] // 2, len(rule.initial) - 1)
                 boxes.setdefault(names[position], set()).add((len(kinds), rule.initial[number]))
@@ -165,12 +166,12 @@ def test_boxes_and_beads(game):
 def test_perfect_play_and_first_moves(game):
     start = game.initial_position()
     facts = facts_of(game)
-    assert facts["perfect_play"] == result(game, start)
+    assert facts["perfect_play"] == result_of_position(game, start)
     own = SIDE_NAMES[game.side_to_move(start)]
     tested = []
     for move in facts["first_moves"]:
         for text in move["moves"]:
-            found = result(game, game.apply(start, game.parse_move(text)))
+            found = result_of_position(game, game.apply(start, game.parse_move(text)))
             found["plies"] = None if found["plies"] is None else found["plies"] + 1
             assert found == {key: move[key] for key in found}
             tested.append(text)
@@ -220,14 +221,14 @@ def test_endless_play_is_a_separate_result():
 
 
 def test_winners_by_size():
-    known = json.loads((DATA / "counts.json").read_text())["hexapawn_winner"]
+    winners_by_rows = json.loads((DATA / "counts.json").read_text())["hexapawn_winner"]
     table = {(one["columns"], one["rows"]): one["winner"] for one in facts_of(HEXAPAWNS[0])["winners"]}
     for rows in (3, 4, 5, 6):
-        sides = next(sides for name, sides in known.items() if name.startswith(f"{rows} rows"))
+        sides = next(sides for name, sides in winners_by_rows.items() if name.startswith(f"{rows} rows"))
         assert [table[columns, rows] for columns in range(1, len(sides) + 1)] == [
             SIDE_NAMES[side - 1] for side in sides
         ]
-    assert len(table) == sum(map(len, known.values()))
+    assert len(table) == sum(map(len, winners_by_rows.values()))
 
 
 @pytest.mark.parametrize("game", [one for one in HEXAPAWNS if one.listable], ids=lambda game: game.slug)

@@ -14,9 +14,9 @@ from tests.wheel import Environment
 
 pytestmark = pytest.mark.soak
 
-TRAINING = Path(__file__).with_name("installed_training.py").read_text()
-EXAMPLES = Path(__file__).with_name("installed_examples.py").read_text()
-EXTRAS = """
+TRAINING_PROGRAM = Path(__file__).with_name("installed_training.py").read_text()
+EXAMPLES_PROGRAM = Path(__file__).with_name("installed_examples.py").read_text()
+EXTRAS_PROGRAM = """
 from beadbox.learners.boxes.cabinet import Cabinet
 from beadbox.learners.boxes.printing.sheets import sheets_pdf
 from beadbox.printing.options import PrintOptions
@@ -31,7 +31,7 @@ assert ratings([1, 2], [])[1].mean == 25
 """
 
 
-def python_find(version: str) -> str | None:
+def find_python(version: str) -> str | None:
     """Return a Python of this version: the one on PATH, or one of pyenv."""
     found = [shutil.which(f"python{version}"), *Path.home().glob(f".pyenv/versions/{version}.*/bin/python")]
     commands = [str(each) for each in found if each]
@@ -45,26 +45,26 @@ def python_find(version: str) -> str | None:
 def test_an_installed_library_trains_as_in_the_tree(
     version: str, resolution: str, tmp_path: Path, cannot_try: CannotTry
 ) -> None:
-    python = python_find(version)
+    python = find_python(version)
     if python is None:
         cannot_try(f"the library in Python {version}, which is not there")
         return
-    done = subprocess.run([sys.executable, "-c", TRAINING], cwd=ROOT, check=True, stdout=subprocess.PIPE)
-    beads, random_state, *strength = json.loads(done.stdout)
+    process = subprocess.run([sys.executable, "-c", TRAINING_PROGRAM], cwd=ROOT, check=True, stdout=subprocess.PIPE)
+    beads, random_state, *strength = json.loads(process.stdout)
     expected = [beads, random_state, *(pytest.approx(share, rel=0, abs=1e-12) for share in strength)]
     environment = Environment(tmp_path / "environment").make(python)
 
     environment.install(resolution=resolution)
-    assert environment.run(TRAINING) == expected
-    assert environment.run(EXAMPLES) > 0
+    assert environment.run(TRAINING_PROGRAM) == expected
+    assert environment.run(EXAMPLES_PROGRAM) > 0
     with pytest.raises(subprocess.CalledProcessError):
         environment.run("import numba")
 
     environment.install("fast", "print", "tournament", resolution=resolution)
-    # A file in the way of the cache makes the package's folder one that cannot be written, for root too.
+    # A file at the path of the cache prevents writing into the package's folder, even by root.
     (cache,) = environment.folder.glob("lib/python*/site-packages/beadbox/kernels/__pycache__")
     shutil.rmtree(cache)
     cache.touch()
-    assert environment.run(TRAINING + EXTRAS, XDG_CACHE_HOME=str(tmp_path / "caches")) == expected
-    assert environment.run(EXAMPLES, XDG_CACHE_HOME=str(tmp_path / "caches")) > 0
+    assert environment.run(TRAINING_PROGRAM + EXTRAS_PROGRAM, XDG_CACHE_HOME=str(tmp_path / "caches")) == expected
+    assert environment.run(EXAMPLES_PROGRAM, XDG_CACHE_HOME=str(tmp_path / "caches")) > 0
     assert [*(tmp_path / "caches" / "beadbox").rglob("*.nbc")]

@@ -1,4 +1,4 @@
-"""Every kernel leaves exactly the state of the readable machine: beads, draws, totals, tally, random words."""
+"""Every kernel leaves exactly the state of the readable machine: beads, draws, totals, tally and random state."""
 
 from collections import Counter
 from dataclasses import astuple
@@ -18,8 +18,9 @@ from beadbox.learners.boxes.table import boxes_compile
 from beadbox.policies.registry import UNIFORM
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
-from tests.beadbox.box_rules import MADE_UP, rules
-from tests.beadbox.cached_games import CACHED_OPPONENTS, GAME, with_cached_rules
+from tests.beadbox.box_rules import EXAMPLE_RULES, box_rules
+from tests.beadbox.cached_games import CACHED_OPPONENTS, with_cached_rules
+from tests.beadbox.cached_games import NOUGHTS_AND_CROSSES as GAME
 
 PAWNS = {slug: with_cached_rules(GAMES[slug]) for slug in ("hexapawn", "hexapawn-4x4")}
 each_side = pytest.mark.parametrize("side", Side, ids=["first", "second"])
@@ -51,15 +52,15 @@ def assert_same_memory(memory: Memory, machine: CountingMenace) -> None:
 
 
 def assert_kernel_equals_readable(rule, side, opponent, n_games, seed=1, chunks=1, game=GAME):
-    machine, words = CountingMenace(game, side, rule), RandomSource(seed)
-    tally = train_episodes(machine, CACHED_OPPONENTS[opponent], n_games, words)
+    machine, source = CountingMenace(game, side, rule), RandomSource(seed)
+    tally = train_episodes(machine, CACHED_OPPONENTS[opponent], n_games, source)
 
-    memory, kernel_words = Memory.fresh(boxes_compile(game, side, rule)), RandomSource(seed)
+    memory, kernel_source = Memory.fresh(boxes_compile(game, side, rule)), RandomSource(seed)
     counted = np.zeros(3, np.int64)
     for _ in range(chunks):
-        counted += astuple(memory.train(CACHED_OPPONENTS[opponent], n_games // chunks, kernel_words))
+        counted += astuple(memory.train(CACHED_OPPONENTS[opponent], n_games // chunks, kernel_source))
     assert tuple(counted) == astuple(tally)
-    assert kernel_words.words == words.words
+    assert kernel_source.words == source.words
     assert_same_memory(memory, machine)
 
 
@@ -90,28 +91,28 @@ def test_presets_equal_the_readable_machine_in_hexapawn(game, n_games, slug, sid
 
 @pytest.mark.parametrize("opponent", ["random", "perfect"])
 @each_side
-@pytest.mark.parametrize("name", MADE_UP)
+@pytest.mark.parametrize("name", EXAMPLE_RULES)
 @pytest.mark.sampled(8)
-def test_made_up_rules_equal_the_readable_machine(name, side, opponent):
-    assert_kernel_equals_readable(MADE_UP[name], side, opponent, 1_000, seed=2)
+def test_example_rules_equal_the_readable_machine(name, side, opponent):
+    assert_kernel_equals_readable(EXAMPLE_RULES[name], side, opponent, 1_000, seed=2)
 
 
-@given(rules(), st.sampled_from(Side), st.sampled_from(list(UNIFORM)), st.integers(0, 2**64))
+@given(box_rules(), st.sampled_from(Side), st.sampled_from(list(UNIFORM)), st.integers(0, 2**64))
 @settings(max_examples=50)
 def test_any_rule_equals_the_readable_machine(rule, side, opponent, seed):
     assert_kernel_equals_readable(rule, side, opponent, 60, seed)
 
 
 def test_sample_games_exercise_every_field_of_the_rules():
-    """The made-up rules are useful only if machines resign, refill, remove slots and run empty under them."""
-    machine = CountingMenace(GAME, Side.FIRST, MADE_UP["hexapawn-like"])
+    """The example rules are useful only if machines resign, refill, remove slots and run empty under them."""
+    machine = CountingMenace(GAME, Side.FIRST, EXAMPLE_RULES["hexapawn-like"])
     tally = train_episodes(machine, CACHED_OPPONENTS["random"], 1_000, RandomSource(2))
     assert machine.n_removed > 100
     assert tally.wins > 0 < tally.losses
     assert any(sum(beads) == 100 for beads in machine.boxes.values())
-    dry = CountingMenace(GAME, Side.FIRST, MADE_UP["plays anything, merged"])
-    train_episodes(dry, CACHED_OPPONENTS["perfect"], 1_000, RandomSource(2))
-    assert any(not any(beads) for beads in dry.boxes.values())
+    emptied = CountingMenace(GAME, Side.FIRST, EXAMPLE_RULES["plays anything, merged"])
+    train_episodes(emptied, CACHED_OPPONENTS["perfect"], 1_000, RandomSource(2))
+    assert any(not any(beads) for beads in emptied.boxes.values())
 
 
 def test_training_in_chunks_is_training_at_once():
@@ -151,17 +152,17 @@ def assert_pair_equals_readable(rule, other_rule, side, n_games, *, opponent_lea
     learner = CountingMenace(game, side, rule)
     other = CountingMenace(game, side.other, other_rule)
     memories = [Memory.fresh(boxes_compile(game, m.side, m.rule)) for m in (learner, other)]
-    words, kernel_words = RandomSource(seed), RandomSource(seed)
+    source, kernel_source = RandomSource(seed), RandomSource(seed)
     # Both machines have learnt before they meet.
     for machine, memory in zip((learner, other), memories, strict=True):
-        train_episodes(machine, CACHED_OPPONENTS["random"], 100, words)
-        memory.train(CACHED_OPPONENTS["random"], 100, kernel_words)
+        train_episodes(machine, CACHED_OPPONENTS["random"], 100, source)
+        memory.train(CACHED_OPPONENTS["random"], 100, kernel_source)
     other.learns = opponent_learns
 
-    tally = train_episodes(learner, other, n_games, words)
-    counted = memories[0].train_against(memories[1], n_games, kernel_words, opponent_learns=opponent_learns)
+    tally = train_episodes(learner, other, n_games, source)
+    counted = memories[0].train_against(memories[1], n_games, kernel_source, opponent_learns=opponent_learns)
     assert astuple(counted) == astuple(tally)
-    assert kernel_words.words == words.words
+    assert kernel_source.words == source.words
     assert_same_memory(memories[0], learner)
     assert_same_memory(memories[1], other)
 
@@ -185,22 +186,22 @@ def test_pairs_of_presets_equal_readable_pairs_in_hexapawn(game, n_games, slug):
 
 
 @pytest.mark.parametrize("opponent_learns", [True, False], ids=["both learn", "the other is frozen"])
-@pytest.mark.parametrize("name", MADE_UP)
+@pytest.mark.parametrize("name", EXAMPLE_RULES)
 @pytest.mark.sampled(6)
-def test_pairs_with_made_up_rules_equal_readable_pairs(name, opponent_learns):
-    rule = MADE_UP[name]
+def test_pairs_with_example_rules_equal_readable_pairs(name, opponent_learns):
+    rule = EXAMPLE_RULES[name]
     others = {
         True: [
             BoxRule(initial=(1,), empty_opening=EmptyOpening.STOP),
             BoxRule(initial=(1,), when_empty=WhenEmpty.UNIFORM),
         ],
-        False: [MADE_UP["as it lies, removes"], PRESETS["apl-notebook"].rule],
+        False: [EXAMPLE_RULES["as it lies, removes"], PRESETS["apl-notebook"].rule],
     }
     for other, side in zip(others[rule.reduce_symmetry], Side, strict=True):
         assert_pair_equals_readable(rule, other, side, 400, opponent_learns=opponent_learns)
 
 
-@given(rules(), rules(), st.sampled_from(Side), st.booleans(), st.integers(0, 2**64))
+@given(box_rules(), box_rules(), st.sampled_from(Side), st.booleans(), st.integers(0, 2**64))
 @settings(max_examples=40)
 def test_any_pair_equals_its_readable_pair(rule, other, side, opponent_learns, seed):
     if rule.reduce_symmetry == other.reduce_symmetry:

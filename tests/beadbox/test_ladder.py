@@ -1,4 +1,4 @@
-"""Levels by a learnt value, ladders and their ratings: published figures are measured and can be measured again."""
+"""Levels with a learnt value, ladders and ratings: the published figures can be measured again."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ class TestElo:
         ]
         found = elos("abcd", scores)
         rating = {name: one.elo for name, one in found.items()}
-        for name in "bcd":  # expected points equal the points scored, each meeting counted with one additional draw
-            met = [score for score in scores if name in (score.one, score.other)]
-            has = sum(0.5 + (points if one == name else n - points) for one, _, points, n in met)
-            gaps = [(rating[name] - rating[other if one == name else one], n + 1) for one, other, _, n in met]
-            assert sum(n / (1 + 10 ** (-gap / 400)) for gap, n in gaps) == pytest.approx(has, abs=0.2)
+        for name in "bcd":  # the expected points equal the points scored; each meeting has one additional draw
+            own_scores = [score for score in scores if name in (score.one, score.other)]
+            points_with_draws = sum(0.5 + (points if one == name else n - points) for one, _, points, n in own_scores)
+            gaps = [(rating[name] - rating[other if one == name else one], n + 1) for one, other, _, n in own_scores]
+            assert sum(n / (1 + 10 ** (-gap / 400)) for gap, n in gaps) == pytest.approx(points_with_draws, abs=0.2)
 
     def test_the_interval_shrinks_with_the_root_of_the_games(self) -> None:
         few, many = (elos("ab", [Score("b", "a", 0.6 * n, n)])["b"] for n in (100, 10_000))
@@ -183,8 +183,8 @@ class TestLearntLevels:
     def test_learnt_levels_are_offered_only_in_their_games(self, game: Romgon) -> None:
         engine = engine_of(game)
         assert engine is not None
-        may = {engine.plays_at(game, LEVELS[slug]) for slug in LEARNT_LEVELS}
-        assert may == {not VALUER.refusal(game)} == {not {"turn", "shape"} & set(game.added)}
+        is_offered = {engine.plays_at(game, LEVELS[slug]) for slug in LEARNT_LEVELS}
+        assert is_offered == {not VALUER.refusal(game)} == {not {"turn", "shape"} & set(game.added)}
         assert all(engine.plays_at(game, level) for level in LEVELS.values() if not level.learnt)
 
 

@@ -53,9 +53,9 @@ from tests.toys.tug import Tug
 PLIES_PER_CASE = 240
 SHORT_TUG = Tug()
 SHORT_TUG.ply_limit, SHORT_TUG.endless_winner = 5, Side.SECOND
-GAMES_TO_LEARN = {slug: game for slug, game in games_taught().items() if slug == game.family or game.always_ends}
-GAMES = {**GAMES_TO_LEARN, "tug": Tug(), "short-tug": SHORT_TUG}
-"""Variants of games with loops are left out, because their graphs are much like those of the usual games."""
+GAMES_TAUGHT = {slug: game for slug, game in games_taught().items() if slug == game.family or game.always_ends}
+"""Games without the variants of games with loops, whose graphs are much like those of the usual games."""
+GAMES = {**GAMES_TAUGHT, "tug": Tug(), "short-tug": SHORT_TUG}
 RULES = {slug: preset.rule for slug, preset in PRESETS.items()} | {
     "many beads": BoxRule(initial=(MAX_BEADS - 40, MAX_BEADS), win=9, draw=-MAX_BEADS, loss=-7),
     "as they lie": BoxRule(reduce_symmetry=False, merge_symmetric_moves=False, loss=-3, initial=(1,)),
@@ -95,8 +95,8 @@ def view_arrays(game: Any) -> dict[str, Any]:
     return {str(reduced): graph_view(game, reduced=reduced) for reduced in (True, False)}
 
 
-class Readable:
-    """The readable machine, trained by a configuration; it keeps its last game."""
+class ReadableTraining:
+    """The readable machine, trained by a plan, with the episode and changes of its last game."""
 
     def __init__(self, plan: TrainingConfig) -> None:
         self.plan, self.rng, self.tally, self.n_games = plan, RandomSource(plan.seed), Tally(), 0
@@ -115,7 +115,7 @@ class Readable:
             plies += len(self.episode.turns)
 
     def beads(self) -> list[int]:
-        """The beads of all boxes, the machine's before its partner's; unmet boxes hold their initial beads."""
+        """Return the beads of all boxes, the machine's before its partner's. Unopened boxes have initial beads."""
         found = list[int]()
         for one in filter(None, (self.machine, self.partner)):
             table = boxes_compile(one.game, one.side, one.rule)
@@ -125,10 +125,12 @@ class Readable:
         return found
 
 
-def assert_same_game(plan: TrainingConfig, played: Readable, game_json: dict[str, Any], keys: list[str]) -> None:
+def assert_same_game(
+    plan: TrainingConfig, training: ReadableTraining, game_json: dict[str, Any], keys: list[str]
+) -> None:
     """Assert that the last game lists the legal moves of the unturned boards and of the boards of the boxes."""
-    game, episode = plan.game, played.episode
-    position, box_position = game.initial_position(), played.machine.cabinet.box_position
+    game, episode = plan.game, training.episode
+    position, box_position = game.initial_position(), training.machine.cabinet.box_position
     assert game_json["result"] == episode.result.name.lower()
     assert game_json["resigned"] == episode.resigned
     assert len(game_json["plies"]) == len(episode.turns)
@@ -147,17 +149,17 @@ def assert_same_game(plan: TrainingConfig, played: Readable, game_json: dict[str
             assert (ply["name"], ply["cells"]) == (game.look.describe_move(move), list(game.path(move)))
             position = game.play(position, move)
         assert ply["board"] == list(game.pieces(position))
-    assert_changes(episode, played, game_json, keys)
+    assert_changes(episode, training, game_json, keys)
 
 
-def assert_changes(episode: Episode, played: Readable, game_json: dict[str, Any], keys: list[str]) -> None:
+def assert_changes(episode: Episode, training: ReadableTraining, game_json: dict[str, Any], keys: list[str]) -> None:
     boxes = list(dict.fromkeys(draw.box for draw in episode.draws))
     assert [keys[change["box"]] for change in game_json["changes"]] == boxes
     for change in game_json["changes"]:
         key = keys[change["box"]]
-        deltas = [one.deltas for one in played.changes if one.box == key]
+        deltas = [one.deltas for one in training.changes if one.box == key]
         assert change["deltas"] == np.sum(deltas or [[0] * len(change["after"])], axis=0).tolist()
-        assert change["after"] == played.machine.boxes[key]
+        assert change["after"] == training.machine.boxes[key]
 
 
 @pytest.mark.parametrize("half", [0, pytest.param(1, marks=pytest.mark.soak)])
@@ -173,13 +175,13 @@ def test_browser_training_equals_the_readable_machine(slug: str, half: int) -> N
         if (n_rule + side + n_teacher) % 2 == half
     ]
     plans[0] = replace(plans[0], seed=MAX_SEED)
-    played = [Readable(plan) for plan in plans]
-    cases = [case_json(plan, one.n_games) for plan, one in zip(plans, played, strict=True)]
+    trainings = [ReadableTraining(plan) for plan in plans]
+    cases = [case_json(plan, one.n_games) for plan, one in zip(plans, trainings, strict=True)]
     for plan, one, found in zip(
-        plans, played, run_in_node({"views": view_arrays(game), "cases": cases})["results"], strict=True
+        plans, trainings, run_in_node({"views": view_arrays(game), "cases": cases})["results"], strict=True
     ):
         words = one.rng.words
-        assert found["state"] == [half for word in words for half in (word & 0xFFFFFFFF, word >> 32)], plan
+        assert found["state"] == [part for word in words for part in (word & 0xFFFFFFFF, word >> 32)], plan
         assert found["beads"] == one.beads(), plan
         assert found["tally"] == [one.tally.wins, one.tally.draws, one.tally.losses, one.machine.n_removed], plan
         assert_same_game(plan, one, found["game"], found["keys"])
@@ -188,16 +190,16 @@ def test_browser_training_equals_the_readable_machine(slug: str, half: int) -> N
         memory = Memory(memory.table, memory.beads, memory.visits)
         exact = [against_opponent(memory, UNIFORM[name]).score for name in MEASURES[:-1]] + [worst_case(memory).score]
         assert [one["score"] for one in found["strengths"]] == pytest.approx(exact, abs=1e-12), plan
-        limits = [None] * len(MEASURES) if game.always_ends else pytest.approx(chances_of_limit(memory), abs=1e-12)
+        limits = [None] * len(MEASURES) if game.always_ends else pytest.approx(limit_chances(memory), abs=1e-12)
         assert [one["unfinished"] for one in found["strengths"]] == limits, plan
 
 
-def chances_of_limit(memory: Memory) -> list[float]:
+def limit_chances(memory: Memory) -> list[float]:
     """Return the exact chance of the ply limit against each of ``MEASURES``."""
     graph, side, policy = memory.table.graph, memory.table.cabinet.side, machine_policy(memory)
     theirs = [opponent_policy(graph.game, UNIFORM[name], reduced=graph.reduced) for name in MEASURES[:-1]]
-    played = [*(joined(graph, side, policy, one) for one in theirs), with_best_response(graph, side, policy)]
-    return [unfinished(graph, both) for both in played]
+    policies = [*(joined(graph, side, policy, one) for one in theirs), with_best_response(graph, side, policy)]
+    return [unfinished(graph, both) for both in policies]
 
 
 def test_curve_and_band_equal_the_curves_of_the_server() -> None:

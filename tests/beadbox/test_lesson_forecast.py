@@ -1,4 +1,4 @@
-"""The forecast of a lesson is what single machines do, game by game, against the model of a pupil."""
+"""The forecast of a lesson equals counts over single machines that play against the model of a pupil."""
 
 import numpy as np
 import pytest
@@ -15,19 +15,19 @@ HEXAPAWN = GAMES["hexapawn"]
 
 
 def test_forecast_counts_the_last_games_of_single_machines() -> None:
-    wins, gains, opened = [], [], []
+    wins, gains, n_opened = [], [], []
     for number in range(N_MACHINES):
         memory = Memory.fresh(boxes_compile(HEXAPAWN, Side.SECOND, PRESETS["gardner-her"].rule))
         source = RandomSource(SEED, number)
         first, _, last = (memory.train(model_pupil(HEXAPAWN), n, source) for n in (10, 5, 10))
         wins.append(last.wins)
         gains.append(last.wins - first.wins)
-        opened.append(len(np.unique(memory.table.slot_box[memory.visits > 0])))
+        n_opened.append(len(np.unique(memory.table.slot_box[memory.visits > 0])))
     found = lesson_forecast(HEXAPAWN, Side.SECOND, "gardner-her", 25)
     assert sum(one >= found.most_reach for one in wins) >= 0.9 * N_MACHINES
     assert sum(one > found.most_reach for one in wins) < 0.9 * N_MACHINES
     assert (found.mean, found.gain) == pytest.approx((np.mean(wins), np.mean(gains)))
-    assert found.n_opened == pytest.approx(np.mean(opened))
+    assert found.n_opened == pytest.approx(np.mean(n_opened))
     assert (found.n_boxes, found.has_draws, found.most_reach >= 6) == (19, False, True)
 
 
@@ -40,5 +40,5 @@ def test_short_lessons_have_a_forecast(n_games: int) -> None:
 
 
 def test_longer_lessons_teach_more() -> None:
-    by_games = [lesson_forecast(HEXAPAWN, Side.SECOND, "gardner-her", n).mean for n in (20, 40, 80)]
-    assert by_games == sorted(by_games)
+    means = [lesson_forecast(HEXAPAWN, Side.SECOND, "gardner-her", n).mean for n in (20, 40, 80)]
+    assert means == sorted(means)

@@ -106,19 +106,19 @@ def test_a_population_is_measured_as_single_machines_are():
     game = GAMES[1]
     table = boxes_compile(game, Side.FIRST, USUAL_RULE)
     population = Population.fresh(table, [RandomSource(seed) for seed in range(3)])
-    marked = population.train(UNIFORM["random"], [0, 50], [UNIFORM["random"], UNIFORM["perfect"]], worst=True)
+    snapshots = population.train(UNIFORM["random"], [0, 50], [UNIFORM["random"], UNIFORM["perfect"]], worst=True)
     for row in range(3):
         memory = population.memory(row)
         alone = Memory.fresh(table)
         alone.train(UNIFORM["random"], 50, RandomSource(row))
         assert np.array_equal(memory.beads, alone.beads)
         points = [against_opponent(alone, UNIFORM[slug]) for slug in ("random", "perfect")] + [worst_case(alone)]
-        for found, one in zip(marked.strength[row, 1], points, strict=True):
+        for found, one in zip(snapshots.strength[row, 1], points, strict=True):
             assert found == pytest.approx([one.win, one.draw, one.loss, one.endless], abs=1e-15)
             assert found.sum() == pytest.approx(1, abs=1e-15)
 
 
-SLOTS = (0, 1, 0, 1)
+DRAWN_SLOTS = (0, 1, 0, 1)
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_repeated_visits_select_the_visits_to_restock(rule, n_beads):
     machine = BoxMachine(game, Side.FIRST, replace(rule, win=1))
     key = game.encode(Position(2, Side.FIRST))
     machine.open_box(Position(2, Side.FIRST))
-    draws = [BeadDraw(key, tuple(machine.boxes[key]), slot) for slot in SLOTS]
+    draws = [BeadDraw(key, tuple(machine.boxes[key]), slot) for slot in DRAWN_SLOTS]
     changes = machine.restock(draws, Result.WIN)
     assert machine.boxes[key] == n_beads
     assert len(changes) == len(draws)
@@ -161,12 +161,12 @@ def test_contest_agrees_with_its_exact_chances_and_the_ply_limit():
         played = contest(game, UNIFORM["random"], UNIFORM["random"], n_games, rng)
         graph = graph_compile(game, reduced=True)
         policy = opponent_policy(game, UNIFORM["random"], reduced=True)
-        stopped = unfinished(graph, policy)
+        limit_chance = unfinished(graph, policy)
         # A pull either ends the game or not, so after an even number of plies half of the games go on.
-        assert stopped == pytest.approx(0.5 ** (game.ply_limit // 2), rel=1e-12)
-        drawn = stopped if game.endless_winner is None else 0
-        spread = 4 * (drawn * (1 - drawn) / n_games) ** 0.5
-        assert played.draws / n_games == pytest.approx(drawn, abs=spread)
+        assert limit_chance == pytest.approx(0.5 ** (game.ply_limit // 2), rel=1e-12)
+        draw_chance = limit_chance if game.endless_winner is None else 0
+        spread = 4 * (draw_chance * (1 - draw_chance) / n_games) ** 0.5
+        assert played.draws / n_games == pytest.approx(draw_chance, abs=spread)
         assert played.expected == pytest.approx((0.5, 0, 0.5))
 
 
@@ -181,12 +181,12 @@ def test_chances_to_open_a_box_are_those_of_played_games():
 
 def test_perfect_play_with_loops():
     game = Tug()
-    begin, near = Position(2, Side.FIRST), Position(3, Side.SECOND)
-    assert solve(game, begin) == (0, NEVER)
-    assert {move.end: value for move, value in move_values(game, begin).items()} == {1: (0, NEVER), 3: (-1, 1)}
-    assert solve(game, near) == (1, 1)
-    assert [move.end for move in UNIFORM["perfect"].replies(game, near)] == [4]
-    assert [move.end for move in UNIFORM["perfect"].replies(game, begin)] == [1]
+    start, near_end = Position(2, Side.FIRST), Position(3, Side.SECOND)
+    assert solve(game, start) == (0, NEVER)
+    assert {move.end: value for move, value in move_values(game, start).items()} == {1: (0, NEVER), 3: (-1, 1)}
+    assert solve(game, near_end) == (1, 1)
+    assert [move.end for move in UNIFORM["perfect"].replies(game, near_end)] == [4]
+    assert [move.end for move in UNIFORM["perfect"].replies(game, start)] == [1]
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from beadbox.learners.exchange.errors import ExchangeError
 from beadbox.learners.formats import FORMATS, machine_read
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
-from tests.beadbox.box_rules import MADE_UP
+from tests.beadbox.box_rules import EXAMPLE_RULES
 
 DATA_FOLDER = Path(__file__).parents[1] / "data" / "matchbox-ai"
 GAME = GAMES["noughts-and-crosses"]
@@ -103,7 +103,7 @@ def machine_with(rule: BoxRule, side: Side, seed: int = 1) -> MachineData:
     return MachineData(GAME, side, rule, "Any", tuple(boxes))
 
 
-RULES = {**{slug: preset.rule for slug, preset in PRESETS.items()}, **MADE_UP}
+RULES = {**{slug: preset.rule for slug, preset in PRESETS.items()}, **EXAMPLE_RULES}
 REDUCING_RULES = {name: rule for name, rule in RULES.items() if rule.reduce_symmetry}
 
 

@@ -10,7 +10,7 @@ from beadbox.learners.boxes.rule import BoxRule
 from beadbox.learners.boxes.table import boxes_compile
 from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.outcome import Side
-from tests.beadbox.cached_games import GAME
+from tests.beadbox.cached_games import NOUGHTS_AND_CROSSES as GAME
 
 
 @pytest.fixture

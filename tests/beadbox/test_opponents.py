@@ -17,8 +17,8 @@ from beadbox.policies.perfect import NEVER, move_values, solve
 from beadbox.policies.registry import ENGINES, OPPONENTS, UNIFORM, opponent_at, opponent_usual, opponents_offered
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES, family_games
-from tests.beadbox.cached_games import GAME
-from tests.beadbox.naive import chances, minimax, uniform
+from tests.beadbox.cached_games import NOUGHTS_AND_CROSSES as GAME
+from tests.beadbox.naive import chances, minimax, uniform_reply_chances
 from tests.beadbox.rules.walks import reachable
 
 
@@ -205,7 +205,9 @@ def test_perfect_plays_every_move_that_keeps_the_value(positions):
 @pytest.mark.parametrize("side", Side, ids=["first", "second"])
 @pytest.mark.parametrize("other", UNIFORM)
 def test_perfect_play_never_loses(slug, side, other):
-    win, draw, loss = chances(GAME, side, uniform(GAME, UNIFORM[slug]), uniform(GAME, UNIFORM[other]))
+    win, draw, loss = chances(
+        GAME, side, uniform_reply_chances(GAME, UNIFORM[slug]), uniform_reply_chances(GAME, UNIFORM[other])
+    )
     assert loss == 0
     assert win + draw == pytest.approx(1, abs=1e-12)
     if other.startswith("perfect"):

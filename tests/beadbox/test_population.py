@@ -12,12 +12,12 @@ from beadbox.learners.boxes.table import boxes_compile
 from beadbox.policies.registry import UNIFORM
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
-from tests.beadbox.box_rules import MADE_UP
+from tests.beadbox.box_rules import EXAMPLE_RULES
 from tests.beadbox.cached_games import CACHED_OPPONENTS, with_cached_rules
 
 GAME, PAWNS = GAMES["noughts-and-crosses"], with_cached_rules(GAMES["hexapawn"])
 MARKS = [0, 1, 30, 300]
-RULES = {"scroggs": PRESETS["scroggs"].rule, "apl-notebook": PRESETS["apl-notebook"].rule, **MADE_UP}
+RULES = {"scroggs": PRESETS["scroggs"].rule, "apl-notebook": PRESETS["apl-notebook"].rule, **EXAMPLE_RULES}
 
 
 def assert_equals_machine_alone(population: Population, row: int, memory: Memory) -> None:

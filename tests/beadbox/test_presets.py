@@ -22,7 +22,7 @@ from beadbox.learners.presets import presets_of
 from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
-from tests.beadbox.cached_games import GAME
+from tests.beadbox.cached_games import NOUGHTS_AND_CROSSES as GAME
 
 REWARDS = {
     "apl-notebook": (3, 1, -3),

@@ -31,8 +31,8 @@ from beadbox.rules.romgon.geometry import CELL
 from beadbox.rules.romgon.moves import KEPT, Move, Options, after, is_legal
 from beadbox.rules.romgon.pieces import WHITE, Piece, board_of
 from beadbox.rules.romgon.rules import Position, Romgon, board_outcome
-from tests.beadbox.rules.romgon_data import VECTORS, board_read
-from tests.beadbox.rules.walks import met
+from tests.beadbox.rules.romgon_data import VECTORS, read_board
+from tests.beadbox.rules.walks import positions_met
 
 GAME = GAMES["romgon"]
 assert isinstance(GAME, Romgon)
@@ -44,7 +44,7 @@ def learner(epsilon: float | None = None, **known: float) -> QLearner:
 
 
 def golden_board(entry, name="board"):
-    return board_read({"board": entry[name], "flipModeEnabled": False})
+    return read_board({"board": entry[name], "flipModeEnabled": False})
 
 
 def golden_move(entry) -> Move:
@@ -163,7 +163,7 @@ class TestChecks:
     @pytest.mark.parametrize("slug", [slug for slug in GAMES if slug.startswith("romgon")])
     def test_immediate_results_agree_with_the_rules(self, slug: str) -> None:
         game = GAMES[slug]
-        for position in [*met(game, 60), *shuttle_game(game)]:
+        for position in [*positions_met(game, 60), *shuttle_game(game)]:
             if game.outcome(position) is None:
                 found_ends = {one.move: one.ends for one in QLearner(game, QRule(), Values()).candidates(position)}
                 assert found_ends == {move: result_at_once(game, position, move) for move in game.legal_moves(position)}
@@ -193,7 +193,9 @@ class TestChecks:
     @pytest.mark.parametrize("epsilon", [0, 1])
     def test_the_check_takes_immediate_wins(self, epsilon: float) -> None:
         position = next(
-            one for one in met(GAME, 300) if any(result_at_once(GAME, one, m) > 0 for m in GAME.legal_moves(one))
+            one
+            for one in positions_met(GAME, 300)
+            if any(result_at_once(GAME, one, m) > 0 for m in GAME.legal_moves(one))
         )
         for is_on in (False, True):
             q, rng = self.learner(position, epsilon, take_wins=is_on), RandomSource(3)
@@ -257,7 +259,7 @@ def test_outlooks_equal_the_evaluation_after_each_action(slug: str) -> None:
     game = GAMES[slug]
     assert isinstance(game, Romgon)
     options: Options = game.options
-    for position in met(game, 60):
+    for position in positions_met(game, 60):
         if game.outcome(position) is None:
             expected = [
                 (

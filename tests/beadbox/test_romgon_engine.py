@@ -25,19 +25,19 @@ from tests.beadbox.romgon_contest import level_contest
 from tests.beadbox.rules.romgon_data import (
     SIDES,
     VECTORS,
-    action_object,
-    board_read,
-    by_id,
-    half_turned,
-    options_read,
+    action_json,
+    entry_parameters,
+    half_turned_board,
     random_board,
+    read_board,
+    read_options,
 )
 
 FLIPS = Options(flip=True)
 EVERYTHING = Options(flip=True, turn=True, shape=True)
 ALL_OPTIONS = list(dict.fromkeys(Options(o.flip, o.turn, o.shape) for o in (game.options for game in ROMGONS)))
 SEARCHES = {"medium": (1, True), "hard": (2, False), "depth3": (3, False)}
-positions = pytest.mark.parametrize("entry", **by_id(VECTORS["positions"]))
+positions = pytest.mark.parametrize("entry", **entry_parameters(VECTORS["positions"]))
 
 
 @kernel
@@ -126,7 +126,7 @@ class TestGoldenPositions:
     @positions
     @pytest.mark.parametrize("weigh", [evaluate, terms], ids=["readable", "compiled"])
     def test_evaluation(self, entry, weigh):
-        board, options = board_read(entry), options_read(entry)
+        board, options = read_board(entry), read_options(entry)
         for name, side in (("white", WHITE), ("black", BLACK)):
             found = weigh(board, side, options)
             assert found._asdict() == entry["evaluation"][f"{name}Terms"]
@@ -134,34 +134,34 @@ class TestGoldenPositions:
 
     @positions
     def test_search(self, entry):
-        board, side, options = board_read(entry), SIDES[entry["toMove"]], options_read(entry)
+        board, side, options = read_board(entry), SIDES[entry["toMove"]], read_options(entry)
         assert set(entry["search"]) <= set(SEARCHES)
         for level, expected in entry["search"].items():
             depth, looks_plainly = SEARCHES[level]
             best, finished = ranking(board, side, options, depth=depth, plain=looks_plainly)
             assert finished == depth
-            written = [action_object(board, found.move) | {"evaluation": found.value} for found in best]
+            written = [action_json(board, found.move) | {"evaluation": found.value} for found in best]
             assert written == [{k: v for k, v in action.items() if k != "notation"} for action in expected]
 
     @positions
     def test_the_readable_search_agrees(self, entry):
-        board, side, options = board_read(entry), SIDES[entry["toMove"]], options_read(entry)
+        board, side, options = read_board(entry), SIDES[entry["toMove"]], read_options(entry)
         for level in ("medium", "hard"):
             depth, looks_plainly = SEARCHES[level]
             best = ranked(board, side, options, depth=depth, leaf=plain if looks_plainly else full)[:N_CANDIDATES]
-            written = [action_object(board, move) | {"evaluation": value} for move, value in best]
+            written = [action_json(board, move) | {"evaluation": value} for move, value in best]
             assert written == [{k: v for k, v in a.items() if k != "notation"} for a in entry["search"][level]]
 
-    @pytest.mark.parametrize("entry", **by_id(VECTORS["perft"]))
+    @pytest.mark.parametrize("entry", **entry_parameters(VECTORS["perft"]))
     def test_perft(self, entry):
-        counted = perft(board_read(entry), SIDES[entry["toMove"]], options_read(entry), depth=entry["depth"])
+        counted = perft(read_board(entry), SIDES[entry["toMove"]], read_options(entry), depth=entry["depth"])
         assert counted == entry["nodes"]
 
     @positions
     def test_legal_actions(self, entry):
-        board = board_read(entry)
-        found = legal(board, SIDES[entry["toMove"]], options_read(entry))
-        assert [action_object(board, move) for move in found] == entry["legalMoves"]
+        board = read_board(entry)
+        found = legal(board, SIDES[entry["toMove"]], read_options(entry))
+        assert [action_json(board, move) for move in found] == entry["legalMoves"]
 
 
 class TestCompiledEqualsReadable:
@@ -195,7 +195,7 @@ class TestCompiledEqualsReadable:
         for n_pieces in range(2, 40):
             board = random_board(rng, flips=True, n_pieces=n_pieces)
             for me in Side:
-                own_terms, turned_terms = terms(board, me, FLIPS), terms(half_turned(board), me.other, FLIPS)
+                own_terms, turned_terms = terms(board, me, FLIPS), terms(half_turned_board(board), me.other, FLIPS)
                 assert turned_terms._replace(center=0, advancement=0) == own_terms._replace(center=0, advancement=0)
 
 
@@ -288,7 +288,7 @@ class TestLevels:
 
     @pytest.mark.parametrize("slug", LEVELS)
     def test_a_base_entry_is_found_and_no_action_gives_none(self, slug):
-        board = board_read({"board": {"3-6": {"color": "white", "type": "rhombus"}}, "flipModeEnabled": False})
+        board = read_board({"board": {"3-6": {"color": "white", "type": "rhombus"}}, "flipModeEnabled": False})
         assert self.choose(slug, board=board, side=BLACK).chosen is None
         level = LEVELS[slug]
         answered = self.choose(slug, board=board, side=WHITE)

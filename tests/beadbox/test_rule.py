@@ -9,7 +9,7 @@ from hypothesis import given
 from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.rule import MAX_BEADS, BoxRule, FinalLoss, FinalWin
 from beadbox.learners.rule import RuleError
-from tests.beadbox.box_rules import rules
+from tests.beadbox.box_rules import box_rules
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_presets_survive_json(preset):
     assert BoxRule.from_json(json.loads(json.dumps(preset.rule.to_json()))) == preset.rule
 
 
-@given(rules())
+@given(box_rules())
 def test_every_rule_survives_json_with_every_field(rule):
     data = json.loads(json.dumps(rule.to_json()))
     assert list(data) == [field.name for field in fields(BoxRule)]

@@ -15,9 +15,9 @@ from beadbox.rules.registry import GAMES
 from beadbox.strength.exact import at_worst, chances, unfinished
 from beadbox.strength.graph import graph_compile
 from beadbox.strength.loops import endless_points
-from tests.beadbox.drawn_policies import KINDS, Floats, joined, policies, policy
+from tests.beadbox.drawn_policies import N_POLICIES_BY_KIND, Floats, drawn_policy, joint_policy, policies_by_kind
 from tests.beadbox.perfect_graph import best_response, points_of
-from tests.beadbox.second_solver import chain_of, solved_by_fractions, solved_by_scipy
+from tests.beadbox.second_solver import chain_of, solve_with_fractions, solve_with_scipy
 
 LISTABLE = [game for game in GAMES.values() if game.listable]
 USUAL = [game for game in LISTABLE if game.slug == game.family]
@@ -32,14 +32,14 @@ def each(games: list[AnyGame]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("game", games, ids=lambda game: game.slug)
 
 
-each_kind = pytest.mark.parametrize("kind", KINDS)
+each_kind = pytest.mark.parametrize("kind", N_POLICIES_BY_KIND)
 
 
 def pairs(game: AnyGame, kind: str) -> Iterator[Floats]:
     """Policies of a kind as the first side, each against all policies of the game."""
     graph = graph_compile(game, reduced=True)
-    for ours, theirs in product(policies(game)[kind], chain.from_iterable(policies(game).values())):
-        yield joined(graph, ours, theirs)
+    for ours, theirs in product(policies_by_kind(game)[kind], chain.from_iterable(policies_by_kind(game).values())):
+        yield joint_policy(graph, ours, theirs)
 
 
 @each(USUAL)
@@ -48,7 +48,7 @@ def pairs(game: AnyGame, kind: str) -> Iterator[Floats]:
 def test_exact_strength_is_the_solution_of_a_sparse_system(game: AnyGame, kind: str) -> None:
     graph = graph_compile(game, reduced=True)
     for played in pairs(game, kind):
-        value, plies = solved_by_scipy(chain_of(graph.arrays, played))
+        value, plies = solve_with_scipy(chain_of(graph.arrays, played))
         tolerance = np.maximum(1e-9, 1e-15 * plies)
         assert (abs(chances(graph, played) - value) <= tolerance[:, None]).all()
 
@@ -60,9 +60,9 @@ def test_exact_strength_is_the_solution_of_a_sparse_system(game: AnyGame, kind: 
 def test_exact_strength_on_boards_as_they_lie(game: AnyGame, kind: str, opponent: str) -> None:
     """Without symmetry a component of three men's morris has 2,744 positions, and one of Mu Torere 1,100."""
     graph = graph_compile(game, reduced=False)
-    ours, theirs = (policy(game, one, SEED, reduced=False) for one in (kind, opponent))
-    for played in (joined(graph, ours, theirs), joined(graph, theirs, ours)):
-        value, plies = solved_by_scipy(chain_of(graph.arrays, played))
+    ours, theirs = (drawn_policy(game, one, SEED, reduced=False) for one in (kind, opponent))
+    for played in (joint_policy(graph, ours, theirs), joint_policy(graph, theirs, ours)):
+        value, plies = solve_with_scipy(chain_of(graph.arrays, played))
         tolerance = np.maximum(1e-9, 1e-15 * plies)
         assert (abs(chances(graph, played) - value) <= tolerance[:, None]).all()
 
@@ -73,7 +73,7 @@ def test_exact_strength_on_boards_as_they_lie(game: AnyGame, kind: str, opponent
 def test_exact_strength_is_a_fraction(game: AnyGame, kind: str) -> None:
     graph = graph_compile(game, reduced=True)
     for played in pairs(game, kind):
-        value = solved_by_fractions(chain_of(graph.arrays, played))
+        value = solve_with_fractions(chain_of(graph.arrays, played))
         assert all(sum(row) == 1 for row in value)
         assert chances(graph, played) == pytest.approx(np.array(value, float), abs=1e-12)
 
@@ -82,7 +82,7 @@ def test_exact_strength_is_a_fraction(game: AnyGame, kind: str) -> None:
 def test_deterministic_policies_meet_the_singular_system(game: AnyGame) -> None:
     """Among the pairs of policies are games that never end, whose positions have to be removed from the system."""
     arrays = graph_compile(game, reduced=True).arrays
-    assert any(not chain_of(arrays, played).ends[0] for played in pairs(game, "deterministic"))
+    assert any(not chain_of(arrays, played).can_end[0] for played in pairs(game, "deterministic"))
 
 
 @each(USUAL)
@@ -90,7 +90,7 @@ def test_deterministic_policies_meet_the_singular_system(game: AnyGame) -> None:
 @pytest.mark.sampled(10)
 def test_played_games_agree_with_exact_strength(game: AnyGame, kind: str) -> None:
     graph = graph_compile(game, reduced=True)
-    played = joined(graph, policy(game, kind, 0), policy(game, "mixed", SEED))
+    played = joint_policy(graph, drawn_policy(game, kind, 0), drawn_policy(game, "mixed", SEED))
     value = chances(graph, played)
     results = value[0, :3].copy()
     if not game.always_ends:  # a game that the ply limit stops counts as endless play, whatever its end would be
@@ -112,10 +112,10 @@ def test_played_games_agree_with_exact_strength(game: AnyGame, kind: str) -> Non
 def test_the_best_response_earns_its_points(game: AnyGame, kind: str) -> None:
     """The second solution gives the returned strategy the points that the response promises, at every position."""
     graph = graph_compile(game, reduced=True)
-    for theirs, side in product(policies(game)[kind], Side):
+    for theirs, side in product(policies_by_kind(game)[kind], Side):
         points, response = best_response(graph.arrays, side, theirs, game.endless_winner)
         both = np.where(graph.edge_side == side, theirs, response)
-        value, plies = solved_by_scipy(chain_of(graph.arrays, both))
+        value, plies = solve_with_scipy(chain_of(graph.arrays, both))
         tolerance = np.maximum(1e-9, 1e-15 * plies)
         assert (abs(points - points_of(value, side, game.endless_winner)) <= tolerance).all()
         assert at_worst(graph, side, theirs).score == pytest.approx(points[0], abs=1e-12)
@@ -126,9 +126,9 @@ def test_the_best_response_earns_its_points(game: AnyGame, kind: str) -> None:
 @pytest.mark.sampled(10)
 def test_no_drawn_policy_is_better_than_the_best_response(game: AnyGame, kind: str) -> None:
     graph = graph_compile(game, reduced=True)
-    for theirs, side in product(policies(game)[kind], Side):
+    for theirs, side in product(policies_by_kind(game)[kind], Side):
         points, _ = best_response(graph.arrays, side, theirs, game.endless_winner)
-        for response in chain.from_iterable(policies(game).values()):
+        for response in chain.from_iterable(policies_by_kind(game).values()):
             both = np.where(graph.edge_side == side, theirs, response)
             assert (points_of(chances(graph, both), side, game.endless_winner) >= points - 1e-12).all()
 
@@ -139,14 +139,14 @@ def test_no_drawn_policy_is_better_than_the_best_response(game: AnyGame, kind: s
 def test_the_best_of_all_pure_strategies_of_pong_hau_ki(kind: str, side: Side) -> None:
     game = GAMES["pong-hau-ki"]
     graph = graph_compile(game, reduced=True)
-    theirs = policy(game, kind, SEED)
+    theirs = drawn_policy(game, kind, SEED)
     ours = [range(graph.indptr[node], graph.indptr[node + 1]) for node in np.flatnonzero(graph.side != side).tolist()]
     endless = endless_points(side)
     best = [2.0] * len(graph.side)
     for strategy in product(*ours):
         both = np.where(graph.edge_side == side, theirs, 0.0)
         both[list(strategy)] = 1
-        value = solved_by_fractions(chain_of(graph.arrays, both))
+        value = solve_with_fractions(chain_of(graph.arrays, both))
         found = [row[side] + row[2] / 2 + row[3] * endless for row in value]
         best = [min(pair) for pair in zip(best, map(float, found), strict=True)]
     points, _ = best_response(graph.arrays, side, theirs)
@@ -159,7 +159,7 @@ def test_the_best_of_all_pure_strategies_of_pong_hau_ki(kind: str, side: Side) -
 def test_visits_are_those_of_played_games(game: AnyGame, kind: str) -> None:
     """Two figures: the chance that a position comes at all within the ply limit, and how often it is expected."""
     graph = graph_compile(game, reduced=True)
-    played = joined(graph, policy(game, kind, 0), policy(game, "mixed", SEED))
+    played = joint_policy(graph, drawn_policy(game, kind, 0), drawn_policy(game, "mixed", SEED))
     found = walks(graph.indptr, graph.successor, played, game.ply_limit)
     expected = play_plies(graph.indptr, graph.successor, played, game.ply_limit)[:, 0]
     ever = visit_chances_within(graph.indptr, graph.successor, played, game.ply_limit)

@@ -18,8 +18,9 @@ from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
 from beadbox.strength.graph import graph_compile
 from tests.beadbox import naive
-from tests.beadbox.box_rules import MADE_UP
-from tests.beadbox.cached_games import CACHED_OPPONENTS, GAME
+from tests.beadbox.box_rules import EXAMPLE_RULES
+from tests.beadbox.cached_games import CACHED_OPPONENTS
+from tests.beadbox.cached_games import NOUGHTS_AND_CROSSES as GAME
 
 TOLERANCE = 1e-12
 REGISTERED = GAMES["noughts-and-crosses"]
@@ -60,7 +61,10 @@ def test_fixed_opponents_among_themselves(first, second, to_six_places):
     exact = as_tuple(strength.expected(graph, Side.FIRST, ours, theirs))
     assert exact == pytest.approx(to_six_places, abs=5e-7)
     checked = naive.chances(
-        GAME, Side.FIRST, naive.uniform(GAME, CACHED_OPPONENTS[first]), naive.uniform(GAME, CACHED_OPPONENTS[second])
+        GAME,
+        Side.FIRST,
+        naive.uniform_reply_chances(GAME, CACHED_OPPONENTS[first]),
+        naive.uniform_reply_chances(GAME, CACHED_OPPONENTS[second]),
     )
     assert exact == pytest.approx(checked, abs=TOLERANCE)
     assert sum(exact) == pytest.approx(1, abs=TOLERANCE)
@@ -84,11 +88,13 @@ def test_a_fresh_menace(opponent, to_six_places):
     exact = as_tuple(strength.against_opponent(memory, OPPONENTS[opponent]))
     assert exact == pytest.approx(to_six_places, abs=5e-7)
     fresh = BoxMachine(GAME, Side.FIRST, rule)
-    checked = naive.chances(GAME, Side.FIRST, fresh.policy, naive.uniform(GAME, CACHED_OPPONENTS[opponent]))
+    checked = naive.chances(
+        GAME, Side.FIRST, fresh.policy, naive.uniform_reply_chances(GAME, CACHED_OPPONENTS[opponent])
+    )
     assert exact == pytest.approx(checked, abs=TOLERANCE)
 
 
-EVERY_RULE = {slug: preset.rule for slug, preset in PRESETS.items()} | MADE_UP
+EVERY_RULE = {slug: preset.rule for slug, preset in PRESETS.items()} | EXAMPLE_RULES
 
 
 @each_side
@@ -97,7 +103,7 @@ EVERY_RULE = {slug: preset.rule for slug, preset in PRESETS.items()} | MADE_UP
 def test_exact_strength_is_the_expectation_over_all_boards(name, side):
     memory, machine = random_memory(side, EVERY_RULE[name])
     for slug, opponent in CACHED_OPPONENTS.items():
-        checked = naive.chances(GAME, side, machine.policy, naive.uniform(GAME, opponent))
+        checked = naive.chances(GAME, side, machine.policy, naive.uniform_reply_chances(GAME, opponent))
         assert as_tuple(strength.against_opponent(memory, opponent)) == pytest.approx(checked, abs=TOLERANCE), slug
 
 
@@ -106,7 +112,7 @@ def test_exact_strength_is_the_expectation_over_all_boards(name, side):
 def test_greedy_strength_is_the_expectation_over_all_boards(name, side):
     memory, machine = random_memory(side, EVERY_RULE[name])
     checked = naive.chances(
-        GAME, side, lambda p: machine.policy(p, greedy=True), naive.uniform(GAME, OPPONENTS["random"])
+        GAME, side, lambda p: machine.policy(p, greedy=True), naive.uniform_reply_chances(GAME, OPPONENTS["random"])
     )
     exact = strength.against_opponent(memory, OPPONENTS["random"], greedy=True)
     assert as_tuple(exact) == pytest.approx(checked, abs=TOLERANCE)

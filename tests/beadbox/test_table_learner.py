@@ -21,8 +21,9 @@ from beadbox.learners.value_learner.presets import VALUE_PRESETS
 from beadbox.learners.value_learner.rule import ValueRule
 from beadbox.rules.outcome import Result, Side
 from beadbox.rules.registry import GAMES
-from tests.beadbox.cached_games import CACHED_OPPONENTS, GAME
-from tests.beadbox.rules.walks import met
+from tests.beadbox.cached_games import CACHED_OPPONENTS
+from tests.beadbox.cached_games import NOUGHTS_AND_CROSSES as GAME
+from tests.beadbox.rules.walks import positions_met
 
 LISTED_GAMES = [game for game in GAMES.values() if game.listable]
 
@@ -283,7 +284,7 @@ def test_exploration_fades_and_a_frozen_machine_stays_unchanged():
 @pytest.mark.parametrize("game", LISTED_GAMES, ids=lambda game: game.slug)
 def test_values_are_invariant_under_symmetries(game, preset):
     rule = TABLE_PRESETS[preset].rule
-    for position in met(game, 2, seed=5):
+    for position in positions_met(game, 2, seed=5):
         for symmetry in game.symmetries:
             turned = game.transform(position, symmetry)
             for move in game.legal_moves(position):

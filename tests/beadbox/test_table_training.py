@@ -22,7 +22,8 @@ from beadbox.policies.registry import UNIFORM
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
 from tests.beadbox import naive
-from tests.beadbox.cached_games import CACHED_OPPONENTS, GAME, with_cached_rules
+from tests.beadbox.cached_games import CACHED_OPPONENTS, with_cached_rules
+from tests.beadbox.cached_games import NOUGHTS_AND_CROSSES as GAME
 
 TOLERANCE = 1e-12
 PAWNS = {slug: with_cached_rules(GAMES[slug]) for slug in ("hexapawn", "hexapawn-4x3")}
@@ -203,7 +204,7 @@ def test_exact_strength_is_the_expectation_over_all_boards(slug, game, side):
     memory = trained(slug, game=game)
     machine = memory.readable()
     for name in ("random", "win-block", "perfect"):
-        checked = naive.chances(game, side, machine.policy, naive.uniform(game, CACHED_OPPONENTS[name]))
+        checked = naive.chances(game, side, machine.policy, naive.uniform_reply_chances(game, CACHED_OPPONENTS[name]))
         chances = table_against_opponent(memory, side, CACHED_OPPONENTS[name])
         assert as_tuple(chances) == pytest.approx(checked, abs=TOLERANCE)
     worst = table_worst_case(memory, side)

@@ -26,8 +26,8 @@ from beadbox.rules.romgon.pieces import (
     board_of,
     rotation_of,
 )
-from tests.beadbox.rules.romgon_data import half_turned
-from tests.beadbox.rules.walks import met
+from tests.beadbox.rules.romgon_data import half_turned_board
+from tests.beadbox.rules.walks import positions_met
 
 
 def board_with(**pieces: Piece) -> Board:
@@ -56,7 +56,7 @@ def random_board(rng: random.Random, n_pieces: int, *, flips: bool) -> Board:
 
 def boards(*, flips: bool) -> list[Board]:
     rng = random.Random(13)
-    found = [position.board for position in met(GAMES["romgon-flip" if flips else "romgon"], 200)]
+    found = [position.board for position in positions_met(GAMES["romgon-flip" if flips else "romgon"], 200)]
     return [*found, *(random_board(rng, n, flips=flips) for n in [*range(52), *range(2, 30)])]
 
 
@@ -80,7 +80,7 @@ def test_compiled_features_equal_the_readable_ones(feature_set: str, flips: bool
 def test_features_are_symmetric_in_mirror_and_colour(flips: bool) -> None:
     for board in boards(flips=flips)[::3]:
         seen = features(board, WHITE, "full-1")
-        assert features(half_turned(board), BLACK, "full-1") == seen
+        assert features(half_turned_board(board), BLACK, "full-1") == seen
         assert features(mirrored(board), WHITE, "full-1") == seen
 
 

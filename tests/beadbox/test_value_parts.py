@@ -31,8 +31,8 @@ from beadbox.rules.romgon.pieces import (
     piece_name,
 )
 from beadbox.rules.romgon.rules import Position, Romgon
-from tests.beadbox.rules.romgon_data import half_turned
-from tests.beadbox.rules.walks import met
+from tests.beadbox.rules.romgon_data import half_turned_board
+from tests.beadbox.rules.walks import positions_met
 from tests.beadbox.test_value_features import board_with, boards, mirrored
 
 
@@ -73,7 +73,7 @@ def checked_sum(groups: tuple[PartGroup, ...]) -> float:
 @pytest.mark.parametrize("flips", [False, True], ids=["flip off", "flip on"])
 def test_the_sum_of_parts_equals_the_score_of_the_search(feature_set: str, flips: bool) -> None:
     machine, n_scored = learner(feature_set, flips=flips), 0
-    for position in met(machine.game, 40):
+    for position in positions_met(machine.game, 40):
         look = machine.look(position)
         for move, near in list(zip(look.moves, look.near, strict=True))[::5]:
             if abs(near) < WIN / 2:
@@ -87,7 +87,7 @@ def test_the_sum_of_parts_equals_the_score_of_the_search(feature_set: str, flips
 def test_parts_are_equal_from_the_other_side_and_mirrored() -> None:
     for board in boards(flips=True)[::5]:
         groups = parts_of_board(board, WHITE)
-        turned, across = parts_of_board(half_turned(board), BLACK), parts_of_board(mirrored(board), WHITE)
+        turned, across = parts_of_board(half_turned_board(board), BLACK), parts_of_board(mirrored(board), WHITE)
         assert checked_sum(groups) == checked_sum(turned) == checked_sum(across)
         assert with_sides_exchanged(names_and_values(turned)) == names_and_values(groups)
         assert names_and_values(across) == names_and_values(groups)
@@ -139,7 +139,7 @@ def test_sheet_has_every_weight_once(feature_set: str) -> None:
     plain = list(weights_on_map(feature_set, flips=False))
     assert len(plain) == len(set(plain)) == FEATURE_SETS[feature_set] - 300 - (10 if feature_set == "full-1" else 0)
     seen = set()
-    for position in met(game(flips=False), 40):
+    for position in positions_met(game(flips=False), 40):
         for move in legal_moves(position.board, position.side, game(flips=False).options):
             following = Position(after(position.board, move), position.side.other)
             seen |= learner(feature_set, flips=False).valuer.features(following, feature_set).keys()

@@ -32,8 +32,8 @@ from beadbox.rules.registry import GAMES
 from beadbox.rules.romgon.geometry import CELL
 from beadbox.rules.romgon.pieces import BLACK, CIRCLE, RHOMBUS, WHITE, Board, Piece, board_of
 from beadbox.rules.romgon.rules import Position, Romgon, board_outcome
-from tests.beadbox.rules.romgon_data import half_turned
-from tests.beadbox.rules.walks import met
+from tests.beadbox.rules.romgon_data import half_turned_board
+from tests.beadbox.rules.walks import positions_met
 from tests.beadbox.test_value_features import mirrored, random_board
 from tests.waiting import HANG_S
 
@@ -85,7 +85,7 @@ def plain_scores(board, side, options, depth, weights):
 def positions(slug: str, n: int, *, thinned: bool = False) -> list[Position]:
     """Return ``n`` open positions of random games; ``thinned`` keeps the rhombuses and a third of the other pieces."""
     game, rng = romgon(slug), random.Random(n)
-    found = met(game, 2 * n)
+    found = positions_met(game, 2 * n)
     if thinned:
         kept = [Board(bytes(c if c & 7 == RHOMBUS or rng.random() < 0.35 else 0 for c in one.board)) for one in found]
         found = [Position(board, one.side) for board, one in zip(kept, found, strict=True)]
@@ -118,7 +118,7 @@ def test_search_is_symmetric_in_mirror_and_colour(
         for position in (
             Position(board, side),
             Position(mirrored(board), side),
-            Position(half_turned(board), side.other),
+            Position(half_turned_board(board), side.other),
         )
     ]
     assert found[0].score == found[1].score == found[2].score

@@ -24,16 +24,18 @@ from beadbox.rules.romgon.pieces import (
 DATA_FOLDER = Path(__file__).parents[2] / "data" / "romgon"
 TABLES = json.loads((DATA_FOLDER / "tables.json").read_text(encoding="utf-8"))
 VECTORS = json.loads((DATA_FOLDER / "vectors.json").read_text(encoding="utf-8"))
+"""The golden positions, games and move counts, called vectors."""
 SIDES = {"white": WHITE, "black": BLACK, None: None}
+"""The side of each colour in the golden files."""
 
 
-def by_id(entries):
-    """Parameters of a test: the entries of one part of the vectors, by name."""
+def entry_parameters(entries):
+    """Return arguments of ``pytest.mark.parametrize``: the entries of one part of the vectors, with their names."""
     return {"argvalues": entries, "ids": [entry["id"] for entry in entries]}
 
 
-def board_read(entry) -> Board:
-    """The board of an entry of the vectors."""
+def read_board(entry) -> Board:
+    """Return the board of an entry of the vectors."""
     pieces = {
         CELL[cell_id]: Piece(
             SIDES[piece["color"]],
@@ -46,24 +48,24 @@ def board_read(entry) -> Board:
     return board_of(pieces, flips=entry["flipModeEnabled"])
 
 
-def options_read(entry) -> Options:
-    """The options of an entry of the vectors: with or without flips."""
+def read_options(entry) -> Options:
+    """Return the options of an entry of the vectors: with or without flips."""
     return Options(flip=entry["flipModeEnabled"])
 
 
-def action_object(board: Board, move: Move) -> dict:
-    """The action as the vectors write it."""
-    written = {
+def action_json(board: Board, move: Move) -> dict:
+    """Return an action in the form of the vectors."""
+    action = {
         "from": IDS[move.origin],
         "to": IDS[move.target],
         "isCapture": is_capture(board, move),
         "isFlip": move.is_flip,
     }
-    return written | ({"captured": TYPE_NAMES[kind_of(board[move.target])]} if is_capture(board, move) else {})
+    return action | ({"captured": TYPE_NAMES[kind_of(board[move.target])]} if is_capture(board, move) else {})
 
 
 def random_board(rng: random.Random, *, flips: bool, n_pieces: int) -> Board:
-    """Any pieces on any cells, as an untrusted client may send them, with at most one rhombus a side."""
+    """Return a board with any pieces on any cells, as a client may send it, with at most one rhombus a side."""
     board, rhombuses = bytearray(N_CELLS), set()
     for cell in rng.sample(range(N_CELLS), n_pieces):
         code = rng.choice(CODES)
@@ -75,7 +77,7 @@ def random_board(rng: random.Random, *, flips: bool, n_pieces: int) -> Board:
     return Board(bytes(board))
 
 
-def half_turned(board: Board) -> Board:
-    """The board rotated by half a turn, with every piece in the other colour."""
+def half_turned_board(board: Board) -> Board:
+    """Return the board rotated by half a turn, with every piece in the other colour."""
     pieces = {half_turn(cell): piece_of(code) for cell, code in enumerate(board) if code}
     return board_of({cell: piece._replace(side=piece.side.other) for cell, piece in pieces.items()})

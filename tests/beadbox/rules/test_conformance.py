@@ -18,13 +18,13 @@ from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES, family_games, game_get
 from beadbox.rules.squares import SYMMETRIES
 from beadbox.strength.graph import graph_compile
-from tests.beadbox.rules.walks import MAX_PLIES, episodes, met, refusal
+from tests.beadbox.rules.walks import MAX_PLIES, episodes, error_of, positions_met
 from tests.toys import TOYS
 
 ROOT = Path(__file__).parents[3]
-TESTS_OF_ALL_GAMES = ("test_conformance.py", "test_playthroughs.py", "test_commands.py")
-REGISTERED = tuple(GAMES.values())
-registered_game = pytest.mark.parametrize("game", REGISTERED, ids=lambda game: game.slug)
+TEST_FILES_OF_ALL_GAMES = ("test_conformance.py", "test_playthroughs.py", "test_commands.py")
+REGISTERED_GAMES = tuple(GAMES.values())
+registered_game = pytest.mark.parametrize("game", REGISTERED_GAMES, ids=lambda game: game.slug)
 every_game = pytest.mark.parametrize("game", [*GAMES.values(), *TOYS], ids=lambda game: game.slug)
 
 
@@ -86,12 +86,12 @@ def test_guide_to_the_rules_is_short_and_has_a_picture(game):
 @every_game
 def test_board_shows_each_number_used_in_cell_names(game):
     layout = game.look.layout
-    says_numbers = any(re.search(r"\d", cell.name) for cell in layout.cells)
-    assert (layout.coordinates != "") == says_numbers
+    names_have_numbers = any(re.search(r"\d", cell.name) for cell in layout.cells)
+    assert (layout.coordinates != "") == names_have_numbers
     if layout.coordinates == "edges":
         names = [re.fullmatch(r"([a-z])(\d+)", cell.name).groups() for cell in layout.cells]
-        for along, part in (("x", 0), ("y", 1)):
-            places = {(getattr(cell, along), name[part]) for cell, name in zip(layout.cells, names, strict=True)}
+        for axis, part in (("x", 0), ("y", 1)):
+            places = {(getattr(cell, axis), name[part]) for cell, name in zip(layout.cells, names, strict=True)}
             assert len(places) == len({place for place, _ in places}) == len({label for _, label in places})
     if layout.coordinates == "cells":
         assert len({cell.mark for cell in layout.cells}) == len(layout.cells)
@@ -118,14 +118,14 @@ def test_random_games_end_with_a_declared_reason(game):
 
 @every_game
 def test_legal_moves_are_empty_exactly_at_the_end(game):
-    for position in met(game, 100):
+    for position in positions_met(game, 100):
         assert (game.legal_moves(position) == ()) == (game.outcome(position) is not None) == game.is_terminal(position)
 
 
 @every_game
 def test_legal_moves_are_distinct_and_change_the_position(game):
     """Each legal move leads to another position; listing and playing moves leave the position as it is."""
-    for position in met(game, 50):
+    for position in positions_met(game, 50):
         before = game.encode(position)
         legal = game.legal_moves(position)
         assert len(set(legal)) == len(legal)
@@ -138,7 +138,7 @@ def test_legal_moves_are_distinct_and_change_the_position(game):
 
 @every_game
 def test_play_refuses_illegal_moves(game):
-    positions = met(game, 20)
+    positions = positions_met(game, 20)
     moves = {move for position in positions for move in game.legal_moves(position)}
     for position in positions:
         for move in moves - set(game.legal_moves(position)):
@@ -152,7 +152,7 @@ def test_play_refuses_illegal_moves(game):
 @every_game
 @pytest.mark.sampled(8)
 def test_positions_and_moves_survive_a_round_trip_as_text(game):
-    for position in met(game, 100):
+    for position in positions_met(game, 100):
         text = game.encode(position)
         assert game.decode(text) == position
         assert hash(game.decode(text)) == hash(position)
@@ -167,7 +167,7 @@ def test_positions_and_moves_survive_a_round_trip_as_text(game):
 @settings(max_examples=50)
 @pytest.mark.sampled(8)
 def test_refusal_of_an_invalid_position_quotes_the_text(game, text):
-    error = refusal(game.decode, text)
+    error = error_of(game.decode, text)
     if error is None:
         assert game.encode(game.decode(text)) == text
     else:
@@ -181,7 +181,7 @@ def test_refusal_of_an_invalid_position_quotes_the_text(game, text):
 @settings(max_examples=50)
 @pytest.mark.sampled(8)
 def test_refusal_of_an_invalid_move_quotes_the_text(game, text):
-    error = refusal(game.parse_move, text)
+    error = error_of(game.parse_move, text)
     if error is None:
         assert game.format_move(game.parse_move(text)) == text
     else:
@@ -219,16 +219,16 @@ def test_symmetries_of_the_picture_have_the_declared_turns(game):
     middle_x, middle_y = game.look.layout.columns / 2, game.look.layout.rows / 2
     for symmetry in game.symmetries:
         angle = symmetry.quarter_turns * math.pi / 2
-        ends = []
+        image_points = []
         for cell in cells:
             right, down = cell.x - middle_x, cell.y - middle_y
             if symmetry.mirrored:
                 right = -right
-            ends.append(
+            image_points.append(
                 (right * math.cos(angle) - down * math.sin(angle), right * math.sin(angle) + down * math.cos(angle))
             )
-        landed = [(cells[target].x - middle_x, cells[target].y - middle_y) for target in symmetry.cells]
-        assert np.allclose(ends, landed, atol=1e-5) is not symmetry.exchanged
+        target_points = [(cells[target].x - middle_x, cells[target].y - middle_y) for target in symmetry.cells]
+        assert np.allclose(image_points, target_points, atol=1e-5) is not symmetry.exchanged
 
 
 @every_game
@@ -241,7 +241,7 @@ def test_symmetries_map_lines_to_lines(game):
 @every_game
 def test_canonical_position_is_the_least_of_its_orbit(game):
     """All members of an orbit have the same canonical position, and orbit and stabiliser multiply to the group."""
-    for position in met(game, 30):
+    for position in positions_met(game, 30):
         orbit = game.orbit(position)
         canonical, symmetry = game.to_canonical(position)
         assert position in orbit
@@ -253,7 +253,7 @@ def test_canonical_position_is_the_least_of_its_orbit(game):
 
 @every_game
 def test_rules_are_invariant_under_symmetries(game):
-    for position in met(game, 20):
+    for position in positions_met(game, 20):
         for symmetry in game.symmetries:
             image = game.transform(position, symmetry)
             assert game.outcome(image) == game.outcome(position)
@@ -265,9 +265,9 @@ def test_rules_are_invariant_under_symmetries(game):
             assert set(game.look.winning_cells(image)) == {symmetry.cells[c] for c in game.look.winning_cells(position)}
             moves = {move: game.transform_move(move, symmetry) for move in game.legal_moves(position)}
             assert set(moves.values()) == set(game.legal_moves(image))
-            for move, carried in moves.items():
-                assert game.path(carried) == tuple(symmetry.cells[cell] for cell in game.path(move))
-                assert game.apply(image, carried) == game.transform(game.apply(position, move), symmetry)
+            for move, image_move in moves.items():
+                assert game.path(image_move) == tuple(symmetry.cells[cell] for cell in game.path(move))
+                assert game.apply(image, image_move) == game.transform(game.apply(position, move), symmetry)
 
 
 def test_false_symmetry_fails():
@@ -281,12 +281,12 @@ def test_false_symmetry_fails():
 @every_game
 def test_distinct_moves_are_orbits_of_the_stabiliser(game):
     """Moves of one class lead to the same canonical position; each legal move belongs to exactly one class."""
-    for position in met(game, 30):
+    for position in positions_met(game, 30):
         classes = game.distinct_moves(position)
         legal = game.legal_moves(position)
         assert sorted(legal.index(move) for members in classes for move in members) == list(range(len(legal)))
-        firsts = [legal.index(members[0]) for members in classes]
-        assert firsts == sorted(firsts)
+        first_indices = [legal.index(members[0]) for members in classes]
+        assert first_indices == sorted(first_indices)
         for members in classes:
             assert list(members) == sorted(members, key=legal.index)
             images = {game.transform_move(members[0], symmetry) for symmetry in game.stabiliser(position)}
@@ -312,7 +312,7 @@ def test_layout_has_a_place_for_every_cell(game):
 @every_game
 def test_every_position_and_move_has_a_picture_and_words(game):
     n_cells = len(game.look.layout.cells)
-    for position in met(game, 50):
+    for position in positions_met(game, 50):
         assert len(game.pieces(position)) == n_cells
         winning = game.look.winning_cells(position)
         assert set(winning) <= set(range(n_cells))
@@ -343,7 +343,7 @@ def test_rules_page_gives_the_counts(game):
 def test_each_game_is_named_in_a_test_of_its_own(game):
     folder = type(game).__module__.split(".")[2]
     texts = [
-        file.read_text() for file in Path(__file__).parent.glob("test_*.py") if file.name not in TESTS_OF_ALL_GAMES
+        file.read_text() for file in Path(__file__).parent.glob("test_*.py") if file.name not in TEST_FILES_OF_ALL_GAMES
     ]
     names = (f'"{game.slug}"', f'"{game.family}"', f"beadbox.rules.{folder}.")
     assert any(name in text for text in texts for name in names), "write tests/beadbox/rules/test_<game>.py"
@@ -366,7 +366,7 @@ def test_flags_of_endless_play_agree(game):
 
 @every_game
 def test_game_that_always_ends_has_no_loops(game):
-    """The graph refuses, by its name, a game whose positions can return; ``test_cabinet.py`` has a false game."""
+    """Building the graph fails if positions can return; ``test_cabinet.py`` tests this with a false game."""
     if game.listable and game.always_ends:
         assert len(graph_compile(game, reduced=True).positions) > 1
 

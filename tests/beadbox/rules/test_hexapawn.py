@@ -10,10 +10,10 @@ from beadbox.rules.hexapawn.rules import HEXAPAWNS, Hexapawn, Move, Position, le
 from beadbox.rules.outcome import Outcome, Side
 from beadbox.rules.perft import perft
 from beadbox.rules.registry import GAMES, family_games
-from tests.beadbox.rules.walks import met, reachable
+from tests.beadbox.rules.walks import positions_met, reachable
 
 GAME = GAMES["hexapawn"]
-LISTED = pytest.mark.parametrize("game", [g for g in HEXAPAWNS if g.listable], ids=lambda game: game.slug)
+each_listed_game = pytest.mark.parametrize("game", [g for g in HEXAPAWNS if g.listable], ids=lambda game: game.slug)
 
 
 @cache
@@ -31,7 +31,7 @@ def positions_of(game):
         ("hexapawn-5x3", 8_698, 4_367, 858, 730),
     ],
 )
-def test_positions_and_orbits(slug, n_reachable, n_orbits, n_first, n_second):
+def test_numbers_of_positions_and_orbits(slug, n_reachable, n_orbits, n_first, n_second):
     game = GAMES[slug]
     orbits = {game.canonical(position) for position in positions_of(game)}
     to_move = Counter(game.side_to_move(position) for position in orbits if not game.is_terminal(position))
@@ -40,7 +40,7 @@ def test_positions_and_orbits(slug, n_reachable, n_orbits, n_first, n_second):
 
 
 @pytest.mark.parametrize(
-    ("slug", "winner", "n_games", "longest"),
+    ("slug", "winner", "n_games", "n_plies_longest"),
     [
         ("hexapawn", Side.SECOND, 134, 7),
         ("hexapawn-4x3", Side.FIRST, 3_610, 9),
@@ -49,20 +49,20 @@ def test_positions_and_orbits(slug, n_reachable, n_orbits, n_first, n_second):
         ("hexapawn-5x3", Side.FIRST, 141_000, 11),
     ],
 )
-def test_number_and_length_of_games_and_the_winner(slug, winner, n_games, longest):
+def test_number_and_length_of_games_and_the_winner(slug, winner, n_games, n_plies_longest):
     game = GAMES[slug]
 
     @cache
-    def below(position):
+    def games_from(position):
         """The number of games from a position, the plies of the longest one, and the winner."""
-        after = [below(game.apply(position, move)) for move in game.legal_moves(position)]
+        after = [games_from(game.apply(position, move)) for move in game.legal_moves(position)]
         if not after:
             return 1, 0, game.outcome(position).winner
         side = game.side_to_move(position)
-        best = side if any(won is side for _, _, won in after) else side.other
-        return sum(n for n, _, _ in after), 1 + max(plies for _, plies, _ in after), best
+        winner_here = side if any(winner_after is side for _, _, winner_after in after) else side.other
+        return sum(n for n, _, _ in after), 1 + max(plies for _, plies, _ in after), winner_here
 
-    assert below(game.initial_position()) == (n_games, longest, winner)
+    assert games_from(game.initial_position()) == (n_games, n_plies_longest, winner)
 
 
 @pytest.mark.parametrize(
@@ -77,15 +77,15 @@ def test_perft(slug, counts):
     assert tuple(perft(game, game.initial_position(), depth) for depth in range(len(counts))) == counts
 
 
-@LISTED
+@each_listed_game
 def test_ply_is_the_least_number_of_moves(game):
-    """The count from the pawns never exceeds the ply, differs by an even number, and is exact up to three rows."""
+    """The least number of plies by the pawns differs from the ply by 0 up to three rows, else by an even number."""
     for position, n_plies in positions_of(game).items():
         assert game.ply(position) == n_plies
-        counted = least_plies(game.columns, game.rows, position)
-        assert counted <= n_plies
-        assert (n_plies - counted) % 2 == 0
-        assert counted == n_plies or game.rows > 3
+        least = least_plies(game.columns, game.rows, position)
+        assert least <= n_plies
+        assert (n_plies - least) % 2 == 0
+        assert least == n_plies or game.rows > 3
 
 
 def test_ply_is_part_of_the_text_on_the_largest_board():
@@ -93,13 +93,13 @@ def test_ply_is_part_of_the_text_on_the_largest_board():
     assert not game.listable
     start = game.initial_position()
     after_one = {game.apply(start, move) for move in game.legal_moves(start)}
-    for position in met(game, 300):
+    for position in positions_met(game, 300):
         assert game.ply(position) % 2 == game.side_to_move(position)
         assert (game.ply(position) == 0) == (position == start)
         assert (game.ply(position) == 1) == (position in after_one)
 
 
-@LISTED
+@each_listed_game
 def test_a_position_and_its_mirror_image_have_one_outcome(game):
     mirror = game.symmetries[1]
     for position in positions_of(game):
@@ -110,7 +110,7 @@ def test_a_position_and_its_mirror_image_have_one_outcome(game):
 
 
 @pytest.mark.parametrize(
-    ("board", "outcome", "lit"),
+    ("board", "outcome", "winning_cells"),
     [
         ("-Oo-----O:2", Outcome(Side.FIRST, "far_row"), (1,)),
         ("-o--O----:1", Outcome(Side.SECOND, "no_moves"), ()),
@@ -119,11 +119,11 @@ def test_a_position_and_its_mirror_image_have_one_outcome(game):
         ("--o-o-O--:1", None, ()),
     ],
 )
-def test_how_a_game_ends(board, outcome, lit):
+def test_how_a_game_ends(board, outcome, winning_cells):
     text, _, side = board.partition(":")
     position = Position(text, Side(int(side) - 1))
     assert GAME.outcome(position) == outcome
-    assert GAME.look.winning_cells(position) == lit
+    assert GAME.look.winning_cells(position) == winning_cells
 
 
 def test_capture_of_all_pawns_is_a_separate_reason():

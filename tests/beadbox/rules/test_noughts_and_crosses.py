@@ -12,7 +12,7 @@ from beadbox.rules.noughts_and_crosses.rules import NoughtsAndCrosses
 from beadbox.rules.outcome import Outcome, Side
 from beadbox.rules.perft import perft
 from beadbox.rules.squares import LINES
-from tests.beadbox.rules.walks import reachable, refusal
+from tests.beadbox.rules.walks import error_of, reachable
 
 GAME = NoughtsAndCrosses()
 PERFT = (1, 9, 72, 504, 3_024, 15_120, 54_720, 148_176, 200_448, 127_872)
@@ -28,7 +28,7 @@ def orbits(positions):
     return {GAME.canonical(position) for position in positions}
 
 
-def by_ply(positions):
+def counts_by_ply(positions):
     return [n for _, n in sorted(Counter(map(GAME.ply, positions)).items())]
 
 
@@ -38,16 +38,16 @@ def test_perft(depth):
 
 
 def test_number_of_move_sequences_and_of_games():
-    # The same as perft, but positions with several paths are visited once.
-    ways, n_sequences, n_games = Counter({GAME.initial_position(): 1}), [], 0
-    while ways:
-        n_sequences.append(ways.total())
-        n_games += sum(n for position, n in ways.items() if GAME.is_terminal(position))
+    # This counts what perft counts, but visits a position with several paths only once.
+    n_paths, n_sequences, n_games = Counter({GAME.initial_position(): 1}), [], 0
+    while n_paths:
+        n_sequences.append(n_paths.total())
+        n_games += sum(n for position, n in n_paths.items() if GAME.is_terminal(position))
         after = Counter()
-        for position, n in ways.items():
+        for position, n in n_paths.items():
             for move in GAME.legal_moves(position):
                 after[GAME.apply(position, move)] += n
-        ways = after
+        n_paths = after
     assert tuple(n_sequences) == PERFT
     assert n_games == 255_168
 
@@ -57,9 +57,9 @@ def test_perft_from_a_position_in_the_middle():
     assert perft(GAME, GAME.decode("XXXOO...."), 1) == 0
 
 
-def test_reachable_positions(positions):
+def test_number_of_reachable_positions(positions):
     assert len(positions) == 5_478
-    assert by_ply(positions) == [1, 9, 72, 252, 756, 1_260, 1_520, 1_140, 390, 78]
+    assert counts_by_ply(positions) == [1, 9, 72, 252, 756, 1_260, 1_520, 1_140, 390, 78]
     assert sum(not GAME.is_terminal(position) for position in positions) == 4_520
 
 
@@ -72,9 +72,9 @@ def test_how_games_end(positions):
     assert winners == {Side.FIRST: 626, Side.SECOND: 316, None: 16}
 
 
-def test_orbits(orbits):
+def test_number_of_orbits(orbits):
     assert len(orbits) == 765
-    assert by_ply(orbits) == [1, 3, 12, 38, 108, 174, 204, 153, 57, 15]
+    assert counts_by_ply(orbits) == [1, 3, 12, 38, 108, 174, 204, 153, 57, 15]
     winners = Counter(outcome.winner for outcome in map(GAME.outcome, orbits) if outcome)
     assert winners == {Side.FIRST: 91, Side.SECOND: 44, None: 3}
 
@@ -83,8 +83,8 @@ def test_orbits_in_which_a_side_has_to_move(orbits):
     open_orbits = [position for position in orbits if not GAME.is_terminal(position)]
     to_move = {side: [p for p in open_orbits if GAME.side_to_move(p) is side] for side in Side}
     assert len(open_orbits) == 627
-    assert by_ply(to_move[Side.FIRST]) == [1, 12, 108, 183, 34]
-    assert by_ply(to_move[Side.SECOND]) == [3, 38, 153, 95]
+    assert counts_by_ply(to_move[Side.FIRST]) == [1, 12, 108, 183, 34]
+    assert counts_by_ply(to_move[Side.SECOND]) == [3, 38, 153, 95]
     assert (len(to_move[Side.FIRST]), len(to_move[Side.SECOND])) == (338, 289)
 
 
@@ -111,7 +111,7 @@ def test_decode_accepts_exactly_the_reachable_positions(positions):
     accepted = set()
     for squares in product("XO.", repeat=9):
         text = "".join(squares)
-        error = refusal(GAME.decode, text)
+        error = error_of(GAME.decode, text)
         if error is None:
             accepted.add(GAME.decode(text))
         else:
@@ -138,7 +138,7 @@ def test_refusal_of_an_impossible_board_gives_the_reason(text, why):
 
 @given(st.text(alphabet="XO.xo- \n", max_size=12))
 def test_decode_refuses_random_text(text):
-    error = refusal(GAME.decode, text)
+    error = error_of(GAME.decode, text)
     if error is None:
         assert len(text) == 9
         assert set(text) <= set("XO.")

@@ -8,16 +8,18 @@ from beadbox.rules.errors import IllegalMoveError, InvalidMoveError
 from beadbox.rules.playthrough import playthrough_lines, random_game
 from beadbox.rules.registry import GAMES
 
-FOLDER = Path(__file__).parents[2] / "data" / "playthroughs"
-FILES = sorted(FOLDER.glob("*/*.txt"))
+PLAYTHROUGHS_FOLDER = Path(__file__).parents[2] / "data" / "playthroughs"
+PLAYTHROUGH_FILES = sorted(PLAYTHROUGHS_FOLDER.glob("*/*.txt"))
 
 
 @pytest.mark.parametrize("slug", GAMES)
 def test_every_game_has_a_playthrough(slug):
-    assert list((FOLDER / slug).glob("*.txt")), f"record one: manage.py record_playthrough {slug} --seed 1"
+    assert list((PLAYTHROUGHS_FOLDER / slug).glob("*.txt")), f"record one: manage.py record_playthrough {slug} --seed 1"
 
 
-@pytest.mark.parametrize("file", FILES, ids=[f"{file.parent.name}/{file.stem}" for file in FILES])
+@pytest.mark.parametrize(
+    "file", PLAYTHROUGH_FILES, ids=[f"{file.parent.name}/{file.stem}" for file in PLAYTHROUGH_FILES]
+)
 def test_rules_reproduce_the_recorded_game(file):
     recorded = file.read_text(encoding="utf-8").splitlines()
     moves = [line.removeprefix("move: ") for line in recorded if line.startswith("move: ")]

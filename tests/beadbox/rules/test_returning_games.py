@@ -21,13 +21,13 @@ from beadbox.rules.three_mens_morris.rules import MORRISES
 from beadbox.strength.graph import FIRST_WINS, SECOND_WINS, graph_compile
 from beadbox.strength.loops import ENDLESS, NO_PLIES, solve
 from tests.beadbox.perfect_graph import best_response
-from tests.beadbox.rules.walks import reachable, refusal
+from tests.beadbox.rules.walks import error_of, reachable
 
 DATA = Path(__file__).parents[2] / "data" / "games"
 COUNTS = {one["name"]: one for one in json.loads((DATA / "counts.json").read_text())["games"]}
 STRENGTH = {one["name"]: one for one in json.loads((DATA / "strength.json").read_text())["games"]}
 GAMES = {game.slug: game for game in (*MORRISES, *ACHIS, Dodgem(), HareAndHounds())}
-GAMES_WITH_COUNTS = {
+COUNTS_NAMES = {  # the names of the games in the counts of the independent program
     "three-mens-morris": "three-mens-morris-8-lines",
     "three-mens-morris-rows": "three-mens-morris-rows-and-columns",
     "three-mens-morris-any-point": "three-mens-morris-any-point",
@@ -36,79 +36,79 @@ GAMES_WITH_COUNTS = {
     "dodgem": "dodgem-3x3",
     "hare-and-hounds": "hare-and-hounds",
 }
-GAMES_WITH_STRENGTH = GAMES_WITH_COUNTS | {
+STRENGTH_NAMES = COUNTS_NAMES | {
     "three-mens-morris-barred": "three-mens-morris-8-lines-centre-barred",
     "three-mens-morris-rows-barred": "three-mens-morris-rows-and-columns-centre-barred",
     "three-mens-morris-any-point-barred": "three-mens-morris-any-point-centre-barred",
     "three-mens-morris-king-steps-barred": "three-mens-morris-king-steps-centre-barred",
     "achi-pass": "achi-4-each-8-lines-stuck-passes",
 }
-ROWS = [(slug, row) for slug, name in GAMES_WITH_STRENGTH.items() for row in STRENGTH[name]["rows"]]
+STRENGTH_ROWS = [(slug, row) for slug, name in STRENGTH_NAMES.items() for row in STRENGTH[name]["rows"]]
 
 
-def graph(slug: str) -> GraphArrays:
-    """All positions of a game that have a move, the start first."""
+def graph_of(slug: str) -> GraphArrays:
+    """Return the graph of all positions of a game that have a move, the start first."""
     return graph_compile(GAMES[slug], reduced=False).arrays
 
 
 @cache
-def solution(slug: str):
-    return solve(graph(slug), GAMES[slug].endless_winner)
+def solution_of(slug: str):
+    return solve(graph_of(slug), GAMES[slug].endless_winner)
 
 
 def counts_of(slug: str) -> tuple[list[int], list[int]]:
-    """The numbers of positions and of classes: in each list all of them, then those where the game goes on."""
+    """Return the numbers of positions and of classes: in each list of all of them, then of those that are not over."""
     game = GAMES[slug]
     classes = {game.canonical(position) for position in game.reached}
     return tuple([len(those), sum(not game.is_terminal(p) for p in those)] for those in (game.reached, classes))
 
 
-def boxes_of(slug: str, n_ways) -> list[int]:
-    """For each side the classes of its positions in which ``n_ways`` finds more than one way to move."""
+def n_boxes_of(slug: str, n_ways) -> list[int]:
+    """Return for each side the number of its classes of positions with more than one way to move, by ``n_ways``."""
     game = GAMES[slug]
     boxes = {game.canonical(position) for position in game.reached if n_ways(game, position) > 1}
     return [sum(position.side is side for position in boxes) for side in Side]
 
 
-@pytest.mark.parametrize("slug", GAMES_WITH_COUNTS)
+@pytest.mark.parametrize("slug", COUNTS_NAMES)
 class TestCounts:
     def test_positions_and_classes(self, slug):
-        expected = COUNTS[GAMES_WITH_COUNTS[slug]]
+        expected = COUNTS[COUNTS_NAMES[slug]]
         assert list(counts_of(slug)) == [expected["states"], expected.get("classes", expected["states"])]
 
     def test_boxes_of_both_sides(self, slug):
-        expected = COUNTS[GAMES_WITH_COUNTS[slug]]
-        assert boxes_of(slug, lambda game, position: len(game.legal_moves(position))) == expected["boxes"]
-        kinds = boxes_of(slug, lambda game, position: len(game.distinct_moves(position)))
+        expected = COUNTS[COUNTS_NAMES[slug]]
+        assert n_boxes_of(slug, lambda game, position: len(game.legal_moves(position))) == expected["boxes"]
+        kinds = n_boxes_of(slug, lambda game, position: len(game.distinct_moves(position)))
         assert kinds == expected.get("boxes_with_several_kinds_of_move", expected["boxes"])
 
     def test_value_of_the_start(self, slug):
-        expected = COUNTS[GAMES_WITH_COUNTS[slug]]
+        expected = COUNTS[COUNTS_NAMES[slug]]
         result = {"first": FIRST_WINS, "hounds": FIRST_WINS, "second": SECOND_WINS, "draw": ENDLESS}[expected["value"]]
-        found = solution(slug)
+        found = solution_of(slug)
         assert (found.result[0], found.plies[0]) == (result, expected.get("plies", NO_PLIES))
 
 
 @pytest.mark.parametrize("slug", [game.slug for game in MORRISES if game.is_barred])
 def test_with_a_barred_centre_play_is_endless(slug):
     assert list(counts_of(slug)) == [[5381, 4965], [741, 678]]
-    assert solution(slug).result[0] == ENDLESS
+    assert solution_of(slug).result[0] == ENDLESS
 
 
-def test_achi_with_passing():
+def test_counts_and_value_of_achi_with_passing():
     assert list(counts_of("achi-pass")) == [[5724, 4720], [795, 655]]
-    assert (solution("achi-pass").result[0], solution("achi-pass").plies[0]) == (FIRST_WINS, 11)
+    assert (solution_of("achi-pass").result[0], solution_of("achi-pass").plies[0]) == (FIRST_WINS, 11)
 
 
-def test_first_stones_of_three_mens_morris():
-    found = solution("three-mens-morris")
-    after = graph("three-mens-morris").successor[:9]
+def test_values_of_the_first_moves_of_three_mens_morris():
+    found = solution_of("three-mens-morris")
+    after = graph_of("three-mens-morris").successor[:9]
     first, second = FIRST_WINS, SECOND_WINS
     assert found.result[after].tolist() == [ENDLESS, second, ENDLESS, second, first, second, ENDLESS, second, ENDLESS]
 
 
-def test_dodgem_for_the_side_to_move():
-    found, side = solution("dodgem"), graph("dodgem").side
+def test_won_and_lost_positions_of_dodgem():
+    found, side = solution_of("dodgem"), graph_of("dodgem").side
     won = int((found.result == -1 - side).sum())
     game = GAMES["dodgem"]
     over = [(game.outcome(position).winner, position.side) for position in game.reached if game.is_terminal(position)]
@@ -122,8 +122,8 @@ def test_perft_of_three_mens_morris(depth, n):
     assert perft(game, game.initial_position(), depth) == n
 
 
-def policy(slug: str, name: str) -> np.ndarray:
-    one = graph(slug)
+def policy_named(slug: str, name: str) -> np.ndarray:
+    one = graph_of(slug)
     n_moves = np.diff(one.indptr)
     if name == "random":
         return np.repeat(1 / n_moves, n_moves)
@@ -135,12 +135,12 @@ def policy(slug: str, name: str) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    ("slug", "row"), ROWS, ids=lambda one: one if isinstance(one, str) else f"{one['first']}-{one['second']}"
+    ("slug", "row"), STRENGTH_ROWS, ids=lambda one: one if isinstance(one, str) else f"{one['first']}-{one['second']}"
 )
 def test_exact_strength(slug, row):
-    one = graph(slug)
+    one = graph_of(slug)
     first_moves = np.repeat(one.side, np.diff(one.indptr)) == 0
-    chances = np.where(first_moves, policy(slug, row["first"]), policy(slug, row["second"]))
+    chances = np.where(first_moves, policy_named(slug, row["first"]), policy_named(slug, row["second"]))
     expected = [row[result] for result in ("win", "loss", "draw", "endless")]
     assert evaluate_loops(*one, chances)[0] == pytest.approx(np.array(expected), abs=1e-12)
 
@@ -149,7 +149,7 @@ def test_exact_strength(slug, row):
 def test_best_responses(best):
     slug = "three-mens-morris"
     responder = Side[best["side"].upper()]
-    points, _ = best_response(graph(slug), responder.other, policy(slug, best["against"]))
+    points, _ = best_response(graph_of(slug), responder.other, policy_named(slug, best["against"]))
     assert 1 - points[0] == pytest.approx(best["points"], abs=1e-12)
 
 
@@ -158,7 +158,7 @@ def test_plies_are_the_least_numbers_of_moves(slug):
     assert GAMES[slug].reached == reachable(GAMES[slug])
 
 
-REFUSED = [
+IMPOSSIBLE_POSITIONS = [
     ("three-mens-morris", "B.........1", "is not 9 characters from 'B', 'W' and '.'"),
     ("three-mens-morris", "B........", "is not 9 characters"),
     ("three-mens-morris", "X........2", "is not 9 characters"),
@@ -181,20 +181,20 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("slug", "text", "reason"), REFUSED)
+@pytest.mark.parametrize(("slug", "text", "reason"), IMPOSSIBLE_POSITIONS)
 def test_refusal_of_an_impossible_position_gives_the_reason(slug, text, reason):
-    refused = refusal(GAMES[slug].decode, text)
-    assert isinstance(refused, InvalidPositionError)
-    assert repr(text) in str(refused)
-    assert reason in str(refused)
+    error = error_of(GAMES[slug].decode, text)
+    assert isinstance(error, InvalidPositionError)
+    assert repr(text) in str(error)
+    assert reason in str(error)
 
 
 @pytest.mark.parametrize("slug", GAMES)
 @pytest.mark.parametrize("text", ["", "0", "12", "5-5-5", "1-0", "a", "٣"])
 def test_invalid_moves_are_refused(slug, text):
-    refused = refusal(GAMES[slug].parse_move, text)
-    assert isinstance(refused, InvalidMoveError)
-    assert repr(text) in str(refused)
+    error = error_of(GAMES[slug].parse_move, text)
+    assert isinstance(error, InvalidMoveError)
+    assert repr(text) in str(error)
 
 
 @pytest.mark.parametrize(

@@ -35,22 +35,23 @@ from tests.beadbox.rules.romgon_data import (
     SIDES,
     TABLES,
     VECTORS,
-    action_object,
-    board_read,
-    by_id,
-    half_turned,
-    options_read,
+    action_json,
+    entry_parameters,
+    half_turned_board,
     random_board,
+    read_board,
+    read_options,
 )
-from tests.beadbox.rules.walks import refusal
+from tests.beadbox.rules.walks import error_of
 
 GAME = GAMES["romgon"]
-FLIPS = GAMES["romgon-flip"]
-EVERYTHING = GAMES["romgon-flip-turn-shape-shuttle"]
+FLIP_GAME = GAMES["romgon-flip"]
+TURN_GAME = GAMES["romgon-turn"]
+ALL_OPTIONS_GAME = GAMES["romgon-flip-turn-shape-shuttle"]
 
 
 def position(pieces: dict[str, str], side: Side, game: Romgon = GAME) -> Position:
-    """A position from pieces by cell, each piece in the notation of the position text."""
+    """Return a position from pieces by cell, each piece in the notation of the position text."""
     rows = [
         "".join(pieces.get(IDS[cell], " ") for cell in range(N_CELLS) if geometry.PLACES[cell][0] == row)
         for row in range(geometry.N_ROWS)
@@ -61,15 +62,15 @@ def position(pieces: dict[str, str], side: Side, game: Romgon = GAME) -> Positio
     return game.decode(f"{text}-{'bw'[side]}0")
 
 
-def legal_move_texts(game: Romgon, where: Position) -> list[str]:
-    return [game.format_move(move) for move in game.legal_moves(where)]
+def legal_move_texts(game: Romgon, current: Position) -> list[str]:
+    return [game.format_move(move) for move in game.legal_moves(current)]
 
 
 def position_after(game: Romgon, *actions: str) -> Position:
-    where = game.initial_position()
+    current = game.initial_position()
     for action in actions:
-        where = game.play(where, game.parse_move(action))
-    return where
+        current = game.play(current, game.parse_move(action))
+    return current
 
 
 class TestGeometry:
@@ -114,8 +115,8 @@ class TestGeometry:
         cells = GAME.look.layout.cells
         for cell, neighbours in enumerate(geometry.NEIGHBOURS):
             for n in neighbours:
-                apart = complex(cells[cell].x - cells[n].x, cells[cell].y - cells[n].y)
-                assert abs(apart) == pytest.approx(1, abs=1e-3)
+                distance = complex(cells[cell].x - cells[n].x, cells[cell].y - cells[n].y)
+                assert abs(distance) == pytest.approx(1, abs=1e-3)
 
 
 SIDE_NAMES = {WHITE: "white", BLACK: "black"}
@@ -153,7 +154,7 @@ class TestTargetsOfPieces:
             for cell in range(N_CELLS):
                 assert sorted(IDS[end] for end in REACH[code][cell].takes) == expected[IDS[cell]]
 
-    def test_rotations_are_counted_modulo_a_full_turn(self):
+    def test_rotations_are_equal_modulo_the_symmetry_of_a_piece(self):
         for rotation in range(-12, 12):
             assert Piece(WHITE, TRIANGLE, rotation=rotation).code == Piece(WHITE, TRIANGLE, rotation=rotation % 6).code
             assert Piece(WHITE, HEXGON, rotation=rotation).code == Piece(WHITE, HEXGON, rotation=rotation % 3).code
@@ -163,17 +164,19 @@ class TestTargetsOfPieces:
         """A flipped piece goes to every neighbour, but a flipped circle does not enter the dead zone."""
         for kind in (SQUARE, TRIANGLE, RHOMBUS, CIRCLE, HEXGON):
             for cell, reach in enumerate(REACH[Piece(BLACK, kind, flipped=True).code]):
-                barred = kind == CIRCLE and geometry.ZONES[cell] != geometry.DEAD
-                expected = [n for n in geometry.NEIGHBOURS[cell] if not (barred and geometry.ZONES[n] == geometry.DEAD)]
+                is_barred = kind == CIRCLE and geometry.ZONES[cell] != geometry.DEAD
+                expected = [
+                    n for n in geometry.NEIGHBOURS[cell] if not (is_barred and geometry.ZONES[n] == geometry.DEAD)
+                ]
                 assert (list(reach.takes), reach.quiet, reach.runs) == (expected, (), ())
 
 
 class TestGoldenPositions:
-    @pytest.mark.parametrize("entry", **by_id(VECTORS["positions"]))
+    @pytest.mark.parametrize("entry", **entry_parameters(VECTORS["positions"]))
     def test_legal_actions_and_status(self, entry):
-        board, side, options = board_read(entry), SIDES[entry["toMove"]], options_read(entry)
+        board, side, options = read_board(entry), SIDES[entry["toMove"]], read_options(entry)
         legal = moves.legal_moves(board, side, options)
-        assert [action_object(board, move) for move in legal] == entry["legalMoves"]
+        assert [action_json(board, move) for move in legal] == entry["legalMoves"]
         assert list(legal) == sorted(legal)
         outcome = board_outcome(board, side, options)
         assert {
@@ -183,21 +186,21 @@ class TestGoldenPositions:
             "inCheck": moves.in_check(board, side),
         } == entry["status"]
 
-    @pytest.mark.parametrize("entry", **by_id(VECTORS["perft"]))
+    @pytest.mark.parametrize("entry", **entry_parameters(VECTORS["perft"]))
     def test_perft(self, entry):
-        game = FLIPS if entry["flipModeEnabled"] else GAME
-        assert perft(game, Position(board_read(entry), SIDES[entry["toMove"]]), entry["depth"]) == entry["nodes"]
+        game = FLIP_GAME if entry["flipModeEnabled"] else GAME
+        assert perft(game, Position(read_board(entry), SIDES[entry["toMove"]]), entry["depth"]) == entry["nodes"]
 
-    @pytest.mark.parametrize("entry", **by_id(VECTORS["games"]))
+    @pytest.mark.parametrize("entry", **entry_parameters(VECTORS["games"]))
     def test_games(self, entry):
-        game = FLIPS if entry["flipModeEnabled"] else GAME
-        where = game.initial_position()
+        game = FLIP_GAME if entry["flipModeEnabled"] else GAME
+        current = game.initial_position()
         for action in entry["moves"]:
-            assert game.outcome(where) is None
-            where = game.play(where, Move(CELL[action["from"]], CELL[action["to"]]))
-        assert game.outcome(where) == Outcome(SIDES[entry["winner"]], entry["reason"])
-        assert game.ply(where) == entry["plies"]
-        assert game.decode(game.encode(where)) == where
+            assert game.outcome(current) is None
+            current = game.play(current, Move(CELL[action["from"]], CELL[action["to"]]))
+        assert game.outcome(current) == Outcome(SIDES[entry["winner"]], entry["reason"])
+        assert game.ply(current) == entry["plies"]
+        assert game.decode(game.encode(current)) == current
 
 
 @pytest.mark.parametrize("game", ROMGONS, ids=[game.slug for game in ROMGONS])
@@ -206,18 +209,18 @@ def test_rules_are_symmetric_between_the_sides(game):
     for n_pieces in [*range(2, 52), *range(2, 30)]:
         board, side = random_board(rng, flips=game.options.flip, n_pieces=n_pieces), rng.choice(list(Side))
         legal = moves.legal_moves(board, side, game.options)
-        turned = {Move(half_turn(move.origin), half_turn(move.target), move.turn) for move in legal}
-        across = half_turned(board)
-        assert set(moves.legal_moves(across, side.other, game.options)) == turned
+        turned_moves = {Move(half_turn(move.origin), half_turn(move.target), move.turn) for move in legal}
+        turned_board = half_turned_board(board)
+        assert set(moves.legal_moves(turned_board, side.other, game.options)) == turned_moves
         outcome = board_outcome(board, side, game.options)
-        assert board_outcome(across, side.other, game.options) == (
+        assert board_outcome(turned_board, side.other, game.options) == (
             outcome and Outcome(outcome.winner.other, outcome.termination)
         )
-        assert half_turned(across) == board
+        assert half_turned_board(turned_board) == board
 
 
 def test_is_legal_agrees_with_the_list_of_legal_moves():
-    rng, options = random.Random(5), EVERYTHING.options
+    rng, options = random.Random(5), ALL_OPTIONS_GAME.options
     for _ in range(30):
         board, side = random_board(rng, flips=True, n_pieces=rng.randrange(2, 20)), rng.choice(list(Side))
         legal = set(moves.legal_moves(board, side, options))
@@ -229,16 +232,16 @@ def test_is_legal_agrees_with_the_list_of_legal_moves():
 
 class TestCheck:
     def test_a_rhombus_may_not_step_into_an_attack_but_may_win_there(self):
-        attacked = {"3-6": "R", "2-6": "s", "0-0": "r"}
-        assert "3-6>3-7" not in legal_move_texts(GAME, position(attacked, WHITE))
-        guarded = {"3-7": "R", "2-7": "s", "0-0": "r"}
-        assert "3-7>3-8" in legal_move_texts(GAME, position(guarded, WHITE))
+        threatened_cell = {"3-6": "R", "2-6": "s", "0-0": "r"}
+        assert "3-6>3-7" not in legal_move_texts(GAME, position(threatened_cell, WHITE))
+        guarded_goal = {"3-7": "R", "2-7": "s", "0-0": "r"}
+        assert "3-7>3-8" in legal_move_texts(GAME, position(guarded_goal, WHITE))
 
     def test_with_shape_defence_an_attacked_goal_is_closed(self):
         shape = GAMES["romgon-shape"]
-        guarded = {"3-7": "R", "2-7": "s", "0-0": "r"}
-        assert "3-7>3-8" not in legal_move_texts(shape, position(guarded, WHITE, shape))
-        assert "3-7>3-8" in legal_move_texts(shape, position({**guarded, "2-7": "S"}, WHITE, shape))
+        guarded_goal = {"3-7": "R", "2-7": "s", "0-0": "r"}
+        assert "3-7>3-8" not in legal_move_texts(shape, position(guarded_goal, WHITE, shape))
+        assert "3-7>3-8" in legal_move_texts(shape, position({**guarded_goal, "2-7": "S"}, WHITE, shape))
 
     def test_a_rhombus_on_its_base_blocks_the_goal(self):
         assert "3-6>3-8" not in legal_move_texts(GAME, position({"3-6": "R", "3-8": "r"}, WHITE))
@@ -246,15 +249,15 @@ class TestCheck:
 
     def test_circle_attacks_along_its_ring_until_blocked(self):
         assert moves.in_check(position({"0-2": "R", "6-0": "c", "0-5": "r"}, WHITE).board, WHITE)
-        barred = {"0-2": "R", "6-0": "c", "0-5": "r", "0-0": "S", "0-3": "S"}
-        assert not moves.in_check(position(barred, WHITE).board, WHITE)
+        blocked_ring = {"0-2": "R", "6-0": "c", "0-5": "r", "0-0": "S", "0-3": "S"}
+        assert not moves.in_check(position(blocked_ring, WHITE).board, WHITE)
 
     def test_only_pieces_of_one_flip_state_take_each_other(self):
-        at_hand = {"3-4": "R~", "3-5": "t", "0-0": "r"}
-        assert not moves.in_check(position(at_hand, WHITE, FLIPS).board, WHITE)
+        unequal_neighbours = {"3-4": "R~", "3-5": "t", "0-0": "r"}
+        assert not moves.in_check(position(unequal_neighbours, WHITE, FLIP_GAME).board, WHITE)
         # A flip would leave the rhombus attacked.
-        assert "3-4~" not in legal_move_texts(FLIPS, position(at_hand, WHITE, FLIPS))
-        assert moves.in_check(position({**at_hand, "3-4": "R"}, WHITE, FLIPS).board, WHITE)
+        assert "3-4~" not in legal_move_texts(FLIP_GAME, position(unequal_neighbours, WHITE, FLIP_GAME))
+        assert moves.in_check(position({**unequal_neighbours, "3-4": "R"}, WHITE, FLIP_GAME).board, WHITE)
 
 
 class TestTerminations:
@@ -269,10 +272,10 @@ class TestTerminations:
             ({"3-8": "R", "0-0": "r"}, WHITE, Outcome(WHITE, "base_captured")),
         ],
     )
-    def test_outcomes_by_the_board(self, pieces, side, outcome):
-        where = position(pieces, side)
-        assert GAME.outcome(where) == outcome
-        assert (GAME.legal_moves(where) == ()) == (outcome is not None)
+    def test_outcomes_that_the_board_shows(self, pieces, side, outcome):
+        current = position(pieces, side)
+        assert GAME.outcome(current) == outcome
+        assert (GAME.legal_moves(current) == ()) == (outcome is not None)
 
     def test_the_side_that_repeats_a_position_a_third_time_loses(self):
         shuffle = ("6-5>5-5", "0-0>1-1", "5-5>6-5", "1-1>0-0")
@@ -280,23 +283,23 @@ class TestTerminations:
         assert GAME.outcome(position_after(GAME, *shuffle, *shuffle)) == Outcome(BLACK, "threefold_repetition")
 
     def test_repetition_counts_the_side_to_move(self):
-        """The same board with the other side to move is another position."""
+        """A board counts as another position if the other side is to move."""
         board = GAME.initial_position().board
-        where = Position(board, WHITE, 5, (board,) * 5, ())
-        assert GAME.outcome(where) == Outcome(WHITE, "threefold_repetition")
+        current = Position(board, WHITE, 5, (board,) * 5, ())
+        assert GAME.outcome(current) == Outcome(WHITE, "threefold_repetition")
         assert GAME.outcome(Position(board, BLACK, 4, (board,) * 3, ())) is None
 
     def test_a_flip_changes_the_position(self):
         forth, back = ("3-8~", "3-0~"), ("3-8~", "3-0~")
-        assert FLIPS.outcome(position_after(FLIPS, *forth, *back, *forth)) is None
-        assert FLIPS.outcome(position_after(FLIPS, *forth, *back, *forth, *back)) == Outcome(
+        assert FLIP_GAME.outcome(position_after(FLIP_GAME, *forth, *back, *forth)) is None
+        assert FLIP_GAME.outcome(position_after(FLIP_GAME, *forth, *back, *forth, *back)) == Outcome(
             BLACK, "threefold_repetition"
         )
 
     def test_200_plies_are_a_draw_unless_the_last_wins(self):
         rhombuses = {"3-6": "R", "0-0": "r"}
-        where = position(rhombuses, WHITE)
-        last = Position(where.board, WHITE, 199)
+        current = position(rhombuses, WHITE)
+        last = Position(current.board, WHITE, 199)
         assert GAME.outcome(GAME.play(last, GAME.parse_move("3-6>3-5"))) == Outcome(None, "move_limit")
         assert GAME.outcome(GAME.play(last, GAME.parse_move("3-6>3-8"))) == Outcome(WHITE, "base_captured")
 
@@ -313,23 +316,21 @@ class TestTerminations:
 
     def test_a_capture_does_not_reset_the_shuttle_count(self):
         game = GAMES["romgon-shuttle"]
-        where = position({"3-1": "R", "3-7": "r", "6-5": "s", "5-1": "S", "6-1": "c"}, BLACK, game)
+        current = position({"3-1": "R", "3-7": "r", "6-5": "s", "5-1": "S", "6-1": "c"}, BLACK, game)
         black = ("6-5>5-5", "5-5>6-5", "6-5>5-5", "5-5>6-5", "6-5>5-5")
         white = ("5-1>6-1", "6-1>5-2", "5-2>4-2", "4-2>5-2")
         for action in [action for pair in zip(black, white, strict=False) for action in pair]:
-            where = game.play(where, game.parse_move(action))
-        assert sum(code != 0 for code in where.board) == 4
-        assert game.decode(game.encode(where)) == where
-        assert game.outcome(game.play(where, game.parse_move(black[-1]))) == Outcome(WHITE, "shuttle")
+            current = game.play(current, game.parse_move(action))
+        assert sum(code != 0 for code in current.board) == 4
+        assert game.decode(game.encode(current)) == current
+        assert game.outcome(game.play(current, game.parse_move(black[-1]))) == Outcome(WHITE, "shuttle")
 
 
 class TestRotations:
-    GAME = GAMES["romgon-turn"]
-
     def test_triangle_turns_in_place_or_after_a_quiet_move(self):
         """A triangle does not turn after a capture."""
-        where = position({"3-4": "T", "3-5": "s", "6-0": "R", "0-0": "r"}, WHITE, self.GAME)
-        own = [text for text in legal_move_texts(self.GAME, where) if text.startswith("3-4")]
+        current = position({"3-4": "T", "3-5": "s", "6-0": "R", "0-0": "r"}, WHITE, TURN_GAME)
+        own = [text for text in legal_move_texts(TURN_GAME, current) if text.startswith("3-4")]
         around = [f"@{rotation}" for rotation in range(1, 6)]
         assert own == [
             *(f"3-4>2-4{turn}" for turn in ("", *around)),
@@ -339,23 +340,23 @@ class TestRotations:
         ]
 
     def test_a_hexgon_turns_between_three_axes(self):
-        where = position({"3-4": "H@1", "6-0": "R", "0-0": "r"}, WHITE, self.GAME)
-        assert [text for text in legal_move_texts(self.GAME, where) if text.startswith("3-4@")] == ["3-4@0", "3-4@2"]
+        current = position({"3-4": "H@1", "6-0": "R", "0-0": "r"}, WHITE, TURN_GAME)
+        assert [text for text in legal_move_texts(TURN_GAME, current) if text.startswith("3-4@")] == ["3-4@0", "3-4@2"]
 
     def test_other_pieces_do_not_turn(self):
-        where = position({"3-3": "S", "3-1": "C", "6-0": "R", "0-0": "r"}, WHITE, self.GAME)
-        assert not [text for text in legal_move_texts(self.GAME, where) if "@" in text]
+        current = position({"3-3": "S", "3-1": "C", "6-0": "R", "0-0": "r"}, WHITE, TURN_GAME)
+        assert not [text for text in legal_move_texts(TURN_GAME, current) if "@" in text]
 
     def test_a_moved_piece_keeps_its_rotation_in_the_text(self):
-        where = position({"3-3": "T", "6-0": "R", "0-0": "r"}, WHITE, self.GAME)
-        after = self.GAME.play(where, self.GAME.parse_move("3-3>3-4@2"))
-        assert self.GAME.pieces(after)[CELL["3-4"]] == "T@2"
-        assert self.GAME.encode(after).endswith("Y" + "Z2")
+        current = position({"3-3": "T", "6-0": "R", "0-0": "r"}, WHITE, TURN_GAME)
+        after = TURN_GAME.play(current, TURN_GAME.parse_move("3-3>3-4@2"))
+        assert TURN_GAME.pieces(after)[CELL["3-4"]] == "T@2"
+        assert TURN_GAME.encode(after).endswith("YZ2")
 
     def test_a_turn_in_check_is_illegal(self):
-        where = position({"6-0": "R", "6-1": "t", "3-4": "T", "0-0": "r"}, WHITE, self.GAME)
-        assert moves.in_check(where.board, WHITE)
-        assert not [text for text in legal_move_texts(self.GAME, where) if text.startswith("3-4")]
+        current = position({"6-0": "R", "6-1": "t", "3-4": "T", "0-0": "r"}, WHITE, TURN_GAME)
+        assert moves.in_check(current.board, WHITE)
+        assert not [text for text in legal_move_texts(TURN_GAME, current) if text.startswith("3-4")]
 
 
 class TestText:
@@ -363,13 +364,13 @@ class TestText:
         assert GAME.encode(GAME.initial_position()) == "S4s.T5t.C6h.R7r.H6c.T5t.S4s-b0"
 
     def test_text_lists_moves_since_the_last_capture(self):
-        where = position_after(GAME, "2-7>3-6", "2-0>3-1", "3-6>2-4", "3-1>2-6", "1-6>2-6")
-        assert where.past == ()
-        assert GAME.encode(where) == "S4s.T6.5h1t1.R7r.H6c.T5t.S4s-w5".replace("5h1t1", "4h1t1")
-        assert where.ply == 5
+        current = position_after(GAME, "2-7>3-6", "2-0>3-1", "3-6>2-4", "3-1>2-6", "1-6>2-6")
+        assert current.past == ()
+        assert GAME.encode(current) == "S4s.T6.4h1t1.R7r.H6c.T5t.S4s-w5"
+        assert current.ply == 5
 
     @pytest.mark.parametrize(
-        ("text", "why"),
+        ("text", "problem"),
         [
             ("", "is not a board"),
             ("S4s.T5t.C6h.R7r.H6c.T5t.S4s", "is not a board"),
@@ -397,12 +398,12 @@ class TestText:
             ("6.7.8.6R1s.8.7.r5-w9-bd", "is not how"),  # the history begins again after a capture
         ],
     )
-    def test_refusal_of_an_invalid_position_gives_the_reason(self, text, why):
-        error = refusal(GAME.decode, text)
-        if why is None:
+    def test_refusal_of_an_invalid_position_gives_the_reason(self, text, problem):
+        error = error_of(GAME.decode, text)
+        if problem is None:
             assert GAME.encode(GAME.decode(text)) == text
         else:
-            with pytest.raises(InvalidPositionError, match=why):
+            with pytest.raises(InvalidPositionError, match=problem):
                 GAME.decode(text)
             assert repr(text) in str(error)
 
@@ -411,12 +412,12 @@ class TestText:
         monkeypatch.setattr(Romgon, "apply", None)
         for n_moves in (201 - ply, 20_000):
             with pytest.raises(InvalidPositionError, match="is not how"):
-                EVERYTHING.decode(f"S4s.T5t.C6h.R7r.H6c.T5t.S4s-b{ply}-" + "yy" * n_moves)
+                ALL_OPTIONS_GAME.decode(f"S4s.T5t.C6h.R7r.H6c.T5t.S4s-b{ply}-" + "yy" * n_moves)
 
     @given(st.text(alphabet="STRCHstrch~@.-bw0123456789Ayr", max_size=60))
     def test_random_text_is_refused_or_survives_a_round_trip(self, text):
-        if refusal(EVERYTHING.decode, text) is None:
-            assert EVERYTHING.encode(EVERYTHING.decode(text)) == text
+        if error_of(ALL_OPTIONS_GAME.decode, text) is None:
+            assert ALL_OPTIONS_GAME.encode(ALL_OPTIONS_GAME.decode(text)) == text
 
     @pytest.mark.parametrize(
         "text",
@@ -441,18 +442,18 @@ class TestText:
             GAME.parse_move(text)
 
     def test_the_longest_position_text_can_be_stored(self):
-        # A game to the last ply without a capture. Each action has a turn, and the history begins at the start.
+        # The longest text is of a game of 200 plies without a capture, where each action has a turn.
         rng, longest = random.Random(3), 0
         for _ in range(3):
-            where = EVERYTHING.initial_position()
-            while legal := EVERYTHING.legal_moves(where):
-                longest = max(longest, len(EVERYTHING.encode(where)))
+            current = ALL_OPTIONS_GAME.initial_position()
+            while legal := ALL_OPTIONS_GAME.legal_moves(current):
+                longest = max(longest, len(ALL_OPTIONS_GAME.encode(current)))
                 turning = [move for move in legal if move.turn != KEPT]
-                where = EVERYTHING.apply(where, rng.choice(turning or legal))
+                current = ALL_OPTIONS_GAME.apply(current, rng.choice(turning or legal))
         assert 400 < longest < 900
         assert 51 * len("t~@5") + len(".......-b200") + 200 * 3 < 900
 
-    def test_records_of_games(self):
+    def test_notation_names_the_piece_and_marks_captures(self):
         board = board_of(
             {CELL["3-0"]: Piece(WHITE, RHOMBUS), CELL["5-6"]: Piece(BLACK, TRIANGLE), CELL["5-5"]: Piece(WHITE, SQUARE)}
         )
@@ -477,22 +478,24 @@ class TestDisplay:
             )
         ]
         assert names == ["R", "r~", "t@2", "H~@1"]
-        assert EVERYTHING.pieces(EVERYTHING.initial_position())[0] == "S"
+        assert ALL_OPTIONS_GAME.pieces(ALL_OPTIONS_GAME.initial_position())[0] == "S"
 
     def test_actions_on_the_same_cells_have_different_labels(self):
         kinds = {"3-0>3-1": "move", "3-0~": "flip", "1-0@3": "turn", "1-0>1-1@3": "turn"}
-        assert {text: EVERYTHING.look.kind(EVERYTHING.parse_move(text)) for text in kinds} == kinds
+        assert {text: ALL_OPTIONS_GAME.look.kind(ALL_OPTIONS_GAME.parse_move(text)) for text in kinds} == kinds
         words = {
             "3-0>3-1": "3-0 to 3-1",
             "3-0~": "3-0 flipped",
             "1-0@3": "1-0, turned to 3",
             "1-0>1-1@3": "1-0 to 1-1, turned to 3",
         }
-        assert {text: EVERYTHING.look.describe_move(EVERYTHING.parse_move(text)) for text in words} == words
+        assert {text: ALL_OPTIONS_GAME.look.describe_move(ALL_OPTIONS_GAME.parse_move(text)) for text in words} == words
 
     def test_descriptions_of_moves_name_the_pieces_on_the_board(self):
         board = position(
-            {"3-4": "R", "1-0": "T@1", "2-2": "H~", "3-1": "S", "4-1": "t", "3-8": "r", "5-5": "h@1"}, WHITE, EVERYTHING
+            {"3-4": "R", "1-0": "T@1", "2-2": "H~", "3-1": "S", "4-1": "t", "3-8": "r", "5-5": "h@1"},
+            WHITE,
+            ALL_OPTIONS_GAME,
         )
         words = {
             "3-4>3-6": "rhombus 3-4 to 3-6",
@@ -502,9 +505,9 @@ class TestDisplay:
             "1-0@0": "triangle 1-0 turns left",
             "1-0>1-1@4": "triangle 1-0 to 1-1, turns round",
         }
-        described = {text: EVERYTHING.look.tell_move(board, EVERYTHING.parse_move(text)) for text in words}
+        described = {text: ALL_OPTIONS_GAME.look.tell_move(board, ALL_OPTIONS_GAME.parse_move(text)) for text in words}
         assert described == words
-        assert [EVERYTHING.look.mover(board, EVERYTHING.parse_move(text)) for text in words] == [
+        assert [ALL_OPTIONS_GAME.look.mover(board, ALL_OPTIONS_GAME.parse_move(text)) for text in words] == [
             "R",
             "S",
             "R",
@@ -512,7 +515,10 @@ class TestDisplay:
             "T@1",
             "T@1",
         ]
-        assert EVERYTHING.look.tell_move(board, EVERYTHING.parse_move("5-5>5-4@0")) == "hexgon 5-5 to 5-4, turns left"
+        assert (
+            ALL_OPTIONS_GAME.look.tell_move(board, ALL_OPTIONS_GAME.parse_move("5-5>5-4@0"))
+            == "hexgon 5-5 to 5-4, turns left"
+        )
 
     def test_notices_about_draws_and_repetitions(self):
         assert GAME.look.notices(GAME.initial_position()) == {}
@@ -526,10 +532,10 @@ class TestDisplay:
         entered = GAME.play(position({"3-6": "R", "0-0": "r"}, WHITE), GAME.parse_move("3-6>3-8"))
         assert GAME.look.winning_cells(entered) == (CELL["3-8"],)
         for entry in VECTORS["positions"]:
-            where = Position(board_read(entry), SIDES[entry["toMove"]])
+            current = Position(read_board(entry), SIDES[entry["toMove"]])
             if entry["status"]["reason"] in ("deadlock", "draglock") and not entry["flipModeEnabled"]:
-                lost = [cell for cell, code in enumerate(where.board) if code == Piece(where.side, RHOMBUS).code]
-                assert list(GAME.look.winning_cells(where)) == lost
+                lost = [cell for cell, code in enumerate(current.board) if code == Piece(current.side, RHOMBUS).code]
+                assert list(GAME.look.winning_cells(current)) == lost
 
 
 def test_the_family_has_a_game_for_each_set_of_options():

@@ -20,10 +20,10 @@ from beadbox.rules.perft import perft
 from beadbox.rules.registry import game_get
 from beadbox.strength.exact import at_worst, expected, unfinished
 from beadbox.strength.graph import graph_compile
-from tests.beadbox.rules.walks import reachable, refusal
+from tests.beadbox.rules.walks import error_of, reachable
 
 DATA = Path(__file__).parents[2] / "data" / "games"
-NAMES = {
+DATA_NAMES = {  # the name of each game in the files of the independent program
     "ladder": "ladder-9",
     "21-matches": "21-matches-misere",
     "nim-3-3-3": "nim-3-3-3",
@@ -35,13 +35,13 @@ NAMES = {
 }
 COUNTS = {one["name"]: one for one in json.loads((DATA / "counts.json").read_text())["games"]}
 STRENGTH = {one["name"]: one for one in json.loads((DATA / "strength.json").read_text())["games"]}
-STRENGTH_ROWS = [(slug, row) for slug, name in NAMES.items() for row in STRENGTH[name]["rows"]]
-BEST_RESPONSES = [(slug, row) for slug, name in NAMES.items() for row in STRENGTH[name].get("best_responses", ())]
-each_game = pytest.mark.parametrize("slug", NAMES)
+STRENGTH_ROWS = [(slug, row) for slug, name in DATA_NAMES.items() for row in STRENGTH[name]["rows"]]
+BEST_RESPONSES = [(slug, row) for slug, name in DATA_NAMES.items() for row in STRENGTH[name].get("best_responses", ())]
+each_game = pytest.mark.parametrize("slug", DATA_NAMES)
 
 
 def policy_named(graph, name):
-    """The chance of each edge when both sides play a policy of ``strength.json``."""
+    """Return the chance of each edge when both sides play a policy of ``strength.json``, given by its name."""
     if name == "first":
         chances = np.zeros(len(graph.successor))
         chances[graph.indptr[:-1]] = 1
@@ -50,8 +50,8 @@ def policy_named(graph, name):
 
 
 @each_game
-def test_positions_and_classes(slug):
-    game, counts = game_get(slug), COUNTS[NAMES[slug]]
+def test_numbers_of_positions_and_classes(slug):
+    game, counts = game_get(slug), COUNTS[DATA_NAMES[slug]]
     positions = reachable(game)
     classes = {game.canonical(position) for position in positions}
     found = [[len(those), sum(not game.is_terminal(one) for one in those)] for those in (positions, classes)]
@@ -59,10 +59,10 @@ def test_positions_and_classes(slug):
 
 
 @each_game
-def test_boxes_of_both_sides(slug):
+def test_numbers_of_boxes_of_both_sides(slug):
     game = game_get(slug)
     rule = PRESETS["michie-refill"].rule
-    assert [boxes_compile(game, side, rule).n_boxes for side in Side] == COUNTS[NAMES[slug]]["boxes"]
+    assert [boxes_compile(game, side, rule).n_boxes for side in Side] == COUNTS[DATA_NAMES[slug]]["boxes"]
 
 
 @each_game
@@ -82,7 +82,7 @@ def test_value_of_the_start(slug):
     worst = [at_worst(graph, side, perfect) for side in Side]
     value = {"first": [(1, 0, 0), (0, 0, 1)], "second": [(0, 0, 1), (1, 0, 0)], "draw": [(0, 1, 0)] * 2}
     found = np.array([one.counted for one in worst])
-    assert found == pytest.approx(np.array(value[COUNTS[NAMES[slug]]["value"]]), abs=1e-12)
+    assert found == pytest.approx(np.array(value[COUNTS[DATA_NAMES[slug]]["value"]]), abs=1e-12)
 
 
 @pytest.mark.parametrize(("depth", "n"), list(enumerate(COUNTS["notakto-3x3"]["perft"], 1)))
@@ -109,8 +109,8 @@ def test_exact_strength(slug, row):
 )
 def test_best_response(slug, row):
     graph = graph_compile(game_get(slug), reduced=False)
-    replies_to = Side[row["side"].upper()].other
-    worst = at_worst(graph, replies_to, policy_named(graph, row["against"]))
+    side = Side[row["side"].upper()].other
+    worst = at_worst(graph, side, policy_named(graph, row["against"]))
     assert 1 - worst.score == pytest.approx(row["points"], abs=1e-12)
 
 
@@ -140,25 +140,25 @@ def test_best_response(slug, row):
     ],
 )
 def test_impossible_positions_are_refused(slug, text):
-    refused = refusal(game_get(slug).decode, text)
-    assert isinstance(refused, InvalidPositionError)
-    assert repr(text) in str(refused)
+    error = error_of(game_get(slug).decode, text)
+    assert isinstance(error, InvalidPositionError)
+    assert repr(text) in str(error)
 
 
 @each_game
 @pytest.mark.parametrize("text", ["", "0", "22", "a", "٣", "1Y", "0X"])
 def test_invalid_moves_are_refused(slug, text):
-    refused = refusal(game_get(slug).parse_move, text)
-    assert isinstance(refused, InvalidMoveError)
-    assert repr(text) in str(refused)
+    error = error_of(game_get(slug).parse_move, text)
+    assert isinstance(error, InvalidMoveError)
+    assert repr(text) in str(error)
 
 
 @pytest.mark.parametrize("slug", ["nim-3-3-3", "wild-noughts-and-crosses", "pong-hau-ki", "mu-torere"])
 def test_boxes_with_several_kinds_of_move(slug):
     game, counts = game_get(slug), COUNTS[slug]
     classes = {game.canonical(position) for position in reachable(game)}
-    kinds = [one for one in classes if len(game.distinct_moves(one)) > 1]
-    found = [sum(game.side_to_move(one) is side for one in kinds) for side in Side]
+    boxes = [one for one in classes if len(game.distinct_moves(one)) > 1]
+    found = [sum(game.side_to_move(one) is side for one in boxes) for side in Side]
     assert found == counts.get("boxes_with_several_kinds_of_move", counts["boxes"])
 
 

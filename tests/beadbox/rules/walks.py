@@ -1,4 +1,4 @@
-"""Paths through a game that use only the rules interface."""
+"""Walks through the positions of a game that use only the interface of the rules."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -11,9 +11,9 @@ MAX_PLIES = 1000
 
 
 def episodes(game: Game[Any, Any], n: int, seed: int = 0) -> Iterator[list[Any]]:
-    """The positions of ``n`` games of uniformly random play, from the start to the end.
+    """Yield the positions of ``n`` games of uniformly random play, from the start to the end.
 
-    Games too large to list are long, so fewer of them are played.
+    If a game is too large to list, its games are long, so one in 50 of them is played.
     """
     rng = random.Random(seed)
     for _ in range(n if game.listable else max(1, n // 50)):
@@ -23,14 +23,14 @@ def episodes(game: Game[Any, Any], n: int, seed: int = 0) -> Iterator[list[Any]]
         yield positions
 
 
-def met(game: Game[Any, Any], n: int, seed: int = 0) -> list[Any]:
-    """The distinct positions of ``n`` random games, in a fixed order; half as many if the game is too large."""
+def positions_met(game: Game[Any, Any], n: int, seed: int = 0) -> list[Any]:
+    """Return the distinct positions of ``n`` random games, in a fixed order; about n/2 of them if they are too many."""
     positions = list(dict.fromkeys(position for episode in episodes(game, n, seed) for position in episode))
     return positions if game.listable else positions[:: max(1, 2 * len(positions) // n)]
 
 
-def refusal(read: Callable[[str], Any], text: str) -> RulesError | None:
-    """The error with which the rules refuse a text, or ``None`` when they accept it."""
+def error_of(read: Callable[[str], Any], text: str) -> RulesError | None:
+    """Return the error with which the rules refuse a text, or ``None`` if they accept the text."""
     try:
         read(text)
     except RulesError as error:
@@ -39,7 +39,7 @@ def refusal(read: Callable[[str], Any], text: str) -> RulesError | None:
 
 
 def reachable(game: Game[Any, Any]) -> dict[Any, int]:
-    """Every reachable position, without reduction by symmetry, with the least number of moves to it."""
+    """Return every reachable position, without reduction by symmetry, with the least number of moves to it."""
     depth = {game.initial_position(): 0}
     frontier = list(depth)
     while frontier:

@@ -25,7 +25,7 @@ from learning.kinds.boxes.memory import ledger_errors
 from learning.kinds.machines import machine_export
 from learning.models import Box, Machine
 from learning.services.machines import machine_import
-from tests.beadbox.box_rules import rules
+from tests.beadbox.box_rules import box_rules
 from tests.beadbox.files import STATE, boxes, memory, native, states
 from tests.factories import guest, machine, machine_strength, play_out, room, trained_machine, user
 
@@ -126,7 +126,7 @@ SMALL_GAMES = ["hexapawn", "hexapawn-3x4", "noughts-and-crosses"]
 
 
 @settings(max_examples=60)
-@given(rule=rules(), side=st.sampled_from(Side), data=st.data(), slug=st.sampled_from(SMALL_GAMES))
+@given(rule=box_rules(), side=st.sampled_from(Side), data=st.data(), slug=st.sampled_from(SMALL_GAMES))
 def test_any_rule_and_any_beads_survive_a_round_trip(rule: Any, side: Side, data: Any, slug: str) -> None:
     game = GAMES[slug]
     cabinet = Cabinet(game, side, rule)
