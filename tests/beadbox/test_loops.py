@@ -18,7 +18,7 @@ from tests.beadbox.perfect_graph import best_response, perfect_policy, points_of
 DATA = Path(__file__).parents[1] / "data" / "games"
 GAMES = {"pong-hau-ki": pong_hau_ki(), "mu-torere": mu_torere()}
 COUNTS = {one["name"]: one for one in json.loads((DATA / "counts.json").read_text())["games"]}
-ROWS = [
+STRENGTH_ROWS = [
     (one["name"], row)
     for one in json.loads((DATA / "strength.json").read_text())["games"]
     if one["name"] in GAMES
@@ -28,7 +28,7 @@ each_game = pytest.mark.parametrize("name", GAMES)
 
 
 def graph_with(*nodes: tuple[int, tuple[int, ...]]) -> GraphArrays:
-    """A graph of nodes, each with the side to move and where its edges lead."""
+    """Return a graph of nodes. Each node is the side to move and the ends of its edges."""
     indptr = np.cumsum([0, *(len(edges) for _, edges in nodes)]).astype(np.int32)
     successor = np.array([after for _, edges in nodes for after in edges], np.int32)
     return GraphArrays(indptr, successor, np.array([side for side, _ in nodes], np.int8))
@@ -39,7 +39,7 @@ def uniform_policy(graph: GraphArrays) -> np.ndarray:
     return np.repeat(1 / n_moves, n_moves)
 
 
-def named_policy(graph: GraphArrays, name: str) -> np.ndarray:
+def policy_named(graph: GraphArrays, name: str) -> np.ndarray:
     if name == "random":
         return uniform_policy(graph)
     if name == "first":
@@ -49,7 +49,7 @@ def named_policy(graph: GraphArrays, name: str) -> np.ndarray:
     return perfect_policy(graph, solve(graph))
 
 
-def joined_policies(graph: GraphArrays, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+def joint_policy(graph: GraphArrays, first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return np.where(np.repeat(graph.side, np.diff(graph.indptr)) == 0, first, second)
 
 
@@ -65,30 +65,30 @@ def test_perfect_play_is_endless(name):
     assert set(solution.result.tolist()) == {ENDLESS, FIRST_WINS, SECOND_WINS}
 
 
-@pytest.mark.parametrize(("name", "row"), ROWS)
+@pytest.mark.parametrize(("name", "row"), STRENGTH_ROWS)
 def test_exact_strength_of_simple_policies(name, row):
     graph = GAMES[name]
-    chances = joined_policies(graph, named_policy(graph, row["first"]), named_policy(graph, row["second"]))
+    chances = joint_policy(graph, policy_named(graph, row["first"]), policy_named(graph, row["second"]))
     found = evaluate_loops(*graph, chances)[0]
     expected = [row[result] for result in ("win", "loss", "draw", "endless")]
     assert found == pytest.approx(np.array(expected), abs=1e-12)
     assert found.sum() == pytest.approx(1, abs=1e-12)
 
 
-@pytest.mark.parametrize("leaving", [2e-6, 1e-12])
-def test_a_rarely_left_position_keeps_full_precision(leaving):
+@pytest.mark.parametrize("exit_chance", [2e-6, 1e-12])
+def test_a_rarely_left_position_keeps_full_precision(exit_chance):
     graph = graph_with((0, (0, FIRST_WINS, SECOND_WINS)))
-    chances = np.array([1 - leaving, leaving / 4, leaving * 3 / 4])
+    chances = np.array([1 - exit_chance, exit_chance / 4, exit_chance * 3 / 4])
     assert evaluate_loops(*graph, chances)[0] == pytest.approx(np.array([0.25, 0.75, 0, 0]), abs=1e-12)
 
 
-@pytest.mark.parametrize("n", [50, 2 * MIN_ITERATED_NODES])
-@pytest.mark.parametrize("out", [0.9, 1e-6])
-def test_a_long_loop_with_one_way_out_is_exact(n, out):
-    graph = ring(n)
-    chances = np.tile([1.0, 0.0], n)
-    chances[:2] = 1 - out, out
-    assert evaluate_loops(*graph, chances)[:, 0] == pytest.approx(np.ones(n), abs=1e-12)
+@pytest.mark.parametrize("n_nodes", [50, 2 * MIN_ITERATED_NODES])
+@pytest.mark.parametrize("exit_chance", [0.9, 1e-6])
+def test_a_long_loop_with_one_way_out_is_exact(n_nodes, exit_chance):
+    graph = ring(n_nodes)
+    chances = np.tile([1.0, 0.0], n_nodes)
+    chances[:2] = 1 - exit_chance, exit_chance
+    assert evaluate_loops(*graph, chances)[:, 0] == pytest.approx(np.ones(n_nodes), abs=1e-12)
 
 
 def test_loops_without_a_way_out_are_endless():
@@ -126,18 +126,19 @@ class TestSolution:
 
 
 class TestBestResponse:
-    """Graphs in which the responding side, the first, moves everywhere; points are those of the second."""
+    """The first side responds to a policy of the second; points are those of the second side."""
 
-    def respond(self, graph: GraphArrays, chances: np.ndarray | None = None) -> np.ndarray:
+    def points_after_response(self, graph: GraphArrays, chances: np.ndarray | None = None) -> np.ndarray:
+        """Return the points at every node against a best response, and check that the response earns them."""
         theirs = uniform_policy(graph) if chances is None else chances
         points, response = best_response(graph, Side.SECOND, theirs)
-        played = np.where(np.repeat(graph.side, np.diff(graph.indptr)) == 1, theirs, response)
-        earned = points_of(evaluate_loops(*graph, played), Side.SECOND)
-        assert earned == pytest.approx(points, abs=1e-12), "the response earns its points"
+        both = np.where(np.repeat(graph.side, np.diff(graph.indptr)) == 1, theirs, response)
+        points_earned = points_of(evaluate_loops(*graph, both), Side.SECOND)
+        assert points_earned == pytest.approx(points, abs=1e-12), "the response earns its points"
         return points
 
     def test_staying_beats_a_losing_gamble(self):
-        # Stay, or gamble: half a win, half a position that has to lose.
+        # The first side stays or gambles. A gamble leads to a win or to a lost position, with equal chances.
         graph = graph_with((0, (0, 1)), (1, (FIRST_WINS, 2)), (0, (SECOND_WINS,)))
         assert self.respond(graph).tolist() == [0.5, 0.5, 1]
 
@@ -157,13 +158,13 @@ class TestBestResponse:
         rng = np.random.default_rng(seed)
         nodes = np.flatnonzero((graph.side == 0) & (np.diff(graph.indptr) > 1))
         for _ in range(300):
-            response = named_policy(graph, "first")
+            response = policy_named(graph, "first")
             for node in nodes:
                 edges = np.arange(graph.indptr[node], graph.indptr[node + 1])
                 response[edges] = 0
                 response[rng.choice(edges)] = 1
-            earned = points_of(evaluate_loops(*graph, joined_policies(graph, response, chances)), Side.SECOND)
-            assert (earned >= points - 1e-12).all()
+            points_earned = points_of(evaluate_loops(*graph, joint_policy(graph, response, chances)), Side.SECOND)
+            assert (points_earned >= points - 1e-12).all()
 
     def test_all_pure_strategies_of_a_small_graph(self):
         graph = graph_with((0, (1, 2)), (1, (0, 2, FIRST_WINS)), (0, (1, 0, 3)), (1, (2, SECOND_WINS, FIRST_WINS)))
@@ -174,8 +175,8 @@ class TestBestResponse:
         for choice in product(*ours):
             response = np.zeros(len(graph.successor))
             response[list(choice)] = 1
-            earned = points_of(evaluate_loops(*graph, joined_policies(graph, response, chances)), Side.SECOND)
-            best = np.minimum(best, earned)
+            points_earned = points_of(evaluate_loops(*graph, joint_policy(graph, response, chances)), Side.SECOND)
+            best = np.minimum(best, points_earned)
         assert points == pytest.approx(best, abs=1e-12)
 
     @each_game
@@ -183,12 +184,14 @@ class TestBestResponse:
         graph = GAMES[name]
         solution = solve(graph)
         points, _ = best_response(graph, Side.SECOND, perfect_policy(graph, solution))
-        worth = {FIRST_WINS: 0.0, SECOND_WINS: 1.0, DRAWN: 0.5, ENDLESS: 0.5}
-        assert points == pytest.approx(np.array([worth[result] for result in solution.result.tolist()]), abs=1e-12)
+        points_of_result = {FIRST_WINS: 0.0, SECOND_WINS: 1.0, DRAWN: 0.5, ENDLESS: 0.5}
+        assert points == pytest.approx(
+            np.array([points_of_result[result] for result in solution.result.tolist()]), abs=1e-12
+        )
 
 
 def random_policy(graph: GraphArrays, seed: int) -> np.ndarray:
-    """A policy with random chances, some of them 0."""
+    """Return a policy with random chances, some of them 0."""
     rng = np.random.default_rng(seed)
     chances = rng.random(len(graph.successor)) * (rng.random(len(graph.successor)) > 0.3)
     for node in range(len(graph.side)):

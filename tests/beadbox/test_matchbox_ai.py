@@ -1,6 +1,6 @@
-"""matchbox-ai in both directions: files of the program, and its lookup of boxes and moves restated.
+"""Import from matchbox-ai and export to it, checked by a second implementation of its lookup of boxes and moves.
 
-The restatement uses none of our symmetries, canonical forms or cabinets.
+The second implementation uses none of our symmetries, canonical forms and cabinets.
 """
 
 import json
@@ -40,21 +40,21 @@ TURNS = (
     (6, 7, 8, 3, 4, 5, 0, 1, 2),
     (8, 5, 2, 7, 4, 1, 6, 3, 0),
 )
-QUARTERS = (1, 3)
-"""The rotations that are not their own inverses. matchbox-ai maps moves back with the rotation itself."""
+QUARTER_TURNS = (1, 3)
+"""The rotations that differ from their inverses. matchbox-ai wrongly maps moves back with the rotation itself."""
 
 Memory = dict[str, list[int]]
 
 
 def key_and_turn(board: str) -> tuple[str, int]:
-    """The key under which matchbox-ai looks a board up, and the number of the turn that leads there."""
+    """Return the key under which matchbox-ai looks up a board, and the number of the turn from the board to the key."""
     return min(("".join(board[square] for square in turn), number) for number, turn in enumerate(TURNS))
 
 
-def chances(memory: Memory, board: str, *, as_it_plays: bool = False) -> dict[int, Fraction]:
-    """The chance of each empty square under matchbox-ai; empty if the box has no bead for any of them.
+def chances_of_squares(memory: Memory, board: str, *, as_it_plays: bool = False) -> dict[int, Fraction]:
+    """Return the chance of each empty square under matchbox-ai, or nothing if the box has no bead for any of them.
 
-    ``as_it_plays`` includes the program's fault; otherwise the program's own description applies.
+    ``as_it_plays`` includes the program's fault with rotations; otherwise its own description applies.
     """
     key, number = key_and_turn(board)
     turn = TURNS[number]
@@ -69,7 +69,7 @@ def chances(memory: Memory, board: str, *, as_it_plays: bool = False) -> dict[in
 
 
 def memory_of(text: str) -> Memory:
-    """The memory of matchbox-ai after reading a file; duplicate keys fail, since the program would ignore them."""
+    """Return the memory of matchbox-ai after reading a file; assert that keys are unique and totals are right."""
     entries = json.loads(text)
     memory = {entry["state"]: entry["beads"] for entry in entries}
     assert len(memory) == len(entries)
@@ -77,20 +77,20 @@ def memory_of(text: str) -> Memory:
     return memory
 
 
-def boards(side: Side) -> Iterator[str]:
-    """Every reachable board in which this side is to move."""
-    waiting, met = [GAME.initial_position()], set()
-    while waiting:
-        position = waiting.pop()
-        if position in met or GAME.is_terminal(position):
+def boards_to_move(side: Side) -> Iterator[str]:
+    """Return every reachable board in which a side is to move."""
+    queue, positions = [GAME.initial_position()], set()
+    while queue:
+        position = queue.pop()
+        if position in positions or GAME.is_terminal(position):
             continue
-        met.add(position)
-        waiting += [GAME.apply(position, move) for move in GAME.legal_moves(position)]
-    return (GAME.encode(one).replace(".", "_") for one in sorted(met) if GAME.side_to_move(one) is side)
+        positions.add(position)
+        queue += [GAME.apply(position, move) for move in GAME.legal_moves(position)]
+    return (GAME.encode(one).replace(".", "_") for one in sorted(positions) if GAME.side_to_move(one) is side)
 
 
 def machine_with(rule: BoxRule, side: Side, seed: int = 1) -> MachineData:
-    """A machine with random beads that its rule allows: at the floor, removed slots, and empty boxes."""
+    """Return a machine with random beads that its rule allows, with removed slots and empty boxes."""
     random, cabinet = Random(seed), Cabinet(GAME, side, rule)
     boxes = []
     for key in boxes_compile(GAME, side, rule).keys:
@@ -114,36 +114,38 @@ class TestExport:
     def test_matchbox_ai_finds_every_box_with_equal_chances(self, name: str, side: Side) -> None:
         data = machine_with(REDUCING_RULES[name], side)
         memory = memory_of(FORM.dump(data))
-        menace = BoxMachine(GAME, side, data.rule, {box.position: list(box.beads) for box in data.boxes}, learns=False)
+        machine = BoxMachine(GAME, side, data.rule, {box.position: list(box.beads) for box in data.boxes}, learns=False)
         found = set()
-        for board in boards(side):
+        for board in boards_to_move(side):
             position = GAME.decode(board.replace("_", "."))
             if not data.cabinet.has_box(position):
                 continue  # only one move is left, and matchbox-ai plays it
             key, number = key_and_turn(board)
             found.add(key)
-            theirs = chances(memory, board)
-            if number not in QUARTERS:
-                assert chances(memory, board, as_it_plays=True) == theirs
+            theirs = chances_of_squares(memory, board)
+            if number not in QUARTER_TURNS:
+                assert chances_of_squares(memory, board, as_it_plays=True) == theirs
             if not theirs:
-                assert not any(menace.open_box(position))
+                assert not any(machine.open_box(position))
                 continue
-            ours = menace.policy(position)
-            for alike in GAME.distinct_moves(position):
-                assert sum(theirs[move] for move in alike) == pytest.approx(sum(ours[move] for move in alike))
+            ours = machine.policy(position)
+            for like_squares in GAME.distinct_moves(position):
+                assert sum(theirs[move] for move in like_squares) == pytest.approx(
+                    sum(ours[move] for move in like_squares)
+                )
                 if data.rule.merge_symmetric_moves:
-                    dealt = [memory[key][TURNS[number].index(move)] for move in alike]
-                    assert max(dealt) - min(dealt) <= 1, "the beads of like squares are dealt out evenly"
+                    counts = [memory[key][TURNS[number].index(move)] for move in like_squares]
+                    assert max(counts) - min(counts) <= 1, "the beads of a slot are shared out evenly among its squares"
         assert found == set(memory)
         assert len(memory) == len(data.boxes)
 
     @pytest.mark.parametrize(("side", "n_boards", "n_quarters"), [(Side.FIRST, 2423, 665), (Side.SECOND, 2097, 574)])
     def test_number_of_boards_turned_by_a_quarter(self, side: Side, n_boards: int, n_quarters: int) -> None:
-        numbers = [key_and_turn(board)[1] for board in boards(side)]
+        numbers = [key_and_turn(board)[1] for board in boards_to_move(side)]
         assert len(numbers) == n_boards
-        assert sum(number in QUARTERS for number in numbers) == n_quarters
+        assert sum(number in QUARTER_TURNS for number in numbers) == n_quarters
 
-    def test_three_beads_for_four_corners(self) -> None:
+    def test_three_beads_are_shared_among_four_corners(self) -> None:
         box = BoxData(".........", (3, 5, 2), (0, 0, 0))
         text = FORM.dump(MachineData(GAME, Side.FIRST, PRESETS["michie-1961"].rule, "Any", (box,)))
         assert json.loads(text) == [{"state": "_________", "beads": [1, 2, 1, 1, 2, 1, 1, 1, 0], "totalBeads": 10}]
@@ -155,7 +157,7 @@ class TestExport:
             FORM.dump(machine_with(RULES[name], Side.FIRST))
 
 
-SET_ASIDE = {"o_50_games": (3, 1), "o_500_games": (164, 30), "x_50_games": (30, 13)}
+N_SET_ASIDE = {"o_50_games": (3, 1), "o_500_games": (164, 30), "x_50_games": (30, 13)}
 
 
 def file_entries(name: str) -> Any:
@@ -167,13 +169,13 @@ def read_machine(entries: Any, **options: Any) -> Any:
 
 
 class TestImport:
-    @pytest.mark.parametrize("name", SET_ASIDE)
+    @pytest.mark.parametrize("name", N_SET_ASIDE)
     def test_files_survive_a_round_trip_except_taken_squares(self, name: str) -> None:
         """A file of matchbox-ai is exported as it was imported, except for beads on taken squares."""
         data = read_machine(file_entries(name))
         assert data.side == (Side.FIRST if name.startswith("x") else Side.SECOND)
         assert (data.preset, data.rule) == ("matchbox-ai-as-shipped", PRESETS["matchbox-ai-as-shipped"].rule)
-        assert (data.reading.beads_set_aside, data.reading.boxes_set_aside) == SET_ASIDE[name]
+        assert (data.reading.beads_set_aside, data.reading.boxes_set_aside) == N_SET_ASIDE[name]
         theirs, ours = memory_of(json.dumps(file_entries(name))), memory_of(FORM.dump(data))
         assert ours == {
             key: [count if mark == "_" else 0 for mark, count in zip(key, beads, strict=True)]
@@ -181,34 +183,38 @@ class TestImport:
         }
         assert all(key_and_turn(key) == (key, 0) for key in ours)
 
-    @pytest.mark.parametrize("name", SET_ASIDE)
+    @pytest.mark.parametrize("name", N_SET_ASIDE)
     def test_import_plays_like_the_description_of_the_program(self, name: str) -> None:
         data, memory = read_machine(file_entries(name)), memory_of(json.dumps(file_entries(name)))
-        menace = BoxMachine(
+        machine = BoxMachine(
             GAME, data.side, data.rule, {box.position: list(box.beads) for box in data.boxes}, learns=False
         )
         n_met = 0
-        for board in boards(data.side):
+        for board in boards_to_move(data.side):
             if key_and_turn(board)[0] not in memory:
                 continue
             n_met += 1
             position = GAME.decode(board.replace("_", "."))
-            ours, theirs = menace.policy(position), chances(memory, board)
+            ours, theirs = machine.policy(position), chances_of_squares(memory, board)
             empty = [square for square, mark in enumerate(board) if mark == "_"]
             # Without a bead both programs play any move.
             theirs = theirs or dict.fromkeys(empty, Fraction(1, len(empty)))
-            for alike in GAME.distinct_moves(position):
-                assert sum(ours[move] for move in alike) == pytest.approx(float(sum(theirs[move] for move in alike)))
+            for like_squares in GAME.distinct_moves(position):
+                assert sum(ours[move] for move in like_squares) == pytest.approx(
+                    float(sum(theirs[move] for move in like_squares))
+                )
         assert n_met > len(memory)
 
     def test_a_wrong_total_is_refused_first(self) -> None:
         entries = file_entries("o_500_games")
-        free = [sum(n for n, mark in zip(one["beads"], one["state"], strict=True) if mark == "_") for one in entries]
-        number = next(n for n, one in enumerate(entries) if free[n] < one["totalBeads"])
-        kept, stated = free[number], entries[number]["totalBeads"]
-        entries[number]["totalBeads"] = kept
+        n_free_beads = [
+            sum(n for n, mark in zip(one["beads"], one["state"], strict=True) if mark == "_") for one in entries
+        ]
+        number = next(n for n, one in enumerate(entries) if n_free_beads[n] < one["totalBeads"])
+        n_free, n_stated = n_free_beads[number], entries[number]["totalBeads"]
+        entries[number]["totalBeads"] = n_free
         with pytest.raises(
-            ExchangeError, match=rf"^\[{number}\]\.totalBeads: The beads add up to {stated}, not {kept}"
+            ExchangeError, match=rf"^\[{number}\]\.totalBeads: The beads add up to {n_stated}, not {n_free}"
         ):
             read_machine(entries)
 
@@ -217,13 +223,13 @@ class TestImport:
         (box,) = data.boxes
         assert not any(box.beads)
         assert (data.reading.beads_set_aside, data.reading.boxes_set_aside) == (5, 1)
-        menace = BoxMachine(GAME, Side.FIRST, data.rule, {box.position: list(box.beads)}, learns=False)
-        assert set(menace.policy(GAME.decode("OX.......")).values()) == {1 / 7}
+        machine = BoxMachine(GAME, Side.FIRST, data.rule, {box.position: list(box.beads)}, learns=False)
+        assert set(machine.policy(GAME.decode("OX.......")).values()) == {1 / 7}
 
     def test_boxes_of_the_other_side_are_not_counted(self) -> None:
         both = [*file_entries("o_50_games"), *file_entries("x_50_games")]
         data = read_machine(both, side=Side.FIRST)
-        assert (data.reading.beads_set_aside, data.reading.boxes_set_aside) == SET_ASIDE["x_50_games"]
+        assert (data.reading.beads_set_aside, data.reading.boxes_set_aside) == N_SET_ASIDE["x_50_games"]
 
     def test_the_import_uses_a_chosen_rule(self) -> None:
         rule = PRESETS["michie-refill"].rule
@@ -235,7 +241,7 @@ class TestImport:
 
 
 def old_entries(data: MachineData) -> Any:
-    """The format of older releases: canonical text with dots, the beads of equivalent squares on the first."""
+    """Return the entries of an older release: text with dots, and all beads of equivalent squares on the first."""
     entries = []
     for box in data.boxes:
         beads = [0] * 9
@@ -256,14 +262,13 @@ class TestOldFiles:
     def test_refusal_of_a_duplicate_box_names_both_keys(self) -> None:
         before = old_entries(machine_with(RULES["michie-1961"], Side.SECOND))
         both = [*before, *file_entries("o_50_games")]
-        with pytest.raises(ExchangeError) as refusal:
+        with pytest.raises(ExchangeError) as refused:
             read_machine(both)
-        first, second = refusal.value.where, refusal.value.reason
-        number = int(first.strip("[]"))
+        number = int(refused.value.where.strip("[]"))
         assert number >= len(before)
         theirs = both[number]["state"]
         ours = next(entry["state"] for entry in before if key_and_turn(entry["state"].replace(".", "_"))[0] == theirs)
         place = next(n for n, entry in enumerate(before) if entry["state"] == ours)
-        assert second.startswith(
+        assert refused.value.reason.startswith(
             f"The box '{theirs}' is the same as '{ours}' of [{place}], turned. It holds other beads."
         )

@@ -1,4 +1,4 @@
-"""A machine's memory as arrays: initialised, loaded, copied, compared."""
+"""A machine's memory as arrays: initial beads, loading, copies and comparison."""
 
 import numpy as np
 import pytest
@@ -19,13 +19,13 @@ def table():
 
 
 @pytest.fixture
-def trained(table):
+def trained_memory(table):
     memory = Memory.fresh(table)
     memory.train(OPPONENTS["random"], 300, RandomSource(1))
     return memory
 
 
-def rows(memory):
+def stored_rows(memory):
     for box, key in enumerate(memory.table.keys):
         slots = memory.slots(box)
         yield key, memory.beads[slots].tolist(), memory.visits[slots].tolist()
@@ -41,19 +41,19 @@ def test_a_fresh_memory_has_its_own_initial_beads(table):
     assert (memory.beads.dtype, memory.visits.dtype, memory.totals.dtype) == (np.int32, np.int64, np.int64)
 
 
-def test_stored_rows_load_to_the_same_memory(table, trained):
-    again = Memory.load(table, rows(trained), n_removed=5)
-    assert np.array_equal(again.beads, trained.beads)
-    assert np.array_equal(again.visits, trained.visits)
-    assert np.array_equal(again.totals, trained.totals)
-    assert again.n_removed == 5
+def test_stored_rows_load_to_the_same_memory(table, trained_memory):
+    loaded = Memory.load(table, stored_rows(trained_memory), n_removed=5)
+    assert np.array_equal(loaded.beads, trained_memory.beads)
+    assert np.array_equal(loaded.visits, trained_memory.visits)
+    assert np.array_equal(loaded.totals, trained_memory.totals)
+    assert loaded.n_removed == 5
 
 
-def test_training_resumes_from_a_loaded_memory(table, trained):
-    again, source = Memory.load(table, rows(trained)), RandomSource(6)
-    again.train(OPPONENTS["perfect"], 500, source)
-    trained.train(OPPONENTS["perfect"], 500, RandomSource(6))
-    assert np.array_equal(again.beads, trained.beads)
+def test_training_resumes_from_a_loaded_memory(table, trained_memory):
+    loaded, source = Memory.load(table, stored_rows(trained_memory)), RandomSource(6)
+    loaded.train(OPPONENTS["perfect"], 500, source)
+    trained_memory.train(OPPONENTS["perfect"], 500, RandomSource(6))
+    assert np.array_equal(loaded.beads, trained_memory.beads)
 
 
 def test_boxes_without_a_row_have_their_initial_beads(table):
@@ -81,12 +81,14 @@ def test_a_row_that_does_not_fit_is_refused(table, row, problem):
         Memory.load(table, [row])
 
 
-def test_a_copy_is_independent(trained):
-    copy = trained.copy()
+def test_a_copy_is_independent(trained_memory):
+    copy = trained_memory.copy()
     copy.beads[0] += 1
     copy.visits[5] += 1
-    assert {copy.table.box_id[one.position] for one in copy.touched()} == set(trained.table.slot_box[[0, 5]].tolist())
-    assert (trained.beads[0], trained.visits[5]) == (copy.beads[0] - 1, copy.visits[5] - 1)
+    assert {copy.table.box_id[one.position] for one in copy.touched()} == set(
+        trained_memory.table.slot_box[[0, 5]].tolist()
+    )
+    assert (trained_memory.beads[0], trained_memory.visits[5]) == (copy.beads[0] - 1, copy.visits[5] - 1)
 
 
 def test_touched_boxes_are_the_opened_boxes(table):
@@ -95,12 +97,12 @@ def test_touched_boxes_are_the_opened_boxes(table):
     touched = [table.box_id[one.position] for one in memory.touched()]
     assert touched == sorted(touched)
     assert 0 in touched
-    drawn = {int(table.slot_box[slot]) for slot in np.flatnonzero(memory.visits)}
-    assert set(touched) == drawn
+    drawn_boxes = {int(table.slot_box[slot]) for slot in np.flatnonzero(memory.visits)}
+    assert set(touched) == drawn_boxes
 
 
-def test_the_first_box_is_opened_in_every_game(trained):
-    assert trained.visits[trained.slots(0)].sum() == 300
+def test_the_first_box_is_opened_in_every_game(trained_memory):
+    assert trained_memory.visits[trained_memory.slots(0)].sum() == 300
 
 
 def test_another_rule_has_another_table():

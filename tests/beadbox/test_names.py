@@ -1,4 +1,4 @@
-"""Names and case: comparison, search, refusal, and accounts with equal names."""
+"""Names of accounts: comparison, search, refused names, and accounts with equal names."""
 
 import unicodedata
 from collections.abc import Callable
@@ -124,18 +124,20 @@ def test_invisible_names_have_a_problem(name: str) -> None:
 
 
 def sign_up(name: str) -> dict[str, Any]:
+    """Sign up on the page and return the errors of the form."""
     form = {"username": name, "email": "", "password1": PASSWORD, "password2": PASSWORD}
     answer = Client().post("/signup", form)
     return {} if answer.status_code == 302 else answer.context["form"].errors
 
 
 def log_in(name: str, password: str = PASSWORD, client: Client | None = None) -> int:
+    """Log in on the page and return the status of the answer."""
     return (client or Client()).post("/login", {"username": name, "password": password}).status_code
 
 
 @pytest.fixture
 def legacy_accounts() -> tuple[Any, Any]:
-    """Two accounts with the same name from before names were normalised, as the migration leaves them."""
+    """Create two accounts with equal names, as they were before names were normalised."""
     accounts = get_user_model().objects
     people = [accounts.model(username=name) for name in ("müller7", "MÜLLER7")]
     for account in people:
@@ -176,16 +178,16 @@ class TestAccounts:
         assert log_in("ärger") == 200
 
     def test_an_unknown_name_costs_one_password_hash(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        model, hashed = get_user_model(), []
-        monkeypatch.setattr(model, "set_password", lambda self, password: hashed.append(password))
+        model, hashed_passwords = get_user_model(), []
+        monkeypatch.setattr(model, "set_password", lambda self, password: hashed_passwords.append(password))
         assert log_in("nobody", "wrong") == 200
-        assert hashed == ["wrong"]
+        assert hashed_passwords == ["wrong"]
 
     def test_a_wrong_password_is_compared_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        account, compared = factories.user("Ärger"), []
-        monkeypatch.setattr(type(account), "check_password", lambda self, password: compared.append(password))
+        account, compared_passwords = factories.user("Ärger"), []
+        monkeypatch.setattr(type(account), "check_password", lambda self, password: compared_passwords.append(password))
         assert log_in("ÄRGER", "wrong") == 200
-        assert compared == ["wrong"]
+        assert compared_passwords == ["wrong"]
 
     def test_other_credentials_are_left_to_other_backends(self) -> None:
         assert authenticate(RequestFactory().post("/login"), token="x") is None
@@ -212,7 +214,7 @@ class TestAccounts:
         assert (account_named("übel"), account_named("ärger"), account_named("öl")) == (account, None, other)
         assert sign_up("ärger") == {}
 
-    def test_a_name_may_change_its_case(self) -> None:
+    def test_an_account_may_change_the_case_of_its_name(self) -> None:
         account = factories.user("ärger")
         account.username = "Ärger"
         account.save()
@@ -254,12 +256,13 @@ def test_an_email_address_matches_in_any_case() -> None:
 @pytest.mark.django_db
 class TestOldAccounts:
     @pytest.fixture(autouse=True)
-    def command_output(self, legacy_accounts: Any, capsys: pytest.CaptureFixture[str]) -> str:
+    def migration_output(self, legacy_accounts: Any, capsys: pytest.CaptureFixture[str]) -> str:
+        """Run the step of the migration that normalises names, and return its output."""
         import_module("games.migrations.0014_account_names_folded").fold(apps, None)
         return capsys.readouterr().out
 
-    def test_both_accounts_log_in_by_their_own_spelling(self, legacy_accounts: Any, command_output: str) -> None:
-        """The command ``names`` reports both accounts with the same folded name."""
+    def test_both_accounts_log_in_by_their_own_spelling(self, legacy_accounts: Any, migration_output: str) -> None:
+        """The migration and the command ``names`` report both accounts with the same folded name."""
         first, later = legacy_accounts
         for account in legacy_accounts:
             client = Client()
@@ -267,7 +270,7 @@ class TestOldAccounts:
             assert client.session["_auth_user_id"] == str(account.pk)
         output = StringIO()
         call_command("names", stdout=output)
-        for text in (command_output, output.getvalue()):
+        for text in (migration_output, output.getvalue()):
             assert f"'müller7' (id {first.pk}) and 'MÜLLER7' (id {later.pk})" in text
         assert "1 accounts share" in output.getvalue()
 
@@ -275,7 +278,7 @@ class TestOldAccounts:
         page = admin_client.get("/admin/auth/user/?account_name__is_duplicate=1")
         assert [account.username for account in page.context["cl"].result_list] == ["MÜLLER7"]
 
-    def test_both_can_be_stored_and_a_third_is_refused(self, legacy_accounts: Any) -> None:
+    def test_both_accounts_can_be_saved_and_a_third_is_refused(self, legacy_accounts: Any) -> None:
         for account in legacy_accounts:
             account.email = "a@example.org"
             account.save()
@@ -304,8 +307,8 @@ def test_accounts_of_older_processes_get_normalised_names_later() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("make", [factories.user, sign_up])
-def test_two_spellings_at_the_same_moment_make_one_account(make: Callable[[str], Any]) -> None:
-    faults = at_once(*(lambda name=name: make(name) for name in ("müller", "MÜLLER", "Müller")))  # type: ignore[misc]
+@pytest.mark.parametrize("create_account", [factories.user, sign_up])
+def test_two_spellings_at_the_same_moment_make_one_account(create_account: Callable[[str], Any]) -> None:
+    faults = at_once(*(lambda name=name: create_account(name) for name in ("müller", "MÜLLER", "Müller")))  # type: ignore[misc]
     assert all(isinstance(fault, (IntegrityError, ValidationError)) for fault in faults)
     assert get_user_model().objects.count() == AccountName.objects.count() == 1

@@ -31,10 +31,10 @@ def reply_squares(opponent, text):
     return "".join(map(GAME.format_move, UNIFORM[opponent].replies(GAME, GAME.decode(text))))
 
 
-def test_the_registry():
+def test_registry_lists_opponents_in_order():
     assert list(UNIFORM) == ["random", "win-block", "perfect", "perfect-fast"]
-    ruled = ["easy", "starter", "novice", "beginner", "medium", "hard", "expert", "master"]
-    assert list(ENGINES) == [*ruled, "skilled", "veteran", "champion", "grandmaster", "legend"]
+    levels_by_rules = ["easy", "starter", "novice", "beginner", "medium", "hard", "expert", "master"]
+    assert list(ENGINES) == [*levels_by_rules, "skilled", "veteran", "champion", "grandmaster", "legend"]
     assert {**UNIFORM, **ENGINES} == OPPONENTS
     assert all(opponent.slug == slug for slug, opponent in OPPONENTS.items())
     assert all(opponent.name and opponent.summary.endswith(".") for opponent in OPPONENTS.values())
@@ -65,30 +65,33 @@ def test_opponents_offered_depend_on_the_game(game):
 
 
 def uniform_opponents(base=UniformOpponent):
-    """Every class of the package with opponents compiled onto the canonical graph, including those of experiments."""
-    for kind in base.__subclasses__():
-        if kind.__module__.startswith("beadbox."):
-            yield kind
-        yield from uniform_opponents(kind)
+    """Yield every class of opponents that are compiled onto the canonical graph, including those of experiments."""
+    for opponent_class in base.__subclasses__():
+        if opponent_class.__module__.startswith("beadbox."):
+            yield opponent_class
+        yield from uniform_opponents(opponent_class)
 
 
-assert EXPERIMENTS, "which import opponents of their own"
+assert EXPERIMENTS, "importing the experiments also defines their opponents"
 LISTED_GAMES = [game for game in GAMES.values() if game.listable]
+OPPONENTS_WITH_GAMES = [
+    (opponent_class, game)
+    for opponent_class in uniform_opponents()
+    for game in LISTED_GAMES
+    if opponent_class().plays(game)
+]
 
 
-OPPONENTS_WITH_GAMES = [(kind, game) for kind in uniform_opponents() for game in LISTED_GAMES if kind().plays(game)]
-
-
-@pytest.mark.parametrize(("kind", "game"), OPPONENTS_WITH_GAMES, ids=lambda one: one.slug)
-def test_canonical_opponents_are_equivariant(kind, game):
-    opponent = kind()
+@pytest.mark.parametrize(("opponent_class", "game"), OPPONENTS_WITH_GAMES, ids=lambda one: one.slug)
+def test_canonical_opponents_are_equivariant(opponent_class, game):
+    opponent = opponent_class()
     for position in reachable(game):
         if game.is_terminal(position):
             continue
         replies = opponent.replies(game, position)
         for symmetry in game.symmetries:
-            turned = opponent.replies(game, game.transform(position, symmetry))
-            assert {game.transform_move(move, symmetry) for move in replies} == set(turned), position
+            replies_to_image = opponent.replies(game, game.transform(position, symmetry))
+            assert {game.transform_move(move, symmetry) for move in replies} == set(replies_to_image), position
 
 
 class OtherEngine(Engine):
@@ -123,7 +126,7 @@ def test_an_engine_plays_legal_moves_from_its_random_source(slug, game):
     source, twin, position = RandomSource(3), RandomSource(3), game.initial_position()
     while position.ply < 12 and not game.is_terminal(position):
         if not ENGINES[slug].plays(game):
-            assert set(game.added) & {"turn", "shape"}, "nothing was learnt of these"
+            assert set(game.added) & {"turn", "shape"}, "no level has learnt these games"
             return
         move = ENGINES[slug].choose(game, position, source)
         assert move == ENGINES[slug].choose(game, position, twin)
@@ -161,8 +164,8 @@ def test_random_plays_each_legal_move():
         ("XX..O....", "3", "it must block"),
         ("XX.OO....", "3", "it wins rather than blocks"),
         ("OO.XX...X", "3", "it wins though it could be beaten"),
-        ("XX.XO..O.", "37", "of two wins to block, either one"),
-        ("X.XO.OX.O", "25", "of several ways to win, any"),
+        ("XX.XO..O.", "37", "it blocks either of two wins"),
+        ("X.XO.OX.O", "25", "it wins in any of several ways"),
         ("XOXXOO...", "7", "it wins rather than blocks with 8"),
     ],
 )
@@ -195,8 +198,8 @@ def completes_a_line(position, mark, square):
 def test_perfect_plays_every_move_that_keeps_the_value(positions):
     value = minimax(GAME)
     for position in positions:
-        kept = {m for m in GAME.legal_moves(position) if value(GAME.apply(position, m)) == value(position)}
-        assert set(UNIFORM["perfect"].replies(GAME, position)) == kept
+        best_moves = {m for m in GAME.legal_moves(position) if value(GAME.apply(position, m)) == value(position)}
+        assert set(UNIFORM["perfect"].replies(GAME, position)) == best_moves
         sign = 1 if GAME.side_to_move(position) is Side.FIRST else -1
         assert solve(GAME, position)[0] == sign * value(position)
 
@@ -249,8 +252,8 @@ def test_plies_to_the_end_assume_fast_wins_and_slow_losses(positions):
     for position in positions:
         value, length = solve(GAME, position)
         replies = [solve(GAME, GAME.apply(position, move)) for move in GAME.legal_moves(position)]
-        same = [reply_length for reply_value, reply_length in replies if -reply_value == value]
-        assert length == 1 + (max(same) if value < 0 else min(same))
+        lengths_of_best = [reply_length for reply_value, reply_length in replies if -reply_value == value]
+        assert length == 1 + (max(lengths_of_best) if value < 0 else min(lengths_of_best))
 
 
 def test_every_opponent_plays_whole_games():

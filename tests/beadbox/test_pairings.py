@@ -42,7 +42,7 @@ def entrants(*sides: frozenset[int]) -> list[Entrant]:
     return [Entrant(number, side) for number, side in enumerate(sides)]
 
 
-def memory(game: Game, side: Side, preset: str, games: int = 500) -> Memory:
+def trained_memory(game: Game, side: Side, preset: str, games: int = 500) -> Memory:
     fresh = Memory.fresh(boxes_compile(game, side, PRESETS[preset].rule))
     fresh.train(OPPONENTS["random"], games, RandomSource(7))
     return fresh
@@ -73,20 +73,20 @@ def test_every_meeting_respects_the_sides(sides: list[frozenset[int]]) -> None:
 
 
 def swiss_rounds(sides: list[frozenset[int]], seed: int) -> list[list[Meeting]]:
-    """Rounds until no pair is left; entry 0 always wins, then entry 1, and so on."""
+    """Return rounds until all pairs have met; of two players the one with the lower number wins."""
     players = entrants(*sides)
-    met: set[frozenset[int]] = set()
+    met_pairs: set[frozenset[int]] = set()
     scores = dict.fromkeys(range(len(sides)), 0.0)
     rounds = []
     while True:
-        n_met = Counter(number for pair in met for number in pair)
+        n_met = Counter(number for pair in met_pairs for number in pair)
         rng = RandomSource(seed, len(rounds))
-        meetings = swiss_round(players, scores, met, n_met, rng.below)
+        meetings = swiss_round(players, scores, met_pairs, n_met, rng.below)
         if not meetings:
             return rounds
         rounds.append(meetings)
         for meeting in meetings:
-            met.add(meeting.pair)
+            met_pairs.add(meeting.pair)
             scores[min(meeting.pair)] += 1 / len(sides)
 
 
@@ -100,7 +100,7 @@ def test_swiss_pairs_meet_once_and_all_meet_in_the_end(sides: list[frozenset[int
     assert set(pairs) == {meeting.pair for meeting in round_robin(entrants(*sides))}
     for meetings in rounds:
         seats = Counter(number for pair in {meeting.pair for meeting in meetings} for number in pair)
-        assert set(seats.values()) == {1}, "nobody sits at two tables"
+        assert set(seats.values()) == {1}, "no player has two pairings in a round"
     assert rounds == swiss_rounds(sides, seed)
 
 
@@ -112,10 +112,10 @@ def test_swiss_pairs_players_with_equal_points() -> None:
         assert {meeting.pair for meeting in meetings} == {frozenset((0, 2)), frozenset((1, 3))}
 
 
-def test_a_player_left_out_once_is_paired_next() -> None:
+def test_a_player_without_a_pairing_is_paired_in_the_next_round() -> None:
     players = entrants(*[BOTH] * 3)
-    met = {frozenset((0, 1))}
-    meetings = swiss_round(players, {0: 1.0, 1: 0.0, 2: 0.0}, met, Counter({0: 1, 1: 1}), RandomSource(1).below)
+    met_pairs = {frozenset((0, 1))}
+    meetings = swiss_round(players, {0: 1.0, 1: 0.0, 2: 0.0}, met_pairs, Counter({0: 1, 1: 1}), RandomSource(1).below)
     assert 2 in meetings[0].pair
 
 
@@ -128,7 +128,7 @@ def test_the_first_round_is_random() -> None:
     assert len(draws) > 5
 
 
-def test_the_usual_number_of_rounds_leaves_one_undefeated() -> None:
+def test_usual_number_of_rounds_leaves_one_player_undefeated() -> None:
     assert [swiss_rounds_usual(n) for n in (1, 2, 3, 4, 5, 8, 9, 32)] == [1, 1, 2, 2, 3, 3, 4, 5]
 
 
@@ -136,7 +136,7 @@ def test_the_usual_number_of_rounds_leaves_one_undefeated() -> None:
 
 
 def test_standings_count_points_per_game_and_each_opponent() -> None:
-    """Rows of the table keep the points per game and the results against each opponent."""
+    """Rows of the table have the points per game and the results against each opponent."""
     rows = table(
         [0, 1, 2],
         [
@@ -156,8 +156,8 @@ def test_standings_count_points_per_game_and_each_opponent() -> None:
 
 
 def test_expected_points_need_all_their_pairings() -> None:
-    sure, unsure = Result(0, 1, 10, 6, 2, 2, (0.5, 0.3, 0.2)), Result(0, 2, 4, 0, 4, 0)
-    rows = {row.number: row for row in table([0, 1, 2, 3], [sure, unsure, sure])}
+    with_expected, without_expected = Result(0, 1, 10, 6, 2, 2, (0.5, 0.3, 0.2)), Result(0, 2, 4, 0, 4, 0)
+    rows = {row.number: row for row in table([0, 1, 2, 3], [with_expected, without_expected, with_expected])}
     assert [rows[number].expected for number in range(4)] == [None, pytest.approx(7), None, 0]
     assert {number: against[2] for number, against in rows[0].against.items()} == {1: pytest.approx(13), 2: None}
 
@@ -213,8 +213,8 @@ def test_games_of_a_sample_keep_the_total_result(wins: int, draws: int, losses: 
 # Games between frozen players
 
 
-def naive_contest(game: Game, players: list[np.ndarray], n_games: int, rng: RandomSource) -> list[int]:
-    """Games won by the first side, by the second, and drawn: the readable twin of ``play_policies`` on boards."""
+def readable_contest(game: Game, players: list[np.ndarray], n_games: int, rng: RandomSource) -> list[int]:
+    """Return how many games each side wins and how many are drawn: the readable twin of ``play_policies``."""
     graph = graph_compile(game, reduced=True)
     tally = [0, 0, 0]
     for _ in range(n_games):
@@ -239,10 +239,10 @@ def naive_contest(game: Game, players: list[np.ndarray], n_games: int, rng: Rand
 @pytest.mark.parametrize("game", LISTED_GAMES, ids=lambda game: game.slug)
 def test_the_kernel_equals_its_readable_twin(game: Game) -> None:
     one, other = OPPONENTS["win-block"], OPPONENTS["random"]
-    played = contest(game, one, other, 300, RandomSource(5, 2))
+    result = contest(game, one, other, 300, RandomSource(5, 2))
     policies = [opponent_policy(game, player, reduced=True) for player in (one, other)]
-    twin = naive_contest(game, policies, 300, RandomSource(5, 2))
-    assert [played.first_wins, played.second_wins, played.draws] == twin
+    twin = readable_contest(game, policies, 300, RandomSource(5, 2))
+    assert [result.first_wins, result.second_wins, result.draws] == twin
 
 
 @pytest.mark.parametrize("game", LISTED_GAMES, ids=lambda game: game.slug)
@@ -252,26 +252,26 @@ def test_the_kernel_equals_its_readable_twin(game: Game) -> None:
 )
 def test_a_sample_agrees_with_the_exact_result(game: Game, first: str, second: str) -> None:
     players: list[Player] = [
-        OPPONENTS[name] if name in OPPONENTS else FrozenBoxes(memory(game, side, name))
+        OPPONENTS[name] if name in OPPONENTS else FrozenBoxes(trained_memory(game, side, name))
         for side, name in ((Side.FIRST, first), (Side.SECOND, second))
     ]
     n_games = 40_000
-    played = contest(game, *players, n_games, RandomSource(3))
-    assert played.first_wins + played.draws + played.second_wins == n_games
-    assert sum(played.expected) == pytest.approx(1, abs=1e-12)
-    n_results = played.first_wins, played.draws, played.second_wins
+    result = contest(game, *players, n_games, RandomSource(3))
+    assert result.first_wins + result.draws + result.second_wins == n_games
+    assert sum(result.expected) == pytest.approx(1, abs=1e-12)
+    n_results = result.first_wins, result.draws, result.second_wins
     # A game that stops at the ply limit counts as endless play. The exact result is that of games without a limit.
     endless = 1 if game.endless_winner is None else 2 * game.endless_winner
-    for result, (count, chance) in enumerate(zip(n_results, played.expected, strict=True)):
+    for result_index, (count, chance) in enumerate(zip(n_results, result.expected, strict=True)):
         difference, deviation = count / n_games - chance, (chance * (1 - chance) / n_games) ** 0.5
-        assert difference <= 5 * deviation + 1e-12 or (result == endless and not game.always_ends)
-        assert difference >= -5 * deviation - 1e-12 or (result != endless and not game.always_ends)
+        assert difference <= 5 * deviation + 1e-12 or (result_index == endless and not game.always_ends)
+        assert difference >= -5 * deviation - 1e-12 or (result_index != endless and not game.always_ends)
 
 
 @pytest.mark.parametrize("game", LISTED_GAMES, ids=lambda game: game.slug)
 def test_exact_contest_agrees_with_the_strength_page(game: Game) -> None:
     """Contests of frozen machines give the same expected result as the strength page and teach nothing."""
-    first, second = memory(game, Side.FIRST, "michie-1961"), memory(game, Side.SECOND, "michie-refill")
+    first, second = trained_memory(game, Side.FIRST, "michie-1961"), trained_memory(game, Side.SECOND, "michie-refill")
     before = [player.beads.copy() for player in (first, second)]
     strength = against_machine(first, second)
     assert contest(game, FrozenBoxes(first), FrozenBoxes(second), 1000, RandomSource(1)).expected == (
@@ -297,6 +297,6 @@ def test_two_fixed_opponents_have_an_exact_result() -> None:
 
 def test_a_machine_cannot_play_the_other_side() -> None:
     game = LISTED_GAMES[0]
-    second = memory(game, Side.SECOND, "michie-refill")
+    second = trained_memory(game, Side.SECOND, "michie-refill")
     with pytest.raises(ValueError, match="cannot sit on side 0"):
         contest(game, FrozenBoxes(second), OPPONENTS["random"], 1, RandomSource(0))

@@ -32,21 +32,21 @@ from tests.beadbox.loop_games import pong_hau_ki, ring
 
 ROOT = Path(__file__).parents[2]
 N_GAMES = 60
-BOXES = PACKAGES["beadbox.kernels"]
+LIBRARY_KERNELS = PACKAGES["beadbox.kernels"]
 
 
 def box_results(game: str, rule: BoxRule, opponent: str) -> list[Any]:
-    """The results of every kernel of box machines."""
+    """Return the results of every kernel of box machines."""
     rules, rng = GAMES[game], RandomSource(7)
     one, other = (Memory.fresh(boxes_compile(rules, side, rule)) for side in Side)
     tallies = [one.train(UNIFORM[opponent], N_GAMES, rng), other.train(UNIFORM[opponent], N_GAMES, rng)]
     tallies += [one.train_against(other, N_GAMES, rng, opponent_learns=learns) for learns in (True, False)]
-    many = [
+    populations = [
         Population.fresh(boxes_compile(rules, side, rule), [RandomSource(seed) for seed in range(3)]) for side in Side
     ]
-    marked = [
-        many[0].train(UNIFORM[opponent], [1, N_GAMES], [UNIFORM["random"], UNIFORM["perfect"]], worst=True),
-        many[1].train_against(many[0], [N_GAMES], [UNIFORM["random"]]),
+    snapshots = [
+        populations[0].train(UNIFORM[opponent], [1, N_GAMES], [UNIFORM["random"], UNIFORM["perfect"]], worst=True),
+        populations[1].train_against(populations[0], [N_GAMES], [UNIFORM["random"]]),
     ]
     found = [
         contest(rules, FrozenBoxes(one), FrozenBoxes(other), N_GAMES, rng),
@@ -55,13 +55,17 @@ def box_results(game: str, rule: BoxRule, opponent: str) -> list[Any]:
         visit_probability(one, UNIFORM["random"]),
     ]
     memories = [array for memory in (one, other) for array in (memory.beads, memory.visits, memory.totals)]
-    populations = [array for many in many for array in (many.words, many.beads, many.visits, many.totals, many.tally)]
-    measurements = [array for one in marked for array in (one.strength, one.tallies, one.openings)]
+    populations = [
+        array
+        for populations in populations
+        for array in (populations.words, populations.beads, populations.visits, populations.totals, populations.tally)
+    ]
+    measurements = [array for one in snapshots for array in (one.strength, one.tallies, one.openings)]
     return [rng.text, tallies, found, *memories, *populations, *measurements]
 
 
 def table_results(game: str, rule: TableRule) -> list[Any]:
-    """The results of the kernel of table learners."""
+    """Return the results of the kernel of table learners."""
     rng, memories = RandomSource(7), [TableMemory.fresh(GAMES[game], rule) for _ in range(2)]
     tallies = [
         memories[0].train(UNIFORM["random"], N_GAMES, rng),
@@ -74,7 +78,7 @@ def table_results(game: str, rule: TableRule) -> list[Any]:
 
 
 def loop_results() -> list[Any]:
-    """The results of the kernels for games with loops."""
+    """Return the results of the kernels for games with loops."""
     graph = pong_hau_ki()
     n_moves = np.diff(graph.indptr)
     policy = np.repeat(1 / n_moves, n_moves)
@@ -88,7 +92,7 @@ def loop_results() -> list[Any]:
     return [np.concatenate([array.ravel() for array in (*values, *visits)])]
 
 
-LOOPS = {
+LOOP_KERNELS = {
     *(
         "evaluate_loops",
         "components",
@@ -119,24 +123,26 @@ RESULTS: dict[str, Callable[[], list[Any]]] = {
 }
 
 
-@pytest.mark.parametrize("played", RESULTS.values(), ids=RESULTS)
-def test_plain_kernels_equal_compiled_kernels(played: Callable[[], list[Any]], monkeypatch: pytest.MonkeyPatch) -> None:
-    compiled = played()
-    called = set()
+@pytest.mark.parametrize("results", RESULTS.values(), ids=RESULTS)
+def test_plain_kernels_equal_compiled_kernels(
+    results: Callable[[], list[Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled = results()
+    called_names = set()
 
-    def as_plain(kernel: Kernel) -> Callable[..., Any]:
-        def run(*arguments: Any) -> Any:
-            called.add(kernel.function.__name__)
+    def run_plain(kernel: Kernel) -> Callable[..., Any]:
+        def run_python(*arguments: Any) -> Any:
+            called_names.add(kernel.function.__name__)
             return kernel.plain(*arguments)
 
-        return run
+        return run_python
 
-    for kernel in BOXES.kernels:
-        monkeypatch.setattr(kernel, "implementation", as_plain(kernel))
-    plain = played()
-    names = {kernel.function.__name__ for kernel in BOXES.kernels}
-    by_results = {1: LOOPS, 7: {"train_tables"}}
-    assert called == by_results.get(len(compiled), names - LOOPS - {"train_tables"})
+    for kernel in LIBRARY_KERNELS.kernels:
+        monkeypatch.setattr(kernel, "implementation", run_plain(kernel))
+    plain = results()
+    names = {kernel.function.__name__ for kernel in LIBRARY_KERNELS.kernels}
+    kernels_by_length = {1: LOOP_KERNELS, 7: {"train_tables"}}
+    assert called_names == kernels_by_length.get(len(compiled), names - LOOP_KERNELS - {"train_tables"})
     assert len(compiled) == len(plain)
     for one, other in zip(compiled, plain, strict=True):
         if isinstance(one, np.ndarray):
@@ -146,7 +152,7 @@ def test_plain_kernels_equal_compiled_kernels(played: Callable[[], list[Any]], m
             assert repr(one) == repr(other)
 
 
-def run(script: str, **environment: str) -> str:
+def run_python(script: str, **environment: str) -> str:
     """Run a script in a new Python process and return its output."""
     result = subprocess.run(
         [sys.executable, "-W", "error", "-c", script],
@@ -159,7 +165,7 @@ def run(script: str, **environment: str) -> str:
     return result.stdout
 
 
-WITHOUT_NUMBA = """
+PROGRAM_WITHOUT_NUMBA = """
 import sys
 sys.modules["numba"] = None
 from beadbox.rules.outcome import Side
@@ -184,10 +190,10 @@ except EngineMissingError as error:
 
 
 def test_boxes_learn_and_engines_refuse_without_numba() -> None:
-    assert run(WITHOUT_NUMBA) == "10\nThis engine needs numba, which is not installed here.\n"
+    assert run_python(PROGRAM_WITHOUT_NUMBA) == "10\nThis engine needs numba, which is not installed here.\n"
 
 
-TOYS = """
+TOY_KERNELS = """
 from beadbox.kernels.jit import inlined, instruction, kernel, only_compiled
 
 @inlined
@@ -210,7 +216,7 @@ def count_of(word):
 def heavy(x):
     return count_of(x)
 """
-CHANGES = """
+SWITCH_PROGRAM = """
 import asyncio, sys, time
 import numpy as np
 from beadbox.kernels.jit import PACKAGES
@@ -236,23 +242,23 @@ print(outer(3), heavy(np.uint64(7)), len(outer.compiled.signatures))
 def test_a_process_switches_to_compiled_kernels(tmp_path: Path) -> None:
     (tmp_path / "toys").mkdir()
     (tmp_path / "toys" / "__init__.py").touch()
-    (tmp_path / "toys" / "play.py").write_text(TOYS)
-    printed = run(
-        CHANGES, BEADBOX_KERNELS="ready", NUMBA_CACHE_DIR=str(tmp_path), PYTHONPATH=f"{ROOT}:{tmp_path}"
+    (tmp_path / "toys" / "play.py").write_text(TOY_KERNELS)
+    output = run_python(
+        SWITCH_PROGRAM, BEADBOX_KERNELS="ready", NUMBA_CACHE_DIR=str(tmp_path), PYTHONPATH=f"{ROOT}:{tmp_path}"
     ).splitlines()
-    assert printed == ["7 False", "compiling", "7 3 1"]
+    assert output == ["7 False", "compiling", "7 3 1"]
 
 
 @pytest.fixture
 def source_copy(tmp_path: Path) -> Path:
-    """A copy of the sources that tests may change."""
+    """Return the folder of a copy of the sources that a test may change."""
     for folder in ("beadbox", "games", "learning"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__", "migrations"))
     return tmp_path
 
 
-def packages_changed_by(source_copy: Path, name: str) -> set[str]:
-    """The kernel modules that lose their cached machine code when a file changes."""
+def change_file(source_copy: Path, name: str) -> set[str]:
+    """Change a file, and return the kernel modules that thereby lose their cached machine code."""
     modules = [
         ".".join(file.relative_to(ROOT).with_suffix("").parts)
         for folder in ("beadbox/kernels", "beadbox/engines/romgon")
@@ -267,27 +273,27 @@ def packages_changed_by(source_copy: Path, name: str) -> set[str]:
 
 @pytest.mark.parametrize("game", ["hexapawn", "noughts_and_crosses"])
 def test_rules_without_kernels_leave_every_cache_unchanged(source_copy: Path, game: str) -> None:
-    assert packages_changed_by(source_copy, f"beadbox/rules/{game}/rules.py") == set()
+    assert change_file(source_copy, f"beadbox/rules/{game}/rules.py") == set()
 
 
 def test_romgons_rules_affect_only_the_cache_of_its_engine(source_copy: Path) -> None:
-    changed = packages_changed_by(source_copy, "beadbox/rules/romgon/moves.py")
+    changed = change_file(source_copy, "beadbox/rules/romgon/moves.py")
     assert "beadbox.engines.romgon.boards" in changed
     assert {module.rpartition(".")[0] for module in changed} == {"beadbox.engines.romgon"}
 
 
 def test_a_changed_module_invalidates_kernels_that_call_it(source_copy: Path) -> None:
-    changed = packages_changed_by(source_copy, "beadbox/kernels/box_learning.py")
+    changed = change_file(source_copy, "beadbox/kernels/box_learning.py")
     assert changed >= {"beadbox.kernels.box_learning", "beadbox.kernels.population"}
     assert not changed & {"beadbox.kernels.exact", "beadbox.kernels.contest"}
-    assert "beadbox.kernels.contest" in packages_changed_by(source_copy, "beadbox/kernels/random_source.py")
-    assert "beadbox.engines.romgon.q_games" in packages_changed_by(source_copy, "beadbox/engines/romgon/boards.py")
+    assert "beadbox.kernels.contest" in change_file(source_copy, "beadbox/kernels/random_source.py")
+    assert "beadbox.engines.romgon.q_games" in change_file(source_copy, "beadbox/engines/romgon/boards.py")
 
 
 def test_a_changed_source_makes_its_package_unready(source_copy: Path) -> None:
     before = cache.identity("beadbox.kernels", source_copy)
     assert cache.identity("beadbox.kernels", source_copy) == before
-    packages_changed_by(source_copy, "beadbox/kernels/exact.py")
+    change_file(source_copy, "beadbox/kernels/exact.py")
     assert cache.identity("beadbox.kernels", source_copy) != before
 
 
@@ -299,7 +305,7 @@ def test_other_installed_packages_are_not_among_the_sources(source_copy: Path) -
     assert all((source_copy / "beadbox") in source.parents for source in sources)
 
 
-def test_machine_code_is_kept_in_the_first_writable_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_machine_code_is_stored_in_the_first_writable_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").touch()
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "given"))
     assert cache.folder.__wrapped__() == tmp_path / "given"
@@ -319,7 +325,7 @@ def test_a_library_runs_compiled_where_no_folder_can_be_written(source_copy: Pat
     (source_copy / "toys.py").write_text(
         "from beadbox.kernels.jit import kernel\n\n\n@kernel\ndef doubled(x):\n    return 2 * x\n"
     )
-    printed = run(
+    output = run_python(
         "from beadbox.kernels.cache import folder\nfrom toys import doubled\n"
         "print(folder(), doubled(3), doubled.compiled.signatures)",
         NUMBA_CACHE_DIR="",
@@ -327,4 +333,4 @@ def test_a_library_runs_compiled_where_no_folder_can_be_written(source_copy: Pat
         PYTHONPATH=str(source_copy),
         PYTHONSAFEPATH="1",
     )
-    assert printed == "None 6 [(int64,)]\n"
+    assert output == "None 6 [(int64,)]\n"

@@ -1,4 +1,4 @@
-"""A machine of a population equals the same machine trained alone, to the bead, and has the same strength."""
+"""A machine of a population has exactly the beads and the strength of the same machine trained alone."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ from beadbox.rules.registry import GAMES
 from tests.beadbox.box_rules import EXAMPLE_RULES
 from tests.beadbox.cached_games import CACHED_OPPONENTS, with_cached_rules
 
-GAME, PAWNS = GAMES["noughts-and-crosses"], with_cached_rules(GAMES["hexapawn"])
+GAME, HEXAPAWN = GAMES["noughts-and-crosses"], with_cached_rules(GAMES["hexapawn"])
 MARKS = [0, 1, 30, 300]
 RULES = {"scroggs": PRESETS["scroggs"].rule, "apl-notebook": PRESETS["apl-notebook"].rule, **EXAMPLE_RULES}
 
@@ -29,27 +29,27 @@ def assert_equals_machine_alone(population: Population, row: int, memory: Memory
 @pytest.mark.parametrize("side", Side, ids=["first", "second"])
 @pytest.mark.parametrize("name", RULES)
 def test_each_machine_equals_the_same_machine_alone(name, side):
-    table = boxes_compile(PAWNS, side, RULES[name])
+    table = boxes_compile(HEXAPAWN, side, RULES[name])
     sources = [RandomSource(7, number) for number in range(11)]
     population = Population.fresh(table, sources)
-    marked = population.train(CACHED_OPPONENTS["random"], MARKS, [CACHED_OPPONENTS["perfect"]], worst=True)
+    snapshots = population.train(CACHED_OPPONENTS["random"], MARKS, [CACHED_OPPONENTS["perfect"]], worst=True)
     opening = Memory.fresh(table).slots(int(table.node_box[0])) if side is Side.FIRST else slice(0)
     for row in range(len(population)):
         memory, rng = Memory.fresh(table), RandomSource(7, row)
-        done = 0
+        n_games_done = 0
         tally = np.zeros(3, np.int64)
-        for at, mark in enumerate(MARKS):
-            part = memory.train(CACHED_OPPONENTS["random"], mark - done, rng)
-            tally += (part.wins, part.draws, part.losses)
-            done = mark
+        for mark_index, mark in enumerate(MARKS):
+            chunk_tally = memory.train(CACHED_OPPONENTS["random"], mark - n_games_done, rng)
+            tally += (chunk_tally.wins, chunk_tally.draws, chunk_tally.losses)
+            n_games_done = mark
             for found, alone in zip(
-                marked.strength[row, at],
+                snapshots.strength[row, mark_index],
                 (against_opponent(memory, CACHED_OPPONENTS["perfect"]), worst_case(memory)),
                 strict=True,
             ):
                 assert found == pytest.approx((alone.win, alone.draw, alone.loss, 0), abs=1e-12)
-            assert marked.tallies[row, at].tolist() == [*tally, memory.n_removed]
-            assert marked.openings[row, at].T.tolist() == [
+            assert snapshots.tallies[row, mark_index].tolist() == [*tally, memory.n_removed]
+            assert snapshots.openings[row, mark_index].T.tolist() == [
                 memory.beads[opening].tolist(),
                 memory.visits[opening].tolist(),
             ]
@@ -63,10 +63,10 @@ def test_each_machine_equals_the_same_machine_alone(name, side):
 @pytest.mark.parametrize("slug", ["michie-refill", "gardner-her", "matchbox-ai"])
 def test_each_pair_equals_the_same_pair_alone(slug, side):
     rule = PRESETS[slug].rule
-    tables = [boxes_compile(GAME, of, rule) for of in (side, side.other)]
+    tables = [boxes_compile(GAME, one_side, rule) for one_side in (side, side.other)]
     sources = [RandomSource(number) for number in range(3)]
     learners, partners = (Population.fresh(table, sources) for table in tables)
-    marked = learners.train_against(partners, [100, 400], [UNIFORM["win-block"]])
+    snapshots = learners.train_against(partners, [100, 400], [UNIFORM["win-block"]])
     for row in range(3):
         ours, theirs = (Memory.fresh(table) for table in tables)
         rng = RandomSource(row)
@@ -75,8 +75,8 @@ def test_each_pair_equals_the_same_pair_alone(slug, side):
         assert_equals_machine_alone(partners, row, theirs)
         assert learners.source(row).words == rng.words
         alone = against_opponent(ours, UNIFORM["win-block"])
-        assert marked.strength[row, 1, 0] == pytest.approx((alone.win, alone.draw, alone.loss, 0), abs=1e-12)
-        assert marked.tallies[row, 1].tolist() == [tally.wins, tally.draws, tally.losses, ours.n_removed]
+        assert snapshots.strength[row, 1, 0] == pytest.approx((alone.win, alone.draw, alone.loss, 0), abs=1e-12)
+        assert snapshots.tallies[row, 1].tolist() == [tally.wins, tally.draws, tally.losses, ours.n_removed]
 
 
 def test_partners_that_cannot_play_each_other_are_refused():

@@ -47,19 +47,19 @@ WHEN_EMPTY = {
     "hexapawn-rl": WhenEmpty.RESIGN,
     "hexapawn-rl-as-shipped": WhenEmpty.RESIGN,
 }
-HER = {"gardner-her", "gardner-her-reward"}
-HEXAPAWN_RL = {"hexapawn-rl", "hexapawn-rl-as-shipped"}
-DECISIONS = {"michie-1961", "michie-refill", "circles", "scroggs"}
-MERGED = DECISIONS | HER
-STOPPING = {"scroggs", "hexapawn-rl-as-shipped"}
+HER_PRESETS = {"gardner-her", "gardner-her-reward"}
+HEXAPAWN_RL_PRESETS = {"hexapawn-rl", "hexapawn-rl-as-shipped"}
+DECISION_PRESETS = {"michie-1961", "michie-refill", "circles", "scroggs"}
+MERGING_PRESETS = DECISION_PRESETS | HER_PRESETS
+STOPPING_PRESETS = {"scroggs", "hexapawn-rl-as-shipped"}
 
 
-def test_every_preset_is_listed_here():
+def test_this_module_lists_every_preset():
     assert set(PRESETS) == set(WHEN_EMPTY)
     assert DEFAULT_PRESETS == {Side.FIRST: "michie-1961", Side.SECOND: "michie-refill"}
 
 
-def test_default_where_boards_return_is_offered_there_alone():
+def test_default_of_games_with_loops_is_offered_only_there():
     for game in GAMES.values():
         first = next(iter(presets_of(game)))
         assert (first == "circles") == (not game.always_ends)
@@ -75,15 +75,19 @@ def test_a_preset_has_the_rule_of_its_source(slug):
     assert preset.summary.endswith(".")
     assert preset.source
     assert (rule.win, rule.draw, rule.loss) == REWARDS.get(slug, (3, 1, -1))
-    assert (rule.floor, rule.cap) == (FLOORS.get(slug, 0), 100 if slug in HEXAPAWN_RL else None)
-    assert (rule.final_loss is FinalLoss.REMOVE) == rule.punish_previous_on_resign == (slug in HER | HEXAPAWN_RL)
-    assert (rule.final_win is FinalWin.SOLE) == (rule.open_boxes is OpenBoxes.WHEN_MET) == (slug in HEXAPAWN_RL)
+    assert (rule.floor, rule.cap) == (FLOORS.get(slug, 0), 100 if slug in HEXAPAWN_RL_PRESETS else None)
+    assert (
+        (rule.final_loss is FinalLoss.REMOVE)
+        == rule.punish_previous_on_resign
+        == (slug in HER_PRESETS | HEXAPAWN_RL_PRESETS)
+    )
+    assert (rule.final_win is FinalWin.SOLE) == (rule.open_boxes is OpenBoxes.WHEN_MET) == (slug in HEXAPAWN_RL_PRESETS)
     assert rule.only_last == (slug == "gardner-her")
     assert rule.when_empty is WHEN_EMPTY[slug]
-    assert rule.merge_symmetric_moves == (slug in MERGED)
+    assert rule.merge_symmetric_moves == (slug in MERGING_PRESETS)
     assert rule.reduce_symmetry == (slug != "apl-notebook")
-    assert rule.box_set is (BoxSet.DECISIONS if slug in DECISIONS else BoxSet.ALL)
-    assert rule.empty_opening is (EmptyOpening.STOP if slug in STOPPING else EmptyOpening.REFILL)
+    assert rule.box_set is (BoxSet.DECISIONS if slug in DECISION_PRESETS else BoxSet.ALL)
+    assert rule.empty_opening is (EmptyOpening.STOP if slug in STOPPING_PRESETS else EmptyOpening.REFILL)
 
 
 @pytest.mark.parametrize(
@@ -103,8 +107,8 @@ def test_first_player_begins_with_the_beads_of_its_preset(slug, beads):
     found = [
         set(table.initial[table.move_number[table.slot_box] == n]) for n in range(int(table.move_number.max()) + 1)
     ]
-    by_ply = PRESETS[slug].rule.initial_by is InitialBy.PLY
-    expected = [PRESETS[slug].rule.initial[2 * n] for n in range(len(found))] if by_ply else beads[: len(found)]
+    is_by_ply = PRESETS[slug].rule.initial_by is InitialBy.PLY
+    expected = [PRESETS[slug].rule.initial[2 * n] for n in range(len(found))] if is_by_ply else beads[: len(found)]
     assert found == [{n} for n in expected]
 
 
@@ -119,7 +123,7 @@ ONE_BEAD_A_GAME = {"win": 1, "draw": 0, "loss": -1, "initial": (4, 3, 2, 1)}
 FIRST, SECOND = Side.FIRST, Side.SECOND
 
 # The tables of docs/learning.md, means of 400 machines: preset, teacher, wins (random), draws (perfect).
-TABLE = [
+STRENGTHS = [
     ("michie-1961", PRESETS["michie-1961"].rule, FIRST, "random", 0.916, 0.73),
     ("michie-refill", PRESETS["michie-refill"].rule, FIRST, "random", 0.915, 0.72),
     ("scroggs", PRESETS["scroggs"].rule, FIRST, "random", 0.914, 0.72),
@@ -153,7 +157,9 @@ REFERENCE_DRAWS = {
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize(("name", "rule", "side", "teacher", "wins", "draws"), TABLE, ids=[row[0] for row in TABLE])
+@pytest.mark.parametrize(
+    ("name", "rule", "side", "teacher", "wins", "draws"), STRENGTHS, ids=[row[0] for row in STRENGTHS]
+)
 def test_strengths_agree_with_the_documents(name, rule, side, teacher, wins, draws):
     """Compare means of exact strengths after 50,000 games with the figures of the docs.
 
@@ -168,11 +174,11 @@ def test_strengths_agree_with_the_documents(name, rule, side, teacher, wins, dra
         found.append(
             (against_opponent(memory, OPPONENTS["random"]).win, against_opponent(memory, OPPONENTS["perfect"]).draw)
         )
-    (won, drawn), (won_error, drawn_error) = np.mean(found, axis=0), np.std(found, axis=0) / N_MACHINES**0.5
-    assert won == pytest.approx(wins, abs=3 * won_error + 0.001)
-    assert drawn == pytest.approx(draws, abs=3 * drawn_error + 0.01)
+    (mean_wins, mean_draws), (wins_error, draws_error) = np.mean(found, axis=0), np.std(found, axis=0) / N_MACHINES**0.5
+    assert mean_wins == pytest.approx(wins, abs=3 * wins_error + 0.001)
+    assert mean_draws == pytest.approx(draws, abs=3 * draws_error + 0.01)
     if name in REFERENCE_WINS:
-        assert won == pytest.approx(REFERENCE_WINS[name], abs=0.01)
+        assert mean_wins == pytest.approx(REFERENCE_WINS[name], abs=0.01)
     if name in REFERENCE_DRAWS:
         reference, error = REFERENCE_DRAWS[name]
-        assert drawn == pytest.approx(reference, abs=3 * np.hypot(drawn_error, error) + 0.001)
+        assert mean_draws == pytest.approx(reference, abs=3 * np.hypot(draws_error, error) + 0.001)

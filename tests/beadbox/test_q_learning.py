@@ -36,11 +36,13 @@ from tests.beadbox.rules.walks import positions_met
 
 GAME = GAMES["romgon"]
 assert isinstance(GAME, Romgon)
-GOLDEN = VECTORS["learning"]
+GOLDEN_LEARNING = VECTORS["learning"]
 
 
-def learner(epsilon: float | None = None, **known: float) -> QLearner:
-    return QLearner(GAME, QRule(), Values(lambda keys: {key: known[key] for key in keys if key in known}), epsilon)
+def make_learner(epsilon: float | None = None, **stored_values: float) -> QLearner:
+    return QLearner(
+        GAME, QRule(), Values(lambda keys: {key: stored_values[key] for key in keys if key in stored_values}), epsilon
+    )
 
 
 def golden_board(entry, name="board"):
@@ -52,8 +54,8 @@ def golden_move(entry) -> Move:
 
 
 def test_keys_equal_the_golden_keys() -> None:
-    assert entry_key(GAME.initial_position().board, None) == GOLDEN["startKey"]
-    for entry in GOLDEN["decisions"]:
+    assert entry_key(GAME.initial_position().board, None) == GOLDEN_LEARNING["startKey"]
+    for entry in GOLDEN_LEARNING["decisions"]:
         assert entry_key(golden_board(entry), golden_move(entry)) == entry["key"]
 
 
@@ -65,13 +67,14 @@ def test_flips_and_turns_are_part_of_the_key() -> None:
     assert entry_key(board, move._replace(turn=0)) == "3-4-3-5@0#3-4:twF@2"
 
 
-def test_three_lessons_equal_the_golden_values() -> None:
-    q = learner()
-    assert GOLDEN["result"] == "win"
+def test_values_after_three_lessons_equal_the_golden_ones() -> None:
+    q = make_learner()
+    assert GOLDEN_LEARNING["result"] == "win"
     decisions = [
-        q.follow(Position(golden_board(entry), WHITE), golden_move(entry)).decision for entry in GOLDEN["decisions"]
+        q.follow(Position(golden_board(entry), WHITE), golden_move(entry)).decision
+        for entry in GOLDEN_LEARNING["decisions"]
     ]
-    for run in GOLDEN["runs"]:
+    for run in GOLDEN_LEARNING["runs"]:
         steps = q.learn(decisions, Result.WIN)
         assert [step.after for step in steps] == pytest.approx(run["q"], rel=1e-12)
         assert [q.values[decision.key] for decision in decisions] == [step.after for step in steps]
@@ -83,26 +86,26 @@ def test_three_lessons_equal_the_golden_values() -> None:
 
 @pytest.mark.parametrize(("result", "value"), [(Result.WIN, 0.1), (Result.DRAW, 0.0), (Result.LOSS, -0.1)])
 def test_the_last_decision_learns_the_result(result: Result, value: float) -> None:
-    (step,) = learner().learn([Decision("a", ("a", "b"))], result)
+    (step,) = make_learner().learn([Decision("a", ("a", "b"))], result)
     assert step.after == pytest.approx(value)
 
 
 def test_the_target_is_the_best_value_of_the_next_decision() -> None:
-    first, last = learner(b=0.5, c=-1).learn([Decision("a", ("a",)), Decision("c", ("b", "c"))], Result.DRAW)
+    first, last = make_learner(b=0.5, c=-1).learn([Decision("a", ("a",)), Decision("c", ("b", "c"))], Result.DRAW)
     assert first.after == pytest.approx(0.1 * (0.01 + 0.9 * 0.5))
     assert last.after == pytest.approx(-0.9)
 
 
 def test_an_entry_used_twice_changes_twice_in_order() -> None:
-    steps = learner().learn([Decision("a", ("a",)), Decision("a", ("a",))], Result.WIN)
+    steps = make_learner().learn([Decision("a", ("a",)), Decision("a", ("a",))], Result.WIN)
     assert steps[0].after == steps[1].before == pytest.approx(0.001)
     assert steps[1].after == pytest.approx(0.001 + 0.1 * (1 - 0.001))
 
 
 def test_exploration_decays_to_its_floor() -> None:
-    """Exploration fades with each game learnt; a frozen machine learns nothing and keeps its rate."""
-    assert learner(0.0501).learn([], Result.WIN) == []
-    q = learner(0.0501)
+    """The exploration rate decays with each game learnt; a frozen machine learns nothing and keeps its rate."""
+    assert make_learner(0.0501).learn([], Result.WIN) == []
+    q = make_learner(0.0501)
     q.learn([], Result.LOSS)
     assert q.epsilon == 0.05
     frozen = QLearner(GAME, QRule(), Values(), learns=False)
@@ -112,9 +115,9 @@ def test_exploration_decays_to_its_floor() -> None:
 
 class TestChoice:
     def test_evaluation_decides_without_values(self) -> None:
-        """Without learnt values the highest evaluation decides, and ties go to the first action."""
+        """Without learnt values the action with the highest evaluation is chosen, the first of equal ones."""
         start = GAME.initial_position()
-        chosen = learner(0).choose(start, RandomSource(1))
+        chosen = make_learner(0).choose(start, RandomSource(1))
         totals = [one.total for one in chosen.candidates]
         assert chosen.index == totals.index(max(totals))
         assert not chosen.explored
@@ -122,12 +125,12 @@ class TestChoice:
 
     def test_a_value_outweighs_the_outlook(self) -> None:
         start = GAME.initial_position()
-        worst = min(learner().candidates(start), key=lambda one: one.total)
-        assert learner(0, **{worst.key: 1.0}).choose(start, RandomSource(1)).move == worst.move
+        worst = min(make_learner().candidates(start), key=lambda one: one.total)
+        assert make_learner(0, **{worst.key: 1.0}).choose(start, RandomSource(1)).move == worst.move
 
     def test_epsilon_is_the_chance_of_trying_anything(self) -> None:
         start, rng = GAME.initial_position(), RandomSource(3)
-        q = learner(0.2)
+        q = make_learner(0.2)
         chosen = [q.choose(start, rng) for _ in range(1000)]
         explored = [one for one in chosen if one.explored]
         assert 160 <= len(explored) <= 240
@@ -151,13 +154,18 @@ class TestChoice:
 
 
 class TestChecks:
-    """Checks for immediate wins and losses, by the rules and in every choice."""
+    """Checks for immediate wins and losses agree with the rules, and are made in every choice."""
 
-    def learner(self, position: Position, epsilon: float, **checks: bool) -> QLearner:
-        """A learner with values that rate losing moves highest and winning moves lowest."""
-        dear = {one.key: 5.0 if one.ends < 0 else 3.0 for one in learner().candidates(position) if one.ends <= 0}
+    def make_learner(self, position: Position, epsilon: float, **checks: bool) -> QLearner:
+        """Return a learner with values that rate losing moves highest and winning moves lowest."""
+        misleading_values = {
+            one.key: 5.0 if one.ends < 0 else 3.0 for one in make_learner().candidates(position) if one.ends <= 0
+        }
         return QLearner(
-            GAME, QRule(**checks), Values(lambda keys: {key: dear[key] for key in keys if key in dear}), epsilon
+            GAME,
+            QRule(**checks),
+            Values(lambda keys: {key: misleading_values[key] for key in keys if key in misleading_values}),
+            epsilon,
         )
 
     @pytest.mark.parametrize("slug", [slug for slug in GAMES if slug.startswith("romgon")])
@@ -169,7 +177,7 @@ class TestChecks:
                 assert found_ends == {move: result_at_once(game, position, move) for move in game.legal_moves(position)}
 
     def test_the_shuttle_game_ends_one_move_before_a_loss(self) -> None:
-        assert [one.ends for one in learner().candidates(shuttle_game(GAME)[-1])].count(-1) == 1
+        assert [one.ends for one in make_learner().candidates(shuttle_game(GAME)[-1])].count(-1) == 1
 
     @pytest.mark.parametrize("epsilon", [0, 1])
     def test_the_check_avoids_immediate_losses(self, epsilon: float) -> None:
@@ -183,7 +191,7 @@ class TestChecks:
             assert (best.candidates[best.index].ends < 0) is not is_on
 
     def test_a_losing_move_is_played_if_there_is_no_other(self) -> None:
-        q = learner()
+        q = make_learner()
         position = shuttle_game(GAME)[-1]
         (losing,) = [one for one in q.engine.entries(GAME, position) if one.ends < 0]
         careful = QLearner(GAME, Q_PRESETS["romgon-q-careful"].rule, Values())
@@ -213,7 +221,7 @@ class TestChecks:
 
 
 class OneMove(RomgonEngine):
-    """An engine that sees one move in any position."""
+    """An engine that finds one given move in any position."""
 
     def __init__(self, entry: Entry) -> None:
         self.entry = entry
@@ -223,7 +231,7 @@ class OneMove(RomgonEngine):
 
 
 def shuttle_game(game) -> list[Position]:
-    """A game in which both sides move back and forth until the next move repeats the first board a third time."""
+    """Return positions of a game in which both sides move back and forth, until a third repetition is next."""
     position, positions = game.initial_position(), []
     while len(positions) < 8:
         positions.append(position)
@@ -243,7 +251,7 @@ def can_return(game, position: Position, move: Move) -> bool:
 
 
 def result_at_once(game, position: Position, move: Move) -> int:
-    """1 if a move wins at once by the rules, −1 if it loses at once, otherwise 0."""
+    """Return 1 if a move wins at once by the rules, −1 if the move loses at once, otherwise 0."""
     outcome = game.outcome(game.apply(position, move))
     return 0 if outcome is None or outcome.winner is None else 1 if outcome.winner is position.side else -1
 
@@ -317,13 +325,15 @@ class TestRule:
 
     def test_each_game_is_offered_fitting_presets(self) -> None:
         for game in GAMES.values():
-            searching = VALUE_PRESETS if ValueRule.fits(game) else {}
-            listed = TABLE_PRESETS if TableRule.fits(game) else {}
+            value_presets = VALUE_PRESETS if ValueRule.fits(game) else {}
+            table_presets = TABLE_PRESETS if TableRule.fits(game) else {}
             if not game.always_ends:
-                listed = {slug: listed[slug] for slug in ("q-table", "sarsa-table")}
-            boxes = {slug: one for slug, one in PRESETS.items() if slug != "circles" or not game.always_ends}
-            offered = {**Q_PRESETS, **searching} if game.family == "romgon" else {**boxes, **listed}
-            assert presets_of(game) == offered
+                table_presets = {slug: table_presets[slug] for slug in ("q-table", "sarsa-table")}
+            box_presets = {slug: one for slug, one in PRESETS.items() if slug != "circles" or not game.always_ends}
+            expected_presets = (
+                {**Q_PRESETS, **value_presets} if game.family == "romgon" else {**box_presets, **table_presets}
+            )
+            assert presets_of(game) == expected_presets
             assert BoxRule.fits(game) is not QRule.fits(game)
 
 

@@ -15,7 +15,7 @@ from beadbox.rules.outcome import Tally
 from beadbox.rules.registry import GAMES
 from beadbox.rules.romgon.rules import Romgon
 
-CAREFUL = Q_PRESETS["romgon-q-careful"].rule
+CAREFUL_RULE = Q_PRESETS["romgon-q-careful"].rule
 
 
 class ValueStore:
@@ -24,21 +24,25 @@ class ValueStore:
     def __init__(self, stored: dict[str, float]) -> None:
         self.stored = stored
 
-    def keys(self, keys: Sequence[str]) -> dict[str, float]:
+    def values_by_key(self, keys: Sequence[str]) -> dict[str, float]:
         return {key: self.stored[key] for key in keys if key in self.stored}
 
-    def boards(self, boards: Sequence[str]) -> dict[str, float]:
+    def values_of_boards(self, boards: Sequence[str]) -> dict[str, float]:
         return {key: value for key, value in self.stored.items() if key.partition("#")[2] in boards}
 
 
-def learner(slug: str, rule: QRule, stored: dict[str, float], room: int | None, *, by_board: bool = True) -> QLearner:
-    game, shelf = GAMES[slug], ValueStore(stored)
+def make_learner(
+    slug: str, rule: QRule, stored: dict[str, float], max_new_values: int | None, *, by_board: bool = True
+) -> QLearner:
+    game, store = GAMES[slug], ValueStore(stored)
     assert isinstance(game, Romgon)
-    return QLearner(game, rule, Values(shelf.keys, room, shelf.boards if by_board else None))
+    return QLearner(
+        game, rule, Values(store.values_by_key, max_new_values, store.values_of_boards if by_board else None)
+    )
 
 
 def full_state(machine: QLearner, tally: Tally, rng: RandomSource) -> tuple[object, ...]:
-    """The complete state after games."""
+    """Return the complete state of a machine after games: values, exploration rate, tally and random state."""
     values = machine.values
     after = {key: (*before, values[key]) for key, before in values.touched.items()}
     return after, values.n_new, values.n_left_out, machine.epsilon, tally, rng.words
@@ -49,57 +53,63 @@ def stored_values(machine: QLearner) -> dict[str, float]:
 
 
 @pytest.mark.parametrize(
-    ("slug", "rule", "opponent", "room"),
+    ("slug", "rule", "opponent", "max_new_values"),
     [
         ("romgon", QRule(), "easy", None),
         ("romgon-flip", QRule(), "skilled", None),
-        ("romgon", CAREFUL, "random", 150),
-        ("romgon", replace(CAREFUL, epsilon=1.0, epsilon_floor=0.0, epsilon_decay=0.5), "medium", None),
-        ("romgon-flip", CAREFUL, "beginner", None),
+        ("romgon", CAREFUL_RULE, "random", 150),
+        ("romgon", replace(CAREFUL_RULE, epsilon=1.0, epsilon_floor=0.0, epsilon_decay=0.5), "medium", None),
+        ("romgon-flip", CAREFUL_RULE, "beginner", None),
         ("romgon-flip-turn-shape-shuttle", replace(QRule(), avoid_repetition=True), "easy", 40),
     ],
 )
-def test_training_equals_the_readable_loop(slug: str, rule: QRule, opponent: str, room: int | None) -> None:
+def test_training_equals_the_readable_loop(slug: str, rule: QRule, opponent: str, max_new_values: int | None) -> None:
     stored = dict[str, float]()
-    for seed in range(2):  # in the second round many of the keys met are stored
-        plain, rng = learner(slug, rule, stored, room), RandomSource(seed)
-        expected = full_state(plain, play_games(plain, OPPONENTS[opponent], 3, rng), rng)
+    for seed in range(2):  # in the second round the values of many keys are already stored
+        readable, rng = make_learner(slug, rule, stored, max_new_values), RandomSource(seed)
+        expected = full_state(readable, play_games(readable, OPPONENTS[opponent], 3, rng), rng)
         for by_board in (False, True):
-            memory, rng = QMemory(learner(slug, rule, stored, room, by_board=by_board)), RandomSource(seed)
-            # Train in two halves: the second half continues with the values of the first.
+            memory, rng = (
+                QMemory(make_learner(slug, rule, stored, max_new_values, by_board=by_board)),
+                RandomSource(seed),
+            )
+            # The second call continues with the values of the first.
             tally = memory.train(OPPONENTS[opponent], 1, rng)
             tally += memory.train(OPPONENTS[opponent], 2, rng)
             assert full_state(memory.machine, tally, rng) == expected
-        stored |= stored_values(plain)
+        stored |= stored_values(readable)
 
 
 @pytest.mark.parametrize("opponent_learns", [False, True])
 def test_training_against_machines_equals_the_readable_loop(opponent_learns: bool) -> None:
-    rules = CAREFUL, replace(QRule(), learning_rate=0.5, step_reward=-0.1, discount=1.0)
+    rules = CAREFUL_RULE, replace(QRule(), learning_rate=0.5, step_reward=-0.1, discount=1.0)
     stored = {}, {}
     for seed in range(2):
-        plain, rng = [learner("romgon", *pair, None) for pair in zip(rules, stored, strict=True)], RandomSource(seed)
-        tally = play_games(plain[0], plain[1], 2, rng, other_learns=opponent_learns)
-        tally += play_games(plain[0], plain[0], 2, rng, other_learns=opponent_learns)
-        expected = [full_state(one, tally, rng) for one in plain]
-        one, other = (QMemory(learner("romgon", *pair, None)) for pair in zip(rules, stored, strict=True))
+        readable, rng = (
+            [make_learner("romgon", *pair, None) for pair in zip(rules, stored, strict=True)],
+            RandomSource(seed),
+        )
+        tally = play_games(readable[0], readable[1], 2, rng, other_learns=opponent_learns)
+        tally += play_games(readable[0], readable[0], 2, rng, other_learns=opponent_learns)
+        expected = [full_state(one, tally, rng) for one in readable]
+        one, other = (QMemory(make_learner("romgon", *pair, None)) for pair in zip(rules, stored, strict=True))
         rng = RandomSource(seed)
         tally = one.train_against(other, 2, rng, opponent_learns=opponent_learns)
         tally += one.train_against(one, 2, rng, opponent_learns=opponent_learns)
         assert [full_state(memory.machine, tally, rng) for memory in (one, other)] == expected
-        for kept, machine in zip(stored, plain, strict=True):
-            kept.update(stored_values(machine))
+        for values, machine in zip(stored, readable, strict=True):
+            values.update(stored_values(machine))
 
 
 def test_sample_equals_the_readable_loop_and_teaches_nothing() -> None:
-    memory, rng = QMemory(learner("romgon", QRule(), {}, None)), RandomSource(4)
+    memory, rng = QMemory(make_learner("romgon", QRule(), {}, None)), RandomSource(4)
     memory.train(OPPONENTS["easy"], 5, rng)
-    before, plain_rng = full_state(memory.machine, Tally(), rng), RandomSource(4)
+    before, readable_rng = full_state(memory.machine, Tally(), rng), RandomSource(4)
     found = memory.sample(OPPONENTS["medium"], 9, RandomSource(9))
     assert full_state(memory.machine, Tally(), rng) == before
-    plain = learner("romgon", QRule(), {}, None)
-    play_games(plain, OPPONENTS["easy"], 5, plain_rng)
-    frozen = QLearner(plain.game, plain.rule, plain.values, plain.epsilon, learns=False)
+    readable = make_learner("romgon", QRule(), {}, None)
+    play_games(readable, OPPONENTS["easy"], 5, readable_rng)
+    frozen = QLearner(readable.game, readable.rule, readable.values, readable.epsilon, learns=False)
     tally = play_games(frozen, OPPONENTS["medium"], 9, RandomSource(9), in_turn=True)
     assert (found.win, found.draw, found.loss) == (tally.wins / 9, tally.draws / 9, tally.losses / 9)
     frozen.epsilon = 0.0
@@ -108,15 +118,18 @@ def test_sample_equals_the_readable_loop_and_teaches_nothing() -> None:
 
 
 def test_opponents_without_compiled_games_are_supported() -> None:
-    memory, plain = QMemory(learner("romgon", CAREFUL, {}, None)), learner("romgon", CAREFUL, {}, None)
-    rng, plain_rng = RandomSource(1), RandomSource(1)
+    memory, readable = (
+        QMemory(make_learner("romgon", CAREFUL_RULE, {}, None)),
+        make_learner("romgon", CAREFUL_RULE, {}, None),
+    )
+    rng, readable_rng = RandomSource(1), RandomSource(1)
     tally = memory.train(OPPONENTS["win-block"], 1, rng)
-    expected = play_games(plain, OPPONENTS["win-block"], 1, plain_rng)
-    assert full_state(memory.machine, tally, rng) == full_state(plain, expected, plain_rng)
+    expected = play_games(readable, OPPONENTS["win-block"], 1, readable_rng)
+    assert full_state(memory.machine, tally, rng) == full_state(readable, expected, readable_rng)
 
 
 def test_the_hash_table_grows_as_needed() -> None:
-    memory, rng = QMemory(learner("romgon", CAREFUL, {}, None)), RandomSource(1)
+    memory, rng = QMemory(make_learner("romgon", CAREFUL_RULE, {}, None)), RandomSource(1)
     tally = memory.train(OPPONENTS["easy"], 120, rng)
     assert tally.games == 120
     assert memory.n_new == len(memory.machine.values.touched) > 2048

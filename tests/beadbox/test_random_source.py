@@ -14,19 +14,20 @@ WORDS = st.integers(0, 2**64 - 1)
 
 
 @kernel
-def _compiled_words(state, n):
-    numbers = np.empty((2, len(n)), np.uint64)
+def _compiled_words(state, limits):
+    """Return words, and for each word the number below its limit."""
+    numbers = np.empty((2, len(limits)), np.uint64)
     a, b = state[0], state[1]
-    for index in range(len(n)):
+    for index in range(len(limits)):
         word, a, b = next_word(a, b)
         numbers[0, index] = word
-        numbers[1, index] = below(word, n[index])
+        numbers[1, index] = below(word, limits[index])
     state[0], state[1] = a, b
     return numbers
 
 
 def xoroshiro128plusplus(state, n):
-    """The generator by its published description: R = rotl(s0 + s1, 17) + s0; the state is multiplied by its matrix."""
+    """Yield ``n`` words of the generator by its published description: R = rotl(s0 + s1, 17) + s0."""
     bits = 64
 
     def rotl(x, k):
@@ -73,13 +74,13 @@ def test_the_readable_twin_is_xoroshiro128plusplus(first, second):
 
 
 @given(WORDS, WORDS.filter(bool), st.lists(st.integers(1, 2**32 - 1), min_size=1, max_size=50))
-def test_compiled_twin_gives_the_same_words_and_state(first, second, n):
+def test_compiled_twin_gives_the_same_words_and_state(first, second, limits):
     source = RandomSource.from_words(first, second)
     state = source.to_array()
-    words, numbers = _compiled_words(state, np.array(n, np.uint64))
+    words, numbers = _compiled_words(state, np.array(limits, np.uint64))
     start = RandomSource.from_words(*source.words)
-    assert [start.word() for _ in n] == [int(word) for word in words]
-    assert [source.below(limit) for limit in n] == [int(number) for number in numbers]
+    assert [start.word() for _ in limits] == [int(word) for word in words]
+    assert [source.below(limit) for limit in limits] == [int(number) for number in numbers]
     assert source.words == (int(state[0]), int(state[1]))
     assert source.words == start.words
 
@@ -101,12 +102,12 @@ def test_a_saved_source_continues_its_sequence():
     source = RandomSource(7)
     for _ in range(5):
         source.below(6)
-    again = RandomSource.from_words(*source.words)
+    restored = RandomSource.from_words(*source.words)
     from_array = RandomSource(0)
     from_array.set_array(source.to_array())
-    assert [again.below(6) for _ in range(50)] == [source.below(6) for _ in range(50)]
+    assert [restored.below(6) for _ in range(50)] == [source.below(6) for _ in range(50)]
     assert [from_array.below(6) for _ in range(50)] != [source.below(6) for _ in range(50)]
-    assert from_array.words == again.words
+    assert from_array.words == restored.words
 
 
 @pytest.mark.parametrize("words", [(0, 0), (-1, 1), (1, 2**64)])
@@ -116,7 +117,7 @@ def test_invalid_states_are_refused(words):
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 7, 9, 36])
-def test_numbers_are_below_n_and_each_is_as_likely(n):
+def test_numbers_below_n_are_equally_likely(n):
     source, counts = RandomSource(42), [0] * n
     for _ in range(2_000 * n):
         counts[source.below(n)] += 1

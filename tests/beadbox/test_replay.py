@@ -1,4 +1,4 @@
-"""Recorded games replayed into fresh machines give HexapawnRL's own memory after 40 games, to the bead."""
+"""Fresh machines that replay 40 recorded games end with exactly the beads that HexapawnRL recorded."""
 
 import json
 from io import StringIO
@@ -16,17 +16,17 @@ from beadbox.learners.formats import FORMATS, machine_read
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
 
-FILE = Path(__file__).parents[1] / "data" / "hexapawn-rl" / "40_games.json"
-RECORD = json.loads(FILE.read_text())
+RECORD_FILE = Path(__file__).parents[1] / "data" / "hexapawn-rl" / "40_games.json"
+RECORD = json.loads(RECORD_FILE.read_text())
 GAME = GAMES["hexapawn"]
-RULE = "hexapawn-rl-as-shipped"
+PRESET = "hexapawn-rl-as-shipped"
 
 
-def trainees(game=GAME, rule=RULE):
-    return trainees_fresh(game, [PRESETS[rule].rule] * 2)
+def make_trainees():
+    return trainees_fresh(GAME, [PRESETS[PRESET].rule] * 2)
 
 
-def memory_up_to_mirror_image(saved, side):
+def canonical_memory(saved, side):
     memory = {}
     for text, entry in saved["memory"].items():
         position, symmetry = GAME.to_canonical(GAME.decode_as(text, side))
@@ -36,83 +36,83 @@ def memory_up_to_mirror_image(saved, side):
 
 
 def test_the_levels_after_each_of_the_40_games():
-    both, levels = trainees(), []
-    for recorded in load(FILE.read_text(), GAME):
-        replay(both, recorded)
-        levels.append([trainee.machine.level for trainee in both])
+    trainees, levels = make_trainees(), []
+    for recorded in load(RECORD_FILE.read_text(), GAME):
+        replay(trainees, recorded)
+        levels.append([trainee.machine.level for trainee in trainees])
     assert levels == RECORD["levels_after_each_game"]
 
 
 @pytest.mark.parametrize("side", Side)
 def test_memory_after_40_games_equals_the_saved_one(side):
     """The replay of the 40 recorded games leaves the memory that the original program saved."""
-    both = trainees()
-    for recorded in load(FILE.read_text(), GAME):
-        replay(both, recorded)
-    trainee, saved = both[side], RECORD[f"player{side + 1}"]
-    expected = memory_up_to_mirror_image(saved, side)
+    trainees = make_trainees()
+    for recorded in load(RECORD_FILE.read_text(), GAME):
+        replay(trainees, recorded)
+    trainee, saved = trainees[side], RECORD[f"player{side + 1}"]
+    expected = canonical_memory(saved, side)
     found = {
         key: {move: n for move, n in zip(GAME.legal_moves(GAME.decode(key)), beads, strict=True) if n}
         for key, beads in trainee.machine.boxes.items()
     }
     # In a position that is its own mirror image, HexapawnRL keeps equivalent moves apart.
     assert found == expected
-    out = json.loads(FORMATS["hexapawn-rl"].dump(machine_of(trainee, name=saved["name"], preset=RULE)))
-    assert memory_up_to_mirror_image(out, side) == expected
-    assert {k: v for k, v in out.items() if k != "memory"} == {k: v for k, v in saved.items() if k != "memory"}
+    exported = json.loads(FORMATS["hexapawn-rl"].dump(machine_of(trainee, name=saved["name"], preset=PRESET)))
+    assert canonical_memory(exported, side) == expected
+    assert {k: v for k, v in exported.items() if k != "memory"} == {k: v for k, v in saved.items() if k != "memory"}
 
 
-def test_no_recorded_move_was_out_of_play():
+def test_every_recorded_move_had_beads():
     """A recorded move without beads would mean that slots and their mirror images are confused."""
-    both = trainees()
-    for recorded in load(FILE.read_text(), GAME):
+    trainees = make_trainees()
+    for recorded in load(RECORD_FILE.read_text(), GAME):
         position = GAME.initial_position()
         for move in recorded.moves:
-            draw = both[position.side].machine.follow(position, move)
+            draw = trainees[position.side].machine.follow(position, move)
             assert draw.beads[draw.slot] > 0
             position = GAME.apply(position, move)
         if recorded.resigned is not None:
-            assert not any(both[recorded.resigned].machine.open_box(position))
-        replay(both, recorded)
+            assert not any(trainees[recorded.resigned].machine.open_box(position))
+        replay(trainees, recorded)
 
 
 def test_replay_command_writes_machines_and_prints_results(tmp_path):
-    out = StringIO()
+    exported = StringIO()
     call_command(
         "replay",
-        str(FILE),
+        str(RECORD_FILE),
         "--game",
         "hexapawn",
         "--first",
-        RULE,
+        PRESET,
         "--second",
-        RULE,
+        PRESET,
         "--out",
         tmp_path / "new",
-        stdout=out,
+        stdout=exported,
     )
-    lines = out.getvalue().splitlines()
+    lines = exported.getvalue().splitlines()
     assert [line.split() for line in lines[1:3]] == [["1", "5", "1", "1", "2"], ["2", "5", "1", "3", "3"]]
     assert lines[40].split() == ["40", "0", "2", "(resignation)", "20", "23"]
     assert lines[41] == "40 games: 7 won by the first player, 0 drawn, 33 won by the second; levels 20 and 23"
     for name, side, wins in (("first", Side.FIRST, 7), ("second", Side.SECOND, 33)):
         data = machine_read((tmp_path / "new" / f"{name}.json").read_bytes(), ImportOptions())
-        assert (data.game, data.side, data.preset, data.rule) == (GAME, side, RULE, PRESETS[RULE].rule)
+        assert (data.game, data.side, data.preset, data.rule) == (GAME, side, PRESET, PRESETS[PRESET].rule)
         assert (data.wins, data.losses, data.removed + 1) == (wins, 40 - wins, RECORD[f"player{side + 1}"]["level"])
         assert sum(map(sum, (box.visits for box in data.boxes))) == sum(
             (len(game["moves"]) + (1 if side is Side.FIRST else 0)) // 2 for game in RECORD["games"]
         )
 
 
-def test_a_draw_and_boxes_that_are_laid_out_in_advance(tmp_path):
+def test_replay_of_a_draw_gives_all_boxes_of_the_preset(tmp_path):
     file = tmp_path / "games.json"
     drawn = {"moves": ["5", "1", "2", "8", "4", "6", "7", "3", "9"], "winner": "draw"}
     file.write_text(json.dumps({"games": [drawn, {"moves": ["5"], "winner": 1}]}))
-    out = StringIO()
+    exported = StringIO()
     preset = "michie-1961"
     arguments = ["--game", "noughts-and-crosses", "--first", preset, "--second", preset, "--out", str(tmp_path)]
-    call_command("replay", str(file), *arguments, stdout=out)
-    assert "2 games: 1 won by the first player, 1 drawn, 0 won" in out.getvalue()
+    call_command("replay", str(file), *arguments, stdout=exported)
+    assert "2 games: 1 won by the first player, 1 drawn, 0 won" in exported.getvalue()
     first = machine_read((tmp_path / "first.json").read_bytes(), ImportOptions())
     assert len(first.boxes) == 304
     assert (first.wins, first.draws, first.losses) == (1, 1, 0)
@@ -121,7 +121,7 @@ def test_a_draw_and_boxes_that_are_laid_out_in_advance(tmp_path):
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_large_games_keep_only_the_boxes_met(preset, tmp_path):
+def test_machines_of_large_games_have_only_opened_boxes(preset, tmp_path):
     file = tmp_path / "games.json"
     file.write_text(json.dumps({"games": [{"moves": ["b1b2", "b4b3"], "winner": 2}, {"moves": [], "winner": 2}]}))
     arguments = ["--game", "hexapawn-5x4", "--first", preset, "--second", preset, "--out", str(tmp_path)]
@@ -133,15 +133,15 @@ def test_large_games_keep_only_the_boxes_met(preset, tmp_path):
     assert (first.preset, first.rule.open_boxes) == (preset, OpenBoxes.WHEN_MET)
 
 
-GOOD = {"moves": ["b1b2", "a3a2", "b2c3"], "winner": 1}
+WON_GAME = {"moves": ["b1b2", "a3a2", "b2c3"], "winner": 1}
 
 
 def test_a_refused_file_writes_nothing(tmp_path):
     file = tmp_path / "games.json"
-    arguments = ["--game", "hexapawn", "--first", RULE, "--second", RULE, "--out", str(tmp_path / "out")]
+    arguments = ["--game", "hexapawn", "--first", PRESET, "--second", PRESET, "--out", str(tmp_path / "out")]
     for text, problem in (
-        (json.dumps({"games": [GOOD, {**GOOD, "winner": 2}]}), r"games\[1\]\.winner"),
-        (FILE.read_text()[:900], "line [0-9]+, column [0-9]+: This is not JSON"),
+        (json.dumps({"games": [WON_GAME, {**WON_GAME, "winner": 2}]}), r"games\[1\]\.winner"),
+        (RECORD_FILE.read_text()[:900], "line [0-9]+, column [0-9]+: This is not JSON"),
         ("", "empty"),
     ):
         file.write_text(text)
@@ -150,5 +150,5 @@ def test_a_refused_file_writes_nothing(tmp_path):
     with pytest.raises(CommandError, match="No such file"):
         call_command("replay", str(tmp_path / "none.json"), *arguments)
     with pytest.raises(CommandError, match="is not a square"):
-        call_command("replay", str(FILE), "--game", "noughts-and-crosses", *arguments[2:])
+        call_command("replay", str(RECORD_FILE), "--game", "noughts-and-crosses", *arguments[2:])
     assert not (tmp_path / "out").exists()

@@ -21,7 +21,7 @@ from tests import replay
 from tests.test_architecture import imported_by
 
 N_GAMES, MAX_LINES = 1_000, 200
-SEEDS = pytest.mark.parametrize("seed", [1961, (1 << 63) - 1])
+each_seed = pytest.mark.parametrize("seed", [1961, (1 << 63) - 1])
 
 
 def test_the_program_is_short_and_imports_nothing_of_the_project():
@@ -34,10 +34,10 @@ def test_the_page_names_the_learners_with_replay():
     page = (Path(__file__).parents[2] / "docs" / "replay.md").read_text()
     learners_section, streams = page.split("## What a run depends on")[0], page.split("## Other streams")[1]
     rows = [line.split("|")[1:3] for line in learners_section.splitlines() if line.startswith("| ")][1:]
-    with_program = {
+    replayed_learners = {
         re.findall(r"`([a-z0-9-]+)`", learner)[0] for learner, program in rows if "tests/replay.py" in program
     }
-    assert with_program == {"michie-1961", "gardner-her", "q-table"}
+    assert replayed_learners == {"michie-1961", "gardner-her", "q-table"}
     assert all("tests/replay.py" in program or "no program" in program for _, program in rows)
     for name in ("with boxes", "TD(λ), Sarsa or Monte Carlo", "Romgon"):
         assert any(name in learner and "no program" in program for learner, program in rows), name
@@ -45,7 +45,7 @@ def test_the_page_names_the_learners_with_replay():
     assert "| the game from that opening" in streams
 
 
-@SEEDS
+@each_seed
 @pytest.mark.parametrize(
     ("machine", "game", "side", "preset"),
     [
@@ -69,7 +69,7 @@ def test_a_machine_with_boxes_ends_with_the_same_beads(machine, game, side, pres
     assert visited_boxes <= replayed_beads.keys()
 
 
-@SEEDS
+@each_seed
 def test_a_table_ends_with_the_same_values(seed):
     memory, source = (
         TableMemory.fresh(game_get("noughts-and-crosses"), TABLE_PRESETS["q-table"].rule),

@@ -26,7 +26,13 @@ from learning.kinds.machines import machine_export
 from learning.models import Box, Machine
 from learning.services.machines import machine_import
 from tests.beadbox.box_rules import box_rules
-from tests.beadbox.files import STATE, boxes, memory, native, states
+from tests.beadbox.files import (
+    MATCHBOX_AI_ENTRY,
+    hexapawn_rl_text,
+    matchbox_ai_text,
+    native_text,
+    native_text_with_boxes,
+)
 from tests.factories import guest, machine, machine_strength, play_out, room, trained_machine, user
 
 DATA_FOLDER = Path(__file__).parents[2] / "data" / "matchbox-ai"
@@ -191,7 +197,9 @@ class TestCanonicalForm:
         assert [sum(box.beads) for box in import_text(json.dumps([entry])).boxes.all()] == [28]
 
     def test_only_matchbox_ai_files_lose_beads_on_taken_squares(self) -> None:
-        assert [sum(box.beads) for box in import_text(states(beads=[4] * 9, totalBeads=36)).boxes.all()] == [32]
+        assert [sum(box.beads) for box in import_text(matchbox_ai_text(beads=[4] * 9, totalBeads=36)).boxes.all()] == [
+            32
+        ]
         with pytest.raises(MachineFileError, match="The move '1' is not legal"):
             import_text("position,move,beads\nX........,1,4\n")
 
@@ -235,9 +243,9 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("text", "reason"),
         [
-            (boxes({}, {}), r"^boxes\[1\]\.position: The box .* stands twice"),
-            (states(totalBeads=31), r"^\[1\]\.totalBeads: The beads add up to 32, not 31"),
-            (memory(["1"], [1]), r"^memory\['X\.+'\]: The move '1' is not legal"),
+            (native_text_with_boxes({}, {}), r"^boxes\[1\]\.position: The box .* stands twice"),
+            (matchbox_ai_text(totalBeads=31), r"^\[1\]\.totalBeads: The beads add up to 32, not 31"),
+            (hexapawn_rl_text(["1"], [1]), r"^memory\['X\.+'\]: The move '1' is not legal"),
             ("position,move,beads\n.........,1,four\n", r"^line 2, beads: Please give a whole number, not 'four'"),
         ],
         ids=["native", *FOREIGN_FORMATS],
@@ -249,7 +257,7 @@ class TestRefusals:
         assert not Box.objects.exists()
 
     def test_a_chosen_rule_allows_a_score_above_the_cap(self) -> None:
-        copy = import_text(memory(["a1a2", "b1b2"], [100, 101], "ooo---OOO"), preset="gardner-her-reward")
+        copy = import_text(hexapawn_rl_text(["a1a2", "b1b2"], [100, 101], "ooo---OOO"), preset="gardner-her-reward")
         assert copy.boxes.get().beads == [100, 101]
 
     @pytest.mark.parametrize(
@@ -264,13 +272,13 @@ class TestRefusals:
     )
     def test_wrong_options_are_refused(self, options: dict[str, Any], reason: str) -> None:
         with pytest.raises(MachineFileError, match=reason):
-            import_text(json.dumps([STATE]), **options)
+            import_text(json.dumps([MATCHBOX_AI_ENTRY]), **options)
 
     def test_a_forced_move_without_a_box_is_refused(self) -> None:
         position = "XOXOXOOX."
         with pytest.raises(MachineFileError, match="keeps no box for a forced move"):
-            import_text(memory(["9"], [1], position), preset="michie-1961")
-        assert import_text(memory(["9"], [1], position)).boxes.count() == 1
+            import_text(hexapawn_rl_text(["9"], [1], position), preset="michie-1961")
+        assert import_text(hexapawn_rl_text(["9"], [1], position)).boxes.count() == 1
 
 
 @pytest.mark.django_db
@@ -328,7 +336,7 @@ class TestCommands:
         file.write_text(machine_export(machine(preset="scroggs")).text)
         call_command("import_machine", str(file))
         assert "keeps the rule of the file: Scroggs (scroggs). For another rule, save" in capsys.readouterr().out
-        file.write_text(native(preset="scroggs"))
+        file.write_text(native_text(preset="scroggs"))
         call_command("import_machine", str(file))
         assert "keeps the rule of the file: a rule of its own. For another" in capsys.readouterr().out
 
