@@ -1,4 +1,4 @@
-"""The Romgon engine: golden values, and the compiled half equal to the readable one."""
+"""The Romgon engine: golden values, and compiled code that equals the readable code."""
 
 import random
 import threading
@@ -34,44 +34,45 @@ from tests.beadbox.rules.romgon_data import (
 )
 
 FLIPS = Options(flip=True)
-EVERYTHING = Options(flip=True, turn=True, shape=True)
+FLIP_TURN_SHAPE = Options(flip=True, turn=True, shape=True)
 ALL_OPTIONS = list(dict.fromkeys(Options(o.flip, o.turn, o.shape) for o in (game.options for game in ROMGONS)))
 SEARCHES = {"medium": (1, True), "hard": (2, False), "depth3": (3, False)}
-positions = pytest.mark.parametrize("entry", **entry_parameters(VECTORS["positions"]))
+"""For each search of the golden positions its depth, and whether it uses the plain evaluation."""
+each_golden_position = pytest.mark.parametrize("entry", **entry_parameters(VECTORS["positions"]))
 
 
 @kernel
-def _minimax(cells, sets, side, root, remaining, k, options, actions):
-    """The value of the board for the root side, by plain search: no pruning, no move order, no memory."""
+def _minimax(cells, sets, side, root, remaining, ply, options, actions):
+    """Return the value of the board for the root side, by plain search: no pruning, no move order, no memory."""
     other, n_legal, extreme = 1 - side, 0, 0
     before = (sets[0], sets[1], sets[2], sets[3], sets[4])
-    for index in range(boards.generate(cells, sets, side, options, actions[k])):
-        action = actions[k, index]
+    for index in range(boards.generate(cells, sets, side, options, actions[ply])):
+        action = actions[ply, index]
         if not boards.is_legal(cells, sets, side, options, action):
             continue
         code = cells[action & 63]
         if boards.wins(cells, side, action):
-            value = search.WIN - 2 * k if side == root else 2 * k - search.WIN
+            value = search.WIN - 2 * ply if side == root else 2 * ply - search.WIN
         else:
             taken = do(cells, sets, side, action)
             if remaining == 1 and boards.has_legal(cells, sets, other, options):
                 value = evaluate_compiled(cells, sets, root, options)
             elif remaining == 1:
-                value = search.WIN - 2 * k if side == root else 2 * k - search.WIN
+                value = search.WIN - 2 * ply if side == root else 2 * ply - search.WIN
             else:
-                value = _minimax(cells, sets, other, root, remaining - 1, k + 1, options, actions)
+                value = _minimax(cells, sets, other, root, remaining - 1, ply + 1, options, actions)
             boards.undo(cells, sets, action, code, taken, before)
         n_legal += 1
         if n_legal == 1 or (value > extreme if side == root else value < extreme):
             extreme = value
     if n_legal:
         return extreme
-    return 2 * (k - 1) - search.WIN if side == root else search.WIN - 2 * (k - 1)
+    return 2 * (ply - 1) - search.WIN if side == root else search.WIN - 2 * (ply - 1)
 
 
 @kernel
 def minimax_values(board, side, actions, depth, options):
-    """The minimax value of each action, ``(n,) int64``, in half points."""
+    """Return the minimax value of each action, ``(n,) int64``, in half points."""
     cells, sets = np.empty(len(board), np.uint8), np.empty(N_SETS, np.uint64)
     boards.load(board, cells, sets)
     before = (sets[0], sets[1], sets[2], sets[3], sets[4])
@@ -92,7 +93,7 @@ def minimax_values(board, side, actions, depth, options):
 
 
 def minimax_ranking(board, side, options, depth):
-    """All legal actions with their plain minimax values, best first, ties in canonical order."""
+    """Return all legal actions with their plain minimax values, best first, ties in canonical order."""
     array, flags = np.frombuffer(board, np.uint8), boards.FLIP * options.flip | boards.TURN * options.turn
     flags |= boards.SHAPE * options.shape
     values = minimax_values(array, int(side), boards.legal(array, int(side), flags), depth, flags)
@@ -100,16 +101,16 @@ def minimax_ranking(board, side, options, depth):
     return sorted(pairs, key=lambda valued: -valued[1])
 
 
-def walk(options: Options, n: int, seed: int):
-    """Boards with the side to move, from random play that starts again after each game."""
-    rng, met = random.Random(seed), 0
+def random_play_boards(options: Options, n: int, seed: int):
+    """Yield ``n`` boards with the side to move, from games of random play."""
+    rng, n_yielded = random.Random(seed), 0
     while True:
         board, side = START, BLACK
         for _ in range(200):
             yield board, side
-            met += 1
+            n_yielded += 1
             actions = legal_moves(board, side, options)
-            if met == n:
+            if n_yielded == n:
                 return
             if not actions or board_outcome(board, side, options):
                 break
@@ -117,47 +118,49 @@ def walk(options: Options, n: int, seed: int):
 
 
 def sampled_positions(options: Options, n: int, seed: int) -> list[tuple[Board, Side]]:
-    """Boards far apart in random play, in games that are not over."""
-    going = [found for found in walk(options, 12 * n, seed) if not board_outcome(*found, options)]
-    return random.Random(seed).sample(going, n)
+    """Return boards from different stages of random play, in games that are not over."""
+    unfinished_boards = [
+        found for found in random_play_boards(options, 12 * n, seed) if not board_outcome(*found, options)
+    ]
+    return random.Random(seed).sample(unfinished_boards, n)
 
 
 class TestGoldenPositions:
-    @positions
-    @pytest.mark.parametrize("weigh", [evaluate, terms], ids=["readable", "compiled"])
-    def test_evaluation(self, entry, weigh):
+    @each_golden_position
+    @pytest.mark.parametrize("evaluation", [evaluate, terms], ids=["readable", "compiled"])
+    def test_evaluation(self, entry, evaluation):
         board, options = read_board(entry), read_options(entry)
         for name, side in (("white", WHITE), ("black", BLACK)):
-            found = weigh(board, side, options)
+            found = evaluation(board, side, options)
             assert found._asdict() == entry["evaluation"][f"{name}Terms"]
             assert sum(found) == entry["evaluation"][name]
 
-    @positions
+    @each_golden_position
     def test_search(self, entry):
         board, side, options = read_board(entry), SIDES[entry["toMove"]], read_options(entry)
         assert set(entry["search"]) <= set(SEARCHES)
         for level, expected in entry["search"].items():
-            depth, looks_plainly = SEARCHES[level]
-            best, finished = ranking(board, side, options, depth=depth, plain=looks_plainly)
+            depth, is_plain = SEARCHES[level]
+            best, finished = ranking(board, side, options, depth=depth, plain=is_plain)
             assert finished == depth
-            written = [action_json(board, found.move) | {"evaluation": found.value} for found in best]
-            assert written == [{k: v for k, v in action.items() if k != "notation"} for action in expected]
+            actions = [action_json(board, found.move) | {"evaluation": found.value} for found in best]
+            assert actions == [{key: v for key, v in action.items() if key != "notation"} for action in expected]
 
-    @positions
+    @each_golden_position
     def test_the_readable_search_agrees(self, entry):
         board, side, options = read_board(entry), SIDES[entry["toMove"]], read_options(entry)
         for level in ("medium", "hard"):
-            depth, looks_plainly = SEARCHES[level]
-            best = ranked(board, side, options, depth=depth, leaf=plain if looks_plainly else full)[:N_CANDIDATES]
-            written = [action_json(board, move) | {"evaluation": value} for move, value in best]
-            assert written == [{k: v for k, v in a.items() if k != "notation"} for a in entry["search"][level]]
+            depth, is_plain = SEARCHES[level]
+            best = ranked(board, side, options, depth=depth, leaf=plain if is_plain else full)[:N_CANDIDATES]
+            actions = [action_json(board, move) | {"evaluation": value} for move, value in best]
+            assert actions == [{key: v for key, v in a.items() if key != "notation"} for a in entry["search"][level]]
 
     @pytest.mark.parametrize("entry", **entry_parameters(VECTORS["perft"]))
     def test_perft(self, entry):
-        counted = perft(read_board(entry), SIDES[entry["toMove"]], read_options(entry), depth=entry["depth"])
-        assert counted == entry["nodes"]
+        n_nodes = perft(read_board(entry), SIDES[entry["toMove"]], read_options(entry), depth=entry["depth"])
+        assert n_nodes == entry["nodes"]
 
-    @positions
+    @each_golden_position
     def test_legal_actions(self, entry):
         board = read_board(entry)
         found = legal(board, SIDES[entry["toMove"]], read_options(entry))
@@ -173,12 +176,12 @@ class TestCompiledEqualsReadable:
     @pytest.mark.parametrize("options", [CORE, FLIPS], ids=["flip off", "flip on"])
     @pytest.mark.soak
     def test_over_100000_random_plies(self, options):
-        for board, side in walk(options, 50_000, seed=1):
+        for board, side in random_play_boards(options, 50_000, seed=1):
             self.assert_equal(board, side, options)
 
     @pytest.mark.parametrize("options", ALL_OPTIONS, ids=str)
     def test_over_random_plies_with_every_option(self, options):
-        for board, side in walk(options, 500, seed=2):
+        for board, side in random_play_boards(options, 500, seed=2):
             self.assert_equal(board, side, options)
 
     @pytest.mark.parametrize("options", ALL_OPTIONS, ids=str)
@@ -190,7 +193,7 @@ class TestCompiledEqualsReadable:
                 self.assert_equal(board, side, options)
 
     def test_four_terms_are_equal_from_the_other_side(self):
-        # The centre, 3-3 to 3-6, changes under the turn, and advancement counts columns of rows of different lengths.
+        # Two terms differ: the centre, 3-3 to 3-6, is not symmetric, and rows have different numbers of columns.
         rng = random.Random(8)
         for n_pieces in range(2, 40):
             board = random_board(rng, flips=True, n_pieces=n_pieces)
@@ -222,8 +225,13 @@ class TestAlphaBetaEqualsMinimax:
     def test_at_the_greatest_depth(self):
         for options in (CORE, FLIPS):
             for board, side in sampled_positions(options, 6, seed=9):
-                few = Board(bytes(code if code & 7 == 3 or cell % 3 == 0 else 0 for cell, code in enumerate(board)))
-                assert list(ranking(few, side, options, depth=5)[0]) == minimax_ranking(few, side, options, 5)[:5]
+                sparse_board = Board(
+                    bytes(code if code & 7 == 3 or cell % 3 == 0 else 0 for cell, code in enumerate(board))
+                )
+                assert (
+                    list(ranking(sparse_board, side, options, depth=5)[0])
+                    == minimax_ranking(sparse_board, side, options, 5)[:5]
+                )
 
     def test_compiled_minimax_equals_the_readable_one(self):
         rng = random.Random(4)
@@ -236,21 +244,21 @@ class TestAlphaBetaEqualsMinimax:
 class TestTime:
     def test_a_search_without_time_finishes_depth_1(self):
         array = np.frombuffer(START, np.uint8)
-        stopped = search.search(array, int(BLACK), boards.FLIP, 9, 5, np.ones(1, np.uint8))
-        whole = search.search(array, int(BLACK), boards.FLIP, 1, 5, np.zeros(1, np.uint8))
-        assert stopped[2] == 1
-        assert [array.tolist() for array in stopped[:2]] == [array.tolist() for array in whole[:2]]
+        hurried = search.search(array, int(BLACK), boards.FLIP, 9, 5, np.ones(1, np.uint8))
+        complete = search.search(array, int(BLACK), boards.FLIP, 1, 5, np.zeros(1, np.uint8))
+        assert hurried[2] == 1
+        assert [array.tolist() for array in hurried[:2]] == [array.tolist() for array in complete[:2]]
 
     def test_a_limit_gives_the_ranking_of_the_last_depth_finished(self):
-        best, depth = ranking(START, BLACK, EVERYTHING, depth=30, time_limit_s=0.3)
+        best, depth = ranking(START, BLACK, FLIP_TURN_SHAPE, depth=30, time_limit_s=0.3)
         assert 1 <= depth < 30
-        assert best == ranking(START, BLACK, EVERYTHING, depth=depth)[0]
+        assert best == ranking(START, BLACK, FLIP_TURN_SHAPE, depth=depth)[0]
 
-    def test_other_threads_run_meanwhile(self):
+    def test_other_threads_run_during_a_search(self):
         ranking(START, BLACK, depth=1)
         ended = threading.Event()
         threading.Thread(
-            target=lambda: (ranking(START, BLACK, EVERYTHING, depth=30, time_limit_s=0.2), ended.set())
+            target=lambda: (ranking(START, BLACK, FLIP_TURN_SHAPE, depth=30, time_limit_s=0.2), ended.set())
         ).start()
         n_turns = 0
         while not ended.is_set():
@@ -260,45 +268,49 @@ class TestTime:
 
 
 class TestLevels:
-    def choose(self, slug: str, seed: int = 1, board: Board = START, side: Side = BLACK, options: Options = CORE):
+    def answer_of_level(
+        self, slug: str, seed: int = 1, board: Board = START, side: Side = BLACK, options: Options = CORE
+    ):
         return answer(board, side, options, level=LEVELS[slug], rng=RandomSource(seed))
 
     def test_easy_plays_randomly_and_shows_the_one_ply_ranking(self):
-        found = [self.choose("easy", seed) for seed in range(300)]
+        found = [self.answer_of_level("easy", seed) for seed in range(300)]
         best = ranking(START, BLACK, depth=1, n_best=MAX_ACTIONS)[0]
-        assert {answered.candidates for answered in found} == {best[:N_CANDIDATES]}
-        assert {answered.chosen for answered in found} == set(best)
+        assert {reply.candidates for reply in found} == {best[:N_CANDIDATES]}
+        assert {reply.chosen for reply in found} == set(best)
 
     def test_beginner_plays_the_best_seven_times_in_ten(self):
-        found = [self.choose("beginner", seed) for seed in range(600)]
+        found = [self.answer_of_level("beginner", seed) for seed in range(600)]
         best = found[0].candidates[0]
         n_legal = len(legal(START, BLACK))
-        share = sum(answered.chosen == best for answered in found) / len(found)
+        share = sum(reply.chosen == best for reply in found) / len(found)
         assert share == pytest.approx(0.7 + 0.3 / n_legal, abs=0.06)
 
     @pytest.mark.parametrize("slug", ["medium", "hard", "expert", "master"])
     def test_other_levels_play_a_best_move(self, slug):
-        answered = self.choose(slug)
+        reply = self.answer_of_level(slug)
         level = LEVELS[slug]
-        assert answered.candidates == ranking(START, BLACK, depth=level.depth, plain=level.plain)[0]
-        assert (answered.chosen, answered.depth) == (answered.candidates[0], level.depth)
+        assert reply.candidates == ranking(START, BLACK, depth=level.depth, plain=level.plain)[0]
+        assert (reply.chosen, reply.depth) == (reply.candidates[0], level.depth)
 
     def test_the_seed_determines_the_move(self):
-        assert [self.choose("easy", seed) for seed in range(20)] == [self.choose("easy", seed) for seed in range(20)]
+        assert [self.answer_of_level("easy", seed) for seed in range(20)] == [
+            self.answer_of_level("easy", seed) for seed in range(20)
+        ]
 
     @pytest.mark.parametrize("slug", LEVELS)
-    def test_a_base_entry_is_found_and_no_action_gives_none(self, slug):
+    def test_a_winning_move_is_found_and_no_action_gives_none(self, slug):
         board = read_board({"board": {"3-6": {"color": "white", "type": "rhombus"}}, "flipModeEnabled": False})
-        assert self.choose(slug, board=board, side=BLACK).chosen is None
+        assert self.answer_of_level(slug, board=board, side=BLACK).chosen is None
         level = LEVELS[slug]
-        answered = self.choose(slug, board=board, side=WHITE)
+        reply = self.answer_of_level(slug, board=board, side=WHITE)
         if not level.plain:
-            assert answered.candidates[0].value == WIN - 1
+            assert reply.candidates[0].value == WIN - 1
 
     def test_the_shorter_time_limit_counts(self):
         level = Level("deep", "Deep", "Thinks long.", 30, time_limit_s=60)
-        answered = answer(START, BLACK, EVERYTHING, level=level, rng=RandomSource(1), time_limit_s=0.2)
-        assert 1 <= answered.depth < 30
+        reply = answer(START, BLACK, FLIP_TURN_SHAPE, level=level, rng=RandomSource(1), time_limit_s=0.2)
+        assert 1 <= reply.depth < 30
 
     def test_an_action_that_loses_by_repetition_is_avoided(self):
         game, shuffle = ROMGONS[0], ("6-5>5-5", "0-0>1-1", "5-5>6-5", "1-1>0-0")

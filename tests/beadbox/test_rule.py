@@ -1,4 +1,4 @@
-"""A rule is data: refusals by field, and the round trip through JSON."""
+"""Rules of box machines: refused fields, and the round trip through JSON."""
 
 import json
 from dataclasses import fields, replace
@@ -100,9 +100,9 @@ def test_presets_survive_json(preset):
 def test_every_rule_survives_json_with_every_field(rule):
     data = json.loads(json.dumps(rule.to_json()))
     assert list(data) == [field.name for field in fields(BoxRule)]
-    back = BoxRule.from_json(data)
-    assert back == rule
-    assert hash(back) == hash(rule)
+    decoded = BoxRule.from_json(data)
+    assert decoded == rule
+    assert hash(decoded) == hash(rule)
 
 
 def test_removes_is_true_for_rules_that_remove_slots():

@@ -1,4 +1,4 @@
-"""The learnt values of the package: reproducible from their seeds, readable as machines, and worth playing."""
+"""The learnt values in the package: reproducible from their seeds, readable as machines, and strong."""
 
 from pathlib import Path
 
@@ -22,19 +22,26 @@ each_recipe = pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: reci
 @pytest.mark.soak
 def test_the_command_reproduces_the_files(tmp_path: Path) -> None:
     call_command("teach_levels", folder=tmp_path)
-    made = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
-    assert made == {file.name: file.read_bytes() for file in FOLDER.iterdir()}
-    assert set(made) == {f"{recipe.name}.json" for recipe in RECIPES}
+    written = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+    assert written == {file.name: file.read_bytes() for file in FOLDER.iterdir()}
+    assert set(written) == {f"{recipe.name}.json" for recipe in RECIPES}
 
 
 @each_recipe
 def test_shipped_file_matches_the_machine_that_plays(recipe) -> None:
-    read = machine_read((FOLDER / f"{recipe.name}.json").read_bytes(), ImportOptions())
-    assert isinstance(read, WeightsData)
-    assert (read.game.slug, read.preset, read.n_learnt) == (recipe.game, recipe.preset, recipe.n_games)
-    played = shipped(recipe.name)
-    assert played.weights.tolist() == (read.average if read.rule.average_games else read.weights).tolist()
-    assert (played.depth, played.restlessness) == (read.rule.play_depth, read.rule.restlessness)
+    machine_data = machine_read((FOLDER / f"{recipe.name}.json").read_bytes(), ImportOptions())
+    assert isinstance(machine_data, WeightsData)
+    assert (machine_data.game.slug, machine_data.preset, machine_data.n_learnt) == (
+        recipe.game,
+        recipe.preset,
+        recipe.n_games,
+    )
+    player = shipped(recipe.name)
+    assert (
+        player.weights.tolist()
+        == (machine_data.average if machine_data.rule.average_games else machine_data.weights).tolist()
+    )
+    assert (player.depth, player.restlessness) == (machine_data.rule.play_depth, machine_data.rule.restlessness)
 
 
 @pytest.mark.soak

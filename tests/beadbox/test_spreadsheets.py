@@ -1,4 +1,4 @@
-"""A table saved by a spreadsheet is read as meant, or refused with instructions."""
+"""Tables that a spreadsheet saved are read as meant."""
 
 import csv
 import io
@@ -13,7 +13,7 @@ from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
 
 GAME = GAMES["noughts-and-crosses"]
-DATA = MachineData(
+MACHINE = MachineData(
     GAME,
     Side.FIRST,
     PRESETS["michie-1961"].rule,
@@ -23,13 +23,13 @@ DATA = MachineData(
         BoxData(".......OX", (0, 7, 10, 2, 3, 1, 1), (3, 0, 0, 0, 1, 0, 12)),
     ),
 )
-ROWS = list(csv.reader(io.StringIO(FORMATS["csv"].dump(DATA))))
-BOXES = {box.position: (box.beads, box.visits) for box in DATA.boxes}
-HEAD, ROW = "position,move,beads\n", ".........,1,"
+CSV_ROWS = list(csv.reader(io.StringIO(FORMATS["csv"].dump(MACHINE))))
+EXPECTED_BOXES = {box.position: (box.beads, box.visits) for box in MACHINE.boxes}
+CSV_HEADING, CSV_ROW_START = "position,move,beads\n", ".........,1,"
 
 
 def to_csv(
-    rows: list[list[str]] = ROWS, separator: str = ",", end: str = "\n", quoting: int = csv.QUOTE_MINIMAL
+    rows: list[list[str]] = CSV_ROWS, separator: str = ",", end: str = "\n", quoting: int = csv.QUOTE_MINIMAL
 ) -> str:
     out = io.StringIO()
     csv.writer(out, delimiter=separator, lineterminator=end, quoting=quoting).writerows(rows)  # type: ignore[arg-type]
@@ -37,11 +37,11 @@ def to_csv(
 
 
 def rows_with_notation(column: int, text: str) -> list[list[str]]:
-    """The rows with the numbers of one column in another notation."""
-    return [ROWS[0], *([*row[:column], text.format(row[column]), *row[column + 1 :]] for row in ROWS[1:])]
+    """Return the rows with the numbers of one column in another notation."""
+    return [CSV_ROWS[0], *([*row[:column], text.format(row[column]), *row[column + 1 :]] for row in CSV_ROWS[1:])]
 
 
-def boxes_read(content: str | bytes) -> dict[str, tuple[tuple[int, ...], tuple[int, ...]]]:
+def read_boxes(content: str | bytes) -> dict[str, tuple[tuple[int, ...], tuple[int, ...]]]:
     data = machine_read(content if isinstance(content, bytes) else content.encode(), ImportOptions())
     assert isinstance(data, MachineData)
     return {box.position: (box.beads, box.visits) for box in data.boxes}
@@ -55,54 +55,58 @@ READABLE_TABLES: dict[str, str | bytes] = {
     "line ends of an old Mac": to_csv(end="\r"),
     "every cell quoted": to_csv(quoting=csv.QUOTE_ALL),
     "mark of UTF-8": to_csv().encode("utf-8-sig"),
-    "UTF-16, the small end first": b"\xff\xfe" + to_csv(separator="\t", end="\r\n").encode("utf-16-le"),
-    "UTF-16, the great end first": b"\xfe\xff" + to_csv(separator="\t", end="\r\n").encode("utf-16-be"),
+    "UTF-16, little-endian": b"\xff\xfe" + to_csv(separator="\t", end="\r\n").encode("utf-16-le"),
+    "UTF-16, big-endian": b"\xfe\xff" + to_csv(separator="\t", end="\r\n").encode("utf-16-be"),
     "UTF-32": to_csv().encode("utf-32"),
     "sep of semicolons": "sep=;\n" + to_csv(separator=";"),
     "sep of commas, with empty cells": "sep=,,,,,,,,\r\n" + to_csv(end="\r\n"),
     "sep of tabs": "SEP=\t\n" + to_csv(separator="\t"),
-    "sep in quotes after the mark": '\ufeff"sep=;"\r\n' + to_csv(separator=";"),
+    "sep in quotes after the mark of UTF-8": '\ufeff"sep=;"\r\n' + to_csv(separator=";"),
     "sep after an empty row": "\n;;;;\nsep=;\n\n" + to_csv(separator=";"),
-    "empty rows between": to_csv([EMPTY_ROW, [], *(row for one in ROWS for row in (one, EMPTY_ROW, [])), [" "] * 8]),
-    "empty columns between": to_csv([["", *row[:3], " ", *row[3:], "", ""] for row in ROWS]),
-    "separators at the end of the rows": to_csv([ROWS[0], *([*row, "", ""] for row in ROWS[1:])]),
-    "separators at the end of the heading": to_csv([[*ROWS[0], "", ""], *ROWS[1:]]),
+    "empty rows between": to_csv(
+        [EMPTY_ROW, [], *(row for one in CSV_ROWS for row in (one, EMPTY_ROW, [])), [" "] * 8]
+    ),
+    "empty columns between": to_csv([["", *row[:3], " ", *row[3:], "", ""] for row in CSV_ROWS]),
+    "separators at the end of the rows": to_csv([CSV_ROWS[0], *([*row, "", ""] for row in CSV_ROWS[1:])]),
+    "separators at the end of the heading": to_csv([[*CSV_ROWS[0], "", ""], *CSV_ROWS[1:]]),
     "blanks after commas": to_csv().replace(",", ", "),
     "blanks around quotes": to_csv(quoting=csv.QUOTE_ALL).replace(",", " , "),
     "blanks that do not break": to_csv(separator=";").replace(";", "\u00a0;\u00a0"),
-    "blanks in the heading": to_csv([[f" {name.title()} " for name in ROWS[0]], *ROWS[1:]]),
+    "blanks in the heading": to_csv([[f" {name.title()} " for name in CSV_ROWS[0]], *CSV_ROWS[1:]]),
     "4.0 for 4": to_csv(rows_with_notation(5, "{}.0")),
     "4.00 for 4 in every column": to_csv(
         [
-            ROWS[0],
-            *([row[0], *(f"{cell}.00" for cell in row[1:4]), row[4], f"{row[5]}.00", *row[6:]] for row in ROWS[1:]),
+            CSV_ROWS[0],
+            *([row[0], *(f"{cell}.00" for cell in row[1:4]), row[4], f"{row[5]}.00", *row[6:]] for row in CSV_ROWS[1:]),
         ]
     ),
     "4,0 for 4": to_csv(rows_with_notation(5, "{},0"), separator=";"),
     "4,0 for 4 in quotes": to_csv(rows_with_notation(5, "{},0")),
     "moves with decimals": to_csv(rows_with_notation(3, "{},0"), separator="\t"),
-    "probabilities with a comma": to_csv([ROWS[0], *([*r[:6], r[6].replace(".", ","), r[7]] for r in ROWS[1:])], ";"),
-    "a column of notes": to_csv([["notes", *ROWS[0]], *(["=1+1, ü", *row] for row in ROWS[1:])]),
-    "rows in another order": to_csv([ROWS[0], *reversed(ROWS[1:])]),
+    "probabilities with a comma": to_csv(
+        [CSV_ROWS[0], *([*r[:6], r[6].replace(".", ","), r[7]] for r in CSV_ROWS[1:])], ";"
+    ),
+    "a column of notes": to_csv([["notes", *CSV_ROWS[0]], *(["=1+1, ü", *row] for row in CSV_ROWS[1:])]),
+    "rows in another order": to_csv([CSV_ROWS[0], *reversed(CSV_ROWS[1:])]),
 }
 
 
 @pytest.mark.parametrize("content", READABLE_TABLES.values(), ids=READABLE_TABLES)
 def test_csv_saved_by_a_spreadsheet_is_read(content: str | bytes) -> None:
-    assert boxes_read(content) == BOXES
+    assert read_boxes(content) == EXPECTED_BOXES
 
 
 def test_missing_cells_at_the_end_of_a_row_are_read() -> None:
-    assert boxes_read(f"{HEAD[:-1]},draws\n{ROW}4\n{ROW[:-2]}2,5,\n{ROW[:-2]}5,0,6") == {
-        ".........": ((4, 5, 0), (0, 0, 6))
-    }
+    assert read_boxes(
+        f"{CSV_HEADING[:-1]},draws\n{CSV_ROW_START}4\n{CSV_ROW_START[:-2]}2,5,\n{CSV_ROW_START[:-2]}5,0,6"
+    ) == {".........": ((4, 5, 0), (0, 0, 6))}
 
 
 def test_empty_squares_may_be_blanks() -> None:
-    assert boxes_read(f"{HEAD}X   O    ,2,4\n") == boxes_read(f"{HEAD}X...O....,2,4\n")
-    assert boxes_read(f'{HEAD}"    O   X",2,4\n') == boxes_read(f"{HEAD}....O...X,2,4\n")
+    assert read_boxes(f"{CSV_HEADING}X   O    ,2,4\n") == read_boxes(f"{CSV_HEADING}X...O....,2,4\n")
+    assert read_boxes(f'{CSV_HEADING}"    O   X",2,4\n') == read_boxes(f"{CSV_HEADING}....O...X,2,4\n")
 
 
 def test_positions_with_the_formula_guard_are_read() -> None:
-    shown, hidden = (f"{HEAD}{mark}-oo-oOO--:2,b3c2,4\n{mark}-oo-oOO--:2,b2b1,5\n" for mark in ("", "'"))
-    assert boxes_read(hidden) == boxes_read(shown)
+    unguarded, guarded = (f"{CSV_HEADING}{mark}-oo-oOO--:2,b3c2,4\n{mark}-oo-oOO--:2,b2b1,5\n" for mark in ("", "'"))
+    assert read_boxes(guarded) == read_boxes(unguarded)

@@ -28,16 +28,16 @@ from tests.beadbox.rules.walks import positions_met
 LISTED_GAMES = [game for game in GAMES.values() if game.listable]
 
 
-def learner(rule, **values):
+def make_learner(rule, **values):
     return TableLearner(GAME, rule, dict(values))
 
 
-def boards(path):
+def decisions_on_boards(path):
     return [Decision(key, (key,)) for key in path]
 
 
 def textbook_td(values, path, reward, step, discount, decay):
-    """Online TD(λ) with accumulating traces: the box of section 12.2, one feature for each board."""
+    """Return the values after online TD(λ) with accumulating traces: the box of section 12.2, a feature a board."""
     trace = dict.fromkeys(values, 0.0)
     for index, key in enumerate(path):
         is_last = index == len(path) - 1
@@ -49,7 +49,7 @@ def textbook_td(values, path, reward, step, discount, decay):
 
 
 def textbook_one_step(values, decisions, reward, step, discount, method):
-    """Online Sarsa (the box of section 6.4) and Q-learning (that of section 6.5)."""
+    """Return the values after online Sarsa (the box of section 6.4) or Q-learning (the box of section 6.5)."""
     values = dict(values)
     for index, decision in enumerate(decisions):
         target = reward
@@ -65,13 +65,13 @@ def textbook_one_step(values, decisions, reward, step, discount, method):
 def test_td_lambda_equals_the_textbook(seed):
     rng = random.Random(seed)
     rule = TableRule(step_size=0.3, trace_decay=rng.random(), later_discount=rng.uniform(0.5, 1))
-    machine = learner(rule, **{key: rng.uniform(-1, 1) for key in "abcdefgh"})
+    machine = make_learner(rule, **{key: rng.uniform(-1, 1) for key in "abcdefgh"})
     for result in Result:
         path = rng.sample("abcdefgh", 5)
         expected = textbook_td(
             machine.values, path, rule.reward(result), rule.step_size, rule.later_discount, rule.trace_decay
         )
-        machine.learn(boards(path), result)
+        machine.learn(decisions_on_boards(path), result)
         assert machine.values == pytest.approx(expected, abs=1e-12)
 
 
@@ -81,7 +81,7 @@ def test_one_step_methods_equal_the_textbook(seed, method):
     rng = random.Random(seed)
     rule = TableRule(method=method, step_size=0.3, later_discount=rng.uniform(0.5, 1))
     keys = [tuple(f"{move}{board}" for move in "xyz") for board in "abcde"]
-    machine = learner(rule, **{key: rng.uniform(-1, 1) for row in keys for key in row})
+    machine = make_learner(rule, **{key: rng.uniform(-1, 1) for row in keys for key in row})
     for result in Result:
         decisions = [Decision(rng.choice(row), row) for row in keys]
         expected = textbook_one_step(
@@ -94,11 +94,11 @@ def test_one_step_methods_equal_the_textbook(seed, method):
 @pytest.mark.parametrize("method", [Method.Q_LEARNING, Method.SARSA])
 @pytest.mark.parametrize("seed", range(10))
 def test_one_step_methods_follow_the_book_where_boards_return(seed, method):
-    """A board that returns has the values that the game has taught so far, as in the book's loops over steps."""
+    """A board that returns already has the values learnt in this game, as in the book's loops over steps."""
     rng = random.Random(seed)
     rule = TableRule(method=method, step_size=0.3, later_discount=rng.uniform(0.5, 1))
     keys = [tuple(f"{move}{board}" for move in "xyz") for board in "abc"]
-    machine = learner(rule, **{key: rng.uniform(-1, 1) for row in keys for key in row})
+    machine = make_learner(rule, **{key: rng.uniform(-1, 1) for row in keys for key in row})
     for result in Result:
         decisions = [Decision(rng.choice(row), row) for row in rng.choices(keys, k=12)]
         expected = textbook_one_step(
@@ -111,18 +111,18 @@ def test_one_step_methods_follow_the_book_where_boards_return(seed, method):
 
 @pytest.mark.parametrize(("method", "n_choices"), [(Method.Q_LEARNING, 2), (Method.SARSA, 3)])
 def test_choice_sees_what_the_game_has_taught(method, n_choices):
-    """On a board that returns, the machine no longer takes the move that brought it back.
+    """On a board that returns, the machine no longer takes the move that led back to the board.
 
-    Sarsa learns from the second choice only after it has chosen.
+    Sarsa learns from a choice only after the next choice.
     """
     game = GAMES["pong-hau-ki"]
     rule = TableRule(method=method, step_size=1.0, exploring=0.0, start_value=0.0, later_discount=0.25)
-    machine, words = TableLearner(game, rule), RandomSource(1)
+    machine, source = TableLearner(game, rule), RandomSource(1)
     position = next(position for position in game.reached if len(game.distinct_moves(position)) > 1)
     keys = machine.keys(position)
     machine.values.update(dict.fromkeys(keys, 0.1) | {keys[0]: 0.2})
     lesson = SeatLesson(machine)
-    after = [lesson.choose(position, words) for _ in range(n_choices)]
+    after = [lesson.choose(position, source) for _ in range(n_choices)]
     assert after[:-1] == [0] * (n_choices - 1)
     assert machine.values[keys[0]] < 0.2
     assert after[-1] != 0
@@ -146,10 +146,10 @@ def test_games_in_which_boards_return_suit_one_step_methods_only(game, slug):
 def test_monte_carlo_values_are_means_of_returns(seed):
     rng = random.Random(seed)
     rule = TableRule(method=Method.MONTE_CARLO, step_by_visits=True, later_discount=0.9)
-    machine, returns = learner(rule), {key: [] for key in "abcdefgh"}
+    machine, returns = make_learner(rule), {key: [] for key in "abcdefgh"}
     for _ in range(50):
         path, result = rng.sample("abcdefgh", rng.randint(1, 6)), rng.choice(list(Result))
-        machine.learn(boards(path), result)
+        machine.learn(decisions_on_boards(path), result)
         for index, key in enumerate(path):
             returns[key].append(rule.reward(result) * 0.9 ** (len(path) - 1 - index))
     assert machine.visits == {key: len(found) for key, found in returns.items() if found}
@@ -158,64 +158,64 @@ def test_monte_carlo_values_are_means_of_returns(seed):
 
 @pytest.mark.parametrize("order", set(permutations([Result.WIN, *[Result.DRAW, Result.LOSS] * 2])))
 def test_equal_means_are_equal_to_the_last_bit(order):
-    """Fifths and tenths in any order, from games of one or two steps, seen twice."""
+    """Means of the same results are equal in any order of the games."""
     rewards = {"win_reward": 0.7, "draw_reward": 0.1, "loss_reward": -0.3, "later_discount": 0.9}
-    machine = learner(TableRule(method=Method.MONTE_CARLO, step_by_visits=True, **rewards))
+    machine = make_learner(TableRule(method=Method.MONTE_CARLO, step_by_visits=True, **rewards))
     for result in order:
-        machine.learn(boards(["early", "late"]), result)
+        machine.learn(decisions_on_boards(["early", "late"]), result)
     for result in (*order, *order):
-        machine.learn(boards(["twice", "late"]), result)
+        machine.learn(decisions_on_boards(["twice", "late"]), result)
     assert machine.values["late"] == 0.06
     assert machine.values["early"] == machine.values["twice"] == 0.054
 
 
 def test_two_moves_with_the_same_mean_are_a_tie():
-    """One win in three games, whichever game it was, and two wins in six."""
-    machine = learner(TABLE_PRESETS["monte-carlo-table"].rule)
+    """The means are one win in three games, in either order, and two wins in six games."""
+    machine = make_learner(TABLE_PRESETS["monte-carlo-table"].rule)
     start = GAME.initial_position()
     corner, edge, centre = (entry_key(GAME, machine.rule, start, GAME.parse_move(move)) for move in "125")
     won, lost = Result.WIN, Result.LOSS
     for key, results in ((corner, (won, lost, lost)), (edge, (lost, lost, won)), (centre, (lost, won, lost) * 2)):
         for result in results:
-            machine.learn(boards([key]), result)
+            machine.learn(decisions_on_boards([key]), result)
     assert machine.values[corner] == machine.values[edge] == machine.values[centre] == -1 / 3
     assert set(machine.policy(start).values()) == {1 / 9}
 
 
 def test_stored_running_mean_becomes_exact_with_the_next_game():
-    before, results = 0.0, [Result.WIN, Result.LOSS, Result.LOSS, Result.DRAW, Result.WIN, Result.WIN] * 50
+    running_mean, results = 0.0, [Result.WIN, Result.LOSS, Result.LOSS, Result.DRAW, Result.WIN, Result.WIN] * 50
     rule = TABLE_PRESETS["monte-carlo-table"].rule
     for n, result in enumerate(results, 1):
-        before += 1 / n * (rule.reward(result) - before)
-    assert before != 1 / 6
-    machine = TableLearner(GAME, rule, {"key": before}, {"key": len(results)})
-    machine.learn(boards(["key"]), Result.DRAW)
+        running_mean += 1 / n * (rule.reward(result) - running_mean)
+    assert running_mean != 1 / 6
+    machine = TableLearner(GAME, rule, {"key": running_mean}, {"key": len(results)})
+    machine.learn(decisions_on_boards(["key"]), Result.DRAW)
     assert machine.values["key"] == 50 / 301
 
 
 def test_the_first_episode_of_the_random_walk():
     """Example 6.2: all values begin at ½, and the walk ends on the left: V(A) falls by .05, the others stay."""
-    machine = learner(TableRule(step_size=0.1, start_value=0.5, loss_reward=0))
-    machine.learn(boards("CBA"), Result.LOSS)
+    machine = make_learner(TableRule(step_size=0.1, start_value=0.5, loss_reward=0))
+    machine.learn(decisions_on_boards("CBA"), Result.LOSS)
     assert machine.values == pytest.approx({"A": 0.45, "B": 0.5, "C": 0.5}, abs=1e-15)
 
 
 def test_the_eight_episodes_of_the_predictor():
     """Example 6.4: Monte Carlo gives V(A) = 0 and V(B) = ¾."""
-    machine = learner(TableRule(method=Method.MONTE_CARLO, step_by_visits=True, loss_reward=0))
-    machine.learn(boards("AB"), Result.LOSS)
+    machine = make_learner(TableRule(method=Method.MONTE_CARLO, step_by_visits=True, loss_reward=0))
+    machine.learn(decisions_on_boards("AB"), Result.LOSS)
     for result in [Result.WIN] * 6 + [Result.LOSS]:
-        machine.learn(boards("B"), result)
+        machine.learn(decisions_on_boards("B"), result)
     assert machine.values == pytest.approx({"A": 0, "B": 0.75}, abs=1e-15)
 
 
 def test_batch_td_converges_to_three_quarters():
     """Example 6.4 with batch updates: over repeated episodes TD(0) converges to V(A) = V(B) = ¾."""
-    machine = learner(TableRule(step_size=0.005, loss_reward=0))
+    machine = make_learner(TableRule(step_size=0.005, loss_reward=0))
     for _ in range(1_500):
-        machine.learn(boards("AB"), Result.LOSS)
+        machine.learn(decisions_on_boards("AB"), Result.LOSS)
         for result in [Result.WIN] * 6 + [Result.LOSS]:
-            machine.learn(boards("B"), result)
+            machine.learn(decisions_on_boards("B"), result)
     assert machine.values == pytest.approx({"A": 0.75, "B": 0.75}, abs=0.01)
 
 
@@ -223,12 +223,12 @@ def test_batch_td_converges_to_three_quarters():
     ("method", "after"),
     [(Method.TD_LAMBDA, (40, 35, 40, 43, 43)), (Method.MONTE_CARLO, (43, 43, 43, 43, 43))],
 )
-def test_driving_home(method, after):
+def test_values_in_the_example_of_driving_home(method, after):
     """Example 6.1 and figure 6.1, α = 1: the predicted total times move to the next prediction, or to the outcome."""
     stages = ("office", "car", "highway", "road", "street")
     predicted = dict(zip(stages, (0.30, 0.40, 0.35, 0.40, 0.43), strict=True))  # hundreds of minutes; it took 43
-    machine = learner(TableRule(method=method, step_size=1, win_reward=0.43), **predicted)
-    machine.learn(boards(stages), Result.WIN)
+    machine = make_learner(TableRule(method=method, step_size=1, win_reward=0.43), **predicted)
+    machine.learn(decisions_on_boards(stages), Result.WIN)
     assert [100 * machine.values[stage] for stage in stages] == pytest.approx(after, abs=1e-9)
 
 
@@ -236,33 +236,34 @@ def test_driving_home(method, after):
     ("decay", "after"), [(0, (0.5, 0.5, 0.55)), (1, (0.55, 0.55, 0.55)), (0.5, (0.5125, 0.525, 0.55))]
 )
 def test_trace_decay_weighs_earlier_steps(decay, after):
-    """Example 7.1: straight from C to the right end. One step back only V(E) learns; three steps back, all three.
+    """Example 7.1: the walk goes from C straight to the right end.
 
-    Between these, λ weighs each further step (12.1): ½ gives a half, then a quarter.
+    With λ = 0 only V(E) learns, with λ = 1 all three values learn alike. With λ = ½ each earlier value learns half as
+    much as the next (12.1).
     """
-    machine = learner(TableRule(step_size=0.1, trace_decay=decay, start_value=0.5, loss_reward=0))
-    machine.learn(boards("CDE"), Result.WIN)
+    machine = make_learner(TableRule(step_size=0.1, trace_decay=decay, start_value=0.5, loss_reward=0))
+    machine.learn(decisions_on_boards("CDE"), Result.WIN)
     assert tuple(machine.values[state] for state in "CDE") == pytest.approx(after, abs=1e-12)
 
 
-def random_walk_errors(rule, seed):
-    """The root mean square error of the values after each of 100 episodes of example 6.2."""
-    rng, machine = random.Random(seed), learner(rule, **dict.fromkeys("ABCDE", 0.5))
+def random_walk_error(rule, seed):
+    """Return the root mean square error of the values after 100 episodes of example 6.2."""
+    rng, machine = random.Random(seed), make_learner(rule, **dict.fromkeys("ABCDE", 0.5))
     for _ in range(100):
         place, path = 2, []
         while 0 <= place < 5:
             path.append("ABCDE"[place])
             place += rng.choice((-1, 1))
-        machine.learn(boards(path), Result.WIN if place == 5 else Result.LOSS)
+        machine.learn(decisions_on_boards(path), Result.WIN if place == 5 else Result.LOSS)
     return (sum((machine.values[state] - (n + 1) / 6) ** 2 for n, state in enumerate("ABCDE")) / 5) ** 0.5
 
 
 def test_on_the_random_walk_td_is_better_than_monte_carlo():
-    """Example 6.2: true values are 1/6 to 5/6. With the step sizes of its figure TD beats every Monte Carlo."""
+    """Example 6.2: true values are 1/6 to 5/6. TD(0) has a smaller error than Monte Carlo with any step size."""
     rule = TableRule(start_value=0.5, loss_reward=0)
     runs = range(40)
     td, *monte_carlo = (
-        sum(random_walk_errors(replace(rule, method=method, step_size=step), seed) for seed in runs) / len(runs)
+        sum(random_walk_error(replace(rule, method=method, step_size=step), seed) for seed in runs) / len(runs)
         for method, step in [
             (Method.TD_LAMBDA, 0.05),
             *((Method.MONTE_CARLO, step) for step in (0.01, 0.02, 0.03, 0.04)),
@@ -271,12 +272,16 @@ def test_on_the_random_walk_td_is_better_than_monte_carlo():
     assert td < 0.06 < min(monte_carlo)
 
 
-def test_exploration_fades_and_a_frozen_machine_stays_unchanged():
+def test_exploration_decays_and_a_frozen_machine_stays_unchanged():
     rule = TableRule(exploring=0.5, exploring_decay=0.5, exploring_floor=0.2)
-    machine = learner(rule)
-    assert [machine.learn(boards("a"), Result.WIN) and machine.epsilon for _ in range(3)] == [0.25, 0.2, 0.2]
+    machine = make_learner(rule)
+    assert [machine.learn(decisions_on_boards("a"), Result.WIN) and machine.epsilon for _ in range(3)] == [
+        0.25,
+        0.2,
+        0.2,
+    ]
     machine.learns = False
-    assert machine.learn(boards("a"), Result.LOSS) == []
+    assert machine.learn(decisions_on_boards("a"), Result.LOSS) == []
     assert machine.visits == {"a": 3}
 
 
@@ -286,40 +291,40 @@ def test_values_are_invariant_under_symmetries(game, preset):
     rule = TABLE_PRESETS[preset].rule
     for position in positions_met(game, 2, seed=5):
         for symmetry in game.symmetries:
-            turned = game.transform(position, symmetry)
+            image_move = game.transform(position, symmetry)
             for move in game.legal_moves(position):
-                image = game.transform_move(move, symmetry)
-                assert entry_key(game, rule, position, move) == entry_key(game, rule, turned, image)
+                image_move = game.transform_move(move, symmetry)
+                assert entry_key(game, rule, position, move) == entry_key(game, rule, image_move, image_move)
 
 
 @pytest.mark.parametrize("preset", TABLE_PRESETS)
 def test_machine_plays_the_best_value_or_explores_any_move(preset):
     rule = TABLE_PRESETS[preset].rule
-    start, words = GAME.initial_position(), RandomSource(3)
+    start, source = GAME.initial_position(), RandomSource(3)
     centre = GAME.legal_moves(start)[4]
     machine = TableLearner(GAME, rule, {entry_key(GAME, rule, start, centre): 0.5}, epsilon=0.0)
-    assert {machine.choose(start, words).index for _ in range(50)} == {4}
+    assert {machine.choose(start, source).index for _ in range(50)} == {4}
     assert machine.policy(start)[centre] == 1
     machine.epsilon = 1.0
-    assert {machine.choose(start, words).index for _ in range(200)} == set(range(9))
+    assert {machine.choose(start, source).index for _ in range(200)} == set(range(9))
     machine.learns = False
-    assert {machine.choose(start, words).index for _ in range(50)} == {4}
+    assert {machine.choose(start, source).index for _ in range(50)} == {4}
     machine.values.clear()
     assert set(machine.policy(start).values()) == {1 / 9}
 
 
-def test_table_of_boards_takes_a_win_before_any_learning():
+def test_untrained_table_of_boards_takes_an_immediate_win():
     position = GAME.decode("XX.OO....")
-    assert learner(TableRule()).policy(position)[GAME.parse_move("3")] == 1
+    assert make_learner(TableRule()).policy(position)[GAME.parse_move("3")] == 1
 
 
 @pytest.mark.parametrize("preset", TABLE_PRESETS)
 def test_training_improves_the_machine(preset):
     machine = TableLearner(GAME, TABLE_PRESETS[preset].rule)
-    words = RandomSource(6)
-    train_table_episodes(machine, CACHED_OPPONENTS["random"], 3_000, words, Side.FIRST)
+    source = RandomSource(6)
+    train_table_episodes(machine, CACHED_OPPONENTS["random"], 3_000, source, Side.FIRST)
     machine.learns = False
-    tally = train_table_episodes(machine, CACHED_OPPONENTS["random"], 300, words, Side.FIRST)
+    tally = train_table_episodes(machine, CACHED_OPPONENTS["random"], 300, source, Side.FIRST)
     assert tally.wins + tally.draws / 2 > 0.85 * 300  # .65 before training
 
 

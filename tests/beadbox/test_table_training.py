@@ -26,12 +26,12 @@ from tests.beadbox.cached_games import CACHED_OPPONENTS, with_cached_rules
 from tests.beadbox.cached_games import NOUGHTS_AND_CROSSES as GAME
 
 TOLERANCE = 1e-12
-PAWNS = {slug: with_cached_rules(GAMES[slug]) for slug in ("hexapawn", "hexapawn-4x3")}
-LOOPS = {slug: with_cached_rules(GAMES[slug]) for slug in ("pong-hau-ki", "dodgem", "hare-and-hounds")}
+HEXAPAWNS = {slug: with_cached_rules(GAMES[slug]) for slug in ("hexapawn", "hexapawn-4x3")}
+LOOP_GAMES = {slug: with_cached_rules(GAMES[slug]) for slug in ("pong-hau-ki", "dodgem", "hare-and-hounds")}
 """Games in which boards return. Endless play is a draw in the first two, and has a winner in the third."""
 each_seat = pytest.mark.parametrize("side", [*Side, None], ids=["first", "second", "either"])
 each_preset = pytest.mark.parametrize("slug", TABLE_PRESETS)
-MADE_UP = TableRule(
+EXAMPLE_RULE = TableRule(
     step_size=0.37,
     trace_decay=0.4,
     later_discount=0.9,
@@ -51,20 +51,22 @@ def assert_same_memory(memory, machine):
     assert readable.values == machine.values
     assert readable.visits == machine.visits
     assert memory.epsilon == machine.epsilon
-    unmet = memory.visits == 0
-    assert np.all(memory.values[unmet] == memory.rule.start_value)
+    unvisited = memory.visits == 0
+    assert np.all(memory.values[unvisited] == memory.rule.start_value)
 
 
-def assert_kernel_equals_readable(rule, side, opponent, n_games, seed=1, parts=(1,), game=GAME):
-    machine, words = TableLearner(game, rule), RandomSource(seed)
-    tally = train_table_episodes(machine, CACHED_OPPONENTS[opponent], n_games, words, side)
+def assert_kernel_equals_readable(rule, side, opponent, n_games, seed=1, part_sizes=(1,), game=GAME):
+    machine, source = TableLearner(game, rule), RandomSource(seed)
+    tally = train_table_episodes(machine, CACHED_OPPONENTS[opponent], n_games, source, side)
 
-    memory, kernel_words = TableMemory.fresh(game, rule), RandomSource(seed)
+    memory, kernel_source = TableMemory.fresh(game, rule), RandomSource(seed)
     counted = np.zeros(3, np.int64)
-    for part in parts:
-        counted += astuple(memory.train(CACHED_OPPONENTS[opponent], n_games * part // sum(parts), kernel_words, side))
+    for part in part_sizes:
+        counted += astuple(
+            memory.train(CACHED_OPPONENTS[opponent], n_games * part // sum(part_sizes), kernel_source, side)
+        )
     assert tuple(counted) == astuple(tally)
-    assert kernel_words.words == words.words
+    assert kernel_source.words == source.words
     assert_same_memory(memory, machine)
 
 
@@ -76,22 +78,22 @@ def test_presets_equal_the_readable_learner(slug, side):
 
 
 @each_preset
-@pytest.mark.parametrize("game", PAWNS)
+@pytest.mark.parametrize("game", HEXAPAWNS)
 def test_presets_equal_the_readable_learner_in_hexapawn(game, slug):
-    assert_kernel_equals_readable(TABLE_PRESETS[slug].rule, None, "win-block", 200, game=PAWNS[game])
+    assert_kernel_equals_readable(TABLE_PRESETS[slug].rule, None, "win-block", 200, game=HEXAPAWNS[game])
 
 
 @each_preset
 def test_training_in_parts_equals_training_at_once(slug):
     rule = replace(TABLE_PRESETS[slug].rule, exploring_decay=0.99)
-    assert_kernel_equals_readable(rule, None, "random", 300, seed=4, parts=(1, 7, 2, 20))
+    assert_kernel_equals_readable(rule, None, "random", 300, seed=4, part_sizes=(1, 7, 2, 20))
 
 
 @st.composite
-def rules(draw):
+def table_rules(draw):
     share = st.floats(0, 1)
     method = draw(st.sampled_from(Method))
-    loss, even, win = sorted(draw(st.lists(st.floats(-1, 1), min_size=3, max_size=3, unique=True)))
+    loss, draw_reward, win = sorted(draw(st.lists(st.floats(-1, 1), min_size=3, max_size=3, unique=True)))
     exploring = draw(share)
     return TableRule(
         method=method,
@@ -103,13 +105,13 @@ def rules(draw):
         exploring_decay=draw(share),
         exploring_floor=draw(st.floats(0, exploring)),
         win_reward=win,
-        draw_reward=even,
+        draw_reward=draw_reward,
         loss_reward=loss,
         start_value=draw(st.floats(-10, 10)),
     )
 
 
-@given(rules(), st.sampled_from([*Side, None]), st.sampled_from(list(UNIFORM)), st.integers(0, 2**64))
+@given(table_rules(), st.sampled_from([*Side, None]), st.sampled_from(list(UNIFORM)), st.integers(0, 2**64))
 @settings(max_examples=50)
 def test_any_rule_equals_the_readable_learner(rule, side, opponent, seed):
     assert_kernel_equals_readable(rule, side, opponent, 20, seed)
@@ -119,13 +121,13 @@ def test_any_rule_equals_the_readable_learner(rule, side, opponent, seed):
 @pytest.mark.parametrize("learns", [True, False], ids=["both learn", "one learns"])
 @pytest.mark.parametrize("slug", ["q-table", "td-boards"])
 def test_pairs_of_machines_equal_readable_pairs(slug, learns, side):
-    ours, theirs = TABLE_PRESETS[slug].rule, MADE_UP
-    machine, other, words = TableLearner(GAME, ours), TableLearner(GAME, theirs, learns=learns), RandomSource(5)
-    tally = train_table_episodes(machine, other, 150, words, side)
+    ours, theirs = TABLE_PRESETS[slug].rule, EXAMPLE_RULE
+    machine, other, source = TableLearner(GAME, ours), TableLearner(GAME, theirs, learns=learns), RandomSource(5)
+    tally = train_table_episodes(machine, other, 150, source, side)
 
-    memory, opponent, kernel_words = TableMemory.fresh(GAME, ours), TableMemory.fresh(GAME, theirs), RandomSource(5)
-    assert memory.train_against(opponent, 150, kernel_words, side, opponent_learns=learns) == tally
-    assert kernel_words.words == words.words
+    memory, opponent, kernel_source = TableMemory.fresh(GAME, ours), TableMemory.fresh(GAME, theirs), RandomSource(5)
+    assert memory.train_against(opponent, 150, kernel_source, side, opponent_learns=learns) == tally
+    assert kernel_source.words == source.words
     assert_same_memory(memory, machine)
     assert_same_memory(opponent, other)
 
@@ -133,97 +135,104 @@ def test_pairs_of_machines_equal_readable_pairs(slug, learns, side):
 @each_preset
 def test_training_against_itself_equals_the_readable_loop(slug):
     rule = replace(TABLE_PRESETS[slug].rule, exploring_decay=0.999)
-    machine, words = TableLearner(GAME, rule), RandomSource(7)
-    tally = train_table_episodes(machine, machine, 200, words)
-    memory, kernel_words = TableMemory.fresh(GAME, rule), RandomSource(7)
-    assert memory.train_against(memory, 200, kernel_words, opponent_learns=True) == tally
+    machine, source = TableLearner(GAME, rule), RandomSource(7)
+    tally = train_table_episodes(machine, machine, 200, source)
+    memory, kernel_source = TableMemory.fresh(GAME, rule), RandomSource(7)
+    assert memory.train_against(memory, 200, kernel_source, opponent_learns=True) == tally
     assert_same_memory(memory, machine)
 
 
 each_method = pytest.mark.parametrize("method", [Method.Q_LEARNING, Method.SARSA])
-each_loop = pytest.mark.parametrize("game", LOOPS.values(), ids=LOOPS)
+each_loop = pytest.mark.parametrize("game", LOOP_GAMES.values(), ids=LOOP_GAMES)
 
 
 @each_loop
 @each_method
 @each_seat
 @pytest.mark.parametrize("by_visits", [False, True])
-def test_it_learns_the_same_move_by_move_where_boards_return(game, method, side, by_visits):
-    rule = replace(MADE_UP, method=method, trace_decay=0.0, step_by_visits=by_visits)
+def test_kernel_equals_the_readable_learner_where_boards_return(game, method, side, by_visits):
+    rule = replace(EXAMPLE_RULE, method=method, trace_decay=0.0, step_by_visits=by_visits)
     for opponent in ("random", "win-block"):
-        assert_kernel_equals_readable(rule, side, opponent, 40, seed=6, parts=(1, 3, 4), game=game)
+        assert_kernel_equals_readable(rule, side, opponent, 40, seed=6, part_sizes=(1, 3, 4), game=game)
 
 
 @each_loop
 @each_method
-@pytest.mark.parametrize("who", ["itself", "both learn", "one learns"])
-def test_two_machines_learn_the_same_where_boards_return(game, method, who):
-    ours = replace(MADE_UP, method=method, trace_decay=0.0)
+@pytest.mark.parametrize("learners", ["itself", "both learn", "one learns"])
+def test_two_machines_equal_readable_ones_where_boards_return(game, method, learners):
+    ours = replace(EXAMPLE_RULE, method=method, trace_decay=0.0)
     theirs = replace(TABLE_PRESETS["q-table"].rule, step_size=0.3)
-    machine, memory, words = TableLearner(game, ours), TableMemory.fresh(game, ours), RandomSource(3)
-    learns, kernel_words = who != "one learns", RandomSource(3)
-    other = machine if who == "itself" else TableLearner(game, theirs, learns=learns)
-    opponent = memory if who == "itself" else TableMemory.fresh(game, theirs)
-    tally = train_table_episodes(machine, other, 60, words)
-    assert memory.train_against(opponent, 60, kernel_words, opponent_learns=learns) == tally
-    assert kernel_words.words == words.words
+    machine, memory, source = TableLearner(game, ours), TableMemory.fresh(game, ours), RandomSource(3)
+    learns, kernel_source = learners != "one learns", RandomSource(3)
+    other = machine if learners == "itself" else TableLearner(game, theirs, learns=learns)
+    opponent = memory if learners == "itself" else TableMemory.fresh(game, theirs)
+    tally = train_table_episodes(machine, other, 60, source)
+    assert memory.train_against(opponent, 60, kernel_source, opponent_learns=learns) == tally
+    assert kernel_source.words == source.words
     assert_same_memory(memory, machine)
     if learns:
         assert_same_memory(opponent, other)
 
 
 def test_game_at_the_ply_limit_has_the_result_of_endless_play():
-    """A machine with a high start value that never explores shuffles for 200 plies against itself."""
+    """A machine with a high start value and without exploration moves back and forth for 200 plies."""
     rule = TableRule(method=Method.SARSA, exploring=0.0, start_value=0.0, draw_reward=0.25)
-    memory = TableMemory.fresh(LOOPS["pong-hau-ki"], rule)
+    memory = TableMemory.fresh(LOOP_GAMES["pong-hau-ki"], rule)
     tally = memory.train_against(memory, 300, RandomSource(1), opponent_learns=True)
     assert tally.draws > 0
     assert tally.games == 300
 
 
 def test_machines_of_two_games_cannot_play_each_other():
-    pawns, noughts = TableMemory.fresh(PAWNS["hexapawn"], MADE_UP), TableMemory.fresh(GAME, MADE_UP)
+    hexapawn, noughts_and_crosses = (
+        TableMemory.fresh(HEXAPAWNS["hexapawn"], EXAMPLE_RULE),
+        TableMemory.fresh(GAME, EXAMPLE_RULE),
+    )
     with pytest.raises(ValueError, match="cannot play"):
-        pawns.train_against(noughts, 1, RandomSource(1), opponent_learns=True)
+        hexapawn.train_against(noughts_and_crosses, 1, RandomSource(1), opponent_learns=True)
 
 
-def trained(slug, seed=2, game=GAME, n_games=500):
+def trained_memory(slug, seed=2, game=GAME, n_games=500):
     memory = TableMemory.fresh(game, TABLE_PRESETS[slug].rule)
     memory.train(CACHED_OPPONENTS["random"], n_games, RandomSource(seed))
     return memory
 
 
-def as_tuple(expected):
+def win_draw_loss(expected):
     return expected.win, expected.draw, expected.loss
 
 
 @pytest.mark.parametrize("side", Side, ids=["first", "second"])
-@pytest.mark.parametrize("game", [GAME, *PAWNS.values()], ids=lambda game: game.slug)
+@pytest.mark.parametrize("game", [GAME, *HEXAPAWNS.values()], ids=lambda game: game.slug)
 @each_preset
 def test_exact_strength_is_the_expectation_over_all_boards(slug, game, side):
-    memory = trained(slug, game=game)
+    memory = trained_memory(slug, game=game)
     machine = memory.readable()
     for name in ("random", "win-block", "perfect"):
-        checked = naive.chances(game, side, machine.policy, naive.uniform_reply_chances(game, CACHED_OPPONENTS[name]))
+        by_recursion = naive.chances(
+            game, side, machine.policy, naive.uniform_reply_chances(game, CACHED_OPPONENTS[name])
+        )
         chances = table_against_opponent(memory, side, CACHED_OPPONENTS[name])
-        assert as_tuple(chances) == pytest.approx(checked, abs=TOLERANCE)
+        assert win_draw_loss(chances) == pytest.approx(by_recursion, abs=TOLERANCE)
     worst = table_worst_case(memory, side)
     assert worst.score == pytest.approx(naive.worst_points(game, side, machine.policy), abs=TOLERANCE)
-    assert sum(as_tuple(worst)) == pytest.approx(1, abs=TOLERANCE)
+    assert sum(win_draw_loss(worst)) == pytest.approx(1, abs=TOLERANCE)
 
 
 def test_exact_strength_of_two_tables():
-    ours, theirs = trained("td-boards"), trained("sarsa-table", seed=3)
-    checked = naive.chances(GAME, Side.FIRST, ours.readable().policy, theirs.readable().policy)
-    assert as_tuple(table_against_table(ours, Side.FIRST, theirs)) == pytest.approx(checked, abs=TOLERANCE)
-    assert as_tuple(table_against_table(theirs, Side.SECOND, ours)) == pytest.approx(checked[::-1], abs=TOLERANCE)
+    ours, theirs = trained_memory("td-boards"), trained_memory("sarsa-table", seed=3)
+    by_recursion = naive.chances(GAME, Side.FIRST, ours.readable().policy, theirs.readable().policy)
+    assert win_draw_loss(table_against_table(ours, Side.FIRST, theirs)) == pytest.approx(by_recursion, abs=TOLERANCE)
+    assert win_draw_loss(table_against_table(theirs, Side.SECOND, ours)) == pytest.approx(
+        by_recursion[::-1], abs=TOLERANCE
+    )
 
 
 def test_an_untrained_machine_plays_like_random():
     fresh = TableMemory.fresh(GAME, TABLE_PRESETS["q-table"].rule)
-    known = (0.584921, 0.126984, 0.288095)
+    published = (0.584921, 0.126984, 0.288095)
     chances = table_against_opponent(fresh, Side.FIRST, CACHED_OPPONENTS["random"])
-    assert as_tuple(chances) == pytest.approx(known, abs=5e-7)
+    assert win_draw_loss(chances) == pytest.approx(published, abs=5e-7)
 
 
 @each_preset

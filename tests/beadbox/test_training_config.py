@@ -25,18 +25,18 @@ from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
 
 GAME = GAMES["noughts-and-crosses"]
-PAWNS = GAMES["hexapawn"]
+HEXAPAWN = GAMES["hexapawn"]
 
 
-def config(teacher="random", *, game=GAME, side=Side.FIRST, preset="michie-1961", seed=3):
+def make_plan(teacher="random", *, game=GAME, side=Side.FIRST, preset="michie-1961", seed=3):
     return TrainingConfig(game, side, PRESETS[preset].rule, teacher, seed)
 
 
-def train_plainly(plan: TrainingConfig, n_games: int) -> Memory:
-    """The machine after plain training."""
+def train_memory(plan: TrainingConfig, n_games: int) -> Memory:
+    """Return the memory of a single machine after training by a plan."""
     memory, rng = Memory.fresh(boxes_compile(plan.game, plan.side, plan.rule)), RandomSource(plan.seed)
     if plan.teacher == "machine":
-        partner = config(game=plan.game, side=plan.side.other)
+        partner = make_plan(game=plan.game, side=plan.side.other)
         memory.train_against(
             Memory.fresh(boxes_compile(partner.game, partner.side, partner.rule)), n_games, rng, opponent_learns=True
         )
@@ -48,23 +48,25 @@ def train_plainly(plan: TrainingConfig, n_games: int) -> Memory:
 @pytest.mark.parametrize("teacher", ["random", "win-block", "perfect", "perfect-fast", "machine"])
 def test_cohort_equals_plain_training_at_each_mark(teacher):
     """Cohort training leaves the beads of plain training and measures strength at the marks of the curve."""
-    plan, marks = config(teacher), curve_marks(1_000)
-    trainee = Cohort.fresh(plan, [plan.seed])
-    found = trainee.train(teacher, marks, MEASURES)
-    assert np.array_equal(trainee.learners.beads[0], train_plainly(plan, 1_000).beads)
+    plan, marks = make_plan(teacher), curve_marks(1_000)
+    cohort = Cohort.fresh(plan, [plan.seed])
+    found = cohort.train(teacher, marks, MEASURES)
+    assert np.array_equal(cohort.learners.beads[0], train_memory(plan, 1_000).beads)
     for games in (12, 1_000):
-        at, alone = marks.index(games), train_plainly(plan, games)
+        mark_index, alone = marks.index(games), train_memory(plan, games)
         perfect = against_opponent(alone, UNIFORM["perfect"])
-        assert found.strength[0, at, 2] == pytest.approx((perfect.win, perfect.draw, perfect.loss, 0), abs=1e-12)
-        assert found.tallies[0, at, :3].sum() == games
+        assert found.strength[0, mark_index, 2] == pytest.approx(
+            (perfect.win, perfect.draw, perfect.loss, 0), abs=1e-12
+        )
+        assert found.tallies[0, mark_index, :3].sum() == games
 
 
 def test_the_band_equals_200_single_machines():
-    plan = config("perfect")
+    plan = make_plan("perfect")
     band = band_measure(plan, "perfect", 50)
     assert list(band.marks) == band_marks(50)
     alone = [
-        against_opponent(train_plainly(replace(plan, seed=s), 50), UNIFORM["perfect"]).score for s in range(N_MACHINES)
+        against_opponent(train_memory(replace(plan, seed=s), 50), UNIFORM["perfect"]).score for s in range(N_MACHINES)
     ]
     assert band.scores[:, -1] == pytest.approx(alone, abs=1e-12)
     assert band.quantiles["p50"][-1] == pytest.approx(np.median(alone), abs=1e-12)
@@ -73,14 +75,14 @@ def test_the_band_equals_200_single_machines():
 
 def test_first_games_raise_the_usual_measure():
     """A game lasts 90 ms a move and 700 ms at its end (static/js/learn.js), so three to seven fit in five seconds."""
-    for game in (GAME, PAWNS):
+    for game in (GAME, HEXAPAWN):
         for side in Side:
             rule = PRESETS[DEFAULT_PRESETS[side]].rule
-            many = Cohort.fresh(TrainingConfig(game, side, rule, USUAL_TEACHER, 0), range(N_MACHINES))
-            strength = many.train(USUAL_TEACHER, [0, *range(3, 8)], [USUAL_MEASURE]).strength[:, :, 0]
-            before, *shown = np.median(strength[..., 0] + strength[..., 1] / 2, axis=0)
+            cohort = Cohort.fresh(TrainingConfig(game, side, rule, USUAL_TEACHER, 0), range(N_MACHINES))
+            strength = cohort.train(USUAL_TEACHER, [0, *range(3, 8)], [USUAL_MEASURE]).strength[:, :, 0]
+            before, *later = np.median(strength[..., 0] + strength[..., 1] / 2, axis=0)
             assert len(strength) == 200
-            assert min(shown) > before, (game.slug, side)
+            assert min(later) > before, (game.slug, side)
 
 
 def test_games_whose_boxes_can_be_listed_are_taught():

@@ -1,4 +1,4 @@
-"""The features of a learnt value: by hand, symmetric in side and mirror, and compiled as readable."""
+"""The features of a learnt value: examples by hand, symmetry, and equal compiled and readable features."""
 
 import random
 
@@ -31,19 +31,19 @@ from tests.beadbox.rules.walks import positions_met
 
 
 def board_with(**pieces: Piece) -> Board:
-    """The board with these pieces; ``c3_4`` is the cell 3-4."""
+    """Return the board with these pieces; ``c3_4`` is the cell 3-4."""
     return board_of({CELL[name[1:].replace("_", "-")]: piece for name, piece in pieces.items()})
 
 
-def mirrored(board: Board) -> Board:
+def mirrored_board(board: Board) -> Board:
     cells = bytearray(len(board))
     for cell, (row, column) in enumerate(PLACES):
         cells[CELL[f"{6 - row}-{column}"]] = board[cell]
     return Board(bytes(cells))
 
 
-def random_board(rng: random.Random, n_pieces: int, *, flips: bool) -> Board:
-    """Any unturned pieces on any cells, with at most one rhombus a side."""
+def random_unturned_board(rng: random.Random, n_pieces: int, *, flips: bool) -> Board:
+    """Return a board with any unturned pieces on any cells, with at most one rhombus a side."""
     codes = [code for code in CODES if not rotation_of(code) and (flips or not code & 16)]
     board, rhombuses = bytearray(len(START)), set()
     for cell in rng.sample(range(len(START)), n_pieces):
@@ -54,14 +54,14 @@ def random_board(rng: random.Random, n_pieces: int, *, flips: bool) -> Board:
     return Board(bytes(board))
 
 
-def boards(*, flips: bool) -> list[Board]:
+def sample_boards(*, flips: bool) -> list[Board]:
     rng = random.Random(13)
     found = [position.board for position in positions_met(GAMES["romgon-flip" if flips else "romgon"], 200)]
-    return [*found, *(random_board(rng, n, flips=flips) for n in [*range(52), *range(2, 30)])]
+    return [*found, *(random_unturned_board(rng, n, flips=flips) for n in [*range(52), *range(2, 30)])]
 
 
 def features_of(board: Board, me: Side, group: str) -> dict[Feature, float]:
-    """The features of one group on a board."""
+    """Return the features of one group on a board."""
     found = {feature_read(index): amount for index, amount in features(board, me, "full-1").items()}
     return {feature: amount for feature, amount in found.items() if feature.group == group}
 
@@ -70,7 +70,7 @@ def features_of(board: Board, me: Side, group: str) -> dict[Feature, float]:
 @pytest.mark.parametrize("flips", [False, True], ids=["flip off", "flip on"])
 def test_compiled_features_equal_the_readable_ones(feature_set: str, flips: bool) -> None:
     n_weights = FEATURE_SETS[feature_set]
-    for board in boards(flips=flips):
+    for board in sample_boards(flips=flips):
         for me in Side:
             dense = seen_features(np.frombuffer(board, np.uint8), int(me), n_weights)
             assert {int(i): float(dense[i]) for i in np.flatnonzero(dense)} == features(board, me, feature_set)
@@ -78,10 +78,10 @@ def test_compiled_features_equal_the_readable_ones(feature_set: str, flips: bool
 
 @pytest.mark.parametrize("flips", [False, True], ids=["flip off", "flip on"])
 def test_features_are_symmetric_in_mirror_and_colour(flips: bool) -> None:
-    for board in boards(flips=flips)[::3]:
-        seen = features(board, WHITE, "full-1")
-        assert features(half_turned_board(board), BLACK, "full-1") == seen
-        assert features(mirrored(board), WHITE, "full-1") == seen
+    for board in sample_boards(flips=flips)[::3]:
+        expected = features(board, WHITE, "full-1")
+        assert features(half_turned_board(board), BLACK, "full-1") == expected
+        assert features(mirrored_board(board), WHITE, "full-1") == expected
 
 
 def test_lengths_of_the_feature_sets() -> None:

@@ -31,7 +31,7 @@ def romgon(slug: str) -> Romgon:
     return game
 
 
-def learner(slug: str = "romgon", rule: ValueRule = RULE, **others) -> ValueLearner:
+def make_learner(slug: str = "romgon", rule: ValueRule = RULE, **others) -> ValueLearner:
     return ValueLearner(romgon(slug), rule, zero_weights(romgon(slug), rule), **others)
 
 
@@ -94,10 +94,10 @@ class TestWeights:
         numbers = [0, 0.5, -WEIGHT_STEP, *[0.0] * 762]
         assert weights_read(romgon("romgon"), RULE, numbers).tolist() == numbers
 
-    @pytest.mark.parametrize("wrong", [float("nan"), float("inf"), 513.0, 0.1, "1", True, None, WEIGHT_STEP / 2])
-    def test_invalid_weights_are_refused(self, wrong: object) -> None:
+    @pytest.mark.parametrize("weight", [float("nan"), float("inf"), 513.0, 0.1, "1", True, None, WEIGHT_STEP / 2])
+    def test_invalid_weights_are_refused(self, weight: object) -> None:
         with pytest.raises(WeightsError, match="Weight 2 is"):
-            weights_read(romgon("romgon"), RULE, [0.0, 0.0, wrong, *[0.0] * 762])
+            weights_read(romgon("romgon"), RULE, [0.0, 0.0, weight, *[0.0] * 762])
 
     def test_weights_of_other_features_are_refused(self) -> None:
         with pytest.raises(WeightsError, match="765 weights, not 601"):
@@ -116,32 +116,32 @@ class TestLesson:
 
     def test_targets_by_hand(self) -> None:
         turns = self.turns((0.9, True), (0.2, True), (0.5, False), (-0.4, True))
-        steps = learner(rule=ValueRule(value_discount=0.5, trace=0.25)).learn(turns, Outcome(WHITE, "any"))
+        steps = make_learner(rule=ValueRule(value_discount=0.5, trace=0.25)).learn(turns, Outcome(WHITE, "any"))
         last = -0.5 * (0.75 * -0.4 + 0.25 * 1)  # the fourth ply is White's, and White has won
         middle = -0.5 * 0.5  # the move played differs from the move that the search found
         assert [step.target for step in steps] == pytest.approx([-0.5 * (0.75 * 0.2 + 0.25 * middle), middle, last])
         assert [step.position.ply for step in steps] == [1, 2, 3]
 
     def test_step_covers_the_same_share_for_any_number_of_features(self) -> None:
-        one = learner(rule=ValueRule(value_rate=1.0, trace=1.0))
+        one = make_learner(rule=ValueRule(value_rate=1.0, trace=1.0))
         turns = self.turns((0, True), (0, True))
         (step,) = one.learn(turns, Outcome(WHITE, "any"))
-        seen = one.valuer.features(turns[1].position, "full-1")
+        features = one.valuer.features(turns[1].position, "full-1")
         assert step.target == -0.99
-        assert sum(one.weights[index] * amount for index, amount in seen.items()) == pytest.approx(-0.99)
+        assert sum(one.weights[index] * amount for index, amount in features.items()) == pytest.approx(-0.99)
         assert one.value(turns[1].position) == pytest.approx(squash(-0.99))
         assert one.n_learnt == 1
 
     def test_random_openings_and_frozen_machines_teach_nothing(self) -> None:
         turns = self.turns((0, False), (0, False), (0.5, True), (0.5, True))
-        assert len(learner().learn(turns, Outcome(None, "any"), n_opening=2)) == 2
-        assert len(learner().learn(turns[:1], Outcome(None, "any"))) == 0
-        frozen = learner(learns=False)
+        assert len(make_learner().learn(turns, Outcome(None, "any"), n_opening=2)) == 2
+        assert len(make_learner().learn(turns[:1], Outcome(None, "any"))) == 0
+        frozen = make_learner(learns=False)
         assert frozen.learn(turns, Outcome(None, "any")) == []
         assert not frozen.weights.any()
 
     def test_a_move_by_another_player_is_a_turn(self) -> None:
-        one, start = learner(), romgon("romgon").initial_position()
+        one, start = make_learner(), romgon("romgon").initial_position()
         found = one.valuer.look(one.game, start, one.training_player)
         best, other = found.moves[found.best], found.moves[-1]
         assert one.turn(start, best) == Turn(start, value_of_score(found.score, 0.99), is_best_played=True)
@@ -169,7 +169,7 @@ EXPLORING_RULE = replace(RULE, random_share=0.2, random_opening=3, value_rate=0.
 )
 @pytest.mark.sampled(1)
 def test_compiled_games_equal_the_readable_ones(slug: str, rule: ValueRule, start: Position, n_games: int) -> None:
-    readable, compiled = learner(slug, rule, valuer=ReadableValuer()), learner(slug, rule)
+    readable, compiled = make_learner(slug, rule, valuer=ReadableValuer()), make_learner(slug, rule)
     for one in (readable, compiled):  # with weights of zero, a drawn game teaches nothing
         one.weights[:] = random_weights(2, rule.features)
     rngs = RandomSource(4), RandomSource(4)
@@ -186,7 +186,7 @@ def test_compiled_games_equal_the_readable_ones(slug: str, rule: ValueRule, star
 
 @pytest.mark.parametrize("slug", ["romgon", "romgon-flip"])
 def test_python_game_with_compiled_search_equals_the_compiled(slug: str) -> None:
-    one, other, rngs = learner(slug), learner(slug), (RandomSource(8), RandomSource(8))
+    one, other, rngs = make_learner(slug), make_learner(slug), (RandomSource(8), RandomSource(8))
     outcomes = Counter(one.game_learnt(rngs[0]) for _ in range(2))
     assert RomgonValuer().train(romgon(slug), other.weights, other.average, RULE.lessons, 0, 2, rngs[1]) == outcomes
     assert one.weights.tolist() == other.weights.tolist()
@@ -202,7 +202,7 @@ def test_python_game_with_compiled_search_equals_the_compiled(slug: str) -> None
 )
 def test_games_end_as_the_rules_end_them(slug: str, n_games: int) -> None:
     """Compare endings one by one. Ten thousand games take minutes: 40 s compiled, three times that by the rules."""
-    game, weights, words = romgon(slug), random_weights(4), RandomSource(3).to_array()
+    game, weights, random_words = romgon(slug), random_weights(4), RandomSource(3).to_array()
     rules = [
         replace(RULE, search_depth=1, random_share=share, soft_share=0.0, random_opening=0) for share in (0.0, 0.3, 1.0)
     ]
@@ -210,7 +210,7 @@ def test_games_end_as_the_rules_end_them(slug: str, n_games: int) -> None:
     terminations = Counter[str]()
     for _, rule in zip(range(n_games), itertools.cycle(rules), strict=False):
         position = game.initial_position()
-        actions, ending, winner = played(start, rule.lessons, weights, words)
+        actions, ending, winner = played(start, rule.lessons, weights, random_words)
         for action in actions.tolist():
             assert game.outcome(position) is None
             position = game.play(position, move_read(action))
@@ -221,12 +221,12 @@ def test_games_end_as_the_rules_end_them(slug: str, n_games: int) -> None:
 
 
 def test_training_in_parts_equals_training_at_once() -> None:
-    whole, cut, rngs = learner(), learner(), (RandomSource(6), RandomSource(6))
+    at_once, in_parts, rngs = make_learner(), make_learner(), (RandomSource(6), RandomSource(6))
     valuer, game = RomgonValuer(), romgon("romgon")
-    outcomes = valuer.train(game, whole.weights, whole.average, RULE.lessons, 0, 30, rngs[0])
+    outcomes = valuer.train(game, at_once.weights, at_once.average, RULE.lessons, 0, 30, rngs[0])
     parts = Counter[Outcome]()
     for first, n in ((0, 1), (1, 22), (23, 7)):
-        parts += valuer.train(game, cut.weights, cut.average, RULE.lessons, first, n, rngs[1])
+        parts += valuer.train(game, in_parts.weights, in_parts.average, RULE.lessons, first, n, rngs[1])
     assert parts == outcomes
-    assert cut.weights.tolist() == whole.weights.tolist()
+    assert in_parts.weights.tolist() == at_once.weights.tolist()
     assert rngs[0].text == rngs[1].text

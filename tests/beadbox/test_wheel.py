@@ -1,4 +1,4 @@
-"""The wheel of the library: what it holds, what it asks for, and what an import of it loads."""
+"""The wheel of the library: its contents, its requirements, and the packages that an import loads."""
 
 import subprocess
 import sys
@@ -15,25 +15,25 @@ from tests.release import ROOT, ReleaseError, build_twice, check_versions, lates
 MAX_WHEEL_BYTES = 1_500_000
 SUFFIXES = {".py", ".json", ".gz", ".ttf", ".md", ".typed", ""}
 """File name suffixes of the library; the empty one is that of the fonts' licence."""
-LATE = {"jsonschema", "llvmlite", "networkx", "numba", "openskill", "pydantic", "pydantic_core", "reportlab"}
+LATE_PACKAGES = {"jsonschema", "llvmlite", "networkx", "numba", "openskill", "pydantic", "pydantic_core", "reportlab"}
 """Packages that are imported only when they are needed."""
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """The source archive and the wheel of the library as it stands."""
+def distribution_files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Build the source archive and the wheel of the library, and return both files."""
     return build_twice(ROOT, tmp_path_factory.mktemp("release"), 1_700_000_000)
 
 
 @pytest.fixture(scope="module")
-def wheel(built: list[Path]) -> ZipFile:
-    return ZipFile(next(file for file in built if file.suffix == ".whl"))
+def wheel(distribution_files: list[Path]) -> ZipFile:
+    return ZipFile(next(file for file in distribution_files if file.suffix == ".whl"))
 
 
-def test_two_builds_are_equal_and_small(built: list[Path]) -> None:
+def test_two_builds_are_equal_and_small(distribution_files: list[Path]) -> None:
     names = [f"beadbox-{__version__}-py3-none-any.whl", f"beadbox-{__version__}.tar.gz"]
-    assert [file.name for file in built] == names
-    assert all(file.stat().st_size <= MAX_WHEEL_BYTES for file in built)
+    assert [file.name for file in distribution_files] == names
+    assert all(file.stat().st_size <= MAX_WHEEL_BYTES for file in distribution_files)
 
 
 def test_the_wheel_holds_the_library_alone(wheel: ZipFile) -> None:
@@ -49,24 +49,31 @@ def test_the_wheel_holds_the_library_alone(wheel: ZipFile) -> None:
     assert not any(b"import django" in wheel.read(name) for name in names if name.endswith(".py"))
 
 
-def test_the_wheel_names_its_needs_and_licences(wheel: ZipFile) -> None:
-    facts = BytesParser().parsebytes(wheel.read(f"beadbox-{__version__}.dist-info/METADATA"))
-    assert str(facts.get_payload()).startswith("# Beadbox\n")
-    assert "](" not in str(facts.get_payload()), "a link would lead nowhere on the page of a package"
-    needs = facts.get_all("Requires-Dist", [])
-    assert facts["Requires-Python"] == ">=3.11"
-    assert all(">=" in need and "==" not in need.partition(";")[0] for need in needs)
-    assert {need.partition(">")[0] for need in needs if "extra" not in need} == {"numpy", "pydantic"}
-    extras = {need.rpartition("== ")[2].strip("'"): need.partition(">")[0] for need in needs if "extra" in need}
+def test_the_wheel_names_its_requirements_and_licences(wheel: ZipFile) -> None:
+    metadata = BytesParser().parsebytes(wheel.read(f"beadbox-{__version__}.dist-info/METADATA"))
+    assert str(metadata.get_payload()).startswith("# Beadbox\n")
+    assert "](" not in str(metadata.get_payload()), "a link would lead nowhere on the page of a package"
+    requirements = metadata.get_all("Requires-Dist", [])
+    assert metadata["Requires-Python"] == ">=3.11"
+    assert all(">=" in requirement and "==" not in requirement.partition(";")[0] for requirement in requirements)
+    assert {requirement.partition(">")[0] for requirement in requirements if "extra" not in requirement} == {
+        "numpy",
+        "pydantic",
+    }
+    extras = {
+        requirement.rpartition("== ")[2].strip("'"): requirement.partition(">")[0]
+        for requirement in requirements
+        if "extra" in requirement
+    }
     assert extras == {"fast": "numba", "print": "reportlab", "tournament": "openskill"}
-    assert any(need.startswith("networkx") for need in needs)
-    assert len(facts.get_all("License-File", [])) == 2
+    assert any(requirement.startswith("networkx") for requirement in requirements)
+    assert len(metadata.get_all("License-File", [])) == 2
     licences = [wheel.read(name) for name in wheel.namelist() if name.endswith("LICENSE") and "dist-info" in name]
     assert any(b"MIT License" in licence for licence in licences)
     assert any(b"SIL OPEN FONT LICENSE" in licence for licence in licences)
 
 
-IMPORTS = """
+IMPORT_PROGRAM = """
 import sys
 import beadbox
 for name in ("", *sorted({*dir(beadbox), *getattr(beadbox, "__all__", [])})):
@@ -77,27 +84,27 @@ for name in ("", *sorted({*dir(beadbox), *getattr(beadbox, "__all__", [])})):
 
 
 def test_importing_the_library_loads_no_late_package() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", IMPORTS], cwd=ROOT, check=True, capture_output=True, text=True, env={"PATH": ""}
+    process = subprocess.run(
+        [sys.executable, "-c", IMPORT_PROGRAM], cwd=ROOT, check=True, capture_output=True, text=True, env={"PATH": ""}
     )
-    loaded = {line.partition(" ")[0]: {*line.split()[1:]} & LATE for line in done.stdout.splitlines()}
+    loaded = {line.partition(" ")[0]: {*line.split()[1:]} & LATE_PACKAGES for line in process.stdout.splitlines()}
     assert "__version__" in loaded
     assert {name: modules for name, modules in loaded.items() if modules} == {}
 
 
-WITHOUT_POSIX = """
+PROGRAM_WITHOUT_POSIX = """
 import asyncio, importlib, pkgutil, sys
 import beadbox
 sys.modules |= dict.fromkeys(("fcntl", "grp", "pwd", "resource", "termios"))
 for module in pkgutil.walk_packages(beadbox.__path__, "beadbox."):
-    # The first asks for the platform, and the second is a program.
+    # The first module reads the platform, and the second is a program.
     if module.name not in ("beadbox.kernels.compiled", "beadbox.__main__"):
         importlib.import_module(module.name)
 """
 
 
 def test_the_library_needs_no_module_of_posix_alone() -> None:
-    subprocess.run([sys.executable, "-c", WITHOUT_POSIX], cwd=ROOT, check=True)
+    subprocess.run([sys.executable, "-c", PROGRAM_WITHOUT_POSIX], cwd=ROOT, check=True)
 
 
 def test_every_place_has_the_version_of_the_library() -> None:
@@ -114,11 +121,11 @@ def test_notes_end_at_the_next_heading() -> None:
 
 
 def test_a_build_that_differs_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    n_builds = iter(range(2))
-    building = release.build
+    build_numbers = iter(range(2))
+    original_build = release.build
 
     def build(tree: Path, folder: Path, commit_time_s: int) -> list[Path]:
-        return building(tree, folder, commit_time_s + 2 * next(n_builds))
+        return original_build(tree, folder, commit_time_s + 2 * next(build_numbers))
 
     monkeypatch.setattr(release, "build", build)
     with pytest.raises(ReleaseError, match=r"differs from the first: .*\.tar\.gz"):

@@ -1,4 +1,4 @@
-"""One client has one address wherever it is counted, however the address is written."""
+"""Every count sees one address of a client, in any notation of the address."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ ADDRESSES = {
     "[fe80::1%eth0]:444": "fe80::1",
     "[fe80::1%25eth0]": "fe80::1",
 }
-UNREADABLE = [
+UNREADABLE_ADDRESSES = [
     "", " ", '""', ":", ":80", "unknown", "_hidden", "_hidden:80", "unix:", "somewhere.example", "[]",
     "[]:80", "[2001:db8::1", "2001:db8::1]", "[2001:db8::1]x", "[2001:db8::1]:x", "203.0.113", "203.0.113.7.",
     "203.0.113.256", "203.0.113.007", "203.0.113.7/32", "203.0.113.7:port", "203.0.113.7:80:80",
@@ -60,7 +60,7 @@ def test_an_address_is_read_in_every_notation(text: str, address: str) -> None:
     assert address_read(address) in network
 
 
-@pytest.mark.parametrize("text", UNREADABLE)
+@pytest.mark.parametrize("text", UNREADABLE_ADDRESSES)
 def test_unreadable_addresses_count_as_the_proxy(text: str) -> None:
     assert address_read(text) is None
     assert str(client_address("10.0.0.1", f"6.6.6.6,{text}", 1)) == "10.0.0.1"
@@ -75,7 +75,7 @@ def test_ipv6_addresses_count_by_network() -> None:
     assert address_key(None) == ""
 
 
-# All counts by address, behind one proxy.
+# Every count by address, behind one proxy
 
 IPV4_NOTATIONS = [
     "203.0.113.7:50001",
@@ -90,7 +90,7 @@ UNREADABLE_NOTATIONS = ["unknown", "_hidden", "_hidden:1", "", "203.0.113.7:port
 
 @pytest.fixture(autouse=True)
 def proxy(settings: Any) -> Iterator[None]:
-    """One trusted proxy, at 127.0.0.1."""
+    """Trust one proxy, at 127.0.0.1."""
     settings.NUM_PROXIES = 1
     cache.clear()
     yield
@@ -99,23 +99,23 @@ def proxy(settings: Any) -> Iterator[None]:
 
 @pytest.fixture(params=[IPV4_NOTATIONS, IPV6_NOTATIONS, UNREADABLE_NOTATIONS], ids=["IPv4", "IPv6", "unreadable"])
 def notations(request: pytest.FixtureRequest) -> list[str]:
-    """The notations in which a proxy may write one client."""
+    """Return notations in which a proxy may write the address of one client."""
     texts: list[str] = request.param
     return texts
 
 
-def headers_of_proxy(way: str) -> dict[str, str]:
-    return {"x-forwarded-for": f"6.6.6.6, {way}"}
+def headers_of_proxy(notation: str) -> dict[str, str]:
+    return {"x-forwarded-for": f"6.6.6.6, {notation}"}
 
 
-def scope(way: str, kind: str = "http", path: str = "/") -> dict[str, Any]:
-    headers = [(b"x-forwarded-for", b"6.6.6.6"), (b"x-forwarded-for", way.encode())]
+def asgi_scope(notation: str, kind: str = "http", path: str = "/") -> dict[str, Any]:
+    headers = [(b"x-forwarded-for", b"6.6.6.6"), (b"x-forwarded-for", notation.encode())]
     return {"type": kind, "path": path, "headers": headers, "query_string": b"", "client": ("127.0.0.1", 5000)}
 
 
 def test_a_request_and_a_socket_have_one_address(notations: list[str], rf: RequestFactory) -> None:
-    requests = [rf.get("/", headers=headers_of_proxy(way)) for way in notations] + [
-        request_of_scope(scope(way)) for way in notations
+    requests = [rf.get("/", headers=headers_of_proxy(notation)) for notation in notations] + [
+        request_of_scope(asgi_scope(notation)) for notation in notations
     ]
     assert len({origin_hash(request) for request in requests}) == 1
     assert len({log_in_client_address(request) for request in requests}) == 1
@@ -126,7 +126,7 @@ def test_a_request_and_a_socket_have_one_address(notations: list[str], rf: Reque
 def test_a_rate_counts_all_notations_together(notations: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     rates = {**SimpleRateThrottle.THROTTLE_RATES, "api": "3/min"}
     monkeypatch.setattr(SimpleRateThrottle, "THROTTLE_RATES", rates)
-    answers = [APIClient().get("/api/games", headers=headers_of_proxy(way)).status_code for way in notations]
+    answers = [APIClient().get("/api/games", headers=headers_of_proxy(notation)).status_code for notation in notations]
     assert answers == [200, 200, 200, 429, 429]
     assert APIClient().get("/api/games", headers=headers_of_proxy("198.51.100.1:50001")).status_code == 200
 
@@ -135,7 +135,9 @@ def test_a_rate_counts_all_notations_together(notations: list[str], monkeypatch:
 def test_the_room_limit_counts_all_notations_together(notations: list[str], settings: Any) -> None:
     settings.OPEN_ROOMS_PER_ADDRESS = 3
     body = {"game": "noughts-and-crosses", "opponent": "human"}
-    answers = [APIClient().post("/api/rooms", body, headers=headers_of_proxy(way)).status_code for way in notations]
+    answers = [
+        APIClient().post("/api/rooms", body, headers=headers_of_proxy(notation)).status_code for notation in notations
+    ]
     assert answers == [201, 201, 201, 409, 409]
     assert Room.objects.count() == 3
 
@@ -143,36 +145,36 @@ def test_the_room_limit_counts_all_notations_together(notations: list[str], sett
 @pytest.mark.django_db
 def test_failed_log_ins_lock_all_notations_together(notations: list[str], settings: Any) -> None:
     settings.AXES_FAILURE_LIMIT = 3
-    wrong = {"username": "ada", "password": "wrong"}
-    answers = [Client().post("/login", wrong, headers=headers_of_proxy(way)).status_code for way in notations]
+    form = {"username": "ada", "password": "wrong"}
+    answers = [Client().post("/login", form, headers=headers_of_proxy(notation)).status_code for notation in notations]
     assert answers == [200, 200, 429, 429, 429]
-    assert Client().post("/login", wrong, headers=headers_of_proxy("198.51.100.1:50001")).status_code == 200
+    assert Client().post("/login", form, headers=headers_of_proxy("198.51.100.1:50001")).status_code == 200
 
 
-@pytest.mark.parametrize("blocked", ["203.0.113.7", "203.0.113.0/24", "203.0.113.7:50001"])
-def test_a_block_covers_all_notations(blocked: str) -> None:
-    BLOCKS.put([blocked])
-    assert all(is_blocked(scope(way)) for way in IPV4_NOTATIONS)
-    assert not is_blocked(scope("203.0.114.7:50001"))
+@pytest.mark.parametrize("blocked_address", ["203.0.113.7", "203.0.113.0/24", "203.0.113.7:50001"])
+def test_a_block_covers_all_notations(blocked_address: str) -> None:
+    BLOCKS.put([blocked_address])
+    assert all(is_blocked(asgi_scope(notation)) for notation in IPV4_NOTATIONS)
+    assert not is_blocked(asgi_scope("203.0.114.7:50001"))
     BLOCKS.put(["[2001:db8::1]:444"])
-    assert all(is_blocked(scope(way)) for way in IPV6_NOTATIONS)
-    BLOCKS.put([origin_hash(request_of_scope(scope(IPV4_NOTATIONS[0])))])
-    assert all(is_blocked(scope(way)) for way in IPV4_NOTATIONS)
+    assert all(is_blocked(asgi_scope(notation)) for notation in IPV6_NOTATIONS)
+    BLOCKS.put([origin_hash(request_of_scope(asgi_scope(IPV4_NOTATIONS[0])))])
+    assert all(is_blocked(asgi_scope(notation)) for notation in IPV4_NOTATIONS)
 
 
 async def test_the_socket_limit_counts_all_notations_together(notations: list[str], settings: Any) -> None:
     settings.SOCKETS_PER_ADDRESS = 3
 
-    async def never_answers(scope: Any, receive: Any, send: Any) -> None:
+    async def accept_and_wait(scope: Any, receive: Any, send: Any) -> None:
         await receive()
         await send({"type": "websocket.accept"})
         await receive()
 
-    limit, answers, sockets = AccessLog(never_answers, boundary=SocketBoundary()), [], []
-    for way in notations:
-        handshake = scope(way, "websocket") | {"extensions": {"websocket.http.response": {}}}
+    application, answers, sockets = AccessLog(accept_and_wait, boundary=SocketBoundary()), [], []
+    for notation in notations:
+        handshake = asgi_scope(notation, "websocket") | {"extensions": {"websocket.http.response": {}}}
         handshake["query_string"] = b"seat_token=t"
-        socket = ApplicationCommunicator(limit, handshake)
+        socket = ApplicationCommunicator(application, handshake)
         await socket.send_input({"type": "websocket.connect"})
         answers.append((await socket.receive_output())["type"])
         sockets.append(socket)

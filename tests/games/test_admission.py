@@ -1,4 +1,4 @@
-"""Admission control: a move is refused at once when too many wait, and nothing of it is stored."""
+"""Admission control: when too many requests wait, a move is refused at once and not stored."""
 
 import asyncio
 import threading
@@ -32,35 +32,35 @@ def _usual_waiting_time(_nobody_is_put_off: None, monkeypatch: pytest.MonkeyPatc
 def test_the_longest_wait_decides_about_admission(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
     monkeypatch.setattr(admission.time, "monotonic", lambda: now[0])
-    some = AdmissionQueue()
-    assert some.waits_s() == 0
-    first = some.arrive()
+    queue = AdmissionQueue()
+    assert queue.waits_s() == 0
+    first = queue.arrive()
     now[0] += admission.BUSY_AFTER_S
-    second = some.arrive()
-    assert not some.is_full
+    second = queue.arrive()
+    assert not queue.is_full
     now[0] += 0.01
-    assert some.is_full
-    some.leave(first)
-    some.leave(first)
-    assert not some.is_full
-    assert some.waits_s() == pytest.approx(0.01)
-    some.leave(second)
-    assert not some.is_full
+    assert queue.is_full
+    queue.leave(first)
+    queue.leave(first)
+    assert not queue.is_full
+    assert queue.waits_s() == pytest.approx(0.01)
+    queue.leave(second)
+    assert not queue.is_full
 
 
 @pytest.mark.django_db(transaction=True)
 async def test_refused_move_succeeds_when_sent_again() -> None:
     """A full queue refuses moves by socket and over HTTP, and the health check reports it."""
-    seated = await database_sync_to_async(room)("perfect", side=Side.FIRST)
+    seat = await database_sync_to_async(room)("perfect", side=Side.FIRST)
     may_end = threading.Event()
-    async with Socket(seated.room.code, seated.token) as socket:
+    async with Socket(seat.room.code, seat.token) as socket:
         state = (await socket.expect("joined"))["state"]
         others = [asyncio.create_task(in_thread(may_end.wait)) for _ in range(N_OTHERS)]
         try:
             assert await database_sync_to_async(wait_until)(lambda: ADMISSION.is_full)
             await socket.frame("move", {"move": "5", "ply": 0})
             refused = await socket.expect("error")
-            answer = await database_sync_to_async(move_over_http)(seated.room.code, seated.token)
+            answer = await database_sync_to_async(post_move)(seat.room.code, seat.token)
             health = await database_sync_to_async(lambda: Client().get("/api/health").json())()
         finally:
             may_end.set()
@@ -76,33 +76,33 @@ async def test_refused_move_succeeds_when_sent_again() -> None:
 
 @pytest.mark.django_db(transaction=True)
 async def test_waiting_for_a_connection_counts_as_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    known = connections.settings["default"]
-    pooled = {
-        **known,
+    usual_settings = connections.settings["default"]
+    pooled_settings = {
+        **usual_settings,
         "ENGINE": "menace_site.server.pooled",
-        "OPTIONS": {**known["OPTIONS"], "pool": {"min_size": 1, "max_size": 1}},
+        "OPTIONS": {**usual_settings["OPTIONS"], "pool": {"min_size": 1, "max_size": 1}},
     }
-    monkeypatch.setitem(connections.settings, "default", pooled)
-    taken, may_end = threading.Event(), threading.Event()
+    monkeypatch.setitem(connections.settings, "default", pooled_settings)
+    has_connection, may_end = threading.Event(), threading.Event()
 
     def keep_thread_busy() -> bool:
         assert connection.connection is not None
-        taken.set()
+        has_connection.set()
         return may_end.wait(HANG_S)
 
     work = [asyncio.create_task(in_thread(keep_thread_busy))]
     try:
-        assert await asyncio.to_thread(taken.wait, HANG_S)
+        assert await asyncio.to_thread(has_connection.wait, HANG_S)
         work.append(asyncio.create_task(in_thread(Ply.objects.exists)))
         assert await asyncio.to_thread(wait_until, lambda: ADMISSION.is_full)
     finally:
         may_end.set()
         results = await asyncio.gather(*work)
-        load_backend("menace_site.server.pooled").DatabaseWrapper(pooled, "default").close_pool()
+        load_backend("menace_site.server.pooled").DatabaseWrapper(pooled_settings, "default").close_pool()
     assert results == [True, False]
     assert ADMISSION.waits_s() == 0
 
 
-def move_over_http(code: str, token: str) -> Any:
+def post_move(code: str, token: str) -> Any:
     headers = {"x-seat-token": token}
     return Client().post(f"/api/rooms/{code}/move", {"move": "5"}, content_type="application/json", headers=headers)

@@ -1,7 +1,7 @@
 """An independent MENACE of 1961, from Michie's description: boards are strings, and boxes are dictionaries.
 
-It imports no code of the project. ``python -m tests.independent.menace`` prints its figures. They differ from those of
-``docs/experiments.md`` by chance alone, since the random numbers differ.
+The program imports no code of the project. ``python -m tests.independent.menace`` prints figures. They differ from
+those of ``docs/experiments.md`` only by chance, since the random numbers differ.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ Boxes = dict[str, list[int]]
 Replies = Callable[[str], tuple[int, ...]]
 Reply = Callable[[str, random.Random], int]
 N_GAMES = 1000
-"""Games of a MENACE before its points are the mark for other machines."""
+"""Games after which the points of a MENACE are the mark for other machines."""
 
 
 def symmetries() -> Iterator[tuple[int, ...]]:
     """Yield the eight symmetries of the board; ``symmetry[i]`` is the square that moves to ``i``."""
-    way = tuple(range(9))
+    symmetry = tuple(range(9))
     for _ in range(4):
-        yield way
-        yield tuple(way[square] for square in REFLECT)
-        way = tuple(way[square] for square in ROTATE)
+        yield symmetry
+        yield tuple(symmetry[square] for square in REFLECT)
+        symmetry = tuple(symmetry[square] for square in ROTATE)
 
 
 SYMMETRIES = tuple(symmetries())
@@ -79,14 +79,16 @@ def colours(board: str) -> tuple[str, tuple[tuple[int, ...], ...]]:
     Symmetric boards share a box. Squares that a symmetry of the board maps onto each other share a colour. The order of
     the colours is that of the named board.
     """
-    name = min("".join(board[square] for square in way) for way in SYMMETRIES)
-    lain = next(way for way in SYMMETRIES if "".join(board[square] for square in way) == name)
-    own = [way for way in SYMMETRIES if "".join(name[square] for square in way) == name]
+    name = min("".join(board[square] for square in symmetry) for symmetry in SYMMETRIES)
+    symmetry_to_name = next(
+        symmetry for symmetry in SYMMETRIES if "".join(board[square] for square in symmetry) == name
+    )
+    stabiliser = [symmetry for symmetry in SYMMETRIES if "".join(name[square] for square in symmetry) == name]
     found: dict[int, tuple[int, ...]] = {}
     for square in moves(name):
-        orbit = tuple(sorted({way.index(square) for way in own}))
+        orbit = tuple(sorted({symmetry.index(square) for symmetry in stabiliser}))
         found.setdefault(orbit[0], orbit)
-    return name, tuple(tuple(lain[square] for square in orbit) for orbit in found.values())
+    return name, tuple(tuple(symmetry_to_name[square] for square in orbit) for orbit in found.values())
 
 
 def open_box(boxes: Boxes, board: str) -> list[int]:
@@ -97,9 +99,9 @@ def open_box(boxes: Boxes, board: str) -> list[int]:
     return boxes[name]
 
 
-def game(boxes: Boxes, reply: Reply, rng: random.Random) -> str:
+def play_game(boxes: Boxes, reply: Reply, rng: random.Random) -> str:
     """Play one game, which MENACE begins and learns from; return "win", "draw" or "loss"."""
-    board, drawn, result = EMPTY, list[tuple[list[int], int]](), ""
+    board, draws, result = EMPTY, list[tuple[list[int], int]](), ""
     while moves(board) and not result:
         if board.count("X") > board.count("O"):
             board = after_move(board, reply(board, rng))
@@ -113,16 +115,16 @@ def game(boxes: Boxes, reply: Reply, rng: random.Random) -> str:
             result = "loss"
             break
         colour = rng.choices(range(len(beads)), beads)[0]
-        drawn.append((beads, colour))
+        draws.append((beads, colour))
         board = after_move(board, rng.choice(squares[colour]))
     result = result or {"X": "win", "O": "loss", "": "draw"}[winner(board)]
-    for beads, colour in drawn:
+    for beads, colour in draws:
         beads[colour] = max(0, beads[colour] + REWARD[result])
     return result
 
 
 def habit_move(board: str, rng: random.Random) -> int:
-    """Return the first good square, always."""
+    """Return the first of the good squares; the teacher never varies."""
     return good_moves(board)[0]
 
 
@@ -130,13 +132,13 @@ def habit_move(board: str, rng: random.Random) -> int:
 def blocking_moves(board: str) -> tuple[int, ...]:
     """Return the winning moves, or else the moves that leave the opponent the fewest winning moves."""
 
-    def wins(now: str) -> list[int]:
-        return [square for square in moves(now) if winner(after_move(now, square))]
+    def wins(position: str) -> list[int]:
+        return [square for square in moves(position) if winner(after_move(position, square))]
 
     if wins(board):
         return tuple(wins(board))
-    left = {square: len(wins(after_move(board, square))) for square in moves(board)}
-    return tuple(square for square, count in left.items() if count == min(left.values()))
+    n_wins_after = {square: len(wins(after_move(board, square))) for square in moves(board)}
+    return tuple(square for square, count in n_wins_after.items() if count == min(n_wins_after.values()))
 
 
 def uniform_teacher(replies: Replies) -> Reply:
@@ -144,38 +146,40 @@ def uniform_teacher(replies: Replies) -> Reply:
     return lambda board, rng: rng.choice(replies(board))
 
 
-def points(boxes: Boxes, replies: Replies) -> float:
+def exact_points(boxes: Boxes, replies: Replies) -> float:
     """Return MENACE's exact mean points per game against a teacher: 1 for a win, ½ for a draw."""
-    known: dict[str, float] = {}
+    points_by_board: dict[str, float] = {}
 
-    def of(board: str) -> float:
+    def points_from(board: str) -> float:
         name, squares = colours(board)
-        if name in known:
-            return known[name]
+        if name in points_by_board:
+            return points_by_board[name]
         if not moves(board):
             return {"X": 1.0, "O": 0.0, "": 0.5}[winner(board)]
         if board.count("X") > board.count("O"):
-            known[name] = statistics.fmean(of(after_move(board, square)) for square in replies(board))
+            points_by_board[name] = statistics.fmean(
+                points_from(after_move(board, square)) for square in replies(board)
+            )
         elif len(moves(board)) == 1:
-            known[name] = of(after_move(board, moves(board)[0]))
+            points_by_board[name] = points_from(after_move(board, moves(board)[0]))
         else:
             beads = boxes.get(name) or [BEADS[board.count("X")]] * len(squares)
-            after = (n * of(after_move(board, one[0])) for n, one in zip(beads, squares, strict=True) if n)
-            known[name] = sum(after) / sum(beads) if any(beads) else 0.0
-        return known[name]
+            after = (n * points_from(after_move(board, one[0])) for n, one in zip(beads, squares, strict=True) if n)
+            points_by_board[name] = sum(after) / sum(beads) if any(beads) else 0.0
+        return points_by_board[name]
 
-    return of(EMPTY)
+    return points_from(EMPTY)
 
 
-def tournament(seed: int, n_games: int = 220) -> tuple[int, int]:
-    """Return the games until nine of the next ten are drawn against a habit, and the favourite opening.
+def play_tournament(seed: int, n_games: int = 220) -> tuple[int, int]:
+    """Return the number of games until nine of the next ten are drawn against a habit, and the favourite opening.
 
     Openings are the colours of the first box: 0 for the corner, 1 for the edge, 2 for the centre.
     """
     rng, boxes = random.Random(seed), Boxes()
     open_box(boxes, EMPTY)
-    drawn = [game(boxes, habit_move, rng) == "draw" for _ in range(n_games)]
-    steady = next((at for at in range(n_games - 9) if sum(drawn[at : at + 10]) >= 9), n_games)
+    draws = [play_game(boxes, habit_move, rng) == "draw" for _ in range(n_games)]
+    steady = next((at for at in range(n_games - 9) if sum(draws[at : at + 10]) >= 9), n_games)
     first = boxes[colours(EMPTY)[0]]
     return steady, first.index(max(first))
 
@@ -184,48 +188,50 @@ def points_after_1000_games(seed: int, replies: Replies = blocking_moves) -> flo
     """Return the exact points of a MENACE after 1,000 games against a teacher."""
     rng, boxes = random.Random(seed), Boxes()
     for _ in range(N_GAMES):
-        game(boxes, uniform_teacher(replies), rng)
-    return points(boxes, replies)
+        play_game(boxes, uniform_teacher(replies), rng)
+    return exact_points(boxes, replies)
 
 
-def check_numbers(most: int = 3000) -> list[int]:
+def checkpoints(max_games: int = 3000) -> list[int]:
     """Return the numbers of games at which a machine is measured."""
-    return sorted({N_GAMES, *(math.ceil(most * (step / 30) ** 3) for step in range(31))})
+    return sorted({N_GAMES, *(math.ceil(max_games * (step / 30) ** 3) for step in range(31))})
 
 
-def lessons_until(lesson: Callable[[], object], worth: Callable[[], float], required: float) -> float:
-    """Return the lessons until the first check with the required points; infinite if that never happens."""
-    done = 0
-    for check in check_numbers():
-        for _ in range(check - done):
+def lessons_until(lesson: Callable[[], object], exact_points_now: Callable[[], float], required: float) -> float:
+    """Return the number of lessons until the first check with the required points, or infinity."""
+    n_done = 0
+    for check in checkpoints():
+        for _ in range(check - n_done):
             lesson()
-        done = check
-        if worth() >= required:
+        n_done = check
+        if exact_points_now() >= required:
             return check
     return math.inf
 
 
-def menace_needs(seed: int, replies: Replies, required: float) -> float:
+def games_menace_needs(seed: int, replies: Replies, required: float) -> float:
     """Return the games that one MENACE needs for the required points against its teacher."""
     rng, boxes = random.Random(seed), Boxes()
-    return lessons_until(lambda: game(boxes, uniform_teacher(replies), rng), lambda: points(boxes, replies), required)
+    return lessons_until(
+        lambda: play_game(boxes, uniform_teacher(replies), rng), lambda: exact_points(boxes, replies), required
+    )
 
 
 def habit_figures(n_tournaments: int) -> tuple[float, list[float]]:
     """Return the median of games until draws are steady, and the shares of the three favourite openings."""
-    played_out = [tournament(seed) for seed in range(n_tournaments)]
-    shares = [sum(opening == one for _, opening in played_out) / n_tournaments for one in range(3)]
-    return statistics.median(steady for steady, _ in played_out), shares
+    tournaments = [play_tournament(seed) for seed in range(n_tournaments)]
+    shares = [sum(opening == one for _, opening in tournaments) / n_tournaments for one in range(3)]
+    return statistics.median(steady for steady, _ in tournaments), shares
 
 
 if __name__ == "__main__":
     steady, shares = habit_figures(500)
     sys.stdout.write(f"Taught by good moves by habit: steady after {steady:g} games; corner, edge, centre {shares}\n")
-    marks = [points_after_1000_games(seed) for seed in range(1000)]
-    error = 1.96 * statistics.stdev(marks) / len(marks) ** 0.5
+    points = [points_after_1000_games(seed) for seed in range(1000)]
+    error = 1.96 * statistics.stdev(points) / len(points) ** 0.5
     sys.stdout.write(
-        f"MENACE's points against win or block after 1,000 games: {statistics.fmean(marks):.4f} ± {error:.4f}\n"
+        f"MENACE's points against win or block after 1,000 games: {statistics.fmean(points):.4f} ± {error:.4f}\n"
     )
     required = statistics.fmean(points_after_1000_games(seed, good_moves) for seed in range(1000))
-    middle = statistics.median(menace_needs(seed, good_moves, required) for seed in range(100))
-    sys.stdout.write(f"Against perfect play: {required:.4f}; another MENACE has as many after {middle:g} games\n")
+    median_games = statistics.median(games_menace_needs(seed, good_moves, required) for seed in range(100))
+    sys.stdout.write(f"Against perfect play: {required:.4f}; another MENACE has as many after {median_games:g} games\n")

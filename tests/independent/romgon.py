@@ -1,6 +1,6 @@
 """An independent Romgon, with and without flips, written from its law: moves, and the ends of matches.
 
-It imports no code of the project. ``python -m tests.independent.romgon URL`` lets the upper levels with flips play each
+The program imports no code of the project. ``python -m tests.independent.romgon URL`` lets levels with flips play each
 other by ``POST URL/api/ai/move``, and prints the stronger level's share of points.
 """
 
@@ -21,10 +21,17 @@ Hex = tuple[int, int]
 DIRECTIONS = ((0, 2), (1, 1), (1, -1), (0, -2), (-1, -1), (-1, 1))
 """The six directions, clockwise from the east."""
 HEXES = [(row, 2 * column + abs(3 - row)) for row in range(7) for column in range(9 - abs(3 - row))]
-DEAD = {(3, 6), (3, 8), (3, 10)}
+DEAD_HEXES = {(3, 6), (3, 8), (3, 10)}
 GOALS = {"white": (3, 16), "black": (3, 0)}
 OTHER = {"white": "black", "black": "white"}
-WHITE = {"0-0": "square", "6-0": "square", "1-0": "triangle", "5-0": "triangle", "2-0": "circle", "3-0": "rhombus"}
+WHITE_PIECES = {
+    "0-0": "square",
+    "6-0": "square",
+    "1-0": "triangle",
+    "5-0": "triangle",
+    "2-0": "circle",
+    "3-0": "rhombus",
+}
 MAX_PLIES = 200
 LEVELS = ("easy", "starter", "medium", "skilled", "veteran", "legend")
 """Levels, from weakest to strongest."""
@@ -59,9 +66,9 @@ def hex_of(name: str) -> Hex:
     return row, 2 * column + abs(3 - row)
 
 
-def step(hexagon: Hex, by: Hex) -> Hex:
-    """Return the hex at a vector from this one; it may be off the board."""
-    return hexagon[0] + by[0], hexagon[1] + by[1]
+def hex_at(hexagon: Hex, vector: Hex) -> Hex:
+    """Return the hex at a vector from this hex; the result may be off the board."""
+    return hexagon[0] + vector[0], hexagon[1] + vector[1]
 
 
 def distance(one: Hex, two: Hex) -> int:
@@ -70,18 +77,18 @@ def distance(one: Hex, two: Hex) -> int:
     return rows + max(0, (xs - rows) // 2)
 
 
-ZONE = {hexagon: min(distance(hexagon, dead) for dead in DEAD) for hexagon in HEXES}
-NEIGHBOURS = {one: [step(one, by) for by in DIRECTIONS if step(one, by) in ZONE] for one in HEXES}
+ZONE = {hexagon: min(distance(hexagon, dead) for dead in DEAD_HEXES) for hexagon in HEXES}
+NEIGHBOURS = {one: [hex_at(one, vector) for vector in DIRECTIONS if hex_at(one, vector) in ZONE] for one in HEXES}
 
 
-def start() -> Board:
+def start_board() -> Board:
     """Return the board at the beginning; Black moves first."""
-    board = {hex_of(name): Piece("white", kind) for name, kind in {**WHITE, "4-0": "hexgon"}.items()}
+    board = {hex_of(name): Piece("white", kind) for name, kind in {**WHITE_PIECES, "4-0": "hexgon"}.items()}
     return board | {(6 - row, 16 - x): Piece("black", piece.kind) for (row, x), piece in board.items()}
 
 
 def reachable_hexes(board: Board, origin: Hex) -> Iterator[tuple[Hex, bool]]:
-    """Yield the hexes that a piece reaches if no piece of its own is there, and whether it may capture there.
+    """Yield the hexes that a piece reaches if no piece of its side is there, and whether the piece may capture there.
 
     A circle's run on its ring ends at the first piece in its way. A hex can be yielded twice.
     """
@@ -90,18 +97,18 @@ def reachable_hexes(board: Board, origin: Hex) -> Iterator[tuple[Hex, bool]]:
         enters = [one for one in NEIGHBOURS[origin] if piece.kind != "circle" or ZONE[one] or not ZONE[origin]]
         yield from ((one, True) for one in enters)
     elif piece.kind == "circle":
-        yield from _of_circle(board, origin)
+        yield from _circle_hexes(board, origin)
     else:
         vectors = _vectors(piece)
-        yield from ((step(origin, by), True) for by in vectors if step(origin, by) in ZONE)
+        yield from ((hex_at(origin, vector), True) for vector in vectors if hex_at(origin, vector) in ZONE)
         if piece.kind == "rhombus":
-            diagonal = [step(origin, by) for by in DIRECTIONS if by[0] and step(origin, by) in ZONE]
+            diagonal = [hex_at(origin, vector) for vector in DIRECTIONS if vector[0] and hex_at(origin, vector) in ZONE]
             yield from ((one, False) for one in diagonal if {ZONE[origin], ZONE[one]} == {0, 1})
 
 
 def _vectors(piece: Piece) -> list[Hex]:
     if piece.kind == "square":
-        return [by for by in DIRECTIONS if by[0]]
+        return [vector for vector in DIRECTIONS if vector[0]]
     if piece.kind == "rhombus":
         return [(0, 2), (0, -2), (0, 4), (0, -4), (2, 0), (-2, 0)]
     if piece.kind == "triangle":
@@ -110,7 +117,7 @@ def _vectors(piece: Piece) -> list[Hex]:
     return [(0, 2), (1, 3), (-1, 3), (0, -2), (1, -3), (-1, -3)]
 
 
-def _of_circle(board: Board, origin: Hex) -> Iterator[tuple[Hex, bool]]:
+def _circle_hexes(board: Board, origin: Hex) -> Iterator[tuple[Hex, bool]]:
     if not ZONE[origin]:
         return
     yield from ((one, False) for one in NEIGHBOURS[origin] if ZONE[one] not in {0, ZONE[origin]})
@@ -137,16 +144,16 @@ def targets(board: Board, origin: Hex, flips: bool) -> set[Hex]:
 
 def is_in_check(board: Board, colour: str, flips: bool) -> bool:
     """Whether the rhombus of a colour is attacked."""
-    homes = {one for one, piece in board.items() if piece[:2] == (colour, "rhombus")}
+    rhombus_hexes = {one for one, piece in board.items() if piece[:2] == (colour, "rhombus")}
     attackers = [one for one, piece in board.items() if piece.colour != colour]
-    return any(homes & targets(board, one, flips) for one in attackers)
+    return any(rhombus_hexes & targets(board, one, flips) for one in attackers)
 
 
-def after(board: Board, action: Action) -> Board:
+def board_after(board: Board, action: Action) -> Board:
     piece = board[action.origin]
-    left = {one: target_piece for one, target_piece in board.items() if one != action.origin}
+    remaining = {one: target_piece for one, target_piece in board.items() if one != action.origin}
     flipped = action.origin == action.target
-    return {**left, action.target: piece._replace(is_flipped=not piece.is_flipped) if flipped else piece}
+    return {**remaining, action.target: piece._replace(is_flipped=not piece.is_flipped) if flipped else piece}
 
 
 def actions(board: Board, colour: str, flips: bool) -> list[Action]:
@@ -155,16 +162,16 @@ def actions(board: Board, colour: str, flips: bool) -> list[Action]:
     for origin in [one for one, piece in board.items() if piece.colour == colour]:
         for target in targets(board, origin, flips) | ({origin} if flips else set()):
             enters = board[origin].kind == "rhombus" and target == GOALS[colour]
-            if enters or not is_in_check(after(board, Action(origin, target)), colour, flips):
+            if enters or not is_in_check(board_after(board, Action(origin, target)), colour, flips):
                 found.append(Action(origin, target))
     return sorted(found)
 
 
 def winner(board: Board, colour: str, flips: bool) -> str | None:
     """Return the colour that has won by the board alone, with ``colour`` to move, or ``None``."""
-    has = {piece.colour for piece in board.values() if piece.kind == "rhombus"}
-    if len(has) == 1:
-        return has.pop()
+    colours_with_rhombus = {piece.colour for piece in board.values() if piece.kind == "rhombus"}
+    if len(colours_with_rhombus) == 1:
+        return colours_with_rhombus.pop()
     for one in (OTHER[colour], colour):
         if board.get(GOALS[one], Piece("", ""))[:2] == (one, "rhombus"):
             return one
@@ -177,7 +184,9 @@ def perft(board: Board, colour: str, flips: bool, depth: int) -> int:
         return 1
     if winner(board, colour, flips):
         return 0
-    return sum(perft(after(board, action), OTHER[colour], flips, depth - 1) for action in actions(board, colour, flips))
+    return sum(
+        perft(board_after(board, action), OTHER[colour], flips, depth - 1) for action in actions(board, colour, flips)
+    )
 
 
 Player = Callable[[Board, str], Action]
@@ -185,36 +194,36 @@ Player = Callable[[Board, str], Action]
 
 def play_match(players: dict[str, Player], opening: list[Action], *, flips: bool = True) -> float:
     """Return Black's points in a match after an opening: 1, 0, or 0.5 after 200 plies."""
-    board, colour, seen = start(), "black", Counter[Any]()
+    board, colour, position_counts = start_board(), "black", Counter[Any]()
     for ply in range(MAX_PLIES + 1):
-        seen[now := (colour, frozenset(board.items()))] += 1
-        if won := winner(board, colour, flips):
-            return float(won == "black")
-        if seen[now] == 3:  # the side that repeated the position loses
+        position_counts[position := (colour, frozenset(board.items()))] += 1
+        if winning_colour := winner(board, colour, flips):
+            return float(winning_colour == "black")
+        if position_counts[position] == 3:  # the side that repeated the position loses
             return float(colour == "black")
         if ply < MAX_PLIES:
             action = opening[ply] if ply < len(opening) else players[colour](board, colour)
             assert action in actions(board, colour, flips), f"{action} is not legal"
-            board, colour = after(board, action), OTHER[colour]
+            board, colour = board_after(board, action), OTHER[colour]
     return 0.5
 
 
 def random_opening(rng: random.Random, n_plies: int) -> list[Action]:
     """Return an opening of random actions that does not end the match."""
     while True:
-        board, colour, made = start(), "black", []
-        while len(made) < n_plies and not winner(board, colour, True):
-            made.append(rng.choice(actions(board, colour, True)))
-            board, colour = after(board, made[-1]), OTHER[colour]
+        board, colour, opening = start_board(), "black", []
+        while len(opening) < n_plies and not winner(board, colour, True):
+            opening.append(rng.choice(actions(board, colour, True)))
+            board, colour = board_after(board, opening[-1]), OTHER[colour]
         if not winner(board, colour, True):
-            return made
+            return opening
 
 
-Ask = Callable[[dict[str, Any]], dict[str, Any]]
+AskEndpoint = Callable[[dict[str, Any]], dict[str, Any]]
 
 
-def endpoint_player(ask: Ask, level: str) -> Player:
-    """Return a player that plays the endpoint's answers at a level."""
+def endpoint_player(ask: AskEndpoint, level: str) -> Player:
+    """Return a player that plays the answers of the endpoint at a level."""
 
     def choose(board: Board, colour: str) -> Action:
         board_json = {
@@ -227,7 +236,9 @@ def endpoint_player(ask: Ask, level: str) -> Player:
     return choose
 
 
-def share_of_points(ask: Ask, strong: str, weak: str, n_openings: int, seed: int = 1, n_plies: int = 4) -> float:
+def share_of_points(
+    ask: AskEndpoint, strong: str, weak: str, n_openings: int, seed: int = 1, n_plies: int = 4
+) -> float:
     """Return the stronger level's share of points, with each opening played from both sides."""
     one, two, rng, points = endpoint_player(ask, strong), endpoint_player(ask, weak), random.Random(seed), 0.0
     for _ in range(n_openings):
@@ -242,10 +253,10 @@ def main(url: str, n_openings: int) -> None:
     """Print each upper level's share of points against the next lower one, and its standard error."""
 
     def ask(question: dict[str, Any]) -> dict[str, Any]:
-        sent = urllib.request.Request(
+        request = urllib.request.Request(
             f"{url}/api/ai/move", json.dumps(question).encode(), {"Content-Type": "application/json"}
         )
-        with urllib.request.urlopen(sent) as answer:
+        with urllib.request.urlopen(request) as answer:
             found: dict[str, Any] = json.load(answer)
         return found
 

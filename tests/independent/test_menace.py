@@ -1,4 +1,4 @@
-"""The independent programs reproduce the figures of MENACE and of table Q-learning, chance apart."""
+"""The independent programs reproduce the figures of MENACE and of table Q-learning, up to chance."""
 
 import math
 import statistics
@@ -10,31 +10,31 @@ import pytest
 from beadbox.experiments.registry import EXPERIMENTS
 from tests.independent.menace import (
     Replies,
-    check_numbers,
+    checkpoints,
+    games_menace_needs,
     good_moves,
     habit_figures,
-    menace_needs,
     moves,
     points_after_1000_games,
 )
-from tests.independent.q_table import points, q_needs, train_both_seats
+from tests.independent.q_table import games_q_learning_needs, greedy_points, train_both_seats
 
 pytestmark = pytest.mark.soak
 
 DOCS = Path(__file__).parents[2] / "docs"
 DOCUMENT = DOCS / "experiments" / "menace-and-after.md"
-N_MARK = 100
-"""Number of MENACEs. The standard error of their mean is 0.0024 against perfect play."""
+N_MENACES = 100
+"""MENACEs that set the mark. The standard error of their mean is 0.0024 against perfect play."""
 N_TABLES = 40
-"""Machines of each teacher. The error of the mean of their points is 0.0006 to 0.031."""
+"""Machines of each teacher. The standard error of the mean of their points is 0.0006 to 0.031."""
 
 
 def test_a_teacher_by_habit_makes_the_centre_the_favourite() -> None:
     experiment = EXPERIMENTS["michie-tournament"]
     result = experiment.run(experiment.settings({"tournaments": 300}), 1, lambda done, total: None)
     _, steady, _, *preferred = result.tables[0].rows[1]
-    alike, shares = habit_figures(300)
-    assert float(steady.split()[0]) == pytest.approx(alike, abs=4)
+    games_until_steady, shares = habit_figures(300)
+    assert float(steady.split()[0]) == pytest.approx(games_until_steady, abs=4)
     assert [float(share.rstrip("%")) / 100 for share in preferred] == pytest.approx(shares, abs=0.08)
 
 
@@ -52,21 +52,21 @@ def test_points_of_menace_after_1000_games() -> None:
 def documented_interval(lesson: str, learner: str) -> list[float]:
     """Return a cell of the table of games until MENACE's points: the figure and the bounds of its interval."""
     table = DOCUMENT.read_text().split("## Games until it gets as many points against its teacher")[1].split("## ")[0]
-    heads, _, *rows = ([cell.strip() for cell in line.split("|")] for line in table.splitlines() if "|" in line)
+    headings, _, *rows = ([cell.strip() for cell in line.split("|")] for line in table.splitlines() if "|" in line)
     row = next(row for row in rows if row[1] == lesson)
-    return [float(word.strip("(),").replace(",", "")) for word in row[heads.index(learner)].split() if word != "to"]
+    return [float(word.strip("(),").replace(",", "")) for word in row[headings.index(learner)].split() if word != "to"]
 
 
 @cache
 def menace_points() -> float:
     """Return MENACE's points against perfect play, moving first."""
-    return statistics.fmean(points_after_1000_games(seed, good_moves) for seed in range(N_MARK))
+    return statistics.fmean(points_after_1000_games(seed, good_moves) for seed in range(N_MENACES))
 
 
 def is_near_interval(found: float, low: float, high: float) -> bool:
     """Whether a number of games lies in an interval, widened by one check on each side."""
-    at = check_numbers()
-    return at[at.index(int(low)) - 1] <= found <= at[at.index(int(high)) + 1]
+    checks = checkpoints()
+    return checks[checks.index(int(low)) - 1] <= found <= checks[checks.index(int(high)) + 1]
 
 
 def test_menace_and_q_learning_against_perfect_play() -> None:
@@ -74,32 +74,35 @@ def test_menace_and_q_learning_against_perfect_play() -> None:
     assert documented_interval(lesson, "MENACE’s points after 1,000 games")[0] == pytest.approx(
         menace_points(), abs=0.01
     )
-    _, *edges = documented_interval(lesson, "MENACE")
+    _, *bounds = documented_interval(lesson, "MENACE")
     assert is_near_interval(
-        statistics.median_low(menace_needs(seed, good_moves, menace_points()) for seed in range(41)), *edges
+        statistics.median_low(games_menace_needs(seed, good_moves, menace_points()) for seed in range(41)), *bounds
     )
-    _, *edges = documented_interval(lesson, "Q-learning, from the book")
+    _, *bounds = documented_interval(lesson, "Q-learning, from the book")
     assert is_near_interval(
-        statistics.median_low(q_needs(seed, "X", good_moves, menace_points()) for seed in range(31)), *edges
+        statistics.median_low(games_q_learning_needs(seed, "X", good_moves, menace_points()) for seed in range(31)),
+        *bounds,
     )
 
 
 def test_q_learning_that_moves_second_against_perfect_play() -> None:
     lesson = "Moves second, taught by perfect play"
     points, *_ = documented_interval(lesson, "MENACE’s points after 1,000 games")
-    _, *edges = documented_interval(lesson, "Q-learning, from the book")
-    assert is_near_interval(statistics.median_low(q_needs(seed, "O", good_moves, points) for seed in range(31)), *edges)
+    _, *bounds = documented_interval(lesson, "Q-learning, from the book")
+    assert is_near_interval(
+        statistics.median_low(games_q_learning_needs(seed, "O", good_moves, points) for seed in range(31)), *bounds
+    )
 
 
 @pytest.mark.parametrize(("teacher", "replies"), [("random", moves), ("perfect", good_moves)])
 def test_q_learning_of_both_seats(teacher: str, replies: Replies) -> None:
-    """The table of docs/learning.md, four standard errors allowed on either side."""
+    """The points agree with the table of docs/learning.md within four standard errors."""
     page = (DOCS / "learning.md").read_text().split(f"| taught by {teacher} | plays |")[1].split("\n\n")[0]
     machines = [train_both_seats(seed, replies, 1000) for seed in range(N_TABLES)]
     for seat, plays in (("X", "both, as first"), ("O", "both, as second")):
         row = next(line for line in page.splitlines() if line.startswith(f"| `q-table` | {plays} |"))
         for cell, opponent in ((3, moves), (5, good_moves)):
             mean, half = (float(word) for word in row.split("|")[cell].split("±"))
-            found = [points(values, seat, opponent) for values in machines]
+            found = [greedy_points(values, seat, opponent) for values in machines]
             error = math.hypot(statistics.stdev(found) / math.sqrt(N_TABLES), half / 1.96)
             assert statistics.fmean(found) == pytest.approx(mean, abs=4 * error + 0.0005)

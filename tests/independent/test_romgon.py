@@ -18,7 +18,7 @@ from tests.independent.romgon import (
     perft,
     play_match,
     share_of_points,
-    start,
+    start_board,
 )
 
 ROOT = Path(__file__).parents[2]
@@ -26,7 +26,7 @@ VECTORS = json.loads((ROOT / "tests" / "data" / "romgon" / "vectors.json").read_
 N_OPENINGS = 8
 
 
-def board_read(board_json: dict[str, Any], flips: bool) -> Board:
+def read_board(board_json: dict[str, Any], flips: bool) -> Board:
     return {
         hex_of(name): Piece(piece["color"], piece["type"], flips and piece.get("flipped", False))
         for name, piece in board_json.items()
@@ -43,7 +43,7 @@ def has_turned_piece(entry: dict[str, Any]) -> bool:
 )
 def test_moves_equal_the_golden_moves(entry: dict[str, Any]) -> None:
     flips = entry["flipModeEnabled"]
-    found = actions(board_read(entry["board"], flips), entry["toMove"], flips)
+    found = actions(read_board(entry["board"], flips), entry["toMove"], flips)
     assert [(hex_name(origin), hex_name(target)) for origin, target in found] == [
         (move["from"], move["to"]) for move in entry["legalMoves"]
     ]
@@ -51,14 +51,14 @@ def test_moves_equal_the_golden_moves(entry: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(("flips", "numbers"), [(False, [13, 167, 2666]), (True, [20, 398, 8739])])
 def test_perft_numbers_equal_those_of_the_law(flips: bool, numbers: list[int]) -> None:
-    assert [perft(start(), "black", flips, depth) for depth in (1, 2, 3)] == numbers
+    assert [perft(start_board(), "black", flips, depth) for depth in (1, 2, 3)] == numbers
 
 
 @pytest.mark.parametrize("entry", VECTORS["games"], ids=lambda entry: entry["id"])
 def test_matches_end_like_the_golden_matches(entry: dict[str, Any]) -> None:
-    made = [Action(hex_of(action["from"]), hex_of(action["to"])) for action in entry["moves"]]
+    match_actions = [Action(hex_of(action["from"]), hex_of(action["to"])) for action in entry["moves"]]
     points = {"black": 1.0, "white": 0.0, None: 0.5}[entry["winner"]]
-    assert play_match({}, made, flips=entry["flipModeEnabled"]) == points
+    assert play_match({}, match_actions, flips=entry["flipModeEnabled"]) == points
 
 
 @pytest.mark.soak
