@@ -10,7 +10,7 @@ from typing import Literal
 from django.conf import settings
 from playwright.sync_api import Page
 
-SOURCE = settings.BASE_DIR / "tests" / "js" / "node_modules" / "axe-core" / "axe.min.js"
+AXE_PATH = settings.BASE_DIR / "tests" / "js" / "node_modules" / "axe-core" / "axe.min.js"
 THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 RULES = {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 # The rules about colours. Only these rules are checked again in the other theme.
@@ -30,9 +30,9 @@ RUN_AXE = """async ([runOnly, ignored]) => {
 
 def violations(page: Page, ignored: Iterable[str] = ()) -> list[str]:
     """Return axe's findings on the page in both themes, without the rules ``ignored``."""
-    page.evaluate(SOURCE.read_text())
+    page.evaluate(AXE_PATH.read_text())
     faults = []
     for theme, rules in zip(THEMES, (RULES, COLOUR_RULES), strict=True):
         page.emulate_media(color_scheme=theme)
-        faults += [f"{theme}, {words}" for words in page.evaluate(RUN_AXE, [rules, list(ignored)])]
+        faults += [f"{theme}, {violation}" for violation in page.evaluate(RUN_AXE, [rules, list(ignored)])]
     return faults

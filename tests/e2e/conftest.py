@@ -148,7 +148,7 @@ class Watch:
         return context
 
     @property
-    def unexpected(self) -> list[str]:
+    def unexpected_complaints(self) -> list[str]:
         return [text for text in self.complaints if not any(pattern.search(text) for pattern in self._allowed)]
 
     def _console(self, message: ConsoleMessage) -> None:
@@ -174,7 +174,7 @@ class Watch:
 def watch(base_url: str) -> Iterator[Watch]:
     watch = Watch(base_url)
     yield watch
-    assert watch.unexpected == []
+    assert watch.unexpected_complaints == []
 
 
 @pytest.fixture
@@ -188,7 +188,7 @@ Visitor = Callable[..., Page]
 @pytest.fixture
 def visitor(new_context: Callable[..., BrowserContext], watch: Watch) -> Visitor:
     """Return a function that opens a page in a new browser context. The function takes the options of a context."""
-    return lambda **options: watch.observe(new_context(**options)).new_page()
+    return lambda **browser_options: watch.observe(new_context(**browser_options)).new_page()
 
 
 @pytest.fixture

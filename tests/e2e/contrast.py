@@ -8,7 +8,7 @@ TEXT_MIN_CONTRAST = 4.5
 MIN_CONTRAST = 3.0
 
 # Returns the texts with too little contrast to the first opaque colour behind them.
-LOW_TEXT_CONTRASTS = """(least) => {
+LOW_TEXT_CONTRASTS = """(minContrast) => {
   const context = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
   const rgba = (colour) => {
     context.clearRect(0, 0, 1, 1);
@@ -16,10 +16,10 @@ LOW_TEXT_CONTRASTS = """(least) => {
     context.fillRect(0, 0, 1, 1);
     return [...context.getImageData(0, 0, 1, 1).data];
   };
-  const light = ([r, g, b]) => [r, g, b].map((c) => c / 255)
+  const luminance = ([r, g, b]) => [r, g, b].map((c) => c / 255)
     .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
     .reduce((sum, c, at) => sum + c * [0.2126, 0.7152, 0.0722][at], 0);
-  const behind = (element) => {
+  const colourBehind = (element) => {
     for (let one = element; one; one = one.parentElement) {
       const colour = rgba(getComputedStyle(one).backgroundColor);
       if (colour[3] === 255) return colour;
@@ -27,30 +27,31 @@ LOW_TEXT_CONTRASTS = """(least) => {
     return [255, 255, 255];
   };
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  const faint = [];
+  const faults = [];
   while (texts.nextNode()) {
     const { parentElement: element, textContent } = texts.currentNode;
     if (!textContent.trim() || element.closest("svg, script, noscript, option") || !element.checkVisibility()) continue;
-    const [one, other] = [light(rgba(getComputedStyle(element).color)), light(behind(element))];
+    const [one, other] = [luminance(rgba(getComputedStyle(element).color)), luminance(colourBehind(element))];
     const contrast = (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
-    if (contrast < least) faint.push(`${contrast.toFixed(2)} ${textContent.trim().slice(0, 60)}`);
+    if (contrast < minContrast) faults.push(`${contrast.toFixed(2)} ${textContent.trim().slice(0, 60)}`);
   }
-  return faint;
+  return faults;
 }"""
 
 # Returns beads with a contrast below 3 to the wood, and marks with a contrast below 4.5 to the glass of their bead.
 LOW_BEAD_CONTRASTS = """() => {
   const context = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-  const light = (colour) => {
+  const luminance = (colour) => {
     context.fillStyle = colour;
     context.fillRect(0, 0, 1, 1);
     const [r, g, b] = [...context.getImageData(0, 0, 1, 1).data].map((c) => c / 255)
       .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };
-  const contrast = (a, b) => (Math.max(light(a), light(b)) + 0.05) / (Math.min(light(a), light(b)) + 0.05);
+  const contrast = (a, b) =>
+    (Math.max(luminance(a), luminance(b)) + 0.05) / (Math.min(luminance(a), luminance(b)) + 0.05);
   const floor = getComputedStyle(document.querySelector(".drawer-floor")).fill;
-  const dull = [];
+  const faults = [];
   const group = document.querySelector(".drawer .beads");
   const bead = group.querySelector(".bead").cloneNode(true);
   group.append(bead);
@@ -58,18 +59,18 @@ LOW_BEAD_CONTRASTS = """() => {
     bead.setAttribute("class", `bead bead-${colour}`);
     const [glass, ring, mark] = ["glass", "ring", "mark"]
       .map((part) => getComputedStyle(bead.querySelector(`.bead-${part}`)));
-    const seen = Math.max(contrast(glass.fill, floor), contrast(ring.stroke, floor));
-    if (seen < 3) dull.push(`bead ${colour} on the wood`);
-    if (contrast(glass.fill, mark.fill) < 4.5) dull.push(`mark of bead ${colour}`);
+    const woodContrast = Math.max(contrast(glass.fill, floor), contrast(ring.stroke, floor));
+    if (woodContrast < 3) faults.push(`bead ${colour} on the wood`);
+    if (contrast(glass.fill, mark.fill) < 4.5) faults.push(`mark of bead ${colour}`);
   }
   bead.remove();
-  return dull;
+  return faults;
 }"""
 
 # Returns shapes with too little contrast to their background: pieces, lines of boards, beads, curves, text in pictures,
 # and the edges or faces of buttons and fields. Elements that are faint on purpose (a ghost, a removed bead, a disabled
 # button) and buttons that are only text are not checked.
-LOW_SHAPE_CONTRASTS = """([least, leastText]) => {
+LOW_SHAPE_CONTRASTS = """([minContrast, minTextContrast]) => {
   const context = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
   const rgba = (colour) => {
     context.clearRect(0, 0, 1, 1);
@@ -78,13 +79,14 @@ LOW_SHAPE_CONTRASTS = """([least, leastText]) => {
     return [...context.getImageData(0, 0, 1, 1).data];
   };
   const isSolid = (colour) => colour !== "none" && CSS.supports("color", colour) && rgba(colour)[3] === 255;
-  const light = (colour) => rgba(colour).slice(0, 3).map((c) => c / 255)
+  const luminance = (colour) => rgba(colour).slice(0, 3).map((c) => c / 255)
     .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
     .reduce((sum, c, at) => sum + c * [0.2126, 0.7152, 0.0722][at], 0);
-  const contrast = (a, b) => (Math.max(light(a), light(b)) + 0.05) / (Math.min(light(a), light(b)) + 0.05);
-  const isSeen = (one) => one.checkVisibility({ visibilityProperty: true, opacityProperty: true })
+  const contrast = (a, b) =>
+    (Math.max(luminance(a), luminance(b)) + 0.05) / (Math.min(luminance(a), luminance(b)) + 0.05);
+  const isVisible = (one) => one.checkVisibility({ visibilityProperty: true, opacityProperty: true })
     && !one.closest(".is-ghost, .is-gone, .ghost, defs, [aria-disabled=true], .select2-hidden-accessible");
-  const under = (element) => {
+  const faceBehind = (element) => {
     for (let one = element; one; one = one.parentElement) {
       const faces = one.matches(".wall-box") ? ["::before", null] : [null];
       for (const face of faces) {
@@ -95,63 +97,64 @@ LOW_SHAPE_CONTRASTS = """([least, leastText]) => {
     return "#fff";
   };
   const SHAPES = "path, rect, circle, ellipse, polygon, polyline, line";
-  const things = ".ruling, .piece, .piece-disc, .piece-man, .piece-shape, .bead, .thread, .wall-mark, .wall-grid,"
-    + " .wall-man, .curve-legend line, .progress-line, .list-curve polyline:not(.curve-half)";
+  const SHAPE_SELECTOR = ".ruling, .piece, .piece-disc, .piece-man, .piece-shape, .bead, .thread, .wall-mark,"
+    + " .wall-grid, .wall-man, .curve-legend line, .progress-line, .list-curve polyline:not(.curve-half)";
   // Pieces and beads do not overlap, but text may lie on them.
-  const behind = (thing) => {
-    let picture = thing.closest("svg");
+  const colourBehind = (shape) => {
+    let picture = shape.closest("svg");
     while (picture.parentElement.closest("svg")) picture = picture.parentElement.closest("svg");
-    const { left, right, top, bottom } = thing.getBoundingClientRect();
+    const { left, right, top, bottom } = shape.getBoundingClientRect();
     const [x, y] = [(left + right) / 2, (top + bottom) / 2];
-    let found = null;
+    let fillBehind = null;
     for (const one of picture.querySelectorAll(SHAPES)) {
-      if (thing === one || thing.contains(one)) break;
-      if (!thing.matches("text") && one.closest(things)) continue;
+      if (shape === one || shape.contains(one)) break;
+      if (!shape.matches("text") && one.closest(SHAPE_SELECTOR)) continue;
       const { fill, fillOpacity, opacity } = getComputedStyle(one);
       const box = one.getBoundingClientRect();
-      const isThere = box.left <= x && x <= box.right && box.top <= y && y <= box.bottom;
-      if (isThere && isSolid(fill) && fillOpacity * opacity > 0.99 && isSeen(one)) found = fill;
+      const isBehind = box.left <= x && x <= box.right && box.top <= y && y <= box.bottom;
+      if (isBehind && isSolid(fill) && fillOpacity * opacity > 0.99 && isVisible(one)) fillBehind = fill;
     }
-    return found ?? under(picture);
+    return fillBehind ?? faceBehind(picture);
   };
-  const faint = [];
-  const report = (one, score) => faint.push(`${score.toFixed(2)} ${one.outerHTML.replace(/\\s+/g, " ").slice(0, 110)}`);
-  for (const thing of document.querySelectorAll(things)) {
-    if (!isSeen(thing)) continue;
-    const parts = thing.matches(SHAPES) ? [thing] : [...thing.querySelectorAll(SHAPES)];
+  const faults = [];
+  const report = (one, score) =>
+    faults.push(`${score.toFixed(2)} ${one.outerHTML.replace(/\\s+/g, " ").slice(0, 110)}`);
+  for (const shape of document.querySelectorAll(SHAPE_SELECTOR)) {
+    if (!isVisible(shape)) continue;
+    const parts = shape.matches(SHAPES) ? [shape] : [...shape.querySelectorAll(SHAPES)];
     const styles = parts.map((part) => getComputedStyle(part));
     const colours = styles.flatMap(({ fill, stroke }) => [fill, stroke]).filter(isSolid);
-    const score = Math.max(0, ...colours.map((colour) => contrast(colour, behind(thing))));
-    if (score < least) report(thing, score);
+    const score = Math.max(0, ...colours.map((colour) => contrast(colour, colourBehind(shape))));
+    if (score < minContrast) report(shape, score);
   }
   for (const words of document.querySelectorAll("svg text")) {
-    if (!isSeen(words) || !words.textContent.trim()) continue;
-    const score = contrast(getComputedStyle(words).fill, behind(words));
-    if (score < leastText) report(words, score);
+    if (!isVisible(words) || !words.textContent.trim()) continue;
+    const score = contrast(getComputedStyle(words).fill, colourBehind(words));
+    if (score < minTextContrast) report(words, score);
   }
   const fields = "input:not([type=hidden], [type=checkbox], [type=radio], [type=range], [type=file])";
   const buttons = "button, .button, .closelink, .deletelink, select, textarea";
   for (const one of document.querySelectorAll(`:is(${buttons}, ${fields}):not(:disabled)`)) {
-    if (!isSeen(one)) continue;
+    if (!isVisible(one)) continue;
     const { backgroundColor: face, borderTopWidth, borderLeftWidth, borderTopColor: edge } = getComputedStyle(one);
-    const ground = under(one.parentElement);
-    const isEdged = parseFloat(borderTopWidth) > 0 && parseFloat(borderLeftWidth) > 0 && isSolid(edge);
-    const isFaced = isSolid(face) && contrast(face, ground) > 1;
-    const score = Math.max(isEdged ? contrast(edge, ground) : 0, isFaced ? contrast(face, ground) : 0);
-    if ((isEdged || isFaced) && score < least) report(one, score);
+    const ground = faceBehind(one.parentElement);
+    const hasEdge = parseFloat(borderTopWidth) > 0 && parseFloat(borderLeftWidth) > 0 && isSolid(edge);
+    const hasFace = isSolid(face) && contrast(face, ground) > 1;
+    const score = Math.max(hasEdge ? contrast(edge, ground) : 0, hasFace ? contrast(face, ground) : 0);
+    if ((hasEdge || hasFace) && score < minContrast) report(one, score);
   }
-  return [...new Set(faint)];
+  return [...new Set(faults)];
 }"""
 
 
 def low_contrasts(page: Page) -> list[str]:
     """Return the elements with too little contrast in both themes: text, pieces, beads, edges of buttons."""
-    wrong = []
+    faults = []
     for theme in THEMES:
         page.emulate_media(color_scheme=theme)
         page.evaluate("document.getAnimations().forEach((one) => one.finish())")
-        words = page.evaluate(LOW_TEXT_CONTRASTS, TEXT_MIN_CONTRAST) + page.evaluate(
+        low_contrast_elements = page.evaluate(LOW_TEXT_CONTRASTS, TEXT_MIN_CONTRAST) + page.evaluate(
             LOW_SHAPE_CONTRASTS, [MIN_CONTRAST, TEXT_MIN_CONTRAST]
         )
-        wrong += [f"{theme}: {one}" for one in words]
-    return wrong
+        faults += [f"{theme}: {one}" for one in low_contrast_elements]
+    return faults

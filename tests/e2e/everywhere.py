@@ -1,6 +1,6 @@
 """Visits to every page and state of the site, for tests of properties that all pages have.
 
-:func:`world` creates the data once.
+:func:`create_world` creates the data once.
 """
 
 from collections.abc import Callable, Iterator
@@ -46,12 +46,12 @@ class World:
         return max(Box.objects.filter(machine=self.machine, move_number=2), key=lambda box: sum(box.visits))
 
 
-def world(site: LiveSite, watch: Watch) -> World:
+def create_world(site: LiveSite, watch: Watch) -> World:
     """Create the data in another thread, because Playwright's event loop runs in this thread."""
 
     def set_up() -> World:
         try:
-            return _world(site, watch)
+            return _create_world(site, watch)
         finally:
             connection.close()
 
@@ -59,7 +59,7 @@ def world(site: LiveSite, watch: Watch) -> World:
         return thread.submit(set_up).result()
 
 
-def _world(site: LiveSite, watch: Watch) -> World:
+def _create_world(site: LiveSite, watch: Watch) -> World:
     machines = house_machines()
     for machine, opponent in ((machines[Side.FIRST], "random"), (machines[Side.SECOND], "perfect")):
         trained_machine(machine, 50_000, opponent=opponent)
@@ -74,8 +74,8 @@ def _world(site: LiveSite, watch: Watch) -> World:
     ada = user("ada", email="ada@example.com")
     user(STAFF, is_staff=True, is_superuser=True)
     for _ in range(3):
-        own = room("menace", Principal(user_id=ada.pk, name="ada"), Side.SECOND, fresh=True)
-        match_resign(code=own.room.code, person=Principal(user_id=ada.pk, name="ada"))
+        own_room = room("menace", Principal(user_id=ada.pk, name="ada"), Side.SECOND, fresh=True)
+        match_resign(code=own_room.room.code, person=Principal(user_id=ada.pk, name="ada"))
     finished_experiment("gardner", machines=10)
     machine_create(game="hexapawn", side=Side.SECOND, name="Her", preset="gardner-her", slug="her-drawn")
     large = machine_create(game="hexapawn-5x4", side=Side.FIRST, name="Large", preset="hexapawn-rl", slug="large")
@@ -91,7 +91,7 @@ def log_in(page: Page, name: str) -> None:
     expect(page.get_by_role("navigation").get_by_role("link", name="Account")).to_be_visible()
 
 
-def play_mid(page: Page, _: World) -> None:
+def play_to_middle(page: Page, _: World) -> None:
     """Play to the middle of a match, with the box open."""
     page.goto(NOUGHTS_PAGE)
     page.locator("#play-first").click()
@@ -112,21 +112,21 @@ def play_romgon(page: Page, _: World) -> None:
     cell(page, "2-7").click()
 
 
-def play_finished(page: Page, world: World) -> None:
-    play_mid(page, world)
+def play_to_end(page: Page, world: World) -> None:
+    play_to_middle(page, world)
     page.locator("#resign").click()
     page.locator("#resign-yes").click()
     expect(page.locator("#lesson")).to_be_visible()
 
 
-def play_past(page: Page, world: World) -> None:
+def show_past_board(page: Page, world: World) -> None:
     """Finish a match and show its board after the first move."""
-    play_finished(page, world)
+    play_to_end(page, world)
     page.locator("#moves button").nth(0).click()
     expect(page.locator("#replay-words")).to_have_text("After move 1 of 2.")
 
 
-def play_waiting(page: Page, _: World) -> None:
+def wait_for_friend(page: Page, _: World) -> None:
     page.goto(NOUGHTS_PAGE)
     page.locator('.opponent:has(input[value="human"])').click()
     page.locator("#play-other").click()
@@ -140,28 +140,28 @@ def open_sheet(page: Page) -> None:
     expect(page.locator("#odds")).to_be_visible()
 
 
-def play_beads(page: Page, world: World) -> None:
-    play_mid(page, world)
+def show_beads_on_board(page: Page, world: World) -> None:
+    play_to_middle(page, world)
     page.locator("#beads").click()
 
 
-def play_sheet(page: Page, world: World) -> None:
-    play_mid(page, world)
+def open_sheet_in_match(page: Page, world: World) -> None:
+    play_to_middle(page, world)
     open_sheet(page)
 
 
-def play_giving_up(page: Page, world: World) -> None:
-    play_mid(page, world)
+def ask_to_resign(page: Page, world: World) -> None:
+    play_to_middle(page, world)
     page.locator("#resign").click()
 
 
-def play_keys(page: Page, world: World) -> None:
-    play_mid(page, world)
+def open_key_list(page: Page, world: World) -> None:
+    play_to_middle(page, world)
     page.keyboard.press("?")
     expect(page.locator("#keys-dialog")).to_be_visible()
 
 
-def exhibition(page: Page, _: World) -> None:
+def visit_exhibition(page: Page, _: World) -> None:
     """Watch three moves of two built-in machines, with both boxes open and the beads on the board."""
     page.goto("/play/noughts-and-crosses")
     page.locator("#watch-them").click()
@@ -172,7 +172,7 @@ def exhibition(page: Page, _: World) -> None:
     page.locator("#beads").click()
 
 
-def seat_taken_over(page: Page, _: World) -> None:
+def visit_seat_taken_over(page: Page, _: World) -> None:
     """Play for a copy of a built-in machine, and choose a piece for its second move."""
     page.goto("/play/hexapawn")
     page.locator("#take-seat").click()
@@ -181,7 +181,7 @@ def seat_taken_over(page: Page, _: World) -> None:
     expect(page.locator("#board .is-target").first).to_be_visible()
 
 
-def play_empty(page: Page, _: World) -> None:
+def play_until_empty_box(page: Page, _: World) -> None:
     """Play against a machine with an empty box at its second move."""
     for box in Box.objects.filter(machine__slug="menace-first", move_number=2):
         box.beads = [0] * len(box.beads)
@@ -219,53 +219,53 @@ def visit_address(address: str) -> Callable[[Page, World], None]:
     return visit
 
 
-def machine_page(page: Page, world: World) -> None:
+def visit_machine(page: Page, world: World) -> None:
     page.goto(world.machine.get_absolute_url())
     expect(page.locator(".wall-box")).to_have_count(304)
 
 
-def machine_peek(page: Page, world: World) -> None:
-    machine_page(page, world)
+def visit_machine_with_peek(page: Page, world: World) -> None:
+    visit_machine(page, world)
     page.locator(f'.wall-box[data-position="{world.box.position}"]').focus()
     page.keyboard.press("ArrowRight")
     expect(page.locator(".peek")).to_be_visible()
 
 
-def box_page(page: Page, world: World) -> None:
+def visit_box(page: Page, world: World) -> None:
     page.goto(world.box.get_absolute_url())
     expect(page.locator("#matchbox > svg")).to_be_visible()
 
 
-def drawings(page: Page, world: World) -> None:
+def visit_drawings(page: Page, world: World) -> None:
     page.goto(f"/machines/{Machine.objects.get(slug='her-drawn').pk}/drawings")
     expect(page.locator(".drawings .board-picture")).to_have_count(24)
 
 
-def machine_large(page: Page, world: World) -> None:
+def visit_large_machine(page: Page, world: World) -> None:
     """Visit the page of a machine with a sampled strength."""
     page.goto(Machine.objects.get(slug="large").get_absolute_url())
     page.get_by_text("How certain this is").click()
     expect(page.locator("#sampled")).to_be_visible()
 
 
-def run_large(page: Page, world: World) -> None:
+def visit_large_run(page: Page, world: World) -> None:
     page.goto(f"/runs/{Machine.objects.get(slug='large').runs.get().pk}")
     expect(page.locator("#curve canvas")).to_be_visible()
 
 
-def experiment(page: Page, world: World) -> None:
+def visit_experiment(page: Page, world: World) -> None:
     page.goto("/experiments/gardner")
     expect(page.locator(".curve-stage canvas")).to_have_count(2)
 
 
-def experiment_waiting(page: Page, world: World) -> None:
+def start_waiting_experiment(page: Page, world: World) -> None:
     page.goto("/experiments/gardner")
     page.locator("#id_seed").fill("99")
     page.locator("#begin").click()
     expect(page.locator("#result")).to_have_attribute("data-status", "queued")
 
 
-def wrong_login(page: Page, world: World) -> None:
+def fail_log_in(page: Page, world: World) -> None:
     page.goto("/login")
     page.get_by_label("Username").fill("ada")
     page.get_by_label("Password").fill("not the one")
@@ -273,7 +273,7 @@ def wrong_login(page: Page, world: World) -> None:
     expect(page.get_by_role("alert")).to_be_visible()
 
 
-def log_in_locked(page: Page, world: World) -> None:
+def lock_log_in(page: Page, world: World) -> None:
     world.watch.allow("429")
     from django.conf import settings
     from django.test import override_settings
@@ -286,7 +286,7 @@ def log_in_locked(page: Page, world: World) -> None:
         expect(page.get_by_role("heading", name="Too many tries")).to_be_visible()
 
 
-def signup_errors(page: Page, world: World) -> None:
+def fail_sign_up(page: Page, world: World) -> None:
     page.goto("/signup")
     page.get_by_label("Username").fill("ada")
     page.get_by_label("Password", exact=True).fill("12345678")
@@ -295,14 +295,14 @@ def signup_errors(page: Page, world: World) -> None:
     expect(page.locator(".errorlist").first).to_be_visible()
 
 
-def join_unknown(page: Page, world: World) -> None:
+def join_unknown_room(page: Page, world: World) -> None:
     page.goto("/")
     page.locator("#code").fill("zzzzzz")
     page.locator("#code").press("Enter")
     expect(page.locator(".notes")).to_be_visible()
 
 
-def not_found(page: Page, world: World) -> None:
+def visit_missing_room(page: Page, world: World) -> None:
     world.watch.allow("404")
     page.goto("/rooms/zzzzzz")
 
@@ -319,30 +319,30 @@ def visit_admin(address: str) -> Callable[[Page, World], None]:
     return visit_logged_in(f"/admin/{address}", STAFF)
 
 
-def admin_match(page: Page, world: World) -> None:
+def visit_admin_match(page: Page, world: World) -> None:
     log_in(page, STAFF)
     match = Match.objects.get(room__code=world.rooms["finished"])
     page.goto(f"/admin/games/match/{match.pk}/change/")
     expect(page.locator("bead-board svg").first).to_be_visible()
 
 
-def admin_machine(page: Page, world: World) -> None:
+def visit_admin_machine(page: Page, world: World) -> None:
     log_in(page, STAFF)
     page.goto(f"/admin/learning/machine/{world.machine.pk}/change/")
 
 
-def admin_box(page: Page, world: World) -> None:
+def visit_admin_box(page: Page, world: World) -> None:
     log_in(page, STAFF)
     page.goto(f"/admin/learning/box/{world.box.pk}/change/")
     expect(page.locator("bead-board svg").first).to_be_visible()
 
 
-def admin_close(page: Page, world: World) -> None:
+def visit_admin_close(page: Page, world: World) -> None:
     log_in(page, STAFF)
     page.goto(f"/admin/auth/user/{get_user_model().objects.get(username='ada').pk}/close/")
 
 
-def admin_boxes(page: Page, world: World) -> None:
+def visit_admin_boxes(page: Page, world: World) -> None:
     log_in(page, STAFF)
     page.goto(f"/admin/learning/box/?machine__id__exact={world.machine.pk}&move_number=2")
     expect(page.locator("bead-board svg").first).to_be_visible()
@@ -360,48 +360,48 @@ def without_network(page: Page, world: World) -> Iterator[None]:
 
 STATES: dict[str, Callable[[Page, World], None]] = {
     "lobby": visit_address("/"),
-    "lobby-unknown-code": join_unknown,
-    "match-waiting": play_waiting,
+    "lobby-unknown-code": join_unknown_room,
+    "match-waiting": wait_for_friend,
     "match-free-seat": visit_room("waiting"),
-    "match-playing": play_mid,
-    "match-sheet": play_sheet,
-    "match-beads": play_beads,
-    "match-giving-up": play_giving_up,
-    "match-keys": play_keys,
-    "match-finished": play_finished,
-    "match-past": play_past,
+    "match-playing": play_to_middle,
+    "match-sheet": open_sheet_in_match,
+    "match-beads": show_beads_on_board,
+    "match-giving-up": ask_to_resign,
+    "match-keys": open_key_list,
+    "match-finished": play_to_end,
+    "match-past": show_past_board,
     "match-romgon": play_romgon,
     "play-romgon": visit_address("/play/romgon-flip-turn"),
     "match-spectator": visit_room("in play"),
     "match-spectator-finished": visit_room("finished"),
-    "match-exhibition": exhibition,
-    "match-seat-taken-over": seat_taken_over,
+    "match-exhibition": visit_exhibition,
+    "match-seat-taken-over": visit_seat_taken_over,
     "play": visit_address("/play/hexapawn"),
     "choose": visit_address("/play"),
     "choose-none": visit_address("/play?boxes=few&minutes=long"),
     "facts": visit_address("/play/hexapawn/facts"),
     "facts-sources": visit_address("/play/noughts-and-crosses/facts"),
     "facts-unlisted": visit_address("/play/romgon/facts"),
-    "machine": machine_page,
-    "machine-peek": machine_peek,
-    "box": box_page,
-    "drawings": drawings,
-    "machine-large": machine_large,
-    "run-large": run_large,
+    "machine": visit_machine,
+    "machine-peek": visit_machine_with_peek,
+    "box": visit_box,
+    "drawings": visit_drawings,
+    "machine-large": visit_large_machine,
+    "run-large": visit_large_run,
     "about": visit_address("/about"),
     "teachers": visit_address("/about/teachers"),
     "lab": visit_address("/lab"),
     "experiments": visit_address("/experiments"),
-    "experiment": experiment,
-    "experiment-waiting": experiment_waiting,
+    "experiment": visit_experiment,
+    "experiment-waiting": start_waiting_experiment,
     "advice": visit_address("/ai"),
     "learn": visit_learn_page("/learn?games=300"),
     "learn-wrong": visit_learn_page("/learn/hexapawn?win=many&games=20&beside=gardner-her"),
     "login": visit_address("/login"),
-    "login-wrong": wrong_login,
-    "login-locked": log_in_locked,
+    "login-wrong": fail_log_in,
+    "login-locked": lock_log_in,
     "signup": visit_address("/signup"),
-    "signup-wrong": signup_errors,
+    "signup-wrong": fail_sign_up,
     "password-reset": visit_address("/password/reset"),
     "password-reset-sent": visit_address("/password/reset/sent"),
     "password-reset-old-link": visit_address("/password/reset/MQ/none"),
@@ -410,26 +410,26 @@ STATES: dict[str, Callable[[Page, World], None]] = {
     "account-empty": visit_logged_in("/account", STAFF),
     "password-change": visit_logged_in("/password"),
     "password-changed": visit_logged_in("/password/done"),
-    "not-found": not_found,
+    "not-found": visit_missing_room,
     "admin": visit_admin(""),
     "admin-machines": visit_admin("learning/machine/"),
-    "admin-machine": admin_machine,
-    "admin-boxes": admin_boxes,
-    "admin-box": admin_box,
+    "admin-machine": visit_admin_machine,
+    "admin-boxes": visit_admin_boxes,
+    "admin-box": visit_admin_box,
     "admin-matches": visit_admin("games/match/"),
-    "admin-match": admin_match,
+    "admin-match": visit_admin_match,
     "admin-lessons": visit_admin("learning/lesson/"),
     "admin-queue": visit_admin("queue/"),
     "admin-usage": visit_admin("usage/"),
     "admin-block": visit_admin("games/addressblock/add/"),
-    "admin-close": admin_close,
-    "match-empty-box": play_empty,
+    "admin-close": visit_admin_close,
+    "match-empty-box": play_until_empty_box,
 }
 
-SITE = {name: visit for name, visit in STATES.items() if not name.startswith("admin")}
+PUBLIC_STATES = {name: visit for name, visit in STATES.items() if not name.startswith("admin")}
 
 
-def options(width: int, height: int, *, dark: bool = False, **more: Any) -> dict[str, Any]:
+def browser_options(width: int, height: int, *, dark: bool = False, **more: Any) -> dict[str, Any]:
     """Return options of a browser context."""
     return {
         "viewport": {"width": width, "height": height},

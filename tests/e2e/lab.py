@@ -1,6 +1,6 @@
 """Visits to every page and state of the lab; :mod:`tests.e2e.everywhere` has the rest of the site.
 
-:func:`lab` creates the data once.
+:func:`create_lab` creates the data once.
 """
 
 from __future__ import annotations
@@ -68,21 +68,21 @@ class Lab:
         return self.machines["learner"]
 
     @property
-    def opening(self) -> Box:
+    def opening_box(self) -> Box:
         return self.learner.boxes.get(move_number=1)
 
 
-def lab(watch: Watch, account: Any) -> Lab:
+def create_lab(watch: Watch, account: Any) -> Lab:
     """Create the data in another thread."""
-    return run_in_thread(lambda: _lab(watch, account))
+    return run_in_thread(lambda: _create_lab(watch, account))
 
 
-def _lab(watch: Watch, account: Any) -> Lab:
+def _create_lab(watch: Watch, account: Any) -> Lab:
     learner = machine(
         Side.FIRST, owner=account, name="Mendel", description="It was taught by chance first, then by a perfect player."
     )
-    long = "A second player whose long name has to be broken somewhere"
-    second = machine(Side.SECOND, owner=account, name=long)
+    long_name = "A second player whose long name has to be broken somewhere"
+    second = machine(Side.SECOND, owner=account, name=long_name)
     busy = machine(Side.FIRST, owner=account, name="Busy", is_public=False)
     frozen = machine(Side.FIRST, owner=user("hopper"), name="Old hand")
     many = machine(Side.FIRST, "apl-notebook", owner=account, name="Thousands")
@@ -92,22 +92,29 @@ def _lab(watch: Watch, account: Any) -> Lab:
     trained_machine(second, 3_000)
     trained_machine(frozen, 2_000)
     trained_machine(many, 20_000)
-    seated = room("machine", guest(), Side.SECOND, machine=str(learner.pk))
-    play_out(seated.room.code, guest())
-    lab = Lab(watch, account, machines, _runs(machines), _schedules(account, machines), _tournaments(account, machines))
+    seated_room = room("machine", guest(), Side.SECOND, machine=str(learner.pk))
+    play_out(seated_room.room.code, guest())
+    lab = Lab(
+        watch,
+        account,
+        machines,
+        _create_runs(machines),
+        _create_schedules(account, machines),
+        _create_tournaments(account, machines),
+    )
     machine_update(user=frozen.owner, machine_id=frozen.pk, learns=False)
     return lab
 
 
-def _runs(machines: dict[str, Machine]) -> dict[str, TrainingRun]:
+def _create_runs(machines: dict[str, Machine]) -> dict[str, TrainingRun]:
     """Create a run in every state. Without a worker, unfinished runs keep their state."""
     learner, second, busy, frozen = (machines[name] for name in ("learner", "second", "busy", "frozen"))
     stages = [Stage("random", 10_000_000), Stage(str(second.pk), 90_000_000, learns=True)]
     running = training_run_start(machine=busy.slug, stages=stages, seed=5, enqueue=False)
-    claimed = RUNS.claim(running.pk)
-    assert claimed is not None
+    claimed_run = RUNS.claim(running.pk)
+    assert claimed_run is not None
     for _ in range(2):
-        claimed = run_chunk(claimed, Pace(2_000_000))
+        claimed_run = run_chunk(claimed_run, Pace(2_000_000))
     queued = training_run_start(machine=second.slug, stages=[Stage("perfect", 1000)], seed=6, enqueue=False)
     finished, cancelled = learner.runs.order_by("pk")
     failed = frozen.runs.get()
@@ -117,22 +124,22 @@ def _runs(machines: dict[str, Machine]) -> dict[str, TrainingRun]:
     return {"finished": finished, "cancelled": cancelled, "failed": failed, "running": running, "queued": queued}
 
 
-def _schedules(account: Any, machines: dict[str, Machine]) -> dict[str, Schedule]:
+def _create_schedules(account: Any, machines: dict[str, Machine]) -> dict[str, Schedule]:
     learner, second = machines["learner"], machines["second"]
-    often = Timing(every=6, period="hours")
+    every_six_hours = Timing(every=6, period="hours")
     nightly = Timing(crontab="30 2 * * 1,3,5")
     active = schedule_create(
         user=account, machine=learner.slug, stages=[Stage("random", 5000), Stage("perfect", 5000)], timing=nightly
     )
     paused = schedule_create(
-        user=account, machine=second.slug, stages=[Stage("win-block", 10_000)], timing=often, paused=True
+        user=account, machine=second.slug, stages=[Stage("win-block", 10_000)], timing=every_six_hours, paused=True
     )
     Schedule.objects.filter(pk=active.pk).update(n_fired=3, last_run=learner.runs.order_by("pk")[0])
     Schedule.objects.filter(pk=paused.pk).update(note="Four runs were waiting already.")
     return {"active": active, "paused": paused}
 
 
-def _tournaments(account: Any, machines: dict[str, Machine]) -> dict[str, Tournament]:
+def _create_tournaments(account: Any, machines: dict[str, Machine]) -> dict[str, Tournament]:
     entries = [machines[name].slug for name in ("learner", "second", "frozen")] + ["random", "win-block", "perfect"]
     common: dict[str, Any] = {"user": account, "games": 1000, "seed": 3, "enqueue": False}
     finished = tournament_start(entries=entries, **common)
@@ -184,7 +191,7 @@ def visit_refused_form(address: str, button: str, **fields: str) -> Visit:
     return visit
 
 
-def rule_refused(page: Page, lab: Lab) -> None:
+def submit_refused_rule(page: Page, lab: Lab) -> None:
     page.goto("/machines/new")
     page.locator("#rule-details summary").first.click()
     page.locator("#id_name").fill("Ada")
@@ -194,7 +201,7 @@ def rule_refused(page: Page, lab: Lab) -> None:
     expect(page.locator(".errorlist").first).to_be_visible()
 
 
-def rule_changed(page: Page, lab: Lab) -> None:
+def change_rule(page: Page, lab: Lab) -> None:
     page.goto("/machines/new")
     page.locator("#rule-details summary").first.click()
     page.locator("#id_loss").fill("-2")
@@ -202,7 +209,7 @@ def rule_changed(page: Page, lab: Lab) -> None:
     expect(page.locator("#own-rule-note")).to_be_visible()
 
 
-def values_refused(page: Page, lab: Lab) -> None:
+def submit_refused_values(page: Page, lab: Lab) -> None:
     page.goto("/machines/new")
     page.get_by_label("Romgon", exact=True).check()
     page.locator("#rule-details summary").first.click()
@@ -214,14 +221,14 @@ def values_refused(page: Page, lab: Lab) -> None:
     page.locator("#rule-details summary", has_text="Details").locator("visible=true").first.click()
 
 
-def curriculum(page: Page, lab: Lab) -> None:
+def fill_in_curriculum(page: Page, lab: Lab) -> None:
     page.goto(f"/machines/{lab.learner.pk}/train")
     page.locator("#stage-more").click()
     page.locator("#stages select").nth(1).select_option(str(lab.machines["second"].pk))
     page.locator("#stages [type=checkbox]").nth(1).check()
 
 
-def run(state: str) -> Visit:
+def visit_run(state: str) -> Visit:
     def visit(page: Page, lab: Lab) -> None:
         page.goto(f"/runs/{lab.runs[state].pk}")
         expect(page.locator(".curve-legend li, .curve-none")).not_to_have_count(0)
@@ -229,25 +236,25 @@ def run(state: str) -> Visit:
     return visit
 
 
-def run_sampled(page: Page, lab: Lab) -> None:
-    run("finished")(page, lab)
+def visit_run_with_samples(page: Page, lab: Lab) -> None:
+    visit_run("finished")(page, lab)
     page.locator("#in-training").check()
     page.locator("#opponent").select_option("perfect")
     expect(page.locator(".curve-legend li")).to_have_count(6)
 
 
-def run_table(page: Page, lab: Lab) -> None:
-    run("finished")(page, lab)
+def visit_run_with_table(page: Page, lab: Lab) -> None:
+    visit_run("finished")(page, lab)
     page.locator("details summary").last.click()
 
 
-def compare(page: Page, lab: Lab) -> None:
+def visit_comparison(page: Page, lab: Lab) -> None:
     machines = [lab.machines[name].pk for name in ("learner", "second", "frozen", "many")]
     page.goto("/machines/compare?" + "&".join(f"machine={pk}" for pk in machines))
     expect(page.locator(".curve-legend li")).to_have_count(4)
 
 
-def gallery(query: str, name: str = "learner") -> Visit:
+def visit_gallery(query: str, name: str = "learner") -> Visit:
     def visit(page: Page, lab: Lab) -> None:
         page.goto(f"/machines/{lab.machines[name].pk}/boxes{query}")
         expect(page.locator(".wall-box:visible, #none:visible").first).to_be_visible()
@@ -255,18 +262,18 @@ def gallery(query: str, name: str = "learner") -> Visit:
     return visit
 
 
-def gallery_past(page: Page, lab: Lab) -> None:
-    gallery("")(page, lab)
+def visit_past_gallery(page: Page, lab: Lab) -> None:
+    visit_gallery("")(page, lab)
     page.locator("#time-back").click()
     expect(page.locator("#time-words")).to_contain_text(": step ")
 
 
-def box(page: Page, lab: Lab) -> None:
-    page.goto(lab.opening.get_absolute_url())
+def visit_box(page: Page, lab: Lab) -> None:
+    page.goto(lab.opening_box.get_absolute_url())
     expect(page.locator("#matchbox > svg")).to_be_visible()
 
 
-def why(position: str) -> Visit:
+def visit_why(position: str) -> Visit:
     def visit(page: Page, lab: Lab) -> None:
         lab.watch.allow("status: 404", "status of 404")
         page.goto(f"/machines/{lab.learner.pk}/why?position={position}")
@@ -275,11 +282,11 @@ def why(position: str) -> Visit:
     return visit
 
 
-def schedule(state: str) -> Visit:
+def visit_schedule(state: str) -> Visit:
     return lambda page, lab: discard(page.goto(f"/schedules/{lab.schedules[state].pk}"))
 
 
-def schedule_refused(page: Page, lab: Lab) -> None:
+def submit_refused_schedule(page: Page, lab: Lab) -> None:
     lab.watch.allow("status: 400", "status of 400")
     page.goto(f"/machines/{lab.learner.pk}/schedule")
     page.locator("[name=kind][value=crontab]").check()
@@ -288,7 +295,7 @@ def schedule_refused(page: Page, lab: Lab) -> None:
     expect(page.locator("main .problem, .errorlist, .notes .error").first).to_be_visible()
 
 
-def tournament(state: str) -> Visit:
+def visit_tournament(state: str) -> Visit:
     def visit(page: Page, lab: Lab) -> None:
         page.goto(lab.tournaments[state].get_absolute_url())
         expect(page.locator("#standings tbody tr")).to_have_count(6)
@@ -297,7 +304,7 @@ def tournament(state: str) -> Visit:
     return visit
 
 
-def import_refused(page: Page, lab: Lab) -> None:
+def import_broken_file(page: Page, lab: Lab) -> None:
     lab.watch.allow("status: 400", "status of 400")
     page.goto("/machines/import")
     broken = b'{"format": "beadbox-machine", "version": 1, "game": "noughts-and-crosses", "boxes": "none"}'
@@ -306,7 +313,7 @@ def import_refused(page: Page, lab: Lab) -> None:
     expect(page.locator("#id_file_error")).to_be_visible()
 
 
-def token_created(page: Page, lab: Lab) -> None:
+def create_token(page: Page, lab: Lab) -> None:
     page.goto("/account/tokens")
     page.locator("#id_name").fill("My notebook")
     page.locator("main form [type=checkbox]").first.check()
@@ -314,12 +321,12 @@ def token_created(page: Page, lab: Lab) -> None:
     expect(page.locator("#made")).to_be_visible()
 
 
-def api_docs(page: Page, lab: Lab) -> None:
+def visit_api_docs(page: Page, lab: Lab) -> None:
     page.goto("/api/docs")
     expect(page.get_by_role("heading", name="Beadbox")).to_be_visible()
 
 
-def not_yours(page: Page, lab: Lab) -> None:
+def visit_foreign_machine(page: Page, lab: Lab) -> None:
     lab.watch.allow("status: 403", "status of 403")
     page.goto(f"/machines/{lab.machines['frozen'].pk}/edit")
 
@@ -328,7 +335,7 @@ def discard(_: object) -> None:
     """Discard a value, so that a lambda can be a visit."""
 
 
-EMPTY: dict[str, str] = {
+EMPTY_LAB_ADDRESSES: dict[str, str] = {
     "machines": "/machines",
     "schedules": "/schedules",
     "tournaments": "/tournaments",
@@ -338,12 +345,12 @@ EMPTY: dict[str, str] = {
 }
 """Addresses of pages for an account without any data."""
 
-LAB: dict[str, Visit] = {
+LAB_STATES: dict[str, Visit] = {
     "machines": visit_address("/machines"),
     "machine-new": visit_address("/machines/new"),
-    "machine-new-rule": rule_changed,
-    "machine-new-refused": rule_refused,
-    "machine-new-values": values_refused,
+    "machine-new-rule": change_rule,
+    "machine-new-refused": submit_refused_rule,
+    "machine-new-values": submit_refused_values,
     "machine-own": visit_address("/machines/{learner}"),
     "machine-training": visit_address("/machines/{busy}"),
     "machine-frozen": visit_address("/machines/{frozen}"),
@@ -352,45 +359,45 @@ LAB: dict[str, Visit] = {
     "machine-reset": visit_address("/machines/{learner}/reset"),
     "machine-delete": visit_address("/machines/{learner}/delete"),
     "train": visit_address("/machines/{learner}/train"),
-    "train-curriculum": curriculum,
+    "train-curriculum": fill_in_curriculum,
     "train-refused": visit_refused_form("/machines/{learner}/train", "#begin", stage__0__games="0"),
-    "run-queued": run("queued"),
-    "run-running": run("running"),
-    "run-finished": run("finished"),
-    "run-sampled": run_sampled,
-    "run-table": run_table,
-    "run-cancelled": run("cancelled"),
-    "run-failed": run("failed"),
-    "compare": compare,
-    "gallery": gallery(""),
-    "gallery-visited": gallery("?only=visited"),
-    "gallery-mastered": gallery("?only=mastered"),
-    "gallery-none": gallery("?only=emptied&move=1"),
-    "gallery-past": gallery_past,
-    "gallery-many": gallery("?only=drawn", "many"),
-    "box": box,
-    "why": why(""),
-    "why-turned": why("....O..X."),
-    "why-other-side": why("X........"),
-    "why-over": why("XXXOO...."),
-    "why-nonsense": why("elephants"),
+    "run-queued": visit_run("queued"),
+    "run-running": visit_run("running"),
+    "run-finished": visit_run("finished"),
+    "run-sampled": visit_run_with_samples,
+    "run-table": visit_run_with_table,
+    "run-cancelled": visit_run("cancelled"),
+    "run-failed": visit_run("failed"),
+    "compare": visit_comparison,
+    "gallery": visit_gallery(""),
+    "gallery-visited": visit_gallery("?only=visited"),
+    "gallery-mastered": visit_gallery("?only=mastered"),
+    "gallery-none": visit_gallery("?only=emptied&move=1"),
+    "gallery-past": visit_past_gallery,
+    "gallery-many": visit_gallery("?only=drawn", "many"),
+    "box": visit_box,
+    "why": visit_why(""),
+    "why-turned": visit_why("....O..X."),
+    "why-other-side": visit_why("X........"),
+    "why-over": visit_why("XXXOO...."),
+    "why-nonsense": visit_why("elephants"),
     "schedules": visit_address("/schedules"),
     "schedule-new": visit_address("/machines/{learner}/schedule"),
-    "schedule-refused": schedule_refused,
-    "schedule": schedule("active"),
-    "schedule-paused": schedule("paused"),
+    "schedule-refused": submit_refused_schedule,
+    "schedule": visit_schedule("active"),
+    "schedule-paused": visit_schedule("paused"),
     "tournaments": visit_address("/tournaments"),
     "tournament-new": visit_with_details_open("/tournaments/new"),
     "tournament-refused": visit_refused_form("/tournaments/new", "#begin"),
-    "tournament-running": tournament("running"),
-    "tournament-finished": tournament("finished"),
-    "tournament-swiss": tournament("swiss"),
+    "tournament-running": visit_tournament("running"),
+    "tournament-finished": visit_tournament("finished"),
+    "tournament-swiss": visit_tournament("swiss"),
     "print": visit_address("/machines/{learner}/print"),
     "print-refused": visit_refused_form("/machines/{learner}/print", "#print", width="3"),
     "import": visit_with_details_open("/machines/import"),
-    "import-refused": import_refused,
+    "import-refused": import_broken_file,
     "tokens": visit_address("/account/tokens"),
-    "token-made": token_created,
-    "not-yours": not_yours,
-    "api-docs": api_docs,
+    "token-made": create_token,
+    "not-yours": visit_foreign_machine,
+    "api-docs": visit_api_docs,
 }

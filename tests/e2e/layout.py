@@ -14,9 +14,9 @@ class TextStyle:
     size: int = 16
 
 
-NARROW = TextStyle("Carlito")  # the default of fonts.conf
-WIDE = TextStyle("Bitstream Vera Sans")
-LARGE = TextStyle("Bitstream Vera Sans", 32)  # twice as large (WCAG 1.4.4)
+NARROW_FONT = TextStyle("Carlito")  # the default of fonts.conf
+WIDE_FONT = TextStyle("Bitstream Vera Sans")
+LARGE_TEXT = TextStyle("Bitstream Vera Sans", 32)  # twice as large (WCAG 1.4.4)
 
 # JavaScript that returns a sentence for each fault: text outside its element's box, text on top of other text, an
 # element that scrolls sideways but has no name or cannot be focused, and a page that is wider than its window.
@@ -40,7 +40,7 @@ FIND_FAULTS = """() => {
   const isOutside = (rect, box) => Math.max(box.left - rect.left, rect.right - box.right) > 1.5
     || Math.max(box.top - rect.top, rect.bottom - box.bottom) > (rect.bottom - rect.top) / 3;
 
-  const pieces = []; // the rectangles of all visible text, a line each
+  const lines = []; // the rectangle of each line of visible text
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (texts.nextNode()) {
     const parent = texts.currentNode.parentElement;
@@ -61,13 +61,13 @@ FIND_FAULTS = """() => {
       if (isLayer(element)) break;
     }
     const layer = withAncestors(parent).find(isLayer);
-    pieces.push(...rects.map((rect) => ({ rect, words, parent, layer })));
+    lines.push(...rects.map((rect) => ({ rect, words, parent, layer })));
   }
 
-  pieces.sort((a, b) => a.rect.top - b.rect.top);
-  pieces.forEach((one, at) => {
-    for (let next = at + 1; next < pieces.length && pieces[next].rect.top < one.rect.bottom; next += 1) {
-      const other = pieces[next];
+  lines.sort((a, b) => a.rect.top - b.rect.top);
+  lines.forEach((one, index) => {
+    for (let next = index + 1; next < lines.length && lines[next].rect.top < one.rect.bottom; next += 1) {
+      const other = lines[next];
       const common = intersection(one.rect, other.rect);
       // A small overlap is no fault: the rectangle of a line of text is higher than its letters.
       const overlaps = common.width > 2 && common.height > 0.35 * Math.min(one.rect.height, other.rect.height);
@@ -102,15 +102,17 @@ WAIT_UNTIL_DRAWN = "new Promise((done) => requestAnimationFrame(() => requestAni
 
 
 def faults_in_each_style(
-    page: Page, find_faults: Callable[[Page], list[str]], styles: Iterable[TextStyle] = (NARROW, WIDE, LARGE)
+    page: Page,
+    find_faults: Callable[[Page], list[str]],
+    styles: Iterable[TextStyle] = (NARROW_FONT, WIDE_FONT, LARGE_TEXT),
 ) -> list[str]:
-    """Return the faults that ``find_faults`` returns for the page in each text style. Resets the page to ``NARROW``."""
+    """Return the faults that ``find_faults`` returns in each text style. At the end the page has ``NARROW_FONT``."""
     faults = []
     for style in styles:
         text_style_set(page, style)
         page.evaluate(WAIT_UNTIL_DRAWN)
         faults += [f"{style.font} {style.size}: {fault}" for fault in find_faults(page)]
-    text_style_set(page, NARROW)
+    text_style_set(page, NARROW_FONT)
     return faults
 
 
@@ -120,4 +122,4 @@ def layout_faults(page: Page) -> list[str]:
     return faults
 
 
-PHONE = {"viewport": {"width": 360, "height": 740}}
+PHONE_OPTIONS = {"viewport": {"width": 360, "height": 740}}

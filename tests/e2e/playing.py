@@ -40,17 +40,17 @@ def expect_turn(page: Page) -> None:
 
 def expect_plies(page: Page, number: int) -> None:
     """Wait until the page shows ``number`` moves, or the match is over."""
-    shown_or_over = page.locator(f"#moves:has(> li:nth-child({number})), #status[data-status=finished]")
-    expect(shown_or_over.first).to_be_attached()
+    enough_moves_or_end = page.locator(f"#moves:has(> li:nth-child({number})), #status[data-status=finished]")
+    expect(enough_moves_or_end.first).to_be_attached()
 
 
 def play_mouse(page: Page, square: str | None = None, *, answers: int = 1) -> str:
     """Click a free square, by default the first, wait for the answer, and return the square."""
     before = n_plies(page)
-    chosen = square or free_cells(page)[0]
-    cell(page, chosen).click()
+    played_square = square or free_cells(page)[0]
+    cell(page, played_square).click()
     expect_plies(page, before + 1 + answers)
-    return chosen
+    return played_square
 
 
 def play_out_mouse(page: Page) -> None:
@@ -72,7 +72,7 @@ def start_first(page: Page) -> Match:
     return match_of(page)
 
 
-def start_other(page: Page, opponent: str, side: str = "first") -> None:
+def start_match_against(page: Page, opponent: str, side: str = "first") -> None:
     """Start a match of another kind, by the names on the form."""
     page.goto(NOUGHTS_PAGE)
     page.locator(f'.opponent:has(input[value="{opponent}"])').click()

@@ -18,9 +18,10 @@ from tests.e2e.playing import cell, expect_plies, is_over, n_plies
 from tests.environment import CHROMIUM_ARGS, chromium
 from tests.waiting import PAGE_HANG_S
 
-SECURE_ONLY = """() => [isSecureContext, typeof navigator.clipboard, typeof navigator.wakeLock, typeof navigator.share,
-  typeof crypto.randomUUID].join(" ")"""
-NOTHING_SECURE = "false undefined undefined undefined undefined"
+# Returns whether the page is secure, and the types of the functions that browsers offer only to secure pages.
+SECURE_FEATURES = """() => [isSecureContext, typeof navigator.clipboard, typeof navigator.wakeLock,
+  typeof navigator.share, typeof crypto.randomUUID].join(" ")"""
+SECURE_FEATURES_WITHOUT_HTTPS = "false undefined undefined undefined undefined"
 
 
 N_PUPILS = 6
@@ -50,14 +51,14 @@ def open_class(page: Page, url: str) -> str:
     return page.locator(".class-code").inner_text()
 
 
-def try_before(teacher: Page, phone: Page, url: str) -> None:
+def try_site_before_lesson(teacher: Page, phone: Page, url: str) -> None:
     """Scan the code for the trial with a phone, and wait until both pages show the success of all checks."""
     teacher.get_by_role("link", name="Try it before the lesson").click()
-    scanned = text_of_qr(teacher.locator(".qr").first)
-    assert scanned.startswith(f"{url}/class/try/"), scanned
-    phone.goto(scanned)
+    scanned_url = text_of_qr(teacher.locator(".qr").first)
+    assert scanned_url.startswith(f"{url}/class/try/"), scanned_url
+    phone.goto(scanned_url)
     expect(phone.locator("#try-socket")).to_have_text("✓ The live connection works.")
-    assert phone.evaluate(SECURE_ONLY) == NOTHING_SECURE
+    assert phone.evaluate(SECURE_FEATURES) == SECURE_FEATURES_WITHOUT_HTTPS
     expect(teacher.locator("#tried")).to_contain_text("✓ The live connection works.")
 
 
@@ -71,7 +72,7 @@ def join_and_play(pupil: Page, url: str, code: str) -> None:
     expect(pupil.locator("main")).to_contain_text("It has played 0 games.")
     pupil.get_by_role("button", name="Play", exact=True).click()
     play_out(pupil)
-    assert pupil.evaluate(SECURE_ONLY) == NOTHING_SECURE
+    assert pupil.evaluate(SECURE_FEATURES) == SECURE_FEATURES_WITHOUT_HTTPS
     pupil.get_by_role("link", name="The class").click()
     expect(pupil.locator("main")).to_contain_text("It has played 1 game.")
 
@@ -91,30 +92,30 @@ def play_out(page: Page) -> None:
 
 
 def hold_lesson(
-    teacher: Page, projector: Page, phones: Sequence[Page], url: str, work: Callable[[], None] = lambda: None
+    teacher: Page, projector: Page, phones: Sequence[Page], url: str, run_worker: Callable[[], None] = lambda: None
 ) -> None:
-    """Hold a lesson from the code to the results: try the site, join, play, and watch the table and the final.
+    """Hold a lesson from the code to the results: try the site, join, play, and check the table and the final.
 
-    On a site without a worker, ``work`` does the work of a worker.
+    On a site without a worker, ``run_worker`` does the work of a worker.
     """
     code = open_class(teacher, url)
-    page_of_class = teacher.url
+    class_url = teacher.url
     projector.goto(str(teacher.get_by_role("link", name="Show it on the projector").get_attribute("href")))
-    try_before(teacher, phones[0], url)
+    try_site_before_lesson(teacher, phones[0], url)
     for phone in phones:
         join_and_play(phone, url, code)
-    teacher.goto(page_of_class)
+    teacher.goto(class_url)
     expect(teacher.locator("#pupils-title")).to_have_text(f"Pupils ({len(phones)})")
     expect(projector.locator(".screen-rows tbody tr")).to_have_count(len(phones))
     for page in (teacher, phones[0]):
         expect(page.locator("#class-table tbody tr td").first).to_have_text("1.")
-    hold_final(teacher, projector, phones, work)
+    hold_final(teacher, projector, phones, run_worker)
 
 
-def hold_final(teacher: Page, projector: Page, phones: Sequence[Page], work: Callable[[], None]) -> None:
-    """Start the final, and see it at the projector, at the pupils' pages and on the page of the results."""
+def hold_final(teacher: Page, projector: Page, phones: Sequence[Page], run_worker: Callable[[], None]) -> None:
+    """Start the final, and check it on the projector, on the pupils' pages and on the page of the results."""
     teacher.get_by_role("button", name="Start the final").click()
-    work()
+    run_worker()
     expect(projector.locator("h1")).to_contain_text("the final")
     expect(projector.locator("#final-places tbody tr")).to_have_count(len(phones))
     projector.get_by_role("button", name="Show the match").click()
@@ -124,10 +125,13 @@ def hold_final(teacher: Page, projector: Page, phones: Sequence[Page], work: Cal
         expect(phone.locator("#final-places .is-own")).to_contain_text("(you)")
     teacher.get_by_role("link", name="See the results").click()
     expect(teacher.locator("#final-places tbody tr")).to_have_count(len(phones))
-    for link, begin in (("Table as CSV", "\ufeffnumber,name".encode()), ("A sheet for each pupil (PDF)", b"%PDF-")):
+    for link, first_bytes in (
+        ("Table as CSV", "\ufeffnumber,name".encode()),
+        ("A sheet for each pupil (PDF)", b"%PDF-"),
+    ):
         with teacher.expect_download() as download:
             teacher.get_by_role("link", name=link).click()
-        assert Path(download.value.path()).read_bytes().startswith(begin)
+        assert Path(download.value.path()).read_bytes().startswith(first_bytes)
     teacher.get_by_role("link", name="The class", exact=True).click()
     teacher.get_by_role("button", name="Open again").click()
     expect(projector.locator(".screen-code")).to_be_visible()
@@ -137,14 +141,14 @@ def main() -> None:
     expect.set_options(timeout=PAGE_HANG_S * 1000)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=CHROMIUM_ARGS)
-        faults: list[str] = []
+        page_errors: list[str] = []
         pages = [browser.new_context().new_page() for _ in range(2 + N_PUPILS)]
         for page in pages:
-            page.on("pageerror", lambda error: faults.append(str(error)))
+            page.on("pageerror", lambda error: page_errors.append(str(error)))
         teacher, projector, *phones = pages
         hold_lesson(teacher, projector, phones, sys.argv[1])
         browser.close()
-        assert faults == []
+        assert page_errors == []
 
 
 if __name__ == "__main__":

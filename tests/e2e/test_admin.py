@@ -16,12 +16,12 @@ from tests.factories import house_machines, user
 
 pytestmark = pytest.mark.e2e
 
-CHANGEABLE = {"name", "description", "is_public", "learns"}
+EDITABLE_FIELDS = {"name", "description", "is_public", "learns"}
 
 
 @pytest.fixture(autouse=True)
 def _staff(page: Page) -> None:
-    """Log a member of staff in and play one match."""
+    """Create the built-in machines and log a member of staff in."""
     house_machines()
     user("staff", is_staff=True, is_superuser=True)
     page.goto("/admin/")
@@ -56,9 +56,9 @@ def test_boxes_are_shown_as_boards_and_bars(page: Page) -> None:
 def test_the_filter_of_visited_boxes(page: Page) -> None:
     start_first(page)
     play_out_mouse(page)
-    visited = [box for box in Box.objects.all() if any(box.visits)]
+    visited_boxes = [box for box in Box.objects.all() if any(box.visits)]
     page.goto("/admin/learning/box/?visited=yes")
-    expect(page.locator("#result_list tbody tr")).to_have_count(len(visited))
+    expect(page.locator("#result_list tbody tr")).to_have_count(len(visited_boxes))
 
 
 def test_a_match_is_shown_with_its_plies(page: Page) -> None:
@@ -91,7 +91,7 @@ def test_a_machine_has_only_its_editable_fields(page: Page) -> None:
     page.get_by_role("link", name="MENACE the Second").click()
     fields = page.locator("#machine_form").locator("input:not([type=hidden], [type=submit]), textarea, select")
     expect(fields.first).to_be_visible()
-    assert {field.get_attribute("name") for field in fields.all()} == CHANGEABLE
+    assert {field.get_attribute("name") for field in fields.all()} == EDITABLE_FIELDS
     expect(page.get_by_role("link", name="Delete")).to_have_count(0)
     page.locator("#machine_form").get_by_role("link", name="Boxes", exact=True).click()
     expect(page.locator("#result_list bead-board svg").first).to_be_visible()
@@ -105,9 +105,9 @@ def test_history_is_read_only(page: Page, address: str) -> None:
     page.goto(f"/admin/{address}/")
     expect(page.get_by_role("heading", level=1)).to_be_visible()
     expect(page.locator(".object-tools").get_by_role("link", name="Add ")).to_have_count(0)
-    first = page.locator("#result_list tbody th a")
-    if first.count():
-        first.first.click()
+    row_links = page.locator("#result_list tbody th a")
+    if row_links.count():
+        row_links.first.click()
         expect_read_only(page)
 
 

@@ -81,8 +81,8 @@ def test_romgon_board_with_flipped_and_turned_piece_by_keyboard(page: Page) -> N
     page.get_by_role("radio", name="White", exact=True).check()
     page.locator("#flips").check()
     command = shlex.split(page.locator("#curl").text_content() or "")
-    sent = json.loads(command[command.index("-d") + 1])
-    assert sent == {
+    request_body = json.loads(command[command.index("-d") + 1])
+    assert request_body == {
         "board": {"0-1": {"color": "white", "type": "triangle", "flipped": True, "rotation": 2}},
         "playerColor": "white",
         "difficulty": "hard",
@@ -96,8 +96,8 @@ def test_romgon_board_with_flipped_and_turned_piece_by_keyboard(page: Page) -> N
     page.get_by_role("radio", name="white triangle").check()
     page.locator("#rotation").select_option("0")
     cell(page, "0-3").click()
-    shapes = [cell(page, name).locator(".shape-edge").bounding_box() for name in ("0-1", "0-3")]
-    assert len({round(one["width"]) for one in shapes if one}) == 2, (
+    shape_boxes = [cell(page, name).locator(".shape-edge").bounding_box() for name in ("0-1", "0-3")]
+    assert len({round(one["width"]) for one in shape_boxes if one}) == 2, (
         "the drawing shows the direction, even after a third of a turn"
     )
     page.locator("#rotation").select_option("2")

@@ -5,7 +5,7 @@ from playwright.sync_api import Page, expect
 
 from tests.e2e.axe import violations
 from tests.e2e.layout import layout_faults
-from tests.e2e.playing import cell, code_of, match_of, start_other
+from tests.e2e.playing import cell, code_of, match_of, start_match_against
 
 pytestmark = pytest.mark.e2e
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.e2e
 @pytest.mark.parametrize("width", [360, 1280])
 def test_second_tab_asks_before_taking_the_other_seat(page: Page, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 740})
-    start_other(page, "human")
+    start_match_against(page, "human")
     expect(page.locator("#status")).to_have_text("Waiting for the other player.")
     tab = page.context.new_page()
     tab.set_viewport_size({"width": width, "height": 740})
@@ -38,7 +38,7 @@ def test_second_tab_asks_before_taking_the_other_seat(page: Page, width: int) ->
 
 @pytest.mark.soak
 def test_a_refused_second_seat_leads_back_to_the_match(page: Page) -> None:
-    start_other(page, "human")
+    start_match_against(page, "human")
     address = page.url
     page.goto("/")
     page.locator("#code").fill(address)

@@ -17,7 +17,7 @@ from learning.services.classrooms import (
 )
 from learning.services.participants import participant_join, participant_play, person_of
 from tests.e2e.conftest import LiveSite, Visitor
-from tests.e2e.everywhere import options
+from tests.e2e.everywhere import browser_options
 from tests.e2e.lab import sign_in
 from tests.e2e.playing import expect_turn
 from tests.e2e.test_sharing import check_page
@@ -25,9 +25,10 @@ from tests.factories import hold_final, play_out, user
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.e2e
-SIZES = [(360, 640), (768, 1024), (1280, 720)]
+WINDOW_SIZES = [(360, 640), (768, 1024), (1280, 720)]
 
-PAINTED = """() => {
+# Returns a sentence for each text on the projector that is outside the window, too small or cut off.
+FIND_PROJECTOR_FAULTS = """() => {
   const faults = [], view = {width: innerWidth, height: innerHeight};
   for (const cell of document.querySelectorAll(".screen-rows th, .screen-rows td, .screen-words, #screen-why")) {
     const box = cell.getBoundingClientRect();
@@ -41,7 +42,8 @@ PAINTED = """() => {
   if (size && size < 150) faults.push(`code of ${size} px`);
   return faults;
 }"""
-FITS = """() => {
+# Returns the parts of the final match that are outside the window.
+FIND_PARTS_OUTSIDE = """() => {
   const parts = document.querySelectorAll("#screen-match :is(svg, button, figcaption), #final-words");
   return [...parts].flatMap((part) => {
     const {bottom, right} = part.getBoundingClientRect();
@@ -50,7 +52,7 @@ FITS = """() => {
 }"""
 
 
-def a_class(n_pupils: int, side: int | None = 1) -> tuple[Classroom, list[Participant]]:
+def open_class_with_pupils(n_pupils: int, side: int | None = 1) -> tuple[Classroom, list[Participant]]:
     plan = ClassPlan(
         name="Class 7b",
         game="hexapawn",
@@ -66,7 +68,7 @@ def a_class(n_pupils: int, side: int | None = 1) -> tuple[Classroom, list[Partic
     return classroom, pupils
 
 
-def play(pupil: Participant) -> None:
+def play_match(pupil: Participant) -> None:
     play_out(participant_play(pupil).room.code, person_of(pupil))
 
 
@@ -79,57 +81,57 @@ def join(classroom: Classroom, page: Page, pupil: Participant) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_projector_holds_40_machines_and_its_code_is_read(visitor: Visitor, scheme: str) -> None:
-    classroom, pupils = a_class(40)
+    classroom, pupils = open_class_with_pupils(40)
     for pupil in pupils[:3]:
-        play(pupil)
+        play_match(pupil)
     page = visitor(viewport={"width": 1920, "height": 1080}, color_scheme=scheme)
     page.goto(f"/class/screen/{classroom.link.secret}")
     expect(page.locator(".screen-rows tbody tr")).to_have_count(40)
     expect(page.locator(".screen-rows")).to_have_count(2)
     expect(page.locator("#screen-why")).to_contain_text("is ahead")
-    picture(page, f"screen-40-{scheme}")
-    assert page.evaluate(PAINTED) == []
+    save_picture(page, f"screen-40-{scheme}")
+    assert page.evaluate(FIND_PROJECTOR_FAULTS) == []
     page.locator("#show-qr").click()
     code = page.locator("#screen-qr .qr")
     box = code.bounding_box()
     assert box is not None
     assert round(box["height"]) == 1080
-    read = zxingcpp.read_barcodes(Image.open(BytesIO(page.screenshot())))
-    assert [one.text.endswith(f"/class/join/{classroom.secret}") for one in read] == [True]
+    barcodes = zxingcpp.read_barcodes(Image.open(BytesIO(page.screenshot())))
+    assert [one.text.endswith(f"/class/join/{classroom.secret}") for one in barcodes] == [True]
     page.keyboard.press("Escape")
     expect(code).to_be_hidden()
-    play(pupils[5])
+    play_match(pupils[5])
     expect(page.locator(".screen-rows tbody tr", has_text=pupils[5].name)).to_contain_text("1")
 
 
 def test_page_of_the_projector_turns_at_41(visitor: Visitor) -> None:
-    classroom, _ = a_class(41)
+    classroom, _ = open_class_with_pupils(41)
     page = visitor(viewport={"width": 1920, "height": 1080})
     page.goto(f"/class/screen/{classroom.link.secret}")
     expect(page.locator("#screen-page")).to_have_text("page 1 of 2")
     expect(page.locator(".screen-rows tbody tr")).to_have_count(40)
-    assert page.evaluate(PAINTED) == []
+    assert page.evaluate(FIND_PROJECTOR_FAULTS) == []
     expect(page.locator("#screen-page")).to_have_text("page 2 of 2")
     expect(page.locator(".screen-rows tbody tr")).to_have_count(1)
 
 
 def test_projector_of_a_small_class(visitor: Visitor) -> None:
-    classroom, pupils = a_class(6, side=None)
+    classroom, pupils = open_class_with_pupils(6, side=None)
     for pupil in pupils:
-        play(pupil)
+        play_match(pupil)
     page = visitor(viewport={"width": 1920, "height": 1080})
     page.goto(f"/class/screen/{classroom.link.secret}")
     expect(page.locator(".screen-rows tbody tr")).to_have_count(6)
-    picture(page, "screen-6")
-    assert page.evaluate(PAINTED) == []
+    save_picture(page, "screen-6")
+    assert page.evaluate(FIND_PROJECTOR_FAULTS) == []
 
 
-@pytest.mark.parametrize(("width", "height"), SIZES)
+@pytest.mark.parametrize(("width", "height"), WINDOW_SIZES)
 def test_pages_of_pupil_and_teacher(visitor: Visitor, live_site: LiveSite, width: int, height: int) -> None:
-    classroom, pupils = a_class(5)
+    classroom, pupils = open_class_with_pupils(5)
     for pupil in pupils:
-        play(pupil)
-    child, teacher_page = visitor(**options(width, height)), visitor(**options(width, height))
+        play_match(pupil)
+    child, teacher_page = visitor(**browser_options(width, height)), visitor(**browser_options(width, height))
     child.goto("/class")
     check_page(child, "class-code")
     child.goto(f"/class/join/{classroom.secret}")
@@ -164,31 +166,31 @@ def test_pages_of_pupil_and_teacher(visitor: Visitor, live_site: LiveSite, width
 
 @pytest.mark.parametrize(("n_pupils", "side"), [(40, 1), (60, None)])
 def test_final_fits_the_projector(visitor: Visitor, n_pupils: int, side: int | None) -> None:
-    classroom, pupils = a_class(n_pupils, side)
+    classroom, pupils = open_class_with_pupils(n_pupils, side)
     for pupil in pupils[:4]:
-        play(pupil)
+        play_match(pupil)
     assert hold_final(classroom).is_finished
     page = visitor(viewport={"width": 1920, "height": 1080})
     page.goto(f"/class/screen/{classroom.link.secret}")
     expect(page.locator(".screen-rows")).to_have_count(2)
     expect(page.locator(".screen-rows tbody tr")).to_have_count(40)
-    picture(page, f"final-{n_pupils}")
-    assert page.evaluate(PAINTED) == []
+    save_picture(page, f"final-{n_pupils}")
+    assert page.evaluate(FIND_PROJECTOR_FAULTS) == []
     page.get_by_role("button", name="Show the match").click()
     for _ in range(2):
         page.get_by_role("button", name="Next move").click()
     expect(page.locator("#final-boxes .matchbox").first).to_be_visible()
-    picture(page, f"final-match-{n_pupils}")
-    assert page.evaluate(FITS) == []
+    save_picture(page, f"final-match-{n_pupils}")
+    assert page.evaluate(FIND_PARTS_OUTSIDE) == []
 
 
-@pytest.mark.parametrize(("width", "height"), [*SIZES, (1920, 1080)])
+@pytest.mark.parametrize(("width", "height"), [*WINDOW_SIZES, (1920, 1080)])
 def test_results_fit_every_screen(visitor: Visitor, live_site: LiveSite, width: int, height: int) -> None:
-    classroom, pupils = a_class(6, side=None)
+    classroom, pupils = open_class_with_pupils(6, side=None)
     for pupil in pupils:
-        play(pupil)
+        play_match(pupil)
     assert hold_final(classroom).is_finished
-    page = visitor(**options(width, height))
+    page = visitor(**browser_options(width, height))
     sign_in(page.context, live_site, classroom.teacher)
     page.goto(f"/classes/{classroom.pk}/results")
     expect(page.locator("#final-places tbody tr")).to_have_count(6)
@@ -205,18 +207,18 @@ def test_results_fit_every_screen(visitor: Visitor, live_site: LiveSite, width: 
 
 
 def test_table_without_sockets(visitor: Visitor) -> None:
-    classroom, pupils = a_class(2)
+    classroom, pupils = open_class_with_pupils(2)
     page = visitor(viewport={"width": 1280, "height": 720})
     page.add_init_script("window.WebSocket = class { constructor() { throw new Error('filtered'); } };")
     join(classroom, page, pupils[0])
     expect(page.locator("#class-table tbody tr")).to_have_count(2)
-    play(pupils[1])
+    play_match(pupils[1])
     assert wait_until(lambda: "1" in page.locator("#class-table tbody").inner_text())
     classroom_set_status(user=classroom.teacher, classroom_id=classroom.pk, status=ClassStatus.PAUSED)
     expect(page.locator("#class-pause")).to_be_visible()
 
 
-def picture(page: Page, name: str) -> None:
-    """Keep a picture if the environment names a folder."""
+def save_picture(page: Page, name: str) -> None:
+    """Save a picture if the environment names a folder."""
     if folder := os.environ.get("BEADBOX_PICTURES"):
         page.screenshot(path=f"{folder}/{name}.png")

@@ -38,7 +38,7 @@ from tests.waiting import wait_until
 pytestmark = pytest.mark.e2e
 
 OUTAGE_TEXT = "The site cannot reach its memory now. Nothing is lost, and it goes on by itself."
-NO_SERVER = (r"WebSocket connection to .* failed", r"ERR_CONNECTION_REFUSED", r"ERR_INTERNET_DISCONNECTED")
+NO_SERVER_PATTERNS = (r"WebSocket connection to .* failed", r"ERR_CONNECTION_REFUSED", r"ERR_INTERNET_DISCONNECTED")
 
 
 def start_and_play_a_move(page: Page) -> None:
@@ -91,7 +91,7 @@ def test_a_page_of_a_deleted_room_stops_reconnecting(page: Page, live_site: Live
     sockets: list[str] = []
     page.on("websocket", lambda socket: sockets.append(socket.url))
     # After some failed sockets the page also polls by REST.
-    watch.allow(*NO_SERVER, r"404.*/joined")
+    watch.allow(*NO_SERVER_PATTERNS, r"404.*/joined")
     live_site.stop()
     Room.objects.all().delete()
     live_site.start()
@@ -104,7 +104,7 @@ def test_a_page_of_a_deleted_room_stops_reconnecting(page: Page, live_site: Live
 
 def test_a_match_continues_after_a_server_restart(page: Page, live_site: LiveSite, watch: Watch) -> None:
     start_and_play_a_move(page)
-    watch.allow(*NO_SERVER)
+    watch.allow(*NO_SERVER_PATTERNS)
     live_site.stop()
     try:
         expect(page.locator("#connection")).to_have_text(
@@ -124,8 +124,8 @@ def test_a_match_continues_after_a_server_restart(page: Page, live_site: LiveSit
 
 
 @contextlib.contextmanager
-def dependencies_watched(site: LiveSite) -> Iterator[None]:
-    """Run the site's dependency monitor for the block, as a web process does."""
+def monitor_dependencies(site: LiveSite) -> Iterator[None]:
+    """Run the site's dependency monitor during the block, as a web process does."""
     monitoring = asyncio.run_coroutine_threadsafe(DEPENDENCIES.keep(), site.server.servers[0].get_loop())
     try:
         yield
@@ -140,32 +140,32 @@ def test_pages_show_an_outage_and_its_end(outage: Outage, page: Page, live_site:
     """The site uses private servers of this test, which hang, so that other tests are not affected."""
     settings.DATABASE_URL, settings.REDIS_URL = servers.private_database_url(outage.var), outage.redis_url
     start_and_play_a_move(page)
-    learning = page.context.new_page()
-    learning.goto("/learn")
-    expect(learning.locator("#games")).to_contain_text("game")
-    match, learn = page.locator("#connection"), learning.locator("#site-trouble")
+    learn_page = page.context.new_page()
+    learn_page.goto("/learn")
+    expect(learn_page.locator("#games")).to_contain_text("game")
+    match_notice, learn_notice = page.locator("#connection"), learn_page.locator("#site-trouble")
     postgres = postgres_processes(outage)
-    with dependencies_watched(live_site):
+    with monitor_dependencies(live_site):
         try:
             pause(*postgres)
-            for notice in (match, learn):
+            for notice in (match_notice, learn_notice):
                 expect(notice).to_have_text(OUTAGE_TEXT)
             expect_board_stays(page)
             # Learning needs no database and goes on.
-            before = str(learning.locator("#games").text_content())
-            expect(learning.locator("#games")).not_to_have_text(before)
+            before = str(learn_page.locator("#games").text_content())
+            expect(learn_page.locator("#games")).not_to_have_text(before)
             resume(*postgres)
-            expect(learn).to_have_text("Everything works again.")
-            for notice in (match, learn):
+            expect(learn_notice).to_have_text("Everything works again.")
+            for notice in (match_notice, learn_notice):
                 expect(notice).to_be_hidden()
 
             pause(outage.valkey.pid)
-            expect(match).to_have_text("Watchers may see your moves a little late.")
+            expect(match_notice).to_have_text("Watchers may see your moves a little late.")
             play_mouse(page)
         finally:
             resume(*postgres, outage.valkey.pid)
-        expect(match).to_be_hidden()
-        learning.close()
+        expect(match_notice).to_be_hidden()
+        learn_page.close()
         play_out_and_compare_beads(page)
 
 
@@ -185,17 +185,17 @@ def test_pages_without_their_own_socket_show_an_outage(
         one.goto(address)
         return one
 
-    own = open_page(f"/machines/{machine.pk}")
+    machine_page = open_page(f"/machines/{machine.pk}")
     pages = [open_page(address) for address in addresses]
     postgres = postgres_processes(outage)
-    with dependencies_watched(live_site):
+    with monitor_dependencies(live_site):
         try:
             pause(*postgres)
             for one in pages:
                 expect(one.locator("#site-trouble")).to_have_text(OUTAGE_TEXT)
                 expect(one.locator("#site-trouble")).to_be_in_viewport(ratio=1)
-            expect(own.locator("#live")).to_have_text(OUTAGE_TEXT)
-            expect(own.locator("#site-trouble")).to_be_hidden()
+            expect(machine_page.locator("#live")).to_have_text(OUTAGE_TEXT)
+            expect(machine_page.locator("#site-trouble")).to_be_hidden()
             assert sorted(sockets) == sorted(["/site/ws"] * len(pages) + [f"/machines/{machine.pk}/ws"])
             # The page has one more line at its end, and nothing beneath it.
             pages[0].evaluate("scrollTo(0, document.body.scrollHeight)")
@@ -206,12 +206,12 @@ def test_pages_without_their_own_socket_show_an_outage(
             expect(one.locator("#site-trouble")).to_have_text("Everything works again.")
         for one in pages:
             expect(one.locator("#site-trouble")).to_be_hidden()
-        expect(own.locator("#live")).to_be_hidden()
+        expect(machine_page.locator("#live")).to_be_hidden()
 
 
 def test_a_match_continues_after_a_network_outage(page: Page, watch: Watch) -> None:
     start_and_play_a_move(page)
-    watch.allow(*NO_SERVER)
+    watch.allow(*NO_SERVER_PATTERNS)
     page.context.set_offline(True)
     expect(page.locator("#connection")).to_be_visible()
     expect_board_stays(page)

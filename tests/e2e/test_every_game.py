@@ -18,12 +18,12 @@ pytestmark = pytest.mark.e2e
 
 FAMILIES = [game.slug for game in GAMES.values() if game.slug == game.family]
 MAX_OWN_MOVES = 12
-"""Own moves after which the visitor ends a long match by the button for it."""
+"""Number of the visitor's moves after which the visitor resigns a long match."""
 ACHI_STUCK = ["1", "2", "3", "5", "4", "7", "6", "9"]
 """Placements in Achi after which Black is to move and stuck."""
 
 
-def start(page: Page, slug: str, opponent: str) -> None:
+def start_match(page: Page, slug: str, opponent: str) -> None:
     page.goto(f"/play/{slug}")
     page.locator(f'.opponent:has(input[value="{opponent}"])').click()
     page.locator('.sides label:has(input[value="first"])').click()
@@ -46,13 +46,13 @@ def play(page: Page, move: str, *, answers: int = 1) -> None:
 @pytest.mark.parametrize("slug", FAMILIES)
 @pytest.mark.sampled(2)
 def test_a_match_in_each_family(page: Page, slug: str) -> None:
-    chance, offered = Random(slug), {one["slug"] for one in player_list(GAMES[slug])}
-    start(page, slug, "random" if "random" in offered else "easy")
+    random, opponents = Random(slug), {one["slug"] for one in player_list(GAMES[slug])}
+    start_match(page, slug, "random" if "random" in opponents else "easy")
     for _ in range(MAX_OWN_MOVES):
         expect(page.locator("#board.is-mine .is-playable, #status[data-status=finished]").first).to_be_attached()
         if is_over(page):
             break
-        play(page, chance.choice(room_view(room_get(code_of(page)))["legal_moves"]))
+        play(page, random.choice(room_view(room_get(code_of(page)))["legal_moves"]))
     else:
         page.locator("#resign").click()
         page.locator("#resign-yes").click()
@@ -63,7 +63,7 @@ def test_a_match_in_each_family(page: Page, slug: str) -> None:
 
 
 def test_a_pass_is_played_by_a_button(page: Page) -> None:
-    start(page, "achi-pass", "human")
+    start_match(page, "achi-pass", "human")
     code = code_of(page)
     room_join(code=code, person=guest(2))
     for move, answer in zip(ACHI_STUCK[::2], ACHI_STUCK[1::2], strict=True):
@@ -76,8 +76,8 @@ def test_a_pass_is_played_by_a_button(page: Page) -> None:
 
 
 def test_a_game_with_repetitions_ends_by_agreement(page: Page) -> None:
-    """The offer appears after a third visit, and the machine accepts it; the replay keeps the reason."""
-    start(page, "pong-hau-ki", "random")
+    """The offer appears after a third visit, and the machine accepts it. The finished match shows the reason."""
+    start_match(page, "pong-hau-ki", "random")
     expect_turn(page)
     button, notice = page.locator("#offer-draw"), page.locator("#notice")
     while (state := room_view(room_get(code_of(page))))["draw_offer"] is None:

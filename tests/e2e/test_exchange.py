@@ -14,7 +14,7 @@ from learning.kinds.machines import machine_export
 from learning.models import Machine, Value
 from learning.services.machines import machine_create
 from tests.e2e.conftest import Visitor
-from tests.e2e.everywhere import options
+from tests.e2e.everywhere import browser_options
 from tests.factories import machine, trained_machine
 
 pytestmark = pytest.mark.e2e
@@ -54,7 +54,7 @@ def test_a_machine_is_printed(page: Page) -> None:
 
 @pytest.mark.parametrize("width", [360, 1280])
 def test_the_fields_of_the_print_form_are_evenly_spaced(visitor: Visitor, width: int) -> None:
-    page = visitor(**options(width, 740))
+    page = visitor(**browser_options(width, 740))
     page.goto(f"{machine(Side.FIRST).get_absolute_url()}/print")
     parts = [part.bounding_box() for part in page.locator("main form > .field").all()]
     gaps = [after["y"] - before["y"] - before["height"] for before, after in pairwise(parts) if before and after]

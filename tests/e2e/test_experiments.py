@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from learning.models import ExperimentRun, JobStatus
 from tests.conftest import StartWorker
 from tests.e2e.conftest import Visitor
-from tests.e2e.layout import PHONE, faults_in_each_style, layout_faults
+from tests.e2e.layout import PHONE_OPTIONS, faults_in_each_style, layout_faults
 from tests.factories import finished_experiment
 from tests.waiting import HANG_S
 
@@ -35,16 +35,16 @@ def test_experiment_of_a_guest_shows_its_result_without_reload(
     expect(page.locator("#result")).to_contain_text("No one has run this experiment here yet.")
     start_experiment(page, 7)
     expect(page.locator("#status")).to_have_text("Waiting")
-    onlooker = visitor(**PHONE)
+    onlooker = visitor(**PHONE_OPTIONS)
     onlooker.goto(page.url)
     expect(onlooker.locator("#cancel")).to_have_count(0)  # only the visitor who started the run may cancel it
     start_worker()
-    for watching in (page, onlooker):
-        expect(watching.locator("#result")).to_have_attribute("data-status", "finished", timeout=HANG_S * 1000)
-        expect(watching.locator("#said")).to_have_text("It is finished. The result is on the page.")
-        expect(watching.locator("#figures tbody tr").first).to_contain_text("Losses until it is perfect")
-        expect(watching.locator("#findings li").first).to_have_text(re.compile("^A machine loses games before"))
-        expect(watching.locator(".curve-stage canvas")).to_have_count(2)
+    for viewer_page in (page, onlooker):
+        expect(viewer_page.locator("#result")).to_have_attribute("data-status", "finished", timeout=HANG_S * 1000)
+        expect(viewer_page.locator("#said")).to_have_text("It is finished. The result is on the page.")
+        expect(viewer_page.locator("#figures tbody tr").first).to_contain_text("Losses until it is perfect")
+        expect(viewer_page.locator("#findings li").first).to_have_text(re.compile("^A machine loses games before"))
+        expect(viewer_page.locator(".curve-stage canvas")).to_have_count(2)
     assert faults_in_each_style(onlooker, layout_faults) == []
     assert ExperimentRun.objects.get().seed == 7
     figures = page.locator("#figures").inner_text()
@@ -78,7 +78,7 @@ def test_charts_are_readable_by_keyboard_and_as_tables(page: Page) -> None:
 
 
 def test_an_experiment_is_cancelled_and_can_run_again(visitor: Visitor) -> None:
-    page = visitor(**PHONE)
+    page = visitor(**PHONE_OPTIONS)
     page.goto(GARDNER)
     start_experiment(page, 8)
     page.locator("#cancel").click()

@@ -11,7 +11,7 @@ from games.exceptions import StalePlyError
 from games.live.play import match_resign
 from tests.e2e.axe import violations
 from tests.e2e.conftest import Visitor, Watch
-from tests.e2e.everywhere import options
+from tests.e2e.everywhere import browser_options
 from tests.e2e.layout import layout_faults
 from tests.e2e.playing import (
     cell,
@@ -23,14 +23,14 @@ from tests.e2e.playing import (
     play_mouse,
     play_out_mouse,
     start_first,
-    start_other,
+    start_match_against,
 )
 from tests.factories import guest, house_machines, play, room
 
 pytestmark = pytest.mark.e2e
 
-BLOCKED = "This network blocks the live connection. The page asks for news instead, which takes a little longer."
-NO_SOCKETS = "delete window.WebSocket"
+BLOCKED_TEXT = "This network blocks the live connection. The page asks for news instead, which takes a little longer."
+REMOVE_SOCKETS = "delete window.WebSocket"
 
 
 def close_socket(route: WebSocketRoute) -> None:
@@ -42,16 +42,16 @@ def keep_socket_silent(route: WebSocketRoute) -> None:
     """Accept a socket and send nothing."""
 
 
-def block(page: Page, handler: Callable[[WebSocketRoute], None] = close_socket) -> Page:
+def block_sockets(page: Page, handler: Callable[[WebSocketRoute], None] = close_socket) -> Page:
     page.route_web_socket(re.compile("/ws"), handler)
     return page
 
 
 def test_a_match_and_a_rematch_are_played_by_polling(page: Page) -> None:
     house_machines()
-    block(page)
+    block_sockets(page)
     start_first(page)
-    expect(page.locator("#connection")).to_have_text(BLOCKED)
+    expect(page.locator("#connection")).to_have_text(BLOCKED_TEXT)
     assert violations(page) == layout_faults(page) == []
     play_mouse(page, "5")
     expect(page.locator("#matchbox > svg")).to_be_visible()
@@ -67,17 +67,17 @@ def test_a_match_and_a_rematch_are_played_by_polling(page: Page) -> None:
 
 
 def test_two_players_and_a_spectator_poll(page: Page, visitor: Visitor) -> None:
-    friend, spectator = visitor(), visitor(**options(360, 740))
-    block(page)
-    block(friend, keep_socket_silent)
-    spectator.add_init_script(NO_SOCKETS)
-    start_other(page, "human")
+    friend, spectator = visitor(), visitor(**browser_options(360, 740))
+    block_sockets(page)
+    block_sockets(friend, keep_socket_silent)
+    spectator.add_init_script(REMOVE_SOCKETS)
+    start_match_against(page, "human")
     expect(page.locator("#status")).to_have_text("Waiting for the other player.")
     friend.goto(page.url)
     friend.locator("#join button").click()
     expect_turn(page)
     spectator.goto(page.url)
-    expect(spectator.locator("#connection")).to_have_text(BLOCKED)
+    expect(spectator.locator("#connection")).to_have_text(BLOCKED_TEXT)
     assert violations(spectator) == layout_faults(spectator) == []
     # Crosses take the top row.
     for crosses, noughts in (("1", "4"), ("2", "5"), ("3", "")):
@@ -89,7 +89,7 @@ def test_two_players_and_a_spectator_poll(page: Page, visitor: Visitor) -> None:
             cell(friend, noughts).click()
     for one, words in ((page, "You won"), (friend, "Guest won"), (spectator, "won")):
         expect(one.locator("#status")).to_contain_text(words)
-    expect(friend.locator("#connection")).to_have_text(BLOCKED)
+    expect(friend.locator("#connection")).to_have_text(BLOCKED_TEXT)
 
     # After the swap each page shows its new side.
     page.locator("#swap").click()
@@ -102,11 +102,11 @@ def test_two_players_and_a_spectator_poll(page: Page, visitor: Visitor) -> None:
 
 def test_a_move_on_an_outdated_board_is_refused(page: Page, watch: Watch) -> None:
     house_machines()
-    block(page)
+    block_sockets(page)
     start_first(page)
-    outdated_tab = block(page.context.new_page())
+    outdated_tab = block_sockets(page.context.new_page())
     outdated_tab.goto(page.url)
-    expect(outdated_tab.locator("#connection")).to_have_text(BLOCKED)
+    expect(outdated_tab.locator("#connection")).to_have_text(BLOCKED_TEXT)
     # The response says that nothing is new, although there is a new state.
     outdated_tab.route(re.compile("/joined$"), lambda route: route.fulfill(status=304))
     square, other = free_cells(page)[0], free_cells(page)[-1]
@@ -121,7 +121,7 @@ def test_a_move_on_an_outdated_board_is_refused(page: Page, watch: Watch) -> Non
 @pytest.mark.soak
 def test_the_host_steps_two_machines_by_polling(page: Page) -> None:
     house_machines()
-    block(page)
+    block_sockets(page)
     page.goto("/play/noughts-and-crosses")
     page.locator("#watch-them").click()
     page.locator("#step").click()
@@ -133,10 +133,10 @@ def test_the_host_steps_two_machines_by_polling(page: Page) -> None:
 @pytest.mark.soak
 def test_a_machines_page_shows_lessons_by_polling(page: Page) -> None:
     machine = house_machines()[Side.SECOND]
-    block(page)
+    block_sockets(page)
     page.goto(f"/machines/{machine.pk}")
-    expect(page.locator("#live")).to_have_text(BLOCKED)
-    seated = room("menace", guest(2), side=Side.FIRST)
-    play(seated, guest(2), "5")
-    match_resign(code=seated.room.code, person=guest(2))
+    expect(page.locator("#live")).to_have_text(BLOCKED_TEXT)
+    seated_room = room("menace", guest(2), side=Side.FIRST)
+    play(seated_room, guest(2), "5")
+    match_resign(code=seated_room.room.code, person=guest(2))
     expect(page.locator('[data-total="games"]')).to_have_text("1")

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import Visitor, Watch
-from tests.e2e.everywhere import options
+from tests.e2e.everywhere import browser_options
 from tests.e2e.playing import expect_turn, match_of, tab_to
 from tests.factories import house_machines
 
@@ -12,15 +12,15 @@ pytestmark = pytest.mark.e2e
 
 MAIN_PAGES = ("/", "/play/noughts-and-crosses", "/play/romgon", "/machines", "/lab", "/about", "/tournaments")
 PAGE_MAX_BYTES = 250_000
-MAX_SHIFT = 0.02
+MAX_LAYOUT_SHIFT = 0.02
 
 RECORD_SHIFTS = """
-  window.shifted = 0;
+  window.layoutShift = 0;
   new PerformanceObserver((list) => {
-    for (const one of list.getEntries()) window.shifted += one.value;
+    for (const one of list.getEntries()) window.layoutShift += one.value;
   }).observe({ type: "layout-shift", buffered: true });
 """
-BOXES = """[...document.querySelectorAll(".game")].map((one) => {
+GAME_BOXES = """[...document.querySelectorAll(".game")].map((one) => {
   const { top, bottom, height } = one.getBoundingClientRect();
   return { top, bottom, height };
 })"""
@@ -32,21 +32,21 @@ def expect_drawn_boards(page: Page) -> None:
 
 def test_the_front_page_fits_a_laptop_and_three_phone_screens(visitor: Visitor) -> None:
     house_machines()
-    laptop = visitor(**options(1280, 720))
+    laptop = visitor(**browser_options(1280, 720))
     laptop.add_init_script(RECORD_SHIFTS)
     laptop.goto("/")
     expect_drawn_boards(laptop)
-    assert max(one["bottom"] for one in laptop.evaluate(BOXES)[:3]) <= 720
-    assert laptop.evaluate("window.shifted") <= MAX_SHIFT
-    phone = visitor(**options(360, 740))
+    assert max(one["bottom"] for one in laptop.evaluate(GAME_BOXES)[:3]) <= 720
+    assert laptop.evaluate("window.layoutShift") <= MAX_LAYOUT_SHIFT
+    phone = visitor(**browser_options(360, 740))
     phone.add_init_script(RECORD_SHIFTS)
     phone.goto("/")
     expect_drawn_boards(phone)
-    boxes = phone.evaluate(BOXES)
+    boxes = phone.evaluate(GAME_BOXES)
     assert len(boxes) == 8
     assert all(one["height"] <= 740 for one in boxes), "a whole game at a time"
     assert boxes[2]["bottom"] <= 3 * 740
-    assert phone.evaluate("window.shifted") <= MAX_SHIFT
+    assert phone.evaluate("window.layoutShift") <= MAX_LAYOUT_SHIFT
 
 
 def test_the_menu_leads_to_a_new_machine_by_keyboard(page: Page, visitor: Visitor) -> None:

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import Visitor
-from tests.e2e.everywhere import options
+from tests.e2e.everywhere import browser_options
 from tests.e2e.playing import cell, expect_turn, start_first, start_romgon_room
 from tests.factories import house_machines
 
@@ -22,17 +22,17 @@ def teach_her(page: Page) -> None:
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize(("width", "height"), [(360, 740), (1280, 800)])
 def test_guide_is_open_on_the_first_visit_only(visitor: Visitor, width: int, height: int) -> None:
-    """On later visits one press opens the guide."""
+    """On later visits the guide is folded, and one press opens it."""
     house_machines()
-    page = visitor(**options(width, height))
+    page = visitor(**browser_options(width, height))
     guide = page.locator("#guide")
     page.goto("/play/hexapawn")
     expect(guide).to_have_attribute("open", "")
     expect(guide).to_be_in_viewport()
     expect(guide).to_contain_text("A pawn steps one square straight ahead")
     expect(guide.get_by_role("img")).to_have_count(3)
-    moving = guide.get_by_role("img").nth(1)
-    expect(moving).to_have_attribute("aria-label", re.compile("white a1.*; dots on a2, b2, c2"))
+    move_picture = guide.get_by_role("img").nth(1)
+    expect(move_picture).to_have_attribute("aria-label", re.compile("white a1.*; dots on a2, b2, c2"))
     teach_her(page)
     expect(guide).to_have_attribute("open", "")
     expect(guide).to_be_in_viewport()
@@ -58,7 +58,7 @@ def test_without_storage_the_guide_opens_on_each_visit(page: Page) -> None:
 
 def test_board_shows_the_coordinates_used_in_texts(visitor: Visitor) -> None:
     house_machines()
-    page = visitor(**options(360, 740))
+    page = visitor(**browser_options(360, 740))
     teach_her(page)
     expect(page.locator("#board .coordinates text")).to_have_text(["a", "b", "c", "3", "2", "1"])
     for name in ("a1", "b3", "c2"):  # each letter is below its column, each number beside its row

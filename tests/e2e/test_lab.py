@@ -32,11 +32,13 @@ SCROLL_TO_THE_END = """() => {
 """Scrolls to the end of a page and returns whether the last box is visible."""
 
 
-def games_shown(page: Page) -> int:
+def shown_games(page: Page) -> int:
+    """Return the number of finished games that the page of a run shows."""
     return int(re.sub(r" of .*|,", "", page.locator('[data-show="done"]').inner_text()))
 
 
-def rows_shown(page: Page) -> list[int]:
+def shown_rows(page: Page) -> list[int]:
+    """Return the numbers of games in the rows of the table of a run."""
     return [int(text.replace(",", "")) for text in page.locator("#points tbody th").all_text_contents()]
 
 
@@ -48,8 +50,8 @@ def test_a_training_run_is_watched_and_cancelled(page: Page, owner: Any, start_w
     page.locator('.preset:has([value="scroggs"])').click()
     page.locator("#make").click()
     expect(page.locator("h1")).to_have_text("Mendel")
-    created = Machine.objects.get()
-    assert (created.owner, created.preset) == (owner, "scroggs")
+    new_machine = Machine.objects.get()
+    assert (new_machine.owner, new_machine.preset) == (owner, "scroggs")
 
     page.locator("#train").click()
     page.get_by_label("Number of games").fill("400000000")
@@ -60,16 +62,16 @@ def test_a_training_run_is_watched_and_cancelled(page: Page, owner: Any, start_w
     expect(page.locator('[data-show="left"]')).to_contain_text("to go")
     page.evaluate("window.isTheSamePage = true")
     page.get_by_text("The same as a table").click()
-    before = rows_shown(page)
+    before = shown_rows(page)
     page.wait_for_function("n => document.querySelectorAll('#points tbody tr').length > n", arg=len(before) + 1)
     assert page.evaluate("window.isTheSamePage") is True
-    n_games = games_shown(page)
+    n_games = shown_games(page)
 
     # The run goes on without the page, and a page that comes back shows the whole run.
     page.reload()
-    assert games_shown(page) >= n_games
+    assert shown_games(page) >= n_games
     page.get_by_text("The same as a table").click()
-    after = rows_shown(page)
+    after = shown_rows(page)
     assert after[: len(before)] == before
     assert len(after) >= len(before) + 2
 
@@ -79,11 +81,11 @@ def test_a_training_run_is_watched_and_cancelled(page: Page, owner: Any, start_w
     run = TrainingRun.objects.get()
     assert run.status == JobStatus.CANCELLED
     assert 0 < run.games_done < run.n_games
-    assert games_shown(page) == run.games_done
+    assert shown_games(page) == run.games_done
     page.get_by_text("The same as a table").click()
-    assert rows_shown(page) == [point["games"] for point in run_curve(run)]
-    created.refresh_from_db()
-    assert created.n_games == run.games_done
+    assert shown_rows(page) == [point["games"] for point in run_curve(run)]
+    new_machine.refresh_from_db()
+    assert new_machine.n_games == run.games_done
     assert ledger_errors() == []
 
 
@@ -101,10 +103,10 @@ def test_a_run_finishes_while_its_page_is_open(page: Page, owner: Any, start_wor
 
     wake_up(RUNS, [TrainingRun.objects.get().pk])
     expect(page.locator('[data-show="status"]')).to_have_text("Finished")
-    assert games_shown(page) == 20_000
+    assert shown_games(page) == 20_000
     page.get_by_text("The same as a table").click()
     run = TrainingRun.objects.get()
-    assert rows_shown(page) == [point["games"] for point in run_curve(run)]
+    assert shown_rows(page) == [point["games"] for point in run_curve(run)]
 
 
 def test_the_curve_is_read_by_keys_zoomed_and_downloaded(page: Page, tmp_path: Path) -> None:
@@ -229,9 +231,9 @@ def test_the_presets_and_the_fields_follow_the_game(page: Page, owner: Any) -> N
     page.get_by_label("Speed of learning", exact=True).fill("0.5")
     page.locator("#make").click()
     expect(page.locator("h1")).to_have_text("Quentin")
-    created = Machine.objects.get()
-    assert (created.game, created.preset, created.side) == ("romgon-flip", "", None)
-    assert created.rule == QRule(learning_rate=0.5, epsilon=1.0)
+    new_machine = Machine.objects.get()
+    assert (new_machine.game, new_machine.preset, new_machine.side) == ("romgon-flip", "", None)
+    assert new_machine.rule == QRule(learning_rate=0.5, epsilon=1.0)
 
 
 def test_the_owners_buttons_on_a_machines_page(page: Page, owner: Any) -> None:
@@ -256,7 +258,7 @@ def test_the_owners_buttons_on_a_machines_page(page: Page, owner: Any) -> None:
     assert Machine.objects.get() == learner
 
 
-def shown(page: Page) -> set[str]:
+def shown_positions(page: Page) -> set[str]:
     return {str(box.get_attribute("data-position")) for box in page.locator(".wall-box").element_handles()}
 
 
@@ -278,7 +280,7 @@ def test_the_gallery_of_boxes_has_filters(page: Page) -> None:
     for kind, positions in expected.items():
         page.locator("#only").select_option(kind)
         expect(page.locator(".wall-box")).to_have_count(len(positions))
-        assert shown(page) == positions
+        assert shown_positions(page) == positions
     page.locator("#only").select_option("drawn")
     expect(page.locator(".wall-box")).to_have_count(60)
     by_visits = sorted(boxes.values(), key=lambda box: -sum(box.visits))
@@ -371,7 +373,7 @@ def test_thousands_of_boxes_are_scrolled_and_reached_by_keys(page: Page) -> None
 
 def test_boxes_show_how_often_they_are_opened(page: Page) -> None:
     learner = trained_machine(machine(Side.FIRST), 2000)
-    visits = {position: found.chance for position, found in box_visits(learner).items()}
+    visits = {position: visit.chance for position, visit in box_visits(learner).items()}
     positions_by_visits = sorted(visits, key=lambda position: -visits[position])
     page.goto(f"/machines/{learner.pk}/boxes?only=visited")
     boxes = page.locator(".wall-box")
@@ -429,9 +431,13 @@ def test_a_machine_is_made_and_trained_without_a_mouse(page: Page, owner: Any) -
     keys.type("-2")
     keys.press("Enter")
     expect(page.locator("h1")).to_have_text("Typed")
-    created = Machine.objects.get()
-    assert (created.box_rule.loss, created.box_rule.when_empty, created.description) == (-2, "refill", "By hand")
-    assert created.game == "hexapawn-4x3"
+    new_machine = Machine.objects.get()
+    assert (new_machine.box_rule.loss, new_machine.box_rule.when_empty, new_machine.description) == (
+        -2,
+        "refill",
+        "By hand",
+    )
+    assert new_machine.game == "hexapawn-4x3"
     while page.evaluate("document.activeElement.id") != "train":
         keys.press("Tab")
     keys.press("Enter")

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, Route, expect
 from beadbox.rules.outcome import Side
 from learning.models import Box, Draw, Machine
 from tests.e2e.conftest import LiveSite, Visitor, Watch
-from tests.e2e.everywhere import options
+from tests.e2e.everywhere import browser_options
 from tests.e2e.playing import (
     changes_in_ledger,
     changes_on_page,
@@ -20,7 +20,7 @@ from tests.e2e.playing import (
     play_mouse,
     play_out_mouse,
     start_first,
-    start_other,
+    start_match_against,
 )
 from tests.factories import guest, house_machines, play_out, room, trained_machine
 
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.e2e
 @pytest.mark.parametrize("side", ["first", "second"])
 @pytest.mark.sampled(2)
 def test_a_match_against_an_opponent_without_boxes(page: Page, opponent: str, side: str) -> None:
-    start_other(page, opponent, side)
+    start_match_against(page, opponent, side)
     expect_turn(page)
     expect(page.locator("#status")).to_have_text(f"Your turn: place a {'cross' if side == 'first' else 'nought'}.")
     play_out_mouse(page)
@@ -43,18 +43,18 @@ def test_a_match_against_an_opponent_without_boxes(page: Page, opponent: str, si
 
 
 def test_a_match_on_a_random_side(page: Page) -> None:
-    start_other(page, "perfect", "random")
+    start_match_against(page, "perfect", "random")
     expect_turn(page)
     expect(page.locator("#status")).to_have_text(re.compile(r"Your turn: place a (cross|nought)\."))
 
 
-def beads_of(machine: Machine) -> list[Any]:
+def beads_and_visits_of(machine: Machine) -> list[Any]:
     return list(Box.objects.filter(machine=machine).order_by("position").values_list("beads", "visits"))
 
 
 def test_a_fresh_copy_learns_and_the_original_does_not(page: Page) -> None:
     original = house_machines()[Side.SECOND]
-    before = beads_of(original)
+    before = beads_and_visits_of(original)
     page.goto(original.get_absolute_url())
     page.locator("#play-copy").click()
     expect_turn(page)
@@ -65,8 +65,8 @@ def test_a_fresh_copy_learns_and_the_original_does_not(page: Page) -> None:
     expect(page.locator("#changes > li")).to_have_count(1)
     assert changes_on_page(page) == changes_in_ledger(match_of(page))
     assert copy.copied_from == original
-    assert beads_of(original) == before
-    assert beads_of(copy) != before
+    assert beads_and_visits_of(original) == before
+    assert beads_and_visits_of(copy) != before
 
     # The copy stays with the room.
     page.locator("#again").click()
@@ -83,8 +83,8 @@ def test_play_from_the_page_of_a_machine(page: Page, button: str) -> None:
     page.locator(button).click()
     expect_turn(page)
     expect(page.locator("#status")).to_have_text("Your turn: place a nought.")
-    played = Draw.objects.get(seat__match=match_of(page)).machine
-    assert (played if button == "#play" else played.copied_from) == machine
+    playing_machine = Draw.objects.get(seat__match=match_of(page)).machine
+    assert (playing_machine if button == "#play" else playing_machine.copied_from) == machine
 
 
 def expect_box_as_stored(wall: Page, box: Box) -> None:
@@ -154,7 +154,7 @@ def test_the_wall_is_updated_after_a_restart(page: Page, visitor: Visitor, live_
 
 def test_a_machines_page_is_short_on_a_phone(visitor: Visitor) -> None:
     learner = trained_machine(house_machines()[Side.FIRST], 300)
-    page = visitor(**options(360, 740))
+    page = visitor(**browser_options(360, 740))
     page.goto(learner.get_absolute_url())
     expect(page.locator("#progress p").first).to_be_visible()
     expect(page.locator(".wall-box:visible")).to_have_count(learner.boxes.filter(move_number__lte=2).count())
@@ -219,7 +219,7 @@ def test_a_box_of_thousands_of_beads(page: Page) -> None:
 
 
 def test_a_page_shows_lessons_from_before_its_socket(page: Page) -> None:
-    """The lessons come after the page was rendered and before its socket opens, so that no frame reports them."""
+    """The lessons come after the page was rendered and before its socket opens, so no frame reports them."""
     learner = house_machines()[Side.SECOND]
 
     def train_before_script(route: Route) -> None:

@@ -77,8 +77,8 @@ def test_a_whole_match_with_the_mouse(page: Page) -> None:
     play_out_mouse(page)
     expect_end(page)
     # Three squares, or five if the last move completed two lines.
-    winning = room_view(room_get(code_of(page)))["winning_cells"]
-    expect(page.locator(".is-winning")).to_have_count(len(winning))
+    winning_cells = room_view(room_get(code_of(page)))["winning_cells"]
+    expect(page.locator(".is-winning")).to_have_count(len(winning_cells))
 
     # Each change opens its box again, and a button leads back to the present.
     first = page.locator("#changes button").first
@@ -137,17 +137,17 @@ def test_the_box_is_shown_like_the_board_and_as_printed(page: Page) -> None:
     house_machines()
     start_first(page)
     # A box prints only one corner; turning leads to the other three.
-    turned = page.locator("#turn-box")
+    turn_button = page.locator("#turn-box")
     for corner in ("1", "3", "7", "9"):
         play_mouse(page, corner)
         draw = expect_box_of_last_draw(page)
-        printed = draw.position.index("X") + 1
-        expect(turned).to_be_visible(visible=str(printed) != corner)
-        if str(printed) != corner:
-            turned.click()
-            expect(turned).to_have_attribute("aria-pressed", "true")
+        printed_corner = draw.position.index("X") + 1
+        expect(turn_button).to_be_visible(visible=str(printed_corner) != corner)
+        if str(printed_corner) != corner:
+            turn_button.click()
+            expect(turn_button).to_have_attribute("aria-pressed", "true")
             expect(page.locator("#box-caption")).to_contain_text("shown as printed")
-            turned.click()
+            turn_button.click()
         page.locator("#resign").click()
         page.locator("#resign-yes").click()
         expect(page.locator("#status")).to_have_attribute("data-status", "finished")
@@ -200,16 +200,16 @@ def test_each_event_is_announced_once(page: Page) -> None:
 
 def expect_focus_on_board(page: Page) -> None:
     """Check that a square has the focus, and shows the focus."""
-    here = page.locator("#board .cell:focus-visible")
-    expect(here).to_have_count(1)
-    expect(here.locator(".cell-focus")).not_to_have_css("stroke", "none")
+    focused_square = page.locator("#board .cell:focus-visible")
+    expect(focused_square).to_have_count(1)
+    expect(focused_square.locator(".cell-focus")).not_to_have_css("stroke", "none")
 
 
 def walk_to(page: Page, square: str) -> None:
     """Move the focus to a square by arrow keys."""
-    here = int(str(page.locator("#board .cell:focus").get_attribute("data-cell"))) - 1
+    focused_square = int(str(page.locator("#board .cell:focus").get_attribute("data-cell"))) - 1
     there = int(square) - 1
-    down, right = there // 3 - here // 3, there % 3 - here % 3
+    down, right = there // 3 - focused_square // 3, there % 3 - focused_square % 3
     for key, times in (("ArrowDown", down), ("ArrowUp", -down), ("ArrowRight", right), ("ArrowLeft", -right)):
         for _ in range(max(0, times)):
             page.keyboard.press(key)

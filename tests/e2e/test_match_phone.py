@@ -5,9 +5,9 @@ from playwright.sync_api import Page, expect
 
 from learning.models import Machine
 from tests.e2e.conftest import LiveSite, Visitor
-from tests.e2e.everywhere import options
+from tests.e2e.everywhere import browser_options
 from tests.e2e.lab import sign_in
-from tests.e2e.layout import LARGE, text_style_set
+from tests.e2e.layout import LARGE_TEXT, text_style_set
 from tests.e2e.playing import (
     cell,
     expect_plies,
@@ -29,37 +29,37 @@ WIDTH, HEIGHT = 360, 740
 LONG_NAME = "The terrible matchbox machine of class 6b, taught by Ann, Bea and Cem in Geneva."
 
 
-def box(page: Page, selector: str) -> dict[str, float]:
-    found = page.locator(selector).bounding_box()
-    assert found, selector
-    return {**found, "bottom": found["y"] + found["height"]}  # type: ignore[dict-item]  # a TypedDict is one
+def bounding_box(page: Page, selector: str) -> dict[str, float]:
+    rect = page.locator(selector).bounding_box()
+    assert rect, selector
+    return {**rect, "bottom": rect["y"] + rect["height"]}  # type: ignore[dict-item]  # a TypedDict is one
 
 
 def expect_in_view(page: Page, *selectors: str) -> None:
     """Check that elements are entirely within the window, and not under the sheet."""
     sheet = page.locator("#box-sheet")
-    fixed = sheet.is_visible() and sheet.evaluate("(one) => getComputedStyle(one).position") == "fixed"
-    bottom = box(page, "#box-sheet")["y"] if fixed else HEIGHT
+    is_fixed = sheet.is_visible() and sheet.evaluate("(one) => getComputedStyle(one).position") == "fixed"
+    bottom = bounding_box(page, "#box-sheet")["y"] if is_fixed else HEIGHT
     for selector in selectors:
-        one = box(page, selector)
+        one = bounding_box(page, selector)
         assert one["y"] >= 0, selector
         assert one["bottom"] <= bottom + 0.5, selector
 
 
 def test_the_end_keeps_the_layout_and_shows_next_steps(visitor: Visitor) -> None:
     house_machines()
-    page = visitor(**options(WIDTH, HEIGHT))
+    page = visitor(**browser_options(WIDTH, HEIGHT))
     start_first(page)
     expect_in_view(page, "#board", "#status", "#resign", "#how")
-    assert box(page, "#board")["y"] - box(page, "#seats")["bottom"] <= 16, "no gap below the names"
-    assert box(page, "#status")["y"] - box(page, "#board")["bottom"] <= 16
-    before = box(page, "#board")
+    assert bounding_box(page, "#board")["y"] - bounding_box(page, "#seats")["bottom"] <= 16, "no gap below the names"
+    assert bounding_box(page, "#status")["y"] - bounding_box(page, "#board")["bottom"] <= 16
+    before = bounding_box(page, "#board")
     while not is_over(page):
         expect_turn(page)
         play_mouse(page)
-        assert box(page, "#board") == before
+        assert bounding_box(page, "#board") == before
     expect(page.locator("#again")).to_be_visible()
-    assert box(page, "#board") == before, "the result does not move the board"
+    assert bounding_box(page, "#board") == before, "the result does not move the board"
     assert page.evaluate("scrollY") == 0
     expect(page.locator("#why")).not_to_be_empty()
     expect_in_view(page, "#board", "#status", "#why", "#again")
@@ -67,12 +67,12 @@ def test_the_end_keeps_the_layout_and_shows_next_steps(visitor: Visitor) -> None
     expect(page.locator("#box-summary .bead").first).to_be_in_viewport()
     page.locator("#again").click()
     expect_turn(page)
-    assert box(page, "#board") == before
+    assert bounding_box(page, "#board") == before
 
 
 def test_the_end_against_an_own_machine_is_in_view(visitor: Visitor) -> None:
     house_machines()
-    page = visitor(**options(WIDTH, HEIGHT))
+    page = visitor(**browser_options(WIDTH, HEIGHT))
     page.goto("/")
     page.get_by_role("button", name="Teach a new MENACE").click()
     while not is_over(page):
@@ -82,14 +82,14 @@ def test_the_end_against_an_own_machine_is_in_view(visitor: Visitor) -> None:
     expect(page.locator("#box-summary .bead").first).to_be_in_viewport()
     assert page.evaluate("scrollY") == 0
     expect_in_view(page, "#board", "#status", "#why", "#again")
-    named = page.locator("#changes li").filter(has_text="It drew ").first.inner_text()
-    played = page.locator("#moves button").first.inner_text().split("\n")
-    assert any(f"({words.strip()})" in named for words in played), "squares are named as on the board"
+    change_words = page.locator("#changes li").filter(has_text="It drew ").first.inner_text()
+    move_words = page.locator("#moves button").first.inner_text().split("\n")
+    assert any(f"({words.strip()})" in change_words for words in move_words), "squares are named as on the board"
 
 
 def test_a_long_name_hides_neither_board_nor_next_steps(visitor: Visitor) -> None:
     house_machines()
-    page = visitor(**options(WIDTH, HEIGHT))
+    page = visitor(**browser_options(WIDTH, HEIGHT))
     page.goto("/")
     page.get_by_role("button", name="Teach a new MENACE").click()
     expect_turn(page)
@@ -104,15 +104,15 @@ def test_a_long_name_hides_neither_board_nor_next_steps(visitor: Visitor) -> Non
 
 
 def test_the_end_of_a_romgon_match_is_in_view(visitor: Visitor) -> None:
-    page = visitor(**options(WIDTH, HEIGHT))
+    page = visitor(**browser_options(WIDTH, HEIGHT))
     start_romgon_room(page, "easy")
     expect_turn(page)
-    before = box(page, "#board")
+    before = bounding_box(page, "#board")
     expect_in_view(page, "#board", "#status", "#resign")
     page.locator("#resign").click()
     page.locator("#resign-yes").click()
     expect(page.locator("#again")).to_be_visible()
-    assert box(page, "#board") == before
+    assert bounding_box(page, "#board") == before
     expect_in_view(page, "#board", "#status", "#again")
 
 
@@ -120,11 +120,11 @@ def test_the_end_of_a_romgon_match_is_in_view(visitor: Visitor) -> None:
 @pytest.mark.parametrize("game", ["noughts-and-crosses", "hexapawn"])
 def test_the_board_is_in_view_with_text_twice_as_large(visitor: Visitor, game: str) -> None:
     house_machines()
-    page = visitor(**options(WIDTH, HEIGHT))
+    page = visitor(**browser_options(WIDTH, HEIGHT))
     page.goto(f"/play/{game}")
     page.locator("#play-first").click()
     expect_turn(page)
-    text_style_set(page, LARGE)
+    text_style_set(page, LARGE_TEXT)
     assert page.evaluate("matchMedia('(max-width: 20rem)').matches"), "the text is large"
     page.evaluate("scrollTo(0, 0)")
     expect(page.locator("#board")).to_be_in_viewport(ratio=0.8)
@@ -135,7 +135,7 @@ def test_the_board_is_in_view_with_text_twice_as_large(visitor: Visitor, game: s
 def test_keyboard_focus_follows_the_turn_and_the_end(visitor: Visitor, width: int, height: int) -> None:
     """The focus is on the board at the player's turn, and on "Play again" after the end."""
     house_machines()
-    page = visitor(**options(width, height))
+    page = visitor(**browser_options(width, height))
     page.goto("/play/noughts-and-crosses")
     tab_to(page, "#play-first")
     page.keyboard.press("Enter")
@@ -162,7 +162,7 @@ def test_the_free_seat_is_in_view_for_a_friend(page: Page, visitor: Visitor, liv
     page.goto("/play/noughts-and-crosses")
     page.locator('.opponent:has(input[value="human"])').click()
     page.locator("#play-other").click()
-    friend = visitor(**options(WIDTH, HEIGHT))
+    friend = visitor(**browser_options(WIDTH, HEIGHT))
     friend.goto(page.url)
     expect(friend.locator("#join button")).to_be_visible()
     expect_in_view(friend, "#board", "#status", "#join button")

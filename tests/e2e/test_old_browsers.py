@@ -17,8 +17,8 @@ from beadbox.rules.outcome import Side
 from learning.services.machines import machine_create
 from tests.e2e.conftest import LiveSite, Visitor, Watch
 from tests.e2e.contrast import LOW_BEAD_CONTRASTS, low_contrasts
-from tests.e2e.everywhere import STATES, options, play_finished, play_mid, play_romgon, world
-from tests.e2e.lab import EMPTY, LAB, lab, run_in_thread, sign_in
+from tests.e2e.everywhere import STATES, browser_options, create_world, play_romgon, play_to_end, play_to_middle
+from tests.e2e.lab import EMPTY_LAB_ADDRESSES, LAB_STATES, create_lab, run_in_thread, sign_in
 from tests.e2e.playing import start_first
 from tests.factories import finished_experiment, house_machines, trained_machine, user
 
@@ -85,12 +85,12 @@ def test_a_match_reports_a_browser_without_modules(page: Page, visitor: Visitor)
     start_first(page)
     other = visitor()
     other.add_init_script("delete HTMLScriptElement.prototype.noModule")
-    other.route("**/rooms/*", without_modules)
+    other.route("**/rooms/*", respond_without_modules)
     other.goto(page.url)
     expect(script_report(other)).to_be_visible()
 
 
-def without_modules(route: Route) -> None:
+def respond_without_modules(route: Route) -> None:
     response = route.fetch()
     route.fulfill(response=response, body=response.text().replace('type="module"', 'type="unknown"'))
 
@@ -182,7 +182,7 @@ def test_every_lab_page_with_scripts_reports_that_none_ran(visitor: Visitor, liv
     page = visitor()
     account = user("grace")
     sign_in(page.context, live_site, account)
-    data = lab(watch, account)
+    data = create_lab(watch, account)
     page.route(OUR_MODULES, respond_not_found)
     watch.allow("404")
     run_in_thread(lambda: finished_experiment("gardner", machines=10))
@@ -233,14 +233,14 @@ def test_reduced_style_sheets_have_no_new_features() -> None:
 @pytest.mark.parametrize("width", [pytest.param(360, marks=pytest.mark.soak), 1280])
 def test_an_old_browser_shows_the_main_pages(visitor: Visitor, width: int) -> None:
     machine = house_machines()[Side.FIRST]
-    page = use_reduced_style_sheets(visitor(**options(width, 800)))
+    page = use_reduced_style_sheets(visitor(**browser_options(width, 800)))
     own = machine.get_absolute_url()
     faults = {}
     for address in ("/", own, f"{own}/why", "/ai", "/machines", "/about", "/play/romgon-flip-turn", "/login"):
         page.goto(address)
         faults[address] = low_contrasts(page)
     no_world: Any = None  # these visits do not use the data
-    for visit in (play_mid, play_finished, play_romgon):
+    for visit in (play_to_middle, play_to_end, play_romgon):
         visit(page, no_world)
         faults[visit.__name__] = low_contrasts(page)
     assert {name: wrong for name, wrong in faults.items() if wrong} == {}
@@ -249,7 +249,7 @@ def test_an_old_browser_shows_the_main_pages(visitor: Visitor, width: int) -> No
 @pytest.mark.soak
 def test_an_old_browser_follows_the_chosen_theme(visitor: Visitor) -> None:
     house_machines()
-    page = use_reduced_style_sheets(visitor(**{**options(1280, 800), "color_scheme": "light"}))
+    page = use_reduced_style_sheets(visitor(**{**browser_options(1280, 800), "color_scheme": "light"}))
     colours = "getComputedStyle(document.body).color + getComputedStyle(document.documentElement).backgroundColor"
     page.goto("/")
     light = page.evaluate(colours)
@@ -264,10 +264,10 @@ def test_an_old_browser_follows_the_chosen_theme(visitor: Visitor) -> None:
 
 @pytest.mark.soak
 def test_an_old_browser_shows_every_page(visitor: Visitor, live_site: LiveSite, watch: Watch) -> None:
-    data = world(live_site, watch)
+    data = create_world(live_site, watch)
     faults = {}
     for name, visit in STATES.items():
-        page = use_reduced_style_sheets(visitor(**options(1280, 800)))
+        page = use_reduced_style_sheets(visitor(**browser_options(1280, 800)))
         visit(page, data)
         wrong = low_contrasts(page)
         if name == "match-sheet":
@@ -279,15 +279,15 @@ def test_an_old_browser_shows_every_page(visitor: Visitor, live_site: LiveSite, 
 
 @pytest.mark.soak
 def test_an_old_browser_shows_every_page_of_the_lab(visitor: Visitor, live_site: LiveSite, watch: Watch) -> None:
-    page = use_reduced_style_sheets(visitor(**options(1280, 800)))
+    page = use_reduced_style_sheets(visitor(**browser_options(1280, 800)))
     account = user("grace")
     sign_in(page.context, live_site, account)
     faults = {}
-    for name, address in EMPTY.items():
+    for name, address in EMPTY_LAB_ADDRESSES.items():
         page.goto(address)
         faults[f"empty {name}"] = low_contrasts(page)
-    data = lab(watch, account)
-    for name, visit in LAB.items():
+    data = create_lab(watch, account)
+    for name, visit in LAB_STATES.items():
         if name == "api-docs":  # another project's page
             continue
         visit(page, data)

@@ -9,13 +9,13 @@ from beadbox.rules.outcome import Side
 from tests.e2e.axe import THEMES, violations
 from tests.e2e.conftest import LiveSite, Visitor, Watch
 from tests.e2e.contrast import LOW_BEAD_CONTRASTS, LOW_TEXT_CONTRASTS, TEXT_MIN_CONTRAST
-from tests.e2e.everywhere import SITE, STATES, options, play_finished, play_mid, world
-from tests.e2e.lab import EMPTY, LAB, lab, sign_in
+from tests.e2e.everywhere import PUBLIC_STATES, STATES, browser_options, create_world, play_to_end, play_to_middle
+from tests.e2e.lab import EMPTY_LAB_ADDRESSES, LAB_STATES, create_lab, sign_in
 from tests.e2e.layout import (
-    LARGE,
-    NARROW,
+    LARGE_TEXT,
+    NARROW_FONT,
     WAIT_UNTIL_DRAWN,
-    WIDE,
+    WIDE_FONT,
     TextStyle,
     faults_in_each_style,
     layout_faults,
@@ -42,35 +42,40 @@ CONTROLS_WITHOUT_NAME = """() => {
     || one.textContent.trim())).map((one) => one.outerHTML.slice(0, 160));
 }"""
 
-# In the page: touch targets, which are squares, buttons and main links. Links in a sentence are as high as their line.
-SMALL_TARGETS = """(least) => {
+# Returns touch targets that are too small: squares, buttons, fields, main links. Links in a sentence are not checked.
+SMALL_TARGETS = """(minPx) => {
   const fields = "input:not([type=hidden], [type=checkbox], [type=radio]), select, label.choice, .opponent";
   const targets = `button, .button, summary, .masthead a, .cell, .wall-box, ${fields}`;
   return [...document.querySelectorAll(targets)]
     .filter((one) => one.checkVisibility())
     .map((one) => [one, one.getBoundingClientRect()])
-    .filter(([, { width, height }]) => width + 0.5 < least || height + 0.5 < least)
+    .filter(([, { width, height }]) => width + 0.5 < minPx || height + 0.5 < minPx)
     .map(([one, { width, height }]) => `${one.outerHTML.slice(0, 120)} ${width} × ${height}`);
 }"""
 
 
-# The window widths and text styles for each page: none may need more than 320 pixels (WCAG 1.4.10).
+# The text styles in which each page is checked, by the width of the window. WCAG 1.4.10 demands 320 pixels.
 PHONE_PX = 360  # the only width with a check of touch targets
 Layouts = Mapping[int, tuple[TextStyle, ...]]
-LAYOUTS: Layouts = {320: (WIDE,), PHONE_PX: (NARROW, WIDE, LARGE), 768: (WIDE,), 1280: (NARROW, LARGE)}
+LAYOUTS: Layouts = {
+    320: (WIDE_FONT,),
+    PHONE_PX: (NARROW_FONT, WIDE_FONT, LARGE_TEXT),
+    768: (WIDE_FONT,),
+    1280: (NARROW_FONT, LARGE_TEXT),
+}
 EVERY_LAYOUT = pytest.param(LAYOUTS, marks=pytest.mark.soak, id="every window")
 
 
-@pytest.mark.parametrize("layouts", [pytest.param({PHONE_PX: (NARROW,)}, id="a phone"), EVERY_LAYOUT])
+@pytest.mark.parametrize("layouts", [pytest.param({PHONE_PX: (NARROW_FONT,)}, id="a phone"), EVERY_LAYOUT])
 def test_controls_on_a_phone_have_names_sizes_and_contrast(
     layouts: Layouts, visitor: Visitor, live_site: LiveSite, watch: Watch
 ) -> None:
-    data = world(live_site, watch)
+    data = create_world(live_site, watch)
     faults: dict[str, list[str]] = {}
-    for name, visit in SITE.items():
-        page = visitor(**options(360, 740))
+    for name, visit in PUBLIC_STATES.items():
+        page = visitor(**browser_options(360, 740))
         visit(page, data)
-        page.evaluate(OPEN_ALL)
+        page.evaluate(OPEN_ALL_DETAILS)
         wrong = controls_without_name(page) + (violations(page) if layouts is LAYOUTS else [])
         for theme in THEMES:
             page.emulate_media(color_scheme=theme)
@@ -83,7 +88,7 @@ def test_controls_on_a_phone_have_names_sizes_and_contrast(
     assert faults == {}
 
 
-OPEN_ALL = "document.querySelectorAll('details').forEach((one) => { one.open = true; })"
+OPEN_ALL_DETAILS = "document.querySelectorAll('details').forEach((one) => { one.open = true; })"
 
 
 def layout_and_target_faults(page: Page, layouts: Layouts = LAYOUTS) -> list[str]:
@@ -107,11 +112,12 @@ def controls_without_name(page: Page) -> list[str]:
 
 
 # Numbers and returns the controls that Tab should reach; radio buttons that are not checked are reached by arrow keys.
-REACHABLE = """() => [...document.querySelectorAll(
+NUMBER_REACHABLE_CONTROLS = """() => [...document.querySelectorAll(
   "main :is(a[href], summary, textarea, [tabindex='0'], :is(button, select, input:not([type=hidden])):enabled)")]
   .filter((one) => one.checkVisibility() && one.tabIndex >= 0 && !(one.type === "radio" && !one.checked))
   .map((one, at) => { one.dataset.reach = at; return one.outerHTML.slice(0, 120); })"""
-REACHED = """() => {
+# Returns the number of the control that has the focus, and whether the focus is visible; null if no control has it.
+FIND_FOCUSED_CONTROL = """() => {
   const one = document.activeElement;
   if (one === document.body || !("reach" in one.dataset)) return null;
   const { outlineStyle, outlineWidth } = getComputedStyle(one);
@@ -124,21 +130,21 @@ REACHED = """() => {
 @pytest.mark.soak
 def test_the_lab_fits_every_width_and_works_by_keyboard(visitor: Visitor, live_site: LiveSite, watch: Watch) -> None:
     """Every state has names, sizes, contrast in both themes, a layout without faults, and controls that Tab reaches."""
-    page = visitor(**options(360, 740))
+    page = visitor(**browser_options(360, 740))
     account = user("grace")
     sign_in(page.context, live_site, account)
     faults: dict[str, list[str]] = {}
-    for name, address in EMPTY.items():
+    for name, address in EMPTY_LAB_ADDRESSES.items():
         page.goto(address)
         wrong = controls_without_name(page) + violations(page) + layout_and_target_faults(page)
         faults |= {f"empty {name}": wrong} if wrong else {}
-    data = lab(watch, account)
-    for name, visit in LAB.items():
+    data = create_lab(watch, account)
+    for name, visit in LAB_STATES.items():
         if name == "api-docs":  # another project's page
             continue
         page.set_viewport_size({"width": 360, "height": 740})
         visit(page, data)
-        page.evaluate(OPEN_ALL)
+        page.evaluate(OPEN_ALL_DETAILS)
         wrong = controls_without_name(page) + violations(page)
         for theme in THEMES:
             page.emulate_media(color_scheme=theme)
@@ -151,23 +157,23 @@ def test_the_lab_fits_every_width_and_works_by_keyboard(visitor: Visitor, live_s
 def unreachable_controls(page: Page) -> list[str]:
     """Return the controls that Tab does not reach, or reaches without a visible focus."""
     page.evaluate(WAIT_UNTIL_DRAWN)
-    unreached = dict(enumerate(page.evaluate(REACHABLE)))
+    unreached = dict(enumerate(page.evaluate(NUMBER_REACHABLE_CONTROLS)))
     page.evaluate("document.activeElement.blur(); document.querySelector('.skip').focus()")
     faults = []
     for _ in range(len(unreached) + 20):
         page.keyboard.press("Tab")
-        focused = page.evaluate(REACHED)
+        focused = page.evaluate(FIND_FOCUSED_CONTROL)
         if focused:
             one = unreached.pop(focused[0], None)
             if one and not focused[1]:
-                faults.append(f"focus not seen: {one}")
+                faults.append(f"focus not visible: {one}")
         if not unreached:
             break
     return faults + [f"not reached: {one}" for one in unreached.values()]
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("style", [NARROW, WIDE, LARGE], ids=["narrow", "wide", "large"])
+@pytest.mark.parametrize("style", [NARROW_FONT, WIDE_FONT, LARGE_TEXT], ids=["narrow", "wide", "large"])
 def test_the_browser_uses_only_the_fonts_of_the_tests(page: Page, style: TextStyle) -> None:
     """This holds for every style and character of the site, on a machine with any other fonts."""
     page.goto("/about")
@@ -195,16 +201,16 @@ def test_the_browser_uses_only_the_fonts_of_the_tests(page: Page, style: TextSty
         return {font["familyName"] for fonts in answers for font in fonts}
 
     # A busy browser may render some lines once more before it applies the other font.
-    assert wait_until(lambda: (NARROW.font in fonts_used()) == (style == NARROW)), fonts_used()
+    assert wait_until(lambda: (NARROW_FONT.font in fonts_used()) == (style == NARROW_FONT)), fonts_used()
     assert {style.font, "DejaVu Sans Mono"} <= fonts_used() <= {"Carlito", "Bitstream Vera Sans", "DejaVu Sans Mono"}
     size = "[getComputedStyle(document.documentElement).fontSize, matchMedia('(max-width: 30rem)').matches]"
     page.set_viewport_size({"width": 800, "height": 800})
-    assert page.evaluate(size) == [f"{style.size}px", style == LARGE]
+    assert page.evaluate(size) == [f"{style.size}px", style == LARGE_TEXT]
 
 
 @pytest.mark.soak
 def test_no_admin_page_has_browser_errors(visitor: Visitor, live_site: LiveSite, watch: Watch) -> None:
-    data = world(live_site, watch)
+    data = create_world(live_site, watch)
     faults: dict[str, list[str]] = {}
     STATES["experiment-waiting"](visitor(), data)  # queues an experiment
     for name, visit in STATES.items():
@@ -228,7 +234,7 @@ FAULTS_OF_DJANGO = ["empty-table-header", "scrollable-region-focusable", "aria-i
 
 def test_board_and_box_are_visible_in_forced_colours(visitor: Visitor) -> None:
     house_machines()
-    page = visitor(forced_colors="active", **options(1280, 800))
+    page = visitor(forced_colors="active", **browser_options(1280, 800))
     start_first(page)
     play_mouse(page, "5")
     expect_turn(page)
@@ -289,11 +295,11 @@ def test_animations_are_short_and_can_be_skipped(page: Page) -> None:
 
 
 def test_the_match_page_is_small_and_loads_only_from_the_site(page: Page, watch: Watch) -> None:
-    """All files have less than 200 kB uncompressed, and all scripts are the site's own or lit-html."""
+    """All files together have at most 200 kB as sent, and all scripts are the site's own or lit-html."""
     house_machines()
     page.goto(NOUGHTS_PAGE)
-    room = page.locator("#play-first")
-    expect(room).to_be_visible()
+    start_button = page.locator("#play-first")
+    expect(start_button).to_be_visible()
     page.context.clear_cookies()
     page.goto(NOUGHTS_PAGE)
     page.locator("#play-first").click()
@@ -306,11 +312,11 @@ def test_the_match_page_is_small_and_loads_only_from_the_site(page: Page, watch:
     context = watch.observe(browser.new_context(base_url=watch.origin))
     context.add_cookies(cookies)  # type: ignore[arg-type]  # the types differ, the values do not
     watch.requests.clear()
-    first = context.new_page()
-    first.goto(address)
-    expect_turn(first)
-    expect(first.locator("#connection")).to_be_hidden()
-    requests = [request for request in watch.requests if request.frame.page == first]
+    first_page = context.new_page()
+    first_page.goto(address)
+    expect_turn(first_page)
+    expect(first_page.locator("#connection")).to_be_hidden()
+    requests = [request for request in watch.requests if request.frame.page == first_page]
     sizes = {}
     for request in requests:
         response = request.response()
@@ -327,8 +333,8 @@ def test_the_match_page_is_small_and_loads_only_from_the_site(page: Page, watch:
     assert scripts
     own_scripts = (f"{watch.origin}/static/js/", f"{watch.origin}/static/vendor/lit-html-")
     assert all(url.startswith(own_scripts) for url in scripts)
-    inline = "[...document.scripts].filter((one) => !one.src && one.type !== 'application/json').length"
-    assert first.evaluate(inline) == 0
+    count_inline_scripts = "[...document.scripts].filter((one) => !one.src && one.type !== 'application/json').length"
+    assert first_page.evaluate(count_inline_scripts) == 0
     context.close()
 
 
@@ -349,16 +355,16 @@ def test_the_chosen_theme_is_stored(page: Page) -> None:
     before = page.evaluate(background)
     page.locator("#theme").click()
     assert page.evaluate(background) != before
-    chosen = page.evaluate(background)
+    chosen_background = page.evaluate(background)
     page.goto("/about")
-    assert page.evaluate(background) == chosen
+    assert page.evaluate(background) == chosen_background
     expect(page.locator("#theme")).to_have_attribute("aria-label", "Use the light theme")
 
 
 def test_the_sheet_is_dragged_open_and_closed(visitor: Visitor, live_site: LiveSite, watch: Watch) -> None:
-    page = visitor(**options(360, 740))
-    data = world(live_site, watch)
-    play_mid(page, data)
+    page = visitor(**browser_options(360, 740))
+    data = create_world(live_site, watch)
+    play_to_middle(page, data)
     handle = page.locator("#box-handle")
     expect(handle).to_have_attribute("aria-expanded", "false")
     expect(page.locator("#odds")).to_be_hidden()
@@ -371,8 +377,8 @@ def test_the_sheet_is_dragged_open_and_closed(visitor: Visitor, live_site: LiveS
 
 
 def test_a_tap_opens_the_box_of_a_change_after_the_match(visitor: Visitor, live_site: LiveSite, watch: Watch) -> None:
-    page = visitor(**options(360, 740))
-    play_finished(page, world(live_site, watch))
+    page = visitor(**browser_options(360, 740))
+    play_to_end(page, create_world(live_site, watch))
     page.locator("#changes button").first.tap()
     expect(page.locator("#odds")).to_be_visible()
     expect(page.locator("#odds")).to_contain_text("→")

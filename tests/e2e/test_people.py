@@ -7,32 +7,32 @@ from playwright.sync_api import Page, expect
 
 from games.models import Match
 from tests.e2e.conftest import Visitor, Watch
-from tests.e2e.layout import PHONE
-from tests.e2e.playing import NOUGHTS_PAGE, cell, code_of, expect_turn, match_of, play_mouse, start_other
+from tests.e2e.layout import PHONE_OPTIONS
+from tests.e2e.playing import NOUGHTS_PAGE, cell, code_of, expect_turn, match_of, play_mouse, start_match_against
 from tests.factories import house_machines
 
 pytestmark = pytest.mark.e2e
 
 
-def invite(page: Page) -> str:
+def open_room_for_friend(page: Page) -> str:
     """Open a room for a friend and return the link."""
-    start_other(page, "human")
+    start_match_against(page, "human")
     expect(page.locator("#status")).to_have_text("Waiting for the other player.")
     expect(page.locator("#share-words")).to_contain_text("Send this link to a friend.")
     expect(page.locator("#board .is-playable")).to_have_count(0)
     return page.locator("#share-url").input_value()
 
 
-def accept(page: Page, link: str) -> None:
+def take_free_seat(page: Page, link: str) -> None:
     page.goto(link)
     expect(page.locator("#share-words")).to_contain_text("You can take the free seat")
     page.locator("#join button").click()
 
 
 def test_two_people_play_by_link(page: Page, visitor: Visitor) -> None:
-    link = invite(page)
+    link = open_room_for_friend(page)
     friend = visitor()
-    accept(friend, link)
+    take_free_seat(friend, link)
     expect(page.locator("#status")).to_have_text("Your turn: place a cross.")
     expect(friend.locator("#status")).to_have_text("Guest (crosses) to move.")
 
@@ -58,12 +58,12 @@ def test_two_people_play_by_link(page: Page, visitor: Visitor) -> None:
 
 
 def test_phone_shows_host_the_link_and_guest_the_free_seat(visitor: Visitor) -> None:
-    host, guest = visitor(**PHONE), visitor(**PHONE)
-    link = invite(host)
+    host, guest = visitor(**PHONE_OPTIONS), visitor(**PHONE_OPTIONS)
+    link = open_room_for_friend(host)
     expect(host.locator("#copy-link")).to_be_in_viewport(ratio=1)
     guest.goto(link)
     expect(guest.locator("#join button")).to_be_in_viewport(ratio=1)
-    accept(guest, link)
+    take_free_seat(guest, link)
     expect_turn(host)
     expect(host.locator("#board")).to_be_in_viewport(ratio=1)
 
@@ -71,7 +71,7 @@ def test_phone_shows_host_the_link_and_guest_the_free_seat(visitor: Visitor) -> 
 @pytest.mark.soak
 def test_a_resignation_is_shown_to_both_players(page: Page, visitor: Visitor) -> None:
     friend = visitor()
-    accept(friend, invite(page))
+    take_free_seat(friend, open_room_for_friend(page))
     expect_turn(page)
     play_mouse(page, "5", answers=0)
     expect_turn(friend)
@@ -83,8 +83,8 @@ def test_a_resignation_is_shown_to_both_players(page: Page, visitor: Visitor) ->
 
 def test_a_third_person_watches_and_cannot_move(page: Page, visitor: Visitor) -> None:
     friend, third = visitor(), visitor()
-    link = invite(page)
-    accept(friend, link)
+    link = open_room_for_friend(page)
+    take_free_seat(friend, link)
     expect_turn(page)
     third.goto(link)
     expect(third.locator("#watching")).to_be_visible()
@@ -136,7 +136,7 @@ def test_a_move_by_a_spectator_is_refused_with_a_reason(page: Page, visitor: Vis
 
 
 def test_joining_by_code(page: Page, visitor: Visitor) -> None:
-    invite(page)
+    open_room_for_friend(page)
     friend = visitor()
     friend.goto("/")
     friend.locator("#code").fill(f" {code_of(page).upper()} ")
@@ -146,7 +146,7 @@ def test_joining_by_code(page: Page, visitor: Visitor) -> None:
 
 
 def test_joining_from_the_list_of_waiting_rooms(page: Page, visitor: Visitor) -> None:
-    invite(page)
+    open_room_for_friend(page)
     friend = visitor()
     friend.goto("/")
     friend.locator(".rooms").get_by_role("button", name="Join Guest").click()
@@ -155,7 +155,7 @@ def test_joining_from_the_list_of_waiting_rooms(page: Page, visitor: Visitor) ->
 
 def test_a_visitor_of_a_full_room_watches(page: Page, visitor: Visitor) -> None:
     friend, third = visitor(), visitor()
-    accept(friend, invite(page))
+    take_free_seat(friend, open_room_for_friend(page))
     expect_turn(page)
     play_mouse(page, "5", answers=0)
     third.goto("/")
@@ -170,7 +170,7 @@ def test_a_visitor_of_a_full_room_watches(page: Page, visitor: Visitor) -> None:
 
 @pytest.mark.soak
 def test_two_visitors_take_the_last_seat_at_once(page: Page, visitor: Visitor) -> None:
-    link = invite(page)
+    link = open_room_for_friend(page)
     friend, third = visitor(), visitor()
     for one in (friend, third):
         one.goto(link)

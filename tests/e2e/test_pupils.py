@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from learning.models import Machine
 from tests.e2e.axe import violations
 from tests.e2e.conftest import Visitor, Watch
-from tests.e2e.everywhere import options
+from tests.e2e.everywhere import browser_options
 from tests.e2e.layout import layout_faults
 from tests.e2e.playing import expect_turn, match_of, play_mouse, play_out_mouse, tab_to
 
@@ -77,7 +77,7 @@ def test_one_click_starts_a_personal_machine(page: Page, visitor: Visitor, watch
 
 
 def test_a_personal_machine_by_keyboard_moves_to_an_account(visitor: Visitor) -> None:
-    phone = visitor(**options(360, 740, dark=True))
+    phone = visitor(**browser_options(360, 740, dark=True))
     phone.goto("/")
     tab_to(phone, TEACH_BUTTON)
     phone.keyboard.press("Enter")

@@ -1,4 +1,4 @@
-"""A redraw keeps the focus and the open parts."""
+"""When a page is drawn again, the focus stays and open parts stay open."""
 
 import re
 
@@ -6,17 +6,17 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import Visitor
-from tests.e2e.playing import cell, expect_plies, expect_turn, match_of, start_other
-from tests.e2e.test_romgon import play_any
+from tests.e2e.playing import cell, expect_plies, expect_turn, match_of, start_match_against
+from tests.e2e.test_romgon import play_capture_or_move
 
 pytestmark = pytest.mark.e2e
 
-REMEMBER_FOCUS = "kept = document.activeElement"
-FOCUS_IS_KEPT = "document.activeElement === kept && kept !== document.body"
+REMEMBER_FOCUS = "focused = document.activeElement"
+FOCUS_IS_KEPT = "document.activeElement === focused && focused !== document.body"
 
 
 def test_the_focus_stays_on_a_move_during_new_moves(page: Page, visitor: Visitor) -> None:
-    start_other(page, "human")
+    start_match_against(page, "human")
     friend = visitor()
     friend.goto(page.url)
     friend.get_by_role("button", name="Take the free seat").click()
@@ -43,7 +43,7 @@ def test_an_open_evaluation_stays_open_after_the_next_move(page: Page) -> None:
     sums = set()
     for plies in (2, 4):
         expect_turn(page)
-        play_any(page, match_of(page))
+        play_capture_or_move(page, match_of(page))
         expect_plies(page, plies)
         expect(parts.locator("details")).to_have_count(3)
         sums.add(parts.locator("[data-parts=words]").inner_text())

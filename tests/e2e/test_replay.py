@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import Visitor, Watch
-from tests.e2e.playing import cell, expect_plies, expect_turn, start_other, start_romgon
+from tests.e2e.playing import cell, expect_plies, expect_turn, start_match_against, start_romgon
 
 pytestmark = pytest.mark.e2e
 
@@ -33,7 +33,7 @@ def play_in_turn(page: Page, players: Iterable[Page], *squares: str) -> None:
 
 
 def test_earlier_boards_are_shown_during_the_match(page: Page, visitor: Visitor) -> None:
-    start_other(page, "human")
+    start_match_against(page, "human")
     friend = visitor()
     friend.goto(page.url)
     friend.get_by_role("button", name="Take the free seat").click()

@@ -17,11 +17,11 @@ from tests.ponderer import SlowPlayer
 pytestmark = pytest.mark.e2e
 
 
-def offers(page: Page) -> Locator:
+def offer_buttons(page: Page) -> Locator:
     return page.locator("#offers button")
 
 
-def ids(cells: Locator) -> list[str]:
+def cell_ids(cells: Locator) -> list[str]:
     return [str(one.get_attribute("data-cell")) for one in cells.element_handles()]
 
 
@@ -31,7 +31,7 @@ def rules_of(match: Match) -> Romgon:
     return game
 
 
-def play_any(page: Page, match: Match) -> None:
+def play_capture_or_move(page: Page, match: Match) -> None:
     """Play a capture if there is one, else a move: choose a piece, then its target."""
     match.refresh_from_db()
     game = rules_of(match)
@@ -39,14 +39,14 @@ def play_any(page: Page, match: Match) -> None:
     plain_moves = [move for move in game.legal_moves(position) if game.look.kind(move) == "move"]
     if not plain_moves:
         cell(page, game.look.layout.cells[game.legal_moves(position)[0].origin].id).click()
-        offers(page).first.click()
+        offer_buttons(page).first.click()
         return
     move = max(plain_moves, key=lambda one: (position.board[one.target] != 0, hash((match.n_plies, one))))
     origin, target = (game.look.layout.cells[index].id for index in game.path(move))
     cell(page, origin).click()
     expect(cell(page, origin)).to_have_class(re.compile("is-chosen"))
     targets = {game.look.layout.cells[one.target].id for one in plain_moves if one.origin == move.origin}
-    assert set(ids(page.locator("#board .is-target"))) == targets
+    assert set(cell_ids(page.locator("#board .is-target"))) == targets
     cell(page, target).click()
 
 
@@ -55,12 +55,12 @@ def test_a_match_against_a_level_with_a_flip(page: Page) -> None:
     expect(page.locator("#seats")).to_contain_text("Medium engine")
     expect(page.get_by_text("This match is played with flips.")).to_be_visible()
     cell(page, "1-6").click()
-    expect(offers(page)).to_have_text(["Flip"])
+    expect(offer_buttons(page)).to_have_text(["Flip"])
     assert n_plies(page) == 0, "a flip is played by its button only"
     cell(page, "1-6").click()
-    expect(offers(page)).to_have_count(0)
+    expect(offer_buttons(page)).to_have_count(0)
     cell(page, "1-6").click()
-    offers(page).click()
+    offer_buttons(page).click()
     expect_plies(page, 2)
     expect(cell(page, "1-6")).to_have_attribute("aria-label", re.compile("^1-6, Black flipped triangle"))
     expect(cell(page, "1-6").locator(".shape-core")).to_have_count(1)
@@ -68,7 +68,7 @@ def test_a_match_against_a_level_with_a_flip(page: Page) -> None:
     while not is_over(page):
         expect_turn(page)
         before = n_plies(page)
-        play_any(page, match)
+        play_capture_or_move(page, match)
         expect_plies(page, before + 2)
         match.refresh_from_db()
         game = rules_of(match)
@@ -88,17 +88,17 @@ def test_a_match_against_a_level_with_a_flip(page: Page) -> None:
 def test_a_move_with_and_without_a_turn(page: Page) -> None:
     match = start_romgon(page, "easy", "turn")
     cell(page, "2-7").click()
-    expect(offers(page)).to_have_text(["Turn right", "Turn left"])
+    expect(offer_buttons(page)).to_have_text(["Turn right", "Turn left"])
     cell(page, "1-5").click()
-    expect(offers(page)).to_have_text(["Just move", "Turn right", "Turn left"])
+    expect(offer_buttons(page)).to_have_text(["Just move", "Turn right", "Turn left"])
     assert n_plies(page) == 0
-    offers(page).nth(2).click()
+    offer_buttons(page).nth(2).click()
     expect_plies(page, 2)
     expect_turn(page)
     expect(page.locator("#moves > li").first).to_have_text("Black hexgon 2-7 to 1-5, turns left")
     expect(page.locator("#guide")).to_contain_text("steps along its bar, forwards or backwards")
     cell(page, "4-7").click()
-    expect(offers(page)).to_have_count(0)
+    expect(offer_buttons(page)).to_have_count(0)
     cell(page, "4-6").click()
     expect_plies(page, 4)
     expect_turn(page)
@@ -108,9 +108,9 @@ def test_a_move_with_and_without_a_turn(page: Page) -> None:
 def test_the_offered_opponents_depend_on_the_rules(page: Page) -> None:
     page.goto("/")
     page.get_by_role("link", name="More ways to play Romgon").click()
-    chosen = page.locator(".opponent:has(input:checked)")
-    expect(chosen).to_contain_text("Novice")
-    expect(chosen).to_have_text(re.compile(r"Elo \d+ \(\d+ to \d+\)\.\s*$"))
+    chosen_opponent = page.locator(".opponent:has(input:checked)")
+    expect(chosen_opponent).to_contain_text("Novice")
+    expect(chosen_opponent).to_have_text(re.compile(r"Elo \d+ \(\d+ to \d+\)\.\s*$"))
     expect(page.locator(".opponents input[value=menace]")).to_have_count(1)
     page.get_by_label("Flips").check()
     page.get_by_role("button", name="Use these rules").click()
@@ -121,7 +121,7 @@ def test_the_offered_opponents_depend_on_the_rules(page: Page) -> None:
     page.get_by_role("button", name="Use these rules").click()
     expect(page.locator(".opponents input:checked")).to_have_value("novice")
     expect(page.locator(".opponents input[value=champion]")).to_have_count(0)
-    expect(chosen).not_to_contain_text("Elo")
+    expect(chosen_opponent).not_to_contain_text("Elo")
 
 
 def test_a_romgon_match_by_keyboard_is_announced(page: Page) -> None:
@@ -139,11 +139,11 @@ def test_a_romgon_match_by_keyboard_is_announced(page: Page) -> None:
     expect(page.locator("#announce")).to_contain_text("Black triangle facing west: Flip. The buttons are after")
     expect(cell(page, "5-5")).to_have_attribute("aria-label", re.compile("5-5, empty, can be moved to"))
     page.keyboard.press("Escape")
-    expect(offers(page)).to_have_count(0)
+    expect(offer_buttons(page)).to_have_count(0)
     expect(cell(page, "5-6")).to_be_focused()
     page.keyboard.press("Enter")
     page.keyboard.press("Tab")
-    expect(offers(page)).to_be_focused()
+    expect(offer_buttons(page)).to_be_focused()
     page.keyboard.press("Enter")
     expect_plies(page, 2)
     expect(cell(page, "5-6")).to_be_focused()
@@ -171,7 +171,7 @@ def test_a_romgon_match_by_touch_on_a_small_phone(visitor: Visitor) -> None:
         page.keyboard.press(key)
         expect(cell(page, cell_id)).to_be_focused()
     cell(page, "4-7").tap()
-    offers(page).tap()
+    offer_buttons(page).tap()
     expect_plies(page, 2)
     expect_turn(page)
     cell(page, "4-7").tap()

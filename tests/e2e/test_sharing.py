@@ -7,19 +7,19 @@ from playwright.sync_api import Page, expect
 
 from tests.e2e.axe import violations
 from tests.e2e.conftest import Visitor, Watch
-from tests.e2e.everywhere import options
+from tests.e2e.everywhere import browser_options
 from tests.e2e.layout import layout_faults
 from tests.e2e.playing import code_of, expect_turn, match_of, play_out_mouse
 from tests.factories import house_machines, machine, trained_machine
 
 pytestmark = pytest.mark.e2e
 
-SIZES = pytest.mark.parametrize(("width", "height"), [(360, 740), (1280, 720)])
+PHONE_AND_LAPTOP = pytest.mark.parametrize(("width", "height"), [(360, 740), (1280, 720)])
 TEACH_BUTTON = 'form[action="/teach"]:has([value="noughts-and-crosses"]) button'
 
 
 def check_page(page: Page, name: str) -> None:
-    """Check layout and accessibility; keep a picture if the environment names a folder."""
+    """Check layout and accessibility; save a picture if the environment names a folder."""
     assert layout_faults(page) == []
     assert violations(page) == []
     if folder := os.environ.get("BEADBOX_PICTURES"):
@@ -27,11 +27,11 @@ def check_page(page: Page, name: str) -> None:
         page.screenshot(path=f"{folder}/{name}-{size['width']}.png", full_page=True)
 
 
-@SIZES
+@PHONE_AND_LAPTOP
 def test_a_shared_link_shows_the_machine_until_withdrawn(
     visitor: Visitor, watch: Watch, width: int, height: int
 ) -> None:
-    child, friend = visitor(**options(width, height)), visitor(**options(width, height))
+    child, friend = visitor(**browser_options(width, height)), visitor(**browser_options(width, height))
     child.goto("/")
     child.locator(TEACH_BUTTON).first.click()
     expect_turn(child)
@@ -70,11 +70,11 @@ def test_a_shared_link_shows_the_machine_until_withdrawn(
     check_page(friend, "link-ended")
 
 
-@SIZES
+@PHONE_AND_LAPTOP
 def test_a_finished_match_keeps_its_address_and_its_replay(
     visitor: Visitor, watch: Watch, width: int, height: int
 ) -> None:
-    page = visitor(**options(width, height))
+    page = visitor(**browser_options(width, height))
     page.goto("/")
     page.locator(TEACH_BUTTON).first.click()
     expect_turn(page)
@@ -101,12 +101,12 @@ def test_a_finished_match_keeps_its_address_and_its_replay(
     expect(page.locator("main")).to_contain_text(f"Room {code} has no game 9.")
 
 
-@SIZES
+@PHONE_AND_LAPTOP
 def test_the_list_of_machines_is_short_with_own_ones_first(visitor: Visitor, width: int, height: int) -> None:
     house_machines()
     for k in range(14):
         trained_machine(machine(name=f"Machine {k}"), 10)
-    page = visitor(**options(width, height))
+    page = visitor(**browser_options(width, height))
     page.goto("/")
     page.locator(TEACH_BUTTON).first.click()
     expect_turn(page)

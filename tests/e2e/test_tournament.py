@@ -10,7 +10,7 @@ from learning.models import Schedule, Tournament
 from learning.services.machines import machine_create
 from tests.conftest import StartWorker
 from tests.e2e.conftest import Visitor
-from tests.e2e.layout import PHONE, faults_in_each_style, layout_faults
+from tests.e2e.layout import PHONE_OPTIONS, faults_in_each_style, layout_faults
 from tests.factories import machine, user
 from tests.waiting import HANG_S
 
@@ -40,17 +40,17 @@ def test_a_tournament_is_started_and_its_table_updated_live(
     page.locator("#begin").click()
     expect(page.locator("#status")).to_have_text("Running")
     expect(page.locator("#standings tbody tr")).to_have_count(4)
-    guest = visitor(**PHONE)
+    guest = visitor(**PHONE_OPTIONS)
     guest.goto(page.url)
     expect(guest.locator("#cancel")).to_have_count(0)
     start_worker()  # now the tables fill without a reload, for all visitors
     Tournament.objects.get()
-    for watching in (page, guest):
-        expect(watching.locator("#status")).to_have_text("Finished", timeout=HANG_S * 1000)
-        expect(watching.locator("#done")).to_have_text("7 of 7 pairings")
-        expect(watching.locator("#standings tbody tr").first).to_contain_text("Perfect")
-        expect(watching.locator("#cross tbody td.cross-self")).to_have_count(4)
-        expect(watching.locator("#said")).to_have_text(
+    for viewer_page in (page, guest):
+        expect(viewer_page.locator("#status")).to_have_text("Finished", timeout=HANG_S * 1000)
+        expect(viewer_page.locator("#done")).to_have_text("7 of 7 pairings")
+        expect(viewer_page.locator("#standings tbody tr").first).to_contain_text("Perfect")
+        expect(viewer_page.locator("#cross tbody td.cross-self")).to_have_count(4)
+        expect(viewer_page.locator("#said")).to_have_text(
             "The tournament is finished. Perfect is first of those that play both sides."
             " First drawer is first of those that play crosses. Second drawer is first of those that play noughts."
         )
@@ -109,7 +109,7 @@ def test_a_tournament_is_cancelled_and_deleted(page: Page) -> None:
 
 
 def test_a_schedule_is_created_paused_resumed_and_deleted(visitor: Visitor) -> None:
-    page = visitor(**PHONE, timezone_id="Asia/Kolkata")
+    page = visitor(**PHONE_OPTIONS, timezone_id="Asia/Kolkata")
     learner = machine(Side.FIRST, name="Night owl", owner=user("ada"))
     log_in(page)
     page.goto(f"/machines/{learner.pk}")

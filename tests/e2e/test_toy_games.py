@@ -19,7 +19,7 @@ pytestmark = pytest.mark.e2e
 
 
 @pytest.fixture(autouse=True)
-def _registered(monkeypatch: pytest.MonkeyPatch) -> None:
+def _toys_in_registry(monkeypatch: pytest.MonkeyPatch) -> None:
     for game in TOYS:
         monkeypatch.setitem(GAMES, game.slug, game)
 
@@ -64,8 +64,8 @@ def test_an_opened_box_describes_the_moves_of_its_beads(page: Page, game: Game[A
     expect(odds).to_have_count(len(draw.beads))
     path = room_view(room_get(code_of(page)))["moves"][0]["path"]
     assert last_cells(page) == set(path)
-    named = page.locator(f'#board [data-cell="{path[-1]}"]').get_attribute("aria-label") or ""
-    expect(page.locator("#odds tr.is-drawn")).to_contain_text(named.partition(",")[0], ignore_case=True)
+    cell_label = page.locator(f'#board [data-cell="{path[-1]}"]').get_attribute("aria-label") or ""
+    expect(page.locator("#odds tr.is-drawn")).to_contain_text(cell_label.partition(",")[0], ignore_case=True)
     page.goto(machine.get_absolute_url())
     expect(page.locator(".wall-box").first).to_be_visible()
     page.locator(".wall-box").first.click()

@@ -63,9 +63,9 @@ def test_a_machine_learns_from_a_person_in_its_seat(page: Page, visitor: Visitor
     page.locator("#take-over select[name=opponent]").select_option(str(other.pk))
     page.locator("#take-seat").click()
     expect(seat_card(page, Side.FIRST)).to_contain_text("You, in the seat of Alma")
-    record = page.locator("#records > li").first
-    expect(record).to_contain_text("Alma has not finished a game yet.")
-    expect(record.get_by_role("link", name="Rename, freeze or delete")).to_be_visible()
+    machine_record = page.locator("#records > li").first
+    expect(machine_record).to_contain_text("Alma has not finished a game yet.")
+    expect(machine_record.get_by_role("link", name="Rename, freeze or delete")).to_be_visible()
     friend = spectator_of(visitor, page.url)
     expect(seat_card(friend, Side.FIRST)).to_contain_text("ada, in the seat of Alma")
     expect(friend.get_by_role("link", name="Rename, freeze or delete")).to_have_count(0)
@@ -197,9 +197,11 @@ def test_two_own_machines_train_from_the_play_page(page: Page) -> None:
 
 
 @pytest.mark.sampled(1)
-@pytest.mark.parametrize("by", ["mouse", "keyboard", "touch"])
-def test_a_move_is_made_by_piece_and_target(visitor: Visitor, by: str) -> None:
-    page = visitor(has_touch=by == "touch", viewport={"width": 360 if by == "touch" else 1280, "height": 740})
+@pytest.mark.parametrize("input_device", ["mouse", "keyboard", "touch"])
+def test_a_move_is_made_by_piece_and_target(visitor: Visitor, input_device: str) -> None:
+    page = visitor(
+        has_touch=input_device == "touch", viewport={"width": 360 if input_device == "touch" else 1280, "height": 740}
+    )
     page.goto("/play/hexapawn")
     page.locator('.opponent:has(input[value="random"])').click()
     page.locator("#play-other").click()
@@ -208,10 +210,10 @@ def test_a_move_is_made_by_piece_and_target(visitor: Visitor, by: str) -> None:
     expect(cell(page, "b1")).to_have_attribute("aria-label", re.compile(r"b1, white, .*playable|b1, white, playable"))
 
     def choose(square: str) -> None:
-        if by == "keyboard":
+        if input_device == "keyboard":
             cell(page, square).focus()
             page.keyboard.press("Enter")
-        elif by == "touch":
+        elif input_device == "touch":
             cell(page, square).tap()
         else:
             cell(page, square).click()

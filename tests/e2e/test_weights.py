@@ -13,19 +13,19 @@ from learning.services.machines import machine_import
 from tests.e2e.axe import violations
 from tests.e2e.layout import faults_in_each_style, layout_faults
 from tests.e2e.playing import expect_plies, expect_turn, match_of
-from tests.e2e.test_romgon import play_any
+from tests.e2e.test_romgon import play_capture_or_move
 
 pytestmark = pytest.mark.e2e
 
 
-def strongest() -> Machine:
+def import_strongest_machine() -> Machine:
     """Import the value for flips that ships with the program, with the greatest search depth of a machine."""
     file = json.loads((FOLDER / "flips.json").read_text())
     file["rule"]["play_depth"] = 4
     return machine_import(user=None, content=json.dumps(file).encode(), name="V").machine
 
 
-def number(words: str) -> float:
+def parse_number(words: str) -> float:
     return float(words.replace("\u2212", "-"))
 
 
@@ -42,27 +42,27 @@ def check_heat_map(page: Page) -> None:
     page.locator("summary", has_text="Where pieces stand").click()
     row = page.locator(".heat-numbers tr", has=page.get_by_role("rowheader", name="3-7", exact=True))
     at = page.locator(".heat-numbers").first.locator("thead th").all_inner_texts().index("its own flipped rhombus")
-    in_table = number(row.locator("td").nth(at).inner_text())
-    assert abs(number(numbers[CELL["3-7"]]) - in_table) < 0.006
+    in_table = parse_number(row.locator("td").nth(at).inner_text())
+    assert abs(parse_number(numbers[CELL["3-7"]]) - in_table) < 0.006
 
 
 def check_parts_of_value(page: Page, words: str) -> Locator:
     """Play a move against either opponent; check that the answer's parts add up, and return their section."""
     page.wait_for_url(re.compile("/rooms/"))
     expect_turn(page)
-    play_any(page, match_of(page))
+    play_capture_or_move(page, match_of(page))
     expect_plies(page, 2)
     parts = page.locator("#parts")
     expect(parts.locator("[data-parts=words]")).to_have_text(re.compile(words))
-    lines = parts.locator("[data-parts=board] > .parts > li")
-    expect(lines).to_have_count(5)
-    sizes = [abs(number(words)) for words in lines.locator(".figure").all_inner_texts()]
+    part_lines = parts.locator("[data-parts=board] > .parts > li")
+    expect(part_lines).to_have_count(5)
+    sizes = [abs(parse_number(words)) for words in part_lines.locator(".figure").all_inner_texts()]
     assert sizes == sorted(sizes, reverse=True)
     for summary in parts.locator("summary").all():
         summary.click()
-    adds = parts.locator("[data-parts=board] tbody tr td:last-child").all_inner_texts()
+    addends = parts.locator("[data-parts=board] tbody tr td:last-child").all_inner_texts()
     (total,) = re.findall(r"All together ([+−][.\d]+): a value of", parts.locator(".parts-sum").inner_text())
-    assert abs(sum(map(number, adds)) - number(total)) < 0.01
+    assert abs(sum(map(parse_number, addends)) - parse_number(total)) < 0.01
     expect(parts.locator("[data-parts=moves] .tag")).to_have_text("played")
     return parts
 
@@ -84,7 +84,7 @@ def test_top_level_shows_its_search_and_its_weights(page: Page) -> None:
 
 @pytest.mark.soak
 def test_a_match_against_the_strongest_learnt_value(page: Page) -> None:
-    machine = strongest()
+    machine = import_strongest_machine()
     page.set_viewport_size({"width": 360, "height": 800})
     page.goto(f"/machines/{machine.pk}")
     check_heat_map(page)
