@@ -34,8 +34,8 @@ def test_strength_has_the_chance_of_the_ply_limit(client: Client, learner: Machi
     strength = client.get(f"/api/machines/{learner.pk}/strength").json()
     memory = MEMORY.load(learner)
     graph, policy = memory.table.graph, machine_policy(memory)
-    theirs = opponent_policy(graph.game, UNIFORM["perfect"], reduced=True)
-    limit = unfinished(graph, joined(graph, Side.FIRST, policy, theirs))
+    perfect_policy = opponent_policy(graph.game, UNIFORM["perfect"], reduced=True)
+    limit = unfinished(graph, joined(graph, Side.FIRST, policy, perfect_policy))
     assert strength["perfect"]["unfinished"] == limit
     assert 0 < strength["random"]["unfinished"] < 1e-3 < limit
     assert set(strength["worst"]) == {"win", "draw", "loss", "endless", "unfinished"}
@@ -51,22 +51,22 @@ def test_strength_has_the_chance_of_the_ply_limit(client: Client, learner: Machi
 
 
 def test_draw_by_agreement_has_a_reward(client: Client) -> None:
-    for name, rule, said in (("Draws", BoxRule(), True), ("None", BoxRule(unfinished=Unfinished.NONE), False)):
+    for name, rule, is_described in (("Draws", BoxRule(), True), ("None", BoxRule(unfinished=Unfinished.NONE), False)):
         one = machine_create(game="mu-torere", side=Side.SECOND, name=name, rule=rule)
         page = client.get(one.get_absolute_url()).content.decode()
-        assert ("After a draw every box that it used gains one bead" in page) == said
+        assert ("After a draw every box that it used gains one bead" in page) == is_described
 
 
 def test_chance_and_openings_of_a_box_are_two_figures(client: Client, learner: Machine) -> None:
     visits = box_visits(learner)
-    position, found = max(visits.items(), key=lambda one: one[1].openings)
-    assert found.openings > 1 >= found.chance
+    position, visit = max(visits.items(), key=lambda one: one[1].openings)
+    assert visit.openings > 1 >= visit.chance
     page = client.get(f"/machines/{learner.pk}/boxes/{position}").content.decode()
-    assert f"{found.openings:.6f}" in page
+    assert f"{visit.openings:.6f}" in page
     assert "the last column is the average of that" in page
     box = client.get(f"/api/machines/{learner.pk}/boxes/{position}").json()
-    assert box["visits"][0] == {"against": "random", "chance": found.chance, "openings": found.openings}
+    assert box["visits"][0] == {"against": "random", "chance": visit.chance, "openings": visit.openings}
     rows = page_json(client.get(f"/machines/{learner.pk}/boxes"), "packed")["boxes"]
     assert {row[0]: tuple(row[8:]) for row in rows} == {key: tuple(one) for key, one in visits.items()}
-    why = client.get(f"/machines/{learner.pk}/why?position={position}", headers={"Accept": "application/json"})
-    assert why.json()["why"]["visit"] == [found.chance, found.openings]
+    why_answer = client.get(f"/machines/{learner.pk}/why?position={position}", headers={"Accept": "application/json"})
+    assert why_answer.json()["why"]["visit"] == [visit.chance, visit.openings]

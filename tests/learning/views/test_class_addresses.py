@@ -17,32 +17,32 @@ HOSTS = ["192.168.1.20", "10.0.0.7"]
 
 
 @pytest.fixture
-def opened_at(settings: Any) -> Callable[[str], HttpRequest]:
-    """Return a request to a local run that other computers reach, opened at a host."""
+def request_at(settings: Any) -> Callable[[str], HttpRequest]:
+    """Return a function that makes a request at a host, to a local run that other computers reach."""
     settings.LOCAL_HOSTS, settings.SITE_URL = lambda: HOSTS, ""
     settings.ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]", *HOSTS, "beads.local", "[fd00::1]"]
     return lambda host: RequestFactory().get("/classes", headers={"Host": host})
 
 
 @pytest.mark.parametrize("host", ["localhost:8000", "127.0.0.1:8000", "[::1]:8000"])
-def test_localhost_leads_no_pupil_anywhere(opened_at: Callable[[str], HttpRequest], host: str) -> None:
-    assert origins_of(opened_at(host)) == ["http://192.168.1.20:8000", "http://10.0.0.7:8000"]
+def test_localhost_leads_no_pupil_anywhere(request_at: Callable[[str], HttpRequest], host: str) -> None:
+    assert origins_of(request_at(host)) == ["http://192.168.1.20:8000", "http://10.0.0.7:8000"]
 
 
-def test_the_address_of_the_teacher_comes_first_and_once(opened_at: Callable[[str], HttpRequest]) -> None:
-    assert origins_of(opened_at("10.0.0.7:8000")) == ["http://10.0.0.7:8000", "http://192.168.1.20:8000"]
-    assert origins_of(opened_at("beads.local"))[0] == "http://beads.local"
-    assert origins_of(opened_at("[fd00::1]:80"))[0] == "http://[fd00::1]:80"
+def test_the_address_of_the_teacher_comes_first_and_once(request_at: Callable[[str], HttpRequest]) -> None:
+    assert origins_of(request_at("10.0.0.7:8000")) == ["http://10.0.0.7:8000", "http://192.168.1.20:8000"]
+    assert origins_of(request_at("beads.local"))[0] == "http://beads.local"
+    assert origins_of(request_at("[fd00::1]:80"))[0] == "http://[fd00::1]:80"
 
 
-def test_only_this_computer_reaches_a_run_without_bind(opened_at: Callable[[str], HttpRequest], settings: Any) -> None:
+def test_only_this_computer_reaches_a_run_without_bind(request_at: Callable[[str], HttpRequest], settings: Any) -> None:
     settings.LOCAL_HOSTS = list
-    assert origins_of(opened_at("localhost:8000")) == []
+    assert origins_of(request_at("localhost:8000")) == []
 
 
-def test_a_public_site_has_one_address(opened_at: Callable[[str], HttpRequest], settings: Any) -> None:
+def test_a_public_site_has_one_address(request_at: Callable[[str], HttpRequest], settings: Any) -> None:
     settings.SITE_URL = "https://beads.example"
-    assert origins_of(opened_at("localhost:8000")) == ["https://beads.example"]
+    assert origins_of(request_at("localhost:8000")) == ["https://beads.example"]
 
 
 @pytest.fixture
@@ -62,31 +62,33 @@ def test_a_phone_tries_an_address_and_the_teacher_sees_it(
     teacher_browser: Client, client: Client, classroom: Classroom, settings: Any
 ) -> None:
     settings.LOCAL_HOSTS, settings.ALLOWED_HOSTS = lambda: HOSTS, ["localhost", *HOSTS]
-    trial = f"/classes/{classroom.pk}/try"
+    trial_path = f"/classes/{classroom.pk}/try"
 
-    def seen(host: str = "localhost") -> list[bool]:
+    def addresses_tried(host: str = "localhost") -> list[bool]:
         """Whether each address was tried."""
-        page = teacher_browser.get(trial, headers={"Host": host}).content.decode()
+        page = teacher_browser.get(trial_path, headers={"Host": host}).content.decode()
         return ["The page came" in part for part in page.split("<section")[1:]]
 
-    page = teacher_browser.get(trial, headers={"Host": "localhost"}).content.decode()
+    page = teacher_browser.get(trial_path, headers={"Host": "localhost"}).content.decode()
     assert page.count("<svg viewBox") == 2
     assert "You have opened the site at http://localhost." in page
     url = f"/class/try/{classroom.secret}"
     teacher_browser.get(url, headers={"Host": HOSTS[1]})
-    assert seen() == [False, False], "the teacher’s own browser proves nothing"
+    assert addresses_tried() == [False, False], "the teacher’s own browser proves nothing"
     assert client.get(url, headers={"Host": HOSTS[1]}).status_code == 200
-    assert seen() == [False, True]
-    assert seen(HOSTS[1]) == [True, False], "the address of the request comes first"
+    assert addresses_tried() == [False, True]
+    assert addresses_tried(HOSTS[1]) == [True, False], "the address of the request comes first"
     client.post(url, {"socket": "yes", "ms": "34"}, headers={"Host": HOSTS[1]})
-    page = teacher_browser.get(trial, headers={"Host": "localhost"}).content.decode()
+    page = teacher_browser.get(trial_path, headers={"Host": "localhost"}).content.decode()
     assert "after 34 ms" in page
     assert "The live connection works" in page
     client.post(url, {"socket": "no", "ms": "-" * 99}, headers={"Host": HOSTS[1]})
-    assert "Pupils can play without it" in teacher_browser.get(trial, headers={"Host": "localhost"}).content.decode()
+    assert (
+        "Pupils can play without it" in teacher_browser.get(trial_path, headers={"Host": "localhost"}).content.decode()
+    )
 
 
-def test_only_the_teacher_sees_what_was_tried(client: Client, classroom: Classroom) -> None:
+def test_only_the_teacher_sees_the_tried_addresses(client: Client, classroom: Classroom) -> None:
     assert client.get(f"/classes/{classroom.pk}/try").status_code == 302, "to the log-in"
     client.force_login(factories.user("other"))
     assert client.get(f"/classes/{classroom.pk}/try").status_code == 404

@@ -45,13 +45,13 @@ def test_few_minutes_and_a_losing_side_get_advice() -> None:
 
 
 def test_wrong_plans_are_refused() -> None:
-    for wrong in ({"game": "chess"}, {"preset": "romgon-q"}, {"opponent": "nobody"}):
+    for wrong_fields in ({"game": "chess"}, {"preset": "romgon-q"}, {"opponent": "nobody"}):
         with pytest.raises(ClassRefusedError):
-            proposal_of(replace(PLAN, **wrong))
+            proposal_of(replace(PLAN, **wrong_fields))
 
 
 @pytest.mark.parametrize("game", GAMES)
 def test_every_game_has_a_proposal_in_short_sentences(game: str) -> None:
     for side in (Side.SECOND, None):
-        found = sentences(proposal_of(replace(PLAN, game=game, side=side, minutes=30)))
-        assert [one for one in found if len(one.split()) > 20] == []
+        all_sentences = sentences(proposal_of(replace(PLAN, game=game, side=side, minutes=30)))
+        assert [one for one in all_sentences if len(one.split()) > 20] == []

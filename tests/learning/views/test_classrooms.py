@@ -26,7 +26,7 @@ from tests import factories
 
 pytestmark = pytest.mark.django_db
 
-PLAN = {"game": "hexapawn", "side": "1", "n_pupils": 24, "minutes": 30, "opponent": "perfect", "name": "7b"}
+CLASS_FORM = {"game": "hexapawn", "side": "1", "n_pupils": 24, "minutes": 30, "opponent": "perfect", "name": "7b"}
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def teacher_browser(teacher: User) -> Client:
 
 @pytest.fixture
 def classroom(teacher_browser: Client) -> Classroom:
-    answer = teacher_browser.post("/classes/new", PLAN)
+    answer = teacher_browser.post("/classes/new", CLASS_FORM)
     assert answer.status_code == 302
     return Classroom.objects.get()
 
@@ -85,23 +85,23 @@ def test_pupil_joins_by_code_and_plays_against_an_own_machine(classroom: Classro
 
 
 def test_only_the_class_sees_a_machine(classroom: Classroom, teacher_browser: Client, client: Client) -> None:
-    browser, other = join(classroom), join(classroom, "1-1")
+    browser, other_browser = join(classroom), join(classroom, "1-1")
     url = f"/machines/{pupil(browser).machine_id}"
     assert browser.get(url).status_code == 200
-    assert other.get(url).status_code == 404
+    assert other_browser.get(url).status_code == 404
     assert client.get(url).status_code == 404
     teacher_browser.get(f"/classes/{classroom.pk}")
     assert teacher_browser.get(url).status_code == 200
     client.get(f"/class/screen/{classroom.link.secret}")
     assert client.get(url).status_code == 200
-    for change in ("reset", "share", "delete", "edit"):
-        assert browser.post(f"{url}/{change}").status_code in (403, 302), change
+    for action in ("reset", "share", "delete", "edit"):
+        assert browser.post(f"{url}/{action}").status_code in (403, 302), action
     machine = Machine.objects.get(pk=pupil(browser).machine_id)
     assert machine.share_id == classroom.link_id
 
 
 def test_pause_stops_play_and_finishing_removes_typed_names(teacher_browser: Client, teacher: User) -> None:
-    teacher_browser.post("/classes/new", {**PLAN, "allows_names": "on"})
+    teacher_browser.post("/classes/new", {**CLASS_FORM, "allows_names": "on"})
     classroom = Classroom.objects.get()
     browser = join(classroom, typed_name=" Ada ")
     assert (pupil(browser).name, pupil(browser).is_typed) == ("Ada", True)
@@ -133,38 +133,38 @@ def test_log_in_leaves_the_machine_in_the_class(classroom: Classroom) -> None:
 
 def test_return_code_brings_the_machine_to_another_device(classroom: Classroom, teacher_browser: Client) -> None:
     browser, tablet = join(classroom), Client()
-    one = pupil(browser)
-    assert tablet.post("/class", {"code": one.code}).headers["Location"] == "/class/me"
-    assert tablet.get(f"/machines/{one.machine_id}").status_code == 200
-    teacher_browser.post(f"/classes/{classroom.pk}/pupils/{one.pk}/move")
+    participant = pupil(browser)
+    assert tablet.post("/class", {"code": participant.code}).headers["Location"] == "/class/me"
+    assert tablet.get(f"/machines/{participant.machine_id}").status_code == 200
+    teacher_browser.post(f"/classes/{classroom.pk}/pupils/{participant.pk}/move")
     assert browser.get("/class/me").headers["Location"] == "/class"
-    one.refresh_from_db()
-    assert Client().post("/class", {"code": one.code}).headers["Location"] == "/class/me"
+    participant.refresh_from_db()
+    assert Client().post("/class", {"code": participant.code}).headers["Location"] == "/class/me"
 
 
 def test_removed_and_merged_pupils_see_what_happened(classroom: Classroom, teacher_browser: Client) -> None:
-    first, second, third = join(classroom), join(classroom, "1-1"), join(classroom, "2-2")
-    kept, merged, removed = pupil(first), pupil(second), pupil(third)
-    teacher_browser.post(f"/classes/{classroom.pk}/pupils/{merged.pk}/merge", {"into": kept.pk})
-    teacher_browser.post(f"/classes/{classroom.pk}/pupils/{removed.pk}/remove")
-    assert second.get("/class/me").status_code == 200
-    assert pupil(second) == kept
-    answer = third.get("/class/me", follow=True)
+    first_browser, second_browser, third_browser = join(classroom), join(classroom, "1-1"), join(classroom, "2-2")
+    kept_pupil, merged_pupil, removed_pupil = pupil(first_browser), pupil(second_browser), pupil(third_browser)
+    teacher_browser.post(f"/classes/{classroom.pk}/pupils/{merged_pupil.pk}/merge", {"into": kept_pupil.pk})
+    teacher_browser.post(f"/classes/{classroom.pk}/pupils/{removed_pupil.pk}/remove")
+    assert second_browser.get("/class/me").status_code == 200
+    assert pupil(second_browser) == kept_pupil
+    answer = third_browser.get("/class/me", follow=True)
     assert "Your teacher has taken you out of this class." in answer.content.decode()
     assert Machine.objects.filter(classroom=classroom, pupil__isnull=False).count() == 1
 
 
 def test_other_teachers_change_nothing(classroom: Classroom) -> None:
-    one, other = pupil(join(classroom)), Client()
-    other.force_login(factories.user("other"))
-    assert other.get(f"/classes/{classroom.pk}").status_code == 404
-    for address in ("pause", "delete", "reset", f"pupils/{one.pk}/remove", f"pupils/{one.pk}/move"):
-        assert other.post(f"/classes/{classroom.pk}/{address}").status_code == 404
+    participant, other_teacher = pupil(join(classroom)), Client()
+    other_teacher.force_login(factories.user("other"))
+    assert other_teacher.get(f"/classes/{classroom.pk}").status_code == 404
+    for address in ("pause", "delete", "reset", f"pupils/{participant.pk}/remove", f"pupils/{participant.pk}/move"):
+        assert other_teacher.post(f"/classes/{classroom.pk}/{address}").status_code == 404
     assert Participant.objects.get().machine is not None
 
 
 @pytest.mark.parametrize(
-    ("typed", "said"),
+    ("name", "reason"),
     [
         ("x" * 200, "A name can have 24 letters at most."),
         ("\u202eAda", "hidden character"),
@@ -173,18 +173,18 @@ def test_other_teachers_change_nothing(classroom: Classroom) -> None:
         ("ADA", "Another pupil has this name."),
     ],
 )
-def test_typed_names_are_refused_with_the_reason(teacher_browser: Client, typed: str, said: str) -> None:
-    teacher_browser.post("/classes/new", {**PLAN, "allows_names": "on"})
+def test_typed_names_are_refused_with_the_reason(teacher_browser: Client, name: str, reason: str) -> None:
+    teacher_browser.post("/classes/new", {**CLASS_FORM, "allows_names": "on"})
     classroom = Classroom.objects.get()
     join(classroom, typed_name="Ada")
-    form = {"guest": uuid4().hex, "words": "0-0", "typed_name": typed}
+    form = {"guest": uuid4().hex, "words": "0-0", "typed_name": name}
     answer = Client().post(f"/class/join/{classroom.secret}", form)
-    assert (answer.status_code, said in answer.content.decode()) == (400, True)
+    assert (answer.status_code, reason in answer.content.decode()) == (400, True)
     assert Participant.objects.count() == 1
 
 
 def test_name_of_blanks_gets_a_generated_name(teacher_browser: Client) -> None:
-    teacher_browser.post("/classes/new", {**PLAN, "allows_names": "on"})
+    teacher_browser.post("/classes/new", {**CLASS_FORM, "allows_names": "on"})
     browser = join(Classroom.objects.get(), typed_name="    ")
     assert (pupil(browser).name, pupil(browser).is_typed) == ("Brave Badger", False)
 
@@ -210,19 +210,19 @@ def test_same_name_is_given_once(classroom: Classroom) -> None:
     assert names == {"Brave Badger", "Bright Badger", "Busy Badger"}
 
 
-@pytest.mark.parametrize(("action", "said"), [("lock", "takes no new pupils"), ("finish", "This class is over.")])
-def test_closed_class_takes_no_pupils(classroom: Classroom, teacher_browser: Client, action: str, said: str) -> None:
+@pytest.mark.parametrize(("action", "reason"), [("lock", "takes no new pupils"), ("finish", "This class is over.")])
+def test_closed_class_takes_no_pupils(classroom: Classroom, teacher_browser: Client, action: str, reason: str) -> None:
     browser = join(classroom)
     teacher_browser.post(f"/classes/{classroom.pk}/{action}")
     answer = Client().post(f"/class/join/{classroom.secret}", {"guest": uuid4().hex, "words": "1-1"})
-    assert (answer.status_code, said in answer.content.decode()) == (409, True)
+    assert (answer.status_code, reason in answer.content.decode()) == (409, True)
     assert browser.get("/class/me").status_code == 200
-    again = Client().post("/class", {"code": pupil(browser).code})
-    assert again.headers["Location"] == "/class/me", "a return code still works"
+    answer_to_code = Client().post("/class", {"code": pupil(browser).code})
+    assert answer_to_code.headers["Location"] == "/class/me", "a return code still works"
 
 
 def test_61st_pupil_is_refused_and_halves_are_equal(teacher_browser: Client) -> None:
-    teacher_browser.post("/classes/new", {**PLAN, "side": "half"})
+    teacher_browser.post("/classes/new", {**CLASS_FORM, "side": "half"})
     classroom = Classroom.objects.get()
     for number in range(60):
         participant_join(classroom_id=classroom.pk, guest=uuid4(), words=(number, number))
@@ -240,21 +240,21 @@ def test_codes_are_limited_by_wrong_ones_and_links_are_not(
     client = Client()
     for _ in range(40):
         assert client.post("/class", {"code": classroom.code}).status_code == 302
-    for wrong in ("zzzzz9", "", "?", "a" * 90, "zzzzz8", "zzzzz7", "zzzzz6"):
-        client.post("/class", {"code": wrong})
+    for wrong_code in ("zzzzz9", "", "?", "a" * 90, "zzzzz8", "zzzzz7", "zzzzz6"):
+        client.post("/class", {"code": wrong_code})
     assert client.post("/class", {"code": classroom.code}).status_code == 429
     assert client.get(f"/class/join/{classroom.secret}").status_code == 200
 
 
 def test_quota_of_classes(teacher_browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(3):
-        assert teacher_browser.post("/classes/new", PLAN).status_code == 302
-    answer = teacher_browser.post("/classes/new", PLAN)
+        assert teacher_browser.post("/classes/new", CLASS_FORM).status_code == 302
+    answer = teacher_browser.post("/classes/new", CLASS_FORM)
     assert (answer.status_code, "You may have 3 open classes." in answer.content.decode()) == (409, True)
     first = Classroom.objects.order_by("pk")[0]
     teacher_browser.post(f"/classes/{first.pk}/finish")
     monkeypatch.setattr(services, "MAX_KEPT", 3)
-    assert "You may keep 3 classes." in teacher_browser.post("/classes/new", PLAN).content.decode()
+    assert "You may keep 3 classes." in teacher_browser.post("/classes/new", CLASS_FORM).content.decode()
     monkeypatch.setattr(services, "MAX_OPEN", 2)
     answer = teacher_browser.post(f"/classes/{first.pk}/resume", follow=True)
     assert "You may have 2 open classes." in answer.content.decode()
@@ -274,13 +274,13 @@ def test_unused_class_goes_after_90_days(classroom: Classroom, settings: Any) ->
     match_resign(code=code, person=person_of(pupil(browser)))
     factories.run_retention()
     assert Classroom.objects.exists()
-    before(91, Room, "changed_at")
+    age_rows(91, Room, "changed_at")
     factories.run_retention()
     assert Classroom.objects.exists(), "a class that was opened today stays"
-    before(91, Classroom, "created_at")
+    age_rows(91, Classroom, "created_at")
     factories.run_retention()
-    assert Classroom.objects.exists(), "it learnt today"
-    before(91, Lesson, "created_at")
+    assert Classroom.objects.exists(), "a machine of the class learnt today"
+    age_rows(91, Lesson, "created_at")
     factories.run_retention()
     assert not Classroom.objects.exists()
     assert not Participant.objects.exists()
@@ -288,7 +288,8 @@ def test_unused_class_goes_after_90_days(classroom: Classroom, settings: Any) ->
     assert not Machine.objects.exists()
 
 
-def before(days: int, model: Any, field: str) -> None:
+def age_rows(days: int, model: Any, field: str) -> None:
+    """Set a time of all rows of a model to so many days ago."""
     model.objects.update(**{field: timezone.now() - timedelta(days=days)})
 
 
@@ -325,11 +326,11 @@ def test_change_player_keeps_the_machine_for_the_return_code(classroom: Classroo
 def test_browser_has_its_own_guest_number_back_after_the_class(classroom: Classroom) -> None:
     browser = Client()
     browser.post("/teach", {"game": "hexapawn"})
-    own = browser.session["guest"]
+    own_number = browser.session["guest"]
     browser.post(f"/class/join/{classroom.secret}", {"guest": uuid4().hex, "words": "5-5"})
-    assert browser.session["guest"] == pupil(browser).guest.hex != own
+    assert browser.session["guest"] == pupil(browser).guest.hex != own_number
     browser.post("/class/leave")
-    assert browser.session["guest"] == own
+    assert browser.session["guest"] == own_number
 
 
 def test_class_is_deleted_with_its_machines(classroom: Classroom, teacher_browser: Client) -> None:
@@ -343,11 +344,11 @@ def test_class_is_deleted_with_its_machines(classroom: Classroom, teacher_browse
 
 
 def test_the_form_says_what_will_happen_and_opens_nothing(teacher_browser: Client) -> None:
-    answer = teacher_browser.post("/classes/new", {**PLAN, "propose": "1"})
+    answer = teacher_browser.post("/classes/new", {**CLASS_FORM, "propose": "1"})
     assert answer.status_code == 200
     assert "24 pupils, 30 minutes: HER, about 34 games each." in answer.content.decode()
     assert 'value="7b"' in answer.content.decode(), "the form keeps what was typed"
-    refused = teacher_browser.post("/classes/new", {**PLAN, "preset": "circles", "propose": "1"})
-    assert refused.status_code == 400
-    assert "No machine with boxes learns Hexapawn by the rule" in refused.content.decode()
+    refusal = teacher_browser.post("/classes/new", {**CLASS_FORM, "preset": "circles", "propose": "1"})
+    assert refusal.status_code == 400
+    assert "No machine with boxes learns Hexapawn by the rule" in refusal.content.decode()
     assert not Classroom.objects.exists()

@@ -21,14 +21,14 @@ pytestmark = pytest.mark.django_db
 
 def test_guests_see_their_machine_and_match(client: Client) -> None:
     assert b'id="yours-title"' not in client.get("/").content
-    opened, own = press_teach(client)
+    own_room, own_machine = press_teach(client)
     page = client.get("/")
-    assert [one["url"] for one in page.context["own_matches"]] == [f"/rooms/{opened.code}"]
-    assert page.context["own_matches"][0]["names"] == [own.name, "you"]
-    assert [one["url"] for one in page.context["own_machines"]] == [f"/machines/{own.pk}"]
+    assert [one["url"] for one in page.context["own_matches"]] == [f"/rooms/{own_room.code}"]
+    assert page.context["own_matches"][0]["names"] == [own_machine.name, "you"]
+    assert [one["url"] for one in page.context["own_machines"]] == [f"/machines/{own_machine.pk}"]
     text = page.content.decode()
     assert text.index("yours-title") < text.index("game-board")
-    assert client.get(f"/machines/{own.pk}").status_code == 200
+    assert client.get(f"/machines/{own_machine.pk}").status_code == 200
     assert b'id="yours-title"' not in Client().get("/").content
 
 

@@ -8,7 +8,7 @@ from html import unescape
 import pytest
 from django.test import Client
 
-from beadbox.learners import facts as library
+from beadbox.learners import facts as facts_module
 from beadbox.learners.facts import PROOFS, facts_of
 from beadbox.rules.registry import GAMES
 from learning.forms.games import CHOICES, GameChoiceForm, usual_games
@@ -17,14 +17,14 @@ from learning.selectors.game_facts import game_facts_view, result_words
 pytestmark = pytest.mark.django_db
 
 
-def words_of(client: Client, address: str) -> str:
+def text_of_page(client: Client, address: str) -> str:
     """Return the text of a page without its tags."""
     return " ".join(unescape(re.sub(r"<script.*?</script>|<[^>]*>", " ", client.get(address).content.decode())).split())
 
 
 @pytest.mark.parametrize("game", GAMES.values(), ids=lambda game: game.slug)
 def test_page_shows_each_recorded_number(client: Client, game) -> None:
-    facts, page = facts_of(game), words_of(client, f"/play/{game.slug}/facts")
+    facts, page = facts_of(game), text_of_page(client, f"/play/{game.slug}/facts")
     if facts["why_unlisted"]:
         assert f"{game.full_name} {facts['why_unlisted']}" in page
         return
@@ -38,23 +38,23 @@ def test_page_shows_each_recorded_number(client: Client, game) -> None:
 
 
 def test_page_of_noughts_and_crosses_names_its_sources(client: Client) -> None:
-    page = words_of(client, "/play/noughts-and-crosses/facts")
+    page = text_of_page(client, "/play/noughts-and-crosses/facts")
     assert re.search(r"D\. Michie.*theirs 287 ours 304 another way to count", page)
     assert re.search(r"M\. Scroggs.*theirs 304 ours 304 the same", page)
     assert "differs" not in page, "nobody counts another number by the same rule"
 
 
 def test_page_of_hexapawn_has_the_table_of_winners(client: Client) -> None:
-    shown = client.get("/play/hexapawn-5x4/facts").context["facts"]["winners"]
-    assert [rows for rows, _ in shown["rows"]] == [3, 4, 5, 6]
-    assert shown["rows"][1][1] == [*["black pawns"] * 3, "white pawns", *["black pawns"] * 2, "", ""]
+    table = client.get("/play/hexapawn-5x4/facts").context["facts"]["winners"]
+    assert [rows for rows, _ in table["rows"]] == [3, 4, 5, 6]
+    assert table["rows"][1][1] == [*["black pawns"] * 3, "white pawns", *["black pawns"] * 2, "", ""]
     assert client.get("/play/notakto/facts").context["facts"]["winners"] is None
 
 
 def test_best_first_moves_in_words(client: Client) -> None:
-    assert "Best first moves centre" in words_of(client, "/play/notakto/facts")
-    assert "Best first moves None, because every first move loses" in words_of(client, "/play/hexapawn/facts")
-    assert "Best first moves Every first move is as good" in words_of(client, "/play/noughts-and-crosses/facts")
+    assert "Best first moves centre" in text_of_page(client, "/play/notakto/facts")
+    assert "Best first moves None, because every first move loses" in text_of_page(client, "/play/hexapawn/facts")
+    assert "Best first moves Every first move is as good" in text_of_page(client, "/play/noughts-and-crosses/facts")
 
 
 def test_result_without_an_end_says_so() -> None:
@@ -69,10 +69,10 @@ def test_result_without_an_end_says_so() -> None:
 def test_file_has_the_same_facts(client: Client, slug: str) -> None:
     answer = client.get(f"/play/{slug}/facts.json")
     assert answer["Content-Disposition"] == f'attachment; filename="facts-{slug}.json"'
-    found = answer.json()
-    assert {name: found[name] for name in facts_of(GAMES[slug])} == facts_of(GAMES[slug])
-    assert found["proofs"] == PROOFS
-    assert [(one["number"], one["ours"]) for one in found["published"]] == ([(24, 19)] if slug == "hexapawn" else [])
+    file = answer.json()
+    assert {name: file[name] for name in facts_of(GAMES[slug])} == facts_of(GAMES[slug])
+    assert file["proofs"] == PROOFS
+    assert [(one["number"], one["ours"]) for one in file["published"]] == ([(24, 19)] if slug == "hexapawn" else [])
 
 
 @pytest.mark.parametrize("address", ["/play/notackto/facts", "/play/notackto/facts.json"])
@@ -83,7 +83,7 @@ def test_unknown_game_is_refused_with_the_nearest(client: Client, address: str) 
 
 
 def test_no_request_solves_a_game(client: Client, monkeypatch: pytest.MonkeyPatch, django_assert_num_queries) -> None:
-    monkeypatch.delattr(library, "facts_make")
+    monkeypatch.delattr(facts_module, "facts_make")
     for address in ("/play/hexapawn-4x4/facts", "/play/hexapawn-4x4/facts.json", "/play"):
         with django_assert_num_queries(0):
             assert client.get(address).status_code == 200
@@ -91,29 +91,31 @@ def test_no_request_solves_a_game(client: Client, monkeypatch: pytest.MonkeyPatc
 
 def test_choice_of_all_games_begins_with_few_boxes(client: Client) -> None:
     page = client.get("/play")
-    shown = [game["slug"] for game in page.context["games"]]
-    assert sorted(shown) == sorted(game.slug for game in usual_games())
-    sizes = [facts_of(GAMES[slug])["boxes"] for slug in shown]
-    least = [min(one["boxes"] for one in boxes.values()) if boxes else 10**9 for boxes in sizes]
-    assert least[0] == min(least)
+    slugs = [game["slug"] for game in page.context["games"]]
+    assert sorted(slugs) == sorted(game.slug for game in usual_games())
+    sizes = [facts_of(GAMES[slug])["boxes"] for slug in slugs]
+    min_boxes = [min(one["boxes"] for one in boxes.values()) if boxes else 10**9 for boxes in sizes]
+    assert min_boxes[0] == min(min_boxes)
     assert not sizes[-1], "games without a list of boxes come last"
 
 
 @pytest.mark.parametrize("name", CHOICES)
 def test_choices_of_a_field_part_the_games(client: Client, name: str) -> None:
-    shown = [client.get(f"/play?{name}={one}").context["games"] for one in CHOICES[name]]
-    assert sorted(game["slug"] for games in shown for game in games) == sorted(game.slug for game in usual_games())
+    games_by_choice = [client.get(f"/play?{name}={one}").context["games"] for one in CHOICES[name]]
+    assert sorted(game["slug"] for games in games_by_choice for game in games) == sorted(
+        game.slug for game in usual_games()
+    )
 
 
 def test_choices_work_together_and_unknown_ones_count_as_any(client: Client) -> None:
-    few = client.get("/play?boxes=few&minutes=short&circles=no&colour=red")
-    assert {"ladder", "hexapawn", "notakto"} <= {game["slug"] for game in few.context["games"]}
-    assert "noughts-and-crosses" not in {game["slug"] for game in few.context["games"]}
-    assert b'value="few" selected' in few.content
+    page = client.get("/play?boxes=few&minutes=short&circles=no&colour=red")
+    assert {"ladder", "hexapawn", "notakto"} <= {game["slug"] for game in page.context["games"]}
+    assert "noughts-and-crosses" not in {game["slug"] for game in page.context["games"]}
+    assert b'value="few" selected' in page.content
     assert len(client.get("/play?boxes=huge").context["games"]) == len(usual_games())
-    none = client.get("/play?boxes=none&minutes=short")
-    assert none.context["games"] == []
-    assert b"No game fits all of this." in none.content
+    empty_page = client.get("/play?boxes=none&minutes=short")
+    assert empty_page.context["games"] == []
+    assert b"No game fits all of this." in empty_page.content
 
 
 def test_game_pages_link_to_the_facts(client: Client) -> None:

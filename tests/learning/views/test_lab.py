@@ -45,20 +45,20 @@ def owner(client: Client) -> Any:
 
 
 @pytest.fixture
-def mine(owner: Any) -> Machine:
+def own_machine(owner: Any) -> Machine:
     return machine(Side.FIRST, owner=owner, name="Mine")
 
 
-def new_machine(**changed: Any) -> dict[str, Any]:
+def machine_form(**changes: Any) -> dict[str, Any]:
     """The form of a new machine; unticked boxes are not sent."""
     form = {"game": NC, "side": "0", "name": "Mendel", "is_public": "on", "preset": "scroggs"}
-    return {name: value for name, value in {**form, **form_fields(BoxRule()), **changed}.items() if value is not None}
+    return {name: value for name, value in {**form, **form_fields(BoxRule()), **changes}.items() if value is not None}
 
 
-def new_learner(**changed: Any) -> dict[str, Any]:
+def value_machine_form(**changes: Any) -> dict[str, Any]:
     """The form of a new machine that keeps values, with the fields of its rule."""
     form = {"game": "romgon", "name": "Quentin", "is_public": "on", "preset": "romgon-q", "own_rule": "on"}
-    return {**form, **form_fields(QRule()), **changed}
+    return {**form, **form_fields(QRule()), **changes}
 
 
 def form_fields(rule: Rule) -> dict[str, Any]:
@@ -69,11 +69,11 @@ def form_fields(rule: Rule) -> dict[str, Any]:
 
 class TestCreation:
     def test_every_field_of_the_rule_has_words_and_a_place(self) -> None:
-        words = [name for kind in KINDS.values() for name in kind.page.text.words]
-        assert sorted(words) == sorted(field.name for rule in RULES.values() for field in fields(rule))
+        described_fields = [name for kind in KINDS.values() for name in kind.page.text.words]
+        assert sorted(described_fields) == sorted(field.name for rule in RULES.values() for field in fields(rule))
         for kind, rule in RULES.items():
-            placed = [name for group in KINDS[kind].page.text.groups for name in group.fields]
-            assert sorted(placed) == sorted(field.name for field in fields(rule))
+            grouped_fields = [name for group in KINDS[kind].page.text.groups for name in group.fields]
+            assert sorted(grouped_fields) == sorted(field.name for field in fields(rule))
 
     def test_the_page_shows_every_field_with_its_term(self, client: Client, owner: Any) -> None:
         page = client.get("/machines/new").content.decode()
@@ -84,10 +84,10 @@ class TestCreation:
 
     def test_form_begins_with_a_preset_and_knows_all_others(self, client: Client, owner: Any) -> None:
         page = client.get("/machines/new")
-        begun = {name: field.initial for name, field in page.context["form"].fields.items()}
+        initial_values = {name: field.initial for name, field in page.context["form"].fields.items()}
         for preset in (PRESETS["michie-1961"], Q_PRESETS["romgon-q"]):
-            assert kind_of_rule(preset.rule).page.rule_to_form(preset.rule).items() <= begun.items()
-        assert begun["preset"] == "michie-1961"
+            assert kind_of_rule(preset.rule).page.rule_to_form(preset.rule).items() <= initial_values.items()
+        assert initial_values["preset"] == "michie-1961"
         rules = page_json(page, "rules")
         assert rules == {
             slug: kind_of_rule(preset.rule).page.rule_to_form(preset.rule) for slug, preset in ALL_PRESETS.items()
@@ -95,14 +95,19 @@ class TestCreation:
 
     @pytest.mark.parametrize("preset", presets_for(GAMES[NC]))
     def test_machine_is_made_from_a_preset(self, client: Client, owner: Any, preset: str) -> None:
-        answer = client.post("/machines/new", new_machine(preset=preset))
-        made = Machine.objects.get()
-        assert answer.headers["Location"] == made.get_absolute_url()
-        assert (made.owner, made.name, made.preset, made.is_public) == (owner, "Mendel", preset, True)
-        assert made.box_rule == PRESETS[preset].rule
+        answer = client.post("/machines/new", machine_form(preset=preset))
+        new_machine = Machine.objects.get()
+        assert answer.headers["Location"] == new_machine.get_absolute_url()
+        assert (new_machine.owner, new_machine.name, new_machine.preset, new_machine.is_public) == (
+            owner,
+            "Mendel",
+            preset,
+            True,
+        )
+        assert new_machine.box_rule == PRESETS[preset].rule
 
     def test_machine_is_made_with_its_own_rule(self, client: Client, owner: Any) -> None:
-        form = new_machine(
+        form = machine_form(
             own_rule="on",
             initial="6 3, 1",
             loss="-2",
@@ -113,32 +118,41 @@ class TestCreation:
             is_public=None,
         )
         client.post("/machines/new", form)
-        made = Machine.objects.get()
+        new_machine = Machine.objects.get()
         rule = BoxRule(initial=(6, 3, 1), loss=-2, cap=50, when_empty=WhenEmpty.UNIFORM, merge_symmetric_moves=False)
-        assert (made.box_rule, made.preset, made.side, made.is_public) == (rule, "", 1, False)
+        assert (new_machine.box_rule, new_machine.preset, new_machine.side, new_machine.is_public) == (
+            rule,
+            "",
+            1,
+            False,
+        )
 
     @pytest.mark.parametrize("preset", PRESETS)
     def test_the_form_of_a_preset_gives_the_same_rule_back(self, client: Client, owner: Any, preset: str) -> None:
         rule = dict.fromkeys((field.name for field in fields(BoxRule)), None) | form_fields(PRESETS[preset].rule)
-        client.post("/machines/new", new_machine(own_rule="on", **rule))
+        client.post("/machines/new", machine_form(own_rule="on", **rule))
         assert Machine.objects.get().box_rule == PRESETS[preset].rule
 
     @pytest.mark.parametrize(
-        ("field", "wrong"),
+        ("field", "wrong_value"),
         [("initial", "a few"), ("initial", ""), ("floor", "9"), ("cap", "0"), ("final_win", "sole"), ("win", "much")],
     )
-    def test_a_refused_setting_is_shown_at_its_field(self, client: Client, owner: Any, field: str, wrong: str) -> None:
-        page = client.post("/machines/new", new_machine(own_rule="on", **{field: wrong}))
-        refused_field = "cap" if field == "final_win" else "initial" if (field, wrong) == ("floor", "9") else field
+    def test_a_refused_setting_is_shown_at_its_field(
+        self, client: Client, owner: Any, field: str, wrong_value: str
+    ) -> None:
+        page = client.post("/machines/new", machine_form(own_rule="on", **{field: wrong_value}))
+        refused_field = (
+            "cap" if field == "final_win" else "initial" if (field, wrong_value) == ("floor", "9") else field
+        )
         assert page.status_code == 200
         assert list(page.context["form"].errors) == [refused_field]
         assert not Machine.objects.exists()
 
     def test_values_with_a_rule_of_its_own(self, client: Client, owner: Any) -> None:
         rule = QRule(0.25, 1.0, 0.75, 0.9999999, 0.125, -0.5)
-        answer = client.post("/machines/new", new_learner(**form_fields(rule)))
-        made = Machine.objects.get()
-        assert (made.rule, made.preset, made.side, made.epsilon) == (rule, "", None, 0.75)
+        answer = client.post("/machines/new", value_machine_form(**form_fields(rule)))
+        new_machine = Machine.objects.get()
+        assert (new_machine.rule, new_machine.preset, new_machine.side, new_machine.epsilon) == (rule, "", None, 0.75)
         page = client.get(answer.headers["Location"]).content.decode()
         for sentence in (
             "a chance of 0.75 at first. Each game multiplies the chance by 0.9999999. It never falls below 0.125.",
@@ -153,12 +167,12 @@ class TestCreation:
         self, client: Client, owner: Any, preset: str
     ) -> None:
         """Without JavaScript, the fields of boxes and of a side are sent too."""
-        client.post("/machines/new", new_machine() | new_learner(**form_fields(Q_PRESETS[preset].rule)))
-        made = Machine.objects.get()
-        assert (made.rule, made.preset) == (Q_PRESETS[preset].rule, "")
+        client.post("/machines/new", machine_form() | value_machine_form(**form_fields(Q_PRESETS[preset].rule)))
+        new_machine = Machine.objects.get()
+        assert (new_machine.rule, new_machine.preset) == (Q_PRESETS[preset].rule, "")
 
     @pytest.mark.parametrize(
-        ("field", "wrong", "reason"),
+        ("field", "wrong_value", "reason"),
         [
             ("learning_rate", "0", "A machine with the rate 0 learns nothing."),
             ("discount", "1.5", "Please give a number from 0 to 1, not 1.5."),
@@ -169,16 +183,16 @@ class TestCreation:
         ],
     )
     def test_a_refused_setting_of_values_is_shown_at_its_field(
-        self, client: Client, owner: Any, field: str, wrong: str, reason: str
+        self, client: Client, owner: Any, field: str, wrong_value: str, reason: str
     ) -> None:
-        page = client.post("/machines/new", new_learner(**{field: wrong}))
+        page = client.post("/machines/new", value_machine_form(**{field: wrong_value}))
         assert page.context["form"].errors == {field: [reason]}
         assert f'id="id_{field}_error"' in page.content.decode()
         assert not Machine.objects.exists()
 
     def test_the_fields_of_another_kind_of_rule_cannot_be_wrong(self, client: Client, owner: Any) -> None:
-        client.post("/machines/new", new_learner(win="much", initial="", side="9"))
-        client.post("/machines/new", new_machine(own_rule="on", epsilon="much", discount="7"))
+        client.post("/machines/new", value_machine_form(win="much", initial="", side="9"))
+        client.post("/machines/new", machine_form(own_rule="on", epsilon="much", discount="7"))
         learner, menace = Machine.objects.order_by("pk")
         assert (learner.rule, menace.rule) == (QRule(), BoxRule())
 
@@ -211,21 +225,21 @@ class TestCreation:
         assert [one["slug"] for one in families[1]["boards"] if one["checked"]] == ["hexapawn"]
         assert page.content.decode().count('name="game"') == len(usual)
         # Without JavaScript, the choices of other families are sent too.
-        for sent_too, game in (
+        for game_fields, game in (
             ({"game": "hexapawn", "board": "hexapawn-4x4", "added": ["flip"]}, "hexapawn-4x4"),
             ({"game": "hexapawn"}, "hexapawn"),
             ({"game": NC, "board": "hexapawn-4x4", "added": ["turn", "flip"]}, NC),
             ({"game": "romgon", "added": ["turn", "flip", "flip"], "preset": "romgon-q"}, "romgon-flip-turn"),
         ):
-            client.post("/machines/new", new_machine(**sent_too))
+            client.post("/machines/new", machine_form(**game_fields))
             assert Machine.objects.latest("pk").game == game
-        n_made = Machine.objects.count()
-        for field, wrong in (("game", "chess"), ("board", "hexapawn-9x9"), ("added", "castling")):
-            page = client.post("/machines/new", new_machine(**{field: wrong}))
+        n_machines = Machine.objects.count()
+        for field, wrong_value in (("game", "chess"), ("board", "hexapawn-9x9"), ("added", "castling")):
+            page = client.post("/machines/new", machine_form(**{field: wrong_value}))
             assert field in page.context["form"].errors
-        page = client.post("/machines/new", new_machine(game="romgon", added=["flip"], name=""))
+        page = client.post("/machines/new", machine_form(game="romgon", added=["flip"], name=""))
         assert [one["slug"] for one in page.context["form"].families()[2]["additions"] if one["checked"]] == ["flip"]
-        assert Machine.objects.count() == n_made
+        assert Machine.objects.count() == n_machines
 
     def test_five_presets_come_first_for_each_game(self, client: Client, owner: Any) -> None:
         form = client.get("/machines/new").context["form"]
@@ -235,44 +249,57 @@ class TestCreation:
             assert len(offered) == n_first
             assert all(len(kind["first"]) + len(kind["others"]) == len(kind["presets"]) for kind in kinds)
         assert "first" in form.kinds()[0]
-        page = client.post("/machines/new", new_machine(name="", preset="scroggs")).content.decode()
+        page = client.post("/machines/new", machine_form(name="", preset="scroggs")).content.decode()
         assert '<details id="all-presets" open>' in page
 
     def test_unfit_preset_is_refused_with_the_fitting_ones(self, client: Client, owner: Any) -> None:
         """Without JavaScript the form sends every field: the side is ignored, but the preset has to fit."""
-        for changed, fitting in (({"game": "romgon"}, "Q-learning, curious"), ({"preset": "romgon-q"}, "Michie 1961")):
-            page = client.post("/machines/new", new_machine(**changed))
+        for changes, fitting_preset in (
+            ({"game": "romgon"}, "Q-learning, curious"),
+            ({"preset": "romgon-q"}, "Michie 1961"),
+        ):
+            page = client.post("/machines/new", machine_form(**changes))
             assert list(page.context["form"].errors) == ["preset"]
             assert (
-                f"Choose one of these: {'Q-learning' if 'game' in changed else 'Michie 1961'}" in page.content.decode()
+                f"Choose one of these: {'Q-learning' if 'game' in changes else 'Michie 1961'}" in page.content.decode()
             )
-            assert fitting in page.context["form"].errors["preset"][0]
+            assert fitting_preset in page.context["form"].errors["preset"][0]
         assert not Machine.objects.exists()
-        client.post("/machines/new", new_machine(game="romgon-flip", preset="romgon-q-curious", side="1"))
-        made = Machine.objects.get()
-        assert (made.game, made.side, made.preset, made.epsilon) == ("romgon-flip", None, "romgon-q-curious", 1.0)
+        client.post("/machines/new", machine_form(game="romgon-flip", preset="romgon-q-curious", side="1"))
+        new_machine = Machine.objects.get()
+        assert (new_machine.game, new_machine.side, new_machine.preset, new_machine.epsilon) == (
+            "romgon-flip",
+            None,
+            "romgon-q-curious",
+            1.0,
+        )
 
     def test_the_quota_is_respected(self, client: Client, owner: Any, settings: Any) -> None:
         settings.MACHINES_PER_ACCOUNT = 1
-        client.post("/machines/new", new_machine())
-        page = client.post("/machines/new", new_machine())
+        client.post("/machines/new", machine_form())
+        page = client.post("/machines/new", machine_form())
         assert b"may have 1 machines" in page.content
         assert Machine.objects.count() == 1
 
 
 class TestChange:
-    def test_rename_describe_hide_and_freeze(self, client: Client, mine: Machine) -> None:
-        client.post(f"/machines/{mine.pk}/edit", {"name": "Other", "description": "Kind."})
-        mine.refresh_from_db()
-        assert (mine.name, mine.description, mine.is_public, mine.learns) == ("Other", "Kind.", False, False)
+    def test_rename_describe_hide_and_freeze(self, client: Client, own_machine: Machine) -> None:
+        client.post(f"/machines/{own_machine.pk}/edit", {"name": "Other", "description": "Kind."})
+        own_machine.refresh_from_db()
+        assert (own_machine.name, own_machine.description, own_machine.is_public, own_machine.learns) == (
+            "Other",
+            "Kind.",
+            False,
+            False,
+        )
 
-    def test_buttons_of_the_page(self, client: Client, mine: Machine) -> None:
-        client.post(f"/machines/{mine.pk}/set", {"learns": "off"})
-        mine.refresh_from_db()
-        assert (mine.learns, mine.is_public) == (False, True)
-        client.post(f"/machines/{mine.pk}/set", {"is_public": "off"})
-        mine.refresh_from_db()
-        assert (mine.learns, mine.is_public) == (False, False)
+    def test_buttons_of_the_page(self, client: Client, own_machine: Machine) -> None:
+        client.post(f"/machines/{own_machine.pk}/set", {"learns": "off"})
+        own_machine.refresh_from_db()
+        assert (own_machine.learns, own_machine.is_public) == (False, True)
+        client.post(f"/machines/{own_machine.pk}/set", {"is_public": "off"})
+        own_machine.refresh_from_db()
+        assert (own_machine.learns, own_machine.is_public) == (False, False)
 
     def test_a_copy_belongs_to_its_maker(self, client: Client, owner: Any) -> None:
         house = trained_machine(machine(Side.FIRST))
@@ -281,88 +308,92 @@ class TestChange:
         assert (copy.name, copy.copied_from) == ("My own", house)
         assert ledger_errors() == []
 
-    def test_reset_is_confirmed(self, client: Client, mine: Machine) -> None:
-        fresh = list(mine.boxes.order_by("position").values_list("beads", flat=True))
-        trained_machine(mine)
-        assert b"1,000 games" in client.get(f"/machines/{mine.pk}/reset").content
-        assert list(mine.boxes.order_by("position").values_list("beads", flat=True)) != fresh
-        client.post(f"/machines/{mine.pk}/reset")
-        assert list(mine.boxes.order_by("position").values_list("beads", flat=True)) == fresh
+    def test_reset_is_confirmed(self, client: Client, own_machine: Machine) -> None:
+        initial_beads = list(own_machine.boxes.order_by("position").values_list("beads", flat=True))
+        trained_machine(own_machine)
+        assert b"1,000 games" in client.get(f"/machines/{own_machine.pk}/reset").content
+        assert list(own_machine.boxes.order_by("position").values_list("beads", flat=True)) != initial_beads
+        client.post(f"/machines/{own_machine.pk}/reset")
+        assert list(own_machine.boxes.order_by("position").values_list("beads", flat=True)) == initial_beads
         assert ledger_errors() == []
 
-    def test_deletion_is_confirmed(self, client: Client, mine: Machine) -> None:
-        trained_machine(mine)
-        page = client.get(f"/machines/{mine.pk}/delete").content
+    def test_deletion_is_confirmed(self, client: Client, own_machine: Machine) -> None:
+        trained_machine(own_machine)
+        page = client.get(f"/machines/{own_machine.pk}/delete").content
         assert b"304 boxes" in page
         assert b"1 training run " in page
         assert Machine.objects.exists()
-        client.post(f"/machines/{mine.pk}/delete")
+        client.post(f"/machines/{own_machine.pk}/delete")
         assert not Machine.objects.exists()
 
 
 class TestTraining:
-    def stages(self, *opponents: tuple[str, int], **extra: Any) -> dict[str, Any]:
+    def stage_form(self, *opponents: tuple[str, int], **extra: Any) -> dict[str, Any]:
         form: dict[str, Any] = {"stage-TOTAL_FORMS": len(opponents), "stage-INITIAL_FORMS": 0, "seed": 7, **extra}
         for number, (opponent, games) in enumerate(opponents):
             form |= {f"stage-{number}-opponent": opponent, f"stage-{number}-games": games}
         return form
 
-    def test_training_by_a_curriculum(self, client: Client, mine: Machine) -> None:
-        answer = client.post(f"/machines/{mine.pk}/train", self.stages(("random", 500), ("perfect", 200)))
+    def test_training_by_a_curriculum(self, client: Client, own_machine: Machine) -> None:
+        answer = client.post(f"/machines/{own_machine.pk}/train", self.stage_form(("random", 500), ("perfect", 200)))
         run = TrainingRun.objects.get()
         assert answer.headers["Location"] == f"/runs/{run.pk}"
-        assert (run.machine, run.n_games, run.seed, run.started_by) == (mine, 700, 7, mine.owner)
+        assert (run.machine, run.n_games, run.seed, run.started_by) == (own_machine, 700, 7, own_machine.owner)
         assert [(s.opponent, s.n_games) for s in run.stages.all()] == [("random", 500), ("perfect", 200)]
 
-    def test_training_against_a_learning_machine(self, client: Client, mine: Machine, owner: Any) -> None:
+    def test_training_against_a_learning_machine(self, client: Client, own_machine: Machine, owner: Any) -> None:
         other = machine(Side.SECOND, owner=owner)
-        form = self.stages((str(other.pk), 100), **{"stage-0-learns": "on"})
-        assert client.post(f"/machines/{mine.pk}/train", form).status_code == 302
+        form = self.stage_form((str(other.pk), 100), **{"stage-0-learns": "on"})
+        assert client.post(f"/machines/{own_machine.pk}/train", form).status_code == 302
         stage = TrainingRun.objects.get().stages.get()
         assert (stage.opponent_machine, stage.opponent_learns) == (other, True)
 
-    def test_machines_of_others_teach_but_do_not_learn(self, client: Client, mine: Machine) -> None:
+    def test_machines_of_others_teach_but_do_not_learn(self, client: Client, own_machine: Machine) -> None:
         other = machine(Side.SECOND, owner=user("other"))
-        refused = self.stages((str(other.pk), 100), **{"stage-0-learns": "on"})
-        assert client.post(f"/machines/{mine.pk}/train", refused).status_code == 403
+        form = self.stage_form((str(other.pk), 100), **{"stage-0-learns": "on"})
+        assert client.post(f"/machines/{own_machine.pk}/train", form).status_code == 403
         assert not TrainingRun.objects.exists()
-        assert client.post(f"/machines/{mine.pk}/train", self.stages((str(other.pk), 100))).status_code == 302
+        assert (
+            client.post(f"/machines/{own_machine.pk}/train", self.stage_form((str(other.pk), 100))).status_code == 302
+        )
 
     @pytest.mark.parametrize(("opponent", "games"), [("random", 0), ("random", 10**10), ("nobody", 5), ("999", 5)])
-    def test_impossible_trainings_are_refused(self, client: Client, mine: Machine, opponent: str, games: int) -> None:
-        assert client.post(f"/machines/{mine.pk}/train", self.stages((opponent, games))).status_code == 200
+    def test_impossible_trainings_are_refused(
+        self, client: Client, own_machine: Machine, opponent: str, games: int
+    ) -> None:
+        assert client.post(f"/machines/{own_machine.pk}/train", self.stage_form((opponent, games))).status_code == 200
         assert not TrainingRun.objects.exists()
 
-    def test_a_second_stage_without_opponent_is_refused(self, client: Client, mine: Machine) -> None:
-        form = self.stages(("random", 5), ("", 10_000))
-        assert "Please fill this in." in client.post(f"/machines/{mine.pk}/train", form).content.decode()
+    def test_a_second_stage_without_opponent_is_refused(self, client: Client, own_machine: Machine) -> None:
+        form = self.stage_form(("random", 5), ("", 10_000))
+        assert "Please fill this in." in client.post(f"/machines/{own_machine.pk}/train", form).content.decode()
         assert not TrainingRun.objects.exists()
 
-    def test_a_frozen_machine_is_not_trained(self, client: Client, mine: Machine) -> None:
+    def test_a_frozen_machine_is_not_trained(self, client: Client, own_machine: Machine) -> None:
         Machine.objects.update(learns=False)
-        client.post(f"/machines/{mine.pk}/train", self.stages(("random", 5)))
+        client.post(f"/machines/{own_machine.pk}/train", self.stage_form(("random", 5)))
         assert not TrainingRun.objects.exists()
-        page = client.get(f"/machines/{mine.pk}/train").content
+        page = client.get(f"/machines/{own_machine.pk}/train").content
         assert b"frozen" in page
         assert b">Seed</label>" in page, "no label has a colon"
 
-    def test_the_page_of_a_run_is_complete_after_a_reload(self, client: Client, mine: Machine) -> None:
-        trained_machine(mine)
-        run = mine.runs.get()
+    def test_the_page_of_a_run_is_complete_after_a_reload(self, client: Client, own_machine: Machine) -> None:
+        trained_machine(own_machine)
+        run = own_machine.runs.get()
         page = client.get(f"/runs/{run.pk}")
         assert page_json(page, "run") == selectors_runs.run_view(run)
         assert page_json(page, "curve-points") == selectors_runs.run_curve(run)
 
-    def test_cancel(self, client: Client, mine: Machine) -> None:
-        run = training_run_start(machine=mine.slug, stages=[Stage("random", 5)], seed=1, enqueue=False)
+    def test_cancel(self, client: Client, own_machine: Machine) -> None:
+        run = training_run_start(machine=own_machine.slug, stages=[Stage("random", 5)], seed=1, enqueue=False)
         client.post(f"/runs/{run.pk}/cancel")
         run.refresh_from_db()
         assert run.cancel_requested
         assert run.status == JobStatus.CANCELLED, "it had not begun, so it is over"
 
-    def test_the_curve_as_a_table(self, client: Client, mine: Machine) -> None:
-        trained_machine(mine)
-        run = mine.runs.get()
+    def test_the_curve_as_a_table(self, client: Client, own_machine: Machine) -> None:
+        trained_machine(own_machine)
+        run = own_machine.runs.get()
         rows = list(csv.DictReader(client.get(f"/runs/{run.pk}/curve.csv").content.decode("utf-8-sig").splitlines()))
         curve = selectors_runs.run_curve(run)
         assert len(rows) == len(curve)
@@ -373,29 +404,31 @@ class TestTraining:
 
 
 class TestCompare:
-    def test_runs_of_a_machine_are_joined_to_a_curve(self, client: Client, mine: Machine) -> None:
-        trained_machine(mine, 1000)
-        trained_machine(mine, 500, seed=2)
+    def test_runs_of_a_machine_are_joined_to_a_curve(self, client: Client, own_machine: Machine) -> None:
+        trained_machine(own_machine, 1000)
+        trained_machine(own_machine, 500, seed=2)
         other = trained_machine(machine(Side.SECOND, name="=cmd()"), 300)
-        page = client.get(f"/machines/compare?machine={mine.pk}&machine={other.pk}&machine={mine.pk}")
+        page = client.get(f"/machines/compare?machine={own_machine.pk}&machine={other.pk}&machine={own_machine.pk}")
         first, second = page_json(page, "curves")
         games = [point["games"] for point in first["points"]]
-        assert (first["id"], second["id"]) == (mine.pk, other.pk)
+        assert (first["id"], second["id"]) == (own_machine.pk, other.pk)
         assert games == sorted(games)
         assert games[-1] == 1500
-        assert first["points"][-1]["strength"] == machine_strength(mine)
-        assert set(page.context["against"]) == {"random", "win_block", "perfect", "worst"}, "those that have a curve"
+        assert first["points"][-1]["strength"] == machine_strength(own_machine)
+        assert set(page.context["against"]) == {"random", "win_block", "perfect", "worst"}, (
+            "only opponents with a curve"
+        )
         rows = client.get(f"/machines/compare.csv?machine={other.pk}").content.decode("utf-8-sig").splitlines()
         assert rows[1].startswith(f"{other.pk},'=cmd(),0,")
 
-    def test_comparison_takes_a_fixed_number_of_queries(self, client: Client, mine: Machine) -> None:
-        trained_machine(mine, 100)
+    def test_comparison_takes_a_fixed_number_of_queries(self, client: Client, own_machine: Machine) -> None:
+        trained_machine(own_machine, 100)
         counts = []
-        for runs in (1, 4):
-            for seed in range(runs):
-                trained_machine(mine, 100, seed=10 * runs + seed)
+        for n_runs in (1, 4):
+            for seed in range(n_runs):
+                trained_machine(own_machine, 100, seed=10 * n_runs + seed)
             with CaptureQueriesContext(connection) as queries:
-                client.get(f"/machines/compare?machine={mine.pk}")
+                client.get(f"/machines/compare?machine={own_machine.pk}")
             counts.append(len(queries))
         assert counts[0] == counts[1]
 
@@ -417,16 +450,16 @@ class TestViews:
 
     def test_the_time_machine_goes_from_the_start_to_now(self, client: Client) -> None:
         learner = machine(Side.FIRST)
-        start = dict(learner.boxes.values_list("position", "beads"))
+        beads_at_start = dict(learner.boxes.values_list("position", "beads"))
         trained_machine(learner, 300)
-        between = dict(learner.boxes.values_list("position", "beads"))
+        beads_between = dict(learner.boxes.values_list("position", "beads"))
         trained_machine(learner, 300, seed=2)
-        now = dict(learner.boxes.values_list("position", "beads"))
+        beads_now = dict(learner.boxes.values_list("position", "beads"))
         answers = [client.get(f"/machines/{learner.pk}/boxes-at/{n}").json() for n in range(7)]
         # Each training has a step after 1, 100 and 300 games.
         assert [one["games"] for one in answers] == [0, 1, 100, 300, 301, 400, 600]
-        assert [answers[step]["beads"] for step in (0, 3, 6)] == [start, between, now]
-        assert start != answers[1]["beads"] != between != now
+        assert [answers[step]["beads"] for step in (0, 3, 6)] == [beads_at_start, beads_between, beads_now]
+        assert beads_at_start != answers[1]["beads"] != beads_between != beads_now
         assert answers[0]["lesson"] is None
         assert "Trained 200 games" in answers[3]["lesson"]["sentence"]
 
@@ -446,17 +479,17 @@ class TestViews:
         assert page_json(page, "view")["why"]["box"]["position"] == game.encode(game.canonical(position))
 
     @pytest.mark.parametrize(
-        ("text", "over", "n_moves"),
+        ("text", "end_sentence", "n_moves"),
         [("X........", None, 8), ("XXXOO....", "Crosses won: three in a row.", 0)],
     )
     def test_why_page_of_positions_without_a_choice(
-        self, client: Client, text: str, over: str | None, n_moves: int
+        self, client: Client, text: str, end_sentence: str | None, n_moves: int
     ) -> None:
         learner = machine(Side.FIRST)
         view = page_json(client.get(f"/machines/{learner.pk}/why?position={text}"), "view")
         assert view["why"] is None
         assert len(view["moves"]) == n_moves
-        assert view["over"] == over
+        assert view["over"] == end_sentence
 
     def test_an_invalid_position_gets_a_helpful_page(self, client: Client) -> None:
         learner = machine(Side.FIRST)
@@ -527,8 +560,8 @@ class TestAccess:
         assert copy.room.fresh_machines.exists()
         assert [row["name"] for row in client.get("/machines").context["machines"]] == ["MENACE"]
         client.force_login(Machine.objects.get(pk=row_ids["machine"]).owner)
-        shown = client.get("/machines").context
-        assert len([*shown["own"], *shown["machines"]]) == 2
+        context = client.get("/machines").context
+        assert len([*context["own"], *context["machines"]]) == 2
 
 
 class TestRefusals:
@@ -536,92 +569,99 @@ class TestRefusals:
 
     STAGE = {"stage-TOTAL_FORMS": 1, "stage-INITIAL_FORMS": 0, "stage-0-opponent": "perfect", "stage-0-games": "1234"}
 
-    def test_a_run(self, client: Client, mine: Machine) -> None:
+    def test_a_run(self, client: Client, own_machine: Machine) -> None:
         other = machine(Side.SECOND, owner=user("other"), name="Not mine")
         form = {**self.STAGE, "stage-0-opponent": str(other.pk), "stage-0-learns": "on", "seed": "77"}
-        page = client.post(f"/machines/{mine.pk}/train", form)
+        page = client.post(f"/machines/{own_machine.pk}/train", form)
         assert page.status_code == 403
         assert page.context["problem"].startswith("Not mine is not yours.")
         assert b'value="1234"' in page.content
         assert b'value="77"' in page.content
-        page = client.post(f"/machines/{mine.pk}/train", {**form, "stage-0-games": "0"})
+        page = client.post(f"/machines/{own_machine.pk}/train", {**form, "stage-0-games": "0"})
         assert b"Please give at least 1." in page.content
 
-    def test_a_schedule(self, client: Client, mine: Machine) -> None:
+    def test_a_schedule(self, client: Client, own_machine: Machine) -> None:
         form = {**self.STAGE, "kind": "crontab", "crontab": "every day at noon"}
-        page = client.post(f"/machines/{mine.pk}/schedule", form)
+        page = client.post(f"/machines/{own_machine.pk}/schedule", form)
         assert page.status_code == 400
         assert list(page.context["timing"].errors) == ["crontab"]
-        for kept in (b'value="1234"', b'value="every day at noon"', b'aria-invalid="true"'):
-            assert kept in page.content
-        client.post(f"/machines/{mine.pk}/schedule", {**form, "crontab": "0 12 * * *"})
-        schedule = mine.schedules.get()
+        for html in (b'value="1234"', b'value="every day at noon"', b'aria-invalid="true"'):
+            assert html in page.content
+        client.post(f"/machines/{own_machine.pk}/schedule", {**form, "crontab": "0 12 * * *"})
+        schedule = own_machine.schedules.get()
         page = client.post(schedule.get_absolute_url(), {**form, "crontab": "0 12 * *", "stage-INITIAL_FORMS": 1})
         assert page.status_code == 400
         schedule.task.refresh_from_db()
         assert schedule.task.crontab.hour == "12"
 
-    def test_a_tournament(self, client: Client, mine: Machine) -> None:
-        form = {"machines": [mine.pk], "format": "round-robin", "games": 10, "rounds": 3}
+    def test_a_tournament(self, client: Client, own_machine: Machine) -> None:
+        form = {"machines": [own_machine.pk], "format": "round-robin", "games": 10, "rounds": 3}
         page = client.post("/tournaments/new", form)
         assert b"A tournament needs 2 to 32 players. Please choose more." in page.content
         answer = client.post("/tournaments/new", {**form, "opponents": ["random", "perfect"]})
-        assert answer.status_code == 302, "rounds are hidden, and nothing, where everybody meets everybody"
+        assert answer.status_code == 302, "a round-robin tournament ignores the number of rounds"
 
     def test_tournament_machines_are_searched_filtered_and_ticked(
-        self, client: Client, mine: Machine, django_assert_max_num_queries: Any
+        self, client: Client, own_machine: Machine, django_assert_max_num_queries: Any
     ) -> None:
         other = machine(Side.SECOND, "scroggs", name="Émile")
         menaces = [machine(Side.SECOND, "michie-refill", name=f"Refill {n}") for n in range(3)]
 
-        def machines_listed(**chosen: Any) -> tuple[list[str], list[str], str]:
-            """The machines on the page, the ticked ones, and the page."""
+        def list_machines(**fields: Any) -> tuple[list[str], list[str], str]:
+            """Send the form; return the ids of the machines on the page, the ids of the ticked ones, and the page."""
             page = client.post(
-                "/tournaments/new", {"format": "swiss", "games": "7", "seed": "5", **chosen}
+                "/tournaments/new", {"format": "swiss", "games": "7", "seed": "5", **fields}
             ).content.decode()
             boxes = re.findall(r'<input type="checkbox" name="machines" value="(\d+)"([^>]*)>', page)
             return [pk for pk, _ in boxes], [pk for pk, rest in boxes if "checked" in rest], page
 
-        first = client.get("/tournaments/new").content.decode()
-        assert re.findall(r'name="machines" value="(\d+)"', first)[0] == str(mine.pk)  # own machines come first
-        assert re.search(r'name="seed" value="\d+"', first), "a seed is in sight before anything begins"
-        found, ticked, page = machines_listed(
-            **{"list-search": "emile", "show": "on", "machines": [mine.pk], "opponents": ["random"]}
+        first_page = client.get("/tournaments/new").content.decode()
+        assert re.findall(r'name="machines" value="(\d+)"', first_page)[0] == str(
+            own_machine.pk
+        )  # own machines come first
+        assert re.search(r'name="seed" value="\d+"', first_page), "the page shows a seed before the start"
+        listed_ids, ticked_ids, page = list_machines(
+            **{"list-search": "emile", "show": "on", "machines": [own_machine.pk], "opponents": ["random"]}
         )
-        assert (found, ticked) == ([str(mine.pk), str(other.pk)], [str(mine.pk)])  # ticked machines stay
-        for kept in (
+        assert (listed_ids, ticked_ids) == (
+            [str(own_machine.pk), str(other.pk)],
+            [str(own_machine.pk)],
+        )  # ticked machines stay
+        for pattern in (
             'value="swiss"[^>]* checked',
             'name="games" value="7"',
             'name="seed" value="5"',
             'value="random"[^>]* checked',
         ):
-            assert re.search(kept, page), kept
-        assert machines_listed(**{"list-mine": "on", "show": "on"})[0] == [str(mine.pk)]
-        found, ticked, page = machines_listed(**{"list-rule": "michie-refill", "tick": "on", "machines": [other.pk]})
-        assert set(found) == set(ticked) == {str(one.pk) for one in (other, *menaces)}
+            assert re.search(pattern, page), pattern
+        assert list_machines(**{"list-mine": "on", "show": "on"})[0] == [str(own_machine.pk)]
+        listed_ids, ticked_ids, page = list_machines(
+            **{"list-rule": "michie-refill", "tick": "on", "machines": [other.pk]}
+        )
+        assert set(listed_ids) == set(ticked_ids) == {str(one.pk) for one in (other, *menaces)}
         assert "4 machines are chosen." in page
-        assert "No machine fits." in machines_listed(**{"list-search": "nobody of this name", "show": "on"})[2]
+        assert "No machine fits." in list_machines(**{"list-search": "nobody of this name", "show": "on"})[2]
         assert not Tournament.objects.exists()
         with django_assert_max_num_queries(12):
-            machines_listed(**{"list-rule": "michie-refill", "tick": "on"})
+            list_machines(**{"list-rule": "michie-refill", "tick": "on"})
         for n in range(MAX_ENTRIES):
             machine(Side.SECOND, "scroggs", name=f"Many {n}")
-        assert len(machines_listed(**{"list-search": "many", "tick": "on"})[1]) == MAX_ENTRIES
-        private = machine(Side.SECOND, owner=user("hidden"), is_public=False, name="Hidden")
-        assert str(private.pk) not in machines_listed(show="on", machines=[private.pk, "x", "9" * 30])[0]
+        assert len(list_machines(**{"list-search": "many", "tick": "on"})[1]) == MAX_ENTRIES
+        hidden_machine = machine(Side.SECOND, owner=user("hidden"), is_public=False, name="Hidden")
+        assert str(hidden_machine.pk) not in list_machines(show="on", machines=[hidden_machine.pk, "x", "9" * 30])[0]
 
-    def test_a_machine_without_opponent_gets_a_hint_whom_to_add(self, client: Client, mine: Machine) -> None:
-        twin = machine(mine.cabinet.side, name="Twin")
-        form = {"machines": [mine.pk, twin.pk], "format": "round-robin", "games": 10}
+    def test_a_machine_without_opponent_gets_a_hint_whom_to_add(self, client: Client, own_machine: Machine) -> None:
+        twin = machine(own_machine.cabinet.side, name="Twin")
+        form = {"machines": [own_machine.pk, twin.pk], "format": "round-robin", "games": 10}
         page = unescape(client.post("/tournaments/new", form).content.decode())
-        assert f"{mine.name} has no opponent. Add a player that can play " in page
+        assert f"{own_machine.name} has no opponent. Add a player that can play " in page
 
     def test_a_machine_names_each_field(self, client: Client, owner: Any) -> None:
-        page = client.post("/machines/new", new_machine(name="", own_rule="on", win="much"))
+        page = client.post("/machines/new", machine_form(name="", own_rule="on", win="much"))
         for link in (b'<a href="#id_name">Name</a>', b'<a href="#id_win">After a win</a>'):
             assert link in page.content
 
-    def test_a_page_of_somebody_else(self, client: Client, owner: Any) -> None:
+    def test_a_page_of_another_account(self, client: Client, owner: Any) -> None:
         page = client.get(f"/machines/{machine(owner=user('other')).pk}/edit")
         assert page.status_code == 403
         assert b"MENACE is not yours." in page.content

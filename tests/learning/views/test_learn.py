@@ -44,21 +44,21 @@ def test_the_page_takes_no_query(django_assert_num_queries: Any) -> None:
 
 
 def test_a_kept_machine_belongs_to_its_maker() -> None:
-    mine, stranger, account = Client(), Client(), Client()
-    account.force_login(user("ada"))
-    kept = mine.post("/learn/keep", {"address": "game=hexapawn&side=second&games=20&win=4"})
+    own_browser, new_browser, account_browser = Client(), Client(), Client()
+    account_browser.force_login(user("ada"))
+    answer = own_browser.post("/learn/keep", {"address": "game=hexapawn&side=second&games=20&win=4"})
     machine = Machine.objects.get()
-    assert kept.url == machine.get_absolute_url()
+    assert answer.url == machine.get_absolute_url()
     assert (machine.n_games, machine.box_rule.win, machine.owner) == (20, 4, None)
-    assert mine.get(kept.url).status_code == 200
-    assert [other.get(kept.url).status_code for other in (stranger, account)] == [404, 404]
-    assert mine.get("/learn/keep").url == "/learn"
+    assert own_browser.get(answer.url).status_code == 200
+    assert [browser.get(answer.url).status_code for browser in (new_browser, account_browser)] == [404, 404]
+    assert own_browser.get("/learn/keep").url == "/learn"
     assert Machine.objects.count() == 1
 
 
 @pytest.mark.parametrize("address", ["games=10000001", "win=x", "game=romgon", "preset=q", "games=1&games=2"])
 def test_a_broken_address_makes_no_machine(address: str) -> None:
     client = Client()
-    refused = client.post("/learn/keep", {"address": address}, follow=True)
-    assert address.partition("=")[0] in str(next(iter(refused.context["messages"])))
+    answer = client.post("/learn/keep", {"address": address}, follow=True)
+    assert address.partition("=")[0] in str(next(iter(answer.context["messages"])))
     assert Machine.objects.count() == 0

@@ -28,15 +28,15 @@ def large_machine() -> Machine:
 def test_page_views_play_no_sample_games(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(training, "SAMPLE_GAMES", 5)
     machine = trained_machine(large_machine(), games=20)
-    measured = machine.runs.get().curve.order_by("games_done").last()
-    assert measured is not None
+    last_point = machine.runs.get().curve.order_by("games_done").last()
+    assert last_point is not None
 
     def fail_if_played(*args: Any, **options: Any) -> None:
-        raise AssertionError("a game was played for who looks")
+        raise AssertionError("a page view played a game")
 
     monkeypatch.setattr(OpenMemory, "sample", fail_if_played)
     assert list(strength_without_games(machine).values()) == [
-        measured.strength[slug] for slug in ("random", "win_block")
+        last_point.strength[slug] for slug in ("random", "win_block")
     ]
     assert client.get("/").status_code == 200
 
@@ -46,14 +46,14 @@ def test_unmeasured_machines_have_no_known_strength() -> None:
 
 
 def test_every_game_is_shown_with_a_board(client: Client) -> None:
-    shown = client.get(reverse("choose")).context["games"]
-    assert {game["slug"] for game in shown} == {slug for slug, game in GAMES.items() if game.family == slug}
-    for game in shown:
+    games = client.get(reverse("choose")).context["games"]
+    assert {game["slug"] for game in games} == {slug for slug, game in GAMES.items() if game.family == slug}
+    for game in games:
         pieces = game["picture"]["pieces"]
         assert len(pieces) == len(game["picture"]["layout"]["cells"])
         n_kinds = len({piece for piece in pieces if piece})
         is_shared = len(set(game["picture"]["layout"]["badges"])) == 1
-        assert n_kinds == 1 if is_shared else n_kinds > 1, "both sides are on it"
+        assert n_kinds == 1 if is_shared else n_kinds > 1, "both sides have pieces on the board"
 
 
 def test_running_trainings_are_shown_if_the_machine_is_visible(client: Client) -> None:

@@ -19,14 +19,14 @@ from tests.factories import NC, machine, room, trained_machine, user
 pytestmark = pytest.mark.django_db
 
 
-def names(client: Client, query: str = "") -> list[str]:
+def listed_names(client: Client, query: str = "") -> list[str]:
     context = client.get(f"/machines?{query}").context
     return [row["name"] for row in (*context["own"], *context["machines"])]
 
 
 def make_machines(n: int, **fields: Any) -> list[Machine]:
     """``n`` machines without boxes, each with its own games and score."""
-    made = Machine.objects.bulk_create(
+    machines = Machine.objects.bulk_create(
         Machine(
             slug=f"many-{k}",
             name=f"Many {k:05d}",
@@ -42,21 +42,21 @@ def make_machines(n: int, **fields: Any) -> list[Machine]:
     )
     Standing.objects.bulk_create(
         Standing(machine=one, games=k, score=k / n, win=k / n, draw=0, loss=1 - k / n, curve=[0, 0.5, k, k / n])
-        for k, one in enumerate(made)
+        for k, one in enumerate(machines)
     )
-    return made
+    return machines
 
 
 @pytest.fixture
 def three_machines() -> dict[str, Machine]:
     """A first and a second player of noughts and crosses and one of hexapawn, with different strengths."""
-    made = {
+    machines = {
         "Ada": trained_machine(machine(Side.FIRST, name="Ada", preset="scroggs"), 300),
         "Cy": machine_create(game="hexapawn", side=Side.SECOND, name="Cy", preset="gardner-her"),
         "Bo": trained_machine(machine(Side.SECOND, name="Bo"), 100),
     }
     standings_keep()
-    return made
+    return machines
 
 
 class TestSorting:
@@ -75,15 +75,15 @@ class TestSorting:
             "sort=strength": by_score,
             "sort=-strength": by_score[::-1],
         }.items():
-            assert names(client, query) == expected, query
+            assert listed_names(client, query) == expected, query
 
     @pytest.mark.parametrize("sort", SORTS)
     def test_sorting_reads_an_index(self, sort: str) -> None:
         make_machines(1500)
-        everybody = MachineListFilter({"sort": sort}, Machine.objects.filter(is_public=True)).qs
+        machines = MachineListFilter({"sort": sort}, Machine.objects.filter(is_public=True)).qs
         with connection.cursor() as cursor:
             cursor.execute("ANALYZE learning_machine, learning_standing")
-        plan = everybody.select_related("standing")[:24].explain()
+        plan = machines.select_related("standing")[:24].explain()
         assert "Sort" not in plan.replace("Incremental Sort", "")
         assert re.search(r"Index (Only )?Scan.* using (machine_by_\w+|standing_\w+)", plan), plan
 
@@ -91,17 +91,17 @@ class TestSorting:
         make_machines(60)
         Standing.objects.update(score=0.5, games=7)
         for sort in SORTS:
-            seen = [name for page in range(1, 6) for name in names(client, f"sort={sort}&page={page}")]
-            assert len(seen) == len(set(seen)) == 60
+            all_names = [name for page in range(1, 6) for name in listed_names(client, f"sort={sort}&page={page}")]
+            assert len(all_names) == len(set(all_names)) == 60
         page = client.get("/machines?sort=-games&game=noughts-and-crosses&page=2").content.decode()
         assert 'href="?sort=-games&amp;game=noughts-and-crosses&amp;page=3"' in page
-        assert names(client, "page=99") == names(client, "page=5")
+        assert listed_names(client, "page=99") == listed_names(client, "page=5")
 
 
 class TestFilters:
     def test_filters_by_every_column(self, client: Client, three_machines: dict[str, Machine]) -> None:
-        own = user("somebody")
-        Machine.objects.filter(name="Bo").update(owner=own, preset="")
+        owner = user("somebody")
+        Machine.objects.filter(name="Bo").update(owner=owner, preset="")
         for query, expected in {
             "search=A": ["Ada"],
             "game=hexapawn": ["Cy"],
@@ -117,20 +117,20 @@ class TestFilters:
             "strength=0": ["Ada", "Bo", "Cy"],
             "side=1&games=1": ["Bo"],
         }.items():
-            assert names(client, query) == expected, query
-        client.force_login(own)
-        assert names(client, "whose=own") == ["Bo"]
+            assert listed_names(client, query) == expected, query
+        client.force_login(owner)
+        assert listed_names(client, "whose=own") == ["Bo"]
 
     @pytest.mark.parametrize(
-        "wrong",
+        "wrong_query",
         ["game=chess", "side=9", "rule=../..", "games=-1", "games=1e99", "games=much", "strength=101", "strength=nan",
          "whose=owner", "sort=password", f"search={'x' * 81}"],
     )  # fmt: skip
     def test_an_invalid_choice_is_shown_at_its_field(
-        self, client: Client, three_machines: dict[str, Machine], wrong: str
+        self, client: Client, three_machines: dict[str, Machine], wrong_query: str
     ) -> None:
-        page = client.get(f"/machines?{wrong}")
-        field = wrong.partition("=")[0]
+        page = client.get(f"/machines?{wrong_query}")
+        field = wrong_query.partition("=")[0]
         assert list(page.context["form"].errors) == [field]
         assert f'id="id_{field}_error"' in page.content.decode()
         assert [row["name"] for row in page.context["machines"]] == ["Ada", "Bo", "Cy"]
@@ -139,31 +139,31 @@ class TestFilters:
 class TestVisibility:
     def test_private_machines_and_room_copies_are_not_listed(self, client: Client) -> None:
         """Private machines are listed for their owner alone, copies for rooms for no one."""
-        mine, other = user("mine"), user("other")
-        machine(name="Secret", owner=mine, is_public=False)
+        owner, other_account = user("mine"), user("other")
+        machine(name="Secret", owner=owner, is_public=False)
         machine(name="Open", slug="open")
         room("machine", machine="open", fresh=True)
-        queries: list[Callable[[], list[str]]] = [
-            lambda query=query: names(client, query)  # type: ignore[misc]
+        lists: list[Callable[[], list[str]]] = [
+            lambda query=query: listed_names(client, query)  # type: ignore[misc]
             for query in ("", "search=Secret", "sort=-games", "whose=house", "games=0", f"game={NC}")
         ]
-        for account in (None, other):
+        for account in (None, other_account):
             if account:
                 client.force_login(account)
-            assert all("Secret" not in ask() for ask in queries)
-            assert names(client) == ["Open"]
+            assert all("Secret" not in list_names() for list_names in lists)
+            assert listed_names(client) == ["Open"]
             assert b"Secret" not in client.get("/machines/compare?search=ecre").content.replace(b"ecre\xe2", b"")
-        client.force_login(mine)
-        assert names(client) == ["Secret", "Open"], "one's own first"
-        assert names(client, "whose=own") == ["Secret"]
+        client.force_login(owner)
+        assert listed_names(client) == ["Secret", "Open"], "own machines come first"
+        assert listed_names(client, "whose=own") == ["Secret"]
 
     def test_a_guests_machine_is_listed_for_the_guest_alone(self, client: Client) -> None:
         client.post("/teach", {"game": NC})
-        (own,) = Machine.objects.filter(guest__isnull=False)
+        (own_machine,) = Machine.objects.filter(guest__isnull=False)
         for query in ("", "whose=own", f"game={NC}&sort=-games"):
-            assert names(client, query) == [own.name], query
-            assert names(Client(), query) == [], query
-        assert names(client, "whose=house") == []
+            assert listed_names(client, query) == [own_machine.name], query
+            assert listed_names(Client(), query) == [], query
+        assert listed_names(client, "whose=house") == []
         assert "kept in this browser" in client.get("/machines").content.decode()
 
 
@@ -181,8 +181,8 @@ class TestOwnFirst:
         page = client.get("/machines").content.decode()
         assert page.index("Your machines") < page.index("Mine 6") < page.index("All other machines") < page.index("Aa")
         assert "/machines?whose=own&amp;sort=-games" in page
-        assert len(names(client, "whose=own&sort=-games")) == 7
-        assert names(client, "sort=name") == ["Aa", *(f"Mine {k}" for k in range(7)), "Zz"]
+        assert len(listed_names(client, "whose=own&sort=-games")) == 7
+        assert listed_names(client, "sort=name") == ["Aa", *(f"Mine {k}" for k in range(7)), "Zz"]
         assert "Your machines" not in Client().get("/machines").content.decode()
 
     def test_a_single_own_machine_is_listed_once(self, client: Client) -> None:
@@ -223,10 +223,10 @@ class TestComparing:
         page = client.get(f"/machines/compare?machine={ada.pk}&search=O").content.decode()
         assert f'href="/machines/compare?machine={ada.pk}&amp;machine={bo.pk}"' in page
         assert "Cy" not in page
-        both = client.get(f"/machines/compare?machine={ada.pk}&machine={bo.pk}").content.decode()
-        assert f'href="/machines/compare?machine={bo.pk}"' in both
-        for odd in ("%25", "'", "x" * 5000, "<b>"):
-            assert client.get(f"/machines/compare?search={odd}").status_code == 200
+        page_of_both = client.get(f"/machines/compare?machine={ada.pk}&machine={bo.pk}").content.decode()
+        assert f'href="/machines/compare?machine={bo.pk}"' in page_of_both
+        for odd_search in ("%25", "'", "x" * 5000, "<b>"):
+            assert client.get(f"/machines/compare?search={odd_search}").status_code == 200
 
     def test_at_most_six_machines_are_compared(self, client: Client) -> None:
         query = "&".join(f"machine={one.pk}" for one in make_machines(6))

@@ -69,27 +69,27 @@ class TestPages:
         assert run is not None
         assert Lesson.objects.filter(machine=learner, run=run).count() == 4, "after 1, 100, 200 and 300 games"
         first, second = client.get(f"/machines/{learner.pk}").context["recent"]
-        won = f"{run.n_wins:,} won, {run.n_draws:,} drawn, {run.n_losses:,} lost"
-        assert first["sentence"] == f"Trained 300 games: {won}."
+        results = f"{run.n_wins:,} won, {run.n_draws:,} drawn, {run.n_losses:,} lost"
+        assert first["sentence"] == f"Trained 300 games: {results}."
         assert second["sentence"].endswith("a match.")
 
     def test_the_strength_follows_the_beads(self) -> None:
         learner = machine(Side.FIRST, "michie-1961")
-        fresh = machine_strength(learner)
-        assert machine_strength(trained_machine(learner))["random"]["win"] > fresh["random"]["win"]
+        initial_strength = machine_strength(learner)
+        assert machine_strength(trained_machine(learner))["random"]["win"] > initial_strength["random"]["win"]
 
     def test_the_last_bead_drawn_is_marked(self, client: Client) -> None:
         learner = machine()
         assert page_json(client.get(f"/machines/{learner.pk}"), "drawn") is None
         seated = factories.room("machine", machine=learner.slug)
         factories.play(seated, guest(), "5")
-        drawn = page_json(client.get(f"/machines/{learner.pk}"), "drawn")
-        assert drawn["position"] == "....X...."
+        bead = page_json(client.get(f"/machines/{learner.pk}"), "drawn")
+        assert bead["position"] == "....X...."
 
     def test_page_takes_a_fixed_number_of_queries(self, client: Client) -> None:
-        few, many = machine(Side.SECOND), machine(Side.SECOND, "apl-notebook")
+        first_machine, machine_with_many_boxes = machine(Side.SECOND), machine(Side.SECOND, "apl-notebook")
         counts = []
-        for learner in (few, many):
+        for learner in (first_machine, machine_with_many_boxes):
             with CaptureQueriesContext(connection) as queries:
                 client.get(f"/machines/{learner.pk}")
             counts.append(len(queries))
@@ -102,8 +102,8 @@ class TestPages:
         change = Change.objects.filter(lesson__kind="match").select_related("box")[0]
         game = learner.game_rules
         for symmetry in game.symmetries:
-            turned = game.encode(game.transform(game.decode(change.box.position), symmetry))
-            page = client.get(f"/machines/{learner.pk}/boxes/{turned}")
+            turned_position = game.encode(game.transform(game.decode(change.box.position), symmetry))
+            page = client.get(f"/machines/{learner.pk}/boxes/{turned_position}")
             assert page.context["box"]["position"] == change.box.position
         history = page.context["history"]
         assert history[0]["url"].startswith("/rooms/")
@@ -144,10 +144,10 @@ async def test_every_bead_is_sent_to_the_page() -> None:
         while not (frames and frames[-1]["boxes"]):
             frames.append(await page.expect("boxes"))
         assert frames[0]["drawn"]["slot"] is not None
-        last = frames[-1]
-        assert last["totals"]["games"] == 1
-        stored = await in_db(lambda: dict(Box.objects.values_list("position", "beads")))()
-        assert all(stored[box["position"]] == box["beads"] for box in last["boxes"])
+        last_frame = frames[-1]
+        assert last_frame["totals"]["games"] == 1
+        stored_beads = await in_db(lambda: dict(Box.objects.values_list("position", "beads")))()
+        assert all(stored_beads[box["position"]] == box["beads"] for box in last_frame["boxes"])
         await page.frame("move", {"move": "5"})
         assert (await page.expect("error"))["code"] == "unknown_frame"
 
@@ -155,7 +155,7 @@ async def test_every_bead_is_sent_to_the_page() -> None:
 @pytest.mark.django_db
 class TestAdmin:
     @pytest.fixture
-    def staff(self, client: Client) -> Client:
+    def staff_browser(self, client: Client) -> Client:
         client.force_login(factories.user("staff", is_staff=True, is_superuser=True))
         return client
 
@@ -165,11 +165,11 @@ class TestAdmin:
         play_out(factories.room("machine", machine=learner.slug).room.code, guest())
         return learner
 
-    def test_boxes_are_drawn_and_filtered(self, staff: Client, learner: Machine) -> None:
-        listed = staff.get("/admin/learning/box/")
-        assert listed.content.count(b"<bead-board") == 50
-        assert listed.content.count(b"<bead-bars") == 50
-        assert len(listed.content) < 130_000, "a layout in every row"
+    def test_boxes_are_drawn_and_filtered(self, staff_browser: Client, learner: Machine) -> None:
+        answer = staff_browser.get("/admin/learning/box/")
+        assert answer.content.count(b"<bead-board") == 50
+        assert answer.content.count(b"<bead-bars") == 50
+        assert len(answer.content) < 130_000, "a layout in every row"
         for query, expected in {
             f"machine__id__exact={learner.pk}": 289,
             "move_number=1": 3,
@@ -177,55 +177,55 @@ class TestAdmin:
             "visited=no": sum(not any(box.visits) for box in Box.objects.all()),
             "q=....X....": 1,
         }.items():
-            assert staff.get(f"/admin/learning/box/?{query}").context["cl"].result_count == expected
+            assert staff_browser.get(f"/admin/learning/box/?{query}").context["cl"].result_count == expected
 
-    def test_all_boxes_of_a_machine_are_listed_with_shared_ones(self, staff: Client, learner: Machine) -> None:
+    def test_all_boxes_of_a_machine_are_listed_with_shared_ones(self, staff_browser: Client, learner: Machine) -> None:
         seated = factories.room("machine", machine=learner.slug, fresh=True)
         play_out(seated.room.code, guest())
         copy = Machine.objects.get(room=seated.room)
-        own = copy.own_boxes.order_by("ply", "position")[0]
-        shared = next(box for box in copy.boxes.order_by("ply", "position") if box.pk is None)
-        page = staff.get(f"/admin/learning/box/?machine__id__exact={copy.pk}")
+        own_box = copy.own_boxes.order_by("ply", "position")[0]
+        shared_box = next(box for box in copy.boxes.order_by("ply", "position") if box.pk is None)
+        page = staff_browser.get(f"/admin/learning/box/?machine__id__exact={copy.pk}")
         assert page.context["cl"].result_count == 289
         links = re.findall(rb'<th class="field-board"><a href="([^"?]*)', page.content)
         assert len(links) == 50
-        for address in (f"/admin/learning/box/{own.pk}/change/", shared.get_absolute_url()):
+        for address in (f"/admin/learning/box/{own_box.pk}/change/", shared_box.get_absolute_url()):
             assert address.encode() in links
-            assert staff.get(address).status_code == 200
-        visited = staff.get(f"/admin/learning/box/?machine__id__exact={copy.pk}&visited=yes")
-        assert visited.context["cl"].result_count == copy.own_boxes.count()
+            assert staff_browser.get(address).status_code == 200
+        answer = staff_browser.get(f"/admin/learning/box/?machine__id__exact={copy.pk}&visited=yes")
+        assert answer.context["cl"].result_count == copy.own_boxes.count()
 
     @pytest.mark.parametrize("model", [Box, Lesson, TrainingRun])
-    def test_history_is_read_only(self, staff: Client, learner: Machine, model: Any) -> None:
+    def test_history_is_read_only(self, staff_browser: Client, learner: Machine, model: Any) -> None:
         name = model._meta.model_name
         row = model.objects.all()[0]
-        assert staff.get(f"/admin/learning/{name}/").status_code == 200
-        assert staff.get(f"/admin/learning/{name}/{row.pk}/change/").status_code == 200
-        assert staff.post(f"/admin/learning/{name}/{row.pk}/change/", {"ply": 9}).status_code == 403
-        assert staff.post(f"/admin/learning/{name}/{row.pk}/delete/", {"post": "yes"}).status_code == 403
-        assert staff.get(f"/admin/learning/{name}/add/").status_code == 403
+        assert staff_browser.get(f"/admin/learning/{name}/").status_code == 200
+        assert staff_browser.get(f"/admin/learning/{name}/{row.pk}/change/").status_code == 200
+        assert staff_browser.post(f"/admin/learning/{name}/{row.pk}/change/", {"ply": 9}).status_code == 403
+        assert staff_browser.post(f"/admin/learning/{name}/{row.pk}/delete/", {"post": "yes"}).status_code == 403
+        assert staff_browser.get(f"/admin/learning/{name}/add/").status_code == 403
 
-    def test_machine_is_renamed_or_frozen_but_keeps_its_rule(self, staff: Client, learner: Machine) -> None:
+    def test_machine_is_renamed_or_frozen_but_keeps_its_rule(self, staff_browser: Client, learner: Machine) -> None:
         form = {"name": "Renamed", "description": "", "is_public": "on", "rule": "{}", "side": "0", "n_games": "0"}
-        assert staff.post(f"/admin/learning/machine/{learner.pk}/change/", form).status_code == 302
-        after = Machine.objects.get(pk=learner.pk)
-        assert (after.name, after.learns) == ("Renamed", False)
-        assert (after.rule, after.side, after.n_games) == (learner.rule, learner.side, 1001)
+        assert staff_browser.post(f"/admin/learning/machine/{learner.pk}/change/", form).status_code == 302
+        machine_after = Machine.objects.get(pk=learner.pk)
+        assert (machine_after.name, machine_after.learns) == ("Renamed", False)
+        assert (machine_after.rule, machine_after.side, machine_after.n_games) == (learner.rule, learner.side, 1001)
 
-    def test_matches_show_their_plies_and_cannot_be_changed(self, staff: Client, learner: Machine) -> None:
-        assert staff.get("/admin/games/match/").status_code == 200
+    def test_matches_show_their_plies_and_cannot_be_changed(self, staff_browser: Client, learner: Machine) -> None:
+        assert staff_browser.get("/admin/games/match/").status_code == 200
         match_id = Lesson.objects.get(kind="match").match_id
-        page = staff.get(f"/admin/games/match/{match_id}/change/")
+        page = staff_browser.get(f"/admin/games/match/{match_id}/change/")
         assert "admin_board.js" in page.content.decode(), "the script that draws its boards"
         assert page.content.count(b"<bead-board") > 4
-        assert staff.post(f"/admin/games/match/{match_id}/change/", {"winner": 1}).status_code == 403
-        assert staff.get("/admin/games/room/").status_code == 200
+        assert staff_browser.post(f"/admin/games/match/{match_id}/change/", {"winner": 1}).status_code == 403
+        assert staff_browser.get("/admin/games/room/").status_code == 200
 
-    def test_the_box_list_takes_a_fixed_number_of_queries(self, staff: Client, learner: Machine) -> None:
+    def test_the_box_list_takes_a_fixed_number_of_queries(self, staff_browser: Client, learner: Machine) -> None:
         counts = []
-        for per_page in ("move_number=1", "move_number=2"):
+        for query in ("move_number=1", "move_number=2"):
             with CaptureQueriesContext(connection) as queries:
-                staff.get(f"/admin/learning/box/?{per_page}")
+                staff_browser.get(f"/admin/learning/box/?{query}")
             counts.append(len(queries))
         assert counts[0] == counts[1]
 

@@ -66,40 +66,47 @@ def rectangles(reader: PdfReader, page: int) -> Counter[tuple[float, float]]:
 Matrix = tuple[float, ...]
 
 
-def composed(one: Matrix, two: Matrix) -> Matrix:
-    """The transformation ``one`` followed by ``two``."""
-    a, b, c, d, e, f = one
-    g, h, i, j, k, m = two
+def compose(first: Matrix, second: Matrix) -> Matrix:
+    """Return the transformation ``first`` followed by ``second``."""
+    a, b, c, d, e, f = first
+    g, h, i, j, k, m = second
     return a * g + b * i, a * h + b * j, c * g + d * i, c * h + d * j, e * g + f * i + k, e * h + f * j + m
 
 
-Drawn = tuple[list[tuple[float, float, float, float]], list[tuple[float, float, float]]]
+TextsAndBeads = tuple[list[tuple[float, float, float, float]], list[tuple[float, float, float]]]
 
 
-def texts_and_beads_on(reader: PdfReader, page: int) -> Drawn:
+def texts_and_beads_on(reader: PdfReader, page: int) -> TextsAndBeads:
     """The texts of a page as (left, right, height on the page, size), and its beads as (x, y, radius)."""
     content = reader.pages[page].get_contents()
     assert content is not None
-    now: Matrix = (1, 0, 0, 1, 0, 0)
-    kept: list[Matrix] = []
-    at, font, size = now, "", 0.0
+    matrix: Matrix = (1, 0, 0, 1, 0, 0)
+    saved_matrices: list[Matrix] = []
+    text_matrix, font, size = matrix, "", 0.0
     texts, beads = [], []
     for operands, operator in ContentStream(content, reader).operations:
         if operator == b"q":
-            kept.append(now)
+            saved_matrices.append(matrix)
         elif operator == b"Q":
-            now = kept.pop()
+            matrix = saved_matrices.pop()
         elif operator == b"cm":
-            now = composed(tuple(map(float, operands)), now)
+            matrix = compose(tuple(map(float, operands)), matrix)
         elif operator == b"Do" and "board" not in str(operands[0]):
-            beads.append((now[4], now[5], now[0] * UNIT))
+            beads.append((matrix[4], matrix[5], matrix[0] * UNIT))
         elif operator == b"Tf":
             fonts: Any = reader.pages[page]["/Resources"]
             font, size = fonts["/Font"][operands[0]]["/BaseFont"].removeprefix("/"), float(operands[1])
         elif operator == b"Tm":
-            at = composed(tuple(map(float, operands)), now)
+            text_matrix = compose(tuple(map(float, operands)), matrix)
         elif operator == b"Tj":
-            texts.append((at[4], at[4] + stringWidth(str(operands[0]), font, size) * at[0], at[5], size * at[3]))
+            texts.append(
+                (
+                    text_matrix[4],
+                    text_matrix[4] + stringWidth(str(operands[0]), font, size) * text_matrix[0],
+                    text_matrix[5],
+                    size * text_matrix[3],
+                )
+            )
     return texts, beads
 
 
@@ -108,20 +115,20 @@ def letters_on(reader: PdfReader, page: int) -> list[float]:
     forms: Any = reader.pages[page]["/Resources"]
     content = reader.pages[page].get_contents()
     assert content is not None
-    now: Matrix = (1, 0, 0, 1, 0, 0)
-    kept: list[Matrix] = []
+    matrix: Matrix = (1, 0, 0, 1, 0, 0)
+    saved_matrices: list[Matrix] = []
     heights = []
     for operands, operator in ContentStream(content, reader).operations:
         if operator == b"q":
-            kept.append(now)
+            saved_matrices.append(matrix)
         elif operator == b"Q":
-            now = kept.pop()
+            matrix = saved_matrices.pop()
         elif operator == b"cm":
-            now = composed(tuple(map(float, operands)), now)
+            matrix = compose(tuple(map(float, operands)), matrix)
         elif operator == b"Do" and "board" not in str(operands[0]):
             stamp = ContentStream(forms["/XObject"][operands[0]], reader)
             sizes = [float(o[1]) for o, operator in stamp.operations if operator == b"Tf"]
-            heights.append(sizes[-1] * CAPITAL * now[0])  # the first size, of every stamp, writes no text
+            heights.append(sizes[-1] * CAPITAL * matrix[0])  # the first size, of every stamp, writes no text
     return heights
 
 
@@ -194,8 +201,8 @@ class TestSheets:
         assert "You need 304 matchboxes of 53 × 36 mm and 1,720 beads." in text
         assert "These are the beads at the beginning." in text
         lines = text.splitlines()
-        at = lines.index("All colours")
-        by_colour = Counter(
+        total_line = lines.index("All colours")
+        n_by_colour = Counter(
             {
                 cabinet.game.look.bead(position, move).colour: 0
                 for key, _ in boxes_of(cabinet)
@@ -206,33 +213,33 @@ class TestSheets:
         for key, beads in boxes_of(cabinet):
             position = cabinet.game.decode(key)
             for move, count in zip(cabinet.slot_labels(position), beads, strict=True):
-                by_colour[cabinet.game.look.bead(position, move).colour] += count
-        for colour, count in by_colour.items():
+                n_by_colour[cabinet.game.look.bead(position, move).colour] += count
+        for colour, count in n_by_colour.items():
             row = next(i for i, line in enumerate(lines) if line.startswith(f"{BEADS[colour].name} ("))
             assert lines[row + 5] == f"{count:,}"
-        assert lines[at + 1 : at + 6][-1] == "1,720"
+        assert lines[total_line + 1 : total_line + 6][-1] == "1,720"
 
     def test_current_beads_are_printed_only_if_chosen(self) -> None:
         cabinet = cabinet_of()
         boxes = [(key, [7777 + k for k in range(len(beads))]) for key, beads in boxes_of(cabinet)]
-        now = PdfReader(sheets_pdf(cabinet, "M", boxes, PrintOptions(beads_now=True, many_beads=True)))
-        start = PdfReader(sheets_pdf(cabinet, "M", boxes, PrintOptions()))
-        texts = ["".join(page.extract_text() for page in reader.pages) for reader in (now, start)]
+        reader_now = PdfReader(sheets_pdf(cabinet, "M", boxes, PrintOptions(beads_now=True, many_beads=True)))
+        reader_at_start = PdfReader(sheets_pdf(cabinet, "M", boxes, PrintOptions()))
+        texts = ["".join(page.extract_text() for page in reader.pages) for reader in (reader_now, reader_at_start)]
         assert texts[0].count("7,77") >= 304
         assert "7,77" not in texts[1]
         assert texts[1].count("4 of each") == 1
         assert texts[1].count("3 of each") == 12
 
-    @pytest.mark.parametrize(("n_beads", "asks"), [(100_000, True), (2_001, True), (2_000, False)])
-    def test_many_beads_need_confirmation(self, n_beads: int, asks: bool) -> None:
+    @pytest.mark.parametrize(("n_beads", "needs_confirmation"), [(100_000, True), (2_001, True), (2_000, False)])
+    def test_many_beads_need_confirmation(self, n_beads: int, needs_confirmation: bool) -> None:
         cabinet = cabinet_of()
         boxes = [(key, [0] * len(beads)) for key, beads in boxes_of(cabinet)]
         boxes[0][1][0] = n_beads
-        if asks:
-            with pytest.raises(ManyBeadsError) as refused:
+        if needs_confirmation:
+            with pytest.raises(ManyBeadsError) as error:
                 sheets_pdf(cabinet, "M", boxes, PrintOptions(beads_now=True))
-            assert (refused.value.n_beads, refused.value.n_start) == (n_beads, 1720)
-        sheets_pdf(cabinet, "M", boxes, PrintOptions(beads_now=True, many_beads=asks))
+            assert (error.value.n_beads, error.value.n_start) == (n_beads, 1720)
+        sheets_pdf(cabinet, "M", boxes, PrintOptions(beads_now=True, many_beads=needs_confirmation))
 
     def test_her_is_printed_as_gardner_drew_her(self) -> None:
         cabinet = cabinet_of("gardner-her", Side.SECOND, "hexapawn")
@@ -249,12 +256,12 @@ class TestSheets:
 
     @pytest.mark.parametrize("slug", ["hexapawn", "hexapawn-4x3", "hexapawn-3x4", "hexapawn-4x4", "hexapawn-5x3"])
     @pytest.mark.parametrize("side", Side)
-    @pytest.mark.parametrize("even", [True, False])
+    @pytest.mark.parametrize("is_even", [True, False])
     @pytest.mark.sampled(6)
-    def test_letters_are_large_and_lie_on_no_piece(self, slug: str, side: Side, even: bool) -> None:
+    def test_letters_are_large_and_lie_on_no_piece(self, slug: str, side: Side, is_even: bool) -> None:
         cabinet = cabinet_of("hexapawn-rl", side, slug)
         boxes = boxes_of(cabinet)[::7][:150]
-        if not even:
+        if not is_even:
             boxes = [(key, list(range(len(beads)))) for key, beads in boxes]
         options = PrintOptions("A4", 70, 50, beads_now=True, many_beads=True)
         fronts, _ = fronts_of(cabinet, boxes, options)
@@ -267,15 +274,15 @@ class TestSheets:
                     if piece is not None:
                         assert_clear_of_pawn(face, spot, cell)
                 for other in spots[:index]:
-                    apart = math.dist((spot.x, spot.y), (other.x, other.y))
-                    assert apart > 1.85 * face.radius  # rings may touch, but letters never overlap
+                    distance = math.dist((spot.x, spot.y), (other.x, other.y))
+                    assert distance > 1.85 * face.radius  # rings may touch, but letters never overlap
 
     @pytest.mark.parametrize("slug", [slug for slug, game in GAMES.items() if game.takes_boxes and game.listable])
     def test_no_bead_lies_on_another(self, slug: str) -> None:
-        for side, numbered in product(Side, (False, True)):
+        for side, is_numbered in product(Side, (False, True)):
             cabinet = Cabinet(GAMES[slug], side, BoxRule())
             fronts = [
-                front_of(cabinet, 1, cabinet.game.decode(key), list(range(1, len(beads) + 1)) if numbered else beads)
+                front_of(cabinet, 1, cabinet.game.decode(key), list(range(1, len(beads) + 1)) if is_numbered else beads)
                 for key, beads in boxes_of(cabinet)
             ]
             face = Face.of(cabinet.game.look.layout, BEADS, 80 * MM, 60 * MM, fronts)
@@ -284,14 +291,14 @@ class TestSheets:
                 assert all(face.holds(spot) for spot in spots_of(face, front)), front
                 for one, other in combinations(spots_of(face, front), 2):
                     assert math.dist((one.x, one.y), (other.x, other.y)) > 2 * face.radius, front
-            if numbered:
+            if is_numbered:
                 numbers = [[(NumberBox.of(face, spot), spot) for spot in spots_of(face, front)] for front in fronts]
-                touching = [
+                touches = [
                     box.touches_bead(face, other) or box.touches_number(other_box)
-                    for of_front in numbers
-                    for (box, _), (other_box, other) in permutations(of_front, 2)
+                    for front_numbers in numbers
+                    for (box, _), (other_box, other) in permutations(front_numbers, 2)
                 ]
-                assert sum(touching) <= len(touching) / 50  # with three pieces that go anywhere there is little room
+                assert sum(touches) <= len(touches) / 50  # with three pieces that go anywhere there is little room
 
     @pytest.mark.parametrize(("width", "height"), [(53, 36), (36, 53), (60, 60), (180, 30)])
     @pytest.mark.parametrize("slug", ["noughts-and-crosses", "hexapawn", "hexapawn-4x3"])
@@ -319,8 +326,8 @@ class TestSheets:
     def test_beads_have_the_chosen_colours(self) -> None:
         cabinet = cabinet_of("gardner-her", Side.SECOND, "hexapawn")
         names = [glass.name for glass in BEADS]
-        chosen = (*map(names.index, ("red", "blue", "yellow", "brown")), 0, 1, 2, 3, 4)
-        text = print_sheets(cabinet, PrintOptions(colours=chosen)).pages[0].extract_text()
+        colours = (*map(names.index, ("red", "blue", "yellow", "brown")), 0, 1, 2, 3, 4)
+        text = print_sheets(cabinet, PrintOptions(colours=colours)).pages[0].extract_text()
         assert [name for name in names if f"{name} (" in text] == ["red", "blue", "yellow", "brown"]
         assert "red (A)" in text
         assert len(set(names)) == len(names)
@@ -344,7 +351,7 @@ class TestSheets:
     def test_western_names_need_no_embedded_font(self, name: str) -> None:
         reader = print_sheets(cabinet_of(), PrintOptions(), name)
         assert reader.pages[0].extract_text().splitlines()[0] == name
-        assert glyphs_of(reader) == []
+        assert embedded_fonts_of(reader) == []
 
     @pytest.mark.parametrize("slug", ["noughts-and-crosses", "hexapawn", "hexapawn-4x3"])
     @pytest.mark.parametrize(
@@ -412,14 +419,14 @@ NAMES = [
 OTHER_SCRIPTS = ["机器", "العربية", "עברית", "हिन्दी", "日本語 Ä", "한국어", "ไทย", "Հայ", "ქართ", "🎲"]
 
 
-def glyphs_of(reader: PdfReader) -> list[Any]:
-    """The fonts embedded in the file."""
-    found = {}
+def embedded_fonts_of(reader: PdfReader) -> list[Any]:
+    """Return the fonts embedded in the file."""
+    embedded_fonts = {}
     for page in reader.pages:
         for font in page["/Resources"]["/Font"].values():  # type: ignore[index,union-attr]
             if "/FontDescriptor" in font.get_object():
-                found[font.get_object()["/BaseFont"]] = font.get_object()
-    return list(found.values())
+                embedded_fonts[font.get_object()["/BaseFont"]] = font.get_object()
+    return list(embedded_fonts.values())
 
 
 class TestNames:
@@ -428,20 +435,20 @@ class TestNames:
     @pytest.mark.parametrize("form", ["NFC", "NFD"])
     @pytest.mark.parametrize("name", NAMES)
     def test_a_name_is_printed_as_it_is_written(self, name: str, form: Any) -> None:
-        composed = unicodedata.normalize("NFC", name)
+        composed_name = unicodedata.normalize("NFC", name)
         cabinet = cabinet_of()
         boxes = boxes_of(cabinet)[:5]
         reader = PdfReader(sheets_pdf(cabinet, unicodedata.normalize(form, name), boxes, PrintOptions()))
-        assert reader.pages[0].extract_text().splitlines()[0] == composed
+        assert reader.pages[0].extract_text().splitlines()[0] == composed_name
         for page in reader.pages[1:]:
-            assert f"{composed}, sheet " in page.extract_text()
+            assert f"{composed_name}, sheet " in page.extract_text()
         assert reader.metadata is not None
-        assert reader.metadata.title == f"{composed}: box fronts"
-        fonts = glyphs_of(reader)
+        assert reader.metadata.title == f"{composed_name}: box fronts"
+        fonts = embedded_fonts_of(reader)
         assert {font["/BaseFont"].rpartition("+")[2] for font in fonts} == {"NotoSans-Regular", "NotoSans-Bold"}
         for style in ("Regular", "Bold"):  # a missing letter drawn as an empty box would read back the same
-            known = TTFontFile(str(FONTS / f"NotoSans-{style}.ttf")).charToGlyph
-            assert all(known.get(ord(char), 0) for char in composed)
+            glyphs = TTFontFile(str(FONTS / f"NotoSans-{style}.ttf")).charToGlyph
+            assert all(glyphs.get(ord(char), 0) for char in composed_name)
 
     @pytest.mark.parametrize("name", OTHER_SCRIPTS)
     def test_name_in_another_script_prints_as_a_code_with_a_note(self, name: str) -> None:
@@ -454,7 +461,7 @@ class TestNames:
         assert "The name stands on the machine’s page of the site: /machines/7" in text
         assert "m-abc, sheet 1 of 1." in reader.pages[1].extract_text()
         assert "?" not in text
-        assert glyphs_of(reader) == []
+        assert embedded_fonts_of(reader) == []
         assert reader.metadata is not None
         assert reader.metadata.title == f"{name}: box fronts"
 
@@ -527,11 +534,11 @@ class TestPage:
         page = unescape(answer.content.decode())
         assert f"This print needs {total:,} beads. Most people have fewer." in page
         assert "At the beginning the machine needs 1,720. You can choose these below." in page
-        anyway = re.search(r'<a class="button" href="([^"]+)" id="print-many">', page)
-        assert anyway is not None
-        assert client.get(self.url(learner, anyway[1])).headers["Content-Type"] == "application/pdf"
-        start = client.get(self.url(learner, query.replace("now", "start")))
-        assert start.headers["Content-Type"] == "application/pdf"
+        print_link = re.search(r'<a class="button" href="([^"]+)" id="print-many">', page)
+        assert print_link is not None
+        assert client.get(self.url(learner, print_link[1])).headers["Content-Type"] == "application/pdf"
+        answer_at_start = client.get(self.url(learner, query.replace("now", "start")))
+        assert answer_at_start.headers["Content-Type"] == "application/pdf"
 
     def test_machine_beginning_with_100_000_beads_offers_no_fewer(self, client: Client) -> None:
         rule = BoxRule(initial=(100_000,))
@@ -546,8 +553,8 @@ class TestPage:
         answer = client.get(self.url(learner, "?paper=A4&width=53&height=36&beads=start&boxes=gardner"))
         reader = PdfReader(BytesIO(b"".join(answer.streaming_content)))  # type: ignore[arg-type]
         assert "You need 24 matchboxes" in reader.pages[0].extract_text()
-        first = machine_create(game="hexapawn", side=Side.FIRST, preset="gardner-her", name="Not HER")
-        assert b"Gardner drew" not in client.get(self.url(first)).content
+        first_player = machine_create(game="hexapawn", side=Side.FIRST, preset="gardner-her", name="Not HER")
+        assert b"Gardner drew" not in client.get(self.url(first_player)).content
         answer = client.get(self.url(machine(Side.FIRST), "?paper=A4&width=53&height=36&beads=start&boxes=gardner"))
         reader = PdfReader(BytesIO(b"".join(answer.streaming_content)))  # type: ignore[arg-type]
         assert "You need 304 matchboxes" in reader.pages[0].extract_text()

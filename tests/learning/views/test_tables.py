@@ -17,7 +17,7 @@ from learning.workers.pairings import tournament_play
 from tests.factories import guest, house_machines, machine, trained_machine
 
 pytestmark = pytest.mark.django_db
-MARK = b"\xef\xbb\xbf"
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 def test_csv_of_pages_has_a_byte_order_mark_and_api_csv_none(client: Client) -> None:
@@ -35,8 +35,8 @@ def test_csv_of_pages_has_a_byte_order_mark_and_api_csv_none(client: Client) -> 
     for page in pages:
         answer = client.get(page)
         assert (answer.status_code, answer["Content-Type"]) == (200, "text/csv; charset=utf-8"), page
-        assert answer.content.startswith(MARK), page
-        assert answer.content.count(MARK) == 1, page
+        assert answer.content.startswith(BYTE_ORDER_MARK), page
+        assert answer.content.count(BYTE_ORDER_MARK) == 1, page
     table = client.get(f"/api/machines/{learner.pk}/export?format=csv")
     assert table.content.decode() == machine_export(learner, "csv").text
     assert table.content.startswith(b"position,")
@@ -47,7 +47,7 @@ def test_json_of_pages_equals_the_answers_of_the_api(client: Client) -> None:
     run = learner.runs.get()
     tournament = tournament_start(user=None, entries=[learner.slug, "random"], games=10, seed=MAX_SEED, enqueue=False)
     experiment = experiment_request(person=guest(), experiment="gardner", seed=MAX_SEED)
-    for page, api in (
+    for page, api_path in (
         (f"/runs/{run.pk}/run.json", f"/api/training-runs/{run.pk}"),
         (f"/tournaments/{tournament.pk}/tournament.json", f"/api/tournaments/{tournament.pk}"),
         (f"/experiments/runs/{experiment.pk}/result.json", f"/api/experiment-runs/{experiment.pk}"),
@@ -55,22 +55,22 @@ def test_json_of_pages_equals_the_answers_of_the_api(client: Client) -> None:
         answer = client.get(page)
         assert answer["Content-Type"] == "application/json", page
         assert answer["Content-Disposition"].startswith("attachment; filename="), page
-        assert answer.json() == client.get(api).json(), page
+        assert answer.json() == client.get(api_path).json(), page
         assert answer.json()["seed"] == str(MAX_SEED)  # text, since a JSON reader may round the number
-    for shown, link in (
+    for page_with_link, link in (
         (f"/runs/{run.pk}", f"/runs/{run.pk}/run.json"),
         (f"/machines/compare?machine={learner.pk}", f"/machines/compare.json?machine={learner.pk}"),
         (tournament.get_absolute_url(), f"/tournaments/{tournament.pk}/tournament.json"),
     ):
-        assert f'href="{link}" download' in client.get(shown).content.decode()
-    compared = client.get(f"/machines/compare.json?machine={learner.pk}").json()["machines"]
-    assert [(one["id"], one["slug"], one["name"], one["side"]) for one in compared] == [
+        assert f'href="{link}" download' in client.get(page_with_link).content.decode()
+    machines_json = client.get(f"/machines/compare.json?machine={learner.pk}").json()["machines"]
+    assert [(one["id"], one["slug"], one["name"], one["side"]) for one in machines_json] == [
         (learner.pk, learner.slug, "Schüler", Side.SECOND)
     ]
     curve = client.get(f"/api/training-runs/{run.pk}").json()["curve"]
-    assert [point["strength"] for point in compared[0]["curve"]] == [point["strength"] for point in curve]
-    for missing in ("/runs/0/run.json", "/tournaments/0/tournament.json", "/experiments/runs/0/result.json"):
-        assert client.get(missing).status_code == 404
+    assert [point["strength"] for point in machines_json[0]["curve"]] == [point["strength"] for point in curve]
+    for missing_path in ("/runs/0/run.json", "/tournaments/0/tournament.json", "/experiments/runs/0/result.json"):
+        assert client.get(missing_path).status_code == 404
 
 
 def test_tables_of_a_tournament_equal_its_page(client: Client) -> None:
@@ -119,8 +119,8 @@ def test_tables_have_no_formula_and_can_be_imported(client: Client, side: Side) 
     rows = list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"))))
     assert any(row["position"].startswith("'-") for row in rows)
     assert not any(cell.startswith(("-", "=", "+", "@")) for row in rows for cell in row.values())
-    again = machine_import(user=None, content=content).machine
-    assert beads(again) == beads(learner)
+    imported_machine = machine_import(user=None, content=content).machine
+    assert beads(imported_machine) == beads(learner)
     # The format of a spreadsheet in German.
     german_table = io.StringIO()
     csv.writer(german_table, delimiter=";", lineterminator="\r\n").writerows(
@@ -135,9 +135,9 @@ def test_tables_have_no_formula_and_can_be_imported(client: Client, side: Side) 
 
 def test_a_machine_without_boxes_has_no_table(client: Client) -> None:
     house_machines()
-    keeps_values = Machine.objects.filter(game="romgon").first()
-    if keeps_values is not None:
-        assert client.get(f"/machines/{keeps_values.pk}/boxes.csv").status_code == 404
+    value_machine = Machine.objects.filter(game="romgon").first()
+    if value_machine is not None:
+        assert client.get(f"/machines/{value_machine.pk}/boxes.csv").status_code == 404
     assert client.get("/machines/0/boxes.csv").status_code == 404
 
 

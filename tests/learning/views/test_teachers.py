@@ -99,8 +99,10 @@ def test_sentences_are_short(client: Client, address: str) -> None:
     text = text_of(client.get(address).content.decode())
     sentences = [sentence for line in text.splitlines() for sentence in re.split(r"(?<=[.?:])\s+", line)]
     names = ("D. Michie", "Experiments on", "bₙ")  # titles and formulas may be long
-    long = [one for one in sentences if len(one.split()) > MAX_SENTENCE_WORDS and not any(n in one for n in names)]
-    assert long == []
+    long_sentences = [
+        one for one in sentences if len(one.split()) > MAX_SENTENCE_WORDS and not any(n in one for n in names)
+    ]
+    assert long_sentences == []
 
 
 @pytest.mark.parametrize("slug", EXPERIMENTS)
