@@ -20,39 +20,39 @@ pytestmark = pytest.mark.django_db
 
 
 def run_action(client: Any, model: str, action: str, *rows: Any) -> Any:
-    chosen = {"action": action, "_selected_action": [row.pk for row in rows]}
-    return client.post(f"/admin/{model}/", chosen, follow=True)
+    form = {"action": action, "_selected_action": [row.pk for row in rows]}
+    return client.post(f"/admin/{model}/", form, follow=True)
 
 
 @pytest.fixture
-def staff(client: Any) -> Any:
+def staff_browser(client: Any) -> Any:
     client.force_login(user("staff", is_staff=True, is_superuser=True))
     return client
 
 
-def test_machines_are_trained_from_their_list(staff: Any) -> None:
+def test_machines_are_trained_from_their_list(staff_browser: Any) -> None:
     learner, frozen = machine(name="Fritz"), machine(name="Frost", learns=False)
-    page = run_action(staff, "learning/machine", "train", learner, frozen).content.decode()
+    page = run_action(staff_browser, "learning/machine", "train", learner, frozen).content.decode()
     run = TrainingRun.objects.get()
     assert (run.machine, run.n_games, run.started_by.username) == (learner, ACTION_GAMES, "staff")
     assert "The training of Fritz has been asked for." in page
     assert "Frost is frozen" in page
 
 
-def test_runs_show_their_progress_and_stop_from_their_list(staff: Any) -> None:
+def test_runs_show_their_progress_and_stop_from_their_list(staff_browser: Any) -> None:
     run = training_run_start(machine=machine().slug, stages=[Stage("random", 10)], seed=1, enqueue=False)
     TrainingRun.objects.update(games_done=4, n_wins=4)
-    page = run_action(staff, "learning/trainingrun", "cancel", run).content.decode()
+    page = run_action(staff_browser, "learning/trainingrun", "cancel", run).content.decode()
     run.refresh_from_db()
     assert run.cancel_requested
     assert 'value="40"' in page
     assert "Asked to stop: 1 of 1." in page
 
 
-def test_tokens_are_revoked_from_their_list_without_their_hash(staff: Any) -> None:
+def test_tokens_are_revoked_from_their_list_without_their_hash(staff_browser: Any) -> None:
     token, text = token_make(user=user(), name="robot", scopes=["read"], lifetime=None)
-    assert token.sha256 not in staff.get(f"/admin/games/apitoken/{token.pk}/change/").content.decode()
-    assert "Tokens revoked: 1." in run_action(staff, "games/apitoken", "revoke", token).content.decode()
+    assert token.sha256 not in staff_browser.get(f"/admin/games/apitoken/{token.pk}/change/").content.decode()
+    assert "Tokens revoked: 1." in run_action(staff_browser, "games/apitoken", "revoke", token).content.decode()
     with pytest.raises(TokenRevokedError):
         token_read(text=text)
 
@@ -72,11 +72,11 @@ def test_staff_with_view_permission_change_nothing(client: Any) -> None:
     assert ApiToken.objects.get().revoked_at is None
 
 
-def log_entries(words: str) -> list[str]:
-    return sorted(LogEntry.objects.filter(change_message=words).values_list("object_repr", flat=True))
+def log_entries(message: str) -> list[str]:
+    return sorted(LogEntry.objects.filter(change_message=message).values_list("object_repr", flat=True))
 
 
-def test_machines_are_frozen_and_hidden_from_their_list(staff: Any) -> None:
+def test_machines_are_frozen_and_hidden_from_their_list(staff_browser: Any) -> None:
     one, two, frozen = machine(name="One"), machine(name="Two"), machine(name="Frost", learns=False)
     rows = [one, two, frozen]
     steps = [
@@ -85,60 +85,60 @@ def test_machines_are_frozen_and_hidden_from_their_list(staff: Any) -> None:
         ("hide", "Hidden.", "is_public", False, ["Frost", "One", "Two"]),
         ("publish", "Published.", "is_public", True, ["Frost", "One", "Two"]),
     ]
-    for action, words, field, value, changed in steps:
-        page = run_action(staff, "learning/machine", action, *rows).content.decode()
-        assert f"{words} Machines changed: {len(changed)} of 3." in page
+    for action, sentence, field, value, names in steps:
+        page = run_action(staff_browser, "learning/machine", action, *rows).content.decode()
+        assert f"{sentence} Machines changed: {len(names)} of 3." in page
         assert set(Machine.objects.values_list(field, flat=True)) == {value}
-        assert log_entries(words) == changed
+        assert log_entries(sentence) == names
 
 
-def test_a_guests_machine_is_never_published(staff: Any) -> None:
-    kept = machine(name="Pupil", guest=UUID(int=3), is_public=False)
-    page = run_action(staff, "learning/machine", "publish", kept).content.decode()
+def test_a_guests_machine_is_never_published(staff_browser: Any) -> None:
+    guest_machine = machine(name="Pupil", guest=UUID(int=3), is_public=False)
+    page = run_action(staff_browser, "learning/machine", "publish", guest_machine).content.decode()
     assert "Machines of guests stay private. You have chosen 1 of them." in page
     assert "Machines changed: 0 of 0." in page
-    kept.refresh_from_db()
-    assert not kept.is_public
+    guest_machine.refresh_from_db()
+    assert not guest_machine.is_public
 
 
-def test_the_list_of_machines_shows_their_owners(staff: Any) -> None:
+def test_the_list_of_machines_shows_their_owners(staff_browser: Any) -> None:
     machine(name="Ours")
     machine(name="Theirs", owner=user("ann"))
     machine(name="Pupil", guest=UUID(int=3), is_public=False)
-    page = staff.get("/admin/learning/machine/").content.decode()
+    page = staff_browser.get("/admin/learning/machine/").content.decode()
     owners = re.findall(r'field-owner_page">(?:<a href="([^"]+)">)?([^<]+)', page)
     assert [words for _, words in owners] == ["a guest", "ann", "the site"]
-    assert "Pupil" in (of_guest := staff.get(f"/admin/learning/machine/{owners[0][0]}").content.decode())
-    assert "Theirs" not in of_guest
+    assert "Pupil" in (page_of_guest := staff_browser.get(f"/admin/learning/machine/{owners[0][0]}").content.decode())
+    assert "Theirs" not in page_of_guest
 
 
-def test_deletion_of_machines_is_confirmed(staff: Any) -> None:
-    gone, stays = trained_machine(machine(name="Gone"), games=30), machine(name="Stays")
-    chosen = {"action": "erase", "_selected_action": [gone.pk]}
-    confirmation = staff.post("/admin/learning/machine/", chosen)
+def test_deletion_of_machines_is_confirmed(staff_browser: Any) -> None:
+    deleted_machine, other_machine = trained_machine(machine(name="Gone"), games=30), machine(name="Stays")
+    form = {"action": "erase", "_selected_action": [deleted_machine.pk]}
+    confirmation = staff_browser.post("/admin/learning/machine/", form)
     page = confirmation.content.decode()
     assert "Each machine is deleted with everything that it has learnt." in page
     assert "Gone" in page
     assert "Stays" not in page
     assert Machine.objects.count() == 2, "nothing is deleted before it is confirmed"
-    done = staff.post("/admin/learning/machine/", {**chosen, "confirmed": "yes"}, follow=True).content.decode()
-    assert "Machines deleted: 1 of 1." in done
-    assert list(Machine.objects.all()) == [stays]
+    answer = staff_browser.post("/admin/learning/machine/", {**form, "confirmed": "yes"}, follow=True).content.decode()
+    assert "Machines deleted: 1 of 1." in answer
+    assert list(Machine.objects.all()) == [other_machine]
     entry = LogEntry.objects.get(change_message="Deleted.")
     assert (entry.object_repr, entry.action_flag) == ("Gone", DELETION)
-    assert staff.post("/admin/learning/machine/", {**chosen, "confirmed": "yes"}, follow=True).status_code == 200
+    assert staff_browser.post("/admin/learning/machine/", {**form, "confirmed": "yes"}, follow=True).status_code == 200
     assert Machine.objects.count() == 1
 
 
-def test_an_action_changes_a_limited_number_of_machines(staff: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_action_changes_a_limited_number_of_machines(staff_browser: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("learning.admin.machines.MAX_AT_ONCE", 2)
     rows = [machine(name=f"M{n}") for n in range(3)]
     for action in ("freeze", "hide", "erase"):
-        page = run_action(staff, "learning/machine", action, *rows).content.decode()
+        page = run_action(staff_browser, "learning/machine", action, *rows).content.decode()
         assert "Choose at most 2 machines at once. Nothing has changed." in page
     assert Machine.objects.filter(learns=True, is_public=True).count() == 3
-    everything = {"action": "freeze", "_selected_action": [rows[0].pk], "select_across": "1"}
-    assert "Choose at most 2" in staff.post("/admin/learning/machine/", everything, follow=True).content.decode()
+    form = {"action": "freeze", "_selected_action": [rows[0].pk], "select_across": "1"}
+    assert "Choose at most 2" in staff_browser.post("/admin/learning/machine/", form, follow=True).content.decode()
 
 
 def test_deletion_of_machines_needs_its_permission(client: Any) -> None:
@@ -150,8 +150,8 @@ def test_deletion_of_machines_needs_its_permission(client: Any) -> None:
         listing = client.get("/admin/learning/machine/").content.decode()
         assert ('value="freeze"' in listing) is may_freeze
         assert 'value="erase"' not in listing
-        chosen = {"action": "erase", "_selected_action": [learner.pk], "confirmed": "yes"}
-        client.post("/admin/learning/machine/", chosen)
+        form = {"action": "erase", "_selected_action": [learner.pk], "confirmed": "yes"}
+        client.post("/admin/learning/machine/", form)
         assert "Delete…" not in client.get(f"/admin/learning/machine/{learner.pk}/change/").content.decode()
     run_action(client, "learning/machine", "freeze", learner)
     learner.refresh_from_db()

@@ -32,7 +32,7 @@ from learning.workers.runs import RUNS, Pace, run_chunk, run_execute
 from tests.factories import NC, class_with_pupils, expire_leases, guest, machine, person, play, room, user
 
 pytestmark = pytest.mark.django_db
-QUEUE, USAGE = "/admin/queue/", "/admin/usage/"
+QUEUE_PATH, USAGE_PATH = "/admin/queue/", "/admin/usage/"
 
 
 @pytest.fixture
@@ -41,18 +41,18 @@ def superuser() -> Any:
 
 
 @pytest.fixture
-def staff(client: Any, superuser: Any) -> Any:
+def staff_browser(client: Any, superuser: Any) -> Any:
     client.force_login(superuser)
     return client
 
 
 @pytest.fixture
-def reader() -> Client:
-    """A staff member that may view everything and change nothing."""
-    looking = user("reader", is_staff=True)
-    looking.user_permissions.set(Permission.objects.filter(codename__startswith="view_"))
+def reader_browser() -> Client:
+    """Return the browser of a staff member that may view everything and change nothing."""
+    account = user("reader", is_staff=True)
+    account.user_permissions.set(Permission.objects.filter(codename__startswith="view_"))
     browser = Client()
-    browser.force_login(looking)
+    browser.force_login(account)
     return browser
 
 
@@ -74,100 +74,101 @@ def busy_account(name: str = "busy") -> Any:
     return owner
 
 
-def test_the_queue_shows_jobs_and_releases_them(staff: Any) -> None:
+def test_the_queue_shows_jobs_and_releases_them(staff_browser: Any) -> None:
     learner = machine(name="Fritz")
     requests = [
-        training_run_request(user=user(f"u{n}"), machine=title_of_public_machine(n), stages=[Stage("random", 99)])
+        training_run_request(user=user(f"u{n}"), machine=new_machine_of(n), stages=[Stage("random", 99)])
         for n in (1, 2)
     ]
-    run = training_run_request(
-        user=user("u3"), machine=title_of_own_machine("u3", learner), stages=[Stage("random", 100)]
-    )
-    claimed = RUNS.claim(run.pk)
-    assert claimed is not None
-    claimed = run_chunk(claimed, Pace(n_games=10))
-    page = staff.get(QUEUE).content.decode()
+    run = training_run_request(user=user("u3"), machine=give_machine("u3", learner), stages=[Stage("random", 100)])
+    first_claim = RUNS.claim(run.pk)
+    assert first_claim is not None
+    first_claim = run_chunk(first_claim, Pace(n_games=10))
+    page = staff_browser.get(QUEUE_PATH).content.decode()
     assert "Runs: 1 running, 2 waiting, 0 lost" in page
     assert worker_name() in page
     assert "Fritz: 10 of 100 games" in page
     assert "/admin/learning/trainingrun/?status__exact=running" in page, "where a run is stopped"
-    assert worker_name() in staff.get(f"/admin/learning/trainingrun/{run.pk}/change/").content.decode()
-    answer = staff.post(f"/admin/queue/runs/{run.pk}/hand-back/", follow=True).content.decode()
+    assert worker_name() in staff_browser.get(f"/admin/learning/trainingrun/{run.pk}/change/").content.decode()
+    answer = staff_browser.post(f"/admin/queue/runs/{run.pk}/hand-back/", follow=True).content.decode()
     assert "Handed back" in answer
     assert "Runs: 0 running, 3 waiting, 0 lost" in answer
     assert LogEntry.objects.get().change_message == f"Handed back, from {worker_name()}."
-    assert run_execute(claimed).games_done == 10, "who had it drops it"
+    assert run_execute(first_claim).games_done == 10, "the first worker drops the run"
     assert (
-        "Nobody has it any more" in staff.post(f"/admin/queue/runs/{run.pk}/hand-back/", follow=True).content.decode()
+        "Nobody has it any more"
+        in staff_browser.post(f"/admin/queue/runs/{run.pk}/hand-back/", follow=True).content.decode()
     )
-    again = RUNS.claim(run.pk)
-    assert again is not None
-    assert run_execute(again).games_done == 100
+    second_claim = RUNS.claim(run.pk)
+    assert second_claim is not None
+    assert run_execute(second_claim).games_done == 100
     assert ledger_errors() == []
-    assert staff.post(f"/admin/queue/nothing/{run.pk}/hand-back/").status_code == 404
-    assert staff.post(f"/admin/queue/runs/{10**9}/hand-back/").status_code == 404
-    assert staff.get(f"/admin/queue/runs/{run.pk}/hand-back/").url == "/admin/queue/"
+    assert staff_browser.post(f"/admin/queue/nothing/{run.pk}/hand-back/").status_code == 404
+    assert staff_browser.post(f"/admin/queue/runs/{10**9}/hand-back/").status_code == 404
+    assert staff_browser.get(f"/admin/queue/runs/{run.pk}/hand-back/").url == "/admin/queue/"
     assert len(requests) == 2
 
 
-def title_of_public_machine(number: int) -> str:
-    return title_of_own_machine(f"u{number}", machine())
+def new_machine_of(number: int) -> str:
+    """Create a machine of the account ``u<number>`` and return its slug."""
+    return give_machine(f"u{number}", machine())
 
 
-def title_of_own_machine(name: str, learner: Machine) -> str:
+def give_machine(name: str, learner: Machine) -> str:
+    """Give a machine to the account of this name and return its slug."""
     from django.contrib.auth import get_user_model
 
     Machine.objects.filter(pk=learner.pk).update(owner=get_user_model().objects.get(username=name))
     return learner.slug
 
 
-def test_a_lost_lease_differs_from_a_waiting_job(staff: Any) -> None:
+def test_a_lost_lease_differs_from_a_waiting_job(staff_browser: Any) -> None:
     owner = user()
     learner = machine(owner=owner)
     run = training_run_request(user=owner, machine=learner.slug, stages=[Stage("random", 10)])
-    claimed = RUNS.claim(run.pk)
-    assert claimed is not None
-    expire_leases(claimed)
-    assert "Runs: 0 running, 0 waiting, 1 lost" in staff.get(QUEUE).content.decode()
-    again = RUNS.claim(run.pk)
-    assert again is not None
+    first_claim = RUNS.claim(run.pk)
+    assert first_claim is not None
+    expire_leases(first_claim)
+    assert "Runs: 0 running, 0 waiting, 1 lost" in staff_browser.get(QUEUE_PATH).content.decode()
+    second_claim = RUNS.claim(run.pk)
+    assert second_claim is not None
     from learning.workers.jobs import let_go
 
-    let_go(again)
-    assert "Runs: 0 running, 1 waiting, 0 lost" in staff.get(QUEUE).content.decode()
+    let_go(second_claim)
+    assert "Runs: 0 running, 1 waiting, 0 lost" in staff_browser.get(QUEUE_PATH).content.decode()
 
 
-def test_number_of_queries_does_not_depend_on_the_load(staff: Any) -> None:
+def test_number_of_queries_does_not_depend_on_the_load(staff_browser: Any) -> None:
     def n_queries(address: str) -> int:
         with CaptureQueriesContext(connection) as queries:
-            assert staff.get(address).status_code == 200
+            assert staff_browser.get(address).status_code == 200
         return len(queries)
 
     busy_account("one")
-    staff.get(USAGE)
-    few = [n_queries(QUEUE), n_queries(USAGE), n_queries("/admin/")]
+    staff_browser.get(USAGE_PATH)
+    n_with_one_account = [n_queries(QUEUE_PATH), n_queries(USAGE_PATH), n_queries("/admin/")]
     for name in ("two", "three"):
         busy_account(name)
-    assert [n_queries(QUEUE), n_queries(USAGE), n_queries("/admin/")] == few
-    assert max(few) <= 11
+    assert [n_queries(QUEUE_PATH), n_queries(USAGE_PATH), n_queries("/admin/")] == n_with_one_account
+    assert max(n_with_one_account) <= 11
 
 
-def test_the_usage_page_links_to_ways_to_end_heavy_use(staff: Any) -> None:
+def test_the_usage_page_links_to_ways_to_end_heavy_use(staff_browser: Any) -> None:
     owner = busy_account()
     Machine.objects.filter(owner=owner).update(n_values=7_000)
     visitor = guest(7)
     Room.objects.filter(pk=room("machine", visitor, machine=machine().slug).room.pk).update(opened_from="ab" * 16)
     for within in ("", "?within=hour", "?within=never"):
-        page = staff.get(USAGE + within).content.decode()
+        page = staff_browser.get(USAGE_PATH + within).content.decode()
         assert f"/admin/auth/user/{owner.pk}/change/" in page
         assert "14,000" in page, "its machine, and the copy for its room"
         assert str(UUID(int=7)) in page
         assert f"/admin/games/addressblock/add/?network={'ab' * 16}" in page
     Room.objects.update(changed_at="2020-01-01T00:00Z")
-    assert str(UUID(int=7)) not in staff.get(USAGE).content.decode()
-    index = staff.get("/admin/").content.decode()
-    assert USAGE in index
-    assert QUEUE in index
+    assert str(UUID(int=7)) not in staff_browser.get(USAGE_PATH).content.decode()
+    index = staff_browser.get("/admin/").content.decode()
+    assert USAGE_PATH in index
+    assert QUEUE_PATH in index
 
 
 def test_closing_an_account_ends_all_its_work(superuser: Any) -> None:
@@ -176,9 +177,9 @@ def test_closing_an_account_ends_all_its_work(superuser: Any) -> None:
     browser.force_login(owner)
     text = token_make(user=owner, name="another", scopes=["play"], lifetime=None)[1]
     other = user("other")
-    theirs = machine_copy(user=other, machine_id=Machine.objects.get(name="busy's").pk)
-    closed = account_close(by=superuser, account=owner)
-    assert closed == Closing(
+    others_copy = machine_copy(user=other, machine_id=Machine.objects.get(name="busy's").pk)
+    closing = account_close(by=superuser, account=owner)
+    assert closing == Closing(
         tokens=2, schedules=1, runs=1, tournaments=1, experiments=1, rooms=4, classes=1, machines=2
     )
     owner.refresh_from_db()
@@ -192,15 +193,17 @@ def test_closing_an_account_ends_all_its_work(superuser: Any) -> None:
     assert not ClassFinal.objects.exists()
     for model in (TrainingRun, Tournament, ExperimentRun):
         assert model.objects.get().status == JobStatus.CANCELLED, model
-    going_on = Match.objects.exclude(status="finished")
-    assert [match.room.is_exhibition for match in going_on] == [True]
-    assert going_on.get().room.host is None
-    kept = Machine.objects.get(name="busy's")
-    assert (kept.owner, kept.is_pupil) == (None, False)
-    assert theirs.own_boxes.exists() or theirs.shares_id == kept.pk
+    open_matches = Match.objects.exclude(status="finished")
+    assert [match.room.is_exhibition for match in open_matches] == [True]
+    assert open_matches.get().room.host is None
+    kept_machine = Machine.objects.get(name="busy's")
+    assert (kept_machine.owner, kept_machine.is_pupil) == (None, False)
+    assert others_copy.own_boxes.exists() or others_copy.shares_id == kept_machine.pk
     assert not Machine.objects.filter(owner=owner).exists()
     assert ledger_errors() == []
-    assert account_close(by=superuser, account=owner) == Closing(0, 0, 0, 0, 0, 0, 0, 0), "again does nothing"
+    assert account_close(by=superuser, account=owner) == Closing(0, 0, 0, 0, 0, 0, 0, 0), (
+        "closing a closed account does nothing"
+    )
 
 
 def test_machines_get_another_owner_or_are_deleted(superuser: Any) -> None:
@@ -216,42 +219,46 @@ def test_machines_get_another_owner_or_are_deleted(superuser: Any) -> None:
 
 
 def test_own_and_higher_accounts_cannot_be_closed(superuser: Any) -> None:
-    member, closed = user("clerk", is_staff=True), user("closed", is_active=False)
-    for by, account, heir in (
+    member, closed_account = user("clerk", is_staff=True), user("closed", is_active=False)
+    for actor, account, heir in (
         (superuser, superuser, None),
         (member, superuser, None),
         (superuser, member, member),
-        (superuser, member, closed),
+        (superuser, member, closed_account),
     ):
         with pytest.raises(AccountNotClosedError):
-            account_close(by=by, account=account, heir=heir)
+            account_close(by=actor, account=account, heir=heir)
         account.refresh_from_db()
         assert account.is_active
 
 
-def test_closing_asks_for_the_name_and_is_logged(staff: Any) -> None:
+def test_closing_asks_for_the_name_and_is_logged(staff_browser: Any) -> None:
     owner, heir = user("leaver"), user("heir")
     learner = machine(Side.FIRST, owner=owner)
     page = f"/admin/auth/user/{owner.pk}/close/"
-    assert page in staff.get(f"/admin/auth/user/{owner.pk}/change/").content.decode()
-    assert "Its 1 machine<" in staff.get(page).content.decode()
-    wrong = staff.post(page, {"machines": "house", "name": "Leaver"}).content.decode()
-    assert "The account is called leaver." in wrong
-    assert "Choose the account" in staff.post(page, {"machines": "heir", "name": "leaver"}).content.decode()
+    assert page in staff_browser.get(f"/admin/auth/user/{owner.pk}/change/").content.decode()
+    assert "Its 1 machine<" in staff_browser.get(page).content.decode()
+    refusal = staff_browser.post(page, {"machines": "house", "name": "Leaver"}).content.decode()
+    assert "The account is called leaver." in refusal
+    assert "Choose the account" in staff_browser.post(page, {"machines": "heir", "name": "leaver"}).content.decode()
     owner.refresh_from_db()
     assert owner.is_active
-    done = staff.post(page, {"machines": "heir", "heir": heir.pk, "name": "leaver"}, follow=True).content.decode()
-    assert "The account leaver is closed." in done
-    assert page not in done
+    answer = staff_browser.post(
+        page, {"machines": "heir", "heir": heir.pk, "name": "leaver"}, follow=True
+    ).content.decode()
+    assert "The account leaver is closed." in answer
+    assert page not in answer
     learner.refresh_from_db()
     assert learner.owner == heir
     assert "machines to heir" in LogEntry.objects.get(object_repr="leaver").change_message
-    assert "machines to heir" in staff.get("/admin/admin/logentry/").content.decode()
-    boss = staff.get("/admin/").wsgi_request.user
-    own = staff.post(f"/admin/auth/user/{boss.pk}/close/", {"machines": "house", "name": "boss"}).content.decode()
-    assert "the account that you are logged in to" in own
-    assert staff.get(f"/admin/auth/user/{owner.pk}/delete/").status_code == 403
-    assert staff.get(f"/admin/auth/user/{10**9}/close/").status_code == 404
+    assert "machines to heir" in staff_browser.get("/admin/admin/logentry/").content.decode()
+    boss = staff_browser.get("/admin/").wsgi_request.user
+    refusal_of_own = staff_browser.post(
+        f"/admin/auth/user/{boss.pk}/close/", {"machines": "house", "name": "boss"}
+    ).content.decode()
+    assert "the account that you are logged in to" in refusal_of_own
+    assert staff_browser.get(f"/admin/auth/user/{owner.pk}/delete/").status_code == 403
+    assert staff_browser.get(f"/admin/auth/user/{10**9}/close/").status_code == 404
 
 
 def test_releasing_a_job_needs_permission_to_change_its_kind(client: Any) -> None:
@@ -259,33 +266,31 @@ def test_releasing_a_job_needs_permission_to_change_its_kind(client: Any) -> Non
     pages = {kind.slug: f"/admin/queue/{kind.slug}/{kind.rows.earliest('pk').pk}/hand-back/" for kind in KINDS}
     assert set(pages) == {"runs", "pairings", "experiments", "finals"}
     kinds = {"trainingrun": "runs", "tournament": "pairings", "experimentrun": "experiments", "classroom": "finals"}
-    for model, own in kinds.items():
-        may = [f"view_{model}", f"change_{model}"]
-        client.force_login(user(f"of {model}", is_staff=True, may=may))
+    for model, own_slug in kinds.items():
+        codenames = [f"view_{model}", f"change_{model}"]
+        client.force_login(user(f"of {model}", is_staff=True, may=codenames))
         for slug, page in pages.items():
-            assert client.post(page).status_code == (302 if slug == own else 403), (model, slug)
-        shown = client.get(QUEUE).content.decode()
-        assert {slug for slug in pages if f"{slug.capitalize()}: " in shown} == {own}
-        assert QUEUE in client.get("/admin/").content.decode()
+            assert client.post(page).status_code == (302 if slug == own_slug else 403), (model, slug)
+        queue_page = client.get(QUEUE_PATH).content.decode()
+        assert {slug for slug in pages if f"{slug.capitalize()}: " in queue_page} == {own_slug}
+        assert QUEUE_PATH in client.get("/admin/").content.decode()
 
 
-def test_staff_with_view_rights_change_nothing(reader: Client, client: Any) -> None:
+def test_staff_with_view_rights_change_nothing(reader_browser: Client, client: Any) -> None:
     """Staff without them see neither queue nor usage."""
     owner = user()
-    run = training_run_request(
-        user=owner, machine=title_of_own_machine("owner", machine()), stages=[Stage("random", 10)]
-    )
+    run = training_run_request(user=owner, machine=give_machine("owner", machine()), stages=[Stage("random", 10)])
     assert RUNS.claim(run.pk) is not None
-    page = reader.get(QUEUE).content.decode()
+    page = reader_browser.get(QUEUE_PATH).content.decode()
     assert "1 running" in page
     assert "Hand back" not in page
-    assert reader.get(USAGE).status_code == 200
-    assert reader.post(f"/admin/queue/runs/{run.pk}/hand-back/").status_code == 403
-    closing = f"/admin/auth/user/{owner.pk}/close/"
-    assert reader.get(closing).status_code == 403
-    assert reader.post(closing, {"machines": "delete", "name": "owner"}).status_code == 403
+    assert reader_browser.get(USAGE_PATH).status_code == 200
+    assert reader_browser.post(f"/admin/queue/runs/{run.pk}/hand-back/").status_code == 403
+    closing_path = f"/admin/auth/user/{owner.pk}/close/"
+    assert reader_browser.get(closing_path).status_code == 403
+    assert reader_browser.post(closing_path, {"machines": "delete", "name": "owner"}).status_code == 403
     client.force_login(user("nobody", is_staff=True, may=()))
-    assert client.get(QUEUE).status_code == client.get(USAGE).status_code == 403
+    assert client.get(QUEUE_PATH).status_code == client.get(USAGE_PATH).status_code == 403
     client.force_login(owner)
-    for address in (QUEUE, USAGE, closing):
+    for address in (QUEUE_PATH, USAGE_PATH, closing_path):
         assert client.get(address).status_code == 302, "to the log-in of the staff"

@@ -15,7 +15,7 @@ from learning.workers.pairings import tournament_play
 from tests.factories import machine, user
 
 pytestmark = pytest.mark.django_db
-SCHEDULES, TOURNAMENTS = "/admin/learning/schedule/", "/admin/learning/tournament/"
+SCHEDULES_PATH, TOURNAMENTS_PATH = "/admin/learning/schedule/", "/admin/learning/tournament/"
 
 
 @pytest.fixture
@@ -43,27 +43,27 @@ def make_schedule(owner: Any) -> Schedule:
 
 def test_a_schedule_is_made_changed_and_deleted(browser: Client, staff: Any) -> None:
     learner = machine(name="Learner")
-    assert browser.get(f"{SCHEDULES}add/").status_code == 200
-    assert browser.post(f"{SCHEDULES}add/", fields(learner)).status_code == 302
+    assert browser.get(f"{SCHEDULES_PATH}add/").status_code == 200
+    assert browser.post(f"{SCHEDULES_PATH}add/", fields(learner)).status_code == 302
     schedule = Schedule.objects.get()
     assert (schedule.owner, schedule.machine, schedule.n_games) == (staff, learner, 70)
     assert PeriodicTask.objects.get(training_schedule=schedule).crontab.hour == "3"
-    assert not TrainingRun.objects.exists(), "the run that was tried is taken back"
-    listing = browser.get(SCHEDULES).content.decode()
+    assert not TrainingRun.objects.exists(), "the transaction of the trial run is rolled back"
+    listing = browser.get(SCHEDULES_PATH).content.decode()
     assert "every day at 03:00 UTC" in listing
-    page = f"{SCHEDULES}{schedule.pk}/change/"
+    page = f"{SCHEDULES_PATH}{schedule.pk}/change/"
     assert "03:00" in browser.get(page).content.decode()
     assert browser.post(page, fields(learner, crontab="", every=5, seed=8, paused="on")).status_code == 302
     task = PeriodicTask.objects.get(training_schedule=schedule)
     assert (task.interval.every, task.crontab, task.enabled) == (5, None, False)
     assert Schedule.objects.get().seed == 8
-    browser.post(f"{SCHEDULES}{schedule.pk}/delete/", {"post": "yes"})
+    browser.post(f"{SCHEDULES_PATH}{schedule.pk}/delete/", {"post": "yes"})
     assert not Schedule.objects.exists()
     assert not PeriodicTask.objects.filter(pk=task.pk).exists()
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("options", "sentence"),
     [
         ({"crontab": "61 * * * *"}, "The site cannot read"),
         ({"crontab": ""}, "Please give either crontab or every"),
@@ -79,23 +79,23 @@ def test_a_schedule_is_made_changed_and_deleted(browser: Client, staff: Any) -> 
         ({"machine": 10**6}, "valid choice"),
     ],
 )
-def test_refusals_are_shown_at_the_form(browser: Client, options: dict[str, Any], words: str) -> None:
-    response = browser.post(f"{SCHEDULES}add/", fields(machine(), **options))
+def test_refusals_are_shown_at_the_form(browser: Client, options: dict[str, Any], sentence: str) -> None:
+    response = browser.post(f"{SCHEDULES_PATH}add/", fields(machine(), **options))
     assert response.status_code == 200
-    assert words in response.content.decode()
+    assert sentence in response.content.decode()
     assert not Schedule.objects.exists()
 
 
 def test_schedule_stages_are_fields_that_keep_their_input(browser: Client, staff: Any) -> None:
     learner = machine(name="Learner")
-    more = {"stages-1-opponent": "perfect", "stages-1-games": "1,000"}
-    assert browser.post(f"{SCHEDULES}add/", fields(learner, **more)).status_code == 302
+    second_stage = {"stages-1-opponent": "perfect", "stages-1-games": "1,000"}
+    assert browser.post(f"{SCHEDULES_PATH}add/", fields(learner, **second_stage)).status_code == 302
     schedule = Schedule.objects.get()
     assert [(stage["opponent"], stage["games"], stage["learns"]) for stage in schedule.stages] == [
         ("random", 70, False),
         ("perfect", 1000, False),
     ]
-    page = browser.get(f"{SCHEDULES}{schedule.pk}/change/").content.decode()
+    page = browser.get(f"{SCHEDULES_PATH}{schedule.pk}/change/").content.decode()
     for field in (
         'name="stages-0-opponent" value="random"',
         'name="stages-0-games" value="70"',
@@ -104,42 +104,46 @@ def test_schedule_stages_are_fields_that_keep_their_input(browser: Client, staff
     ):
         assert field in page
     assert '"opponent":' not in page, "nothing is typed as JSON"
-    wrong = browser.post(f"{SCHEDULES}{schedule.pk}/change/", fields(learner, **{"stages-0-games": "a <few>"}))
-    assert 'value="a &lt;few&gt;"' in wrong.content.decode()
+    refusal = browser.post(f"{SCHEDULES_PATH}{schedule.pk}/change/", fields(learner, **{"stages-0-games": "a <few>"}))
+    assert 'value="a &lt;few&gt;"' in refusal.content.decode()
     assert Schedule.objects.get().n_games == 1070
-    left = fields(learner, **more, **{"stages-0-opponent": "", "stages-0-games": ""})
-    assert browser.post(f"{SCHEDULES}{schedule.pk}/change/", left).status_code == 302
+    fields_without_first_stage = fields(learner, **second_stage, **{"stages-0-opponent": "", "stages-0-games": ""})
+    assert browser.post(f"{SCHEDULES_PATH}{schedule.pk}/change/", fields_without_first_stage).status_code == 302
     assert [stage["opponent"] for stage in Schedule.objects.get().stages] == ["perfect"]
 
 
 def test_pausing_and_resuming_are_actions(browser: Client, staff: Any) -> None:
     schedule = make_schedule(staff)
     for action, enabled in (("pause", False), ("resume", True)):
-        browser.post(SCHEDULES, {"action": action, "_selected_action": [schedule.pk]})
+        browser.post(SCHEDULES_PATH, {"action": action, "_selected_action": [schedule.pk]})
         assert PeriodicTask.objects.get(training_schedule=schedule).enabled == enabled
-    browser.post(SCHEDULES, {"action": "delete_selected", "_selected_action": [schedule.pk], "post": "yes"})
+    browser.post(SCHEDULES_PATH, {"action": "delete_selected", "_selected_action": [schedule.pk], "post": "yes"})
     assert not PeriodicTask.objects.filter(task="learning.beat.schedule_fire").exists()
 
 
 def test_tournaments_are_shown_and_cancelled(browser: Client) -> None:
     entrant = machine(Side.FIRST, name="Entrant")
-    over, going_on = (
+    finished_tournament, open_tournament = (
         tournament_start(user=None, entries=[entrant.slug, "random"], games=5, enqueue=False) for _ in range(2)
     )
-    tournament_play(over.pk)
-    listing = browser.get(TOURNAMENTS).content.decode()
+    tournament_play(finished_tournament.pk)
+    listing = browser.get(TOURNAMENTS_PATH).content.decode()
     assert "1 of 1" in listing
     assert "0 of 1" in listing
-    page = browser.get(f"{TOURNAMENTS}{over.pk}/change/").content.decode()
+    page = browser.get(f"{TOURNAMENTS_PATH}{finished_tournament.pk}/change/").content.decode()
     assert "Entrant" in page
-    answer = browser.post(TOURNAMENTS, {"action": "call_off", "_selected_action": [over.pk, going_on.pk]}, follow=True)
+    answer = browser.post(
+        TOURNAMENTS_PATH,
+        {"action": "call_off", "_selected_action": [finished_tournament.pk, open_tournament.pk]},
+        follow=True,
+    )
     assert "Stopped: 1. The others were over." in answer.content.decode()
-    assert Tournament.objects.get(pk=going_on.pk).status == JobStatus.CANCELLED
-    assert Tournament.objects.get(pk=over.pk).status == JobStatus.FINISHED
+    assert Tournament.objects.get(pk=open_tournament.pk).status == JobStatus.CANCELLED
+    assert Tournament.objects.get(pk=finished_tournament.pk).status == JobStatus.FINISHED
 
 
 def test_staff_without_permissions_see_and_change_nothing() -> None:
     client = Client()
     client.force_login(user("clerk", is_staff=True, may=()))
-    assert client.get(SCHEDULES).status_code == client.get(TOURNAMENTS).status_code == 403
-    assert client.get(f"{SCHEDULES}add/").status_code == 403
+    assert client.get(SCHEDULES_PATH).status_code == client.get(TOURNAMENTS_PATH).status_code == 403
+    assert client.get(f"{SCHEDULES_PATH}add/").status_code == 403

@@ -27,7 +27,7 @@ MAX_QUERIES = 9
 
 
 @pytest.fixture
-def staff(client: Any) -> Any:
+def staff_browser(client: Any) -> Any:
     client.force_login(user("staff", is_staff=True, is_superuser=True))
     return client
 
@@ -40,39 +40,39 @@ def admin_options() -> dict[str, Any]:
     }
 
 
-def rows_of_every_table() -> None:
+def create_rows_of_every_table() -> None:
     for _ in range(2):
         learner = trained_machine(machine(), games=20)
         play_out(room("machine", machine=learner.slug).room.code, guest())
         training_run_start(machine=learner.slug, stages=[Stage("random", 10)], seed=1, enqueue=False)
-        rows_of_packages()
+        create_rows_of_packages()
 
 
-def rows_of_packages() -> None:
-    """Rows of all tables in the admin that belong to packages."""
+def create_rows_of_packages() -> None:
+    """Create a row in each table of the admin that belongs to a package."""
     fields: dict[str, Any] = {"username": uuid4().hex, "ip_address": "203.0.113.7", "path_info": "/login"}
     AccessAttempt.objects.create(**fields, failures_since_start=1)
     for model in (AccessLog, AccessFailureLog):
         model.objects.create(**fields)
-    at = CrontabSchedule.objects.create(minute=str(CrontabSchedule.objects.count()))
-    PeriodicTask.objects.create(name=uuid4().hex, task="nothing", crontab=at)
+    crontab = CrontabSchedule.objects.create(minute=str(CrontabSchedule.objects.count()))
+    PeriodicTask.objects.create(name=uuid4().hex, task="nothing", crontab=crontab)
     IntervalSchedule.objects.create(every=IntervalSchedule.objects.count() + 1, period="days")
     TOTPDevice.objects.create(user=user(uuid4().hex), name="app")
     Group.objects.create(name=uuid4().hex)
 
 
-def test_each_list_takes_a_fixed_number_of_queries(staff: Any) -> None:
-    rows_of_every_table()
-    n_few = {}
+def test_each_list_takes_a_fixed_number_of_queries(staff_browser: Any) -> None:
+    create_rows_of_every_table()
+    n_queries = {}
     for address in admin_options():
-        staff.get(address)
+        staff_browser.get(address)
         with CaptureQueriesContext(connection) as queries:
-            assert staff.get(address).status_code == 200
-        n_few[address] = len(queries)
-    rows_of_every_table()
-    for address, n in n_few.items():
+            assert staff_browser.get(address).status_code == 200
+        n_queries[address] = len(queries)
+    create_rows_of_every_table()
+    for address, n in n_queries.items():
         with CaptureQueriesContext(connection) as queries:
-            staff.get(address)
+            staff_browser.get(address)
         # Links from lessons to their causes need no further query.
         assert len(queries) == n <= MAX_QUERIES, address
 
@@ -91,38 +91,44 @@ def test_no_list_counts_to_the_end_or_scans_for_its_filters() -> None:
                 assert not issubclass(kind, AllValuesFieldListFilter | RelatedFieldListFilter), (address, kind)
 
 
-def test_filter_without_an_index_covers_only_the_newest_rows(staff: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_filter_without_an_index_covers_only_the_newest_rows(
+    staff_browser: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     learner = machine()
     total = Box.objects.count()
     monkeypatch.setattr(base, "MAX_ROWS_SEARCHED", 10)
-    assert staff.get("/admin/learning/box/").context["cl"].result_count == total
-    assert staff.get("/admin/learning/box/?visited=no").context["cl"].result_count == 10
-    for blank in ("q=%20", "q=%09&visited=", "q=+"):
-        assert staff.get(f"/admin/learning/box/?{blank}").context["cl"].result_count == total
-    of_one = f"/admin/learning/box/?{MachineFilter.parameter_name}={learner.pk}&visited=no"
-    assert staff.get(of_one).context["cl"].result_count == total
+    assert staff_browser.get("/admin/learning/box/").context["cl"].result_count == total
+    assert staff_browser.get("/admin/learning/box/?visited=no").context["cl"].result_count == 10
+    for blank_query in ("q=%20", "q=%09&visited=", "q=+"):
+        assert staff_browser.get(f"/admin/learning/box/?{blank_query}").context["cl"].result_count == total
+    path_of_one_machine = f"/admin/learning/box/?{MachineFilter.parameter_name}={learner.pk}&visited=no"
+    assert staff_browser.get(path_of_one_machine).context["cl"].result_count == total
     play_out(room("machine", machine=learner.slug).room.code, guest())
     monkeypatch.setattr(base, "MAX_ROWS_SEARCHED", 0)
-    for blank in ("", "q=%20&", "q=+%09&"):
-        answer = staff.get(f"/admin/games/match/?{blank}status__exact=finished")
-        assert answer.context["cl"].result_count == 0, blank
+    for blank_query in ("", "q=%20&", "q=+%09&"):
+        answer = staff_browser.get(f"/admin/games/match/?{blank_query}status__exact=finished")
+        assert answer.context["cl"].result_count == 0, blank_query
 
 
-def test_a_machine_is_found_by_autocompletion(staff: Any) -> None:
+def test_a_machine_is_found_by_autocompletion(staff_browser: Any) -> None:
     learner, other = machine(name="Fritz"), machine(name="Other")
-    page = staff.get(f"/admin/learning/box/?machine__id__exact={learner.pk}&visited=no").content.decode()
+    page = staff_browser.get(f"/admin/learning/box/?machine__id__exact={learner.pk}&visited=no").content.decode()
     assert "Fritz" in page
     assert "Other" not in page
     assert '<input type="hidden" name="visited" value="no">' in page
-    found = staff.get("/admin/autocomplete/?app_label=learning&model_name=box&field_name=machine&term=frit").json()
-    assert [one["text"] for one in found["results"]] == ["Fritz"]
-    for nobody in ("x", "-1", "9" * 30, "0", "1.5"):
-        assert staff.get(f"/admin/learning/box/?machine__id__exact={nobody}").context["cl"].result_count == 0, nobody
+    answer = staff_browser.get(
+        "/admin/autocomplete/?app_label=learning&model_name=box&field_name=machine&term=frit"
+    ).json()
+    assert [one["text"] for one in answer["results"]] == ["Fritz"]
+    for missing_id in ("x", "-1", "9" * 30, "0", "1.5"):
+        assert (
+            staff_browser.get(f"/admin/learning/box/?machine__id__exact={missing_id}").context["cl"].result_count == 0
+        ), missing_id
     assert other.boxes.exists()
 
 
-def test_searches_and_filters_of_lists_work(staff: Any) -> None:
-    rows_of_every_table()
+def test_searches_and_filters_of_lists_work(staff_browser: Any) -> None:
+    create_rows_of_every_table()
     code = Room.objects.latest("pk").code
     for address, n in {
         f"/admin/games/match/?q={code}": 1,
@@ -135,23 +141,23 @@ def test_searches_and_filters_of_lists_work(staff: Any) -> None:
         "/admin/learning/trainingrun/?status__exact=queued": TrainingRun.objects.filter(status="queued").count(),
         "/admin/learning/machine/?preset=nothing": 0,
     }.items():
-        assert staff.get(address).context["cl"].result_count == n, address
+        assert staff_browser.get(address).context["cl"].result_count == n, address
 
 
-def test_log_ins_are_found_by_name_and_address(staff: Any, client: Any) -> None:
+def test_log_ins_are_found_by_name_and_address(staff_browser: Any, client: Any) -> None:
     """Staff with the permission delete a log-in attempt, and with it the lock."""
-    rows_of_packages()
+    create_rows_of_packages()
     name = AccessAttempt.objects.get().username
     for page in ("accessattempt", "accesslog", "accessfailurelog"):
         for q, n in ((name, 1), ("203.0.113.7", 1), ("203.0.113.8", 0), (name[:5], 0)):
-            assert staff.get(f"/admin/axes/{page}/?q={q}").context["cl"].result_count == n, (page, q)
+            assert staff_browser.get(f"/admin/axes/{page}/?q={q}").context["cl"].result_count == n, (page, q)
     attempt = f"/admin/axes/accessattempt/{AccessAttempt.objects.get().pk}/delete/"
-    assert staff.post(attempt, {"post": "yes"}).status_code == 302
-    assert not AccessAttempt.objects.exists(), "they may try again"
+    assert staff_browser.post(attempt, {"post": "yes"}).status_code == 302
+    assert not AccessAttempt.objects.exists(), "the person may log in again"
 
 
 def test_viewers_of_periodic_tasks_change_none(client: Any) -> None:
-    rows_of_packages()
+    create_rows_of_packages()
     task = PeriodicTask.objects.get(task="nothing")
     client.force_login(user("looks", is_staff=True, may=["view_periodictask", "change_periodictask"]))
     page = "/admin/django_celery_beat/periodictask/"
@@ -170,8 +176,8 @@ def test_growing_tables_use_the_list_for_large_tables() -> None:
 
 
 @pytest.mark.parametrize("path", ["/admin/games/match/", "/admin/games/room/", "/admin/learning/machine/"])
-def test_choices_of_a_filter_have_different_labels(staff: Any, path: str) -> None:
-    filters = staff.get(path).context["cl"].filter_specs
+def test_choices_of_a_filter_have_different_labels(staff_browser: Any, path: str) -> None:
+    filters = staff_browser.get(path).context["cl"].filter_specs
     for spec in (one for one in filters if hasattr(one, "lookup_choices")):
-        words = [str(words) for _, words in spec.lookup_choices]
-        assert len(set(words)) == len(words) > 1, spec.title
+        labels = [str(label) for _, label in spec.lookup_choices]
+        assert len(set(labels)) == len(labels) > 1, spec.title

@@ -12,7 +12,7 @@ from learning.admin.accounts import PasswordForm
 from tests.factories import user
 
 pytestmark = pytest.mark.django_db
-NEW = "quite another password"
+NEW_PASSWORD = "quite another password"
 
 
 def test_password_reset_changes_the_password_alone(client: Any) -> None:
@@ -22,13 +22,13 @@ def test_password_reset_changes_the_password_alone(client: Any) -> None:
     link = re.search(r"http://testserver(/password/reset/\S+)", mail.outbox.pop().body)
     assert link
     form = client.get(link[1], follow=True)
-    stale = PasswordForm(ada, {"password1": NEW, "password2": NEW, "usable_password": "true"})
+    late_form = PasswordForm(ada, {"password1": NEW_PASSWORD, "password2": NEW_PASSWORD, "usable_password": "true"})
     type(ada).objects.filter(pk=ada.pk).update(is_active=False)
-    answer = client.post(form.redirect_chain[-1][0], {"new_password1": NEW, "new_password2": NEW})
+    answer = client.post(form.redirect_chain[-1][0], {"new_password1": NEW_PASSWORD, "new_password2": NEW_PASSWORD})
     assert b"This account is closed." in answer.content
     type(ada).objects.filter(pk=ada.pk).update(email="new@example.org")
-    assert stale.is_valid()
-    stale.save()
+    assert late_form.is_valid()
+    late_form.save()
     ada.refresh_from_db()
     assert (ada.is_active, ada.email, "_auth_user_id" in client.session) == (False, "new@example.org", False)
 
@@ -41,20 +41,20 @@ def test_the_owner_hears_of_changes_by_staff(client: Any, django_capture_on_comm
         """Change these fields on the account's page; return address and subject of the letters sent."""
         mail.outbox.clear()
         address = f"/admin/auth/user/{account.pk}/change/"
-        shown = client.get(address).context["adminform"].form.initial
-        joined = {"date_joined_0": account.date_joined.date(), "date_joined_1": account.date_joined.time()}
-        form = {"username": account.username, "email": shown["email"], "is_active": "on", **joined, **fields}
+        initial = client.get(address).context["adminform"].form.initial
+        date_fields = {"date_joined_0": account.date_joined.date(), "date_joined_1": account.date_joined.time()}
+        form = {"username": account.username, "email": initial["email"], "is_active": "on", **date_fields, **fields}
         with django_capture_on_commit_callbacks(execute=True):
             assert client.post(address, form).status_code == 302
         return [(letter.to[0], letter.subject) for letter in mail.outbox]
 
-    for account, passwords in ((ada, 1), (bob, 0)):
+    for account, n_letters in ((ada, 1), (bob, 0)):
         page = f"/admin/auth/user/{account.pk}/password/"
-        sent = {"password1": NEW, "password2": NEW, "usable_password": "true"}
-        assert client.post(page, {**sent, "set-password": "x"}).status_code == 302
+        fields_of_password = {"password1": NEW_PASSWORD, "password2": NEW_PASSWORD, "usable_password": "true"}
+        assert client.post(page, {**fields_of_password, "set-password": "x"}).status_code == 302
         account.refresh_from_db()
-        assert account.check_password(NEW)
-        assert len(mail.outbox) == passwords
+        assert account.check_password(NEW_PASSWORD)
+        assert len(mail.outbox) == n_letters
         mail.outbox.clear()
     subject = "Your e-mail address at Beadbox"
     assert change_fields(ada, first_name="Ada") == []

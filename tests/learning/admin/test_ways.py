@@ -24,7 +24,7 @@ MODELS_WITH_LISTS = ("machine", "trainingrun", "schedule", "lesson", "snapshot",
 
 
 @pytest.fixture
-def staff(client: Client) -> Client:
+def staff_browser(client: Client) -> Client:
     client.force_login(user("boss", is_staff=True, is_superuser=True))
     return client
 
@@ -43,23 +43,23 @@ def links(page: str) -> list[str]:
     return [address.replace("&amp;", "&") for address in re.findall(r'href="([^"]+)"', page)]
 
 
-def test_machine_links_to_its_boxes_runs_schedules_and_owner(staff: Client) -> None:
+def test_machine_links_to_its_boxes_runs_schedules_and_owner(staff_browser: Client) -> None:
     owner, learner, run = busy_account()
     machine_page = f"/admin/learning/machine/{learner.pk}/change/"
-    machine_links = links(staff.get(machine_page).content.decode())
+    machine_links = links(staff_browser.get(machine_page).content.decode())
     assert f"/admin/auth/user/{owner.pk}/change/" in machine_links
     for model in ("box", "trainingrun", "schedule", "lesson", "snapshot"):
         address = f"/admin/learning/{model}/?machine__id__exact={learner.pk}"
         assert address in machine_links, model
-        answer = staff.get(address)
+        answer = staff_browser.get(address)
         assert answer.status_code == 200
         if model not in ("lesson", "snapshot"):  # no rows of these models exist
             assert machine_page in links(answer.content.decode()), model
-    list_links = links(staff.get("/admin/learning/machine/").content.decode())
+    list_links = links(staff_browser.get("/admin/learning/machine/").content.decode())
     assert f"/admin/learning/trainingrun/?machine__id__exact={learner.pk}" in list_links
     assert f"/admin/auth/user/{owner.pk}/change/" in list_links
-    assert machine_page in links(staff.get(f"/admin/learning/trainingrun/{run.pk}/change/").content.decode())
-    owner_links = links(staff.get(f"/admin/auth/user/{owner.pk}/change/").content.decode())
+    assert machine_page in links(staff_browser.get(f"/admin/learning/trainingrun/{run.pk}/change/").content.decode())
+    owner_links = links(staff_browser.get(f"/admin/auth/user/{owner.pk}/change/").content.decode())
     for address in (
         f"/admin/learning/machine/?owner__id__exact={owner.pk}",
         f"/admin/learning/trainingrun/?account={owner.pk}",
@@ -67,26 +67,26 @@ def test_machine_links_to_its_boxes_runs_schedules_and_owner(staff: Client) -> N
         f"/admin/games/match/?player={owner.pk}",
     ):
         assert address in owner_links
-        assert "1 " in staff.get(address).content.decode().partition('class="paginator"')[2][:200], address
+        assert "1 " in staff_browser.get(address).content.decode().partition('class="paginator"')[2][:200], address
 
 
-def test_number_of_queries_does_not_depend_on_the_rows(staff: Client) -> None:
+def test_number_of_queries_does_not_depend_on_the_rows(staff_browser: Client) -> None:
     def n_queries(address: str) -> int:
         with CaptureQueriesContext(connection) as queries:
-            assert staff.get(address).status_code == 200
+            assert staff_browser.get(address).status_code == 200
         return len(queries)
 
     addresses = [f"/admin/learning/{model}/" for model in MODELS_WITH_LISTS]
     busy_account("one")
     for address in addresses:
-        staff.get(address)
+        staff_browser.get(address)
     n_with_one_account = [n_queries(address) for address in addresses]
     for name in ("two", "three", "four"):
         busy_account(name)
     assert [n_queries(address) for address in addresses] == n_with_one_account
 
 
-def test_heaviest_users_link_to_machines_and_rooms(staff: Client) -> None:
+def test_heaviest_users_link_to_machines_and_rooms(staff_browser: Client) -> None:
     """The page has links with the hash of a visitor's address and with a guest's number, but shows neither as text."""
     owner, _, _ = busy_account()
     visitor = guest(7)
@@ -94,7 +94,7 @@ def test_heaviest_users_link_to_machines_and_rooms(staff: Client) -> None:
     address_hash = "ab" * 16
     Room.objects.filter(pk=guest_room.pk).update(opened_from=address_hash)
     guest_machine = machine(name="Pupil", guest=UUID(int=7), is_public=False)
-    page = staff.get("/admin/usage/").content.decode()
+    page = staff_browser.get("/admin/usage/").content.decode()
     text = re.sub(r"<[^>]+>", " ", page)
     assert address_hash not in text
     assert str(UUID(int=7)) not in text
@@ -110,7 +110,7 @@ def test_heaviest_users_link_to_machines_and_rooms(staff: Client) -> None:
     }
     for link, expected_text in expected_texts.items():
         assert link in page_links, link
-        linked_page = staff.get(link).content.decode()
+        linked_page = staff_browser.get(link).content.decode()
         assert expected_text in linked_page, link
         if "guest" not in link:
             assert guest_machine.name not in linked_page, link
@@ -128,26 +128,26 @@ def test_heaviest_users_link_to_machines_and_rooms(staff: Client) -> None:
         "learning/schedule/?account=-1",
     ],
 )
-def test_a_filter_by_a_missing_row_shows_nothing(staff: Client, address: str) -> None:
+def test_a_filter_by_a_missing_row_shows_nothing(staff_browser: Client, address: str) -> None:
     busy_account()
-    answer = staff.get(f"/admin/{address}")
+    answer = staff_browser.get(f"/admin/{address}")
     assert answer.status_code in (200, 400)
     if answer.status_code == 200:
         assert "0 " in answer.content.decode().partition('class="paginator"')[2][:200]
 
 
-def test_groups_tables_and_columns_have_headings(staff: Client) -> None:
-    index = staff.get("/admin/").content.decode()
-    for words in ("Failed log-ins", "Second factor", "Scheduled tasks", "Log-ins", "API tokens", "Blocked addresses"):
-        assert words in index
+def test_groups_tables_and_columns_have_headings(staff_browser: Client) -> None:
+    index = staff_browser.get("/admin/").content.decode()
+    for heading in ("Failed log-ins", "Second factor", "Scheduled tasks", "Log-ins", "API tokens", "Blocked addresses"):
+        assert heading in index
     # Names of libraries, and "behind the shelf", which the admin's index once had as a heading
-    for words in ("Axes", "Otp_", "TOTP", "Access failures", "behind the shelf"):
-        assert words not in index
+    for heading in ("Axes", "Otp_", "TOTP", "Access failures", "behind the shelf"):
+        assert heading not in index
     request = RequestFactory().get("/admin/")
     labels = {
-        f"{model._meta.label}.{column}": str(label_for_field(column, model, registered))
-        for model, registered in admin.site._registry.items()
-        for column in registered.get_list_display(request)
+        f"{model._meta.label}.{column}": str(label_for_field(column, model, options))
+        for model, options in admin.site._registry.items()
+        for column in options.get_list_display(request)
     }
     assert labels["learning.Schedule.n_fired"] == "times run"
     assert labels["axes.AccessAttempt.failures_since_start"] == "failed log-ins"

@@ -32,7 +32,7 @@ from tests.outage import Outage
 
 DUMPS = sorted((Path(__file__).parents[2] / "data" / "databases").glob("*.sql.gz"))
 """Dumps by pg_dump: of a release before jobs had turns, and of commit f788850."""
-SCHEMA = """
+SCHEMA_SQL = """
     SELECT table_name, column_name, data_type, is_nullable, column_default, character_maximum_length
     FROM information_schema.columns WHERE table_schema = 'public'
     UNION ALL SELECT conrelid::regclass::text, conname, pg_get_constraintdef(oid), '', '', 0
@@ -48,36 +48,38 @@ def rows(sql: str) -> list[Any]:
         return cursor.fetchall()
 
 
-def schema() -> list[str]:
+def schema_lines() -> list[str]:
     """Every column, constraint and index, without casts, since a dump writes casts in other places."""
-    return [re.sub(r"[()\s]|::(text|charactervarying|character varying)(\[\])?", "", str(row)) for row in rows(SCHEMA)]
+    return [
+        re.sub(r"[()\s]|::(text|charactervarying|character varying)(\[\])?", "", str(row)) for row in rows(SCHEMA_SQL)
+    ]
 
 
-def counts() -> dict[str, int]:
+def row_counts() -> dict[str, int]:
     return {table: rows(f'SELECT count(*) FROM "{table}"')[0][0] for table in connection.introspection.table_names()}
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("dump", DUMPS, ids=lambda dump: dump.name.partition(".")[0])
 def test_an_older_database_is_migrated_and_continues(dump: Path, outage: Outage) -> None:
-    fresh = schema()
+    expected_schema = schema_lines()
     with connection.cursor() as cursor:
         cursor.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
         cursor.execute(gzip.decompress(dump.read_bytes()).decode())
-    before = counts()
-    assert all(before.values())
+    counts_before = row_counts()
+    assert all(counts_before.values())
     games = dict(Machine.objects.order_by().values_list("slug", "n_games"))
     call_command("migrate", verbosity=0)
-    assert schema() == fresh
-    after = counts()
-    grown = {"auth_permission", "django_content_type", "django_migrations"}
-    assert {table: after[table] for table in before if table not in grown} == {
-        table: n for table, n in before.items() if table not in grown
+    assert schema_lines() == expected_schema
+    counts_after = row_counts()
+    growing_tables = {"auth_permission", "django_content_type", "django_migrations"}
+    assert {table: counts_after[table] for table in counts_before if table not in growing_tables} == {
+        table: n for table, n in counts_before.items() if table not in growing_tables
     }
     assert dict(Machine.objects.order_by().values_list("slug", "n_games")) == games
-    assert AccountName.objects.count() == after["auth_user"]
+    assert AccountName.objects.count() == counts_after["auth_user"]
     assert not Machine.objects.filter(search_name="").exists()
-    assert not Machine.objects.exclude(shares=None).exists(), "copies of before have rows of their own"
+    assert not Machine.objects.exclude(shares=None).exists(), "older copies have their own rows"
     assert ledger_errors() == []
     _continue_work()
     assert ledger_errors() == []
@@ -87,16 +89,19 @@ def _continue_work() -> None:
     """Continue the matches, play in a fresh copy too, let every schedule come due, and run all waiting jobs."""
     owner = get_user_model().objects.get(username="owner")
     for learner in Machine.objects.filter(room=None, side__isnull=False).order_by("pk"):
-        asked: dict[str, Any] = {"opponent": "machine", "machine": learner.slug, "fresh": True}
-        room = room_create(person=person(owner), game=learner.game, side=Side(learner.side).other, **asked).room
+        options: dict[str, Any] = {"opponent": "machine", "machine": learner.slug, "fresh": True}
+        room = room_create(person=person(owner), game=learner.game, side=Side(learner.side).other, **options).room
         assert Machine.objects.get(room=room).shares == learner
         assert play_out(room.code, person(owner))["status"] == "finished"
-    waiting = Principal(guest=UUID(int=7))
-    assert play_out(Room.objects.get(matches__seats__guest=waiting.guest).code, waiting)["status"] == "finished"
-    deep = Room.objects.filter(game="romgon").earliest("pk").code
+    waiting_guest = Principal(guest=UUID(int=7))
+    assert (
+        play_out(Room.objects.get(matches__seats__guest=waiting_guest.guest).code, waiting_guest)["status"]
+        == "finished"
+    )
+    romgon_code = Room.objects.filter(game="romgon").earliest("pk").code
     for _ in range(2):
-        move = room_view(room_get(deep))["legal_moves"][0]
-        state = match_play_move(code=deep, person=person(owner), move=move)
+        move = room_view(room_get(romgon_code))["legal_moves"][0]
+        state = match_play_move(code=romgon_code, person=person(owner), move=move)
     assert state["ply"] == 6
     Schedule.objects.update(next_at=timezone.now() - timedelta(minutes=1))
     assert [schedule_fire(schedule_id=schedule.pk) is not None for schedule in Schedule.objects.order_by("pk")] == [
@@ -104,10 +109,10 @@ def _continue_work() -> None:
         False,
     ]
     expire_leases(*TrainingRun.objects.all())
-    while (taken := jobs.claim_next([RUNS, PAIRINGS, EXPERIMENT_RUNS])) is not None:
-        kind, job = taken
+    while (kind_and_job := jobs.claim_next([RUNS, PAIRINGS, EXPERIMENT_RUNS])) is not None:
+        kind, job = kind_and_job
         kind.take_turn(job, jobs.TurnEnd())
-    for rows in (TrainingRun.objects, Tournament.objects, ExperimentRun.objects.filter(error="")):
-        assert set(rows.order_by().values_list("status", flat=True)) == {JobStatus.FINISHED}
+    for finished_rows in (TrainingRun.objects, Tournament.objects, ExperimentRun.objects.filter(error="")):
+        assert set(finished_rows.order_by().values_list("status", flat=True)) == {JobStatus.FINISHED}
     for run in ExperimentRun.objects.exclude(error=""):
         assert run.edition < EXPERIMENTS[run.experiment].edition, run.error

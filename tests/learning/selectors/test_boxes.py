@@ -30,7 +30,7 @@ def readable_machine(learner: Machine) -> BoxMachine:
     return BoxMachine(learner.game_rules, Side(learner.side), learner.box_rule, current_beads(learner))
 
 
-def own_positions(learner: Machine) -> list[Any]:
+def positions_to_move(learner: Machine) -> list[Any]:
     """Every position with the machine to move, in every orientation."""
     game = learner.game_rules
     seen = frontier = {game.initial_position()}
@@ -44,17 +44,21 @@ def own_positions(learner: Machine) -> list[Any]:
 class TestBoxesAt:
     def test_beads_are_those_after_each_lesson(self) -> None:
         learner = machine(Side.SECOND)
-        stood: list[dict[str, list[int]] | None] = [current_beads(learner)]
+        beads_by_lesson: list[dict[str, list[int]] | None] = [current_beads(learner)]
         for seed in range(3):
-            stood += [
+            beads_by_lesson += [
                 None,
                 current_beads(trained_machine(learner, games=60, seed=seed)),
             ]  # one step after the first game
             play_out(factories.room("machine", machine=learner.slug).room.code, guest())
             learner.refresh_from_db()
-            stood += [current_beads(learner)] if learner.n_lessons == len(stood) else [None, current_beads(learner)]
-        assert learner.n_lessons == len(stood) - 1 >= 6
-        for number, boxes in enumerate(stood):
+            beads_by_lesson += (
+                [current_beads(learner)]
+                if learner.n_lessons == len(beads_by_lesson)
+                else [None, current_beads(learner)]
+            )
+        assert learner.n_lessons == len(beads_by_lesson) - 1 >= 6
+        for number, boxes in enumerate(beads_by_lesson):
             if boxes is not None:
                 assert boxes_at(learner, number) == boxes
         assert boxes_at(learner, learner.n_lessons + 99) == current_beads(learner)
@@ -79,7 +83,7 @@ class TestExplanation:
         learner = trained_machine(machine(Side.SECOND, preset), games=3000)
         menace, game = readable_machine(learner), learner.game_rules
         # All orientations of a sample across the whole game.
-        for position in own_positions(learner)[::37]:
+        for position in positions_to_move(learner)[::37]:
             view = why_view(learner, game.encode(position))
             policy = menace.policy(position)
             assert {m["move"]: m["probability"] for m in view["moves"]} == pytest.approx(
@@ -96,15 +100,15 @@ class TestExplanation:
         learner = trained_machine(machine(Side.SECOND))
         game = learner.game_rules
         position = game.decode("X........")
-        straight = {m["move"]: m for m in why_view(learner, game.encode(position))["moves"]}
+        lines = {m["move"]: m for m in why_view(learner, game.encode(position))["moves"]}
         for symmetry in game.symmetries:
-            turned = why_view(learner, game.encode(game.transform(position, symmetry)))
-            assert turned["box_position"] == game.encode(game.canonical(position))
+            turned_view = why_view(learner, game.encode(game.transform(position, symmetry)))
+            assert turned_view["box_position"] == game.encode(game.canonical(position))
             for move in game.legal_moves(position):
                 image = game.format_move(game.transform_move(move, symmetry))
-                line = next(m for m in turned["moves"] if m["move"] == image)
-                assert line["probability"] == straight[game.format_move(move)]["probability"]
-                assert line["beads"] == straight[game.format_move(move)]["beads"]
+                line = next(m for m in turned_view["moves"] if m["move"] == image)
+                assert line["probability"] == lines[game.format_move(move)]["probability"]
+                assert line["beads"] == lines[game.format_move(move)]["beads"]
 
     def test_an_empty_box_is_explained_as_a_resignation(self) -> None:
         learner = machine(Side.SECOND, "michie-1961")
@@ -138,7 +142,7 @@ class TestVisits:
         chance: dict[Any, float] = {game.initial_position(): 1.0}
         visits = dict.fromkeys(current_beads(learner), 0.0)
         while chance:
-            after: dict[Any, float] = {}
+            next_chance: dict[Any, float] = {}
             for position, p in chance.items():
                 if game.side_to_move(position) == learner.side:
                     policy = menace.policy(position)
@@ -150,17 +154,17 @@ class TestVisits:
                 for move, q in policy.items():
                     next_position = game.apply(position, move)
                     if q and not game.is_terminal(next_position):
-                        after[next_position] = after.get(next_position, 0.0) + p * q
-            chance = after
-        found = box_visits(learner, opponent)
-        assert {position: one.chance for position, one in found.items()} == pytest.approx(visits, abs=1e-12)
-        assert all(one.openings == one.chance for one in found.values())
+                        next_chance[next_position] = next_chance.get(next_position, 0.0) + p * q
+            chance = next_chance
+        box_chances = box_visits(learner, opponent)
+        assert {position: one.chance for position, one in box_chances.items()} == pytest.approx(visits, abs=1e-12)
+        assert all(one.openings == one.chance for one in box_chances.values())
 
     def test_visit_chances_follow_the_beads(self) -> None:
         learner = machine(Side.FIRST)
-        fresh = box_visits(learner)
-        assert fresh["........."] == (1, 1)
-        assert box_visits(trained_machine(learner)) != fresh
+        initial_visits = box_visits(learner)
+        assert initial_visits["........."] == (1, 1)
+        assert box_visits(trained_machine(learner)) != initial_visits
 
     def test_an_unknown_opponent_is_refused(self) -> None:
         with pytest.raises(MalformedError):

@@ -29,10 +29,10 @@ def local_due_times(text: str, zone: str, moment: str, n: int) -> list[str]:
 
 def walk(text: str, zone: str, moment: str) -> Iterator[datetime]:
     crontab = crontab_parsed(tuple(crontab_read(text).values()), zone)
-    at = datetime.fromisoformat(moment).replace(tzinfo=UTC)
+    due = datetime.fromisoformat(moment).replace(tzinfo=UTC)
     while True:
-        at = crontab.after(at)
-        yield at
+        due = crontab.after(due)
+        yield due
 
 
 class TestZones:
@@ -56,14 +56,14 @@ class TestZones:
     def test_a_repeated_hour_counts_once(self) -> None:
         nights = due_times("30 2 * * *", "Europe/Berlin", "2026-10-23T12:00", 3)
         assert nights == ["2026-10-24 00:30", "2026-10-25 00:30", "2026-10-26 01:30"]
-        both = due_times("0,30 2,3 * * *", "Europe/Berlin", "2026-10-24T12:00", 5)
-        assert both == [f"2026-10-25 {at}" for at in ("00:00", "00:30", "02:00", "02:30")] + ["2026-10-26 01:00"]
+        half_hours = due_times("0,30 2,3 * * *", "Europe/Berlin", "2026-10-24T12:00", 5)
+        assert half_hours == [f"2026-10-25 {at}" for at in ("00:00", "00:30", "02:00", "02:30")] + ["2026-10-26 01:00"]
 
-    @pytest.mark.parametrize("begin", ["2026-03-28T22:30", "2026-10-24T22:30"])
-    def test_hourly_crontabs_ignore_clock_changes(self, begin: str) -> None:
-        moments = list(islice(walk("0 * * * *", "Europe/Berlin", begin), 8))
+    @pytest.mark.parametrize("start", ["2026-03-28T22:30", "2026-10-24T22:30"])
+    def test_hourly_crontabs_ignore_clock_changes(self, start: str) -> None:
+        moments = list(islice(walk("0 * * * *", "Europe/Berlin", start), 8))
         assert {later - earlier for earlier, later in pairwise(moments)} == {timedelta(hours=1)}
-        quarters = list(islice(walk("*/15 * * * *", "Europe/Berlin", begin), 30))
+        quarters = list(islice(walk("*/15 * * * *", "Europe/Berlin", start), 30))
         assert {later - one for one, later in pairwise(quarters)} == {timedelta(minutes=15)}
 
     def test_fixed_times_in_a_gap_are_left_out(self) -> None:
@@ -113,8 +113,8 @@ class TestZones:
 
     def test_zones_are_known_without_a_system_list(self) -> None:
         code = "from zoneinfo import ZoneInfo; print(ZoneInfo('Pacific/Auckland'))"
-        bare = {**os.environ, "PYTHONTZPATH": ""}
-        assert subprocess.run([sys.executable, "-c", code], env=bare, check=True, capture_output=True).stdout
+        env = {**os.environ, "PYTHONTZPATH": ""}
+        assert subprocess.run([sys.executable, "-c", code], env=env, check=True, capture_output=True).stdout
 
 
 class TestDays:
@@ -204,9 +204,9 @@ class TestText:
 
 def crontab_fields(low: int, high: int) -> st.SearchStrategy[str]:
     number = st.integers(low, high)
-    some = st.lists(number, min_size=1, max_size=4).map(lambda found: ",".join(map(str, found)))
+    number_list = st.lists(number, min_size=1, max_size=4).map(lambda numbers: ",".join(map(str, numbers)))
     span = st.tuples(number, number).map(lambda ends: f"{ends[0]}-{ends[1]}")
-    return st.one_of(st.just("*"), some, span, st.integers(1, 9).map(lambda step: f"*/{step}"))
+    return st.one_of(st.just("*"), number_list, span, st.integers(1, 9).map(lambda step: f"*/{step}"))
 
 
 @given(

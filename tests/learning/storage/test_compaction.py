@@ -30,7 +30,7 @@ from learning.workers.ledger import RESUME_KEY, ledgers_compact
 from learning.workers.pairings import tournament_play
 from tests.compaction import compact, compact_to
 from tests.factories import guest, machine, play_out, room, room_view, trained_machine, trained_memory, user
-from tests.learning.kinds.test_table_learner import learner as table
+from tests.learning.kinds.test_table_learner import learner as create_table_learner
 from tests.threads import at_once
 from tests.waiting import HANG_S
 
@@ -44,7 +44,7 @@ def train_unmeasured(learner: Machine, games: int, seed: int = 1) -> Machine:
 
 
 def played_machine(n_matches: int = 6) -> Machine:
-    """A machine that was trained, played, and trained again, in some twenty lessons."""
+    """Return a machine that was trained, played, and was trained again, in about twenty lessons."""
     learner = train_unmeasured(machine(), 200)
     for _ in range(n_matches):
         play_out(room("machine", side=Side(learner.side).other, machine=learner.slug).room.code, guest())
@@ -68,18 +68,18 @@ class TestBoxes:
         """The ledger adds up after each step of compaction, wherever it begins."""
         monkeypatch.setattr(compaction, "CHANGES_PER_TRANSACTION", 150)
         learner = played_machine()
-        before, beads = history(learner), dict(learner.boxes.values_list("position", "beads"))
+        history_before, beads = history(learner), dict(learner.boxes.values_list("position", "beads"))
         totals = Lesson.objects.filter(machine=learner).values_list("n_wins", "n_draws", "n_losses")
         tally = [sum(column) for column in zip(*totals, strict=True)]
         draw = Random(15)
         for place in sorted(draw.sample(range(2, learner.n_lessons + 1), 4)):
-            kept = [line for line in uncompacted_lessons(learner) if line[0] > place]
+            later_lessons = [line for line in uncompacted_lessons(learner) if line[0] > place]
             for _ in compact_to(learner, place):  # after each step, as after a death in the next one
-                assert history(learner, place) == {n: before[n] for n in before if n >= place}
+                assert history(learner, place) == {n: history_before[n] for n in history_before if n >= place}
                 call_command("audit", verbosity=0)
             learner.refresh_from_db()
             assert (learner.n_folded, learner.is_folding) == (place, False)
-            assert uncompacted_lessons(learner) == kept
+            assert uncompacted_lessons(learner) == later_lessons
             with pytest.raises(HistoryCompactedError):
                 boxes_at(learner, place - 1)
             (one,) = Lesson.objects.filter(machine=learner, number__lte=place)
@@ -102,15 +102,17 @@ class TestBoxes:
         train_unmeasured(learner, 100, seed=9)
         compact(learner, learner.n_lessons)
         assert Lesson.objects.filter(machine=learner).count() == 4, "one behind each copy, and one for the rest"
-        late = machine_copy(user=owner, machine_id=learner.pk)
-        assert dict(late.boxes.values_list("position", "beads")) == dict(learner.boxes.values_list("position", "beads"))
+        late_copy = machine_copy(user=owner, machine_id=learner.pk)
+        assert dict(late_copy.boxes.values_list("position", "beads")) == dict(
+            learner.boxes.values_list("position", "beads")
+        )
         train_unmeasured(copies[0], 60)
         for copy in copies[1:]:
             assert dict(copy.boxes.values_list("position", "beads")) == beads_by_copy[copy.pk]
         call_command("audit", verbosity=0)
         boxes_own(*(copy.pk for copy in copies))
-        now = train_unmeasured(learner, 20, seed=4)
-        compact(now, now.n_lessons)
+        trained_learner = train_unmeasured(learner, 20, seed=4)
+        compact(trained_learner, trained_learner.n_lessons)
         assert Lesson.objects.filter(machine=learner).count() == 2, "the copy made last is behind the place"
         call_command("audit", verbosity=0)
 
@@ -128,7 +130,7 @@ class TestBoxes:
         steps = compact_to(learner, learner.n_lessons)
         next(steps)
         machine_reset(user=owner, machine_id=learner.pk)
-        assert list(steps) == [], "what it was about is gone"
+        assert list(steps) == [], "the lessons of this compaction are gone"
         learner = train_unmeasured(Machine.objects.get(pk=learner.pk), 60)
         assert learner.n_folded == 0
         compact(learner, learner.n_lessons)
@@ -139,16 +141,16 @@ class TestBoxes:
 class TestValues:
     def test_earlier_values_stay_readable_where_needed(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(compaction, "CHANGES_PER_TRANSACTION", 3)
-        learner, other = table(), table()
+        learner, other = create_table_learner(), create_table_learner()
         for n in range(8):
             play_out(room("machine", side=Side(n % 2), machine=learner.slug).room.code, guest())
             if n == 2:
                 tournament_start(user=None, entries=[learner.slug, other.slug], games=1, enqueue=False)
         keys = list(learner.values.values_list("key", flat=True))
-        before = {place: values_fetch_at(learner.pk, place)(keys) for place in range(9)}
+        values_before = {place: values_fetch_at(learner.pk, place)(keys) for place in range(9)}
         for _ in compact_to(learner, 6):
             for place in (3, 6, 7, 8):
-                assert values_fetch_at(learner.pk, place)(keys) == before[place]
+                assert values_fetch_at(learner.pk, place)(keys) == values_before[place]
             call_command("audit", verbosity=0)
         numbers = Lesson.objects.filter(machine=learner).order_by("number").values_list("number", "stands_for")
         assert list(numbers) == [(1, 3), (4, 3), (7, 1), (8, 1)]
@@ -165,31 +167,42 @@ def test_compaction_runs_during_all_other_work(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(compaction, "CHANGES_PER_TRANSACTION", 40)
     monkeypatch.setattr(compaction, "LOCK_S", HANG_S)
     owner = user()
-    trainee, played, doomed, gone = machine(), machine(), machine(owner=owner), machine(owner=owner)
-    for one in (played, doomed, gone):
+    trainee, match_machine, reset_machine, deleted_machine = (
+        machine(),
+        machine(),
+        machine(owner=owner),
+        machine(owner=owner),
+    )
+    for one in (match_machine, reset_machine, deleted_machine):
         train_unmeasured(one, 60)
     is_over = Event()
 
-    def compact() -> None:
+    def compact_all() -> None:
         while not is_over.is_set():
             for pk, n_lessons in Machine.objects.filter(room=None).order_by("?").values_list("pk", "n_lessons"):
                 compaction.compaction_announce(pk, n_lessons - 1)
                 for learner in Machine.objects.filter(pk=pk):
                     list(compaction.compaction_steps(learner, BoxesMemory.ledger))
 
-    def live() -> None:
+    def use_machines() -> None:
         try:
             train_unmeasured(trainee, 1500)
             for n in range(6):
-                seated = room("machine", guest(n), side=Side(played.side).other, machine=played.slug, fresh=n % 2 == 1)
+                seated = room(
+                    "machine",
+                    guest(n),
+                    side=Side(match_machine.side).other,
+                    machine=match_machine.slug,
+                    fresh=n % 2 == 1,
+                )
                 play_out(seated.room.code, guest(n))
-            machine_reset(user=owner, machine_id=doomed.pk)
-            train_unmeasured(doomed, 60)
-            machine_delete(user=owner, machine_id=gone.pk)
+            machine_reset(user=owner, machine_id=reset_machine.pk)
+            train_unmeasured(reset_machine, 60)
+            machine_delete(user=owner, machine_id=deleted_machine.pk)
         finally:
             is_over.set()
 
-    assert at_once(compact, compact, live) == []
+    assert at_once(compact_all, compact_all, use_machines) == []
     call_command("audit", verbosity=0)
     assert dict(trainee.boxes.values_list("position", "beads")) == {
         box.position: list(box.beads)
@@ -202,14 +215,14 @@ def test_compaction_runs_during_all_other_work(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.django_db
 class TestRetention:
     def test_only_old_lessons_are_compacted(self) -> None:
-        old, young = played_machine(), train_unmeasured(machine(), 100)
-        place = old.n_lessons - 3
+        old_machine, new_machine = played_machine(), train_unmeasured(machine(), 100)
+        place = old_machine.n_lessons - 3
         long_ago = timezone.now() - timedelta(days=40)
-        Lesson.objects.filter(machine=old, number__lte=place).update(created_at=long_ago)
+        Lesson.objects.filter(machine=old_machine, number__lte=place).update(created_at=long_ago)
         assert ledgers_compact(TurnEnd()) is False
-        old.refresh_from_db()
-        young.refresh_from_db()
-        assert (old.n_folded, old.folded_at, young.n_folded) == (place, long_ago, 0)
+        old_machine.refresh_from_db()
+        new_machine.refresh_from_db()
+        assert (old_machine.n_folded, old_machine.folded_at, new_machine.n_folded) == (place, long_ago, 0)
 
     def test_changes_beyond_the_limit_are_compacted(self, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("learning.workers.ledger.MIN_LESSONS_TO_EXAMINE", 1)
@@ -217,8 +230,8 @@ class TestRetention:
         learner = played_machine()
         ledgers_compact(TurnEnd())
         learner.refresh_from_db()
-        kept = Change.objects.filter(lesson__machine=learner, lesson__number__gt=learner.n_folded).count()
-        assert kept <= 200 < kept + Box.objects.filter(machine=learner).count()
+        n_kept = Change.objects.filter(lesson__machine=learner, lesson__number__gt=learner.n_folded).count()
+        assert n_kept <= 200 < n_kept + Box.objects.filter(machine=learner).count()
 
     def test_an_interrupted_compaction_is_continued(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(compaction, "CHANGES_PER_TRANSACTION", 50)
@@ -236,30 +249,36 @@ class TestRetention:
 
     def test_due_compactions_are_found_in_batches_and_urgent_first(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(compaction, "MACHINES_PER_PASS", 2)
-        old, many, young, older, busy, half = (machine(name=f"Machine {n}") for n in range(6))
+        old_machine, long_machine, new_machine, older_machine, busy_machine, interrupted_machine = (
+            machine(name=f"Machine {n}") for n in range(6)
+        )
         long_ago = timezone.now() - timedelta(days=40)
-        for learner, n, taught in (
-            (old, 1, long_ago),
-            (many, 4, None),
-            (young, 2, None),
-            (older, 2, long_ago),
-            (busy, 9, None),
+        for learner, n, created_at in (
+            (old_machine, 1, long_ago),
+            (long_machine, 4, None),
+            (new_machine, 2, None),
+            (older_machine, 2, long_ago),
+            (busy_machine, 9, None),
         ):
             Lesson.objects.bulk_create(
-                Lesson(machine=learner, number=number + 1, kind="training", created_at=taught or timezone.now())
+                Lesson(machine=learner, number=number + 1, kind="training", created_at=created_at or timezone.now())
                 for number in range(n)
             )
             Machine.objects.filter(pk=learner.pk).update(n_lessons=n)
-        Machine.objects.filter(pk=half.pk).update(n_lessons=1, n_folded=1, folded_at=long_ago, is_folding=True)
+        Machine.objects.filter(pk=interrupted_machine.pk).update(
+            n_lessons=1, n_folded=1, folded_at=long_ago, is_folding=True
+        )
         monkeypatch.setattr(compaction, "LATEST", 1)
-        after, found = 0, []
+        place, found_ids = 0, []
         for _ in range(4):
-            ids, after = compactions_due(long_ago + timedelta(days=1), 3, after)
-            assert ids[0] == half.pk, "broken off: at once, and before the others"
-            assert ids.count(half.pk) == ids.count(busy.pk) == 1, "it learns, and has too many"
-            found.append({*ids} - {half.pk, busy.pk})
-        assert found == [{old.pk, many.pk}, {older.pk}, set(), set()]
-        assert after == 0, "from the first again"
+            ids, place = compactions_due(long_ago + timedelta(days=1), 3, place)
+            assert ids[0] == interrupted_machine.pk, "an interrupted compaction is found at once and first"
+            assert ids.count(interrupted_machine.pk) == ids.count(busy_machine.pk) == 1, (
+                "a machine with too many changes is found at once too"
+            )
+            found_ids.append({*ids} - {interrupted_machine.pk, busy_machine.pk})
+        assert found_ids == [{old_machine.pk, long_machine.pk}, {older_machine.pk}, set(), set()]
+        assert place == 0, "the next search begins with the first machine"
 
     def test_each_search_continues_after_the_previous_one(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(compaction, "MACHINES_PER_PASS", 2)
@@ -270,7 +289,7 @@ class TestRetention:
         for n_folded in (2, 4, 5):
             ledgers_compact(TurnEnd())
             assert Machine.objects.filter(n_folded__gt=0, is_folding=False).count() == n_folded
-        assert cache.get(RESUME_KEY) == 0, "from the first again"
+        assert cache.get(RESUME_KEY) == 0, "the next search begins with the first machine"
 
 
 @pytest.mark.django_db
@@ -279,25 +298,25 @@ class TestViews:
         learner = played_machine(2)
         play_out(room("machine", side=Side(learner.side).other, machine=learner.slug).room.code, guest())
         learner.refresh_from_db()
-        first, last = Match.objects.order_by("pk")[0], learner.n_lessons
+        first_match, n_lessons = Match.objects.order_by("pk")[0], learner.n_lessons
         Lesson.objects.filter(machine=learner).update(created_at=timezone.now())
-        compact(learner, last)
+        compact(learner, n_lessons)
         since = f"{learner.folded_at:%-d %B %Y}"
-        api = client.get(f"/api/machines/{learner.pk}").json()
-        assert (api["lessons"], api["lessons_folded"]) == (last, last)
-        assert api["folded_at"].startswith(f"{learner.folded_at:%Y-%m-%d}")
-        answer = client.get(f"/machines/{learner.pk}/boxes-at/{last - 1}")
+        machine_json = client.get(f"/api/machines/{learner.pk}").json()
+        assert (machine_json["lessons"], machine_json["lessons_folded"]) == (n_lessons, n_lessons)
+        assert machine_json["folded_at"].startswith(f"{learner.folded_at:%Y-%m-%d}")
+        answer = client.get(f"/machines/{learner.pk}/boxes-at/{n_lessons - 1}")
         assert (answer.status_code, answer.json()["code"]) == (410, "history_folded")
-        assert client.get(f"/machines/{learner.pk}/boxes-at/{last}").status_code == 200
+        assert client.get(f"/machines/{learner.pk}/boxes-at/{n_lessons}").status_code == 200
         box = Change.objects.filter(lesson__machine=learner, lesson__kind="folded").first().box
         page = client.get(box.get_absolute_url()).content.decode()
         assert f"Changes before {since} are no longer kept one by one." in page
-        assert f"in {last} lessons of 403 games until then" in page
-        history = client.get(f"/api/machines/{learner.pk}/boxes/{box.position}").json()["history"]
-        assert [history[-1][name] for name in ("kind", "room", "training_run")] == ["folded", None, None]
+        assert f"in {n_lessons} lessons of 403 games until then" in page
+        box_history = client.get(f"/api/machines/{learner.pk}/boxes/{box.position}").json()["history"]
+        assert [box_history[-1][name] for name in ("kind", "room", "training_run")] == ["folded", None, None]
         assert f'data-since="{since}"' in client.get(f"/machines/{learner.pk}/boxes").content.decode()
         assert f"from {since} on" in client.get(learner.get_absolute_url()).content.decode()
-        (lesson,) = room_view(room_get(first.room.code))["learning"]["lessons"]
+        (lesson,) = room_view(room_get(first_match.room.code))["learning"]["lessons"]
         assert (
             lesson["deed"] == "This match was long ago. Its lesson is in the beads, but no longer listed game by game."
         )

@@ -63,8 +63,8 @@ class TestMatch:
             winner = state["outcome"]["winner"]
             result = Result.DRAW if winner is None else Result.WIN if winner == "O" else Result.LOSS
             readable.restock(draws, result)
-            stored = dict(learner.boxes.values_list("position", "beads"))
-            assert {key: stored[key] for key in readable.boxes} == readable.boxes
+            stored_beads = dict(learner.boxes.values_list("position", "beads"))
+            assert {key: stored_beads[key] for key in readable.boxes} == readable.boxes
         assert ledger_errors() == []
 
     def test_the_lesson_lists_every_change_with_its_match(self) -> None:
@@ -77,8 +77,8 @@ class TestMatch:
         assert learner.n_games == learner.n_wins + learner.n_draws + learner.n_losses == 1
         for change in lesson.changes.select_related("box"):
             assert change.after == change.box.beads
-            drawn = Draw.objects.get(machine=learner, ply=change.ply)
-            assert change.deltas[drawn.slot] != 0, "only the slot played changes"
+            draw = Draw.objects.get(machine=learner, ply=change.ply)
+            assert change.deltas[draw.slot] != 0, "only the slot played changes"
             assert sum(map(bool, change.deltas)) == 1
 
     def test_draws_are_counted_by_slot(self) -> None:
@@ -130,9 +130,9 @@ class TestMatch:
     def test_a_frozen_machine_plays_and_does_not_learn(self) -> None:
         learner = machine()
         Machine.objects.update(learns=False)
-        before = list(learner.boxes.values_list("beads", flat=True))
+        beads_before = list(learner.boxes.values_list("beads", flat=True))
         state = play_out(open_match(learner).room.code, guest())
-        assert list(learner.boxes.values_list("beads", flat=True)) == before
+        assert list(learner.boxes.values_list("beads", flat=True)) == beads_before
         assert not Lesson.objects.exists()
         assert "frozen" in state["learning"]["lesson"]["sentence"]
         assert [one["deed"] for one in state["learning"]["lessons"]] == [
@@ -150,7 +150,7 @@ class TestMatch:
 
     def test_a_fresh_copy_learns_and_the_original_does_not(self) -> None:
         original = trained_machine(machine())
-        before = list(original.boxes.order_by("pk").values_list("beads", flat=True))
+        beads_before = list(original.boxes.order_by("pk").values_list("beads", flat=True))
         seated = open_match(original, fresh=True)
         copy = Machine.objects.get(room=seated.room)
         assert list(copy.boxes.order_by("position").values_list("position", "beads")) == list(
@@ -161,7 +161,7 @@ class TestMatch:
         play_out(seated.room.code, guest())
         assert Machine.objects.filter(room=seated.room).count() == 1, "a rematch keeps the copy"
         assert copy.lessons.filter(kind="match").count() == 2
-        assert list(original.boxes.order_by("pk").values_list("beads", flat=True)) == before
+        assert list(original.boxes.order_by("pk").values_list("beads", flat=True)) == beads_before
         assert ledger_errors() == []
 
     def test_a_fresh_copy_belongs_to_the_requesting_account(self) -> None:
@@ -194,41 +194,45 @@ class TestMatch:
 
 @pytest.mark.django_db
 class TestDatabase:
-    def refused(self, name: str, write: Callable[[], Any]) -> None:
+    def assert_refused(self, name: str, write: Callable[[], Any]) -> None:
         with pytest.raises(IntegrityError, match=name):
             write()
 
     def test_beads_are_not_negative(self) -> None:
         learner = machine()
-        self.refused("box_beads_not_negative", lambda: learner.boxes.filter(ply=1).update(beads=[-1] * 5))
+        self.assert_refused("box_beads_not_negative", lambda: learner.boxes.filter(ply=1).update(beads=[-1] * 5))
 
     def test_beads_stay_aligned(self) -> None:
         learner = machine()
-        self.refused("box_beads_aligned", lambda: learner.boxes.update(beads=[1]))
+        self.assert_refused("box_beads_aligned", lambda: learner.boxes.update(beads=[1]))
 
     def test_a_position_has_one_box(self) -> None:
         box = machine().boxes.all()[0]
         box.pk = None
-        self.refused("box_once", box.save)
+        self.assert_refused("box_once", box.save)
 
     def test_a_lesson_has_exactly_one_cause(self) -> None:
         learner = machine()
-        self.refused("lesson_has_one_cause", lambda: Lesson.objects.create(machine=learner, number=1, kind="match"))
+        self.assert_refused(
+            "lesson_has_one_cause", lambda: Lesson.objects.create(machine=learner, number=1, kind="match")
+        )
 
     def test_a_match_teaches_once(self) -> None:
         learner = machine()
         play_out(open_match(learner).room.code, guest())
-        again = Lesson.objects.get()
-        again.pk, again.number = None, 2
-        self.refused("lesson_match_once", again.save)
+        second_lesson = Lesson.objects.get()
+        second_lesson.pk, second_lesson.number = None, 2
+        self.assert_refused("lesson_match_once", second_lesson.save)
 
     def test_games_add_up(self) -> None:
         learner = machine()
-        self.refused("machine_games_add_up", lambda: Machine.objects.filter(pk=learner.pk).update(n_wins=1))
+        self.assert_refused("machine_games_add_up", lambda: Machine.objects.filter(pk=learner.pk).update(n_wins=1))
 
     def test_a_run_has_no_more_games_than_requested(self) -> None:
         run = training_run_start(machine=machine().slug, stages=[Stage("random", 10)], seed=1, enqueue=False)
-        self.refused("run_not_overdone", lambda: TrainingRun.objects.filter(pk=run.pk).update(games_done=11, n_wins=11))
+        self.assert_refused(
+            "run_not_overdone", lambda: TrainingRun.objects.filter(pk=run.pk).update(games_done=11, n_wins=11)
+        )
 
 
 @pytest.mark.django_db
@@ -274,22 +278,22 @@ def test_concurrent_matches_and_runs_lose_nothing() -> None:
 
         return threading.Thread(target=run)
 
-    def match(number: int) -> Callable[[], Any]:
+    def match_work(number: int) -> Callable[[], Any]:
         def work() -> None:
             seated = room("machine", guest(number), machine=learner.slug)
             play_out(seated.room.code, guest(number))
 
         return work
 
-    def training(run: TrainingRun) -> Callable[[], Any]:
+    def training_work(run: TrainingRun) -> Callable[[], Any]:
         def work() -> None:
-            claimed = RUNS.claim(run.pk)
-            assert claimed is not None
-            run_execute(claimed)
+            claimed_run = RUNS.claim(run.pk)
+            assert claimed_run is not None
+            run_execute(claimed_run)
 
         return work
 
-    threads = [guarded_thread(match(n)) for n in range(20)] + [guarded_thread(training(run)) for run in runs]
+    threads = [guarded_thread(match_work(n)) for n in range(20)] + [guarded_thread(training_work(run)) for run in runs]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -81,7 +81,7 @@ def stored_state(learner: Machine) -> list[Any]:
     ]
 
 
-def shown_text(learner: Machine) -> str:
+def visible_text(learner: Machine) -> str:
     """Everything that API, files and pages show of a machine, without ids and times."""
     api, answers = APIClient(), list[Any]()
     address = f"/api/machines/{learner.pk}/boxes"
@@ -107,11 +107,11 @@ def shown_text(learner: Machine) -> str:
     return json.dumps(everything).replace(f"/machines/{learner.pk}/", "/machines/#/")
 
 
-def matches_over(game: str, side: int, n: int) -> list[Seat]:
+def seats_of_finished_matches(game: str, side: int, n: int) -> list[Seat]:
     """The seats on one side of ``n`` finished matches, two for each seed, stored in bulk to be played later."""
     room, now = Room.objects.create(game=game, opponent="random"), timezone.now()
-    over: dict[str, Any] = {"room": room, "status": "finished", "termination": "a-test", "finished_at": now}
-    matches = Match.objects.bulk_create(Match(number=k + 1, seed=1 + k // 2, **over) for k in range(n))
+    fields: dict[str, Any] = {"room": room, "status": "finished", "termination": "a-test", "finished_at": now}
+    matches = Match.objects.bulk_create(Match(number=k + 1, seed=1 + k // 2, **fields) for k in range(n))
     return Seat.objects.bulk_create(Seat(match=match, side=side, player="machine") for match in matches)
 
 
@@ -149,44 +149,48 @@ def play_match(row: Seat, learner: Machine) -> list[DecisionRecord]:
 @pytest.mark.sampled(3)
 def test_a_sharing_copy_equals_a_full_copy(preset: str) -> None:
     root, boss = original_of(preset), user("boss", is_staff=True)
-    seats = matches_over(root.game, root.side, 2 * N_PAIRS)
-    sharing, full = (copy_machine(root, full=is_full) for is_full in (False, True))
-    assert not sharing.own_boxes.exists()
+    seats = seats_of_finished_matches(root.game, root.side, 2 * N_PAIRS)
+    sharing_copy, full_copy = (copy_machine(root, full=is_full) for is_full in (False, True))
+    assert not sharing_copy.own_boxes.exists()
 
     def play_on(sixth: int) -> None:
         begin, end = ((n * N_PAIRS // 6) * 2 for n in (sixth - 1, sixth))
         with transaction.atomic():
-            both = sharing, full
+            copies = sharing_copy, full_copy
             MachineSeat.objects.bulk_create(
-                MachineSeat(seat=seat, machine=both[k % 2]) for k, seat in enumerate(seats[begin:end])
+                MachineSeat(seat=seat, machine=copies[k % 2]) for k, seat in enumerate(seats[begin:end])
             )
             for k in range(begin, end, 2):
-                assert play_match(seats[k], both[0]) == play_match(seats[k + 1], both[1])
-        assert stored_state(sharing) == stored_state(full)
+                assert play_match(seats[k], copies[0]) == play_match(seats[k + 1], copies[1])
+        assert stored_state(sharing_copy) == stored_state(full_copy)
 
     play_on(1)
-    visited = {box.position for box in full.own_boxes.all() if any(box.visits)}
-    assert set(sharing.own_boxes.values_list("position", flat=True)) == visited, "rows for those that differ"
+    visited = {box.position for box in full_copy.own_boxes.all() if any(box.visits)}
+    assert set(sharing_copy.own_boxes.values_list("position", flat=True)) == visited, "only boxes that differ have rows"
     train_unmeasured(root, 100)  # later lessons of the original do not concern the copies
-    assert shown_text(sharing) == shown_text(full)
+    assert visible_text(sharing_copy) == visible_text(full_copy)
     play_on(2)
-    train_unmeasured(sharing, 40)
-    train_unmeasured(full, 40)
+    train_unmeasured(sharing_copy, 40)
+    train_unmeasured(full_copy, 40)
     play_on(3)
-    original, sharing, full = sharing, copy_machine(sharing, full=False), copy_machine(full, full=True)
-    assert sharing.shares == original
-    assert Machine.objects.get(pk=original.pk).shares is None, "nobody shares what is shared"
+    original, sharing_copy, full_copy = (
+        sharing_copy,
+        copy_machine(sharing_copy, full=False),
+        copy_machine(full_copy, full=True),
+    )
+    assert sharing_copy.shares == original
+    assert Machine.objects.get(pk=original.pk).shares is None, "a machine whose boxes are shared has its own rows"
     play_on(4)
     machine_delete(user=boss, machine_id=root.pk)
     machine_reset(user=boss, machine_id=original.pk)
     assert not Machine.objects.exclude(shares=None).exists()
-    assert shown_text(sharing) == shown_text(full)
+    assert visible_text(sharing_copy) == visible_text(full_copy)
     play_on(5)
-    sharing, full = copy_machine(sharing, full=False), copy_machine(full, full=True)
+    sharing_copy, full_copy = copy_machine(sharing_copy, full=False), copy_machine(full_copy, full=True)
     play_on(6)
-    machine_reset(user=boss, machine_id=sharing.pk)
-    machine_reset(user=boss, machine_id=full.pk)
-    assert shown_text(sharing) == shown_text(full)
+    machine_reset(user=boss, machine_id=sharing_copy.pk)
+    machine_reset(user=boss, machine_id=full_copy.pk)
+    assert visible_text(sharing_copy) == visible_text(full_copy)
     assert MachineSeat.objects.count() == 2 * N_PAIRS
     assert ledger_errors() == []
 
@@ -196,9 +200,9 @@ def test_a_sharing_copy_equals_a_full_copy(preset: str) -> None:
 def test_rooms_of_both_copies_send_the_same(preset: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("games.models.secrets.randbits", lambda bits: 3)  # fixes the seeds of the matches
     root, texts = original_of(preset), []
-    asked: dict[str, Any] = {"opponent": "machine", "machine": root.slug, "fresh": True}
+    options: dict[str, Any] = {"opponent": "machine", "machine": root.slug, "fresh": True}
     for is_full in (False, True):
-        code = room_create(person=guest(), game=root.game, side=Side(root.side).other, **asked).room.code
+        code = room_create(person=guest(), game=root.game, side=Side(root.side).other, **options).room.code
         copy = Machine.objects.get(room__code=code)
         if is_full:
             boxes_own(copy.pk)
@@ -218,8 +222,8 @@ def test_a_draw_creates_no_row() -> None:
     play(seated, guest(), "5")
     assert not copy.own_boxes.exists()
     play_out(seated.room.code, guest())
-    drawn = set(Draw.objects.filter(machine=copy).values_list("position", flat=True))
-    assert set(copy.own_boxes.values_list("position", flat=True)) == drawn
+    drawn_positions = set(Draw.objects.filter(machine=copy).values_list("position", flat=True))
+    assert set(copy.own_boxes.values_list("position", flat=True)) == drawn_positions
     call_command("audit", verbosity=0)
 
 
@@ -230,11 +234,14 @@ def test_the_audit_finds_a_row_with_a_wrong_start() -> None:
     trained_machine(copy, 20)
     trained_machine(original, 100, seed=2)  # later lessons of the original do not concern the copy
     call_command("audit", verbosity=0)
-    wrong = copy.own_boxes.order_by("pk")[1]
-    wrong.start, wrong.beads = [n + 1 for n in wrong.start], [n + 1 for n in wrong.beads]  # the ledger still agrees
-    wrong.save()
-    assert ledger_errors() == [wrong.pk]
-    with pytest.raises(CommandError, match=f"1 boxes do not add up, by id: {wrong.pk}$"):
+    wrong_box = copy.own_boxes.order_by("pk")[1]
+    wrong_box.start, wrong_box.beads = (
+        [n + 1 for n in wrong_box.start],
+        [n + 1 for n in wrong_box.beads],
+    )  # the ledger still agrees
+    wrong_box.save()
+    assert ledger_errors() == [wrong_box.pk]
+    with pytest.raises(CommandError, match=f"1 boxes do not add up, by id: {wrong_box.pk}$"):
         call_command("audit")
 
 
@@ -254,12 +261,12 @@ def test_boxes_opened_later_are_not_shared() -> None:
 @pytest.mark.django_db
 def test_a_copy_of_an_untrained_machine_shares_its_boxes() -> None:
     original = machine()
-    copy, full = copy_machine(original, full=False), copy_machine(original, full=True)
+    copy, full_copy = copy_machine(original, full=False), copy_machine(original, full=True)
     trained_machine(original, 50)
-    assert stored_state(copy) == stored_state(full)
+    assert stored_state(copy) == stored_state(full_copy)
     machine_reset(user=user("boss", is_staff=True), machine_id=original.pk)
-    again = copy_machine(original, full=False)  # the number of the last lesson continues without lessons
-    assert stored_state(again) == stored_state(copy) == stored_state(full)
+    later_copy = copy_machine(original, full=False)  # the number of the last lesson continues without lessons
+    assert stored_state(later_copy) == stored_state(copy) == stored_state(full_copy)
 
 
 @pytest.mark.django_db
@@ -282,8 +289,8 @@ def test_a_move_reads_its_box_by_indexes(is_analysed: bool) -> None:
         assert not re.search("Seq Scan on (learning_box|learning_change)", plan), plan
 
 
-def copies_made_during(original: Machine, what: Callable[[], Any]) -> list[Machine]:
-    """The copies of a machine that are made and taught while ``what`` runs."""
+def copies_made_during(original: Machine, work: Callable[[], Any]) -> list[Machine]:
+    """The copies of a machine that are made and taught while ``work`` runs."""
 
     def copy(number: int) -> None:
         with contextlib.suppress(MachineNotFoundError):
@@ -291,22 +298,22 @@ def copies_made_during(original: Machine, what: Callable[[], Any]) -> list[Machi
             play_out(seated.room.code, guest(number))
 
     seated = room("machine", guest(9), machine=original.slug, fresh=True)
-    assert at_once(lambda: play_out(seated.room.code, guest(9)), partial(copy, 1), what, partial(copy, 2)) == []
+    assert at_once(lambda: play_out(seated.room.code, guest(9)), partial(copy, 1), work, partial(copy, 2)) == []
     return list(Machine.objects.filter(room__isnull=False).order_by("pk"))
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("how", ["reset", "deleted"])
+@pytest.mark.parametrize("action", ["reset", "deleted"])
 @pytest.mark.sampled(1)
-def test_copies_made_during_a_deletion_or_reset_are_complete(how: str) -> None:
-    boss, do = user("boss", is_staff=True), machine_reset if how == "reset" else machine_delete
+def test_copies_made_during_a_deletion_or_reset_are_complete(action: str) -> None:
+    boss, end_machine = user("boss", is_staff=True), machine_reset if action == "reset" else machine_delete
     for seed in range(4):
         original = trained_machine(machine(), 100, seed=seed)
-        fresh = {key: tuple(start) for key, start in original.boxes.values_list("position", "start")}
-        before = {key: tuple(beads) for key, beads in original.boxes.values_list("position", "beads")}
-        for copy in copies_made_during(original, partial(do, user=boss, machine_id=original.pk)):
-            began = {key: tuple(start) for key, start in copy.boxes.values_list("position", "start")}
-            assert began in (before, fresh)
+        initial_beads = {key: tuple(start) for key, start in original.boxes.values_list("position", "start")}
+        beads_before = {key: tuple(beads) for key, beads in original.boxes.values_list("position", "beads")}
+        for copy in copies_made_during(original, partial(end_machine, user=boss, machine_id=original.pk)):
+            first_beads = {key: tuple(start) for key, start in copy.boxes.values_list("position", "start")}
+            assert first_beads in (beads_before, initial_beads)
             assert copy.n_games == 1
             machine_delete(user=boss, machine_id=copy.pk)
         assert ledger_errors() == []
@@ -315,21 +322,21 @@ def test_copies_made_during_a_deletion_or_reset_are_complete(how: str) -> None:
 @pytest.mark.django_db(transaction=True)
 def test_copying_does_not_wait_for_lessons_of_the_original() -> None:
     original = trained_machine(machine(), 100)
-    before = stored_state(original)[0]
+    boxes_before = stored_state(original)[0]
     with transaction.atomic():
-        (taught,) = machine_lock(original.pk)
-        memory = kind_of(taught).memory.load(taught)
+        (locked_machine,) = machine_lock(original.pk)
+        memory = kind_of(locked_machine).memory.load(locked_machine)
         memory.beads += 1
         memory.n_removed += 1
         run = training_run_start(machine=original.slug, stages=[Stage("random", 10)], seed=1, enqueue=False)
-        kind_of(taught).memory.lesson_give(taught, memory, LessonKind.TRAINING, Cause(run_id=run.pk))
+        kind_of(locked_machine).memory.lesson_give(locked_machine, memory, LessonKind.TRAINING, Cause(run_id=run.pk))
         assert at_once(lambda: room("machine", machine=original.slug, fresh=True) and None) == []
     copy = Machine.objects.exclude(shares=None).get()
-    assert [row[4] for row in stored_state(copy)[0]] == [row[4] for row in before]
+    assert [row[4] for row in stored_state(copy)[0]] == [row[4] for row in boxes_before]
     assert (copy.n_removed, Machine.objects.get(pk=original.pk).n_removed) == (0, 1)
 
 
-SIZES = (
+SIZES_SQL = (
     "SELECT relname, pg_total_relation_size(oid) FROM pg_class WHERE relkind = 'r' AND relname ~ '^(games|learning)_'"
 )
 
@@ -340,19 +347,19 @@ def test_a_thousand_fresh_rooms_take_two_megabytes() -> None:
     original = trained_machine(machine())
     tables = ("games_room", "games_match", "games_seat", "learning_machine", "learning_machineseat")
 
-    def table_sizes() -> dict[str, int]:
-        return {table: rows(f'SELECT count(*) FROM "{table}"')[0][0] for table in dict(rows(SIZES))}
+    def row_counts() -> dict[str, int]:
+        return {table: rows(f'SELECT count(*) FROM "{table}"')[0][0] for table in dict(rows(SIZES_SQL))}
 
-    before = table_sizes()
+    counts_before = row_counts()
     room("machine", machine=original.slug, fresh=True)
-    added = {table: n - before[table] for table, n in table_sizes().items() if n > before[table]}
-    assert added == {**dict.fromkeys(tables, 1), "games_seat": 2}
-    sizes = dict(rows(SIZES))
+    n_added_rows = {table: n - counts_before[table] for table, n in row_counts().items() if n > counts_before[table]}
+    assert n_added_rows == {**dict.fromkeys(tables, 1), "games_seat": 2}
+    sizes = dict(rows(SIZES_SQL))
     for table in tables:
         _repeat_rows(table, 1000)
     assert Machine.objects.filter(shares=original).count() == 1001
     # In megabytes of the database; the fill of index pages with random keys varies by a few per cent.
-    assert sum(size - sizes[table] for table, size in dict(rows(SIZES)).items()) <= 1.05 * 2 * 1024**2
+    assert sum(size - sizes[table] for table, size in dict(rows(SIZES_SQL)).items()) <= 1.05 * 2 * 1024**2
 
 
 def rows(sql: str) -> list[Any]:
@@ -363,7 +370,7 @@ def rows(sql: str) -> list[Any]:
 
 def _repeat_rows(table: str, n: int) -> None:
     """Store the rows of the latest room ``n`` more times under new keys, as for ``n`` rooms."""
-    which = "WHERE room_id IS NOT NULL" if table == "learning_machine" else ""
+    condition = "WHERE room_id IS NOT NULL" if table == "learning_machine" else ""
     rows(
         f"INSERT INTO {table} SELECT (jsonb_populate_record(latest, (SELECT jsonb_object_agg(key, CASE"
         " WHEN value = 'null' THEN value"
@@ -372,5 +379,5 @@ def _repeat_rows(table: str, n: int) -> None:
         " WHEN key = 'slug' THEN to_jsonb('m-' || translate(left(md5(n::text), 6), '01', 'gh'))"
         " WHEN key IN ('guest', 'host_guest') THEN to_jsonb(md5(n::text)::uuid) ELSE value END)"
         " FROM jsonb_each(to_jsonb(latest))))).*"
-        f" FROM {table} latest CROSS JOIN generate_series(1, {n}) AS n {which} ORDER BY n RETURNING 1"
+        f" FROM {table} latest CROSS JOIN generate_series(1, {n}) AS n {condition} ORDER BY n RETURNING 1"
     )

@@ -36,10 +36,10 @@ def add_beads(learner: Machine, beads: int) -> list[TouchedBox]:
     memory.visits += 1
     with transaction.atomic():
         (learner,) = machine_lock(learner.pk)
-        touched = memory.touched()
+        touched_boxes = memory.touched()
         (lesson,) = lessons_open(learner, LessonKind.TRAINING, [Cause(run_id=run.pk)])
-        boxes_store(learner, {lesson: touched})
-    return touched
+        boxes_store(learner, {lesson: touched_boxes})
+    return touched_boxes
 
 
 @pytest.mark.soak
@@ -67,7 +67,7 @@ def test_boxes_opened_when_met_join_those_opened_before() -> None:
     learner = machine(rule=rule)
     n_first = trained_machine(learner, 20, seed=1).boxes.count()
     assert 0 < n_first < trained_machine(learner, 200, seed=2).boxes.count()
-    advance = trained_machine(trained_machine(machine(preset="michie-refill"), 20, seed=1), 200, seed=2)
-    assert (MEMORY.load(learner).beads == MEMORY.load(advance).beads).all()
-    assert (MEMORY.load(learner).visits == MEMORY.load(advance).visits).all()
+    machine_with_all_boxes = trained_machine(trained_machine(machine(preset="michie-refill"), 20, seed=1), 200, seed=2)
+    assert (MEMORY.load(learner).beads == MEMORY.load(machine_with_all_boxes).beads).all()
+    assert (MEMORY.load(learner).visits == MEMORY.load(machine_with_all_boxes).visits).all()
     assert ledger_errors() == []
