@@ -11,12 +11,12 @@ from games.exceptions import NotACodeError
 CODE_ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
 """Letters and digits without the easily confused i, l, o, 0 and 1."""
 CODE_LENGTH = 6
-CODE_FORM = re.compile(r"[a-hjkmnp-z2-9]{6}")
+CODE_PATTERN = re.compile(r"[a-hjkmnp-z2-9]{6}")
 MAX_TEXT_LENGTH = 500
-IN_A_LINK = re.compile(r"\brooms\s*/+([^/?#]+)")
-LABEL = re.compile(r"^\W*(?:room\W+)?code\W+")
+ROOM_LINK_PATTERN = re.compile(r"\brooms\s*/+([^/?#]+)")
+CODE_LABEL_PATTERN = re.compile(r"^\W*(?:room\W+)?code\W+")
 """The label before a code on a page or in a message, such as "Room code:"."""
-END = re.compile(r"[\s,;&]")
+LINK_END_PATTERN = re.compile(r"[\s,;&]")
 """A character that ends a link in a message."""
 
 
@@ -30,10 +30,10 @@ def parse_code(text: str) -> str:
         NotACodeError: the text cannot be a code, so no room needs to be looked up.
     """
     text = unicodedata.normalize("NFKC", unquote(text[:MAX_TEXT_LENGTH])).lower()
-    link = IN_A_LINK.search(text)
-    parts = [link[1], END.split(link[1].lstrip())[0]] if link else [text, LABEL.sub("", text)]
+    link = ROOM_LINK_PATTERN.search(text)
+    parts = [link[1], LINK_END_PATTERN.split(link[1].lstrip())[0]] if link else [text, CODE_LABEL_PATTERN.sub("", text)]
     for part in parts:
         code = "".join(filter(str.isalnum, part))
-        if CODE_FORM.fullmatch(code):
+        if CODE_PATTERN.fullmatch(code):
             return code
     raise NotACodeError

@@ -9,16 +9,16 @@ import re
 from beadbox.engines.compiled import EngineCompilingError, EngineMissingError, EngineNotReadyError
 from beadbox.rules.errors import IllegalMoveError, RulesError
 
-NOT_JSON = "The site cannot read this as JSON."
-TOO_LARGE = "This is too large. Send less at once."
-FAULT = "Something broke on our side. It is not your fault. Wait a moment, then try again."
-LOG_IN_FIRST = "This needs an account. Log in, or send a token of one."
-NOT_ALLOWED = "Your account is not allowed to do this."
-AT_FIELD = re.compile(r"([a-z_]+(?:, [a-z_]+)*): (.+)", re.DOTALL)
+NOT_JSON_TEXT = "The site cannot read this as JSON."
+TOO_LARGE_TEXT = "This is too large. Send less at once."
+FAULT_TEXT = "Something broke on our side. It is not your fault. Wait a moment, then try again."
+LOG_IN_FIRST_TEXT = "This needs an account. Log in, or send a token of one."
+NOT_ALLOWED_TEXT = "Your account is not allowed to do this."
+FIELD_REFUSAL_PATTERN = re.compile(r"([a-z_]+(?:, [a-z_]+)*): (.+)", re.DOTALL)
 """A refusal that begins with the names of the invalid fields, such as "name, scopes: ..."."""
 
 
-def method_not_allowed(method: str | None, *allowed: str) -> str:
+def method_not_allowed_text(method: str | None, *allowed: str) -> str:
     """Return the sentence that refuses a request method and names the allowed methods."""
     return f"This address does not take {method}. Send {' or '.join(allowed)}."
 
@@ -33,7 +33,7 @@ class PlayError(Exception):
     """Seconds until the same request may succeed; ``None`` if waiting does not help."""
     may_be_hidden = False
     """Whether the refused object may exist and be hidden. The 404 page then suggests to log in."""
-    pauses = False
+    is_temporary = False
     """Whether the refusal is temporary. A page then shows the refusal instead of its content."""
 
     def __init__(self, message: str | None = None) -> None:
@@ -42,7 +42,7 @@ class PlayError(Exception):
     @property
     def parts(self) -> tuple[str, str]:
         """The name of the refused field (empty without a field), and the sentence."""
-        match = AT_FIELD.fullmatch(str(self))
+        match = FIELD_REFUSAL_PATTERN.fullmatch(str(self))
         return (match[1], match[2]) if match else ("", str(self))
 
     def to_json(self) -> dict[str, str]:
@@ -85,7 +85,7 @@ class BusyError(PlayError):
     message = "Too many people are playing now. Nothing has changed. Try again in two seconds."
     code = "busy"
     status = 503
-    pauses = True
+    is_temporary = True
     retry_after_s = 2
 
 
@@ -98,7 +98,7 @@ class EngineUnavailableError(PlayError):
     message = EngineMissingError.message
     code = EngineMissingError.code
     status = 503
-    pauses = True
+    is_temporary = True
 
 
 def refusal_of(error: Exception) -> PlayError | None:

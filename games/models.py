@@ -22,7 +22,7 @@ from beadbox.rules.registry import game_get
 from games.codes import CODE_ALPHABET, CODE_LENGTH
 from games.validators import name_validate
 
-MAX_POSITION = 1000
+MAX_POSITION_CHARACTERS = 1000
 """Maximum number of characters of a position, enough for games in which a position contains the history of the game."""
 HUMAN = "human"
 
@@ -136,7 +136,7 @@ class Match(models.Model):
     room = models.ForeignKey(Room, on_delete=models.CASCADE, related_name="matches", db_index=False)
     number = models.PositiveIntegerField(help_text="1 for the first match of the room.")
     status = models.CharField(max_length=8, choices=MatchStatus)
-    position = models.CharField(max_length=MAX_POSITION)
+    position = models.CharField(max_length=MAX_POSITION_CHARACTERS)
     n_plies = models.PositiveIntegerField(default=0)
     seed = models.BigIntegerField(default=new_seed, editable=False)
     winner = models.PositiveSmallIntegerField(null=True, blank=True, choices=[(0, "first"), (1, "second")])
@@ -246,7 +246,7 @@ class Seat(models.Model):
         return self.player == HUMAN
 
     @property
-    def automaton(self) -> str:
+    def automaton_slug(self) -> str:
         """The automated player of this seat, also after a person has taken it over; empty for a purely human seat."""
         return self.takes_over if self.is_human else self.player
 
@@ -263,7 +263,7 @@ class Ply(models.Model):
     number = models.PositiveIntegerField(help_text="0 for the first move.")
     side = models.PositiveSmallIntegerField(choices=[(0, "first"), (1, "second")])
     move = models.CharField(max_length=20)
-    position = models.CharField(max_length=MAX_POSITION, help_text="The position after the move.")
+    position = models.CharField(max_length=MAX_POSITION_CHARACTERS, help_text="The position after the move.")
     played_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:

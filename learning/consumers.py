@@ -12,7 +12,7 @@ from typing import Any
 
 from channels.exceptions import StopConsumer
 
-from games.accounts.authentication import user_of_scope
+from games.accounts.authentication import user_of_socket
 from games.accounts.principal import AnyUser, Principal
 from games.exceptions import PlayError, UnavailableError
 from games.live.consumers import PRINCIPAL_MAX_AGE_S, FrameConsumer, in_thread
@@ -140,7 +140,7 @@ class WatchConsumer(FrameConsumer, ABC):
 
     def user_now(self) -> AnyUser:
         """Read the viewer again from the database, and return it as a user."""
-        user = user_of_scope(self.scope)
+        user = user_of_socket(self.scope)
         self.viewer = Principal.of(user)
         return user
 

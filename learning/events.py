@@ -76,7 +76,7 @@ def machine_changed(
             "level": machine.level,
         }
     message = {"type": "machine.boxes", "data": data, "lessons": list(lessons), "audience": machine.audience}
-    return group_write(machine_group(machine.pk), Broadcast(message, merge=_merged, every_s=TELL_EVERY_S))
+    return group_write(machine_group(machine.pk), Broadcast(message, merge=_merged, min_interval_s=TELL_EVERY_S))
 
 
 def news_merge(before: MachineNews, after: MachineNews) -> MachineNews:

@@ -16,7 +16,7 @@ from beadbox.learners.presets import ALL_PRESETS, presets_of
 from beadbox.names import MAX_SLUG_CHARACTERS, did_you_mean, name_search
 from beadbox.rules.game import AnyGame
 from beadbox.rules.registry import GAMES
-from games.accounts.account_names import account_named
+from games.accounts.account_names import account_get_by_name
 from games.accounts.principal import Principal
 from games.live.serializers import parse_side
 from learning.access import machines_visible, owned_by, row_id
@@ -75,7 +75,7 @@ class AccountFilter(django_filters.CharFilter):
 
     def filter(self, qs: QuerySet[ModelT], value: str | None) -> QuerySet[ModelT]:
         """Return the rows of the account; none if there is no such account."""
-        return qs.filter(owner=account_named(value) or 0) if value else qs
+        return qs.filter(owner=account_get_by_name(value) or 0) if value else qs
 
 
 class MachineOrdering(Ordering):

@@ -18,13 +18,13 @@ from django_otp.plugins.otp_static.models import StaticDevice
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from beadbox.names import name_key
-from games.accounts.account_names import account_named
-from games.admin.base import Counted, Large, NameSearch, ReadOnly
+from games.accounts.account_names import account_get_by_name
+from games.admin.base import CappedListAdmin, LargeTableAdmin, NameSearch, ReadOnly
 
 COLUMNS = ("attempt_time", "username", "ip_address", "user_agent", "path_info")
 
 
-class LogIns(NameSearch, ReadOnly, Large):
+class LogIns(NameSearch, ReadOnly, LargeTableAdmin):
     """Log-in records, searched by account name or by the beginning of an address."""
 
     search_fields = ("username__exact", "ip_address__startswith")
@@ -34,7 +34,7 @@ class LogIns(NameSearch, ReadOnly, Large):
 
         The rows of failures have the name key, and those of log-ins the account's name.
         """
-        account = account_named(term) if term else None
+        account = account_get_by_name(term) if term else None
         return {term, name_key(term), *(() if account is None else (account.get_username(),))}
 
 
@@ -66,7 +66,7 @@ class AttemptAdmin(LogIns):
 
 
 @admin.register(StaticDevice)
-class RecoveryAdmin(NameSearch, ReadOnly, Counted):
+class RecoveryAdmin(NameSearch, ReadOnly, CappedListAdmin):
     """Accounts with recovery codes. The admin never shows the codes, and it cannot delete them."""
 
     fields = list_display = ("user", "name", "confirmed", "created_at", "last_used_at")
@@ -90,7 +90,7 @@ admin.site.unregister([ClockedSchedule, CrontabSchedule, IntervalSchedule, Perio
 
 
 @admin.register(PeriodicTask)
-class TaskAdmin(ReadOnly, Counted):
+class TaskAdmin(ReadOnly, CappedListAdmin):
     """Beat's tasks with the time of their last start."""
 
     list_display = ("name", "task", "enabled", "crontab", "interval", "last_run_at")
@@ -100,5 +100,5 @@ class TaskAdmin(ReadOnly, Counted):
 
 
 @admin.register(CrontabSchedule, IntervalSchedule)
-class TimingAdmin(ReadOnly, Counted):
+class TimingAdmin(ReadOnly, CappedListAdmin):
     """Cron expressions and intervals of beat's tasks."""

@@ -34,6 +34,6 @@ application = ProtocolTypeRouter(
     {
         "http": AccessLog(Metrics(BlockedAddresses(http))),
         "websocket": AccessLog(sockets, boundary=SocketBoundary(), socket_patterns=websocket_urlpatterns[:-1]),
-        "lifespan": Lifespan((reload_blocks, gauges_update, DEPENDENCIES.keep)),
+        "lifespan": Lifespan((reload_blocks, gauges_update, DEPENDENCIES.run)),
     }
 )

@@ -310,7 +310,7 @@ LOGOUT_REDIRECT_URL = "/"
 # A lock is for one name at one address, so a stranger at another address cannot lock the owner out. A rate for each
 # account over all addresses is in games/accounts/log_ins.py.
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
-AXES_USERNAME_CALLABLE = "games.accounts.log_ins.name_counted"
+AXES_USERNAME_CALLABLE = "games.accounts.log_ins.submitted_name_key"
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = 0.25  # hours
 # An attempt during a lock does not extend the lock, and is not recorded.
@@ -581,7 +581,7 @@ LOGGING = {
     },
     "filters": {
         "handshake_refusals": {"()": "menace_site.observability.logs.HandshakeRefusals"},
-        "one_line": {"()": "games.transport.database_errors.OneLine"},
+        "one_line": {"()": "games.transport.database_errors.OutageLineFilter"},
         "class_name_only": {"()": "menace_site.observability.logs.ClassNameOnly"},
         "refused_requests": {"()": "menace_site.observability.logs.RefusedRequests"},
         "without_detail": {"()": "menace_site.observability.logs.WithoutDetail"},

@@ -17,9 +17,9 @@ from django.views.defaults import bad_request
 
 from beadbox.names import name_near
 from games.accounts.views import limit_failed_log_ins
-from games.exceptions import FAULT, UnavailableError, method_not_allowed
+from games.exceptions import FAULT_TEXT, UnavailableError, method_not_allowed_text
 from games.transport.database_errors import is_database_outage
-from games.transport.error_responses import refused_json
+from games.transport.error_responses import refusal_json_response
 from menace_site.api.docs import ROOTS, DocsView, SchemaView, roots
 from menace_site.observability.health import health, live, ready
 
@@ -42,7 +42,7 @@ def read_only(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpRespon
     def limited_view(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if request.method in ("GET", "HEAD"):
             return view(request, *args, **kwargs)
-        refusal = {"detail": method_not_allowed(request.method, "GET"), "code": "method_not_allowed"}
+        refusal = {"detail": method_not_allowed_text(request.method, "GET"), "code": "method_not_allowed"}
         return JsonResponse(refusal, status=405, headers={"Allow": "GET, HEAD"})
 
     return limited_view
@@ -87,7 +87,7 @@ def fault(request: HttpRequest) -> HttpResponse:
     if is_database_outage(sys.exc_info()[1]):
         return unavailable(request)
     if request.path.startswith("/api/"):
-        return JsonResponse({"detail": FAULT, "code": "error"}, status=500)
+        return JsonResponse({"detail": FAULT_TEXT, "code": "error"}, status=500)
     return HttpResponse(get_template("500.html").render(), status=500)
 
 
@@ -96,11 +96,11 @@ def unavailable(request: HttpRequest) -> HttpResponse:
     error = UnavailableError()
     response: HttpResponse
     if request.path.startswith("/api/"):
-        response = refused_json(error)
+        response = refusal_json_response(error)
     else:
         # The page repeats a GET or HEAD by itself. The visitor has to send a form again.
         reloads = request.method in ("GET", "HEAD")
-        context = {"again_s": error.retry_after_s if reloads else None}
+        context = {"reload_after_s": error.retry_after_s if reloads else None}
         response = HttpResponse(get_template("503.html").render(context), status=error.status)
     response["Retry-After"] = str(error.retry_after_s)
     return response

@@ -19,10 +19,10 @@ from beadbox.rules.outcome import Side
 from games.accounts import tokens
 from games.accounts.principal import Principal
 from games.live.play import match_play_move
-from games.live.room_state import State
+from games.live.room_state import UnredactedState
 from games.live.room_state import room_state as state_of
-from games.live.rooms import Seated, room_create
-from games.live.store import live_match, match_latest, room_get
+from games.live.rooms import SeatResult, room_create
+from games.live.store import live_match_load, match_latest, room_get
 from games.models import Room
 from learning.kinds.registry import kind_of
 from learning.models import ClassFinal, Classroom, ExperimentRun, Job, JobStatus, Machine, Participant
@@ -161,11 +161,13 @@ def work_final(final: ClassFinal, turn_s: float | None = None) -> ClassFinal:
     return final
 
 
-def room(opponent: str = "perfect", person: Principal | None = None, side: Side = Side.FIRST, **options: Any) -> Seated:
+def room(
+    opponent: str = "perfect", person: Principal | None = None, side: Side = Side.FIRST, **options: Any
+) -> SeatResult:
     return room_create(person=person or guest(), game=NC, opponent=opponent, side=side, **options)
 
 
-def play(seated: Seated, person: Principal, *moves: str) -> dict[str, Any]:
+def play(seated: SeatResult, person: Principal, *moves: str) -> dict[str, Any]:
     """Play moves in order and return the state after the last of them."""
     state: dict[str, Any] = {}
     for move in moves:
@@ -175,12 +177,12 @@ def play(seated: Seated, person: Principal, *moves: str) -> dict[str, Any]:
 
 def room_view(room: Room) -> dict[str, Any]:
     """Return the complete view of the state of a room, read again from the database."""
-    return state_of(live_match(match_latest(room))).whole
+    return state_of(live_match_load(match_latest(room))).whole
 
 
-def room_state(room: Room) -> State:
+def room_state(room: Room) -> UnredactedState:
     """Return the state of a room, from which the view of each viewer is made."""
-    return state_of(live_match(match_latest(room)))
+    return state_of(live_match_load(match_latest(room)))
 
 
 def play_out(code: str, person: Principal) -> dict[str, Any]:

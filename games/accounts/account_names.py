@@ -24,14 +24,14 @@ ACCOUNTS_PER_BATCH = 1_000
 """Number of accounts in one transaction of :func:`account_names_fill`."""
 
 
-def account_named(name: str) -> Any:
+def account_get_by_name(name: str) -> Any:
     """Return the account with this exact name, else the account with the same key; ``None`` if there is none."""
     accounts = get_user_model().objects
     by_key = accounts.filter(account_name__key=name_key(name), account_name__is_duplicate=False)
     return accounts.filter(username=name).first() or by_key.first()
 
 
-def log_in_name(name: str) -> str:
+def log_in_name_key(name: str) -> str:
     """Return the key by which axes counts the log-ins of all spellings of a name. Its columns hold 255 characters."""
     return name_key(name)[:255]
 
@@ -48,7 +48,7 @@ class AnySpellingBackend(ModelBackend):
         """
         if username is None or password is None:
             return None
-        account = account_named(username)
+        account = account_get_by_name(username)
         exact_name = username if account is None else account.get_username()
         user = super().authenticate(request, username=exact_name, password=password, **kwargs)
         if user is None:
@@ -57,7 +57,7 @@ class AnySpellingBackend(ModelBackend):
 
 
 def account_name_require(name: str, account: Any) -> AccountName | None:
-    """Refuse a name of an account that cannot be shown or that another account has.
+    """Refuse an account name that cannot be shown or that another account has.
 
     Returns:
         The stored row of the account's previous name; ``None`` for a new account.
@@ -134,10 +134,10 @@ def account_names_fill(accounts: Any, names: Any) -> None:
     names.objects.filter(
         pk__in=[pk for pk, key, username in stored_names.iterator() if key != name_key(username)]
     ).delete()
-    unnamed = accounts.objects.filter(account_name=None).order_by("pk").values_list("pk", "username")
-    while batch := list(unnamed[:ACCOUNTS_PER_BATCH]):
+    accounts_without_name = accounts.objects.filter(account_name=None).order_by("pk").values_list("pk", "username")
+    while batch := list(accounts_without_name[:ACCOUNTS_PER_BATCH]):
         forms = {pk: _folded_forms(username) for pk, username in batch}
-        keys = [forms_["key"] for forms_ in forms.values()]
+        keys = [folded["key"] for folded in forms.values()]
         keys_in_use = set(names.objects.filter(key__in=keys, is_duplicate=False).values_list("key", flat=True))
         rows = []
         for pk, folded in forms.items():
@@ -149,7 +149,7 @@ def account_names_fill(accounts: Any, names: Any) -> None:
     _fill_vacant_keys(names)
 
 
-def account_names_shared(names: Any) -> Iterator[str]:
+def duplicate_name_warnings(names: Any) -> Iterator[str]:
     """Yield a sentence for each account that shares its name with another account in another spelling."""
     for later in names.objects.filter(is_duplicate=True).select_related("account").order_by("key", "pk"):
         first = names.objects.select_related("account").get(key=later.key, is_duplicate=False).account

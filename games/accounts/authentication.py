@@ -30,15 +30,15 @@ PUPIL_KEY = "pupil"
 """Session key of the browser of a pupil (``games.accounts.identity``)."""
 LINKS_KEY = "links"
 """Session key. The value is the list of ids of the secret links that the browser has opened, the latest last."""
-CSRF_NEEDS = (
+CSRF_REFUSAL_TEXT = (
     "A request with a session's cookie needs the header X-CSRFToken with the value of the cookie csrftoken."
     " Over https it also needs the header Referer. Or send no cookies."
 )
-ACCOUNT_NEEDS = (
+ACCOUNT_REFUSAL_TEXT = (
     "This needs an account. Send the header Authorization: Bearer with a token of your account page, /account/tokens."
     " Playing in rooms and reading what is public need none."
 )
-SESSION_READ = "SELECT session_data FROM django_session WHERE session_key = %s AND expire_date > %s"
+SESSION_SQL = "SELECT session_data FROM django_session WHERE session_key = %s AND expire_date > %s"
 
 
 def bearer_of(authorization: str) -> str | None:
@@ -82,7 +82,7 @@ class SessionAuthentication(PlainSessionAuthentication):
         try:
             super().enforce_csrf(request)
         except PermissionDenied as error:
-            raise PermissionDenied(f"{CSRF_NEEDS} {error.detail}") from None
+            raise PermissionDenied(f"{CSRF_REFUSAL_TEXT} {error.detail}") from None
 
 
 class VisitorAuthentication(BaseAuthentication):
@@ -98,7 +98,7 @@ class AccountRequired(IsAuthenticated):
 
     def has_permission(self, request: Request, view: Any) -> bool:
         if not super().has_permission(request, view):
-            raise NotAuthenticated(ACCOUNT_NEEDS)
+            raise NotAuthenticated(ACCOUNT_REFUSAL_TEXT)
         return True
 
 
@@ -119,14 +119,14 @@ class ScopePermission(BasePermission):
         token = request.auth
         if not isinstance(token, ApiToken):
             return True
-        needed = "read" if request.method in SAFE_METHODS else getattr(view, "needs_scope", "train")
-        if needed not in token.scopes:
-            raise _scope_error(needed)
+        scope = "read" if request.method in SAFE_METHODS else getattr(view, "needs_scope", "train")
+        if scope not in token.scopes:
+            raise _scope_error(scope)
         return True
 
 
 def scope_require(request: Request, scope: str) -> None:
-    """Refuse a token without ``scope``, for a request with a body that needs another scope than the view.
+    """Refuse a token without ``scope``. A view calls it if the body of a request needs another scope than the view.
 
     Raises:
         TokenScopeError: the request has a token without the scope.
@@ -139,31 +139,31 @@ def _scope_error(scope: str) -> TokenScopeError:
     return TokenScopeError(f"This token lacks the scope {scope}. Make another on your account page.")
 
 
-def user_of_scope(scope: dict[str, Any], needs: str = "read") -> AnyUser:
+def user_of_socket(scope: dict[str, Any]) -> AnyUser:
     """Return the current account or visitor of a socket, by session or by the handshake's Bearer token.
 
-    This function queries the database. ``needs`` is the scope that a token must have.
+    This function queries the database. The token needs the scope ``read``.
 
     Raises:
         TokenInvalidError, TokenRevokedError, TokenExpiredError, TokenScopeError.
     """
-    return visitor_of_scope(scope, needs)[0]
+    return user_and_session_of_socket(scope, "read")[0]
 
 
-def visitor_of_scope(scope: dict[str, Any], needs: str) -> tuple[AnyUser, SocketSession | None]:
-    """Return the current account or visitor of a socket, and the session if it has one.
+def user_and_session_of_socket(scope: dict[str, Any], token_scope: str) -> tuple[AnyUser, SocketSession | None]:
+    """Return the current account or visitor of a socket, and the socket's session if it has one.
 
-    Reads the session once. Raises the errors of :func:`user_of_scope`.
+    An account token must have ``token_scope``. Reads the session once. Raises the errors of :func:`user_of_socket`.
     """
-    user, session = _visitor_read(scope, needs)
+    user, session = _user_and_session_read(scope, token_scope)
     scope.get("observed", {})["account"] = user.pk
     return user, session
 
 
-def _visitor_read(scope: dict[str, Any], needs: str) -> tuple[AnyUser, SocketSession | None]:
+def _user_and_session_read(scope: dict[str, Any], token_scope: str) -> tuple[AnyUser, SocketSession | None]:
     text = _bearer_of_scope(scope)
     if text is not None:
-        return token_read(text=text, scope=needs).user, None
+        return token_read(text=text, scope=token_scope).user, None
     key = parse_cookie(_header(scope, b"cookie")).get(settings.SESSION_COOKIE_NAME)
     if not key:
         return Visitor(), None
@@ -202,17 +202,17 @@ class SocketSession(SessionStore):
     def load(self) -> dict[str, object]:
         """Return the contents of the session; empty if it has ended."""
         with connection.cursor() as cursor:
-            cursor.execute(SESSION_READ, [self.session_key, timezone.now()])
+            cursor.execute(SESSION_SQL, [self.session_key, timezone.now()])
             row = cursor.fetchone()
         if row is None:
             self._session_key = None
             return {}
         self.snapshot = SessionSnapshot(self.session_key or "", row[0])
-        return dict(_session_decoded(row[0]))
+        return dict(_session_decode(row[0]))
 
 
-_session_decoded = lru_cache(maxsize=4096)(SessionStore().decode)
-"""Decodes the signed text of a session. The cached result must not be changed."""
+_session_decode = lru_cache(maxsize=4096)(SessionStore().decode)
+"""Decode the signed text of a session. The result is cached, so the caller must not change it."""
 
 
 def _bearer_of_scope(scope: dict[str, Any]) -> str | None:

@@ -1,7 +1,7 @@
 """Blocked addresses, held in memory, so that a move needs no query for the check.
 
-A process reads the blocks at its start and then every :data:`READ_AGAIN_S` seconds (``menace_site.server.lifespan``).
-During a database outage the blocks that were read last stay in force.
+A process reads the blocks at its start and then every :data:`BLOCKS_MAX_AGE_S` seconds
+(``menace_site.server.lifespan``). During a database outage the blocks that were read last stay in force.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from typing import Any
 from django.utils import timezone
 
 from games.accounts.identity import client_address_text, origin_hash, request_of_scope
-from games.limits.addresses import address_read, network_of
+from games.limits.addresses import network_of, parse_address
 from games.models import AddressBlock
 
-READ_AGAIN_S = 5.0
-HASH_CHARACTERS = 32
+BLOCKS_MAX_AGE_S = 5.0
+N_HASH_CHARACTERS = 32
 
 
-def hash_read(text: str) -> str | None:
+def parse_hash(text: str) -> str | None:
     """Return a text in lower case if it is an address hash (``games.accounts.identity.origin_hash``), else ``None``."""
     text = text.strip().lower()
-    return text if len(text) == HASH_CHARACTERS and set(text) <= set("0123456789abcdef") else None
+    return text if len(text) == N_HASH_CHARACTERS and set(text) <= set("0123456789abcdef") else None
 
 
 class Blocks:
@@ -43,7 +43,7 @@ class Blocks:
             network_part = int(network.network_address) >> n_host_bits
             networks.setdefault((network.version, n_host_bits), set()).add(network_part)
         self._networks = networks
-        self.hashes = frozenset(filter(None, map(hash_read, texts)))
+        self.hashes = frozenset(filter(None, map(parse_hash, texts)))
         self.is_empty = not texts
 
     def read(self) -> None:
@@ -52,7 +52,7 @@ class Blocks:
 
     def holds(self, text: str) -> bool:
         """Whether an address lies in a blocked network, by one look-up for each prefix length in use."""
-        if (address := address_read(text)) is None:
+        if (address := parse_address(text)) is None:
             return False
         number = int(address)
         return any(
@@ -62,7 +62,7 @@ class Blocks:
 
 
 BLOCKS = Blocks()
-"""The blocks of this process, read again every :data:`READ_AGAIN_S` seconds."""
+"""The blocks of this process, read again every :data:`BLOCKS_MAX_AGE_S` seconds."""
 
 
 def is_blocked(scope: dict[str, Any]) -> bool:

@@ -20,22 +20,22 @@ class ClaimResult:
     remaining_names: list[str]
 
 
-class ClaimSeats(Protocol):
+class ClaimService(Protocol):
     """The service that moves all possessions of a guest, such as seats and machines, to an account."""
 
     def __call__(self, *, user_id: int, name: str, guest: UUID) -> ClaimResult:
         """Move everything that the account has room for. Call inside a transaction."""
 
 
-MAX_CODES = 20
+MAX_WAITING_CODES = 20
 """Maximum number of room codes that a browser remembers after a log-out."""
 
 
-def codes_waiting_of(user_id: int) -> list[str]:
+def waiting_codes_of(user_id: int) -> list[str]:
     """Return the codes of the rooms in which the account waits for an opponent, newest first."""
     waiting = Match.objects.filter(status=MatchStatus.WAITING, seats__user_id=user_id)
-    return list(waiting.order_by("-pk").values_list("room__code", flat=True)[:MAX_CODES])
+    return list(waiting.order_by("-pk").values_list("room__code", flat=True)[:MAX_WAITING_CODES])
 
 
-WAITING_KEY = "waiting"
+WAITING_CODES_KEY = "waiting"
 """Session key. The value: codes of the rooms in which an account waits after it has logged out of this session."""

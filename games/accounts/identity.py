@@ -26,14 +26,20 @@ from rest_framework.exceptions import UnsupportedMediaType
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 
-from games.accounts.authentication import GUEST_KEY, LINKS_KEY, PUPIL_KEY, account_or_visitor, visitor_of_scope
+from games.accounts.authentication import (
+    GUEST_KEY,
+    LINKS_KEY,
+    PUPIL_KEY,
+    account_or_visitor,
+    user_and_session_of_socket,
+)
 from games.accounts.principal import AnyUser, Principal
-from games.accounts.tokens import seat_token_checked
+from games.accounts.tokens import seat_token_check
 from games.exceptions import GuestMovedError
 from games.limits.addresses import Address, address_key, client_address
 from games.limits.rates import AnyRequest
 
-SEATED_KEY = "seated"
+SEAT_DAY_KEY = "seated"
 """Session key. The value is the day on which the guest last took a seat; a new value renews the session's lifetime."""
 
 NEW_GUEST_NUMBER_S = 60
@@ -120,7 +126,7 @@ def seat_token_of(request: Request) -> str:
         body = None
     token = body.get("seat_token") if isinstance(body, dict) else None
     text: str = token if token and isinstance(token, str) else request.headers.get("X-Seat-Token", "")
-    return seat_token_checked(text[:100])
+    return seat_token_check(text[:100])
 
 
 def principal_of_request(request: HttpRequest) -> Principal:
@@ -129,7 +135,7 @@ def principal_of_request(request: HttpRequest) -> Principal:
 
 
 @contextmanager
-def guest_seated(request: HttpRequest, person: Principal) -> Iterator[Principal]:
+def guest_for_seat(request: HttpRequest, person: Principal) -> Iterator[Principal]:
     """Yield the principal for a block in which the principal takes a seat. A visitor without a guest number gets one.
 
     The number is stored in the session only if the block succeeds, so a refused visitor leaves no session behind.
@@ -146,8 +152,8 @@ def guest_seated(request: HttpRequest, person: Principal) -> Iterator[Principal]
         yield replace(person, guest=guest)
         request.session[GUEST_KEY] = guest.hex
     today = timezone.now().date().isoformat()
-    if request.session.get(SEATED_KEY) != today:
-        request.session[SEATED_KEY] = today
+    if request.session.get(SEAT_DAY_KEY) != today:
+        request.session[SEAT_DAY_KEY] = today
 
 
 def _new_guest_number(request: HttpRequest) -> UUID:
@@ -177,8 +183,8 @@ def principal_of_scope(scope: dict[str, Any], token_scope: str) -> Principal:
     Raises:
         TokenInvalidError, TokenRevokedError, TokenExpiredError, TokenScopeError.
     """
-    token = seat_token_checked(parse_qs(scope.get("query_string", b"").decode("latin1")).get("seat_token", [""])[0])
-    user, session = visitor_of_scope(scope, token_scope)
+    token = seat_token_check(parse_qs(scope.get("query_string", b"").decode("latin1")).get("seat_token", [""])[0])
+    user, session = user_and_session_of_socket(scope, token_scope)
     principal = principal_of(user, session, token, origin_hash(request_of_scope(scope)))
     return (
         principal if session is None or principal.user_id is not None else replace(principal, session=session.snapshot)
@@ -213,7 +219,7 @@ def pupil_enter(session: SessionBase, guest: UUID, *, participant: int, classroo
         "classroom": classroom,
         "name": name,
         "code": code,
-        "before": own_guest_of(session),
+        "before": own_guest_number(session),
     }
     session[PUPIL_KEY] = facts
     session[GUEST_KEY] = guest.hex
@@ -221,9 +227,9 @@ def pupil_enter(session: SessionBase, guest: UUID, *, participant: int, classroo
 
 def pupil_leave(session: SessionBase) -> None:
     """Give a browser its own guest number back."""
-    before = own_guest_of(session)
+    before = own_guest_number(session)
     session.pop(PUPIL_KEY, None)
-    own_guest_set(session, before)
+    own_guest_number_set(session, before)
 
 
 def pupil_of(session: SessionBase) -> PupilFacts | None:
@@ -232,14 +238,14 @@ def pupil_of(session: SessionBase) -> PupilFacts | None:
     return facts
 
 
-def own_guest_of(session: SessionBase) -> str:
+def own_guest_number(session: SessionBase) -> str:
     """Return the guest number of a browser outside a class, in hexadecimal; empty without one."""
     pupil = pupil_of(session)
     number: str = session.get(GUEST_KEY, "") if pupil is None else pupil["before"]
     return number
 
 
-def own_guest_set(session: SessionBase, number: str) -> None:
+def own_guest_number_set(session: SessionBase, number: str) -> None:
     """Change the guest number of a browser outside a class; an empty number removes it."""
     pupil = pupil_of(session)
     if pupil is not None:

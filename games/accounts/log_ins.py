@@ -19,7 +19,7 @@ from axes.helpers import get_client_username, get_cool_off
 from axes.models import AccessAttempt, AccessFailureLog, AccessLog
 from django.db.models import Max
 
-from games.accounts.account_names import account_named, log_in_name
+from games.accounts.account_names import account_get_by_name, log_in_name_key
 from games.accounts.principal import AnyUser
 from games.accounts.throttles import AddressThrottle
 
@@ -85,24 +85,24 @@ class LogInHandler(AxesDatabaseHandler):  # type: ignore[misc]  # axes has no ty
         )
         if log_ins.is_used_up(request):
             return log_ins.wait()
-        if failures.is_used_up(request) and not _is_known(request, account):
+        if failures.is_used_up(request) and not _is_known_address(request, account):
             return failures.wait()
         return 0.0
 
 
-def name_counted(request: Any, credentials: dict[str, Any] | None) -> str | None:
+def submitted_name_key(request: Any, credentials: dict[str, Any] | None) -> str | None:
     """Return the name by which axes counts, equal for all spellings; ``None`` if no name was submitted."""
     name = (credentials or request.POST).get("username")
-    return log_in_name(name) if name else None
+    return log_in_name_key(name) if name else None
 
 
 def _account(credentials: dict[str, Any] | None) -> Any:
     """Return the account of the submitted name; ``None`` if there is none."""
     name = (credentials or {}).get("username")
-    return account_named(name) if name else None
+    return account_get_by_name(name) if name else None
 
 
-def _is_known(request: Any, account: Any) -> bool:
+def _is_known_address(request: Any, account: Any) -> bool:
     """Whether the log has a log-in of the account from the request's address."""
     name, address = account.get_username(), request.axes_ip_address
     return address is not None and AccessLog.objects.filter(username=name, ip_address=address).exists()

@@ -83,7 +83,7 @@ class Principal:
         return replace(self, links=frozenset())
 
     @property
-    def holder(self) -> RoomOwner | None:
+    def room_owner(self) -> RoomOwner | None:
         """The owner for which the principal's rooms are counted: the account, else the guest; ``None`` without both."""
         if self.user_id is not None:
             return "account", self.user_id
@@ -105,7 +105,7 @@ class Principal:
         return self.guest is not None and guest == self.guest
 
 
-GUEST = Principal()
+UNKNOWN_PRINCIPAL = Principal()
 """The unknown principal: no account, guest number, token or links."""
 
 

@@ -45,15 +45,17 @@ logger = logging.getLogger("menace_site.staff")
 
 N_RECOVERY_CODES, RECOVERY_BYTES = 10, 10
 N_CODE_DIGITS = 6
-VERIFIED_FOR_S = 12 * 3600
+VERIFICATION_LIFETIME_S = 12 * 3600
 """Seconds for which a session stays verified after an accepted code. Then it needs another code (ASVS 3.3.2)."""
 VERIFIED_AT_KEY, PENDING_DEVICE_KEY = "second_factor_at", "second_factor_begun"
 """Session keys: the time of the last accepted code, and the id of the device that is being set up in this session."""
 UNCONFIRMED_DEVICE_AGE = timedelta(hours=1)
 """Age at which a device that was never confirmed is deleted."""
-NOT_THE_CODE = "That is not the code. Give the one that is shown now."
-TOO_SOON = "That came too soon after a wrong code. Try again after {:%H:%M:%S} (UTC), with the code that is shown then."
-QUIET_ZONE = 4
+WRONG_CODE_TEXT = "That is not the code. Give the one that is shown now."
+TOO_SOON_TEXT = (
+    "That came too soon after a wrong code. Try again after {:%H:%M:%S} (UTC), with the code that is shown then."
+)
+QUIET_ZONE_MODULES = 4
 """Empty modules around a QR code (ISO/IEC 18004)."""
 
 
@@ -105,7 +107,7 @@ class StaffSite(AdminSite):
         if not settings.STAFF_SECOND_FACTOR:
             return HttpResponseRedirect(_next_url(request))
         if _is_verified(request):
-            return self._verified_page(request)
+            return self._answer_verified(request)
         if not _devices(request, confirmed=True).exists():
             try:
                 return self._set_up(request)
@@ -117,7 +119,7 @@ class StaffSite(AdminSite):
             lock_out_text = _lock_out_text(candidates)
             if _verify_code(request, candidates, code):
                 return HttpResponseRedirect(_next_url(request))
-            form.add_error("code", lock_out_text or NOT_THE_CODE)
+            form.add_error("code", lock_out_text or WRONG_CODE_TEXT)
         return self._page(request, "Your second factor", form=form)
 
     def _set_up(self, request: HttpRequest) -> HttpResponse:
@@ -130,17 +132,17 @@ class StaffSite(AdminSite):
             lock_out_text = _lock_out_text([device])
             if codes := _confirm_device(request, device, code):
                 return self._page(
-                    request, "Keep these codes", codes=[_spaced(recovery_code) for recovery_code in codes]
+                    request, "Keep these codes", codes=[_group_characters(recovery_code) for recovery_code in codes]
                 )
-            form.add_error("code", lock_out_text or NOT_THE_CODE)
-        key = _spaced(b32encode(device.bin_key).decode())
-        context = {"device": device, "qr": _qr(device.config_url), "key": key}
+            form.add_error("code", lock_out_text or WRONG_CODE_TEXT)
+        key = _group_characters(b32encode(device.bin_key).decode())
+        context = {"device": device, "qr": _qr_svg(device.config_url), "key": key}
         return self._page(request, "Set up your second factor", form=form, **context)
 
-    def _verified_page(self, request: HttpRequest) -> HttpResponse:
+    def _answer_verified(self, request: HttpRequest) -> HttpResponse:
         """Answer a verified session: redirect to the requested page, or show the page that offers a new device."""
         if request.method == "POST" and "anew" in request.POST:
-            factor_forget(cast("User", request.user))
+            second_factor_remove(cast("User", request.user))
             _log(request, "is being set up anew")
             return redirect("admin:second_factor")
         if request.method == "POST" or "next" in request.GET:
@@ -157,7 +159,7 @@ class StaffSite(AdminSite):
 def _is_verified(request: HttpRequest) -> bool:
     """Whether this session has given a code recently, and the account still has a device."""
     user: Any = request.user  # The middleware of django-otp adds `otp_device` and `is_verified`.
-    is_recent = 0 <= time.time() - request.session.get(VERIFIED_AT_KEY, 0) < VERIFIED_FOR_S
+    is_recent = 0 <= time.time() - request.session.get(VERIFIED_AT_KEY, 0) < VERIFICATION_LIFETIME_S
     if not is_recent or not user.is_verified():
         return False
     # A recovery code counts only as long as the account has a confirmed device.
@@ -170,7 +172,7 @@ def _form(request: HttpRequest) -> tuple[CodeForm, str]:
     return form, form.cleaned_data["code"] if request.method == "POST" and form.is_valid() else ""
 
 
-def _spaced(code: str) -> str:
+def _group_characters(code: str) -> str:
     """Return a code in groups of four characters, so that it is easy to copy."""
     return " ".join(code[start : start + 4] for start in range(0, len(code), 4))
 
@@ -216,18 +218,18 @@ def _confirm_device(request: HttpRequest, device: TOTPDevice, code: str) -> list
     account_lock(user)
     if _devices(request, confirmed=True).exists():  # Another session has confirmed its device first.
         return []
-    confirmed = verify_token(request.user, device.persistent_id, code)
-    if confirmed is None:
+    confirmed_device = verify_token(request.user, device.persistent_id, code)
+    if confirmed_device is None:
         _log(request, "was not set up: wrong code")
         return []
-    confirmed.confirmed = True
-    confirmed.save()
+    confirmed_device.confirmed = True
+    confirmed_device.save()
     _devices(request, confirmed=False).delete()
     StaticDevice.objects.filter(user_id=user.pk).delete()
     recovery_device = StaticDevice.objects.create(user_id=user.pk, name="recovery")
     codes = [b32encode(secrets.token_bytes(RECOVERY_BYTES)).decode().lower() for _ in range(N_RECOVERY_CODES)]
     StaticToken.objects.bulk_create(StaticToken(device=recovery_device, token=code) for code in codes)
-    _let_in(request, confirmed)
+    _let_in(request, confirmed_device)
     _log(request, "has been set up")
     if user.email:
         body = get_template("registration/second_factor_email.txt").render({"user": user})
@@ -245,22 +247,22 @@ def _candidate_devices(request: HttpRequest, code: str) -> list[Any]:
 
 def _lock_out_text(devices: list[Any]) -> str:
     """Return a sentence with the end of the lock-out after wrong codes; an empty text without a lock-out."""
-    ends = [
+    lock_out_ends = [
         reason["locked_until"]
         for is_allowed, reason in (device.verify_is_allowed() for device in devices)
         if not is_allowed
     ]
-    return TOO_SOON.format(max(ends)) if ends else ""
+    return TOO_SOON_TEXT.format(max(lock_out_ends)) if lock_out_ends else ""
 
 
 def _verify_code(request: HttpRequest, devices: list[Any], code: str) -> bool:
     """Return whether the code belongs to one of these devices. If so, let the user in and use up the code."""
     for device in devices:
-        if (verified := verify_token(request.user, device.persistent_id, code)) is not None:
-            if isinstance(verified, StaticDevice):
-                messages.warning(request, f"Recovery codes left: {verified.token_set.count()}.")
-            _let_in(request, verified)
-            _log(request, f"was accepted: {verified.name}")
+        if (verified_device := verify_token(request.user, device.persistent_id, code)) is not None:
+            if isinstance(verified_device, StaticDevice):
+                messages.warning(request, f"Recovery codes left: {verified_device.token_set.count()}.")
+            _let_in(request, verified_device)
+            _log(request, f"was accepted: {verified_device.name}")
             return True
     _log(request, "was refused: wrong code")
     return False
@@ -276,18 +278,18 @@ def _log(request: HttpRequest, event: str) -> None:
     logger.info("second factor %s", event, extra={"account": request.user.pk})
 
 
-def _qr(text: str) -> dict[str, str]:
+def _qr_svg(text: str) -> dict[str, str]:
     """Return a text as a QR code: the path of an SVG, and its view box, which includes the quiet zone."""
     code = QRCode(None, QRErrorCorrectLevel.M)
     code.addData(text)
     code.make()
     size = code.getModuleCount()
-    dark = [f"M{x} {y}h1v1h-1z" for y in range(size) for x in range(size) if code.isDark(y, x)]
-    width = size + 2 * QUIET_ZONE
-    return {"path": "".join(dark), "view_box": f"{-QUIET_ZONE} {-QUIET_ZONE} {width} {width}"}
+    dark_modules = [f"M{x} {y}h1v1h-1z" for y in range(size) for x in range(size) if code.isDark(y, x)]
+    width = size + 2 * QUIET_ZONE_MODULES
+    return {"path": "".join(dark_modules), "view_box": f"{-QUIET_ZONE_MODULES} {-QUIET_ZONE_MODULES} {width} {width}"}
 
 
-def factor_forget(account: User) -> None:
+def second_factor_remove(account: User) -> None:
     """Remove every device and recovery code of an account. The next visit to the staff pages sets up a new device."""
     TOTPDevice.objects.filter(user=account).delete()
     StaticDevice.objects.filter(user=account).delete()

@@ -114,9 +114,9 @@ class Guesses:
 
     @contextmanager
     def guard(
-        self, may_look: Callable[[], bool] = lambda: False, *, wrong: type[Exception] = RoomNotFoundError
+        self, may_look: Callable[[], bool] = lambda: False, *, wrong_guess: type[Exception] = RoomNotFoundError
     ) -> Iterator[None]:
-        """Guard a block that looks up a code or link. If the block raises ``wrong``, that counts as a wrong guess.
+        """Guard a block that looks up a code or link. An error ``wrong_guess`` of the block counts as a wrong guess.
 
         Raises:
             TooManyGuessesError: the client was over the limit before the block.
@@ -124,6 +124,6 @@ class Guesses:
         self.require(may_look)
         try:
             yield
-        except wrong:
+        except wrong_guess:
             self.count()
             raise

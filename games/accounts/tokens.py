@@ -20,14 +20,14 @@ from games.models import ApiToken, TokenScope
 BEARER_START = "bead_"
 """Prefix of every account token, by which a leaked token can be recognised as a token of this site."""
 MAX_TOKENS = 20
-SEAT_TOKEN = re.compile(r"[-\w]{43}", re.ASCII)
+SEAT_TOKEN_PATTERN = re.compile(r"[-\w]{43}", re.ASCII)
 """The form of a seat's token, as ``secrets.token_urlsafe(32)`` makes it."""
-IS_OF_A_SEAT = (
+IS_OF_SEAT_TEXT = (
     "This looks like the token of a seat. Send it in the header X-Seat-Token, or as seat_token in the body."
     " A socket takes it as ?seat_token=."
 )
 WRONG_SCHEME_TEXT = "Send the header as Authorization: Bearer, then a space and the token."
-IS_OF_AN_ACCOUNT = "This is the token of an account. Send it in the header Authorization: Bearer."
+IS_OF_ACCOUNT_TEXT = "This is the token of an account. Send it in the header Authorization: Bearer."
 MAX_ENDED_TOKENS = 100
 """Expired or revoked tokens that an account keeps, the newest ones. Retention removes these tokens by age."""
 LAST_USED_RESOLUTION = timedelta(minutes=1)
@@ -57,10 +57,12 @@ def token_make(*, user: User, name: str, scopes: Collection[str], lifetime: time
     if not valid_scopes or len(valid_scopes) != len(set(scopes)):
         raise exceptions.MalformedError(f"scopes: choose at least one of {', '.join(TokenScope)}.")
     now = timezone.now()
-    ended = ApiToken.objects.filter(Q(revoked_at__isnull=False) | Q(expires_at__lte=now), user=user)
+    ended_tokens = ApiToken.objects.filter(Q(revoked_at__isnull=False) | Q(expires_at__lte=now), user=user)
     valid_tokens = ApiToken.objects.filter(user=user, revoked_at__isnull=True).exclude(expires_at__lte=now)
     quota_require(user, valid_tokens, MAX_TOKENS, lambda n: exceptions.TooManyTokensError())
-    ended.filter(pk__lte=ended.order_by("-pk").values("pk")[MAX_ENDED_TOKENS : MAX_ENDED_TOKENS + 1]).delete()
+    ended_tokens.filter(
+        pk__lte=ended_tokens.order_by("-pk").values("pk")[MAX_ENDED_TOKENS : MAX_ENDED_TOKENS + 1]
+    ).delete()
     prefix, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
     text = f"{BEARER_START}{prefix}_{secret}"
     token = ApiToken.objects.create(
@@ -85,14 +87,14 @@ def token_revoke(*, user: User, token_id: int) -> None:
         raise exceptions.TokenNotFoundError
 
 
-def seat_token_checked(text: str) -> str:
+def seat_token_check(text: str) -> str:
     """Return a seat token unchanged, after a check that it is no account token.
 
     Raises:
         TokenInvalidError: the text is an account token.
     """
     if text.startswith(BEARER_START):
-        raise exceptions.TokenInvalidError(IS_OF_AN_ACCOUNT)
+        raise exceptions.TokenInvalidError(IS_OF_ACCOUNT_TEXT)
     return text
 
 
@@ -105,8 +107,8 @@ def token_read(*, text: str, scope: str | None = None) -> ApiToken:
         TokenExpiredError: the token has expired.
         TokenScopeError: the token lacks ``scope``.
     """
-    if SEAT_TOKEN.fullmatch(text) and not text.startswith(BEARER_START):
-        raise exceptions.TokenInvalidError(IS_OF_A_SEAT)
+    if SEAT_TOKEN_PATTERN.fullmatch(text) and not text.startswith(BEARER_START):
+        raise exceptions.TokenInvalidError(IS_OF_SEAT_TEXT)
     if " " in text:
         raise exceptions.TokenInvalidError(WRONG_SCHEME_TEXT)
     prefix, _, secret = text.removeprefix(BEARER_START).partition("_")

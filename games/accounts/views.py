@@ -39,10 +39,10 @@ from django.views.generic import FormView
 from beadbox.names import name_key
 from games.accounts.account_names import NAME_TAKEN, NameForm
 from games.accounts.authentication import GUEST_KEY, PUPIL_KEY
-from games.accounts.claims import WAITING_KEY, ClaimResult, ClaimSeats, codes_waiting_of
+from games.accounts.claims import WAITING_CODES_KEY, ClaimResult, ClaimService, waiting_codes_of
 from games.accounts.emails import send_password_changed
 from games.accounts.forms import LogInForm, TokenForm, refusal_add
-from games.accounts.identity import own_guest_of, own_guest_set
+from games.accounts.identity import own_guest_number, own_guest_number_set
 from games.accounts.throttles import AddressThrottle
 from games.accounts.tokens import token_list_of, token_make, token_revoke
 from games.exceptions import (
@@ -51,9 +51,9 @@ from games.exceptions import (
     SiteFullError,
 )
 from games.limits.quotas import account_lock, site_require
-from games.transport.error_responses import form_only, sent_back, too_many
+from games.transport.error_responses import form_only, redirect_back, too_many_response
 
-MAX_NAMES_SHOWN = 5
+MAX_SHOWN_NAMES = 5
 """Machine names that a message lists; of further names it gives only the number."""
 
 RESERVED_NAMES = ("guest", "menace", "beadbox", "admin", "staff")
@@ -93,14 +93,14 @@ def purpose_of(address: str) -> dict[str, str]:
 def lock_out_response(request: HttpRequest, response: HttpResponse | None, credentials: Any) -> HttpResponse:
     """Return the page for a locked name. Attempts during the lock do not lengthen the lock."""
     wait_s: float = getattr(request, "locked_for_s", 0) or settings.AXES_COOLOFF_TIME * 3600
-    return too_many(request, wait_s, "registration/locked.html")
+    return too_many_response(request, wait_s, "registration/locked.html")
 
 
-def limit_submissions(what: str, *, successes: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def limit_submissions(count_name: str, *, successes: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return a decorator that limits how often an address may submit a form.
 
     Args:
-        what: name of the count.
+        count_name: name of the count.
         successes: whether successful submissions count; otherwise failed submissions count.
     """
 
@@ -109,9 +109,9 @@ def limit_submissions(what: str, *, successes: bool) -> Callable[[Callable[..., 
         def limited_view(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             if request.method != "POST":
                 return view(request, *args, **kwargs)
-            throttle = AddressThrottle("guess", count_name=what)
+            throttle = AddressThrottle("guess", count_name=count_name)
             if throttle.is_used_up(request):
-                return too_many(request, throttle.wait())
+                return too_many_response(request, throttle.wait())
             response = view(request, *args, **kwargs)
             if (response.status_code == 302) is successes:
                 throttle.allow_request(request)
@@ -154,38 +154,39 @@ class SignUpForm(NameForm, UserCreationForm):
         return username
 
 
-def _log_in(request: HttpRequest, user: User, claim: ClaimSeats) -> None:
+def _log_in(request: HttpRequest, user: User, claim: ClaimService) -> None:
     """Log in, and move a guest's matches and machines into the account: both or neither. Call inside a transaction.
 
     Rows beyond the quotas of the account remain with the guest, and the session keeps the guest number. A pupil's
     matches and machines in a class stay in the class.
     """
-    guest = own_guest_of(request.session)
-    claimed = claim(user_id=user.pk, name=user.get_username(), guest=UUID(guest)) if guest else ClaimResult([], [])
+    guest = own_guest_number(request.session)
+    claim_result = claim(user_id=user.pk, name=user.get_username(), guest=UUID(guest)) if guest else ClaimResult([], [])
     login(request, user, backend="django.contrib.auth.backends.ModelBackend")
-    own_guest_set(request.session, guest if claimed.remaining_names else "")
+    own_guest_number_set(request.session, guest if claim_result.remaining_names else "")
     request.session.save()  # Save in this transaction; Django would save with the response.
-    if claimed.moved_names:
-        messages.success(request, f"These are now in your account: {_names_text(claimed.moved_names)}.")
-    if claimed.remaining_names:
+    if claim_result.moved_names:
+        messages.success(request, f"These are now in your account: {_names_text(claim_result.moved_names)}.")
+    if claim_result.remaining_names:
+        remaining_text = _names_text(claim_result.remaining_names)
         messages.warning(
             request,
-            f"Your account has no room for these: {_names_text(claimed.remaining_names)}. They stay in this browser."
+            f"Your account has no room for these: {remaining_text}. They stay in this browser."
             " To move them, delete machines of your account, then log out and log in again.",
         )
 
 
 def _names_text(names: list[str]) -> str:
-    """Return the first ``MAX_NAMES_SHOWN`` names as a text, with the number of the others."""
-    first_names = ", ".join(names[:MAX_NAMES_SHOWN])
-    return first_names if len(names) <= MAX_NAMES_SHOWN else f"{first_names} and {len(names) - MAX_NAMES_SHOWN} more"
+    """Return the first ``MAX_SHOWN_NAMES`` names as a text, with the number of the others."""
+    first_names = ", ".join(names[:MAX_SHOWN_NAMES])
+    return first_names if len(names) <= MAX_SHOWN_NAMES else f"{first_names} and {len(names) - MAX_SHOWN_NAMES} more"
 
 
 @method_decorator(limit_submissions("signup", successes=True), name="dispatch")
 class SignUpView(FormView):
     """Create an account, and move the matches and machines of this session into it."""
 
-    claim: ClaimSeats = cast("ClaimSeats", None)  # games/urls.py passes it
+    claim: ClaimService = cast("ClaimService", None)  # games/urls.py passes it
 
     template_name = "registration/signup.html"
     form_class = SignUpForm
@@ -213,7 +214,7 @@ class SignUpView(FormView):
 class LogInView(LoginView):
     """Log in, and move the matches and machines of this session into the account."""
 
-    claim: ClaimSeats = cast("ClaimSeats", None)  # games/urls.py passes it
+    claim: ClaimService = cast("ClaimService", None)  # games/urls.py passes it
 
     form_class = LogInForm
     redirect_authenticated_user = True
@@ -240,11 +241,11 @@ class LogOutView(LogoutView):
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Log out. The session keeps the guest number, the pupil, and the codes of rooms in which the account waits."""
         kept_values = {key: request.session[key] for key in (GUEST_KEY, PUPIL_KEY) if key in request.session}
-        waiting_codes = codes_waiting_of(request.user.pk) if request.user.is_authenticated else []
+        waiting_codes = waiting_codes_of(request.user.pk) if request.user.is_authenticated else []
         response = super().post(request, *args, **kwargs)
         request.session.update(kept_values)
         if waiting_codes:
-            request.session[WAITING_KEY] = waiting_codes
+            request.session[WAITING_CODES_KEY] = waiting_codes
         return response
 
 
@@ -277,7 +278,7 @@ class ResetPasswordView(PasswordResetView):
         name = hashlib.sha256(mailbox.encode()).hexdigest()
         for throttle in (AddressThrottle("guess", count_name="reset"), AddressThrottle("mailbox", name)):
             if not throttle.allow_request(self.request):
-                return too_many(self.request, throttle.wait())
+                return too_many_response(self.request, throttle.wait())
         if settings.SITE_URL:
             protocol, _, domain = settings.SITE_URL.partition("://")
             self.extra_email_context = {"protocol": protocol, "domain": domain}
@@ -307,12 +308,14 @@ class PasswordChangeNotice:
         return response
 
 
-PASSWORD = account_required("Log in to change your password.", "Forgot it? You can get a new one below.")
+account_required_for_password = account_required(
+    "Log in to change your password.", "Forgot it? You can get a new one below."
+)
 
-password_change_done = PASSWORD(PasswordChangeDoneView.as_view())
+password_change_done = account_required_for_password(PasswordChangeDoneView.as_view())
 
 
-@method_decorator(PASSWORD, name="dispatch")
+@method_decorator(account_required_for_password, name="dispatch")
 class ChangePasswordView(PasswordChangeNotice, PasswordChangeView):
     """Change the password of the account that is logged in."""
 
@@ -320,7 +323,7 @@ class ChangePasswordView(PasswordChangeNotice, PasswordChangeView):
 class NewPasswordView(PasswordChangeNotice, PasswordResetConfirmView):
     """Choose a new password by the e-mailed link, and log in, even if the name is locked after too many failures."""
 
-    claim: ClaimSeats = cast("ClaimSeats", None)  # games/urls.py passes it
+    claim: ClaimService = cast("ClaimService", None)  # games/urls.py passes it
 
     def form_valid(self, form: Any) -> HttpResponse:
         """Change the password and log in, so that the account is known at this address from now on."""
@@ -344,7 +347,7 @@ def tokens(request: HttpRequest) -> HttpResponse:
         except PlayError as error:
             refusal_add(form, error)
     status = 400 if form.errors else 200
-    context = {"form": form, "made": token_text, "tokens": token_list_of(cast("User", request.user))}
+    context = {"form": form, "new_token_text": token_text, "tokens": token_list_of(cast("User", request.user))}
     return render(request, "games/tokens.html", context, status=status)
 
 
@@ -354,6 +357,6 @@ def token_end(request: HttpRequest, token_id: int) -> HttpResponse:
     try:
         token_revoke(user=cast("User", request.user), token_id=token_id)
     except PlayError as error:
-        return sent_back(request, error, to="tokens")
+        return redirect_back(request, error, to="tokens")
     messages.success(request, "The token no longer works.")
     return redirect("tokens")

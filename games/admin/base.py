@@ -1,7 +1,7 @@
 """Base classes of the admin pages: read-only rows, and lists of tables that may have millions of rows.
 
 The cost of a list does not grow with its table: the newest rows come first, and at most :data:`MAX_COUNTED_ROWS` rows
-are counted. A filter without an index searches only the newest :data:`MAX_ROWS_SEARCHED` rows. No index exists for the
+are counted. A filter without an index searches only the newest :data:`MAX_SEARCHED_ROWS` rows. No index exists for the
 admin alone, because every match would have to write into it.
 """
 
@@ -30,7 +30,7 @@ from games.models import Seat
 
 MAX_COUNTED_ROWS = 5_000
 """Number of rows that a list can page through. Older rows are reached by filters."""
-MAX_ROWS_SEARCHED = 50_000
+MAX_SEARCHED_ROWS = 50_000
 """Number of the newest rows that a filter without an index searches."""
 
 
@@ -57,7 +57,7 @@ class CappedPaginator(Paginator):
         return int(rows[:MAX_COUNTED_ROWS].count())
 
 
-class Counted(admin.ModelAdmin):
+class CappedListAdmin(admin.ModelAdmin):
     """Base of lists that count at most :data:`MAX_COUNTED_ROWS` rows, with and without filters."""
 
     ordering: ClassVar[Any] = ("-pk",)
@@ -81,32 +81,32 @@ class NameSearch:
         return matches, may_repeat
 
 
-class Large(Counted):
+class LargeTableAdmin(CappedListAdmin):
     """Base of lists of tables that may have millions of rows: the newest rows first, with a limited search.
 
     Attributes:
-        indexed: query parameters for which the table has an index. With one of them, all rows are searched.
+        indexed_parameters: query parameters for which the table has an index. With one of them, all rows are searched.
     """
 
-    indexed: ClassVar[Sequence[str]] = ()
+    indexed_parameters: ClassVar[Sequence[str]] = ()
     sortable_by = ()
     list_per_page = 50
     list_max_show_all = 50
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Return all rows, or the newest :data:`MAX_ROWS_SEARCHED` rows if only filters without an index are set."""
+        """Return all rows, or the newest :data:`MAX_SEARCHED_ROWS` rows if only filters without an index are set."""
         rows = super().get_queryset(request)
         parameters = {name for name, value in request.GET.items() if str(value).strip()}
         if not parameters - {"p", "all", "_changelist_filters", "_popup", "_to_field"} or parameters & set(
-            self.indexed
+            self.indexed_parameters
         ):
             return rows
         newest = self.model._default_manager.aggregate(pk=Max("pk"))["pk"] or 0
-        return rows.filter(pk__gt=newest - MAX_ROWS_SEARCHED)
+        return rows.filter(pk__gt=newest - MAX_SEARCHED_ROWS)
 
 
-class Choices(admin.SimpleListFilter):
-    """A filter by a field with known values, so that no query for the values is needed.
+class ChoiceFilter(admin.SimpleListFilter):
+    """A filter by a field whose values are known without a query.
 
     Attributes:
         field: the look-up of the field from the row.
@@ -114,37 +114,37 @@ class Choices(admin.SimpleListFilter):
 
     field: ClassVar[str]
 
-    def known(self) -> Iterable[tuple[str, str]]:
-        """Return the known values and their labels."""
+    def valid_values(self) -> Iterable[tuple[str, str]]:
+        """Return the values of the field and their labels."""
         raise NotImplementedError
 
     def lookups(self, request: HttpRequest, model_admin: admin.ModelAdmin) -> list[tuple[str, str]]:
-        return list(self.known())
+        return list(self.valid_values())
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         chosen = self.value()
         return queryset if chosen is None else queryset.filter(**{self.field: chosen})
 
 
-class GameFilter(Choices):
+class GameFilter(ChoiceFilter):
     title = parameter_name = field = "game"
 
-    def known(self) -> Iterator[tuple[str, str]]:
+    def valid_values(self) -> Iterator[tuple[str, str]]:
         return ((slug, game.full_name) for slug, game in GAMES.items())
 
 
 class Finder(AutocompleteSelect):
-    """An input field that searches for a row while the user types. An empty field shows the text ``looks_for``."""
+    """An input field that searches for a row while the user types. An empty field shows ``placeholder_text``."""
 
-    def __init__(self, field: Any, looks_for: str) -> None:
+    def __init__(self, field: Any, placeholder_text: str) -> None:
         super().__init__(field, admin.site)
-        self.looks_for = looks_for
+        self.placeholder_text = placeholder_text
 
     def build_attrs(
         self, base_attrs: dict[str, object], extra_attrs: dict[str, object] | None = None
     ) -> dict[str, object]:
-        """Add ``looks_for`` as the placeholder, and as the label for screen readers."""
-        texts = {"aria-label": self.looks_for, "data-placeholder": self.looks_for}
+        """Add ``placeholder_text`` as the placeholder, and as the label for screen readers."""
+        texts = {"aria-label": self.placeholder_text, "data-placeholder": self.placeholder_text}
         return {**super().build_attrs(base_attrs, extra_attrs), **texts}
 
 
@@ -164,9 +164,11 @@ class RowFilter(admin.ListFilter):
         super().__init__(request, params, model, model_admin)
         text = params.pop(self.parameter_name, [""])[-1]
         self.row_id = int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
-        self.is_asked = bool(text)
+        self.is_set = bool(text)
         self.model = model
-        self.rest = [(name, value) for name, value in request.GET.items() if name not in (self.parameter_name, "p")]
+        self.other_parameters = [
+            (name, value) for name, value in request.GET.items() if name not in (self.parameter_name, "p")
+        ]
 
     def has_output(self) -> bool:
         """Return ``True``: the filter is always shown, so no query has to look for rows to choose from."""
@@ -176,7 +178,7 @@ class RowFilter(admin.ListFilter):
         return [self.parameter_name]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        if not self.is_asked:
+        if not self.is_set:
             return queryset
         return queryset.none() if self.row_id is None else queryset.filter(**{self.field: self.row_id})
 
@@ -188,8 +190,8 @@ class RowFilter(admin.ListFilter):
         html = widget.render(self.parameter_name, self.row_id, {"id": f"filter-{self.parameter_name}"})
         yield {
             "field": html,
-            "rest": self.rest,
-            "is_asked": self.is_asked,
+            "other_parameters": self.other_parameters,
+            "is_set": self.is_set,
             "all": changelist.get_query_string(remove=[self.parameter_name]),
         }
 
@@ -212,17 +214,17 @@ class LinkedFilter(admin.ListFilter):
 
     Attributes:
         parameter_name: the query parameter with the value.
-        words: label of the filtered list.
+        list_label: label of the filtered list.
     """
 
     parameter_name: ClassVar[str]
-    words: ClassVar[str]
+    list_label: ClassVar[str]
 
     def __init__(self, request: HttpRequest, params: dict[str, Any], model: Any, model_admin: Any) -> None:
         super().__init__(request, params, model, model_admin)
         self.value: str = params.pop(self.parameter_name, [""])[-1]
 
-    def narrowed(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
+    def filter_rows(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
         """Return the rows that match the value of the parameter; no rows for an invalid value."""
         raise NotImplementedError
 
@@ -233,13 +235,13 @@ class LinkedFilter(admin.ListFilter):
         return [self.parameter_name]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        return self.narrowed(queryset, self.value)
+        return self.filter_rows(queryset, self.value)
 
     def choices(self, changelist: ChangeList) -> Iterator[Any]:
         """Yield the link to all rows and the link to the filtered list."""
         everything = changelist.get_query_string(remove=[self.parameter_name])
         yield {"selected": False, "query_string": everything, "display": "All"}
-        yield {"selected": True, "query_string": changelist.get_query_string(), "display": self.words}
+        yield {"selected": True, "query_string": changelist.get_query_string(), "display": self.list_label}
 
 
 def is_account_id(text: str) -> bool:
@@ -250,10 +252,10 @@ def is_account_id(text: str) -> bool:
 class AccountFilter(LinkedFilter):
     """A filter by the account to which ``field`` leads."""
 
-    title, parameter_name, words = "account", "account", "Of one account"
+    title, parameter_name, list_label = "account", "account", "Of one account"
     field: ClassVar[str]
 
-    def narrowed(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
+    def filter_rows(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
         return rows.filter(**{self.field: value}) if is_account_id(value) else rows.none()
 
 
@@ -264,10 +266,10 @@ class PlayerFilter(LinkedFilter):
         path: look-up from a seat to the id of the listed row.
     """
 
-    title, parameter_name, words = "player", "player", "Of one player"
+    title, parameter_name, list_label = "player", "player", "Of one player"
     path: ClassVar[str]
 
-    def narrowed(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
+    def filter_rows(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
         """Return the rows in which the player has a seat."""
         if is_account_id(value):
             seats = Seat.objects.filter(user=int(value))

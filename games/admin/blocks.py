@@ -13,22 +13,22 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
-from games.accounts.blocks import BLOCKS, hash_read
+from games.accounts.blocks import BLOCKS, parse_hash
 from games.accounts.identity import client_address_text, origin_hash
-from games.admin.base import Counted
+from games.admin.base import CappedListAdmin
 from games.limits.addresses import network_of
 from games.models import AddressBlock
 
-LASTS = {"1": "an hour", "24": "a day", "168": "a week", "720": "30 days"}
+DURATION_LABELS = {"1": "an hour", "24": "a day", "168": "a week", "720": "30 days"}
 """Durations of a block: hours and label. The longest is 30 days, since providers reassign addresses to other people."""
-WIDEST = {4: 8, 6: 16}
+MIN_PREFIX_BITS = {4: 8, 6: 16}
 """Fewest prefix bits of a blocked network, by IP version. A wider network would cover a large part of the Internet."""
 
 
 class BlockForm(forms.ModelForm):
     """Address, duration and reason of a new block."""
 
-    lasts = forms.ChoiceField(label="For", choices=list(LASTS.items()), initial="24")
+    lasts = forms.ChoiceField(label="For", choices=list(DURATION_LABELS.items()), initial="24")
     is_own = forms.BooleanField(
         label="Block my own address",
         required=False,
@@ -49,14 +49,14 @@ class BlockForm(forms.ModelForm):
     def clean_network(self) -> str:
         """Return the text as it is stored: a network in its shortest spelling, or an address hash."""
         text: str = self.cleaned_data["network"]
-        hashed = hash_read(text)
-        if hashed is not None:
-            return hashed
+        address_hash = parse_hash(text)
+        if address_hash is not None:
+            return address_hash
         network = network_of(text)
         if network is None:
             raise forms.ValidationError("This is not an address, a network or a hash of an address.")
-        if network.prefixlen < WIDEST[network.version]:
-            raise forms.ValidationError(f"Too wide: a network has at least /{WIDEST[network.version]}.")
+        if network.prefixlen < MIN_PREFIX_BITS[network.version]:
+            raise forms.ValidationError(f"Too wide: a network has at least /{MIN_PREFIX_BITS[network.version]}.")
         if network.is_loopback or ip_address("::1") in network:
             raise forms.ValidationError(
                 "This is the address of the site itself. It checks from there whether the site is well."
@@ -92,7 +92,7 @@ class BlockForm(forms.ModelForm):
 
 
 @admin.register(AddressBlock)
-class AddressBlockAdmin(Counted):
+class AddressBlockAdmin(CappedListAdmin):
     """Blocked addresses. A change applies in this process at once, and in other processes within five seconds."""
 
     form = BlockForm

@@ -13,9 +13,9 @@ from django.urls import reverse
 from beadbox.rules.registry import GAMES
 from games.admin.base import (
     BoardMedia,
-    Choices,
+    ChoiceFilter,
     GameFilter,
-    Large,
+    LargeTableAdmin,
     LinkedFilter,
     PlayerFilter,
     ReadOnly,
@@ -25,7 +25,7 @@ from games.admin.base import (
 from games.codes import parse_code
 from games.exceptions import NotACodeError
 from games.live.players import PLAYERS
-from games.live.room_state import MATCH_REASONS
+from games.live.room_state import MATCH_REASON_TEXTS
 from games.models import HUMAN, Match, Ply, Room, Seat
 
 
@@ -46,14 +46,14 @@ class PlyInline(ReadOnly, admin.TabularInline):
         return board_html(ply.match.room.game, ply.position)
 
 
-class EndingFilter(Choices):
+class EndingFilter(ChoiceFilter):
     """A filter by the reason for a match's end: resignation, or a reason from the rules of a game."""
 
     title, parameter_name, field = "how it ended", "termination", "termination"
 
-    def known(self) -> list[tuple[str, str]]:
+    def valid_values(self) -> list[tuple[str, str]]:
         """Return the reasons of all games, and the reasons that occur in any game, each with its label."""
-        reasons = dict(MATCH_REASONS)
+        reasons = dict(MATCH_REASON_TEXTS)
         for game in GAMES.values():
             reasons |= game.look.reasons
         return sorted((slug, slug.replace("_", " ").replace("-", " ")) for slug in reasons)
@@ -63,12 +63,12 @@ class MatchGameFilter(GameFilter):
     field = "room__game"
 
 
-class OpponentFilter(Choices):
+class OpponentFilter(ChoiceFilter):
     """A filter by the opponent that was requested."""
 
     title = parameter_name = field = "opponent"
 
-    def known(self) -> list[tuple[str, str]]:
+    def valid_values(self) -> list[tuple[str, str]]:
         """Return the slug for people, and the slugs of all automated players."""
         return [(slug, slug) for slug in (HUMAN, *PLAYERS)]
 
@@ -88,13 +88,13 @@ class RoomPlayerFilter(PlayerFilter):
 class AddressFilter(LinkedFilter):
     """A filter by the hash of the address from which rooms were opened."""
 
-    title, parameter_name, words = "address", "opened_from", "Opened from one address"
+    title, parameter_name, list_label = "address", "opened_from", "Opened from one address"
 
-    def narrowed(self, rows: QuerySet[Room], value: str) -> QuerySet[Room]:
+    def filter_rows(self, rows: QuerySet[Room], value: str) -> QuerySet[Room]:
         return rows.filter(opened_from=value)
 
 
-class SearchedByCode(Large):
+class CodeSearchAdmin(LargeTableAdmin):
     """Base of lists in which a search looks for a room code, in every form in which people write codes."""
 
     def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> tuple[Any, bool]:
@@ -105,7 +105,7 @@ class SearchedByCode(Large):
 
 
 @admin.register(Match)
-class MatchAdmin(ReadOnly, SearchedByCode):
+class MatchAdmin(ReadOnly, CodeSearchAdmin):
     """Matches with their seats and plies."""
 
     list_display = ("__str__", "game", "status", "winner", "termination", "n_plies", "created_at")
@@ -114,7 +114,7 @@ class MatchAdmin(ReadOnly, SearchedByCode):
     search_fields = ("room__code__exact",)
     readonly_fields = ("board",)
     inlines = (SeatInline, PlyInline)
-    indexed = ("q", MatchPlayerFilter.parameter_name)
+    indexed_parameters = ("q", MatchPlayerFilter.parameter_name)
 
     class Media(BoardMedia):
         """The script that draws boards."""
@@ -129,13 +129,13 @@ class MatchAdmin(ReadOnly, SearchedByCode):
 
 
 @admin.register(Room)
-class RoomAdmin(ReadOnly, SearchedByCode):
+class RoomAdmin(ReadOnly, CodeSearchAdmin):
     """Rooms, with a link to their matches."""
 
     list_display = ("code", "game", "opponent", "fresh", "version", "changed_at")
     list_filter = (GameFilter, OpponentFilter, "fresh", RoomPlayerFilter, AddressFilter)
     search_fields = ("code__exact",)
-    indexed = ("q", RoomPlayerFilter.parameter_name, AddressFilter.parameter_name)
+    indexed_parameters = ("q", RoomPlayerFilter.parameter_name, AddressFilter.parameter_name)
     readonly_fields = ("see",)
 
     @admin.display(description="see also")

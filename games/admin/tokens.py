@@ -7,19 +7,19 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from games.accounts.tokens import token_revoke
-from games.admin.base import Large, NameSearch, ReadOnly, log_each
+from games.admin.base import LargeTableAdmin, NameSearch, ReadOnly, log_each
 from games.models import ApiToken
 
 
 @admin.register(ApiToken)
-class ApiTokenAdmin(NameSearch, ReadOnly, Large):
+class ApiTokenAdmin(NameSearch, ReadOnly, LargeTableAdmin):
     """Tokens, shown by their prefix only. Tokens that must stop working are revoked, not deleted."""
 
     list_display = ("prefix", "name", "user", "scopes", "created_at", "expires_at", "revoked_at", "last_used_at")
     list_select_related = ("user",)
     search_fields = ("prefix", "user__account_name__search__contains")
     exclude = ("sha256",)
-    indexed = ("q",)
+    indexed_parameters = ("q",)
     actions = ("revoke",)
 
     def has_revoke_permission(self, request: HttpRequest) -> bool:

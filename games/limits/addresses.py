@@ -13,7 +13,7 @@ BRACKETS = re.compile(r"\[([^\[\]]*)\](?::[0-9]*)?")
 PORT = re.compile(r":[0-9]*$")
 
 
-def address_read(text: str) -> Address | None:
+def parse_address(text: str) -> Address | None:
     """Return the address that a text contains; ``None`` for a text without an address, such as a Unix socket's peer.
 
     Ports, brackets, quotes, blanks and IPv6 zones are removed. IPv4-mapped IPv6 addresses become IPv4.
@@ -42,7 +42,7 @@ def client_address(peer: str, forwarded: str, n_proxies: int) -> Address | None:
         n_proxies: number of proxies in front of the site.
     """
     chain: Sequence[str] = [*(forwarded.split(",")[-n_proxies:] if n_proxies else ()), peer]
-    return next((address for address in map(address_read, chain) if address is not None), None)
+    return next((address for address in map(parse_address, chain) if address is not None), None)
 
 
 def address_key(address: Address | None) -> str:
@@ -63,7 +63,7 @@ def network_of(text: str) -> IPv4Network | IPv6Network | None:
     A single IPv4 address is a network of one address. An IPv6 address, or a network with more than 64 prefix bits,
     becomes the network of 64 bits, since such a network belongs to one client. Loopback addresses are the exception.
     """
-    address = address_read(text)
+    address = parse_address(text)
     try:
         network = ip_network(text.strip() if address is None else address, strict=False)
     except ValueError:

@@ -30,7 +30,7 @@ def account_lock(user: User, *, may_be_closed: bool = False) -> None:
         raise AccountClosedError
 
 
-def account_hold(user_id: int) -> None:
+def account_keep_open(user_id: int) -> None:
     """Keep an account open until this transaction ends, for new rows that refer to the account and are not counted.
 
     Call inside a transaction, as late as possible. The lock is FOR KEY SHARE, so it waits only for a transaction that
@@ -51,16 +51,16 @@ COUNT_LOCK = f"pg_advisory_xact_lock({COUNT_LOCK_CLASS}, hashtext(%s))"
 """SQL expression that takes the lock of :func:`count_lock`, for use in a longer statement."""
 
 
-def count_lock(holder: str) -> None:
+def count_lock(owner_name: str) -> None:
     """Lock the counts of an owner without a row, such as a guest or an address, until this transaction ends.
 
-    Call inside a transaction, after all its other locks. ``holder`` is a text that names the owner.
+    Call inside a transaction, after all its other locks. ``owner_name`` is a text, such as "address" and its hash.
     """
     with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {COUNT_LOCK}", [holder])
+        cursor.execute(f"SELECT {COUNT_LOCK}", [owner_name])
 
 
-SITE_LIMITS = {
+LIMIT_SETTINGS = {
     "games_match": "MATCHES_MOST",
     "learning_machine": "MACHINES_MOST",
     "auth_user": "ACCOUNTS_MOST",
@@ -68,10 +68,10 @@ SITE_LIMITS = {
     "learning_tournament": "TOURNAMENTS_MOST",
 }
 """Name of the setting with the maximum number of rows, by table."""
-CROWDED_SHARE = 0.8
+CROWDED_FILL_RATIO = 0.8
 """Fraction of ``MATCHES_MOST`` above which rows of guests are kept for a shorter time."""
-RECOUNT_S = 10.0
-SITE_COUNTS = """
+RECOUNT_INTERVAL_S = 10.0
+SITE_COUNTS_SQL = """
     WITH tables AS MATERIALIZED (
         SELECT oid, relname AS name, reltoastrelid AS toast, (
             SELECT sum(avg_width * (1 - null_frac)) FROM pg_stats
@@ -91,26 +91,26 @@ PostgreSQL estimates the rows and the bytes of a row, and the product is the siz
 
 
 class SiteCounts:
-    """PostgreSQL's estimates of the site's rows and bytes, at most about :data:`RECOUNT_S` seconds old."""
+    """PostgreSQL's estimates of the site's rows and bytes, at most about :data:`RECOUNT_INTERVAL_S` seconds old."""
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._counted: dict[str, int] = {}
+        self._counts: dict[str, int] = {}
         self.recount_at = 0.0
 
     def now(self) -> dict[str, int]:
         """Return the rows of each table, and the site's bytes under the key ``bytes``.
 
-        Every :data:`RECOUNT_S` seconds one thread queries the database, while others get the previous figures.
+        Every :data:`RECOUNT_INTERVAL_S` seconds one thread queries the database, while others get the previous figures.
         """
         with self._lock:
             if monotonic() < self.recount_at:
-                return self._counted
-            self.recount_at = monotonic() + RECOUNT_S
+                return self._counts
+            self.recount_at = monotonic() + RECOUNT_INTERVAL_S
         with connection.cursor() as cursor:
-            cursor.execute(SITE_COUNTS, [list(SITE_LIMITS)])
-            self._counted = {name: int(n or 0) for name, n in cursor.fetchall()}
-        return self._counted
+            cursor.execute(SITE_COUNTS_SQL, [list(LIMIT_SETTINGS)])
+            self._counts = {name: int(n or 0) for name, n in cursor.fetchall()}
+        return self._counts
 
 
 site_counts = SiteCounts()
@@ -124,22 +124,22 @@ def site_require(table: str | None = None) -> None:
     Raises:
         SiteFullError: a limit is reached.
     """
-    if site_is_full() or (table and site_counts.now().get(table, 0) >= getattr(settings, SITE_LIMITS[table])):
+    if site_is_full() or (table and site_counts.now().get(table, 0) >= getattr(settings, LIMIT_SETTINGS[table])):
         raise SiteFullError
 
 
 def guest_retention_share() -> float:
     """Return the fraction (0 to 1) of the retention time for which guests' rows are kept now.
 
-    The fraction falls below 1 when the site has more than :data:`CROWDED_SHARE` of ``MATCHES_MOST``. Old rows of guests
-    then make room for new guests, which the site would otherwise refuse.
+    The fraction falls below 1 when the site has more than :data:`CROWDED_FILL_RATIO` of ``MATCHES_MOST``. Old rows of
+    guests then make room for new guests, which the site would otherwise refuse.
     """
     max_matches: int = settings.MATCHES_MOST
     fill_ratio = site_counts.now().get("games_match", 0) / max_matches
-    return min(1.0, max(0.0, (1 - fill_ratio) / (1 - CROWDED_SHARE)))
+    return min(1.0, max(0.0, (1 - fill_ratio) / (1 - CROWDED_FILL_RATIO)))
 
 
-def match_count(address: str) -> None:
+def match_rate_require(address: str) -> None:
     """Count one more match that was begun from an address (as a hash, ``games.accounts.identity.origin_hash``).
 
     Raises:

@@ -23,7 +23,7 @@ from beadbox.rules.errors import UnknownGameError
 from beadbox.rules.registry import GAMES, game_get
 from games import exceptions
 from games.accounts.authentication import GUEST_KEY, ScopePermission, SessionAuthentication, scope_require
-from games.accounts.identity import guest_seated, origin_hash, principal_of, seat_token_of
+from games.accounts.identity import guest_for_seat, origin_hash, principal_of, seat_token_of
 from games.accounts.principal import Principal
 from games.accounts.throttles import Guesses, LiveThrottle, RoomThrottle, TokenThrottle
 from games.codes import parse_code
@@ -31,7 +31,16 @@ from games.limits.admission import ADMISSION
 from games.live.game_view import game_view
 from games.live.play import match_draw, match_play_move, match_resign, match_step
 from games.live.room_state import room_positions
-from games.live.rooms import Seated, match_enter, room_create, room_enter, room_is_of, room_join, room_look, room_reset
+from games.live.rooms import (
+    SeatResult,
+    is_person_in_room,
+    match_enter,
+    room_create,
+    room_enter,
+    room_join,
+    room_reset,
+    room_state_get,
+)
 from games.live.serializers import (
     MoveSerializer,
     PositionsQuerySerializer,
@@ -41,17 +50,19 @@ from games.live.serializers import (
     SeatedSerializer,
     SeatSerializer,
     StepSerializer,
+    parse_data,
     parse_room,
-    parsed,
-    refusals,
+    refusal_responses,
 )
 from games.live.states import GameList, GameShape, Joined, MatchBoards, RoomState
 from games.transport.metrics import MOVE_SECONDS
-from games.transport.paging import Page, known_require
+from games.transport.paging import Page, parameter_names_require
 
-_STATE = {200: OpenApiResponse(RoomState, "The state: docs/protocol.md.")}
-_PAGE = [OpenApiParameter(name, int) for name in ("limit", "offset")]
-_TOKEN = OpenApiParameter("X-Seat-Token", str, OpenApiParameter.HEADER, description="The token that proves a seat.")
+_STATE_RESPONSE = {200: OpenApiResponse(RoomState, "The state: docs/protocol.md.")}
+_PAGE_PARAMETERS = [OpenApiParameter(name, int) for name in ("limit", "offset")]
+_TOKEN_PARAMETER = OpenApiParameter(
+    "X-Seat-Token", str, OpenApiParameter.HEADER, description="The token that proves a seat."
+)
 
 
 class PublicView(APIView):
@@ -62,7 +73,7 @@ class PublicView(APIView):
 
 
 @method_decorator(conditional_page, name="dispatch")
-class NewsView(APIView):
+class PollingView(APIView):
     """An endpoint for polling by pages that have no socket. Responds 304 while nothing has changed."""
 
     def get_throttles(self) -> list[Any]:
@@ -86,7 +97,7 @@ class RoomCodeView(PublicView):
         super().initial(request, *args, **kwargs)
         if request.method == "POST" and ADMISSION.is_full:
             raise exceptions.BusyError
-        Guesses(request, request.user.pk).require(lambda: room_is_of(code=code, person=_person(request, code)))
+        Guesses(request, request.user.pk).require(lambda: is_person_in_room(code=code, person=_person(request, code)))
 
     def handle_exception(self, exc: Exception) -> Response:
         """Count an unknown room code as a guess."""
@@ -104,7 +115,7 @@ def _person(request: Request, code: str = "") -> Principal:
     token = seat_token_of(request)
     session = request.session if request.auth is None else None
     if session is not None and GUEST_KEY in session and request.method not in SAFE_METHODS:
-        if token and room_is_of(code=code, person=Principal(token=token)):
+        if token and is_person_in_room(code=code, person=Principal(token=token)):
             session = None
         else:
             SessionAuthentication().enforce_csrf(request)
@@ -112,29 +123,29 @@ def _person(request: Request, code: str = "") -> Principal:
 
 
 @contextmanager
-def _newcomer(request: Request, code: str = "") -> Iterator[Principal]:
+def _person_for_seat(request: Request, code: str = "") -> Iterator[Principal]:
     """Yield the caller for a block that takes a seat. A guest gets a guest number and a session cookie."""
     person = _person(request, code)
     if request.auth is not None or person.user_id is not None:
         yield person
         return
     get_token(request)
-    with guest_seated(request, person) as guest:
+    with guest_for_seat(request, person) as guest:
         yield guest
 
 
-def _seat_response(seated: Seated, status: int) -> Response:
-    role = None if seated.side is None else seated.room.game_rules.look.layout.roles[seated.side]
-    body = {"code": seated.room.code, "role": role}
-    if seated.token:
-        body["seat_token"] = seated.token
+def _seat_response(seat_result: SeatResult, status: int) -> Response:
+    role = None if seat_result.side is None else seat_result.room.game_rules.look.layout.roles[seat_result.side]
+    body = {"code": seat_result.room.code, "role": role}
+    if seat_result.token:
+        body["seat_token"] = seat_result.token
     return Response(body, status=status)
 
 
 class GameListView(PublicView):
     """The list of games, one for each family."""
 
-    @extend_schema(operation_id="games_list", parameters=_PAGE, responses={200: GameList})
+    @extend_schema(operation_id="games_list", parameters=_PAGE_PARAMETERS, responses={200: GameList})
     def get(self, request: Request) -> Response:
         """List each family's standard game, with its layout, its opponents and the slugs of its variants."""
         page, games = Page(), [game for game in GAMES.values() if game.slug == game.family]
@@ -167,25 +178,25 @@ class RoomListView(PublicView):
         request_data = parse_room(request.data)
         if request_data["takes_over"] and not request_data["fresh"]:
             scope_require(request, "train")
-        with _newcomer(request) as person:
-            seated = room_create(person=person, **request_data)
-        return _seat_response(seated, 201)
+        with _person_for_seat(request) as person:
+            seat_result = room_create(person=person, **request_data)
+        return _seat_response(seat_result, 201)
 
 
 class RoomView(RoomCodeView):
     """The state of a room and its latest match."""
 
-    @extend_schema(responses=_STATE)
+    @extend_schema(responses=_STATE_RESPONSE)
     def get(self, request: Request, code: str) -> HttpResponseBase:
         """The state of the room; the code suffices to read it. 304 if its ``ETag`` is that of ``If-None-Match``."""
-        view = room_look(code=code, person=_person(request))
-        return _not_modified_or(request, Response(view), view)
+        view = room_state_get(code=code, person=_person(request))
+        return _conditional_response(request, Response(view), view)
 
 
 class RoomMatchView(RoomCodeView):
     """The state of one match of a room."""
 
-    @extend_schema(responses=_STATE)
+    @extend_schema(responses=_STATE_RESPONSE)
     def get(self, request: Request, code: str, number: str) -> Response:
         """Return the final state of the match with this number. For a match in play, return its current state."""
         return Response(match_enter(code=code, number=int(number), person=_person(request)).view)
@@ -195,15 +206,16 @@ class RoomJoinedView(RoomCodeView):
     """The first message of the room's socket."""
 
     @extend_schema(
-        responses={200: OpenApiResponse(Joined, "As the frame `joined`: docs/protocol.md.")}, parameters=[_TOKEN]
+        responses={200: OpenApiResponse(Joined, "As the frame `joined`: docs/protocol.md.")},
+        parameters=[_TOKEN_PARAMETER],
     )
     def get(self, request: Request, code: str) -> HttpResponseBase:
         """Return the caller's role and the state, for a page without a socket. 304 as for the state."""
         joined = room_enter(code=code, person=_person(request)).joined
-        return _not_modified_or(request, Response(joined), joined["state"], joined["roles"], joined["host"])
+        return _conditional_response(request, Response(joined), joined["state"], joined["roles"], joined["host"])
 
 
-def _not_modified_or(request: Request, response: Response, view: RoomState, *more: Any) -> HttpResponseBase:
+def _conditional_response(request: Request, response: Response, view: RoomState, *more: Any) -> HttpResponseBase:
     """Return 304 if the client already has this version of the state, with the same ``more``."""
     version = (view["version"], [seat["hidden"] for seat in view["seats"]], *more)
     response["ETag"] = f'W/"{sha256(repr(version).encode()).hexdigest()[:16]}"'
@@ -218,19 +230,19 @@ class RoomPositionsView(RoomCodeView):
     @extend_schema(parameters=[PositionsQuerySerializer], responses={200: MatchBoards})
     def get(self, request: Request, code: str) -> Response:
         """The board before the first move and after each; the code suffices to read them."""
-        known_require(request, PositionsQuerySerializer().fields)
-        return Response(room_positions(code, **parsed(PositionsQuerySerializer, request.query_params)))
+        parameter_names_require(request, PositionsQuerySerializer().fields)
+        return Response(room_positions(code, **parse_data(PositionsQuerySerializer, request.query_params)))
 
 
 class RoomJoinView(RoomCodeView):
     """Takes the free seat of a room for the caller."""
 
-    @extend_schema(request=None, responses={200: SeatedSerializer, **refusals(exceptions.RoomFullError)})
+    @extend_schema(request=None, responses={200: SeatedSerializer, **refusal_responses(exceptions.RoomFullError)})
     def post(self, request: Request, code: str) -> Response:
         """Take the free seat; 409 when both are taken."""
-        with _newcomer(request, code) as person:
-            seated = room_join(code=code, person=person)
-        return _seat_response(seated, 200)
+        with _person_for_seat(request, code) as person:
+            seat_result = room_join(code=code, person=person)
+        return _seat_response(seat_result, 200)
 
 
 class RoomMoveView(RoomCodeView):
@@ -239,23 +251,23 @@ class RoomMoveView(RoomCodeView):
     @extend_schema(
         request=MoveSerializer,
         responses={
-            **_STATE,
-            **refusals(
+            **_STATE_RESPONSE,
+            **refusal_responses(
                 exceptions.MatchFinishedError,
                 exceptions.MatchWaitingError,
                 exceptions.StalePlyError,
                 exceptions.NotYourTurnError,
             ),
         },
-        parameters=[_TOKEN],
+        parameters=[_TOKEN_PARAMETER],
     )
     def post(self, request: Request, code: str) -> Response:
         """Play a move. Return the state after it and the machine's answer."""
-        data = parsed(MoveSerializer, request.data)
+        data = parse_data(MoveSerializer, request.data)
         person = _person(request, code)
-        begin = perf_counter()
+        started_at_s = perf_counter()
         view = match_play_move(code=code, person=person, move=data["move"], ply=data.get("ply"))
-        MOVE_SECONDS.observe(perf_counter() - begin)
+        MOVE_SECONDS.observe(perf_counter() - started_at_s)
         return Response(view)
 
 
@@ -265,14 +277,16 @@ class RoomStepView(RoomCodeView):
     @extend_schema(
         request=StepSerializer,
         responses={
-            **_STATE,
-            **refusals(exceptions.NotAnExhibitionError, exceptions.MatchFinishedError, exceptions.StalePlyError),
+            **_STATE_RESPONSE,
+            **refusal_responses(
+                exceptions.NotAnExhibitionError, exceptions.MatchFinishedError, exceptions.StalePlyError
+            ),
         },
-        parameters=[_TOKEN],
+        parameters=[_TOKEN_PARAMETER],
     )
     def post(self, request: Request, code: str) -> Response:
         """Let the players of an exhibition play at most ``plies`` plies. Return the state after them. Host only."""
-        data = parsed(StepSerializer, request.data)
+        data = parse_data(StepSerializer, request.data)
         person = _person(request, code)
         return Response(match_step(code=code, person=person, ply=data.get("ply"), max_plies=data["plies"]))
 
@@ -282,12 +296,12 @@ class RoomResignView(RoomCodeView):
 
     @extend_schema(
         request=SeatSerializer,
-        responses={**_STATE, **refusals(exceptions.MatchFinishedError, exceptions.MatchWaitingError)},
-        parameters=[_TOKEN],
+        responses={**_STATE_RESPONSE, **refusal_responses(exceptions.MatchFinishedError, exceptions.MatchWaitingError)},
+        parameters=[_TOKEN_PARAMETER],
     )
     def post(self, request: Request, code: str) -> Response:
         """Resign the current match, and return its final state."""
-        parsed(SeatSerializer, request.data)
+        parse_data(SeatSerializer, request.data)
         return Response(match_resign(code=code, person=_person(request, code)))
 
 
@@ -297,14 +311,14 @@ class RoomDrawView(RoomCodeView):
     @extend_schema(
         request=SeatSerializer,
         responses={
-            **_STATE,
-            **refusals(exceptions.MatchFinishedError, exceptions.MatchWaitingError, exceptions.NoDrawError),
+            **_STATE_RESPONSE,
+            **refusal_responses(exceptions.MatchFinishedError, exceptions.MatchWaitingError, exceptions.NoDrawError),
         },
-        parameters=[_TOKEN],
+        parameters=[_TOKEN_PARAMETER],
     )
     def post(self, request: Request, code: str) -> Response:
         """Offer a draw, or accept the other player's offer. A machine accepts at once. Return the state after that."""
-        parsed(SeatSerializer, request.data)
+        parse_data(SeatSerializer, request.data)
         return Response(match_draw(code=code, person=_person(request, code)))
 
 
@@ -314,12 +328,14 @@ class RoomResetView(RoomCodeView):
     @extend_schema(
         request=ResetSerializer,
         responses={
-            **_STATE,
-            **refusals(exceptions.MatchNotFinishedError, exceptions.CannotSwapError, exceptions.RoomQuotaError),
+            **_STATE_RESPONSE,
+            **refusal_responses(
+                exceptions.MatchNotFinishedError, exceptions.CannotSwapError, exceptions.RoomQuotaError
+            ),
         },
-        parameters=[_TOKEN],
+        parameters=[_TOKEN_PARAMETER],
     )
     def post(self, request: Request, code: str) -> Response:
         """Start a new match in the same room, with sides swapped on request."""
-        data = parsed(ResetSerializer, request.data)
+        data = parse_data(ResetSerializer, request.data)
         return Response(room_reset(code=code, person=_person(request, code), swap=data["swap"]))

@@ -24,7 +24,7 @@ from django.db import close_old_connections
 
 from beadbox.engines.compiled import EngineCompilingError
 from games.exceptions import BusyError
-from games.transport.database_errors import is_database_outage, unavailable
+from games.transport.database_errors import is_database_outage, unavailable_error
 
 logger = logging.getLogger("games.thinking")
 
@@ -40,34 +40,34 @@ class MoveQueue:
 
     def __init__(self, max_waiting: int) -> None:
         self.max_waiting = max_waiting
-        self.n_open = 0
+        self.n_unfinished = 0
         """Number of jobs that wait or run."""
         self._waiting: dict[PlayerAtAddress, deque[Callable[[], None]]] = {}
         self._turns: dict[str | PlayerAtAddress, int] = {}
         """Number of the last turn, by address and by player, as long as it matters for the order of turns."""
         self._n_turns = 0
-        self._changed = threading.Condition()
+        self._condition = threading.Condition()
 
     def put(self, player: PlayerAtAddress, job: Callable[[], None]) -> bool:
         """Queue a job. If the queue is full, drop the newest job of the busiest player, and return false."""
-        with self._changed:
+        with self._condition:
             self._waiting.setdefault(player, deque()).append(job)
             for key in (player[0], player):
                 # A new key has its turn before the key with the latest turn, and after all other keys.
                 self._turns.setdefault(key, self._n_turns - 1)
-            self.n_open += 1
-            self._changed.notify()
+            self.n_unfinished += 1
+            self._condition.notify()
             if sum(map(len, self._waiting.values())) <= self.max_waiting:
                 return True
             n_jobs = Counter(address for (address, _), jobs in self._waiting.items() for _ in jobs)
             self._pop(max(self._waiting, key=lambda one: (n_jobs[one[0]], len(self._waiting[one]))), newest=True)
-            self.n_open -= 1
+            self.n_unfinished -= 1
             return False
 
     def get(self) -> Callable[[], None]:
         """Return the next job. This method blocks until there is a job."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._waiting)
+        with self._condition:
+            self._condition.wait_for(lambda: self._waiting)
             player = min(self._waiting, key=lambda one: (self._turns[one[0]], self._turns[one]))
             self._n_turns += 1
             self._turns[player[0]] = self._turns[player] = self._n_turns
@@ -79,8 +79,8 @@ class MoveQueue:
 
     def finish(self) -> None:
         """Count a job from :meth:`get` as finished."""
-        with self._changed:
-            self.n_open -= 1
+        with self._condition:
+            self.n_unfinished -= 1
 
     def _pop(self, player: PlayerAtAddress, *, newest: bool = False) -> Callable[[], None]:
         jobs = self._waiting[player]
@@ -92,12 +92,12 @@ class MoveQueue:
 
 _queue = MoveQueue(MAX_WAITING_JOBS)
 _threads: list[threading.Thread] = []
-_starting = threading.Lock()
+_threads_lock = threading.Lock()
 
 
 def queue_move(job: Callable[[], None], player: PlayerAtAddress) -> None:
     """Queue a job for a thread of this process. The job stores its own result."""
-    with _starting:  # Start the threads at the first job: a thread does not survive the fork of a process.
+    with _threads_lock:  # Start the threads at the first job: a thread does not survive the fork of a process.
         while len(_threads) < settings.THINKERS:
             # A daemon thread, so that a stopping process does not wait for it to finish thinking.
             _threads.append(threading.Thread(target=_work, name=f"thinker-{len(_threads)}", daemon=True))
@@ -118,7 +118,7 @@ def _work() -> None:
             logger.warning("a thinker could not think: %s", error)
         except Exception as error:  # An error of one job must not stop the thread.
             if is_database_outage(error):
-                unavailable(error, "what a thinker had found")
+                unavailable_error(error, "what a thinker had found")
             else:
                 logger.exception("a thinker has failed")
         finally:
@@ -128,4 +128,4 @@ def _work() -> None:
 
 def is_idle() -> bool:
     """Whether no job waits or runs in this process."""
-    return _queue.n_open == 0
+    return _queue.n_unfinished == 0

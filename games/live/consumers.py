@@ -22,7 +22,7 @@ from django.db import close_old_connections, connection
 from beadbox import field_text
 from games.accounts.blocks import is_blocked
 from games.accounts.identity import principal_of_scope, request_of_scope
-from games.accounts.principal import GUEST, Principal
+from games.accounts.principal import UNKNOWN_PRINCIPAL, Principal
 from games.accounts.throttles import Guesses
 from games.codes import parse_code
 from games.exceptions import (
@@ -38,12 +38,12 @@ from games.exceptions import (
 )
 from games.limits.admission import ADMISSION
 from games.live.play import match_draw, match_play_move, match_resign, match_step
-from games.live.room_state import State, room_group
-from games.live.rooms import Entered, room_enter, room_is_of, room_reset, room_watch
+from games.live.room_state import UnredactedState, room_group
+from games.live.rooms import RoomEntry, is_person_in_room, room_enter, room_reset, room_whole_state_get
 from games.live.serializers import FrameError, parse_frame, parse_move_data, parse_step_data
 from games.live.states import RoomState
 from games.transport.broadcaster import BROKER, broadcaster_open
-from games.transport.database_errors import is_database_outage, unavailable
+from games.transport.database_errors import is_database_outage, unavailable_error
 from games.transport.dependency_monitor import DEPENDENCIES
 from games.transport.metrics import MOVE_SECONDS, REFUSALS
 
@@ -51,7 +51,7 @@ logger = logging.getLogger("games.consumers")
 
 FRAMES_PER_SECOND = 10.0
 FRAME_BURST = 30.0
-WRITES = ("move", "step", "resign", "draw", "reset")
+WRITE_FRAMES = ("move", "step", "resign", "draw", "reset")
 """Frames that admission control may refuse."""
 CLOSE_NOT_FOUND = 4404
 CLOSE_TRY_AGAIN = 1013
@@ -85,7 +85,7 @@ async def in_thread(call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         return await asyncio.to_thread(work)
     except Exception as error:
         if is_database_outage(error):
-            raise unavailable(error, "a socket's request") from None
+            raise unavailable_error(error, "a socket's request") from None
         refusal = refusal_of(error)
         if refusal is None or refusal is error:
             raise
@@ -121,10 +121,10 @@ class StateTexts:
         return text
 
 
-STATES = StateTexts()
+STATE_TEXTS = StateTexts()
 
 
-class Bucket:
+class TokenBucket:
     """A token bucket: ``rate`` frames per second, ``burst`` at once."""
 
     def __init__(self, rate: float, burst: float) -> None:
@@ -157,7 +157,7 @@ class FrameConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels h
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.bucket = Bucket(FRAMES_PER_SECOND, FRAME_BURST)
+        self.bucket = TokenBucket(FRAMES_PER_SECOND, FRAME_BURST)
 
     async def dispatch(self, message: dict[str, Any]) -> None:
         """Call the handler of a message.
@@ -223,9 +223,9 @@ class FrameConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels h
             try:
                 await self.channel_layer.group_add(group, self.channel_name)
                 self.group = group
-                BROKER.answered()
+                BROKER.record_success()
             except Exception as error:  # any error of the broker's client
-                BROKER.failed("join a group", error)
+                BROKER.record_failure("join a group", error)
         await self.accept()
         await DEPENDENCIES.join(self)
 
@@ -234,7 +234,7 @@ class FrameConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels h
         await self.leave()
         await self.send_refusal(error)
         codes = {UnavailableError: CLOSE_TRY_AGAIN, TooManyGuessesError: CLOSE_TOO_MANY}
-        default_code = CLOSE_TRY_AGAIN if error.pauses else CLOSE_NOT_FOUND
+        default_code = CLOSE_TRY_AGAIN if error.is_temporary else CLOSE_NOT_FOUND
         await self.close(codes.get(type(error), default_code))
         raise StopConsumer
 
@@ -256,9 +256,9 @@ class FrameConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels h
             FrameError: the type is unknown.
         """
         if kind != "ping":
-            known = ", ".join(self.frames)
+            valid_types = ", ".join(self.frames)
             raise FrameError(
-                "unknown_frame", f"There is no message of the type {kind[:40]!r}. There are these: {known}."
+                "unknown_frame", f"There is no message of the type {kind[:40]!r}. There are these: {valid_types}."
             )
         await self.send_frame("pong", {})
 
@@ -280,7 +280,7 @@ class SiteConsumer(FrameConsumer):
 class RoomConsumer(FrameConsumer):
     """Socket that plays in one room and watches it."""
 
-    frames = (*WRITES, "ping")
+    frames = (*WRITE_FRAMES, "ping")
     person: Principal
     """The principal of this socket, as last read at ``person_read_at``."""
     is_account: bool
@@ -296,26 +296,26 @@ class RoomConsumer(FrameConsumer):
             await self.refuse(error)
         await self.listen(room_group(self.code))
         try:
-            entered = await in_thread(self._enter)
+            entry = await in_thread(self._enter)
         except PlayError as error:
             await self.refuse(error)
-        self.version = entered.view["version"]
-        await self.send_frame("joined", entered.joined)
-        if self.person.token and not entered.roles and not entered.is_host:
+        self.version = entry.view["version"]
+        await self.send_frame("joined", entry.joined)
+        if self.person.token and not entry.roles and not entry.is_host:
             await self.send_error(NotAPlayerError.code, UNKNOWN_SEAT_TEXT)
 
     async def handle(self, kind: str, data: dict[str, Any]) -> None:
         """Handle a frame. The sender gets the new state at once, even without the broker; others by the group."""
-        if kind in WRITES and ADMISSION.is_full:
+        if kind in WRITE_FRAMES and ADMISSION.is_full:
             raise BusyError
         match kind:
             case "move":
                 move, ply = parse_move_data(data)
-                begin = time.perf_counter()
+                started_at_s = time.perf_counter()
                 view = await in_thread(
                     self._call, lambda person: match_play_move(code=self.code, person=person, move=move, ply=ply)
                 )
-                MOVE_SECONDS.observe(time.perf_counter() - begin)
+                MOVE_SECONDS.observe(time.perf_counter() - started_at_s)
             case "step":
                 ply, max_plies = parse_step_data(data)
                 view = await in_thread(
@@ -340,42 +340,42 @@ class RoomConsumer(FrameConsumer):
 
     async def _pong(self) -> None:
         """Answer a ping. The current state comes first, because the broker may have lost a state."""
-        view = await self._redact(await in_thread(room_watch, code=self.code))
+        view = await self._redact(await in_thread(room_whole_state_get, code=self.code))
         await self.send_state(view)
         await self.send_frame("pong", {"version": view["version"]})
 
     async def room_state(self, event: dict[str, Any]) -> None:
         """Send a state from the group, redacted for this socket's principal."""
-        await self.send_state(await self._redact(State(event["whole"], event["private"])))
+        await self.send_state(await self._redact(UnredactedState(event["whole"], event["private"])))
 
     async def send_state(self, view: RoomState) -> None:
         """Send a state unless this socket already has it or a later one."""
         if view["version"] > self.version:
             self.version = view["version"]
-            await self.send(STATES.text(view))
+            await self.send(STATE_TEXTS.text(view))
 
-    async def _redact(self, state: State) -> RoomState:
-        """Redact a state for this socket's principal. Only a state with hidden parts needs a new read of it."""
+    async def _redact(self, state: UnredactedState) -> RoomState:
+        """Redact a state for this socket's principal. Only a state with hidden parts token_scope a new read of it."""
         if state.private and time.monotonic() - self.person_read_at >= PRINCIPAL_MAX_AGE_S:
             try:
                 await in_thread(self._person, "read")
             except UnavailableError:  # The principal is unknown for now. The next state reads it again.
-                return state.redacted_for(GUEST)
+                return state.redact_for(UNKNOWN_PRINCIPAL)
             except PlayError:  # The token is invalid. The client continues as an unknown visitor who has the link.
                 self.person, self.person_read_at = Principal(channel=self.channel_name), time.monotonic()
-        return state.redacted_for(self.person)
+        return state.redact_for(self.person)
 
-    def _person(self, needs: str) -> Principal:
+    def _person(self, token_scope: str) -> Principal:
         """Read the principal again from the database. Raises as :func:`principal_of_scope`."""
-        self.person = replace(principal_of_scope(self.scope, needs), channel=self.channel_name)
+        self.person = replace(principal_of_scope(self.scope, token_scope), channel=self.channel_name)
         self.person_read_at = time.monotonic()
         self.is_account = self.person.user_id is not None
         return self.person
 
-    def _enter(self) -> Entered:
+    def _enter(self) -> RoomEntry:
         person = self._person("read")
         with Guesses(request_of_scope(self.scope), person.user_id).guard(
-            lambda: room_is_of(code=self.code, person=person)
+            lambda: is_person_in_room(code=self.code, person=person)
         ):
             return room_enter(code=self.code, person=person)
 

@@ -123,4 +123,4 @@ def player_list(game: AnyGame) -> list[OpponentShape]:
 
 
 def _opponent_view(slug: str, offer: Offer) -> OpponentShape:
-    return {"slug": slug, "name": offer.name, "summary": offer.summary, "whom": offer.whom, "elo": offer.elo}
+    return {"slug": slug, "name": offer.name, "summary": offer.summary, "whom": offer.suitable_for, "elo": offer.elo}

@@ -21,23 +21,23 @@ from games.accounts.principal import Principal, RoomOwner
 from games.limits.quotas import count_lock
 from games.live.players import PLAYERS
 from games.live.store import (
-    NEXT_IDS,
+    NEXT_IDS_SQL,
 )
 from games.models import Match, MatchStatus, Ply, Room, Seat
-from games.transport.json_rows import row_array, row_read
+from games.transport.json_rows import row_array_sql, row_read
 
-OFFERED_FOR = timedelta(hours=1)
+OFFER_LIFETIME = timedelta(hours=1)
 """Time for which the lobby offers a free seat. The room's link stays valid."""
 
-LIVE_FOR = timedelta(minutes=10)
+LIVE_PERIOD = timedelta(minutes=10)
 """Time after its last move for which the lobby shows a match as live."""
 
 ABANDONED_AFTER = timedelta(hours=1)
 """Time without a move after which a room counts as abandoned. The room stays, but no longer counts as open."""
 
-ROOM_ID = "nextval('games_room_id_seq')"
+NEXT_ROOM_ID_SQL = "nextval('games_room_id_seq')"
 
-CODE_TAKEN = "EXISTS (SELECT FROM games_room WHERE code = %s)"
+CODE_EXISTS_SQL = "EXISTS (SELECT FROM games_room WHERE code = %s)"
 
 
 def _has_no_hidden_machine(viewer: Principal) -> Combinable:
@@ -46,10 +46,10 @@ def _has_no_hidden_machine(viewer: Principal) -> Combinable:
     return ~Exists(Seat.objects.filter(reduce(or_, hidden_filters, Q(pk__in=[])), match=OuterRef("pk")))
 
 
-def _open_matches(status: MatchStatus, within: timedelta, viewer: Principal) -> QuerySet[Match]:
+def _open_matches(status: MatchStatus, max_age: timedelta, viewer: Principal) -> QuerySet[Match]:
     return (
         Match.objects.filter(
-            _has_no_hidden_machine(viewer), status=status, room__changed_at__gte=timezone.now() - within
+            _has_no_hidden_machine(viewer), status=status, room__changed_at__gte=timezone.now() - max_age
         )
         .select_related("room")
         .prefetch_related(Prefetch("seats", Seat.objects.order_by("side")))
@@ -58,22 +58,24 @@ def _open_matches(status: MatchStatus, within: timedelta, viewer: Principal) -> 
 
 
 def match_list_waiting(viewer: Principal, limit: int = 10) -> list[Match]:
-    """Return matches with a free seat, opened within :data:`OFFERED_FOR`, newest first, seats prefetched."""
-    return list(_open_matches(MatchStatus.WAITING, OFFERED_FOR, viewer)[:limit])
+    """Return matches with a free seat, opened within :data:`OFFER_LIFETIME`, newest first, seats prefetched."""
+    return list(_open_matches(MatchStatus.WAITING, OFFER_LIFETIME, viewer)[:limit])
 
 
 def match_list_live(viewer: Principal, limit: int = 5) -> list[Match]:
-    """Return matches in play with a move within :data:`LIVE_FOR`, latest change first, seats prefetched."""
-    recent_plies = Ply.objects.filter(match=OuterRef("pk"), played_at__gte=timezone.now() - LIVE_FOR)
+    """Return matches in play with a move within :data:`LIVE_PERIOD`, latest change first, seats prefetched."""
+    recent_plies = Ply.objects.filter(match=OuterRef("pk"), played_at__gte=timezone.now() - LIVE_PERIOD)
     # A room stores its last change to the minute, and a change need not be a move.
     return list(
-        _open_matches(MatchStatus.PLAYING, LIVE_FOR + timedelta(minutes=1), viewer).filter(Exists(recent_plies))[:limit]
+        _open_matches(MatchStatus.PLAYING, LIVE_PERIOD + timedelta(minutes=1), viewer).filter(Exists(recent_plies))[
+            :limit
+        ]
     )
 
 
 def match_list_own(viewer: Principal, limit: int = 3) -> list[Match]:
     """Return unfinished matches in open rooms of this account or guest, latest change first, seats prefetched."""
-    rooms = rooms_open(rooms_of(user_id=viewer.user_id, guest=viewer.guest))
+    rooms = open_rooms(rooms_of(user_id=viewer.user_id, guest=viewer.guest))
     return list(
         Match.objects.filter(room__in=rooms, status__in=(MatchStatus.WAITING, MatchStatus.PLAYING))
         .select_related("room")
@@ -89,16 +91,16 @@ def rooms_of(*, user_id: int | None, guest: UUID | None) -> QuerySet[Room]:
     """
     if user_id is None and guest is None:
         return Room.objects.none()
-    seats = Q(user_id=user_id) if user_id is not None else Q(guest=guest)
-    hosted = Q(host_id=user_id) if user_id is not None else Q(host_guest=guest)
-    rooms_with_seat = Seat.objects.filter(seats).values("match__room_id")
-    return Room.objects.filter(pk__in=rooms_with_seat.union(Room.objects.filter(hosted).values("pk")))
+    is_own_seat = Q(user_id=user_id) if user_id is not None else Q(guest=guest)
+    is_host = Q(host_id=user_id) if user_id is not None else Q(host_guest=guest)
+    rooms_with_seat = Seat.objects.filter(is_own_seat).values("match__room_id")
+    return Room.objects.filter(pk__in=rooms_with_seat.union(Room.objects.filter(is_host).values("pk")))
 
 
-def rooms_open(rooms: QuerySet[Room]) -> QuerySet[Room]:
+def open_rooms(rooms: QuerySet[Room]) -> QuerySet[Room]:
     """Return the rooms with an unfinished match and a recent change (:data:`ABANDONED_AFTER`)."""
-    unfinished = Match.objects.filter(room=OuterRef("pk")).exclude(status=MatchStatus.FINISHED)
-    return rooms.filter(Exists(unfinished), changed_at__gte=timezone.now() - ABANDONED_AFTER)
+    unfinished_matches = Match.objects.filter(room=OuterRef("pk")).exclude(status=MatchStatus.FINISHED)
+    return rooms.filter(Exists(unfinished_matches), changed_at__gte=timezone.now() - ABANDONED_AFTER)
 
 
 ROOM_CONDITIONS = {
@@ -112,83 +114,83 @@ ROOM_CONDITIONS = {
 }
 """SQL conditions that a room is of an account or a guest (:func:`rooms_of`), or was opened from an address."""
 
-OPEN_COUNT = """
+OPEN_COUNT_SQL = """
     (SELECT count(*) FROM games_room AS room WHERE {} AND room.changed_at >= %s
         AND EXISTS (SELECT FROM games_match WHERE room_id = room.id AND status <> 'finished'))"""
 
-ROOM_IN_PLAY = """
+ROOM_IN_PLAY_SQL = """
     SELECT {} FROM games_room AS room
     WHERE {} AND room.opponent = %s AND room.machine = %s AND room.changed_at >= %s
         AND EXISTS (SELECT FROM games_match WHERE room_id = room.id AND status = 'playing')
     ORDER BY room.changed_at DESC, room.id DESC LIMIT 1"""
 
 
-def rooms_where(holder: RoomOwner) -> tuple[str, list[int | UUID | str]]:
+def room_condition_of(owner: RoomOwner) -> tuple[str, list[int | UUID | str]]:
     """Return the condition that a row called ``room`` belongs to an owner, and the condition's values."""
-    kind, holder_id = holder
-    return ROOM_CONDITIONS[kind], [holder_id] * ROOM_CONDITIONS[kind].count("%s")
+    kind, owner_id = owner
+    return ROOM_CONDITIONS[kind], [owner_id] * ROOM_CONDITIONS[kind].count("%s")
 
 
-def rooms_open_count(*holders: RoomOwner) -> list[int]:
-    """Return the number of :func:`rooms_open` of each owner.
+def open_room_counts(*owners: RoomOwner) -> list[int]:
+    """Return the number of :func:`open_rooms` of each owner.
 
     One plain statement for all owners, because it runs at the start of every match.
     """
-    if not holders:
+    if not owners:
         return []
-    counts, values = _open_counts(holders)
+    counts, values = _open_count_columns(owners)
     with connection.cursor() as cursor:
         return list(cursor.execute(f"SELECT {', '.join(counts)}", values).fetchone())
 
 
-def _open_counts(holders: Sequence[RoomOwner]) -> tuple[list[str], list[Any]]:
-    """Return the columns of a statement that counts :func:`rooms_open` of each owner, and their values."""
+def _open_count_columns(owners: Sequence[RoomOwner]) -> tuple[list[str], list[Any]]:
+    """Return the columns of a statement that counts :func:`open_rooms` of each owner, and their values."""
     since, counts, values = timezone.now() - ABANDONED_AFTER, list[str](), list[Any]()
-    for holder in holders:
-        condition, condition_values = rooms_where(holder)
-        counts.append(OPEN_COUNT.format(condition))
+    for owner in owners:
+        condition, condition_values = room_condition_of(owner)
+        counts.append(OPEN_COUNT_SQL.format(condition))
         values += [*condition_values, since]
     return counts, values
 
 
-def room_in_play(holder: RoomOwner, *, opponent: str, machine: str) -> Room | None:
+def room_in_play(owner: RoomOwner, *, opponent: str, machine: str) -> Room | None:
     """Return the owner's room with a recent match in play against this opponent, the most recently changed one."""
-    condition, values = rooms_where(holder)
+    condition, values = room_condition_of(owner)
     with connection.cursor() as cursor:
         cursor.execute(
-            ROOM_IN_PLAY.format(row_array(Room, "room"), condition),
+            ROOM_IN_PLAY_SQL.format(row_array_sql(Room, "room"), condition),
             [*values, opponent, machine, timezone.now() - ABANDONED_AFTER],
         )
         row = cursor.fetchone()
     return None if row is None else row_read(Room, row[0])
 
 
-class Opening(NamedTuple):
+class NewRoomData(NamedTuple):
     """Data that are read before a room is opened."""
 
     room_id: int
     match_ids: Sequence[int]
     """Ids of the first match and its seats."""
-    is_taken: bool
+    is_code_in_use: bool
     """Whether a room already has the code."""
     n_open: list[int]
-    """Number of :func:`rooms_open`, by owner."""
+    """Number of :func:`open_rooms`, by owner."""
 
 
-def opening_read(code: str, *holders: RoomOwner) -> Opening:
+def new_room_read(code: str, *owners: RoomOwner) -> NewRoomData:
     """Read the data for a new room with this code, and the open rooms of each owner, by one statement."""
-    counts, values = _open_counts(holders)
-    columns = [ROOM_ID, NEXT_IDS, CODE_TAKEN, *counts]
+    counts, values = _open_count_columns(owners)
+    columns = [NEXT_ROOM_ID_SQL, NEXT_IDS_SQL, CODE_EXISTS_SQL, *counts]
     with connection.cursor() as cursor:
         row = cursor.execute(f"SELECT {', '.join(columns)}", [code, *values]).fetchone()
-    room_id, match_ids, is_taken, *n_open = row
-    return Opening(room_id, match_ids, is_taken, n_open)
+    room_id, match_ids, is_code_in_use, *n_open = row
+    return NewRoomData(room_id, match_ids, is_code_in_use, n_open)
 
 
 def match_list_of(*, viewer: Principal, guest: UUID | None) -> QuerySet[Match]:
     """Return the matches in which this person has a seat, newest first, with ``own_side`` and seats prefetched."""
-    own = Q(user_id=viewer.user_id) if viewer.user_id is not None else Q(guest=guest, guest__isnull=False)
-    own_seats = Seat.objects.filter(own)
+    is_own = Q(user_id=viewer.user_id) if viewer.user_id is not None else Q(guest=guest, guest__isnull=False)
+    own_seats = Seat.objects.filter(is_own)
     return (
         # Select the person's matches first, then the side in each. In the other order PostgreSQL looks at every match.
         Match.objects.filter(_has_no_hidden_machine(viewer), pk__in=own_seats.values("match"))
@@ -207,18 +209,18 @@ Concurrent requests cannot push a count over its maximum if the count is this fa
 
 
 @dataclass(frozen=True, slots=True)
-class RoomBound:
-    """The maximum number of open rooms of an owner, and the sentence that refuses more."""
+class RoomLimit:
+    """The maximum number of open rooms of an owner, and the sentence that refuses more, with a place for the number."""
 
-    holder: RoomOwner
+    owner: RoomOwner
     max_rooms: int
-    words: str
+    refusal_text: str
 
     @property
-    def lock(self) -> str:
+    def lock_name(self) -> str:
         """The name of the lock on the count of the owner's rooms (:func:`games.limits.quotas.count_lock`)."""
-        kind, holder_id = self.holder
-        return f"{kind} {holder_id}"
+        kind, owner_id = self.owner
+        return f"{kind} {owner_id}"
 
     def require(self, n_open: int) -> None:
         """Refuse a number of open rooms above the maximum.
@@ -228,27 +230,27 @@ class RoomBound:
         """
         if n_open > self.max_rooms:
             raise exceptions.RoomQuotaError(
-                f"{self.words.format(self.max_rooms)} Finish a match or give it up first."
+                f"{self.refusal_text.format(self.max_rooms)} Finish a match or give it up first."
                 " A match without a move for an hour does not count."
             )
 
 
-def room_bounds(person: Principal, address: str) -> list[RoomBound]:
+def room_limits(person: Principal, address: str) -> list[RoomLimit]:
     """Return the limits on this person's open rooms at this address. An account has one limit at all addresses."""
     if person.user_id is not None:
         words = "You have {} open matches, the most an account can have."
-        return [RoomBound(("account", person.user_id), settings.OPEN_ROOMS_PER_ACCOUNT, words)]
-    bounds = []
+        return [RoomLimit(("account", person.user_id), settings.OPEN_ROOMS_PER_ACCOUNT, words)]
+    limits = []
     if address:
         words = "Your network has {} open matches, the most it can have."
-        bounds.append(RoomBound(("address", address), settings.OPEN_ROOMS_PER_ADDRESS, words))
+        limits.append(RoomLimit(("address", address), settings.OPEN_ROOMS_PER_ADDRESS, words))
     if person.guest is not None:
         words = "You have {} open matches, the most a guest can have."
-        bounds.append(RoomBound(("guest", person.guest), settings.OPEN_ROOMS_PER_GUEST, words))
-    return bounds
+        limits.append(RoomLimit(("guest", person.guest), settings.OPEN_ROOMS_PER_GUEST, words))
+    return limits
 
 
-def room_bounds_require(bounds: list[RoomBound]) -> None:
+def room_limit_require(limits: list[RoomLimit]) -> None:
     """Refuse an account, a guest or a guest's address with too many open rooms, after a new room has been stored.
 
     A first check before the store saves work (:func:`games.live.rooms._room_open`). This second check locks a count
@@ -259,9 +261,9 @@ def room_bounds_require(bounds: list[RoomBound]) -> None:
     Raises:
         RoomQuotaError.
     """
-    for bound, n_open in zip(bounds, rooms_open_count(*(one.holder for one in bounds)), strict=True):
-        n_counted = n_open
-        if MAX_CONCURRENT_TRANSACTIONS < bound.max_rooms < n_open + MAX_CONCURRENT_TRANSACTIONS:
-            count_lock(bound.lock)
-            (n_counted,) = rooms_open_count(bound.holder)
-        bound.require(n_counted)
+    for limit, n_open in zip(limits, open_room_counts(*(limit.owner for limit in limits)), strict=True):
+        n_rooms = n_open
+        if MAX_CONCURRENT_TRANSACTIONS < limit.max_rooms < n_open + MAX_CONCURRENT_TRANSACTIONS:
+            count_lock(limit.lock_name)
+            (n_rooms,) = open_room_counts(limit.owner)
+        limit.require(n_rooms)

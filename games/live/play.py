@@ -18,15 +18,15 @@ from beadbox.rules.errors import RulesError
 from beadbox.rules.game import AnyPosition
 from beadbox.rules.outcome import AGREED, RESIGNATION, Outcome, Side
 from games import exceptions
-from games.accounts.principal import GUEST, Principal
+from games.accounts.principal import UNKNOWN_PRINCIPAL, Principal
 from games.live import background_moves
 from games.live.players import Choice, LiveMatch, LiveSeat
 from games.live.room_state import EMPTY_BOX, draw_offer, room_state
 from games.live.states import RoomState
-from games.live.store import live_match, match_change, match_read, matches_store, retry_once
+from games.live.store import live_match_load, match_change, match_read, matches_store, retry_once
 from games.models import Match, MatchStatus, Ply
 
-ANSWER_WITHIN = timedelta(seconds=20)
+ANSWER_TIME_LIMIT = timedelta(seconds=20)
 """Time for a thread to choose a slow player's move. Then another thread may try. Every player thinks for less time."""
 
 
@@ -44,19 +44,19 @@ def match_play_move(*, code: str, person: Principal, move: str, ply: int | None 
         MoveRefusedError.
     """
     live = match_change(code, person.session, lambda live: move_play(live, person, move, ply))
-    return match_tell(live, person)
+    return match_broadcast(live, person)
 
 
 def move_play(live: LiveMatch, person: Principal, move: str, ply: int | None) -> None:
     """Play a person's move and the answers of automated seats. The caller stores the match."""
     game = live.game
     position = game.decode(live.match.position)
-    to_move = game.side_to_move(position)
-    seat = person_seat(live, person, to_move)
+    moving_side = game.side_to_move(position)
+    seat = person_seat(live, person, moving_side)
     # The ply is checked before the turn: if a move is sent twice, the second is refused as stale, not as out of turn.
     if ply is not None and ply != live.match.n_plies:
         raise exceptions.StalePlyError
-    if seat.row.side != to_move:
+    if seat.row.side != moving_side:
         raise exceptions.NotYourTurnError
     try:
         parsed = game.parse_move(move)
@@ -80,7 +80,7 @@ def match_resign(*, code: str, person: Principal) -> RoomState:
         seat = person_seat(live, person, live.game.side_to_move(live.game.decode(live.match.position)))
         _finish(live.match, Outcome(Side(seat.row.side).other, RESIGNATION))
 
-    return match_tell(match_change(code, person.session, resign), person)
+    return match_broadcast(match_change(code, person.session, resign), person)
 
 
 def match_draw(*, code: str, person: Principal) -> RoomState:
@@ -106,7 +106,7 @@ def match_draw(*, code: str, person: Principal) -> RoomState:
         else:
             match.draw_offered_by = seat.row.side
 
-    return match_tell(match_change(code, person.session, draw), person)
+    return match_broadcast(match_change(code, person.session, draw), person)
 
 
 @retry_once
@@ -133,10 +133,10 @@ def match_step(*, code: str, person: Principal, ply: int | None = None, max_plie
     if ply is not None and ply != live.match.n_plies:
         raise exceptions.StalePlyError
     if live.match.answer_by is not None and not _is_overdue(live.match):
-        return room_state(live).redacted_for(person)
+        return room_state(live).redact_for(person)
     play_on(live, live.game.decode(live.match.position), max_plies=max_plies)
     matches_store(live)
-    return match_tell(live, person)
+    return match_broadcast(live, person)
 
 
 def match_answer(*, match_id: int, answer_by: datetime, max_plies: int | None) -> None:
@@ -162,10 +162,10 @@ def match_answer(*, match_id: int, answer_by: datetime, max_plies: int | None) -
 @transaction.atomic
 def _answer_claim(match_id: int, answer_by: datetime) -> LiveMatch | None:
     """Return the match with the due move, or ``None`` if another thread has claimed the move."""
-    deadline = timezone.now() + ANSWER_WITHIN
+    deadline = timezone.now() + ANSWER_TIME_LIMIT
     if not Match.objects.filter(pk=match_id, answer_by=answer_by).update(answer_by=deadline):
         return None
-    return live_match(Match.objects.select_related("room").get(pk=match_id))
+    return live_match_load(Match.objects.select_related("room").get(pk=match_id))
 
 
 @retry_once
@@ -178,7 +178,7 @@ def _answer_store(before: LiveMatch, choice: Choice, max_plies: int | None) -> N
         return
     play_on(live, live.game.decode(match.position), max_plies=max_plies, answer=choice)
     matches_store(live)
-    match_tell(live)
+    match_broadcast(live)
 
 
 def _is_overdue(match: Match) -> bool:
@@ -187,7 +187,7 @@ def _is_overdue(match: Match) -> bool:
     A deadline far in the future comes from a wrong clock that has been set back. Such a deadline counts as over.
     """
     now = timezone.now()
-    return match.answer_by is not None and not now <= match.answer_by <= now + 2 * ANSWER_WITHIN
+    return match.answer_by is not None and not now <= match.answer_by <= now + 2 * ANSWER_TIME_LIMIT
 
 
 def _due_move_request(live: LiveMatch, max_plies: int | None) -> None:
@@ -209,7 +209,7 @@ def overdue_move_request(live: LiveMatch) -> None:
         _due_move_request(live, 1 if live.room.is_exhibition else None)
 
 
-def person_seat(live: LiveMatch, person: Principal, to_move: Side) -> LiveSeat:
+def person_seat(live: LiveMatch, person: Principal, moving_side: Side) -> LiveSeat:
     """Return the person's seat in a match in play. If the person has both seats, return the seat of the side to move.
 
     Raises:
@@ -223,7 +223,7 @@ def person_seat(live: LiveMatch, person: Principal, to_move: Side) -> LiveSeat:
         raise exceptions.MatchFinishedError
     if live.match.status == MatchStatus.WAITING:
         raise exceptions.MatchWaitingError
-    return next((seat for seat in own_seats if seat.row.side == to_move), own_seats[0])
+    return next((seat for seat in own_seats if seat.row.side == moving_side), own_seats[0])
 
 
 def play_on(
@@ -252,7 +252,7 @@ def play_on(
         if max_plies == 0 or seat.player is None or seat.row.is_human:
             return
         if answer is None and seat.player.is_slow(live):
-            match.answer_by = timezone.now() + ANSWER_WITHIN
+            match.answer_by = timezone.now() + ANSWER_TIME_LIMIT
             live.on_commit = partial(_due_move_request, live, max_plies)
             return
         choice, answer = answer or seat.player.choose(live, position), None
@@ -281,8 +281,8 @@ def _finish(match: Match, outcome: Outcome) -> None:
     match.answer_by = match.draw_offered_by = None
 
 
-def match_tell(live: LiveMatch, person: Principal = GUEST) -> RoomState:
+def match_broadcast(live: LiveMatch, person: Principal = UNKNOWN_PRINCIPAL) -> RoomState:
     """Return the state of a stored match, redacted for this person, and broadcast it on commit to the other sockets."""
     state = room_state(live)
     transaction.on_commit(lambda: state.broadcast(person.channel))
-    return state.redacted_for(person)
+    return state.redact_for(person)

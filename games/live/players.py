@@ -43,7 +43,7 @@ class Choice:
     record: object = field(default=None, repr=False)
 
 
-class NotHeldError(Exception):
+class RoomNotLockedError(Exception):
     """The room was read without a lock, or has changed since. The caller reads the match again under the lock."""
 
 
@@ -87,24 +87,24 @@ class LiveMatch:
     """The plies in order of play: first the stored plies, then the new ones."""
     n_stored: int = 0
     """Number of plies that are stored."""
-    is_held: bool = False
+    is_room_locked: bool = False
     """Whether this transaction has locked the room. Otherwise the room was only read."""
     next_ids: Sequence[int] = ()
     """Ids for the following match and its seats, if they were read."""
-    before: LiveMatch | None = None
+    previous_match: LiveMatch | None = None
     """The preceding match of the room, if it was read just now."""
     on_commit: Callable[[], None] | None = None
     """Called after the commit that stores the match."""
 
     @property
-    def automata(self) -> list[tuple[LiveSeat, SeatPlayer]]:
+    def automated_seats(self) -> list[tuple[LiveSeat, SeatPlayer]]:
         """The seats with an automated player, each with that player, in order of side."""
         return [(seat, seat.player) for seat in self.seats if seat.player is not None]
 
     @property
     def slugs(self) -> list[str]:
         """The automated players of the match, each once, in alphabetical order."""
-        return sorted({player.slug for _, player in self.automata})
+        return sorted({player.slug for _, player in self.automated_seats})
 
 
 class Statement(NamedTuple):
@@ -142,19 +142,19 @@ def _insert(model: type[Model], names: tuple[str, ...], n_rows: int) -> sql.Comp
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """Name and summary of a player in a game; optionally, the people that the player suits, and its rating."""
+    """Name and summary of a player in a game; optionally its rating, and the people for whom the player is suitable."""
 
     name: str
     summary: str
-    whom: str = ""
+    suitable_for: str = ""
     elo: RatingShape | None = None
 
 
 class Automaton(ABC):
     """An automated player that a room can ask for by its slug (:data:`PLAYERS`).
 
-    ``sit``, ``seated``, ``opened`` and ``finish`` are called inside the transaction that writes the match. All other
-    methods only read.
+    ``sit``, ``seat_rows_insert``, ``quotas_require`` and ``finish`` are called inside the transaction that writes the
+    match. All other methods only read.
 
     Locks: the room is locked before a player's own rows. A player locks its rows in ascending order of their ids, and
     never locks a room.
@@ -166,7 +166,7 @@ class Automaton(ABC):
     """The player of a stored seat, if this player stores no rows for its seats."""
     learns: bool = False
     """Whether the player may learn from a match, so that taking over its seat is useful."""
-    swaps_in: Collection[str] = ()
+    swappable_games: Collection[str] = ()
     """Slugs of games in which a room that requests this slug gets a suitable player for either side."""
 
     def plays(self, game: AnyGame) -> bool:
@@ -206,10 +206,10 @@ class Automaton(ABC):
             PlayError: the player cannot play this side, or the person may not use it.
         """
 
-    def seated(self, live: LiveMatch) -> Statement | None:
+    def seat_rows_insert(self, live: LiveMatch) -> Statement | None:
         """Return the statement that inserts rows for this player's seats of a new match; ``None`` without rows."""
 
-    def opened(self, live: LiveMatch) -> None:
+    def quotas_require(self, live: LiveMatch) -> None:
         """Check quotas after the match has been stored.
 
         Called last, while the counts of open rooms are locked, so this method must not wait for other locks.
@@ -237,7 +237,7 @@ class Automaton(ABC):
         """Redact an insight for a viewer of only these machines, given by role; ``None`` if nothing remains."""
         return None
 
-    def managed(self, live: LiveMatch, user: AnyUser) -> list[int]:
+    def manageable_machine_ids(self, live: LiveMatch, user: AnyUser) -> list[int]:
         """Return the ids of the machines in this player's seats that the user may change."""
         return []
 
@@ -246,8 +246,8 @@ class SeatPlayer(ABC):
     """An automated player in a seat of a live match, with the data that it has read for this seat.
 
     ``choose``, ``follow`` and ``remember`` are called inside the transaction that writes the match if the room is
-    locked (``LiveMatch.is_held``), else before it. A slow player chooses outside of any transaction (:meth:`is_slow`).
-    All other methods only read.
+    locked (``LiveMatch.is_room_locked``), else before it. A slow player chooses outside of any transaction
+    (:meth:`is_slow`). All other methods only read.
     """
 
     slug: str
@@ -285,7 +285,7 @@ class SeatPlayer(ABC):
         Random choices depend only on the match's ``seed`` and ``n_plies``, so that a match can be replayed.
 
         Raises:
-            NotHeldError: the room must be locked first.
+            RoomNotLockedError: the room must be locked first.
         """
 
     def follow(self, live: LiveMatch, position: AnyPosition, move: AnyMove) -> object:
@@ -318,8 +318,8 @@ class MachinePort(Protocol):
         """All automated players, in the order in which they are offered."""
 
     @property
-    def sees_all(self) -> Sequence[str]:
-        """Permissions. Each of them lets staff see what players hide."""
+    def see_all_permissions(self) -> Sequence[str]:
+        """Permissions, each of which lets staff see private objects."""
 
     def occupants_query(self) -> sql.Composable:
         """Return a query of one JSON value about the seats of the match ``latest``, for the statement of that match."""
@@ -336,19 +336,19 @@ class MachinePort(Protocol):
 
 PLAYERS: dict[str, Automaton] = {}
 """Every automated player by its slug."""
-_bound: list[MachinePort] = []
+_bound_ports: list[MachinePort] = []
 
 
 def port_bind(port: MachinePort) -> None:
     """Bind the app that keeps machines. Called once, from its ``ready``."""
-    _bound[:] = [port]
+    _bound_ports[:] = [port]
     PLAYERS.update((player.slug, player) for player in port.players)
-    principal.SEE_ALL_PERMISSIONS[:] = port.sees_all
+    principal.SEE_ALL_PERMISSIONS[:] = port.see_all_permissions
 
 
 def machine_port() -> MachinePort:
     """Return the bound app that keeps machines."""
-    return _bound[0]
+    return _bound_ports[0]
 
 
 RequestedPlayer = tuple[Automaton, str]
@@ -372,10 +372,10 @@ def opponent_find(text: str, *, game: str, machine: str = "") -> RequestedPlayer
             f"opponent: {offer.name} does not play {rules.name} {where}. Choose another opponent."
         )
     if player is None or not player.plays(rules):
-        known = [HUMAN, *(known.slug for known in PLAYERS.values() if known.plays(rules))]
-        near = name_near(text, known)
+        slugs = [HUMAN, *(other.slug for other in PLAYERS.values() if other.plays(rules))]
+        near = name_near(text, slugs)
         raise exceptions.MalformedError(
-            f"opponent: {text!r} is not one of {', '.join(known)} for {game}.{f' Did you mean {near}?' if near else ''}"
+            f"opponent: {text!r} is not one of {', '.join(slugs)} for {game}.{f' Did you mean {near}?' if near else ''}"
         )
     return player, machine
 

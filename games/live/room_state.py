@@ -33,13 +33,13 @@ EMPTY_BOX = "empty_box"
 N_VISITS_TO_DRAW = 3
 """Visits to a position in a match after which the players may agree to a draw."""
 
-HIDDEN_MACHINE = "a machine that is not public"
+HIDDEN_MACHINE_TEXT = "a machine that is not public"
 """Words for a hidden machine within a sentence."""
 
-HIDDEN_NAME = HIDDEN_MACHINE[0].upper() + HIDDEN_MACHINE[1:]
+HIDDEN_SEAT_NAME = HIDDEN_MACHINE_TEXT[0].upper() + HIDDEN_MACHINE_TEXT[1:]
 """The name of a hidden machine's seat."""
 
-MATCH_REASONS = {
+MATCH_REASON_TEXTS = {
     RESIGNATION: "the loser resigned",
     EMPTY_BOX: "the machine found no bead in its box and resigned",
     MOVE_LIMIT: "the game went on for too many moves",
@@ -48,16 +48,16 @@ MATCH_REASONS = {
 """Reasons for the end of a match that a game's own rules do not name."""
 
 
-def swap_allowed(live: LiveMatch) -> bool:
+def can_swap_sides(live: LiveMatch) -> bool:
     """Whether a person has a seat in the room, and every automated player could play the other side."""
     room = live.room
     players_of_seats = (
         PLAYERS.get(room.takes_over if seat.row.takes_over else room.opponent)
-        for seat, player in live.automata
+        for seat, player in live.automated_seats
         if not player.either_side
     )
     return not room.is_exhibition and all(
-        player is not None and room.game in player.swaps_in for player in players_of_seats
+        player is not None and room.game in player.swappable_games for player in players_of_seats
     )
 
 
@@ -86,18 +86,18 @@ def role_of(match: Match, side: int) -> str:
 def reason_of(match: Match) -> str:
     """Return the reason for the end of the match, in words that a child understands."""
     termination = match.termination
-    return match.room.game_rules.look.reasons.get(termination) or MATCH_REASONS[termination]
+    return match.room.game_rules.look.reasons.get(termination) or MATCH_REASON_TEXTS[termination]
 
 
 @dataclass(frozen=True, slots=True)
-class State:
-    """The whole state of a room. Only the redacted form of :meth:`redacted_for` leaves the server."""
+class UnredactedState:
+    """The whole state of a room. Only the redacted form of :meth:`redact_for` leaves the server."""
 
     whole: RoomState
     private: list[PrivateSeat]
     """Seats with a machine that is not public, as JSON, like the state."""
 
-    def redacted_for(self, viewer: Principal) -> RoomState:
+    def redact_for(self, viewer: Principal) -> RoomState:
         """Return the state without the parts hidden from this viewer. Does not query the database."""
         hidden = {
             one["side"]: PLAYERS[one["player"]]
@@ -115,17 +115,19 @@ class State:
         if outcome is not None and outcome["termination"] == EMPTY_BOX:
             losers = {seat["side"] for seat in seats if seat["role"] != outcome["winner"]}
             if losers & hidden.keys():  # An empty box would tell this viewer about the hidden machine's boxes.
-                outcome = {**outcome, "termination": RESIGNATION, "reason": MATCH_REASONS[RESIGNATION]}
+                outcome = {**outcome, "termination": RESIGNATION, "reason": MATCH_REASON_TEXTS[RESIGNATION]}
         return {**self.whole, "seats": seats, "learning": insight, "outcome": outcome}
 
-    def broadcast(self, answered: str = "") -> None:
-        """Send the state to the room's sockets, which redact it. The channel ``answered`` already has the state.
+    def broadcast(self, informed_channel: str = "") -> None:
+        """Send the state to the room's sockets, which redact it. The ``informed_channel`` already has the state.
 
         Call only after the commit. A message may be lost, because Redis buffers nothing. So each message has the whole
         state.
         """
         message = {"type": "room.state", "whole": self.whole, "private": self.private}
-        group_write(room_group(self.whole["code"]), Broadcast(message, merge=_newer, answered=answered))
+        group_write(
+            room_group(self.whole["code"]), Broadcast(message, merge=_newer_message, informed_channel=informed_channel)
+        )
 
 
 def room_group(code: str) -> str:
@@ -133,35 +135,35 @@ def room_group(code: str) -> str:
     return f"room.{code}"
 
 
-def _newer(before: Message, after: Message) -> Message:
+def _newer_message(before: Message, after: Message) -> Message:
     """Return the newer state. Threads may hand over two states of a room in reverse order."""
     return max(before, after, key=lambda message: message["whole"]["version"])
 
 
 def _redact_seat(seat: SeatState) -> SeatState:
     """Return a seat without its machine. After a take-over, the person's name stays."""
-    name = seat["name"] if seat["takes_over"] else HIDDEN_NAME
+    name = seat["name"] if seat["takes_over"] else HIDDEN_SEAT_NAME
     return {**seat, "name": name, "machine": None, "hidden": True}
 
 
-def room_state(live: LiveMatch) -> State:
+def room_state(live: LiveMatch) -> UnredactedState:
     """Return the unredacted state of a room as docs/protocol.md describes it, with its private seats.
 
     The number of queries is fixed.
     """
     private: list[PrivateSeat] = [
         {"side": seat.row.side, "player": player.slug, "audience": player.audience}
-        for seat, player in live.automata
+        for seat, player in live.automated_seats
         if player.audience is not None
     ]
-    players = {player.slug: player for _, player in live.automata}
+    players = {player.slug: player for _, player in live.automated_seats}
     learners_first = sorted(players.values(), key=lambda player: (not player.learns, player.slug))
     room, match, game = live.room, live.match, live.game
     position_part = (_cached_position_part if game.takes_boxes else _position_part)(
         game, match.position, match.status == MatchStatus.PLAYING
     )
     roles = game.look.layout.roles
-    return State(
+    return UnredactedState(
         {
             **position_part,
             "code": room.code,
@@ -188,7 +190,7 @@ def room_state(live: LiveMatch) -> State:
                 for seat in live.seats
             ],
             "moves": list(_moves(game, live.plies)),
-            "can_swap": swap_allowed(live),
+            "can_swap": can_swap_sides(live),
             "exhibition": room.is_exhibition,
             "learning": next(filter(None, (player.insight(live) for player in learners_first)), None),
         },
@@ -196,19 +198,19 @@ def room_state(live: LiveMatch) -> State:
     )
 
 
-def _position_part(game: AnyGame, text: str, playing: bool) -> PositionState:
+def _position_part(game: AnyGame, text: str, is_playing: bool) -> PositionState:
     """Return the part of the state that depends on the position only. Callers must not change the result."""
     position = game.decode(text)
-    moves = {game.format_move(move): move for move in game.legal_moves(position)} if playing else {}
+    moves = {game.format_move(move): move for move in game.legal_moves(position)} if is_playing else {}
     cells, roles = game.look.layout.cells, game.look.layout.roles
     return {
         "board": list(game.pieces(position)),
         "position": text,
-        "turn": roles[game.side_to_move(position)] if playing else None,
+        "turn": roles[game.side_to_move(position)] if is_playing else None,
         "legal_moves": list(moves),
         "paths": {text: game.look.path_ids(move) for text, move in moves.items()},
         "actions": _actions(game, position, moves) if game.look.has_actions else {},
-        "notices": dict(game.look.notices(position)) if playing else {},
+        "notices": dict(game.look.notices(position)) if is_playing else {},
         "captured": dict(zip(roles, map(list, game.look.captured(position)), strict=True)),
         "winning_cells": [cells[cell].id for cell in game.look.winning_cells(position)],
     }
@@ -298,12 +300,12 @@ def _actions(game: AnyGame, position: AnyPosition, moves: Mapping[str, AnyMove])
     }
 
 
-def machines_managed(room: Room, user: AnyUser) -> list[int]:
+def manageable_machine_ids(room: Room, user: AnyUser) -> list[int]:
     """Return the ids of the machines in the room's seats that the user may change."""
     if not Principal.of(user).is_known:
         return []
     live = match_read(room.code)
-    return [machine_id for slug in live.slugs for machine_id in PLAYERS[slug].managed(live, user)]
+    return [machine_id for slug in live.slugs for machine_id in PLAYERS[slug].manageable_machine_ids(live, user)]
 
 
 def _outcome(match: Match) -> Ending:

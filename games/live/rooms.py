@@ -17,9 +17,9 @@ from beadbox.rules.registry import game_get
 from games import exceptions
 from games.accounts.claims import ClaimResult
 from games.accounts.principal import Principal, token_hash
-from games.limits.quotas import account_hold, match_count, site_require
-from games.live.match_lists import MAX_CONCURRENT_TRANSACTIONS, opening_read, room_bounds, room_bounds_require, rooms_of
-from games.live.play import match_tell, overdue_move_request, play_on
+from games.limits.quotas import account_keep_open, match_rate_require, site_require
+from games.live.match_lists import MAX_CONCURRENT_TRANSACTIONS, new_room_read, room_limit_require, room_limits, rooms_of
+from games.live.play import match_broadcast, overdue_move_request, play_on
 from games.live.players import (
     PLAYERS,
     LiveMatch,
@@ -29,10 +29,10 @@ from games.live.players import (
     opponent_find,
     player_find,
 )
-from games.live.room_state import State, room_state, swap_allowed
+from games.live.room_state import UnredactedState, can_swap_sides, room_state
 from games.live.states import Joined, RoomState
 from games.live.store import (
-    live_match,
+    live_match_load,
     match_by_number,
     match_latest,
     match_read,
@@ -46,7 +46,7 @@ from games.models import HUMAN, Match, MatchStatus, Room, Seat, new_code
 
 
 @dataclass(frozen=True, slots=True)
-class Seated:
+class SeatResult:
     """The result of taking a seat: the side, and a token, which is shown only once.
 
     The token is empty if the person already had the seat. The host of an exhibition has no side.
@@ -58,7 +58,7 @@ class Seated:
 
 
 @dataclass(frozen=True, slots=True)
-class Entered:
+class RoomEntry:
     """The result of entering a room: the room, the person's roles, whether they host it, and the redacted state."""
 
     room: Room
@@ -90,7 +90,7 @@ def room_create(
     takes_over: str = "",
     first: str = "",
     second: str = "",
-) -> Seated:
+) -> SeatResult:
     """Open a room and start the first match, in one of three ways.
 
     * Against an ``opponent``: the person sits on ``side`` (a random one when it is ``None``).
@@ -129,25 +129,25 @@ def room_create(
     if first or second:
         return _exhibition_open(person, request | {"first": first, "second": second})
     if takes_over:
-        machine_side = _side_taken_over(request)
+        machine_side = _takeover_side(request)
         side = side if machine_side is None else machine_side
-    own_side, token = Side(secrets.randbelow(2)) if side is None else side, _token_new()
+    own_side, token = Side(secrets.randbelow(2)) if side is None else side, _new_token()
     room = _room_open(person, **request, human_seats={own_side: _seat_of(person, token)})
-    return Seated(room, own_side, token)
+    return SeatResult(room, own_side, token)
 
 
-def _exhibition_open(person: Principal, request: dict[str, Any]) -> Seated:
+def _exhibition_open(person: Principal, request: dict[str, Any]) -> SeatResult:
     """Open a room in which two automated players meet, hosted by the person."""
     if request["opponent"] or request["machine"] or request["takes_over"]:
         raise exceptions.MalformedError(
             "first, second: Two automated players need no opponent and no seat. Leave those fields out."
         )
-    token, guest = _token_new(), None if person.user_id is not None else person.guest
+    token, guest = _new_token(), None if person.user_id is not None else person.guest
     host: dict[str, Any] = {"host_id": person.user_id, "host_guest": guest, "host_token_sha256": token_hash(token)}
-    return Seated(_room_open(person, **request, **host), None, token)
+    return SeatResult(_room_open(person, **request, **host), None, token)
 
 
-def _side_taken_over(request: dict[str, Any]) -> Side | None:
+def _takeover_side(request: dict[str, Any]) -> Side | None:
     """Return the only side that the machine in the requested seat plays; ``None`` if it plays either side."""
     if request["opponent"] == HUMAN:
         raise exceptions.MalformedError("takes_over: The opponent must be a machine or another automated player.")
@@ -157,7 +157,7 @@ def _side_taken_over(request: dict[str, Any]) -> Side | None:
     return player.only_side(machine)
 
 
-def _token_new() -> str:
+def _new_token() -> str:
     return secrets.token_urlsafe(32)
 
 
@@ -167,35 +167,35 @@ def _room_open(person: Principal, *, human_seats: dict[Side, Seat] | None = None
     request_fields = {field: text[:80] if isinstance(text, str) else text for field, text in request.items()}
     room = Room(opened_from=person.address, links=sorted(person.links), **request_fields)
     _requested_players(room, human_seats or {})  # Refuse a missing player by its name, before anything is stored.
-    bounds = room_bounds(person, person.address)
-    while (opening := opening_read(room.code, *(one.holder for one in bounds))).is_taken:
+    limits = room_limits(person, person.address)
+    while (new_room := new_room_read(room.code, *(limit.owner for limit in limits))).is_code_in_use:
         room.code = new_code()
-    for bound, n_open in zip(bounds, opening.n_open, strict=True):
-        bound.require(n_open + 1)
-    match_count(person.address)
-    room.pk = opening.room_id
-    _store_new_match(person, _match_start(room, number=1, human_seats=human_seats or {}, ids=opening.match_ids))
+    for limit, n_open in zip(limits, new_room.n_open, strict=True):
+        limit.require(n_open + 1)
+    match_rate_require(person.address)
+    room.pk = new_room.room_id
+    _store_new_match(person, _match_start(room, number=1, human_seats=human_seats or {}, ids=new_room.match_ids))
     return room
 
 
 def _store_new_match(person: Principal, live: LiveMatch) -> RoomState:
-    """Store a new match, check room limits and the quotas of its players, and return its state (:func:`match_tell`).
+    """Store and broadcast a new match, check room limits and the quotas of its players, and return its state.
 
     Raises:
         RoomQuotaError, AccountClosedError: or a refusal of a player.
     """
-    bounds = room_bounds(person, live.room.opened_from)
-    matches_store(live, locks=[one.lock for one in bounds if one.max_rooms <= MAX_CONCURRENT_TRANSACTIONS])
-    room_bounds_require(bounds)
+    limits = room_limits(person, live.room.opened_from)
+    matches_store(live, locks=[limit.lock_name for limit in limits if limit.max_rooms <= MAX_CONCURRENT_TRANSACTIONS])
+    room_limit_require(limits)
     if person.user_id is not None:
-        account_hold(person.user_id)
+        account_keep_open(person.user_id)
     for slug in live.slugs:
-        PLAYERS[slug].opened(live)
-    return match_tell(live, person)
+        PLAYERS[slug].quotas_require(live)
+    return match_broadcast(live, person)
 
 
 @transaction.atomic
-def room_join(*, code: str, person: Principal, both: bool = False) -> Seated:
+def room_join(*, code: str, person: Principal, both: bool = False) -> SeatResult:
     """Take the free seat of a room.
 
     A person who already sits there gets their side again, without a token, unless they want ``both`` seats.
@@ -204,33 +204,33 @@ def room_join(*, code: str, person: Principal, both: bool = False) -> Seated:
         RoomNotFoundError, RoomFullError, AccountClosedError.
     """
     live = match_read(code, lock=True, session=person.session)
-    free = next((seat.row for seat in live.seats if seat.row.is_free), None)
+    free_seat = next((seat.row for seat in live.seats if seat.row.is_free), None)
     own_seat = next((seat.row for seat in live.seats if person.holds(seat.row)), None)
-    if own_seat is not None and not (both and free is not None):
-        return Seated(live.room, Side(own_seat.side), "")
-    if free is None:
+    if own_seat is not None and not (both and free_seat is not None):
+        return SeatResult(live.room, Side(own_seat.side), "")
+    if free_seat is None:
         raise exceptions.RoomFullError
-    token = _token_new()
-    _seat_person(free, _seat_of(person, token))
-    free.save()
+    token = _new_token()
+    _copy_person(free_seat, _seat_of(person, token))
+    free_seat.save()
     live.match.status = MatchStatus.PLAYING
     matches_store(live)
-    match_tell(live)
+    match_broadcast(live)
     if person.user_id is not None:
-        account_hold(person.user_id)
-    return Seated(live.room, Side(free.side), token)
+        account_keep_open(person.user_id)
+    return SeatResult(live.room, Side(free_seat.side), token)
 
 
-def room_look(*, code: str, person: Principal | None = None) -> RoomState:
+def room_state_get(*, code: str, person: Principal | None = None) -> RoomState:
     """Return the state of the room, redacted for this person; without a person, for an unknown guest.
 
     Raises:
         RoomNotFoundError.
     """
-    return room_watch(code=code).redacted_for(person or Principal())
+    return room_whole_state_get(code=code).redact_for(person or Principal())
 
 
-def room_watch(*, code: str) -> State:
+def room_whole_state_get(*, code: str) -> UnredactedState:
     """Return the unredacted state of the room. An overdue move is requested again.
 
     Raises:
@@ -262,16 +262,17 @@ def room_reset(*, code: str, person: Principal, swap: bool = False) -> RoomState
         raise exceptions.NotTheHostError
     if not live.match.is_over:
         raise exceptions.MatchNotFinishedError
-    if swap and not swap_allowed(live):
+    if swap and not can_swap_sides(live):
         raise exceptions.CannotSwapError
-    match_count(person.address)
+    match_rate_require(person.address)
     rows = [seat.row for seat in live.seats if seat.row.is_human]
-    humans = {(Side(row.side).other if swap else Side(row.side)): row for row in rows}
-    next_match = _match_start(room, number=live.match.number + 1, human_seats=humans, ids=live.next_ids, before=live)
+    human_seats = {(Side(row.side).other if swap else Side(row.side)): row for row in rows}
+    number = live.match.number + 1
+    next_match = _match_start(room, number=number, human_seats=human_seats, ids=live.next_ids, previous=live)
     return _store_new_match(person, next_match)
 
 
-def room_enter(*, code: str, person: Principal) -> Entered:
+def room_enter(*, code: str, person: Principal) -> RoomEntry:
     """Return the room, the person's roles in its current match, and its state, all of the same moment.
 
     Raises:
@@ -284,22 +285,22 @@ def room_enter(*, code: str, person: Principal) -> Entered:
     return entered
 
 
-def _entry_of(live: LiveMatch, person: Principal, *, is_host: bool) -> Entered:
+def _entry_of(live: LiveMatch, person: Principal, *, is_host: bool) -> RoomEntry:
     roles = [live.game.look.layout.roles[seat.row.side] for seat in live.seats if person.holds(seat.row)]
-    return Entered(live.room, roles, is_host, room_state(live).redacted_for(person))
+    return RoomEntry(live.room, roles, is_host, room_state(live).redact_for(person))
 
 
-def match_enter(*, code: str, number: int, person: Principal) -> Entered:
+def match_enter(*, code: str, number: int, person: Principal) -> RoomEntry:
     """Return the room, the person's roles in the match with this number, and its state; ``is_host`` is always false.
 
     Raises:
         RoomNotFoundError, MatchNotFoundError.
     """
     with snapshot():
-        return _entry_of(live_match(match_by_number(room_get(code), number)), person, is_host=False)
+        return _entry_of(live_match_load(match_by_number(room_get(code), number)), person, is_host=False)
 
 
-def room_is_of(*, code: str, person: Principal) -> bool:
+def is_person_in_room(*, code: str, person: Principal) -> bool:
     """Whether the room exists, and the person sits in it or hosts it."""
     try:
         live = match_read(code)
@@ -316,20 +317,20 @@ def seats_claim(*, user_id: int, name: str, guest: UUID) -> ClaimResult:
     that a concurrent rematch does not keep the guest in its seat.
     """
     rooms = rooms_of(user_id=None, guest=guest)
-    locked = list(rooms.select_for_update(of=("self",), no_key=True).order_by("pk"))
+    locked_rooms = list(rooms.select_for_update(of=("self",), no_key=True).order_by("pk"))
     Room.objects.filter(host_guest=guest).update(host_id=user_id, host_guest=None)
     Seat.objects.filter(guest=guest, user__isnull=True).update(user_id=user_id, guest=None, name=name)
-    claimed = machine_port().guest_claim(user_id, guest)
-    for room in locked:
+    claim_result = machine_port().guest_claim(user_id, guest)
+    for room in locked_rooms:
         match = match_latest(room)
         if match.is_over:
             # A new version makes readers that wait for the lock read the room again.
             Room.objects.filter(pk=room.pk).update(version=F("version") + 1)
         else:
-            live = live_match(match)
+            live = live_match_load(match)
             matches_store(live)
-            match_tell(live)
-    return claimed
+            match_broadcast(live)
+    return claim_result
 
 
 def _seat_of(person: Principal, token: str) -> Seat:
@@ -338,61 +339,62 @@ def _seat_of(person: Principal, token: str) -> Seat:
     return Seat(name=person.name, user_id=person.user_id, guest=guest, token_sha256=token_hash(token))
 
 
-def _seat_person(seat: Seat, like: Seat) -> None:
-    seat.name, seat.user_id, seat.guest, seat.token_sha256 = like.name, like.user_id, like.guest, like.token_sha256
+def _copy_person(seat: Seat, person_seat: Seat) -> None:
+    for field in ("name", "user_id", "guest", "token_sha256"):
+        setattr(seat, field, getattr(person_seat, field))
 
 
-def _requested_players(room: Room, humans: Collection[Side]) -> dict[Side, RequestedPlayer]:
-    """Return the requested automated players by side. ``humans`` are the sides of people, take-overs included."""
+def _requested_players(room: Room, human_sides: Collection[Side]) -> dict[Side, RequestedPlayer]:
+    """Return the requested automated players by side. ``human_sides`` includes the side of a take-over."""
     if room.is_exhibition:
-        both = {Side.FIRST: room.first, Side.SECOND: room.second}
-        return {side: player_find(("first", "second")[side], text, game=room.game) for side, text in both.items()}
-    opponents = {}
+        names = {Side.FIRST: room.first, Side.SECOND: room.second}
+        return {side: player_find(("first", "second")[side], name, game=room.game) for side, name in names.items()}
+    players = {}
     opponent = opponent_find(room.opponent, game=room.game, machine=room.machine)
     for side in Side:
-        if side in humans and room.takes_over:
-            opponents[side] = player_find("takes_over", room.takes_over, game=room.game)
-        elif side not in humans and opponent is not None:
-            opponents[side] = opponent
-    return opponents
+        if side in human_sides and room.takes_over:
+            players[side] = player_find("takes_over", room.takes_over, game=room.game)
+        elif side not in human_sides and opponent is not None:
+            players[side] = opponent
+    return players
 
 
 def _match_start(
-    room: Room, *, number: int, human_seats: dict[Side, Seat], ids: Sequence[int], before: LiveMatch | None = None
+    room: Room, *, number: int, human_seats: dict[Side, Seat], ids: Sequence[int], previous: LiveMatch | None = None
 ) -> LiveMatch:
     """Start a match and seat its automated players. If an automated player is to move, it moves, except in exhibitions.
 
     The first move may store rows that refer to the match. So the match is stored before such a move; without a move,
-    the caller stores the match. A new room is stored with its match, and has its id before. So players may store rows
-    that refer to the room: PostgreSQL checks foreign keys at the commit.
+    the caller stores the match. A new room has its id already, but is stored only with its match. Players may store
+    rows that refer to the room earlier, because PostgreSQL checks foreign keys at the commit.
 
     Args:
         room: a new room, or one locked for this transaction.
         number: number of the match in its room.
         human_seats: the seats of people, by side.
         ids: ids of the match and its seats.
-        before: the preceding match.
+        previous: the preceding match of the room.
     """
-    opponents = _requested_players(room, human_seats)
+    requested_players = _requested_players(room, human_seats)
     game = room.game_rules
     start = game.initial_position()
-    waiting = room.opponent == HUMAN and len(human_seats) < 2
-    status = MatchStatus.WAITING if waiting else MatchStatus.PLAYING
+    is_waiting = room.opponent == HUMAN and len(human_seats) < 2
+    status = MatchStatus.WAITING if is_waiting else MatchStatus.PLAYING
     match = Match(pk=ids[0], room=room, number=number, status=status, position=game.encode(start))
     seats = [LiveSeat(Seat(pk=pk, match_id=match.pk, side=side)) for pk, side in zip(ids[1:], Side, strict=True)]
-    live = LiveMatch(room, match, game, seats, [], is_held=True, before=before)
-    for side, holder in human_seats.items():
-        _seat_person(seats[side].row, holder)
-    automated = [(seats[side], *opponents[side]) for side in Side if side in opponents]
-    for seat, player, _ in automated:
+    live = LiveMatch(room, match, game, seats, [], is_room_locked=True, previous_match=previous)
+    for side, person_seat in human_seats.items():
+        _copy_person(seats[side].row, person_seat)
+    automated_seats = [(seats[side], *requested_players[side]) for side in Side if side in requested_players]
+    for seat, player, _ in automated_seats:
         if seat.row.side not in human_seats:
             seat.row.player = player.slug
         seat.reserve(player.slug, player.name)
-    if len(automated) > 1:  # Players lock their rows in ascending order.
-        automated.sort(key=lambda one: one[1].precedence(live, one[0], one[2]))
-    for seat, player, machine in automated:
+    if len(automated_seats) > 1:  # Players lock their rows in ascending order.
+        automated_seats.sort(key=lambda entry: entry[1].precedence(live, entry[0], entry[2]))
+    for seat, player, machine in automated_seats:
         player.sit(live, seat, machine)
-    if not (waiting or room.is_exhibition or seats[game.side_to_move(start)].row.is_human):
+    if not (is_waiting or room.is_exhibition or seats[game.side_to_move(start)].row.is_human):
         match_store(live)
         play_on(live, start)
     return live

@@ -13,7 +13,7 @@ from beadbox.rules.errors import UnknownGameError
 from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES, game_get, game_with
-from games.exceptions import NOT_JSON, TOO_LARGE, MalformedError, PlayError
+from games.exceptions import NOT_JSON_TEXT, TOO_LARGE_TEXT, MalformedError, PlayError
 
 MAX_FRAME_BYTES = 16 * 1024
 MAX_MOVE_LENGTH = 20
@@ -38,11 +38,11 @@ def parse_frame(text: str | None) -> tuple[str, dict[str, Any]]:
     if text is None:
         raise FrameError("binary_frame", "Please send messages as text, not as bytes.")
     if len(text.encode()) > MAX_FRAME_BYTES:
-        raise FrameError("frame_too_large", TOO_LARGE)
+        raise FrameError("frame_too_large", TOO_LARGE_TEXT)
     try:
         frame = json.loads(text.removeprefix("\ufeff"))
     except (ValueError, RecursionError):
-        raise FrameError("malformed_frame", NOT_JSON) from None
+        raise FrameError("malformed_frame", NOT_JSON_TEXT) from None
     if not isinstance(frame, dict) or not isinstance(frame.get("type"), str):
         raise FrameError("malformed_frame", 'Please send messages like {"type": "move", "data": {"move": "5"}}.')
     data = frame.get("data") or {}
@@ -89,17 +89,17 @@ def _parse_ply(ply: Any) -> int | None:
 
 def first_error(detail: Any, field: str = "") -> str:
     """Return the first sentence of a tree of error mappings and lists, after the dotted path of its field."""
-    below = detail.items() if isinstance(detail, dict) else enumerate(detail) if isinstance(detail, list) else ()
-    for name, errors in below:
+    children = detail.items() if isinstance(detail, dict) else enumerate(detail) if isinstance(detail, list) else ()
+    for name, errors in children:
         if not errors:  # A list of objects has an empty mapping for each valid object.
             continue
         is_own = name == "non_field_errors" or (isinstance(detail, list) and isinstance(errors, str))
         return first_error(errors, field if is_own else f"{field}.{name}".lstrip("."))
-    words = detail if isinstance(detail, str) else MalformedError.message
-    return f"{field}: {words}" if field else words
+    sentence = detail if isinstance(detail, str) else MalformedError.message
+    return f"{field}: {sentence}" if field else sentence
 
 
-def parsed(serializer_class: type[serializers.Serializer[Any]], data: Any) -> dict[str, Any]:
+def parse_data(serializer_class: type[serializers.Serializer[Any]], data: Any) -> dict[str, Any]:
     """Return a body or a query as typed values.
 
     Raises:
@@ -117,9 +117,9 @@ class StrictSerializer(serializers.Serializer[Any]):
     def to_internal_value(self, data: Any) -> Any:
         """Return the values, or raise the errors by field."""
         values = super().to_internal_value(data)
-        known = [name for name, field in self.fields.items() if not field.read_only]
-        if unknown := [str(name) for name in data if name not in known]:
-            problem = f"There is no such field to set; there are {', '.join(known)}."
+        writable = [name for name, field in self.fields.items() if not field.read_only]
+        if unknown := [str(name) for name in data if name not in writable]:
+            problem = f"There is no such field to set; there are {', '.join(writable)}."
             raise serializers.ValidationError({name: [problem] for name in unknown}, code="unknown_field")
         return values
 
@@ -134,12 +134,12 @@ class RefusalSerializer(serializers.Serializer[Any]):
     )
 
 
-def refusals(*errors: type[PlayError]) -> dict[int, OpenApiResponse]:
+def refusal_responses(*errors: type[PlayError]) -> dict[int, OpenApiResponse]:
     """Return the schema's error responses of an operation with these refusals: by status, with their codes."""
-    by_status: dict[int, list[str]] = {}
+    lines_by_status: dict[int, list[str]] = {}
     for error in errors:
-        by_status.setdefault(error.status, []).append(f"`{error.code}`: {error.message}")
-    return {status: OpenApiResponse(RefusalSerializer, "\n\n".join(words)) for status, words in by_status.items()}
+        lines_by_status.setdefault(error.status, []).append(f"`{error.code}`: {error.message}")
+    return {status: OpenApiResponse(RefusalSerializer, "\n\n".join(lines)) for status, lines in lines_by_status.items()}
 
 
 class RoomCreateSerializer(StrictSerializer):
@@ -274,7 +274,7 @@ def parse_side(game: AnyGame, text: str, default: Side | None) -> Side | None:
         return default
     if text == "random":
         return None
-    for known in (roles, ["0", "1"], ["first", "second"], list(game.look.layout.role_names)):
-        if text in known:
-            return Side(known.index(text))
+    for side_names in (roles, ["0", "1"], ["first", "second"], list(game.look.layout.role_names)):
+        if text in side_names:
+            return Side(side_names.index(text))
     raise ValueError(f"side: {field_text.one_of([*game.look.layout.roles, 'random'])}")

@@ -5,7 +5,7 @@ has changed since the read (docs/decisions/0088). If the move cannot be stored i
 again under the room's lock. Both statements are plain SQL, because they run at every move: the ORM needs twelve
 statements and four times the processor time.
 
-A *held* room is a room that this transaction has locked. ``held`` is also the name of the CTE that locks the room.
+In that statement, ``held`` is the CTE that locks the room; it is empty if the room has changed since the read.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from django.utils import timezone
 from psycopg import sql
 
 from games.accounts.principal import SessionSnapshot
-from games.codes import CODE_FORM
+from games.codes import CODE_PATTERN
 from games.exceptions import MatchNotFoundError, RoomNotFoundError, SessionChangedError
 from games.limits.quotas import COUNT_LOCK
-from games.live.players import PLAYERS, LiveMatch, LiveSeat, NotHeldError, Statement, machine_port
+from games.live.players import PLAYERS, LiveMatch, LiveSeat, RoomNotLockedError, Statement, machine_port
 from games.models import Match, Ply, Room, Seat, this_minute
 from games.transport.group_commit import GroupCommit
-from games.transport.json_rows import row_array, row_read
+from games.transport.json_rows import row_array_sql, row_read
 from games.transport.metrics import MATCHES_BEGUN, MATCHES_ENDED, PLIES
 
 P = ParamSpec("P")
@@ -58,7 +58,7 @@ def room_get(code: str) -> Room:
         RoomNotFoundError: no room has this code.
     """
     # Malformed codes never reach the database, which rejects some characters.
-    room = Room.objects.filter(code=code).first() if CODE_FORM.fullmatch(code) else None
+    room = Room.objects.filter(code=code).first() if CODE_PATTERN.fullmatch(code) else None
     if room is None:
         raise RoomNotFoundError
     return room
@@ -68,7 +68,7 @@ def room_get(code: str) -> Room:
 def _rows_of_match(model: type[Model], order: str) -> sql.Composable:
     """Return SQL for the rows of the match ``latest``, as an array in this order; null if there are no rows."""
     rows = sql.SQL("(SELECT json_agg({} ORDER BY {}) FROM {} AS {} WHERE match_id = latest.id)").format(
-        sql.SQL(row_array(model, "one")),
+        sql.SQL(row_array_sql(model, "one")),
         sql.Identifier("one", order),
         sql.Identifier(model._meta.db_table),
         sql.Identifier("one"),
@@ -76,9 +76,11 @@ def _rows_of_match(model: type[Model], order: str) -> sql.Composable:
     return sql.SQL(rows.as_string(None))
 
 
-NEXT_IDS = "json_build_array(nextval('games_match_id_seq'), nextval('games_seat_id_seq'), nextval('games_seat_id_seq'))"
+NEXT_IDS_SQL = (
+    "json_build_array(nextval('games_match_id_seq'), nextval('games_seat_id_seq'), nextval('games_seat_id_seq'))"
+)
 """SQL for the ids of a new match and its seats, so that rows that refer to them can be stored with them."""
-SESSION_IS_UNCHANGED = (
+SESSION_UNCHANGED_SQL = (
     "EXISTS (SELECT FROM django_session WHERE session_key = %s AND session_data = %s AND expire_date > %s)"
 )
 
@@ -86,15 +88,15 @@ SESSION_IS_UNCHANGED = (
 @cache
 def _match_query(*, checks_session: bool, for_next_match: bool, lock: bool) -> sql.Composable:
     query = sql.SQL("""
-        SELECT room.version = seen.version, {session}, {room}, {match}, {seats}, {more}, ({occupants})
+        SELECT room.version = seen.version, {session}, {room}, {match}, {seats}, {ids_or_plies}, ({occupants})
         FROM games_room AS room JOIN games_room AS seen ON seen.id = room.id CROSS JOIN LATERAL
             (SELECT * FROM games_match WHERE room_id = room.id ORDER BY number DESC LIMIT 1) AS latest
         WHERE room.code = %s {lock}""").format(
-        session=sql.SQL(SESSION_IS_UNCHANGED if checks_session else "true"),
-        room=sql.SQL(row_array(Room, "room")),
-        match=sql.SQL(row_array(Match, "latest")),
+        session=sql.SQL(SESSION_UNCHANGED_SQL if checks_session else "true"),
+        room=sql.SQL(row_array_sql(Room, "room")),
+        match=sql.SQL(row_array_sql(Match, "latest")),
         seats=_rows_of_match(Seat, "side"),
-        more=sql.SQL(NEXT_IDS) if for_next_match else _rows_of_match(Ply, "number"),
+        ids_or_plies=sql.SQL(NEXT_IDS_SQL) if for_next_match else _rows_of_match(Ply, "number"),
         occupants=machine_port().occupants_query(),
         lock=sql.SQL("FOR NO KEY UPDATE OF room" if lock else ""),
     )
@@ -120,7 +122,7 @@ def match_read(
         RoomNotFoundError: no room has this code.
         SessionChangedError: the ``session`` has changed or ended.
     """
-    if not CODE_FORM.fullmatch(code):
+    if not CODE_PATTERN.fullmatch(code):
         raise RoomNotFoundError
     query = _match_query(checks_session=session is not None, for_next_match=for_next_match, lock=lock)
     values: list[str | datetime] = [code] if session is None else [*session, timezone.now(), code]
@@ -130,24 +132,27 @@ def match_read(
             row = cursor.execute(query, values).fetchone()
     if row is None:
         raise RoomNotFoundError
-    _, is_session_unchanged, room_row, match_row, seat_rows, more, occupants = row
+    _, is_session_unchanged, room_row, match_row, seat_rows, ids_or_plies, occupants = row
     if not is_session_unchanged:
         raise SessionChangedError
     room, match = row_read(Room, room_row), row_read(Match, match_row)
     match.room = room
     seats = [LiveSeat(row_read(Seat, row)) for row in seat_rows]
-    plies, next_ids = ([], more) if for_next_match else ([row_read(Ply, row) for row in more or ()], ())
-    live = LiveMatch(room, match, room.game_rules, seats, plies, len(plies), is_held=lock, next_ids=next_ids)
+    if for_next_match:
+        plies, next_ids = list[Ply](), ids_or_plies
+    else:
+        plies, next_ids = [row_read(Ply, row) for row in ids_or_plies or ()], ()
+    live = LiveMatch(room, match, room.game_rules, seats, plies, len(plies), is_room_locked=lock, next_ids=next_ids)
     machine_port().occupants_seat(live.seats, occupants)
     return live
 
 
-def live_match(match: Match) -> LiveMatch:
+def live_match_load(match: Match) -> LiveMatch:
     """Return a match with its room, seats, plies and occupants."""
     seats = [LiveSeat(row) for row in match.seats.order_by("side")]
     plies = list(match.plies.order_by("number"))
     live = LiveMatch(match.room, match, match.room.game_rules, seats, plies, len(plies))
-    if any(seat.row.automaton for seat in live.seats):
+    if any(seat.row.automaton_slug for seat in live.seats):
         machine_port().occupants_fetch(live.seats)
     return live
 
@@ -172,10 +177,10 @@ def match_by_number(room: Room, number: int) -> Match:
     return match
 
 
-ROOM_UPDATE = sql.SQL("""
+ROOM_UPDATE_SQL = sql.SQL("""
     UPDATE games_room SET version = version + 1, changed_at = %s WHERE id = %s AND version = %s RETURNING id""")
 """SQL that raises the room's version if the room is unchanged. It waits for concurrent changes of the room."""
-MATCH_UPDATE = sql.SQL("""
+MATCH_UPDATE_SQL = sql.SQL("""
     UPDATE games_match SET status = %s, position = %s, n_plies = %s, winner = %s, termination = %s, finished_at = %s,
         answer_by = %s, draw_offered_by = %s
     FROM held WHERE games_match.id = %s""")
@@ -200,21 +205,21 @@ def match_store(live: LiveMatch, locks: Sequence[str] = ()) -> None:
     (:func:`games.limits.quotas.count_lock`); they are locked in this order.
 
     Raises:
-        NotHeldError: the room has changed since it was read.
+        RoomNotLockedError: the room has changed since it was read.
     """
     room, match = live.room, live.match
     is_new, new_plies = match._state.adding, live.plies[live.n_stored :]
     room.changed_at = this_minute()
-    locked_update = Statement(ROOM_UPDATE, [room.changed_at, room.pk, room.version])
+    locked_update = Statement(ROOM_UPDATE_SQL, [room.changed_at, room.pk, room.version])
     locked_room = _room_insert(room) if room._state.adding else locked_update
     if is_new:
         parts = _match_insert(live)
     else:
-        parts = [Statement(MATCH_UPDATE, [getattr(match, name) for name in MATCH_FIELDS])]
+        parts = [Statement(MATCH_UPDATE_SQL, [getattr(match, name) for name in MATCH_FIELDS])]
     if new_plies:
         rows = [[getattr(ply, name) for name in PLY_FIELDS] for ply in new_plies]
         parts.append(Statement.insert(Ply, PLY_FIELDS, rows))
-    for seat, player in live.automata:
+    for seat, player in live.automated_seats:
         records, seat.records = [one for one in seat.records if one[1] is not None], []
         records_insert = player.remember(records) if records else None
         parts += [] if records_insert is None else [records_insert]
@@ -230,7 +235,7 @@ def match_store(live: LiveMatch, locks: Sequence[str] = ()) -> None:
             [*locked_room.values, *(value for part in parts for value in part.values), *locks],
         )
         if cursor.rowcount != 1:
-            raise NotHeldError
+            raise RoomNotLockedError
     room.version += 1
     room._state.adding = match._state.adding = False
     live.n_stored = len(live.plies)
@@ -246,8 +251,8 @@ def match_store(live: LiveMatch, locks: Sequence[str] = ()) -> None:
 
 
 def _room_insert(room: Room) -> Statement:
-    """Return the part that inserts a new room, in place of :data:`ROOM_UPDATE`."""
-    names, values = _row(room)
+    """Return the part that inserts a new room, in place of :data:`ROOM_UPDATE_SQL`."""
+    names, values = _names_and_values(room)
     values[names.index("version")] = room.version + 1
     return Statement(_room_insert_query(names), values)
 
@@ -258,7 +263,7 @@ def _room_insert_query(names: tuple[str, ...]) -> sql.Composable:
     return sql.SQL(f"INSERT INTO games_room ({columns}) VALUES ({places}) RETURNING id")  # noqa: S608 - columns of our own
 
 
-def _row(row: Model) -> tuple[tuple[str, ...], list[Any]]:
+def _names_and_values(row: Model) -> tuple[tuple[str, ...], list[Any]]:
     """Return the attributes of a row, and their values."""
     names = tuple(field.attname for field in row._meta.concrete_fields)
     return names, [getattr(row, name) for name in names]
@@ -266,14 +271,14 @@ def _row(row: Model) -> tuple[tuple[str, ...], list[Any]]:
 
 def _match_insert(live: LiveMatch) -> list[Statement]:
     """Return the parts that insert a new match with its seats."""
-    names, values = _row(live.match)
-    seats = [_row(seat.row) for seat in live.seats]
+    names, values = _names_and_values(live.match)
+    seats = [_names_and_values(seat.row) for seat in live.seats]
     parts = [
         Statement.insert(Match, names, [values]),
         Statement.insert(Seat, seats[0][0], [values for _, values in seats]),
     ]
     for slug in live.slugs:
-        part = PLAYERS[slug].seated(live)
+        part = PLAYERS[slug].seat_rows_insert(live)
         parts += [] if part is None else [part]
     return parts
 
@@ -312,7 +317,7 @@ def _return_connection() -> None:
         close_old_connections()
 
 
-ENDED_MATCHES = GroupCommit[LiveMatch](before_waiting=_return_connection)
+ENDED_MATCH_COMMIT = GroupCommit[LiveMatch](before_waiting=_return_connection)
 """Finished matches to store together, by the machines that learn from them."""
 
 
@@ -334,13 +339,13 @@ def match_change(code: str, session: SessionSnapshot | None, change: Callable[[L
         RoomNotFoundError, SessionChangedError: as :func:`match_read`.
         Exception: any error of ``change``.
     """
-    with contextlib.suppress(NotHeldError, IntegrityError):
+    with contextlib.suppress(RoomNotLockedError, IntegrityError):
         live = match_read(code, session=session)
         change(live)
         if not live.match.is_over:
             match_store(live)
             return live
-        if ENDED_MATCHES.store(_learners(live) or live.match.pk, live, _store_together):
+        if ENDED_MATCH_COMMIT.store(_learner_ids(live) or live.match.pk, live, _store_batch):
             return live
     return _match_change_locked(code, session, change)
 
@@ -355,21 +360,21 @@ def _match_change_locked(code: str, session: SessionSnapshot | None, change: Cal
     return live
 
 
-def _learners(live: LiveMatch) -> frozenset[Hashable]:
+def _learner_ids(live: LiveMatch) -> frozenset[Hashable]:
     """Return the learners of a finished match, without the learners that learn in its room only."""
-    return frozenset(player.learner_id for _, player in live.automata if player.learner_id is not None)
+    return frozenset(player.learner_id for _, player in live.automated_seats if player.learner_id is not None)
 
 
 @transaction.atomic
-def _store_together(matches: Sequence[LiveMatch]) -> Sequence[LiveMatch]:
+def _store_batch(matches: Sequence[LiveMatch]) -> Sequence[LiveMatch]:
     """Store matches that were changed without a lock, if their room is unchanged. Return the stored matches."""
     if len(matches) > 1:
-        matches = _lock_unchanged(matches)
+        matches = _lock_rooms(matches)
     matches_store(*matches)
     return matches
 
 
-def _lock_unchanged(matches: Sequence[LiveMatch]) -> list[LiveMatch]:
+def _lock_rooms(matches: Sequence[LiveMatch]) -> list[LiveMatch]:
     """Lock the rooms of the matches. Return the matches with an unchanged room, one match per room."""
     with connection.cursor() as cursor:
         cursor.execute(

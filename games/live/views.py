@@ -12,8 +12,8 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 from django.views.generic import TemplateView
 
-from games.accounts.claims import WAITING_KEY
-from games.accounts.identity import guest_seated, principal_of_request
+from games.accounts.claims import WAITING_CODES_KEY
+from games.accounts.identity import guest_for_seat, principal_of_request
 from games.accounts.principal import Principal
 from games.accounts.throttles import Guesses
 from games.codes import parse_code
@@ -25,10 +25,10 @@ from games.exceptions import (
 )
 from games.live import rooms
 from games.live.game_view import game_view
-from games.live.room_state import machines_managed
-from games.live.rooms import Entered, match_enter, room_enter, room_is_of
+from games.live.room_state import manageable_machine_ids
+from games.live.rooms import RoomEntry, is_person_in_room, match_enter, room_enter
 from games.live.serializers import RoomCreateSerializer, parse_room
-from games.transport.error_responses import form_only, not_found, sent_back, too_many
+from games.transport.error_responses import form_only, not_found_response, redirect_back, too_many_response
 
 
 @form_only("lobby")
@@ -39,11 +39,11 @@ def room_create(request: HttpRequest) -> HttpResponse:
         del form[name]
     try:
         data = parse_room(form)
-        with guest_seated(request, principal_of_request(request)) as person:
-            seated = rooms.room_create(person=person, **data)
+        with guest_for_seat(request, principal_of_request(request)) as person:
+            seat_result = rooms.room_create(person=person, **data)
     except PlayError as error:
-        return sent_back(request, error)
-    return redirect(seated.room)
+        return redirect_back(request, error)
+    return redirect(seat_result.room)
 
 
 @form_only("lobby")
@@ -53,28 +53,28 @@ def room_join(request: HttpRequest) -> HttpResponse:
     try:
         code = parse_code(request.POST.get("code", ""))
         both = "both" in request.POST
-        if not both and _waits_itself(request, code, person):
+        if not both and _is_waiting_in_room(request, code, person):
             return render(request, "games/against_yourself.html", {"code": code})
         with (
-            Guesses(request, request.user.pk).guard(lambda: room_is_of(code=code, person=person)),
-            guest_seated(request, person) as newcomer,
+            Guesses(request, request.user.pk).guard(lambda: is_person_in_room(code=code, person=person)),
+            guest_for_seat(request, person) as newcomer,
         ):
             rooms.room_join(code=code, person=newcomer, both=both)
     except TooManyGuessesError as error:
-        return too_many(request, error.retry_after_s)
+        return too_many_response(request, error.retry_after_s)
     except RoomNotFoundError as error:
-        return sent_back(request, error)
+        return redirect_back(request, error)
     except PlayError as error:
         messages.info(request, str(error))
     return redirect("room", code)
 
 
-def _waits_itself(request: HttpRequest, code: str, person: Principal) -> bool:
+def _is_waiting_in_room(request: HttpRequest, code: str, person: Principal) -> bool:
     """Whether this browser already waits in the room, as the current user or as an account that has logged out."""
-    with Guesses(request, request.user.pk).guard(lambda: room_is_of(code=code, person=person)):
-        entered = room_enter(code=code, person=person)
-    is_own = bool(entered.roles) or code in request.session.get(WAITING_KEY, ())
-    return is_own and entered.view["status"] == "waiting"
+    with Guesses(request, request.user.pk).guard(lambda: is_person_in_room(code=code, person=person)):
+        entry = room_enter(code=code, person=person)
+    is_own = bool(entry.roles) or code in request.session.get(WAITING_CODES_KEY, ())
+    return is_own and entry.view["status"] == "waiting"
 
 
 @require_safe
@@ -84,14 +84,14 @@ def room_page(request: HttpRequest, code: str) -> HttpResponse:
         if (parsed_code := parse_code(code)) != code:
             return redirect("room", parsed_code)
         person = principal_of_request(request)
-        with Guesses(request, request.user.pk).guard(lambda: room_is_of(code=code, person=person)):
-            entered = room_enter(code=code, person=person)
+        with Guesses(request, request.user.pk).guard(lambda: is_person_in_room(code=code, person=person)):
+            entry = room_enter(code=code, person=person)
     except TooManyGuessesError as error:
-        return too_many(request, error.retry_after_s)
+        return too_many_response(request, error.retry_after_s)
     except RoomNotFoundError as error:
-        return not_found(request, error)
-    managed = machines_managed(entered.room, request.user)
-    return _match_response(request, entered, is_host=entered.is_host, managed=managed)
+        return not_found_response(request, error)
+    machine_ids = manageable_machine_ids(entry.room, request.user)
+    return _match_response(request, entry, is_host=entry.is_host, managed=machine_ids)
 
 
 @require_safe
@@ -103,28 +103,28 @@ def match_page(request: HttpRequest, code: str, number: str) -> HttpResponse:
         if (parsed_code := parse_code(code)) != code or is_other_spelling or request.path.endswith("/"):
             return redirect("match", parsed_code, match_number or number)
         person = principal_of_request(request)
-        with Guesses(request, request.user.pk).guard(lambda: room_is_of(code=code, person=person)):
-            entered = match_enter(code=code, number=match_number, person=person)
+        with Guesses(request, request.user.pk).guard(lambda: is_person_in_room(code=code, person=person)):
+            entry = match_enter(code=code, number=match_number, person=person)
     except TooManyGuessesError as error:
-        return too_many(request, error.retry_after_s)
+        return too_many_response(request, error.retry_after_s)
     except MatchNotFoundError:
-        return not_found(request, MatchNotFoundError(code, number[:20]), near=reverse("room", args=[code]))
+        return not_found_response(request, MatchNotFoundError(code, number[:20]), near=reverse("room", args=[code]))
     except RoomNotFoundError as error:
-        return not_found(request, error)
-    if entered.view["status"] != "finished":
-        return redirect(entered.room)
-    return _match_response(request, entered, number=entered.view["number"])
+        return not_found_response(request, error)
+    if entry.view["status"] != "finished":
+        return redirect(entry.room)
+    return _match_response(request, entry, number=entry.view["number"])
 
 
-def _match_response(request: HttpRequest, entered: Entered, **more: Any) -> HttpResponse:
+def _match_response(request: HttpRequest, entry: RoomEntry, **more: Any) -> HttpResponse:
     context = {
-        "room": entered.room.code,
-        "role": entered.role,
-        "roles": entered.roles,
+        "room": entry.room.code,
+        "role": entry.role,
+        "roles": entry.roles,
         "is_host": False,
         "managed": [],
-        "state": entered.view,
-        "game": game_view(entered.room.game_rules),
+        "state": entry.view,
+        "game": game_view(entry.room.game_rules),
         "share_url": request.build_absolute_uri(request.path),
     }
     return render(request, "games/room.html", context | more)

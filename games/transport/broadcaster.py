@@ -25,7 +25,7 @@ from django.conf import settings
 from redis import Redis
 from redis.exceptions import RedisError
 
-from games.transport.database_errors import summary
+from games.transport.database_errors import error_summary
 
 logger = logging.getLogger("games.outbox")
 
@@ -49,15 +49,18 @@ class Broker:
 
     is_away = False
 
-    def failed(self, doing: str, error: BaseException) -> None:
-        """Record a failure of the action ``doing``. An error that is no outage is logged with its traceback."""
+    def record_failure(self, action: str, error: BaseException) -> None:
+        """Record a failure of ``action``, such as "join a group".
+
+        An outage is logged once, at its start. Another error is logged with its traceback.
+        """
         if not isinstance(error, (RedisError, OSError)):
-            logger.error("could not %s", doing, exc_info=error)
+            logger.error("could not %s", action, exc_info=error)
         elif not self.is_away:
             self.is_away = True
-            logger.error("the broker is away: could not %s: %s", doing, summary(error))
+            logger.error("the broker is away: could not %s: %s", action, error_summary(error))
 
-    def answered(self) -> None:
+    def record_success(self) -> None:
         """Record a success. The first success after an outage is logged."""
         if self.is_away:
             self.is_away = False
@@ -67,7 +70,7 @@ class Broker:
 BROKER = Broker()
 
 
-def latest(before: Message, after: Message) -> Message:
+def keep_latest(before: Message, after: Message) -> Message:
     """Return the later of two messages, for messages that contain the whole state."""
     return after
 
@@ -79,24 +82,26 @@ class Broadcast:
     Args:
         message: the JSON that the channel layer carries.
         merge: merges an earlier pending message to the same group with this message.
-        every_s: shortest interval in seconds between two messages of this process to the group.
-        answered: a channel that already has the message. If no other channel listens, nothing is sent.
+        min_interval_s: shortest interval in seconds between two messages of this process to the group.
+        informed_channel: a channel that already has the message. If no other channel listens, nothing is sent.
     """
 
     message: Message
-    merge: Callable[[Message, Message], Message] = latest
-    every_s: float = 0.0
-    answered: str = ""
+    merge: Callable[[Message, Message], Message] = keep_latest
+    min_interval_s: float = 0.0
+    informed_channel: str = ""
 
     def after(self, before: Broadcast) -> Broadcast:
         """Return this broadcast merged with an earlier broadcast ``before``.
 
-        If the merged message is the message of one of the two, ``answered`` comes from that broadcast. Otherwise
-        ``answered`` is empty.
+        If the merged message is the message of one of the two, ``informed_channel`` comes from that broadcast.
+        Otherwise ``informed_channel`` is empty.
         """
         message = self.merge(before.message, self.message)
-        answered = next((broadcast.answered for broadcast in (self, before) if broadcast.message is message), "")
-        return replace(self, message=message, answered=answered)
+        informed_channel = next(
+            (broadcast.informed_channel for broadcast in (self, before) if broadcast.message is message), ""
+        )
+        return replace(self, message=message, informed_channel=informed_channel)
 
 
 class Broadcaster:
@@ -112,8 +117,8 @@ class Broadcaster:
         self.loop = asyncio.get_running_loop()
         self.lock = threading.Lock()
         self.broadcasts: dict[str, Broadcast] = {}
-        self.not_before: dict[str, float] = {}
-        """Earliest time of the next message by group, for groups that recently got a message with ``every_s``."""
+        self.earliest_times: dict[str, float] = {}
+        """Earliest time of the next message by group, for groups that recently got one with ``min_interval_s``."""
         self.n_dropped = 0
         self.is_wake_scheduled = False
         self.is_closing = False
@@ -136,7 +141,7 @@ class Broadcaster:
         return True
 
     async def close(self) -> None:
-        """Send all pending broadcasts without regard to ``every_s``, then stop."""
+        """Send all pending broadcasts without regard to ``min_interval_s``, then stop."""
         self.is_closing = True
         self.wake.set()
         await asyncio.wait([self.task], timeout=CLOSE_WITHIN_S)
@@ -164,17 +169,21 @@ class Broadcaster:
         now_s = time.monotonic()
         with self.lock:
             self.is_wake_scheduled = False
-            self.not_before = {group: earliest_s for group, earliest_s in self.not_before.items() if earliest_s > now_s}
-            early = {} if self.is_closing else {group: self.not_before[group] for group in self._early_groups()}
+            self.earliest_times = {
+                group: earliest_s for group, earliest_s in self.earliest_times.items() if earliest_s > now_s
+            }
+            early = {} if self.is_closing else {group: self.earliest_times[group] for group in self._early_groups()}
             due = {group: self.broadcasts.pop(group) for group in list(self.broadcasts) if group not in early}
             n_dropped, self.n_dropped = self.n_dropped, 0
-        self.not_before |= {group: now_s + broadcast.every_s for group, broadcast in due.items() if broadcast.every_s}
+        self.earliest_times |= {
+            group: now_s + broadcast.min_interval_s for group, broadcast in due.items() if broadcast.min_interval_s
+        }
         if n_dropped:
             logger.error("%d messages were dropped: %d groups wait to be told something", n_dropped, MAX_PENDING_GROUPS)
         return due, min(early.values()) - now_s if early else None
 
     def _early_groups(self) -> Collection[str]:
-        return self.broadcasts.keys() & self.not_before.keys()
+        return self.broadcasts.keys() & self.earliest_times.keys()
 
 
 async def _await_at_most(awaitable: Any, seconds: float | None) -> None:
@@ -232,7 +241,7 @@ def group_has_listeners(group: str) -> bool:
 
 async def _has_listeners(group: str) -> bool:
     async with asyncio.timeout(SEND_TIMEOUT_S):
-        return (await listeners(get_channel_layer(), [group]))[group] > 0
+        return (await count_listeners(get_channel_layer(), [group]))[group] > 0
 
 
 async def deliver(broadcasts: Mapping[str, Broadcast]) -> bool:
@@ -246,27 +255,27 @@ async def deliver(broadcasts: Mapping[str, Broadcast]) -> bool:
     except Exception as error:  # The data are stored already, so no error of the broker's client may escape.
         faults = [error]
     if faults:
-        BROKER.failed(f"tell {len(faults)} of {len(broadcasts)} groups", faults[0])
+        BROKER.record_failure(f"tell {len(faults)} of {len(broadcasts)} groups", faults[0])
     else:
-        BROKER.answered()
+        BROKER.record_success()
     return not faults
 
 
 async def _groups_with_listeners(layer: Any, broadcasts: Mapping[str, Broadcast]) -> list[str]:
     """Return the groups with a listener that does not have the message yet; all groups if the query fails."""
     try:
-        n_listening = await listeners(layer, broadcasts)
-        answered_groups = {
-            group for group, broadcast in broadcasts.items() if _channels(layer, group) == {broadcast.answered}
+        n_listening = await count_listeners(layer, broadcasts)
+        informed_groups = {
+            group for group, broadcast in broadcasts.items() if _channels(layer, group) == {broadcast.informed_channel}
         }
     except Exception as error:  # The broker is away, forbids the query, or is another layer. Sending will show.
         logger.debug("cannot ask who listens: %r", error)
         return list(broadcasts)
-    # In an answered group, this process has no other listener, so only a second process can need the message.
-    return [group for group, n in n_listening.items() if n > (1 if group in answered_groups else 0)]
+    # If only the informed channel listens in this process, only a second process can need the message.
+    return [group for group, n in n_listening.items() if n > (1 if group in informed_groups else 0)]
 
 
-async def listeners(layer: Any, groups: Collection[str]) -> dict[str, int]:
+async def count_listeners(layer: Any, groups: Collection[str]) -> dict[str, int]:
     """Return the number of processes that listen to each group, by one query to Redis.
 
     Raises:

@@ -1,7 +1,7 @@
 """Database outages: recognise the errors of a server that is away, starting or full, and report them.
 
-In an outage the site asks the client to try again, and the log gets one line (:func:`unavailable`). Programming errors
-and deadlocks remain faults, which the log shows with their traceback.
+In an outage the site asks the client to try again, and the log gets one line (:func:`unavailable_error`). Programming
+errors and deadlocks remain faults, which the log shows with their traceback.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from games.exceptions import UnavailableError
 
 logger = logging.getLogger("games.outages")
 
-ERRORS = (OperationalError, psycopg.OperationalError)
+SERVER_ERROR_CLASSES = (OperationalError, psycopg.OperationalError)
 """Classes of errors of the server, as opposed to programming errors.
 
 Django's error has the driver's error as its cause. Operations that Django does not wrap, such as COPY, raise the
@@ -32,7 +32,7 @@ the system below the server.
 
 def is_database_outage(error: BaseException | None) -> bool:
     """Whether an error means that the database is away or full, so that a later attempt may succeed."""
-    if not isinstance(error, ERRORS):
+    if not isinstance(error, SERVER_ERROR_CLASSES):
         return False
     cause = error if isinstance(error, psycopg.Error) else error.__cause__
     # An error without a SQLSTATE comes from the driver: it found no server, or the server died during the query.
@@ -40,23 +40,23 @@ def is_database_outage(error: BaseException | None) -> bool:
     return sqlstate is None or sqlstate.startswith(OUTAGE_SQLSTATES)
 
 
-def unavailable(error: BaseException, doing: str) -> UnavailableError:
-    """Log one line about an outage during the action ``doing``, and return the refusal for the client."""
-    logger.error("the database stumbled over %s: %s", doing, summary(error))
+def unavailable_error(error: BaseException, action: str) -> UnavailableError:
+    """Log one line about an outage during ``action``, such as "a socket's request", and return the client's refusal."""
+    logger.error("the database stumbled over %s: %s", action, error_summary(error))
     return UnavailableError()
 
 
-def summary(error: BaseException) -> str:
+def error_summary(error: BaseException) -> str:
     """Return the type and the first line of an error. Later lines of PostgreSQL's errors contain data or hints."""
     return f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
 
 
-class OneLine(logging.Filter):
+class OutageLineFilter(logging.Filter):
     """Log filter that replaces the traceback of a database outage by one line. Drops no record."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         if record.exc_info and is_database_outage(record.exc_info[1]):
             assert record.exc_info[1] is not None
-            record.msg, record.args = f"{record.getMessage()}: {summary(record.exc_info[1])}", ()
+            record.msg, record.args = f"{record.getMessage()}: {error_summary(record.exc_info[1])}", ()
             record.exc_info = record.exc_text = None
         return True

@@ -18,9 +18,9 @@ from django.conf import settings
 
 logger = logging.getLogger("games.pulse")
 
-POLL_S = 0.7
+POLL_INTERVAL_S = 0.7
 """Seconds between two polls of database and broker."""
-PATIENCE_S = 0.8
+ANSWER_TIMEOUT_S = 0.8
 """Seconds without an answer after which a dependency counts as away. So pages show an outage within two seconds."""
 CANCEL_AFTER_S = 10.0
 """Seconds after which an unanswered query is cancelled, and a new query starts on a new connection."""
@@ -42,12 +42,12 @@ class RepeatedQuery:
         self.started_at = 0.0
 
     async def is_answered(self) -> bool:
-        """Whether an answer arrives within ``PATIENCE_S``. If the last run still goes on, wait for it again."""
+        """Whether an answer arrives within ``ANSWER_TIMEOUT_S``. If the last run still goes on, wait for it again."""
         now_s = asyncio.get_running_loop().time()
         if self.running_query is None or now_s - self.started_at > CANCEL_AFTER_S:
             self.close()
             self.running_query, self.started_at = asyncio.ensure_future(self.ask()), now_s
-        done, _ = await asyncio.wait([self.running_query], timeout=PATIENCE_S)
+        done, _ = await asyncio.wait([self.running_query], timeout=ANSWER_TIMEOUT_S)
         if not done:
             return False
         task, self.running_query = self.running_query, None
@@ -65,7 +65,7 @@ class DependencyMonitor:
 
     def __init__(self) -> None:
         self.sockets: WeakSet[Listener] = WeakSet()
-        self.database = self.broker = True
+        self.is_database_up = self.is_broker_up = True
         self.sending_tasks: set[asyncio.Task[None]] = set()
         self.connection: psycopg.AsyncConnection[Any] | None = None
 
@@ -73,34 +73,36 @@ class DependencyMonitor:
     def state(self) -> dict[str, str]:
         """The data of the frame ``site``."""
         return {
-            "database": "ok" if self.database else "away",
-            "spectators": "ok" if self.broker else "late",
+            "database": "ok" if self.is_database_up else "away",
+            "spectators": "ok" if self.is_broker_up else "late",
         }
 
     async def join(self, socket: Listener) -> None:
         """Tell a socket about changes from now on, and about a current outage at once."""
         self.sockets.add(socket)
-        if not (self.database and self.broker):
+        if not (self.is_database_up and self.is_broker_up):
             await socket.send_frame("site", self.state)
 
     def leave(self, socket: Listener) -> None:
         self.sockets.discard(socket)
 
-    async def keep(self) -> None:
+    async def run(self) -> None:
         """Poll database and broker until cancelled, and tell the sockets about each change."""
-        client = redis.asyncio.Redis.from_url(settings.REDIS_URL, socket_timeout=PATIENCE_S, retry=None)
-        database, broker = RepeatedQuery(self._ask_database), RepeatedQuery(lambda: _ask_broker(client))
+        client = redis.asyncio.Redis.from_url(settings.REDIS_URL, socket_timeout=ANSWER_TIMEOUT_S, retry=None)
+        database_query, broker_query = RepeatedQuery(self._ask_database), RepeatedQuery(lambda: _ask_broker(client))
         try:
             while True:
                 state_before = self.state
-                self.database, self.broker = await asyncio.gather(database.is_answered(), broker.is_answered())
+                self.is_database_up, self.is_broker_up = await asyncio.gather(
+                    database_query.is_answered(), broker_query.is_answered()
+                )
                 if self.state != state_before:
                     logger.warning("the database is %(database)s, spectators are %(spectators)s", self.state)
                     await self.tell()
-                await asyncio.sleep(POLL_S)
+                await asyncio.sleep(POLL_INTERVAL_S)
         finally:
-            database.close()
-            broker.close()
+            database_query.close()
+            broker_query.close()
             await client.aclose()
             if self.connection is not None:
                 await self.connection.close()
@@ -113,7 +115,7 @@ class DependencyMonitor:
             task.add_done_callback(self.sending_tasks.discard)
         if tasks:
             # The task of a socket that does not read goes on after the time-out, so the socket gets its frame later.
-            await asyncio.wait(tasks, timeout=PATIENCE_S)
+            await asyncio.wait(tasks, timeout=ANSWER_TIMEOUT_S)
 
     async def _ask_database(self) -> None:
         """Query the database on a separate connection, since all connections of the pool may be in use."""

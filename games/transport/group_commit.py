@@ -24,18 +24,18 @@ class GroupCommit(Generic[ItemT]):
         """Args: before_waiting: each thread calls it before it waits, for example to return its connection."""
         self._lock = threading.Lock()
         self._before_waiting = before_waiting
-        self._waiting: dict[Hashable, list[_Waiting[ItemT]]] = {}
+        self._waiting: dict[Hashable, list[_WaitingItem[ItemT]]] = {}
 
-    def store(self, key: Hashable, item: ItemT, store: Callable[[Sequence[ItemT]], Sequence[ItemT]]) -> bool:
+    def store(self, key: Hashable, item: ItemT, store_items: Callable[[Sequence[ItemT]], Sequence[ItemT]]) -> bool:
         """Store an item, alone or together with other items of the same key. Return whether it has been stored.
 
         Args:
             key: items of the same key can be stored together.
             item: the item to store.
-            store: stores several items and returns the stored items. If it raises an error, no item is stored. This
-                method raises an error for a single item again, and logs an error for several items.
+            store_items: stores several items and returns the stored items. If it raises an error, no item is stored.
+                This method raises an error for a single item again, and logs an error for several items.
         """
-        waiting_item = _Waiting(item)
+        waiting_item = _WaitingItem(item)
         with self._lock:
             queue = self._waiting.get(key)
             if queue is not None:
@@ -48,15 +48,15 @@ class GroupCommit(Generic[ItemT]):
             self._before_waiting()
             batch = waiting_item.turn.result()
         if batch:
-            self._store_for(batch, key, store)
+            self._store_batch(batch, key, store_items)
         return waiting_item.is_stored
 
-    def _store_for(
-        self, batch: list[_Waiting[ItemT]], key: Hashable, store: Callable[[Sequence[ItemT]], Sequence[ItemT]]
+    def _store_batch(
+        self, batch: list[_WaitingItem[ItemT]], key: Hashable, store_items: Callable[[Sequence[ItemT]], Sequence[ItemT]]
     ) -> None:
         stored_items: Sequence[ItemT] = ()
         try:
-            stored_items = store([waiting_item.item for waiting_item in batch])
+            stored_items = store_items([waiting_item.item for waiting_item in batch])
         except Exception:
             if len(batch) == 1:
                 raise
@@ -72,14 +72,14 @@ class GroupCommit(Generic[ItemT]):
     def _wake_next(self, key: Hashable) -> None:
         """Wake the first waiting caller of the key, which stores all waiting items."""
         with self._lock:
-            waiting = self._waiting.pop(key)
-            if waiting:
+            queue = self._waiting.pop(key)
+            if queue:
                 self._waiting[key] = []
-        if waiting:
-            waiting[0].turn.set_result(waiting)
+        if queue:
+            queue[0].turn.set_result(queue)
 
 
-class _Waiting(Generic[ItemT]):
+class _WaitingItem(Generic[ItemT]):
     """A waiting item. ``turn`` resolves to the items that its caller must store.
 
     ``turn`` resolves to no items if another thread has stored the item or has tried to.
@@ -87,5 +87,5 @@ class _Waiting(Generic[ItemT]):
 
     def __init__(self, item: ItemT) -> None:
         self.item = item
-        self.turn: Future[list[_Waiting[ItemT]]] = Future()
+        self.turn: Future[list[_WaitingItem[ItemT]]] = Future()
         self.is_stored = False

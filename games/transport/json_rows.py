@@ -11,13 +11,13 @@ from django.db import DEFAULT_DB_ALIAS
 from django.db.models import BinaryField, DateField, DecimalField, DurationField, JSONField, Model, TimeField, UUIDField
 from psycopg import sql
 
-TEXTS = (DateField, TimeField, DurationField, DecimalField, UUIDField)
+TEXT_FIELD_CLASSES = (DateField, TimeField, DurationField, DecimalField, UUIDField)
 """Types of fields that are text in JSON. A ``DateTimeField`` is a ``DateField``."""
 ModelT = TypeVar("ModelT", bound=Model)
 
 
 @cache
-def row_columns(model: type[Model], alias: str) -> str:
+def row_columns_sql(model: type[Model], alias: str) -> str:
     """Return the SQL columns that :func:`row_read` expects. JSON fields are read as text to keep the order of keys.
 
     ``alias`` names the table in the statement.
@@ -29,13 +29,13 @@ def row_columns(model: type[Model], alias: str) -> str:
     return ", ".join(columns)
 
 
-def row_array(model: type[Model], alias: str) -> str:
+def row_array_sql(model: type[Model], alias: str) -> str:
     """Return the SQL expression for a row as a JSON array, which :func:`row_read` expects."""
-    return f"json_build_array({row_columns(model, alias)})"
+    return f"json_build_array({row_columns_sql(model, alias)})"
 
 
 def row_read(model: type[ModelT], row: Sequence[object]) -> ModelT:
-    """Return the model instance of a row with the columns of :func:`row_columns`, read from JSON or directly.
+    """Return the model instance of a row with the columns of :func:`row_columns_sql`, read from JSON or directly.
 
     A queryset would take four times as long, and every move reads several rows.
     """
@@ -55,6 +55,6 @@ def _fields(model: type[Model]) -> tuple[list[str], list[tuple[int, Callable[[An
     converters: list[tuple[int, Callable[[Any], Any]]] = [
         (index, json.loads if isinstance(field, JSONField) else field.to_python)
         for index, field in enumerate(fields)
-        if isinstance(field, (JSONField, *TEXTS))
+        if isinstance(field, (JSONField, *TEXT_FIELD_CLASSES))
     ]
     return [field.attname for field in fields], converters

@@ -11,20 +11,20 @@ from rest_framework.request import Request
 
 from beadbox.names import did_you_mean
 
-MAX_NAMES_REFUSED = 10
+MAX_REFUSED_NAMES = 10
 MAX_NAME_CHARACTERS = 40
 
 
-def known_require(request: Request, names: Iterable[str]) -> None:
+def parameter_names_require(request: Request, names: Iterable[str]) -> None:
     """Refuse a list request with a query parameter that is not among these names.
 
     Raises:
         ValidationError: the errors name the unknown parameters, each with the most similar known name.
     """
-    known_names = sorted(names)
+    valid_names = sorted(names)
     refusals = {
-        name[:MAX_NAME_CHARACTERS]: [f"This list has no such parameter. {did_you_mean(name, known_names)}"]
-        for name in sorted(set(request.query_params) - set(known_names))[:MAX_NAMES_REFUSED]
+        name[:MAX_NAME_CHARACTERS]: [f"This list has no such parameter. {did_you_mean(name, valid_names)}"]
+        for name in sorted(set(request.query_params) - set(valid_names))[:MAX_REFUSED_NAMES]
     }
     if refusals:
         raise ValidationError(refusals)
@@ -43,7 +43,7 @@ class Page(LimitOffsetPagination):
             ValidationError: the request has an unknown parameter.
         """
         filters = getattr(getattr(view, "filterset_class", None), "base_filters", ())
-        known_require(request, [*filters, self.limit_query_param, self.offset_query_param])
+        parameter_names_require(request, [*filters, self.limit_query_param, self.offset_query_param])
         rows: list[Any] = super().paginate_queryset(queryset, request, view) or []
         return rows
 

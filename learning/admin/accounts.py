@@ -18,10 +18,10 @@ from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 
-from games.accounts.account_names import NameForm, log_in_name
+from games.accounts.account_names import NameForm, log_in_name_key
 from games.accounts.emails import send_address_changed, send_password_changed
 from games.accounts.throttles import AddressThrottle
-from games.admin.base import Choices, Counted, Finder, Large, NameSearch, ReadOnly, log_each
+from games.admin.base import CappedListAdmin, ChoiceFilter, Finder, LargeTableAdmin, NameSearch, ReadOnly, log_each
 from learning.exceptions import AccountNotClosedError
 from learning.models import Machine
 from learning.services.accounts import account_close, is_above, needs_closing
@@ -40,7 +40,7 @@ class PasswordForm(AdminPasswordChangeForm):
             user.save(update_fields=["password"])  # other fields may have changed since they were read
         for counter in ("failures", "log-ins"):
             AddressThrottle("account", str(user.pk), counter).forget(None)
-        axes.utils.reset(username=log_in_name(user.get_username()))
+        axes.utils.reset(username=log_in_name_key(user.get_username()))
         send_password_changed(user)
         return user
 
@@ -96,19 +96,19 @@ class AccountForm(NameForm, UserChangeForm):
 admin.site.unregister([User, Group])
 
 
-class SharedNameFilter(Choices):
+class SharedNameFilter(ChoiceFilter):
     """Filter for accounts with another spelling of an earlier account's name."""
 
     title = "shared name"
     parameter_name = field = "account_name__is_duplicate"
 
-    def known(self) -> list[tuple[str, str]]:
+    def valid_values(self) -> list[tuple[str, str]]:
         """Return the only choice: accounts with a shared name."""
         return [("1", "of an earlier account")]
 
 
 @admin.register(User)
-class AccountAdmin(NameSearch, UserAdmin, Counted):
+class AccountAdmin(NameSearch, UserAdmin, CappedListAdmin):
     """Accounts. They are closed and never deleted, because matches and lessons refer to them.
 
     Only superusers change accounts of the staff.
@@ -193,7 +193,7 @@ class AccountAdmin(NameSearch, UserAdmin, Counted):
 
 
 @admin.register(Group)
-class PowersAdmin(GroupAdmin, Counted):
+class PowersAdmin(GroupAdmin, CappedListAdmin):
     """Groups and their permissions. Only superusers change them."""
 
     def has_add_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
@@ -204,7 +204,7 @@ class PowersAdmin(GroupAdmin, Counted):
 
 
 @admin.register(LogEntry)
-class LogAdmin(NameSearch, ReadOnly, Large):
+class LogAdmin(NameSearch, ReadOnly, LargeTableAdmin):
     """Django's log of changes made in the admin."""
 
     list_display = ("action_time", "user", "content_type", "object_repr", "action_flag", "change_message")

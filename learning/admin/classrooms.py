@@ -8,7 +8,7 @@ from django.contrib import admin
 from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest
 
-from games.admin.base import Counted, GameFilter, ReadOnly
+from games.admin.base import CappedListAdmin, GameFilter, ReadOnly
 from learning.models import Classroom, Participant
 
 
@@ -25,7 +25,7 @@ class ParticipantInline(ReadOnly, admin.TabularInline):
 
 
 @admin.register(Classroom)
-class ClassroomAdmin(ReadOnly, Counted):
+class ClassroomAdmin(ReadOnly, CappedListAdmin):
     """Classes with their number of pupils: read-only, because only the teacher changes a class."""
 
     list_display = ("name", "game", "status", "is_locked", "pupils", "teacher", "created_at", "finished_at")

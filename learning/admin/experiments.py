@@ -8,27 +8,27 @@ from django.http import HttpRequest
 
 from beadbox.experiments.registry import EXPERIMENTS
 from games.accounts.principal import Principal
-from games.admin.base import Choices, Large, ReadOnly, log_each
+from games.admin.base import ChoiceFilter, LargeTableAdmin, ReadOnly, log_each
 from learning.models import ExperimentRun
 from learning.services import experiments as services_experiments
 
 
-class ExperimentFilter(Choices):
+class ExperimentFilter(ChoiceFilter):
     """Filter by the experiment of a run."""
 
     title = parameter_name = field = "experiment"
 
-    def known(self) -> list[tuple[str, str]]:
+    def valid_values(self) -> list[tuple[str, str]]:
         return [(slug, slug) for slug in sorted(EXPERIMENTS)]
 
 
 @admin.register(ExperimentRun)
-class ExperimentRunAdmin(ReadOnly, Large):
+class ExperimentRunAdmin(ReadOnly, LargeTableAdmin):
     """Runs of experiments: read-only, but active runs can be stopped."""
 
     list_display = ("experiment", "seed", "parameters", "status", "progress", "user", "created_at")
     list_filter = (ExperimentFilter, "status")
-    indexed = ("status__exact",)
+    indexed_parameters = ("status__exact",)
     list_select_related = ("user",)
     actions = ("stop",)
 

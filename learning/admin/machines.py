@@ -16,8 +16,8 @@ from django.utils.html import format_html
 
 from beadbox.learners.presets import ALL_PRESETS
 from games.admin.base import (
-    Choices,
-    Counted,
+    CappedListAdmin,
+    ChoiceFilter,
     GameFilter,
     LinkedFilter,
     NameSearch,
@@ -42,12 +42,12 @@ MAX_AT_ONCE = 200
 """Maximum number of machines that one action freezes, hides or deletes, each in its own transaction."""
 
 
-class PresetFilter(Choices):
+class PresetFilter(ChoiceFilter):
     """Filter by the preset that the rule was copied from."""
 
     title = parameter_name = field = "preset"
 
-    def known(self) -> list[tuple[str, str]]:
+    def valid_values(self) -> list[tuple[str, str]]:
         return [(slug, slug) for slug in sorted(ALL_PRESETS)]
 
 
@@ -61,9 +61,9 @@ class OwnerFilter(RowFilter):
 class GuestFilter(LinkedFilter):
     """Filter by the guest that owns the machine, shown only when a link from another page sets the filter."""
 
-    title, parameter_name, words = "guest", "guest", "Of one guest"
+    title, parameter_name, list_label = "guest", "guest", "Of one guest"
 
-    def narrowed(self, rows: QuerySet[Machine], value: str) -> QuerySet[Machine]:
+    def filter_rows(self, rows: QuerySet[Machine], value: str) -> QuerySet[Machine]:
         """Return the machines of the guest; none if the value is no UUID."""
         try:
             return rows.filter(guest=UUID(value))
@@ -72,7 +72,7 @@ class GuestFilter(LinkedFilter):
 
 
 @admin.register(Machine)
-class MachineAdmin(NameSearch, ReadOnly, WithRowFilter, Counted):
+class MachineAdmin(NameSearch, ReadOnly, WithRowFilter, CappedListAdmin):
     """Machines. Name, description, visibility and learning can be edited; rule, game, side and totals are history."""
 
     list_display = ("name", "owner_page", "is_public", "learns", "n_games", "see", "game", "side", "preset", "slug")

@@ -8,14 +8,14 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 
-from games.admin.base import AccountFilter, Large, ReadOnly, WithRowFilter, log_each
+from games.admin.base import AccountFilter, LargeTableAdmin, ReadOnly, WithRowFilter, log_each
 from learning.kinds.admin import LATEST_CHANGES, MachineFilter, OfMachine, page_link
 from learning.models import Lesson, TrainingRun
 from learning.services import runs as services_runs
 
 
 @admin.register(Lesson)
-class LessonAdmin(OfMachine, ReadOnly, WithRowFilter, Large):
+class LessonAdmin(OfMachine, ReadOnly, WithRowFilter, LargeTableAdmin):
     """The ledger: the lessons of all machines, each with its match or run."""
 
     readonly_fields = ("value_changes",)
@@ -23,7 +23,7 @@ class LessonAdmin(OfMachine, ReadOnly, WithRowFilter, Large):
     list_display = ("number", "machine_page", "kind", "match", "run", "n_wins", "n_draws", "n_losses", "created_at")
     list_filter = (MachineFilter, "kind")
     list_select_related = ("machine", "match__room", "run")
-    indexed = (MachineFilter.parameter_name,)
+    indexed_parameters = (MachineFilter.parameter_name,)
 
     def get_ordering(self, request: HttpRequest) -> tuple[str, ...]:
         """Order newest first; for one machine by lesson number, which has an index."""
@@ -55,7 +55,7 @@ class StarterFilter(AccountFilter):
 
 
 @admin.register(TrainingRun)
-class TrainingRunAdmin(OfMachine, ReadOnly, WithRowFilter, Large):
+class TrainingRunAdmin(OfMachine, ReadOnly, WithRowFilter, LargeTableAdmin):
     """Training runs and their progress: read-only, but active runs can be stopped."""
 
     fields = (
@@ -67,7 +67,7 @@ class TrainingRunAdmin(OfMachine, ReadOnly, WithRowFilter, Large):
     list_display = ("id", "machine_page", "status", "progress", "n_games", "seed", "account_page", "created_at")
     list_filter = (MachineFilter, "status", StarterFilter)
     list_select_related = ("machine", "started_by")
-    indexed = (MachineFilter.parameter_name, "status__exact", StarterFilter.parameter_name)
+    indexed_parameters = (MachineFilter.parameter_name, "status__exact", StarterFilter.parameter_name)
     actions = ("cancel",)
 
     def has_train_permission(self, request: HttpRequest) -> bool:

@@ -14,7 +14,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from beadbox.policies.registry import OPPONENTS
 from games.accounts.principal import AnyUser
-from games.admin.base import AccountFilter, Choices, Counted, WithRowFilter, log_each
+from games.admin.base import AccountFilter, CappedListAdmin, ChoiceFilter, WithRowFilter, log_each
 from games.exceptions import PlayError
 from learning.kinds.admin import MachineFilter, OfMachine, page_link
 from learning.models import Schedule
@@ -171,12 +171,12 @@ class ScheduleForm(forms.ModelForm):
         )
 
 
-class ActiveFilter(Choices):
+class ActiveFilter(ChoiceFilter):
     """Filter for active or paused schedules."""
 
     title, parameter_name, field = "state", "task__enabled", "task__enabled"
 
-    def known(self) -> list[tuple[str, str]]:
+    def valid_values(self) -> list[tuple[str, str]]:
         """Return the two states of a schedule."""
         return [("True", "active"), ("False", "paused")]
 
@@ -188,7 +188,7 @@ class ScheduleOwnerFilter(AccountFilter):
 
 
 @admin.register(Schedule)
-class ScheduleAdmin(OfMachine, WithRowFilter, Counted):
+class ScheduleAdmin(OfMachine, WithRowFilter, CappedListAdmin):
     """Training schedules. All writes go through the services, which notify Celery beat."""
 
     form = ScheduleForm

@@ -6,13 +6,13 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from games.admin.base import Large, ReadOnly, WithRowFilter
+from games.admin.base import LargeTableAdmin, ReadOnly, WithRowFilter
 from learning.kinds.admin import MachineFilter, OfMachine
 from learning.models import Snapshot
 
 
 @admin.register(Snapshot)
-class SnapshotAdmin(OfMachine, ReadOnly, WithRowFilter, Large):
+class SnapshotAdmin(OfMachine, ReadOnly, WithRowFilter, LargeTableAdmin):
     """Snapshots, newest first: games trained, points against each opponent, and the snapshot that plays."""
 
     list_display = (
@@ -28,7 +28,7 @@ class SnapshotAdmin(OfMachine, ReadOnly, WithRowFilter, Large):
     )
     list_select_related = ("machine", "run__machine")
     list_filter = (MachineFilter,)
-    indexed = (MachineFilter.parameter_name,)
+    indexed_parameters = (MachineFilter.parameter_name,)
     fields = ("machine", *list_display[2:], "games_done", "epsilon")
     readonly_fields = fields
 

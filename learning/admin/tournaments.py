@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
 
-from games.admin.base import Counted, GameFilter, ReadOnly, log_each
+from games.admin.base import CappedListAdmin, GameFilter, ReadOnly, log_each
 from learning.models import (
     JobStatus,
     Pairing,
@@ -46,7 +46,7 @@ class PairingInline(ReadOnly, admin.TabularInline):
 
 
 @admin.register(Tournament)
-class TournamentAdmin(ReadOnly, Counted):
+class TournamentAdmin(ReadOnly, CappedListAdmin):
     """Tournaments and their progress: read-only, but active tournaments can be stopped."""
 
     list_display = ("name", "game", "format", "status", "progress", "owner", "is_public", "created_at")

@@ -7,20 +7,20 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from games.accounts.principal import Principal
-from games.live.api import NewsView
-from games.live.serializers import refusals
+from games.live.api import PollingView
+from games.live.serializers import refusal_responses
 from learning.exceptions import NotYourClassError
 from learning.kinds.class_table import classroom_table, pupil_note, table_redacted
 from learning.selectors.classrooms import classroom_seen
 from learning.states import ClassTable
 
 
-class ClassTableView(NewsView):
+class ClassTableView(PollingView):
     """The table of a class, for its teacher, its pupils, and browsers that have opened its page for the projector."""
 
     @extend_schema(
         operation_id="classes_table",
-        responses={200: OpenApiResponse(ClassTable, "As the frame `table`."), **refusals(NotYourClassError)},
+        responses={200: OpenApiResponse(ClassTable, "As the frame `table`."), **refusal_responses(NotYourClassError)},
     )
     def get(self, request: Request, classroom_id: int) -> Response:
         """Return the pupils of the class in order of points, at most a second old."""

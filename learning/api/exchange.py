@@ -20,7 +20,7 @@ from beadbox.learners.formats import FORMATS
 from beadbox.rules.outcome import Side
 from games.accounts.throttles import WriteThrottle
 from games.exceptions import MalformedError
-from games.live.serializers import StrictSerializer, refusals
+from games.live.serializers import StrictSerializer, refusal_responses
 from games.validators import name_validate
 from learning.access import machine_for
 from learning.exceptions import MachineQuotaError, ValueQuotaError
@@ -153,7 +153,7 @@ class MachineImportView(APIView):
             },
         },
         parameters=[ImportOptionsSerializer],
-        responses={201: ImportedMachineSerializer, **refusals(MachineQuotaError, ValueQuotaError)},
+        responses={201: ImportedMachineSerializer, **refusal_responses(MachineQuotaError, ValueQuotaError)},
     )
     def post(self, request: Request) -> Response:
         """Import a machine. The file (up to 4 MB) is the body, or the part ``file`` of a form.

@@ -14,8 +14,8 @@ from rest_framework.views import APIView
 from beadbox.experiments.registry import EXPERIMENTS
 from games.accounts.identity import principal_of
 from games.accounts.throttles import WriteThrottle
-from games.live.api import NewsView
-from games.live.serializers import parsed, refusals
+from games.live.api import PollingView
+from games.live.serializers import parse_data, refusal_responses
 from learning.access import staff_may
 from learning.exceptions import ExperimentQuotaError
 from learning.filters import ExperimentRunFilter
@@ -66,19 +66,19 @@ class ExperimentRunListView(GenericAPIView[ExperimentRun]):
         responses={
             200: ExperimentRunDetailSerializer,
             202: ExperimentRunDetailSerializer,
-            **refusals(ExperimentQuotaError),
+            **refusal_responses(ExperimentQuotaError),
         },
     )
     def post(self, request: Request) -> Response:
         """Request an experiment: 200 with the result if an equal run has finished, else 202, and a worker runs it."""
         run = services_experiments.experiment_request(
-            person=principal_of(request.user, None), **parsed(ExperimentRunStartSerializer, request.data)
+            person=principal_of(request.user, None), **parse_data(ExperimentRunStartSerializer, request.data)
         )
         status = 200 if run.status == JobStatus.FINISHED else 202
         return Response(selectors_experiments.experiment_run_view(run), status=status)
 
 
-class ExperimentRunView(NewsView):
+class ExperimentRunView(PollingView):
     """A single run of an experiment."""
 
     @extend_schema(responses={200: ExperimentRunDetailSerializer})

@@ -12,7 +12,7 @@ from rest_framework.views import APIView
 from beadbox.learners.boxes.training_address import KNOWN, address_parse
 from beadbox.learners.boxes.training_config import games_taught
 from games.accounts.throttles import LiveThrottle, WriteThrottle
-from games.live.serializers import parsed, refusals
+from games.live.serializers import parse_data, refusal_responses
 from learning.exceptions import MachineQuotaError, RunQuotaError
 from learning.selectors.code import learn_view
 from learning.selectors.graphs import graph_view
@@ -40,7 +40,7 @@ class LearnView(APIView):
 class AddressView(LearnView):
     """The interpretation of an address of the training page."""
 
-    @extend_schema(parameters=ADDRESS, responses={200: AddressSerializer, **refusals()})
+    @extend_schema(parameters=ADDRESS, responses={200: AddressSerializer, **refusal_responses()})
     def get(self, request: Request) -> Response:
         """Return every part of an address; unusable parts are listed and replaced by the nearest valid value."""
         return Response(learn_view(address_parse(request.query_params).to_json()))
@@ -49,10 +49,10 @@ class AddressView(LearnView):
 class GraphView(LearnView):
     """The graph of a game, which a browser needs to train machines."""
 
-    @extend_schema(parameters=[GraphAskedSerializer], responses={200: GraphSerializer, **refusals()})
+    @extend_schema(parameters=[GraphAskedSerializer], responses={200: GraphSerializer, **refusal_responses()})
     def get(self, request: Request) -> Response:
         """Return the graph of a game. It serves all sides, rules and teachers, and is cached for an hour."""
-        query = parsed(GraphAskedSerializer, request.query_params)
+        query = parse_data(GraphAskedSerializer, request.query_params)
         view = graph_view(games_taught()[query["game"]], reduced=query["reduce_symmetry"])
         return Response(view, headers={"Cache-Control": "public, max-age=3600"})
 
@@ -64,11 +64,11 @@ class KeepView(APIView):
 
     @extend_schema(
         request=KeepSerializer,
-        responses={201: MachineSerializer, **refusals(MachineQuotaError, RunQuotaError)},
+        responses={201: MachineSerializer, **refusal_responses(MachineQuotaError, RunQuotaError)},
     )
     def post(self, request: Request) -> Response:
         """Create a machine with the same beads, at once or by a training run; it belongs to the account."""
-        data = parsed(KeepSerializer, request.data)
+        data = parse_data(KeepSerializer, request.data)
         parsed_address = address_parse(QueryDict(data["address"]))
         if parsed_address.problems:
             raise ValidationError({problem.field: [problem.detail] for problem in parsed_address.problems})

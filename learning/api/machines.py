@@ -12,8 +12,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from games.accounts.throttles import WriteThrottle
-from games.live.api import NewsView
-from games.live.serializers import parsed, refusals
+from games.live.api import PollingView
+from games.live.serializers import parse_data, refusal_responses
 from learning.access import is_own, machine_for, machines_visible
 from learning.exceptions import MachineBusyError, MachineQuotaError, NoBoxesError, ValueQuotaError
 from learning.filters import MachineFilter
@@ -49,15 +49,17 @@ class MachineListView(ListAPIView[Machine]):
         """Return the visible machines, oldest first."""
         return machines_visible(self.request.user).select_related("owner", "copied_from").order_by("pk")
 
-    @extend_schema(request=MachineCreateSerializer, responses={201: MachineSerializer, **refusals(MachineQuotaError)})
+    @extend_schema(
+        request=MachineCreateSerializer, responses={201: MachineSerializer, **refusal_responses(MachineQuotaError)}
+    )
     def post(self, request: Request) -> Response:
         """Create a machine from a preset or from a rule of its own."""
-        data = parsed(MachineCreateSerializer, request.data)
+        data = parse_data(MachineCreateSerializer, request.data)
         machine = services.machine_create_for_account(user=request.user, is_public=data.pop("public"), **data)
         return Response(machine_data(machine, request), status=201)
 
 
-class MachineView(NewsView):
+class MachineView(PollingView):
     """A single machine, by id or slug."""
 
     @extend_schema(responses={200: MachineSerializer})
@@ -69,7 +71,7 @@ class MachineView(NewsView):
     def patch(self, request: Request, ref: str) -> Response:
         """Rename, describe, freeze or resume, publish or hide the machine."""
         machine = machine_for(request.user, ref, to="edit")
-        data = parsed(MachineUpdateSerializer, request.data)
+        data = parse_data(MachineUpdateSerializer, request.data)
         machine = services.machine_update(user=request.user, machine_id=machine.pk, **data)
         return Response(machine_data(machine, request))
 
@@ -87,12 +89,12 @@ class MachineCloneView(APIView):
 
     @extend_schema(
         request=MachineCloneSerializer,
-        responses={201: MachineSerializer, **refusals(MachineQuotaError, ValueQuotaError)},
+        responses={201: MachineSerializer, **refusal_responses(MachineQuotaError, ValueQuotaError)},
     )
     def post(self, request: Request, ref: str) -> Response:
         """Copy a visible machine in its current state; the copy belongs to the requesting account."""
         machine = machine_for(request.user, ref)
-        data = parsed(MachineCloneSerializer, request.data)
+        data = parse_data(MachineCloneSerializer, request.data)
         copy = machine_copy(user=request.user, machine_id=machine.pk, **data)
         return Response(machine_data(copy, request), status=201)
 
@@ -100,7 +102,7 @@ class MachineCloneView(APIView):
 class MachineResetView(APIView):
     """Reset of a machine to its initial boxes or values."""
 
-    @extend_schema(request=None, responses={200: MachineSerializer, **refusals(MachineBusyError)})
+    @extend_schema(request=None, responses={200: MachineSerializer, **refusal_responses(MachineBusyError)})
     def post(self, request: Request, ref: str) -> Response:
         """Reset the machine to the start of its rule; everything that it has learnt is lost."""
         machine = machine_for(request.user, ref, to="edit")
@@ -123,10 +125,10 @@ class MachineStrengthView(APIView):
         return Response(kind_of(machine).training.strength(machine))
 
 
-class MachineProgressView(NewsView):
+class MachineProgressView(PollingView):
     """The learning progress of a machine with boxes."""
 
-    @extend_schema(responses={200: Progress, **refusals(NoBoxesError)})
+    @extend_schema(responses={200: Progress, **refusal_responses(NoBoxesError)})
     def get(self, request: Request, ref: str) -> Response:
         """Return the games, latest matches, first move, and the results against perfect play during learning."""
         machine = machine_for(request.user, ref)

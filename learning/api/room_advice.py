@@ -8,7 +8,7 @@ from rest_framework.response import Response
 
 from games.exceptions import MatchFinishedError, RoomNotFoundError
 from games.live.api import RoomCodeView
-from games.live.serializers import refusals
+from games.live.serializers import refusal_responses
 from learning.advice.live import Advice
 from learning.exceptions import NoEngineError
 from learning.selectors.advice import room_advice
@@ -22,7 +22,7 @@ class RoomAdviceView(RoomCodeView):
     @extend_schema(
         responses={
             200: OpenApiResponse(Advice, "The engine’s view of the board: docs/protocol.md."),
-            **refusals(RoomNotFoundError, NoEngineError, MatchFinishedError),
+            **refusal_responses(RoomNotFoundError, NoEngineError, MatchFinishedError),
         }
     )
     def get(self, request: Request, code: str) -> Response:

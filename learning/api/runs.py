@@ -13,8 +13,8 @@ from rest_framework.views import APIView
 
 from games.accounts.principal import Principal
 from games.accounts.throttles import WriteThrottle
-from games.live.api import NewsView
-from games.live.serializers import parsed, refusals
+from games.live.api import PollingView
+from games.live.serializers import parse_data, refusal_responses
 from learning.access import run_for, runs_visible
 from learning.exceptions import MachineNotFoundError, MachineWrongSideError, RunOverError, RunQuotaError
 from learning.filters import RunFilter
@@ -46,16 +46,16 @@ class RunListView(GenericAPIView[TrainingRun]):
         request=RunStartSerializer,
         responses={
             201: RunDetailSerializer,
-            **refusals(MachineNotFoundError, MachineWrongSideError, RunQuotaError),
+            **refusal_responses(MachineNotFoundError, MachineWrongSideError, RunQuotaError),
         },
     )
     def post(self, request: Request) -> Response:
         """Start a run, which is trained in the background."""
-        run = services_runs.training_run_request(user=request.user, **parsed(RunStartSerializer, request.data))
+        run = services_runs.training_run_request(user=request.user, **parse_data(RunStartSerializer, request.data))
         return Response(run_detail(run, Principal.of(request.user)), status=201)
 
 
-class RunView(NewsView):
+class RunView(PollingView):
     """A single training run, by its id."""
 
     @extend_schema(responses={200: RunDetailSerializer})
@@ -67,7 +67,7 @@ class RunView(NewsView):
 class RunCancelView(APIView):
     """Cancellation of a training run."""
 
-    @extend_schema(request=None, responses={200: RunDetailSerializer, **refusals(RunOverError)})
+    @extend_schema(request=None, responses={200: RunDetailSerializer, **refusal_responses(RunOverError)})
     def post(self, request: Request, run_id: int) -> Response:
         """Ask the run to stop. A worker stops it within one chunk; what was learnt by then is kept."""
         if not services_runs.training_run_stop(user=request.user, run_id=int(run_id)):

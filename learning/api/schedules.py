@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 from games.accounts.authentication import AccountRequired, ScopePermission
 from games.accounts.principal import Principal
 from games.accounts.throttles import WriteThrottle
-from games.live.serializers import parsed, refusals
+from games.live.serializers import parse_data, refusal_responses
 from learning.exceptions import MachineNotFoundError, MachineWrongSideError, ScheduleNotFoundError, ScheduleQuotaError
 from learning.filters import ScheduleFilter
 from learning.models import Schedule
@@ -46,12 +46,12 @@ class ScheduleListView(GenericAPIView[Schedule]):
         request=ScheduleCreateSerializer,
         responses={
             201: ScheduleSerializer,
-            **refusals(MachineNotFoundError, MachineWrongSideError, ScheduleQuotaError),
+            **refusal_responses(MachineNotFoundError, MachineWrongSideError, ScheduleQuotaError),
         },
     )
     def post(self, request: Request) -> Response:
         """Create a schedule for a machine that the account may train."""
-        data = parsed(ScheduleCreateSerializer, request.data)
+        data = parse_data(ScheduleCreateSerializer, request.data)
         schedule = services_schedules.schedule_create(user=request.user, **data)
         return Response(schedule_view(schedule_for(request.user, schedule.pk), Principal.of(request.user)), status=201)
 
@@ -70,13 +70,13 @@ class ScheduleView(APIView):
         request=ScheduleUpdateSerializer,
         responses={
             200: ScheduleSerializer,
-            **refusals(ScheduleNotFoundError, MachineNotFoundError, MachineWrongSideError),
+            **refusal_responses(ScheduleNotFoundError, MachineNotFoundError, MachineWrongSideError),
         },
     )
     def patch(self, request: Request, schedule_id: int) -> Response:
         """Change the timing, opponents or seed of the schedule; pause or resume it."""
         schedule_for(request.user, int(schedule_id), "change")
-        data = parsed(ScheduleUpdateSerializer, request.data)
+        data = parse_data(ScheduleUpdateSerializer, request.data)
         schedule = services_schedules.schedule_update(user=request.user, schedule_id=int(schedule_id), **data)
         return Response(schedule_view(schedule, Principal.of(request.user)))
 

@@ -7,8 +7,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from games.live.serializers import parsed, refusals
-from games.transport.paging import known_require
+from games.live.serializers import parse_data, refusal_responses
+from games.transport.paging import parameter_names_require
 from learning.access import machine_for
 from learning.exceptions import MachineBusyError, NoWeightsError, SnapshotFarError, SnapshotNotFoundError
 from learning.kinds.snapshots import snapshot_weights
@@ -23,7 +23,7 @@ class SnapshotListView(APIView):
     @extend_schema(operation_id="machines_snapshots_list", responses={200: SnapshotSerializer(many=True)})
     def get(self, request: Request, ref: str) -> Response:
         """Return all snapshots, oldest first, with the measurements of each."""
-        known_require(request, ())
+        parameter_names_require(request, ())
         return Response(snapshots_view(machine_for(request.user, ref)))
 
 
@@ -34,13 +34,13 @@ class SnapshotChooseView(APIView):
         request=SnapshotChooseSerializer,
         responses={
             200: SnapshotSerializer(many=True),
-            **refusals(SnapshotNotFoundError, MachineBusyError, SnapshotFarError),
+            **refusal_responses(SnapshotNotFoundError, MachineBusyError, SnapshotFarError),
         },
     )
     def post(self, request: Request, ref: str) -> Response:
         """Let the machine play and learn on from one of its snapshots; later lessons remain in its ledger."""
         machine = machine_for(request.user, ref, to="train")
-        data = parsed(SnapshotChooseSerializer, request.data)
+        data = parse_data(SnapshotChooseSerializer, request.data)
         snapshot_choose(user=request.user, machine_id=machine.pk, choice=data["snapshot"])
         return Response(snapshots_view(machine))
 
@@ -48,7 +48,7 @@ class SnapshotChooseView(APIView):
 class SnapshotWeightsView(APIView):
     """The weights of a value-learning machine at a snapshot."""
 
-    @extend_schema(responses={200: KnewSerializer, **refusals(SnapshotNotFoundError, NoWeightsError)})
+    @extend_schema(responses={200: KnewSerializer, **refusal_responses(SnapshotNotFoundError, NoWeightsError)})
     def get(self, request: Request, ref: str, snapshot_id: str) -> Response:
         """Return the weights before and after the lesson in which the snapshot was taken."""
         machine = machine_for(request.user, ref, to="export")

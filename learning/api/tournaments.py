@@ -13,8 +13,8 @@ from rest_framework.views import APIView
 
 from games.accounts.principal import Principal
 from games.accounts.throttles import WriteThrottle
-from games.live.api import NewsView
-from games.live.serializers import parsed, refusals
+from games.live.api import PollingView
+from games.live.serializers import parse_data, refusal_responses
 from learning.exceptions import MachineNotFoundError, TournamentQuotaError
 from learning.filters import TournamentFilter
 from learning.models import Tournament
@@ -43,16 +43,16 @@ class TournamentListView(GenericAPIView[Tournament]):
 
     @extend_schema(
         request=TournamentStartSerializer,
-        responses={201: TournamentDetailSerializer, **refusals(MachineNotFoundError, TournamentQuotaError)},
+        responses={201: TournamentDetailSerializer, **refusal_responses(MachineNotFoundError, TournamentQuotaError)},
     )
     def post(self, request: Request) -> Response:
         """Start a tournament, which is played in the background."""
-        data = parsed(TournamentStartSerializer, request.data)
+        data = parse_data(TournamentStartSerializer, request.data)
         tournament = services_tournaments.tournament_start(user=request.user, **data)
         return Response(tournament_view(tournament, Principal.of(request.user)), status=201)
 
 
-class TournamentView(NewsView):
+class TournamentView(PollingView):
     """A single tournament, by its id."""
 
     @extend_schema(responses={200: TournamentDetailSerializer})

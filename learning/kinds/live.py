@@ -22,7 +22,7 @@ from beadbox.rules.outcome import Outcome
 from games.live.players import MACHINE, PLAYERS, LiveMatch, LiveSeat, SeatPlayer
 from games.live.states import Insight, SeatMachine
 from games.models import Seat
-from games.transport.json_rows import row_array, row_read
+from games.transport.json_rows import row_array_sql, row_read
 from learning.exceptions import ClassPausedError
 from learning.kinds.insights import insights_joined
 from learning.models import Draw, Machine
@@ -42,7 +42,7 @@ class KindLive(SeatPlayer):
 
     A kind also implements :meth:`choose`, :meth:`follow` and :meth:`remember`. Their caller does not hold the machine's
     lock. If such a method writes, it takes the locks of all machines of the match (:func:`occupants_fetch`). If the
-    match is not locked by the caller, the method raises ``games.live.players.NotHeldError``.
+    match is not locked by the caller, the method raises ``games.live.players.RoomNotLockedError``.
     """
 
     slug = MACHINE
@@ -81,7 +81,7 @@ class KindLive(SeatPlayer):
 
     def insight(self, live: LiveMatch) -> Insight | None:
         """Return the insights of all machines in the match, joined: of this kind and of other kinds."""
-        players = [player for _, player in live.automata]
+        players = [player for _, player in live.automated_seats]
         found = list[Insight]()
         for kind in LIVE.values():
             own = [player for player in players if isinstance(player, kind)]
@@ -112,7 +112,7 @@ class KindLive(SeatPlayer):
 
 def occupants(live: LiveMatch, slug: str = "") -> list[KindLive]:
     """Return the machines in the seats of a match, in order of side; with a ``slug``, those of this player."""
-    machines = [player for _, player in live.automata if isinstance(player, KindLive)]
+    machines = [player for _, player in live.automated_seats if isinstance(player, KindLive)]
     return [player for player in machines if slug in ("", player.slug)]
 
 
@@ -136,7 +136,7 @@ SEATS = "FROM games_seat AS seat JOIN learning_machineseat AS sits ON sits.seat_
 @cache
 def _sits() -> str:
     """Return the SQL for a row of ``sits`` as JSON: the id of the seat, the draws in the seat, and the machine."""
-    draw, machine = row_array(Draw, "draw"), row_array(Machine, "machine")
+    draw, machine = row_array_sql(Draw, "draw"), row_array_sql(Machine, "machine")
     return f"""json_build_array(sits.seat_id, (
         SELECT json_agg({draw} ORDER BY draw.ply) FROM learning_draw AS draw WHERE draw.seat_id = sits.seat_id
     ), {machine})"""  # noqa: S608 - names of our columns
@@ -194,5 +194,5 @@ def occupants_seat(seats: Sequence[LiveSeat], rows: Sequence[Sequence[Any]] | No
             machine = machines.setdefault(machine.pk, machine)
             draws = [row_read(Draw, draw) for draw in draw_rows or ()]
             seat.player = LIVE[machine.rule.kind](seat.row, machine, draws)
-        elif slug := seat.row.automaton:
+        elif slug := seat.row.automaton_slug:
             seat.player = PLAYERS[slug].seat_player

@@ -51,9 +51,9 @@ def _requester_guest(live: LiveMatch) -> UUID | None:
 
 def _machine_seated_before(live: LiveMatch, ref: str) -> Machine | None:
     """The machine of this id or slug, if it sat in the match before and was read with it; not if it is copied."""
-    if live.before is None or live.room.fresh:
+    if live.previous_match is None or live.room.fresh:
         return None
-    sat = [player.machine for player in occupants(live.before)]
+    sat = [player.machine for player in occupants(live.previous_match)]
     by_id = row_id(ref) is not None
     return next((one for one in sat if ref == (str(one.pk) if by_id else one.slug)), None)
 
@@ -146,11 +146,11 @@ class MachinePlayer(Automaton):
             lent=lent,
         )
 
-    def seated(self, live: LiveMatch) -> Statement:
+    def seat_rows_insert(self, live: LiveMatch) -> Statement:
         rows = [[player.row.pk, player.machine.pk] for player in occupants(live, self.slug)]
         return Statement.insert(MachineSeat, ("seat_id", "machine_id"), rows)
 
-    def opened(self, live: LiveMatch) -> None:
+    def quotas_require(self, live: LiveMatch) -> None:
         machines = [player.machine for player in occupants(live, self.slug)]
         copies = [one for one in machines if one.room_id is not None and one.owner_id is None]
         if any(kind_of(machine).memory.copies_rows for machine in copies):
@@ -162,7 +162,7 @@ class MachinePlayer(Automaton):
     def hidden_from(self, viewer: Principal) -> Q:
         return hidden_from(viewer, "machine_seat__machine__")
 
-    def managed(self, live: LiveMatch, user: AnyUser) -> list[int]:
+    def manageable_machine_ids(self, live: LiveMatch, user: AnyUser) -> list[int]:
         return [player.machine.pk for player in occupants(live, self.slug) if can_edit(user, player.machine)]
 
 
@@ -170,7 +170,7 @@ class HousePlayer(MachinePlayer):
     """The house's machine for the side that is free, so a rematch can swap sides."""
 
     name = "MENACE"
-    swaps_in = frozenset(game for game, side in HOUSE_OF if (game, side.other) in HOUSE_OF)
+    swappable_games = frozenset(game for game, side in HOUSE_OF if (game, side.other) in HOUSE_OF)
 
     def __init__(self) -> None:
         super().__init__("menace")

@@ -37,7 +37,7 @@ class OpponentPlayer(Automaton):
         elo: RatingShape | None = None
         if offered.rating is not None:
             elo = {"elo": offered.rating.elo, "low": offered.rating.low, "high": offered.rating.high}
-        return Offer(opponent.name, opponent.summary, whom=offered.whom, elo=elo)
+        return Offer(opponent.name, opponent.summary, suitable_for=offered.whom, elo=elo)
 
     def advises(self, game: AnyGame) -> bool:
         return engine_of(game) is not None
@@ -69,7 +69,7 @@ class SeatedOpponent(SeatPlayer):
         """Return the thoughts of all levels in the match that play by a learnt value, on their last moves."""
         engine, last_moves = engine_of(live.game), list[LevelMove]()
         levels = {} if engine is None else engine.levels
-        for seat, player in live.automata:
+        for seat, player in live.automated_seats:
             level = levels.get(player.slug)
             ply = next((ply.number for ply in reversed(live.plies) if ply.side == seat.row.side), None)
             if level is not None and level.learnt and ply is not None:

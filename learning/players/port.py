@@ -15,7 +15,7 @@ from learning.services.personal_machines import machines_claim
 class Machines:
     """The app that keeps machines, as live play uses it (:class:`games.live.players.MachinePort`)."""
 
-    sees_all = tuple(f"learning.{one}" for one in SEE_MACHINES)
+    see_all_permissions = tuple(f"learning.{one}" for one in SEE_MACHINES)
     occupants_query = staticmethod(occupants_query)
     occupants_seat = staticmethod(occupants_seat)
     occupants_fetch = staticmethod(occupants_fetch)

@@ -22,7 +22,7 @@ from beadbox.policies.registry import opponent_usual
 from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Result, Side
 from games.accounts.principal import AnyUser, Principal, RoomOwner
-from games.live.match_lists import rooms_where
+from games.live.match_lists import room_condition_of
 from games.models import Room
 from learning.access import cause_hidden, is_seen, machines_visible, owned_by
 from learning.models import (
@@ -132,7 +132,7 @@ def copies_of(owner: RoomOwner, *, guests_alone: bool = False) -> list[tuple[int
         owner: an account, a guest or an address.
         guests_alone: whether to leave out copies that count for an account.
     """
-    room_condition, values = rooms_where(owner)
+    room_condition, values = room_condition_of(owner)
     machine_condition = "machine.owner_id IS NULL" if guests_alone else "true"
     with connection.cursor() as cursor:
         return list(cursor.execute(COPIES_OF.format(room_condition, machine_condition), values).fetchall())

@@ -12,9 +12,9 @@ from beadbox.learners.readiness import MAX_PLAIN_GAMES, games_compiling, kernels
 from beadbox.policies.registry import OPPONENTS
 from beadbox.seeds import seed_to_json
 from beadbox.strength.sampled import wilson
-from games.accounts.principal import GUEST, AnyUser, Principal
+from games.accounts.principal import UNKNOWN_PRINCIPAL, AnyUser, Principal
 from games.limits.quotas import site_is_full
-from games.live.room_state import HIDDEN_MACHINE
+from games.live.room_state import HIDDEN_MACHINE_TEXT
 from learning.access import machines_visible, may_see
 from learning.models import CurvePoint, JobStatus, Machine, RunStage, TrainingRun
 from learning.states import PointState, RunProgress, RunState, ShareState
@@ -83,7 +83,7 @@ def _waits_for_kernels(run: TrainingRun) -> bool:
     return bool(games) and run.machine.game in games
 
 
-def run_view(run: TrainingRun, viewer: Principal = GUEST) -> RunState:
+def run_view(run: TrainingRun, viewer: Principal = UNKNOWN_PRINCIPAL) -> RunState:
     """Return a training run, without its curve, redacted for this viewer (by default a guest)."""
     return {
         **run_progress(run),
@@ -99,7 +99,7 @@ def run_view(run: TrainingRun, viewer: Principal = GUEST) -> RunState:
     }
 
 
-def run_detail(run: TrainingRun, viewer: Principal = GUEST) -> dict[str, object]:
+def run_detail(run: TrainingRun, viewer: Principal = UNKNOWN_PRINCIPAL) -> dict[str, object]:
     """Return a training run with its curve, redacted for this viewer."""
     return {**run_view(run, viewer), "curve": run_curve(run)}
 
@@ -116,11 +116,11 @@ def run_curve(run: TrainingRun, *, after: int = -1) -> list[PointState]:
     return [point_view(point, before) for before, point in pairwise([last, *points]) if point is not None]
 
 
-def stage_sentence(stage: RunStage, viewer: Principal = GUEST) -> str:
+def stage_sentence(stage: RunStage, viewer: Principal = UNKNOWN_PRINCIPAL) -> str:
     """Return a stage in words: the games and the opponent. A machine that the viewer may not see is not named."""
     machine = stage.opponent_machine
     if stage_is_hidden(stage, viewer):
-        return f"{stage.n_games:,} games against {HIDDEN_MACHINE}"
+        return f"{stage.n_games:,} games against {HIDDEN_MACHINE_TEXT}"
     fixed = OPPONENTS.get(stage.opponent)
     opponent = (
         machine.name if machine else stage.opponent_name or (fixed.name.lower() if fixed else "a deleted machine")

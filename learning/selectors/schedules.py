@@ -17,7 +17,7 @@ from django_celery_beat.models import CrontabSchedule, PeriodicTask
 from beadbox.policies.registry import OPPONENTS
 from beadbox.seeds import seed_to_json
 from games.accounts.principal import AnyUser, Principal
-from games.live.room_state import HIDDEN_MACHINE
+from games.live.room_state import HIDDEN_MACHINE_TEXT
 from learning.access import may_see, staff_may
 from learning.exceptions import ScheduleNotFoundError
 from learning.models import Machine, Schedule
@@ -189,7 +189,7 @@ def opponents_named(stages: Iterable[dict[str, Any]], viewer: Principal) -> list
         if machine is None:
             return {"name": "a deleted machine"}
         if not may_see(viewer, machine.audience):
-            return {"opponent": "machine", "name": HIDDEN_MACHINE}
+            return {"opponent": "machine", "name": HIDDEN_MACHINE_TEXT}
         return {"name": machine.name}
 
     return [{**stage, **name_fields(stage["opponent"])} for stage in stages]

@@ -15,8 +15,8 @@ from beadbox.rules.registry import GAMES
 from beadbox.seeds import seed_to_json
 from beadbox.tournaments.ratings import Rating, ratings
 from beadbox.tournaments.standings import Result, table
-from games.accounts.principal import GUEST, AnyUser, Principal
-from games.live.room_state import HIDDEN_MACHINE
+from games.accounts.principal import UNKNOWN_PRINCIPAL, AnyUser, Principal
+from games.live.room_state import HIDDEN_MACHINE_TEXT
 from learning.access import machines_visible, may_see, staff_may
 from learning.exceptions import TournamentNotFoundError
 from learning.models import JobStatus, Pairing, Tournament, TournamentEntry
@@ -30,7 +30,7 @@ from learning.states import (
 )
 
 RATINGS_CACHE_S = 24 * 3600
-STOPPED = f"It had to stop, and {HIDDEN_MACHINE} takes part in it."
+STOPPED = f"It had to stop, and {HIDDEN_MACHINE_TEXT} takes part in it."
 
 
 def tournaments_visible(user: AnyUser | None) -> QuerySet[Tournament]:
@@ -117,7 +117,7 @@ def tournament_line(tournament: Tournament) -> dict[str, object]:
     }
 
 
-def tournament_view(tournament: Tournament, viewer: Principal = GUEST) -> TournamentState:
+def tournament_view(tournament: Tournament, viewer: Principal = UNKNOWN_PRINCIPAL) -> TournamentState:
     """Return the part of a tournament and its tables that this viewer may know; the default viewer is a guest."""
     return tournament_redacted(*tournament_whole(tournament), viewer)
 
@@ -132,7 +132,7 @@ def tournament_redacted(whole: TournamentState, private: list[PrivateEntry], vie
     if not hidden:
         return whole
     entries: list[EntryState] = [
-        {**entry, "name": HIDDEN_MACHINE, "machine": None, "url": None} if entry["number"] in hidden else entry
+        {**entry, "name": HIDDEN_MACHINE_TEXT, "machine": None, "url": None} if entry["number"] in hidden else entry
         for entry in whole["entries"]
     ]
     met_hidden = {

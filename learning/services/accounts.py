@@ -14,7 +14,7 @@ from django.db.models import Model, Q, QuerySet
 from django.utils import timezone
 
 from games.accounts.principal import Principal
-from games.accounts.second_factor import factor_forget
+from games.accounts.second_factor import second_factor_remove
 from games.exceptions import AccountClosedError, PlayError
 from games.limits.quotas import account_lock
 from games.live.match_lists import rooms_of
@@ -121,7 +121,7 @@ def _lock_out(account: User) -> int:
     row.is_active = False
     row.set_unusable_password()
     row.save(update_fields=["is_active", "password"])
-    factor_forget(account)
+    second_factor_remove(account)
     return ApiToken.objects.filter(user=account, revoked_at__isnull=True).update(revoked_at=timezone.now())
 
 

@@ -16,7 +16,7 @@ from beadbox.names import name_problem
 from games.accounts.principal import AnyUser, RoomOwner
 from games.exceptions import MalformedError
 from games.limits.quotas import account_lock, site_require
-from games.live.match_lists import rooms_open
+from games.live.match_lists import open_rooms
 from games.models import Room
 from learning.access import machine_for
 from learning.exceptions import MachineNotFoundError, ValueQuotaError
@@ -160,7 +160,7 @@ def copies_clear(*, user_id: int | None, guest: UUID | None, address: str) -> No
         n_kept = min(max_copies, sum(n <= max_values for n in running_totals))
         surplus = Machine.objects.filter(pk__in=[pk for pk, _ in copies[n_kept:]])
         # Most of these copies may be in use, so a query skips them; _copy_delete checks the others again under locks.
-        in_use = Exists(rooms_open(Room.objects.filter(pk=OuterRef("room_id"))))
+        in_use = Exists(open_rooms(Room.objects.filter(pk=OuterRef("room_id"))))
         for copy_id in surplus.exclude(in_use).values_list("pk", flat=True):
             _copy_delete(copy_id)
 
@@ -170,6 +170,6 @@ def _copy_delete(copy_id: int) -> None:
     """Delete a copy made for a room, unless a match or training uses it."""
     deletion_lock(copy_id)
     copy = Machine.objects.filter(pk=copy_id).first()
-    if copy is None or runs_teaching(copy).exists() or rooms_open(Room.objects.filter(fresh_machines=copy)).exists():
+    if copy is None or runs_teaching(copy).exists() or open_rooms(Room.objects.filter(fresh_machines=copy)).exists():
         return
     machine_remove(copy)

@@ -11,7 +11,7 @@ from beadbox.experiments.experiment import ParameterError
 from beadbox.experiments.registry import EXPERIMENTS
 from beadbox.seeds import SeedError, seed_checked
 from games.accounts.principal import Principal
-from games.limits.quotas import account_hold, site_require
+from games.limits.quotas import account_keep_open, site_require
 from games.transport.request_context import request_id
 from learning import tasks
 from learning.exceptions import ExperimentQuotaError, ExperimentRefusedError, NotYourExperimentError
@@ -70,7 +70,7 @@ def experiment_request(
         run, is_new = existing, True
         _begin_again(run, requester)
     if is_new and person is not None and person.user_id is not None:
-        account_hold(person.user_id)
+        account_keep_open(person.user_id)
     if is_new and enqueue:
         transaction.on_commit(lambda: tasks.wake_up(EXPERIMENT_RUNS, [run.pk]))
     return run

@@ -39,7 +39,7 @@ def seat_take(
     """Seat a machine; in a room with fresh machines, seat the room's copy of it, created if missing.
 
     The machine must be held (:func:`learning.storage.locks.machine_held`). The caller stores the seat afterwards, and
-    calls ``Automaton.seated``.
+    calls ``Automaton.seat_rows_insert``.
 
     Args:
         room: the room of the match.
@@ -68,7 +68,7 @@ def matches_teach(*, matches: Sequence[LiveMatch], player: str) -> None:
         matches: the finished matches, in order.
         player: slug of a player in ``games.live.players``; only machines seated by this player are taught.
     """
-    occupants_fetch([seat for live in matches for seat, _ in live.automata], lock=True)
+    occupants_fetch([seat for live in matches for seat, _ in live.automated_seats], lock=True)
     lessons: dict[int, list[EndedMatch]] = {}
     learners: dict[int, KindLive] = {}
     for live in matches:

@@ -12,7 +12,7 @@ from django.db.models import QuerySet, Sum
 from games.accounts.principal import AnyUser, Visitor
 from games.exceptions import GuestMovedError
 from games.limits.quotas import count_lock, quota_require, site_require
-from games.live.match_lists import MAX_CONCURRENT_TRANSACTIONS, rooms_of, rooms_open
+from games.live.match_lists import MAX_CONCURRENT_TRANSACTIONS, open_rooms, rooms_of
 from games.models import Room
 from learning.exceptions import MachineQuotaError, ValueQuotaError
 from learning.models import Machine, MovedGuest
@@ -121,7 +121,7 @@ def guests_values_require(guest: UUID | None, address: str, n_more: int | None =
     ):
         if n_more is None:
             count_lock(name)
-        in_use = _guests_copies(rooms_open(rooms))
+        in_use = _guests_copies(open_rooms(rooms))
         n_values = in_use.aggregate(n=Sum("n_values", default=0))["n"]
         if n_values + (n_more or 0) > max_values:
             raise ValueQuotaError(

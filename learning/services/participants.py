@@ -14,7 +14,7 @@ from games.accounts.principal import AnyUser, Principal
 from games.limits.quotas import site_require
 from games.live.match_lists import room_in_play
 from games.live.players import MACHINE
-from games.live.rooms import Seated, room_create
+from games.live.rooms import SeatResult, room_create
 from games.models import Seat, new_code
 from learning.exceptions import (
     ClassFinishedError,
@@ -117,7 +117,7 @@ def _name_checked(classroom: Classroom, text: str, taken: set[str]) -> str:
     return name
 
 
-def participant_play(participant: Participant) -> Seated:
+def participant_play(participant: Participant) -> SeatResult:
     """Seat a pupil against their machine; resume a match in progress.
 
     Raises:
@@ -135,7 +135,7 @@ def participant_play(participant: Participant) -> Seated:
     side = Side(machine.side).other
     open_room = room_in_play(("guest", participant.guest), opponent=MACHINE, machine=str(machine.pk))
     if open_room is not None:
-        return Seated(open_room, side, "")
+        return SeatResult(open_room, side, "")
     return room_create(person=person, game=machine.game, opponent=MACHINE, machine=str(machine.pk), side=side)
 
 

@@ -26,7 +26,7 @@ from games.accounts.principal import AnyUser, Principal, Visitor
 from games.limits.quotas import account_lock
 from games.live.match_lists import room_in_play
 from games.live.players import MACHINE
-from games.live.rooms import Seated, room_create
+from games.live.rooms import SeatResult, room_create
 from learning.exceptions import MachineNotFoundError, NoPersonalMachineError
 from learning.models import Machine, MovedGuest
 from learning.selectors.machines import personal_machine_of
@@ -75,7 +75,7 @@ def _built_in_model(game: AnyGame, side: Side) -> HouseMachine | None:
     return house if house is not None and ALL_PRESETS[house.preset].rule.has_boxes else None
 
 
-def personal_machine_play(*, person: Principal, game: str, side: Side | None = None) -> Seated:
+def personal_machine_play(*, person: Principal, game: str, side: Side | None = None) -> SeatResult:
     """Seat a player against their personal machine of a game; resume a match in progress.
 
     A missing machine is created. If retention deletes an unused machine at the same moment, a second attempt creates a
@@ -95,14 +95,16 @@ def personal_machine_play(*, person: Principal, game: str, side: Side | None = N
         return _seat_learner(person, game, side)
 
 
-def _seat_learner(person: Principal, game: str, side: Side | None) -> Seated:
+def _seat_learner(person: Principal, game: str, side: Side | None) -> SeatResult:
     rules = game_get(game)
     side = personal_machine_side(rules) if side is None else side
     machine = personal_machine_ensure(user=owner_of(person), game=game, side=side)
     player_side, machine_ref = Side(machine.cabinet.side).other, str(machine.pk)
-    open_room = None if person.holder is None else room_in_play(person.holder, opponent=MACHINE, machine=machine_ref)
+    open_room = (
+        None if person.room_owner is None else room_in_play(person.room_owner, opponent=MACHINE, machine=machine_ref)
+    )
     if open_room is not None:
-        return Seated(open_room, player_side, "")
+        return SeatResult(open_room, player_side, "")
     return room_create(person=person, game=game, opponent=MACHINE, machine=machine_ref, side=player_side)
 
 

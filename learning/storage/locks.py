@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db import connection
 
-from games.transport.json_rows import row_columns, row_read
+from games.transport.json_rows import row_columns_sql, row_read
 from learning.exceptions import MachineNotFoundError
 from learning.models import Machine
 
@@ -49,7 +49,7 @@ def machine_copied(machine_id: int, room_id: int) -> Machine | None:
 
 def machine_where(condition: str, *values: Any) -> Machine | None:
     """Return the machine for which an SQL condition with ``%s`` for ``values`` is true; ``None`` if there is none."""
-    statement = f"SELECT {row_columns(Machine, 'machine')} FROM learning_machine AS machine WHERE {condition}"  # noqa: S608
+    statement = f"SELECT {row_columns_sql(Machine, 'machine')} FROM learning_machine AS machine WHERE {condition}"  # noqa: S608
     with connection.cursor() as cursor:
         row = cursor.execute(statement, values).fetchone()
     return None if row is None else row_read(Machine, row)

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from games.transport.error_responses import not_found
+from games.transport.error_responses import not_found_response
 from learning.access import row_id
 from learning.exceptions import ClassNotFoundError
 from learning.models import Classroom
@@ -84,7 +84,7 @@ def class_try(request: HttpRequest, secret: str) -> HttpResponse:
     try:
         classroom = classroom_by_secret(secret)
     except ClassNotFoundError as error:
-        return not_found(request, error)
+        return not_found_response(request, error)
     if request.user.pk != classroom.teacher_id:
         key, origin = _tried_key(classroom), _origin(request)
         found = {

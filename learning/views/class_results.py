@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 from games.accounts.principal import Principal
 from games.exceptions import PlayError
 from games.live.game_view import game_view
-from games.transport.error_responses import not_found, refused
+from games.transport.error_responses import not_found_response, refusal_response
 from learning.kinds.class_results import final_view, results_rows, results_sheets
 from learning.selectors.classrooms import classroom_of, classroom_seen, results_of
 from learning.views.classrooms import teacher_required
@@ -27,7 +27,7 @@ def class_results(request: HttpRequest, classroom_id: int) -> HttpResponse:
         classroom, pupil = classroom_seen(viewer, classroom_id)
         final = results_of(classroom)
     except PlayError as error:
-        return not_found(request, error)
+        return not_found_response(request, error)
     context = {
         "classroom": classroom,
         "final": final,
@@ -48,7 +48,7 @@ def results_csv(request: HttpRequest, classroom_id: int) -> HttpResponse:
         classroom = classroom_of(request.user, classroom_id)
         rows = results_rows(classroom, results_of(classroom))
     except PlayError as error:
-        return refused(request, error, "classes")
+        return refusal_response(request, error, "classes")
     return csv_download(f"class-{classroom.pk}-results.csv", rows)
 
 
@@ -61,7 +61,7 @@ def results_pdf(request: HttpRequest, classroom_id: int) -> HttpResponseBase:
         classroom = classroom_of(request.user, classroom_id)
         sheets = results_sheets(classroom, results_of(classroom))
     except PlayError as error:
-        return refused(request, error, "classes")
+        return refusal_response(request, error, "classes")
     return FileResponse(
         sheets, as_attachment=True, content_type="application/pdf", filename=f"class-{classroom.pk}-results.pdf"
     )

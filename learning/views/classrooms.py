@@ -17,7 +17,7 @@ from games.accounts.forms import refusal_add
 from games.accounts.views import account_required
 from games.exceptions import MalformedError, PlayError
 from games.live.game_view import game_view
-from games.transport.error_responses import form_only, refused
+from games.transport.error_responses import form_only, refusal_response
 from learning.access import row_id
 from learning.forms.class_proposals import proposal_of
 from learning.forms.classrooms import ClassForm
@@ -64,7 +64,7 @@ def classroom_page(request: HttpRequest, classroom_id: int) -> HttpResponse:
     try:
         classroom = classroom_of(request.user, classroom_id)
     except PlayError as error:
-        return refused(request, error, "classes")
+        return refusal_response(request, error, "classes")
     link_open(request, classroom.link_id)
     context = {
         "classroom": classroom,
@@ -85,7 +85,7 @@ def classroom_trial(request: HttpRequest, classroom_id: int) -> HttpResponse:
     try:
         classroom = classroom_of(request.user, classroom_id)
     except PlayError as error:
-        return refused(request, error, "classes")
+        return refusal_response(request, error, "classes")
     context = {"classroom": classroom, **addresses_of(request, classroom), "trials": trials_of(request, classroom)}
     return render(request, "classes/trial.html", context)
 
@@ -99,7 +99,7 @@ def classroom_act(request: HttpRequest, classroom_id: int, action: str) -> HttpR
     try:
         done = _CLASS_ACTIONS[action](request, classroom_id)
     except PlayError as error:
-        return refused(request, error, reverse("classroom", args=[classroom_id]))
+        return refusal_response(request, error, reverse("classroom", args=[classroom_id]))
     messages.success(request, done)
     return redirect("classes") if action == "delete" else redirect("classroom", classroom_id)
 
@@ -166,7 +166,7 @@ def pupil_act(request: HttpRequest, classroom_id: int, participant_id: int, acti
     try:
         done = _PUPIL_ACTIONS[action](request, participant_id)
     except PlayError as error:
-        return refused(request, error, reverse("classroom", args=[classroom_id]))
+        return refusal_response(request, error, reverse("classroom", args=[classroom_id]))
     messages.success(request, done)
     return redirect("classroom", classroom_id)
 

@@ -17,7 +17,7 @@ from beadbox.learners.formats import FORMATS
 from games.accounts.forms import refusal_add
 from games.accounts.views import account_required
 from games.exceptions import PlayError
-from games.transport.error_responses import refused
+from games.transport.error_responses import refusal_response
 from learning.access import machine_for
 from learning.exceptions import ManyBeadsRefusedError
 from learning.forms.exchange import ImportForm, PrintForm
@@ -38,7 +38,7 @@ def print_page(request: HttpRequest, machine_id: int) -> HttpResponseBase:
         machine = machine_for(request.user, machine_id, to="export")
         choices = kind_of(machine).files.print_choices(machine)
     except PlayError as error:
-        return refused(request, error, reverse("machine", args=[machine_id]))
+        return refusal_response(request, error, reverse("machine", args=[machine_id]))
     parameters = request.GET if "paper" in request.GET else None
     form = PrintForm(parameters, choices=choices)
     if not form.is_bound:
@@ -63,7 +63,7 @@ def table_csv(request: HttpRequest, machine_id: int) -> HttpResponse:
     try:
         file = machine_export(machine_for(request.user, machine_id, to="export"), "csv")
     except PlayError as error:
-        return refused(request, error, reverse("machine", args=[machine_id]))
+        return refusal_response(request, error, reverse("machine", args=[machine_id]))
     return csv_download(file.name, csv.reader(StringIO(file.text)))
 
 

@@ -11,9 +11,9 @@ from beadbox.experiments.experiment import AnyExperiment
 from beadbox.experiments.registry import EXPERIMENTS
 from beadbox.learners.presets import ALL_PRESETS
 from beadbox.names import name_near
-from games.accounts.identity import guest_seated, principal_of_request
+from games.accounts.identity import guest_for_seat, principal_of_request
 from games.exceptions import PlayError
-from games.transport.error_responses import not_found, refused, sent_back
+from games.transport.error_responses import not_found_response, redirect_back, refusal_response
 from learning.access import row_id, staff_may
 from learning.exceptions import ExperimentNotFoundError
 from learning.forms.experiments import ExperimentForm
@@ -47,7 +47,7 @@ def experiment_page(request: HttpRequest, slug: str) -> HttpResponse:
         run = _requested_run(request, experiment)
     except PlayError as error:
         similar_slug = name_near(slug, EXPERIMENTS)
-        return not_found(
+        return not_found_response(
             request, error, reverse("experiment", args=[similar_slug]) if similar_slug and similar_slug != slug else ""
         )
     form = ExperimentForm(
@@ -57,10 +57,10 @@ def experiment_page(request: HttpRequest, slug: str) -> HttpResponse:
     )
     if request.method == "POST" and form.is_valid():
         try:
-            with guest_seated(request, principal_of_request(request)) as person:
+            with guest_for_seat(request, principal_of_request(request)) as person:
                 requested_run = services.experiment_request(person=person, experiment=slug, **form.chosen())
         except PlayError as error:
-            return sent_back(request, error, request.path)
+            return redirect_back(request, error, request.path)
         return redirect(requested_run)
     person = principal_of_request(request)
     other_runs = selectors.experiment_finished(experiment)[:RESULTS_LISTED]
@@ -97,7 +97,7 @@ def experiment_cancel(request: HttpRequest, run_id: int) -> HttpResponse:
             is_staff=staff_may(request.user, "change_experimentrun"),
         )
     except PlayError as error:
-        return refused(request, error, "experiments")
+        return refusal_response(request, error, "experiments")
     return redirect(run)
 
 
@@ -107,7 +107,7 @@ def experiment_csv(request: HttpRequest, run_id: int) -> HttpResponse:
     try:
         run = selectors.experiment_run_for(run_id)
     except PlayError as error:
-        return not_found(request, error)
+        return not_found_response(request, error)
     return csv_download(f"{run.experiment}-seed-{run.seed}.csv", selectors.experiment_rows(run))
 
 
@@ -117,7 +117,7 @@ def experiment_json(request: HttpRequest, run_id: int) -> HttpResponse:
     try:
         run = selectors.experiment_run_for(run_id)
     except PlayError as error:
-        return not_found(request, error)
+        return not_found_response(request, error)
     return json_download(f"{run.experiment}-seed-{run.seed}.json", selectors.experiment_run_view(run))
 
 

@@ -14,11 +14,11 @@ from beadbox.learners.boxes.training_address import KNOWN, address_parse
 from beadbox.learners.boxes.training_config import MEASURES, games_taught
 from beadbox.rules.errors import UnknownGameError
 from beadbox.rules.registry import GAMES, game_get
-from games.accounts.identity import guest_seated, principal_of_request
+from games.accounts.identity import guest_for_seat, principal_of_request
 from games.exceptions import MalformedError, PlayError
 from games.live.game_view import game_view
 from games.templatetags.modules import inline
-from games.transport.error_responses import form_only, not_found, sent_back
+from games.transport.error_responses import form_only, not_found_response, redirect_back
 from learning.exceptions import PageTooLargeError
 from learning.forms.learn import SPEEDS, learn_form
 from learning.forms.machines import game_label
@@ -57,9 +57,9 @@ def _not_taught(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         game = game_get(slug)
     except UnknownGameError as error:
-        return not_found(request, error, reverse("learn_game", args=[error.near]) if error.near else "")
+        return not_found_response(request, error, reverse("learn_game", args=[error.near]) if error.near else "")
     reason = f"{game.name} {game.why_unlisted}, so this page cannot show how a machine learns it."
-    return not_found(request, MalformedError(reason))
+    return not_found_response(request, MalformedError(reason))
 
 
 @require_safe
@@ -78,7 +78,7 @@ def learn_save(request: HttpRequest) -> HttpResponse:
     }
     page = render(request, "learning/learn_saved.html", context)
     if len(page.content) > SAVED_MAX_BYTES:
-        return sent_back(request, PageTooLargeError(), f"{reverse('learn')}?{parsed_address.address}")
+        return redirect_back(request, PageTooLargeError(), f"{reverse('learn')}?{parsed_address.address}")
     page["Content-Disposition"] = f'attachment; filename="beadbox-{plan.game.slug}.html"'
     return page
 
@@ -117,7 +117,7 @@ def learn_keep(request: HttpRequest) -> HttpResponse:
     try:
         for problem in parsed_address.problems:
             raise MalformedError(f"In this address, {problem.field} is wrong. {problem.detail}")
-        with guest_seated(request, principal_of_request(request)) as person:
+        with guest_for_seat(request, principal_of_request(request)) as person:
             machine, run = trained_machine_keep(
                 user=owner_of(person),
                 config=parsed_address.config,
@@ -125,7 +125,7 @@ def learn_keep(request: HttpRequest) -> HttpResponse:
                 games=parsed_address.games,
             )
     except PlayError as error:
-        return sent_back(request, error, f"{reverse('learn')}?{parsed_address.address}")
+        return redirect_back(request, error, f"{reverse('learn')}?{parsed_address.address}")
     if run is not None and run.finished_at is None:
         return redirect("run", run.pk)
     return redirect(machine.get_absolute_url())

@@ -17,7 +17,7 @@ from games.accounts.principal import Principal
 from games.accounts.views import account_required
 from games.exceptions import PlayError
 from games.live.game_view import game_view
-from games.transport.error_responses import form_only, not_found, refused
+from games.transport.error_responses import form_only, not_found_response, refusal_response
 from learning.access import can_edit, cause_hidden, is_lent, is_own, machine_for, machines_visible, may_use
 from learning.exceptions import MachineNotFoundError
 from learning.forms.machines import MachineDetailsForm, MachineForm, games_with, machine_kinds, usual_presets
@@ -46,7 +46,7 @@ def machine_page(request: HttpRequest, machine_id: int) -> HttpResponse:
     try:
         machine = machine_for(request.user, machine_id)
     except MachineNotFoundError as error:
-        return not_found(request, error)
+        return not_found_response(request, error)
     lessons = selectors.lesson_list_recent(machine).annotate(is_hidden=cause_hidden(Principal.of(request.user)))
     recent = [selectors.lesson_line(lesson, is_hidden=lesson.is_hidden) for lesson in lessons]
     learns_for_us = machine.learns and request.user.is_authenticated and can_edit(request.user, machine)
@@ -114,7 +114,7 @@ def machine_edit(request: HttpRequest, machine_id: int) -> HttpResponse:
             services.machine_update(user=request.user, machine_id=machine.pk, **form.cleaned_data)
             return redirect(machine)
     except PlayError as error:
-        return refused(request, error, reverse("machine", args=[machine_id]))
+        return refusal_response(request, error, reverse("machine", args=[machine_id]))
     return render(request, "learning/machine_edit.html", {"machine": machine.brief, "form": form})
 
 
@@ -128,7 +128,7 @@ def machine_set(request: HttpRequest, machine_id: int) -> HttpResponse:
     try:
         machine = services.machine_update(user=request.user, machine_id=machine_id, learns=learns, is_public=is_public)
     except PlayError as error:
-        return refused(request, error, reverse("machine", args=[machine_id]))
+        return refusal_response(request, error, reverse("machine", args=[machine_id]))
     return redirect(machine)
 
 
@@ -142,7 +142,7 @@ def machine_snapshot(request: HttpRequest, machine_id: int) -> HttpResponse:
     try:
         machine = snapshot_choose(user=request.user, machine_id=machine_id, choice=request.POST.get("snapshot", ""))
     except PlayError as error:
-        return refused(request, error, reverse("machine", args=[machine_id]))
+        return refusal_response(request, error, reverse("machine", args=[machine_id]))
     messages.success(request, f"{machine.name} is back at the snapshot. It continues to learn from there.")
     return redirect(f"{machine.get_absolute_url()}#kept")
 
@@ -158,7 +158,7 @@ def machine_clone(request: HttpRequest, machine_id: int) -> HttpResponse:
         name = request.POST.get("name", "").strip()[:80]
         copy = machine_copy(user=request.user, machine_id=machine_id, name=name)
     except PlayError as error:
-        return refused(request, error, reverse("machine", args=[machine_id]))
+        return refusal_response(request, error, reverse("machine", args=[machine_id]))
     messages.success(request, f"{copy.name} is yours. It starts with everything that the original has learnt.")
     return redirect(copy)
 
@@ -174,7 +174,7 @@ def machine_reset(request: HttpRequest, machine_id: int) -> HttpResponse:
             return redirect(machine)
         machine = machine_for(request.user, machine_id, to="edit")
     except PlayError as error:
-        return refused(request, error, reverse("machine", args=[machine_id]))
+        return refusal_response(request, error, reverse("machine", args=[machine_id]))
     return _confirm(request, machine, "reset")
 
 
@@ -189,7 +189,7 @@ def machine_delete(request: HttpRequest, machine_id: int) -> HttpResponse:
             messages.success(request, f"{machine.name} was deleted.")
             return redirect("machines")
     except PlayError as error:
-        return refused(request, error, reverse("machine", args=[machine_id]))
+        return refusal_response(request, error, reverse("machine", args=[machine_id]))
     return _confirm(request, machine, "delete")
 
 

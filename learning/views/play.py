@@ -13,11 +13,11 @@ from django.views.decorators.http import require_safe
 from beadbox.rules.errors import UnknownGameError
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import family_games, game_get, game_with
-from games.accounts.identity import guest_seated, principal_of_request
+from games.accounts.identity import guest_for_seat, principal_of_request
 from games.exceptions import PlayError
 from games.live.game_view import game_view, player_list
 from games.live.serializers import parse_side
-from games.transport.error_responses import form_only, not_found, sent_back
+from games.transport.error_responses import form_only, not_found_response, redirect_back
 from learning.access import can_edit
 from learning.models import Machine
 from learning.selectors import machines as selectors
@@ -32,7 +32,7 @@ def play_page(request: HttpRequest, slug: str) -> HttpResponse:
         if "with" in request.GET:
             return redirect("play", game_with(game.family, [rule for rule in request.GET.getlist("with") if rule]).slug)
     except UnknownGameError as error:
-        return not_found(request, error, reverse("play", args=[error.near]) if error.near else "")
+        return not_found_response(request, error, reverse("play", args=[error.near]) if error.near else "")
     machines = selectors.machine_list_seen(request.user, slug)
     houses = selectors.house_machines_visible(request.user)
     # The site's machines are the default selection, rather than the first machine by name.
@@ -69,12 +69,12 @@ def teach(request: HttpRequest) -> HttpResponse:
     try:
         game = game_get(request.POST.get("game", ""))
         visitor_side = parse_side(game, request.POST.get("side", ""), personal_machine_side(game).other)
-        with guest_seated(request, principal_of_request(request)) as person:
+        with guest_for_seat(request, principal_of_request(request)) as person:
             seating = personal_machine_play(
                 person=person, game=game.slug, side=None if visitor_side is None else visitor_side.other
             )
     except (PlayError, UnknownGameError, ValueError) as error:
-        return sent_back(request, error)
+        return redirect_back(request, error)
     return redirect(seating.room)
 
 

@@ -16,7 +16,13 @@ from games.accounts.identity import pupil_enter, pupil_leave, pupil_of
 from games.accounts.throttles import Guesses
 from games.exceptions import PlayError, TooManyGuessesError
 from games.live.game_view import game_view
-from games.transport.error_responses import form_only, not_found, refused, sent_back, too_many
+from games.transport.error_responses import (
+    form_only,
+    not_found_response,
+    redirect_back,
+    refusal_response,
+    too_many_response,
+)
 from games.transport.metrics import REFUSALS
 from learning.exceptions import ClassNotFoundError, NoPupilError, PupilRemovedError
 from learning.forms.classrooms import NAME_HELP, ClassCodeForm, JoinForm
@@ -45,10 +51,10 @@ def class_code(request: HttpRequest) -> HttpResponse:
     form, status = ClassCodeForm(request.POST or None), 200
     if request.method == "POST" and form.is_valid():
         try:
-            with Guesses(request, request.user.pk).guard(wrong=ClassNotFoundError):
+            with Guesses(request, request.user.pk).guard(wrong_guess=ClassNotFoundError):
                 found = code_find(form.cleaned_data["code"])
         except TooManyGuessesError as error:
-            return too_many(request, error.retry_after_s)
+            return too_many_response(request, error.retry_after_s)
         except PlayError as error:
             REFUSALS.labels("page", error.code).inc()
             form.add_error("code", str(error))
@@ -68,7 +74,7 @@ def class_join(request: HttpRequest, secret: str) -> HttpResponse:
     try:
         classroom = classroom_by_secret(secret)
     except ClassNotFoundError as error:
-        return not_found(request, error)
+        return not_found_response(request, error)
     pupil = pupil_of(request.session)
     if pupil is not None and pupil["classroom"] == classroom.pk:
         return redirect("class_me")
@@ -149,7 +155,7 @@ def class_me(request: HttpRequest) -> HttpResponse:
     try:
         participant = pupil_required(request)
     except PlayError as error:
-        return sent_back(request, error, "class_code")
+        return redirect_back(request, error, "class_code")
     context = {
         "participant": participant,
         "classroom": participant.classroom,
@@ -167,9 +173,9 @@ def class_play(request: HttpRequest) -> HttpResponse:
     try:
         return redirect(services.participant_play(pupil_required(request)).room)
     except (NoPupilError, PupilRemovedError) as error:
-        return sent_back(request, error, "class_code")
+        return redirect_back(request, error, "class_code")
     except PlayError as error:
-        return refused(request, error, "class_me")
+        return refusal_response(request, error, "class_me")
 
 
 @form_only("class_me")
@@ -190,7 +196,7 @@ def class_screen(request: HttpRequest, secret: str) -> HttpResponse:
     try:
         classroom = classroom_on_screen(secret)
     except ClassNotFoundError as error:
-        return not_found(request, error)
+        return not_found_response(request, error)
     link_open(request, classroom.link_id)
     shown = final_shown(classroom)
     context = {

@@ -18,7 +18,7 @@ from games.accounts.principal import Principal
 from games.accounts.views import account_required
 from games.exceptions import PlayError
 from games.live.game_view import game_picture
-from games.transport.error_responses import form_only, not_found, refused
+from games.transport.error_responses import form_only, not_found_response, refusal_response
 from learning.access import MachineUse, can_edit, machine_for, machines_visible, owned_by, run_for
 from learning.filters import MachineListFilter
 from learning.forms.runs import SeedForm, StageFormSet
@@ -50,7 +50,7 @@ def run_start(request: HttpRequest, machine_id: int) -> HttpResponse:
     try:
         machine = machine_for(request.user, machine_id, to="train")
     except PlayError as error:
-        return refused(request, error, reverse("machine", args=[machine_id]))
+        return refusal_response(request, error, reverse("machine", args=[machine_id]))
     partners = opponent_machines(machine, machines_visible(request.user))
     stages = StageFormSet(
         request.POST or None, form_kwargs={"game": machine.game_rules, "machines": partners}, prefix="stage"
@@ -98,7 +98,7 @@ def run_together(request: HttpRequest, machine_id: int) -> HttpResponse:
             user=request.user, machine=str(machine.pk), stages=[stage], seed=_number(seed, -1) if seed else None
         )
     except PlayError as error:
-        return refused(request, error, reverse("machine", args=[machine_id]))
+        return refusal_response(request, error, reverse("machine", args=[machine_id]))
     return redirect("run", run.pk)
 
 
@@ -113,7 +113,7 @@ def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
     try:
         run = run_for(request.user, run_id)
     except PlayError as error:
-        return not_found(request, error)
+        return not_found_response(request, error)
     kind = kind_of(run.machine)
     context = {
         "machine": {"id": run.machine_id, "name": run.machine.name, "url": run.machine.get_absolute_url()},
@@ -140,7 +140,7 @@ def run_cancel(request: HttpRequest, run_id: int) -> HttpResponse:
     try:
         services_runs.training_run_stop(user=request.user, run_id=run_id)
     except PlayError as error:
-        return refused(request, error, reverse("run", args=[run_id]))
+        return refusal_response(request, error, reverse("run", args=[run_id]))
     return redirect("run", run_id)
 
 
@@ -150,7 +150,7 @@ def run_csv(request: HttpRequest, run_id: int) -> HttpResponse:
     try:
         run = run_for(request.user, run_id)
     except PlayError as error:
-        return not_found(request, error)
+        return not_found_response(request, error)
     return _csv(f"training-run-{run.pk}.csv", [], ((), selectors_runs.run_curve(run)))
 
 
@@ -160,7 +160,7 @@ def run_json(request: HttpRequest, run_id: int) -> HttpResponse:
     try:
         run = run_for(request.user, run_id)
     except PlayError as error:
-        return not_found(request, error)
+        return not_found_response(request, error)
     return json_download(f"training-run-{run.pk}.json", selectors_runs.run_detail(run, Principal.of(request.user)))
 
 
@@ -199,7 +199,7 @@ def compare(request: HttpRequest) -> HttpResponse:
     try:
         machines = _compared_machines(request)
     except PlayError as error:
-        return not_found(request, error)
+        return not_found_response(request, error)
     if len({machine.game for machine in machines}) > 1:
         messages.info(request, "These machines play different games. Compare their curves with care.")
     curves = selectors_runs.machine_curves(machines)
@@ -228,7 +228,7 @@ def compare_csv(request: HttpRequest) -> HttpResponse:
     try:
         machines = _compared_machines(request, to="export")
     except PlayError as error:
-        return refused(request, error, reverse("compare"))
+        return refusal_response(request, error, reverse("compare"))
     curves = selectors_runs.machine_curves(machines)
     return _csv("compare.csv", ["machine", "name"], *(((m.pk, m.name), curves[m.pk]) for m in machines))
 
@@ -239,7 +239,7 @@ def compare_json(request: HttpRequest) -> HttpResponse:
     try:
         machines = _compared_machines(request, to="export")
     except PlayError as error:
-        return not_found(request, error)
+        return not_found_response(request, error)
     curves = selectors_runs.machine_curves(machines)
     rows = [
         {"id": m.pk, "slug": m.slug, "name": m.name, "game": m.game, "side": m.side, "curve": curves[m.pk]}

@@ -15,7 +15,7 @@ from games.accounts.forms import refusal_add
 from games.accounts.principal import Principal
 from games.accounts.views import account_required
 from games.exceptions import PlayError
-from games.transport.error_responses import form_only, not_found, refused
+from games.transport.error_responses import form_only, not_found_response, refusal_response
 from learning.access import machine_for, machines_visible
 from learning.forms.runs import StageFormSet
 from learning.forms.schedules import TimingForm, timing_to_form
@@ -65,7 +65,7 @@ def schedule_new(request: HttpRequest, machine_id: int) -> HttpResponse:
     try:
         machine = machine_for(request.user, machine_id, to="train")
     except PlayError as error:
-        return refused(request, error, reverse("machine", args=[machine_id]))
+        return refusal_response(request, error, reverse("machine", args=[machine_id]))
     stages, timing = _forms(request, machine)
     status = 200
     if request.method == "POST" and stages.is_valid() and timing.is_valid():
@@ -93,7 +93,7 @@ def schedule_page(request: HttpRequest, schedule_id: int) -> HttpResponse:
     try:
         schedule = schedule_for(request.user, schedule_id)
     except PlayError as error:
-        return not_found(request, error)
+        return not_found_response(request, error)
     is_own = schedule.owner_id == request.user.pk
     stages, timing = _forms(request, schedule.machine, schedule)
     status = 200
@@ -138,7 +138,7 @@ def schedule_pause(request: HttpRequest, schedule_id: int) -> HttpResponse:
             user=request.user, schedule_id=schedule_id, paused=request.POST.get("paused") == "on"
         )
     except PlayError as error:
-        return not_found(request, error)
+        return not_found_response(request, error)
     return redirect(schedule)
 
 
@@ -153,7 +153,7 @@ def schedule_delete(request: HttpRequest, schedule_id: int) -> HttpResponse:
             messages.success(request, "The schedule was deleted. Its runs are kept.")
             return redirect("schedules")
     except PlayError as error:
-        return not_found(request, error)
+        return not_found_response(request, error)
     context = {
         "title": f"Delete this schedule of {schedule.machine.name}?",
         "words": "It will start no more runs. The runs that it started stay. The machine keeps what it has learnt.",

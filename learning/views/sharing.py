@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from games.accounts.authentication import LINKS_KEY
 from games.accounts.throttles import Guesses
 from games.exceptions import PlayError, TooManyGuessesError
-from games.transport.error_responses import not_found, refused, too_many
+from games.transport.error_responses import not_found_response, refusal_response, too_many_response
 from learning.access import is_seen, machine_for
 from learning.exceptions import LinkNotFoundError
 from learning.selectors.sharing import machine_shared
@@ -38,7 +38,7 @@ def machine_share(request: HttpRequest, machine_id: int) -> HttpResponse:
             return redirect("machine_share", machine_id)
         machine = machine_for(request.user, machine_id, to="share")
     except PlayError as error:
-        return refused(request, error, reverse("machine", args=[machine_id]))
+        return refusal_response(request, error, reverse("machine", args=[machine_id]))
     address = machine.get_absolute_url() if machine.is_public else machine.share and machine.share.get_absolute_url()
     context = {
         "machine": machine.brief,
@@ -53,12 +53,12 @@ def machine_share(request: HttpRequest, machine_id: int) -> HttpResponse:
 def shared(request: HttpRequest, secret: str) -> HttpResponse:
     """Remember the opened link in the session, and redirect to its machine."""
     try:
-        with Guesses(request, request.user.pk).guard(wrong=LinkNotFoundError):
+        with Guesses(request, request.user.pk).guard(wrong_guess=LinkNotFoundError):
             machine = machine_shared(secret)
     except TooManyGuessesError as error:
-        return too_many(request, error.retry_after_s)
+        return too_many_response(request, error.retry_after_s)
     except PlayError as error:
-        response = not_found(request, error)
+        response = not_found_response(request, error)
     else:
         if not is_seen(request.user, machine):
             assert machine.share_id is not None, "the link shows a machine"

@@ -18,7 +18,7 @@ from games.accounts.forms import refusal_add
 from games.accounts.principal import Principal
 from games.accounts.views import account_required
 from games.exceptions import PlayError
-from games.transport.error_responses import form_only, not_found, refused
+from games.transport.error_responses import form_only, not_found_response, refusal_response
 from learning.access import machine_require, machines_visible, may_use, row_id, staff_may
 from learning.exceptions import MachineNotFoundError
 from learning.filters import EntrantFilter
@@ -111,7 +111,7 @@ def tournament_page(request: HttpRequest, tournament_id: int) -> HttpResponse:
     try:
         tournament = selectors.tournament_for(request.user, tournament_id)
     except PlayError as error:
-        return not_found(request, error)
+        return not_found_response(request, error)
     is_own = request.user.is_authenticated and tournament.owner_id == request.user.pk
     context = {
         "tournament": {**selectors.tournament_line(tournament), "seed": tournament.seed, "games": tournament.n_games},
@@ -132,7 +132,7 @@ def tournament_csv(request: HttpRequest, tournament_id: int, table: str) -> Http
             selectors.tournament_for(request.user, tournament_id), Principal.of(request.user)
         )
     except PlayError as error:
-        return not_found(request, error)
+        return not_found_response(request, error)
     rows = selectors.standings_rows(view) if table == "standings" else selectors.pairing_rows(view)
     return csv_download(f"tournament-{tournament_id}-{table}.csv", rows)
 
@@ -143,7 +143,7 @@ def tournament_json(request: HttpRequest, tournament_id: int) -> HttpResponse:
     try:
         tournament = selectors.tournament_for(request.user, tournament_id)
     except PlayError as error:
-        return not_found(request, error)
+        return not_found_response(request, error)
     view: Any = selectors.tournament_view(tournament, Principal.of(request.user))
     return json_download(f"tournament-{tournament_id}.json", view)
 
@@ -160,7 +160,7 @@ def tournament_entry(request: HttpRequest, tournament_id: int, number: int) -> H
         machine_require(request.user, machine, to="export")
         text = entry_file(machine, entry)
     except PlayError as error:
-        return not_found(request, error)
+        return not_found_response(request, error)
     return file_download(f"{machine.slug}-entry.json", text)
 
 
@@ -171,7 +171,7 @@ def tournament_cancel(request: HttpRequest, tournament_id: int) -> HttpResponse:
     try:
         return redirect(services.tournament_cancel(user=request.user, tournament_id=tournament_id))
     except PlayError as error:
-        return refused(request, error, "tournaments")
+        return refusal_response(request, error, "tournaments")
 
 
 @account_required(
@@ -187,7 +187,7 @@ def tournament_delete(request: HttpRequest, tournament_id: int) -> HttpResponse:
             return redirect("tournaments")
         tournament = selectors.tournament_for(request.user, tournament_id)
     except PlayError as error:
-        return refused(request, error, "tournaments")
+        return refusal_response(request, error, "tournaments")
     context = {
         "title": f"Delete {tournament.name}?",
         "words": "Its standings and results will be lost. The machines stay as they are.",

@@ -12,7 +12,7 @@ from beadbox.rules.errors import UnknownGameError
 from beadbox.rules.registry import game_get
 from games.exceptions import PlayError
 from games.live.game_view import game_view
-from games.transport.error_responses import not_found, refused_json
+from games.transport.error_responses import not_found_response, refusal_json_response
 from learning.access import machine_for
 from learning.exceptions import BoxNotFoundError
 from learning.kinds.page import percent
@@ -47,10 +47,10 @@ def values_page(request: HttpRequest, machine_id: int) -> HttpResponse:
             page = kind_page.position_page(machine, text)
         except BoxNotFoundError as error:
             if request.headers.get("Accept", "").startswith("application/json"):
-                return refused_json(error)
+                return refusal_json_response(error)
             error_text, page = str(error), kind_page.position_page(machine, start)
     except PlayError as error:
-        return not_found(request, error)
+        return not_found_response(request, error)
     view = page.context
     context = {
         "machine": machine.brief,
@@ -74,5 +74,5 @@ def learnt_page(request: HttpRequest, slug: str) -> HttpResponse:
         if page is None:
             raise UnknownGameError(f"No level of {game.name} plays by anything learnt.")
     except UnknownGameError as error:
-        return not_found(request, error)
+        return not_found_response(request, error)
     return render(request, page.template, {"game": game_view(game), **page.context}, status=page.status)

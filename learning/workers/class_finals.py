@@ -8,7 +8,7 @@ import time
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from games.transport.database_errors import ERRORS as DATABASE_ERRORS
+from games.transport.database_errors import SERVER_ERROR_CLASSES as DATABASE_ERRORS
 from learning.exceptions import ClassRefusedError
 from learning.kinds.class_final import Step, final_games
 from learning.kinds.class_table import table_outdate

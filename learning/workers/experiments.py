@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from beadbox.experiments.registry import EXPERIMENTS
 from beadbox.learners.readiness import games_compiling, kernels_compiling
-from games.transport.database_errors import ERRORS as DATABASE_ERRORS
+from games.transport.database_errors import SERVER_ERROR_CLASSES as DATABASE_ERRORS
 from learning.models import ExperimentPart, ExperimentRun, JobStatus
 from learning.workers import jobs
 from learning.workers.jobs import JobKind, JobLostError, TurnEnd

@@ -25,7 +25,7 @@ from beadbox.rules.game import AnyGame
 from beadbox.rules.play import MovePlayer
 from beadbox.tournaments.contest import NO_GAMES, Contest, contest, contest_played
 from beadbox.tournaments.pairings import Entrant, Meeting, round_robin, swiss_meetings
-from games.transport.database_errors import ERRORS as DATABASE_ERRORS
+from games.transport.database_errors import SERVER_ERROR_CLASSES as DATABASE_ERRORS
 from learning import events
 from learning.kinds.machines import entry_player, entry_require
 from learning.models import JobStatus, Pairing, Tournament, TournamentEntry, TournamentFormat

@@ -23,7 +23,7 @@ from beadbox.learners.memory import AnyMemory
 from beadbox.learners.readiness import MAX_PLAIN_GAMES, games_compiling, kernels_compiling
 from beadbox.strength.snapshots import snapshot_after
 from games.limits.quotas import site_is_full
-from games.transport.database_errors import ERRORS as DATABASE_ERRORS
+from games.transport.database_errors import SERVER_ERROR_CLASSES as DATABASE_ERRORS
 from learning import events
 from learning.exceptions import MachineNotFoundError
 from learning.kinds.machines import first_chunk_games, max_curve_points

@@ -17,21 +17,21 @@ from rest_framework.views import exception_handler as default_handler
 from rest_framework.views import set_rollback
 
 from games.exceptions import (
-    LOG_IN_FIRST,
-    NOT_ALLOWED,
-    NOT_JSON,
-    TOO_LARGE,
+    LOG_IN_FIRST_TEXT,
+    NOT_ALLOWED_TEXT,
+    NOT_JSON_TEXT,
+    TOO_LARGE_TEXT,
     ThrottledError,
-    method_not_allowed,
+    method_not_allowed_text,
     refusal_of,
 )
 from games.live.serializers import first_error
-from games.transport.database_errors import is_database_outage, unavailable
+from games.transport.database_errors import is_database_outage, unavailable_error
 from games.transport.metrics import REFUSALS
 
 SENTENCES_BY_CODE = {
-    "not_authenticated": LOG_IN_FIRST,
-    "permission_denied": NOT_ALLOWED,
+    "not_authenticated": LOG_IN_FIRST_TEXT,
+    "permission_denied": NOT_ALLOWED_TEXT,
     "throttled": ThrottledError.message,
 }
 """Sentences that replace the default sentences of REST framework, by error code."""
@@ -51,7 +51,7 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> Response | Non
 
 def _answer(exc: Exception, context: dict[str, Any]) -> Response | None:
     if is_database_outage(exc):
-        exc = unavailable(exc, context["request"].resolver_match.route)
+        exc = unavailable_error(exc, context["request"].resolver_match.route)
     exc = refusal_of(exc) or exc
     code, status = getattr(exc, "code", None), getattr(exc, "status", None)
     if isinstance(code, str) and isinstance(status, int):
@@ -60,7 +60,7 @@ def _answer(exc: Exception, context: dict[str, Any]) -> Response | None:
         headers = None if wait_s is None else {"Retry-After": str(wait_s)}
         return Response({"detail": str(exc), "code": code}, status=status, headers=headers)
     if isinstance(exc, RequestDataTooBig):  # Django's default would be a page with status 400.
-        return Response({"detail": TOO_LARGE, "code": "too_large"}, status=413)
+        return Response({"detail": TOO_LARGE_TEXT, "code": "too_large"}, status=413)
     if isinstance(exc, RecursionError):  # The JSON is nested deeper than Python's recursion limit.
         exc = ParseError("The request is nested too deeply.")
     response = default_handler(exc, context)
@@ -70,14 +70,14 @@ def _answer(exc: Exception, context: dict[str, Any]) -> Response | None:
         response.data = {"detail": first_error(exc.detail), "code": "malformed", "fields": exc.detail}
     elif isinstance(exc, ParseError):
         syntax_error = str(exc.detail).removeprefix("JSON parse error - ").rstrip(".")
-        response.data = {"detail": f"{NOT_JSON} {syntax_error}.", "code": "malformed"}
+        response.data = {"detail": f"{NOT_JSON_TEXT} {syntax_error}.", "code": "malformed"}
     elif isinstance(exc, UnsupportedMediaType):
         media_types = " or ".join(parser.media_type for parser in context["view"].get_parsers())
         response.data = {"detail": f"Send Content-Type: {media_types}.", "code": exc.default_code}
     elif isinstance(exc, NotAcceptable):
         response.data = {"detail": "Answers are JSON. Send Accept: application/json.", "code": exc.default_code}
     elif isinstance(exc, MethodNotAllowed):
-        detail = method_not_allowed(context["request"].method, *context["view"].allowed_methods)
+        detail = method_not_allowed_text(context["request"].method, *context["view"].allowed_methods)
         response.data = {"detail": detail, "code": exc.default_code}
     elif isinstance(exc, APIException) and isinstance(exc.detail, ErrorDetail):
         is_default_text = str(exc.detail).startswith(str(exc.default_detail))

@@ -13,7 +13,7 @@ from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.permissions import SAFE_METHODS
 from uritemplate import variables
 
-from games.accounts.authentication import CSRF_NEEDS, AccountRequired
+from games.accounts.authentication import CSRF_REFUSAL_TEXT, AccountRequired
 from games.live.serializers import RefusalSerializer
 
 Endpoint = tuple[str, str, str, Callable[..., Any]]
@@ -61,7 +61,8 @@ def with_groups(result: dict[str, object], **_: Any) -> dict[str, object]:
 class Schema(AutoSchema):
     """Adds to each operation the refusals that follow from its view's parsers, permissions and throttles.
 
-    A response that the view itself declares takes precedence (such as by :func:`games.live.serializers.refusals`).
+    A response that the view itself declares takes precedence, for example one of
+    :func:`games.live.serializers.refusal_responses`.
     """
 
     def get_tags(self) -> list[str]:
@@ -129,7 +130,12 @@ class SessionScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-
 
     def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, object]:
         """Return the security scheme of the cookie; its description names the CSRF token that writes need."""
-        return {"type": "apiKey", "in": "cookie", "name": settings.SESSION_COOKIE_NAME, "description": CSRF_NEEDS}
+        return {
+            "type": "apiKey",
+            "in": "cookie",
+            "name": settings.SESSION_COOKIE_NAME,
+            "description": CSRF_REFUSAL_TEXT,
+        }
 
 
 class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # registers itself

@@ -31,10 +31,10 @@ from prometheus_client.multiprocess import MultiProcessCollector, mark_process_d
 from prometheus_client.registry import Collector
 
 from beadbox.learners.readiness import games_compiling, kernels_compiling
-from games.exceptions import method_not_allowed
-from games.limits.addresses import address_read
+from games.exceptions import method_not_allowed_text
+from games.limits.addresses import parse_address
 from games.limits.admission import ADMISSION
-from games.limits.quotas import SITE_COUNTS, SITE_LIMITS
+from games.limits.quotas import LIMIT_SETTINGS, SITE_COUNTS_SQL
 from games.models import MatchStatus
 from learning.tasks import KINDS
 from learning.workers.runs import RUNS
@@ -183,7 +183,7 @@ def _rows() -> dict[tuple[str, ...], float] | None:
         with psycopg.connect(**parameters, autocommit=True) as database:
             database.execute(f"SET statement_timeout = {ANSWER_S * 1000}")
             rows = database.execute(ROWS.format(jobs=jobs)).fetchall()
-            counts = dict(database.execute(SITE_COUNTS, [list(SITE_LIMITS)]).fetchall())
+            counts = dict(database.execute(SITE_COUNTS_SQL, [list(LIMIT_SETTINGS)]).fetchall())
     except psycopg.Error:
         return None
     rows.append(("full", "", (counts["bytes"] or 0) >= settings.DATABASE_BYTES_MOST))
@@ -238,7 +238,7 @@ def may_read_metrics(peer: str, forwarded: Sequence[str]) -> bool:
         return False
     return all(
         address is not None and any(address in network for network in allowed)
-        for address in map(address_read, addresses)
+        for address in map(parse_address, addresses)
     )
 
 
@@ -260,7 +260,7 @@ class Metrics:
             # A request with the header Forwarded is refused, because the site does not parse this header.
             await answer(send, 403, {"detail": METRICS_REFUSAL_TEXT, "code": "forbidden"})
         elif scope["method"] not in ("GET", "HEAD"):
-            refusal = {"detail": method_not_allowed(scope["method"], "GET"), "code": "method_not_allowed"}
+            refusal = {"detail": method_not_allowed_text(scope["method"], "GET"), "code": "method_not_allowed"}
             await answer(send, 405, refusal, (b"allow", b"GET, HEAD"))
         else:
             loop = asyncio.get_running_loop()

@@ -13,7 +13,7 @@ from django.db import Error as DatabaseError
 from django.db import connection
 from psycopg.conninfo import make_conninfo
 
-from games.transport.database_errors import summary
+from games.transport.database_errors import error_summary
 from menace_site.local import servers
 from menace_site.local.errors import ServerError
 
@@ -40,7 +40,7 @@ def database_access() -> DatabaseAccess:
     try:
         connection.ensure_connection()
     except DatabaseError as error:
-        raise BackupError(f"The database does not let us in: {summary(error)}.") from error
+        raise BackupError(f"The database does not let us in: {error_summary(error)}.") from error
     info = connection.connection.info
     # Keep only the configured parameters, since older programs refuse some that the driver adds.
     parameters = {

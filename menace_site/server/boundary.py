@@ -17,7 +17,7 @@ from games.accounts.identity import origin_hash, request_of_scope
 from games.accounts.throttles import AddressThrottle
 from games.exceptions import ThrottledError
 from games.live.consumers import CLOSE_BLOCKED, CLOSE_NOT_FOUND, CLOSE_TOO_MANY
-from games.routing import SITE
+from games.routing import SITE_SOCKET_PATH
 from games.transport.metrics import REFUSALS
 from menace_site.server.origins import is_from_our_page
 from menace_site.server.security_headers import security_headers_of_asgi
@@ -81,8 +81,8 @@ class SocketBoundary:
 
     An address that opens sockets too fast, or has too many open, gets a response 429 if the server can send one, else a
     close. Each process counts its own open sockets, so sockets of a dead process no longer count. Sockets for the
-    site's status (``SITE``) are counted separately. So a school class that reads pages does not use up the sockets of
-    its matches. A blocked address cannot open a socket.
+    site's status (``SITE_SOCKET_PATH``) are counted separately. So a school class that reads pages does not use up the
+    sockets of its matches. A blocked address cannot open a socket.
     """
 
     def __init__(self) -> None:
@@ -94,8 +94,8 @@ class SocketBoundary:
         scope = {**scope, "path": scope["path"].rstrip("/") or "/"}
         request = request_of_scope(scope)
         address = origin_hash(request)
-        if scope["path"] == f"/{SITE}":
-            address = f"{address}/{SITE}"
+        if scope["path"] == f"/{SITE_SOCKET_PATH}":
+            address = f"{address}/{SITE_SOCKET_PATH}"
         throttle = AddressThrottle("live", address, "sockets")
         if is_blocked(scope):
             await receive()

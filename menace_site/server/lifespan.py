@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from games.accounts.blocks import BLOCKS, READ_AGAIN_S
+from games.accounts.blocks import BLOCKS, BLOCKS_MAX_AGE_S
 from games.exceptions import UnavailableError
 from games.live.consumers import in_thread
 from games.transport.broadcaster import broadcaster_close, broadcaster_open
@@ -45,8 +45,8 @@ class Lifespan:
 
 
 async def reload_blocks() -> None:
-    """Reload the blocked addresses every ``READ_AGAIN_S`` seconds; in a database outage keep the last known list."""
+    """Reload the blocked addresses every ``BLOCKS_MAX_AGE_S`` seconds; in a database outage keep the last list."""
     while True:
         with contextlib.suppress(UnavailableError):
             await in_thread(BLOCKS.read)
-        await asyncio.sleep(READ_AGAIN_S)
+        await asyncio.sleep(BLOCKS_MAX_AGE_S)

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.deprecation import MiddlewareMixin
 
 from games.accounts.throttles import WriteThrottle
-from games.transport.error_responses import too_many
+from games.transport.error_responses import too_many_response
 
 EXEMPT_SEGMENTS = ("api", "admin")
 """First segments of paths without this limit: the API has its own rates, and the admin limits log-ins and codes."""
@@ -22,4 +22,4 @@ class PageRates(MiddlewareMixin):
         if request.path_info.split("/")[1] in EXEMPT_SEGMENTS:
             return None
         throttle = WriteThrottle()
-        return None if throttle.allow_request(request) else too_many(request, throttle.wait())
+        return None if throttle.allow_request(request) else too_many_response(request, throttle.wait())

@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.deprecation import MiddlewareMixin
 
 from games.exceptions import refusal_of
-from games.transport.error_responses import paused
+from games.transport.error_responses import pause_response
 
 
 class Refusals(MiddlewareMixin):
@@ -14,4 +14,4 @@ class Refusals(MiddlewareMixin):
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         refusal = refusal_of(error)
-        return paused(request, refusal) if refusal is not None and refusal.pauses else None
+        return pause_response(request, refusal) if refusal is not None and refusal.is_temporary else None

@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from beadbox.names import IGNORABLE, name_key, name_problem, name_search
-from games.accounts.account_names import account_named
+from games.accounts.account_names import account_get_by_name
 from games.models import AccountName
 from tests import factories
 from tests.threads import at_once
@@ -211,14 +211,18 @@ class TestAccounts:
             account.save()
         account.username = "Übel"
         account.save(update_fields=["username"])
-        assert (account_named("übel"), account_named("ärger"), account_named("öl")) == (account, None, other)
+        assert (account_get_by_name("übel"), account_get_by_name("ärger"), account_get_by_name("öl")) == (
+            account,
+            None,
+            other,
+        )
         assert sign_up("ärger") == {}
 
     def test_an_account_may_change_the_case_of_its_name(self) -> None:
         account = factories.user("ärger")
         account.username = "Ärger"
         account.save()
-        assert account_named("ÄRGER").username == "Ärger"
+        assert account_get_by_name("ÄRGER").username == "Ärger"
 
     @pytest.mark.parametrize("name", ["MÜLLER", "\u3164"])
     def test_staff_forms_refuse_the_names_that_sign_up_refuses(self, admin_client: Client, name: str) -> None:
@@ -288,7 +292,7 @@ class TestOldAccounts:
         first, later = legacy_accounts
         first.username = "meier"
         first.save()
-        assert account_named("mÜLLER7") == later
+        assert account_get_by_name("mÜLLER7") == later
         output = StringIO()
         call_command("names", stdout=output)
         assert output.getvalue() == "0 accounts share the name of another one.\n"
@@ -301,9 +305,9 @@ def test_accounts_of_older_processes_get_normalised_names_later() -> None:
     accounts = get_user_model().objects
     accounts.filter(pk=account.pk).update(username="Öl")
     accounts.bulk_create([accounts.model(username="Übel")])
-    assert account_named("Übel") is not None
+    assert account_get_by_name("Übel") is not None
     call_command("names", stdout=StringIO())
-    assert [account_named(name) is None for name in ("öl", "übel", "ärger")] == [False, False, True]
+    assert [account_get_by_name(name) is None for name in ("öl", "übel", "ärger")] == [False, False, True]
 
 
 @pytest.mark.django_db(transaction=True)

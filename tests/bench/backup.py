@@ -110,7 +110,7 @@ def _play() -> None:
     """Play two hundred matches in twenty rooms against a new machine, with random moves."""
     from beadbox.rules.outcome import Side
     from games.live.play import match_play_move
-    from games.live.rooms import room_create, room_look, room_reset
+    from games.live.rooms import room_create, room_reset, room_state_get
     from tests.factories import NC, guest, machine
 
     draw = random.Random(1)
@@ -118,6 +118,6 @@ def _play() -> None:
     for _ in range(N_ROOMS):
         code = room_create(person=player, game=NC, opponent="machine", machine=opponent.slug, side=Side.FIRST).room.code
         for number in range(N_PLAYED // N_ROOMS):
-            state = room_reset(code=code, person=player) if number else room_look(code=code)
+            state = room_reset(code=code, person=player) if number else room_state_get(code=code)
             while state["status"] == "playing":
                 state = match_play_move(code=code, person=player, move=draw.choice(state["legal_moves"]))

@@ -123,7 +123,7 @@ def _match(rng: random.Random, move_s: list[float], people: range, n_guests: int
     from beadbox.rules.outcome import Side
     from games.accounts.principal import Principal
     from games.live.play import match_play_move
-    from games.live.rooms import room_create, room_look
+    from games.live.rooms import room_create, room_state_get
     from learning.services.personal_machines import personal_machine_play
 
     person_number = rng.choice(people)
@@ -140,7 +140,7 @@ def _match(rng: random.Random, move_s: list[float], people: range, n_guests: int
         code = seated.room.code
     if kind >= 0.97:  # No second person comes to this room.
         return
-    state: Any = room_look(code=code, person=person)
+    state: Any = room_state_get(code=code, person=person)
     ends = rng.random() > 0.05
     while state["status"] == "playing" and (ends or state["ply"] < 3):
         begin = time.perf_counter()

@@ -126,13 +126,13 @@ def test_a_match_continues_after_a_server_restart(page: Page, live_site: LiveSit
 @contextlib.contextmanager
 def monitor_dependencies(site: LiveSite) -> Iterator[None]:
     """Run the site's dependency monitor during the block, as a web process does."""
-    monitoring = asyncio.run_coroutine_threadsafe(DEPENDENCIES.keep(), site.server.servers[0].get_loop())
+    monitoring = asyncio.run_coroutine_threadsafe(DEPENDENCIES.run(), site.server.servers[0].get_loop())
     try:
         yield
     finally:
         monitoring.cancel()
         assert wait_until(lambda: DEPENDENCIES.connection is None or DEPENDENCIES.connection.closed)
-        DEPENDENCIES.database = DEPENDENCIES.broker = True
+        DEPENDENCIES.is_database_up = DEPENDENCIES.is_broker_up = True
 
 
 @pytest.mark.soak

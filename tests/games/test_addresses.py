@@ -14,7 +14,7 @@ from rest_framework.throttling import SimpleRateThrottle
 
 from games.accounts.blocks import BLOCKS, is_blocked
 from games.accounts.identity import log_in_client_address, origin_hash, request_of_scope
-from games.limits.addresses import address_key, address_read, client_address, network_of
+from games.limits.addresses import address_key, client_address, network_of, parse_address
 from games.models import Room
 from menace_site.observability.access_log import AccessLog
 from menace_site.server.boundary import SocketBoundary
@@ -54,15 +54,15 @@ UNREADABLE_ADDRESSES = [
 
 @pytest.mark.parametrize(("text", "address"), ADDRESSES.items())
 def test_an_address_is_read_in_every_notation(text: str, address: str) -> None:
-    assert str(address_read(text)) == address
+    assert str(parse_address(text)) == address
     network = network_of(text)
     assert network is not None
-    assert address_read(address) in network
+    assert parse_address(address) in network
 
 
 @pytest.mark.parametrize("text", UNREADABLE_ADDRESSES)
 def test_unreadable_addresses_count_as_the_proxy(text: str) -> None:
-    assert address_read(text) is None
+    assert parse_address(text) is None
     assert str(client_address("10.0.0.1", f"6.6.6.6,{text}", 1)) == "10.0.0.1"
     assert str(client_address("10.0.0.1", f"6.6.6.6,{text},10.0.0.2", 2)) == "10.0.0.2"
     assert str(client_address("10.0.0.1", f"6.6.6.6,{text},_hidden", 2)) == "10.0.0.1"
@@ -70,7 +70,7 @@ def test_unreadable_addresses_count_as_the_proxy(text: str) -> None:
 
 
 def test_ipv6_addresses_count_by_network() -> None:
-    keys = {address_key(address_read(text)) for text in ("[2001:db8::1]:444", "2001:db8::ffff", "2001:db8::1%a")}
+    keys = {address_key(parse_address(text)) for text in ("[2001:db8::1]:444", "2001:db8::ffff", "2001:db8::1%a")}
     assert keys == {"2001:db8::"}
     assert address_key(None) == ""
 

@@ -150,7 +150,7 @@ def test_expired_blocks_do_not_count() -> None:
 def test_process_keeps_reading_blocks_after_a_database_error(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("menace_site.server.lifespan.READ_AGAIN_S", 0.01)
+    monkeypatch.setattr("menace_site.server.lifespan.BLOCKS_MAX_AGE_S", 0.01)
     tries, read = [], BLOCKS.read
 
     def fail_once() -> None:

@@ -15,16 +15,16 @@ from channels.layers import InMemoryChannelLayer, get_channel_layer
 from channels_redis.pubsub import RedisPubSubChannelLayer
 
 from games.live.play import match_resign
-from games.live.room_state import State
+from games.live.room_state import UnredactedState
 from games.transport import broadcaster
 from games.transport.broadcaster import (
     Broadcast,
     Broadcaster,
     broadcaster_close,
     broadcaster_open,
+    count_listeners,
     deliver,
     group_write,
-    listeners,
 )
 from menace_site.asgi import application
 from tests.factories import guest, room
@@ -112,7 +112,7 @@ async def test_an_answered_socket_gets_newer_states_only(
     broadcaster_open()
     async with Listener("room.x") as mover:
         for who, version in states:
-            State(state(version), []).broadcast(mover.channel if who else "")
+            UnredactedState(state(version), []).broadcast(mover.channel if who else "")
         await wait_until_sent()
     assert [message["whole"]["version"] for _, message in sent_messages] == [2] * n_sent
 
@@ -125,7 +125,7 @@ async def test_a_group_gets_messages_no_faster_than_their_interval(sent_messages
 
     async with Listener("slow", "fast") as listener:
         for n in (1, 10, 100):
-            group_write("slow", Broadcast(numbered_message(n), merge=merge, every_s=endless_s()))
+            group_write("slow", Broadcast(numbered_message(n), merge=merge, min_interval_s=endless_s()))
             if n == 1:
                 assert await listener.hears() == 1, "the first message is sent at once"
         group_write("fast", Broadcast(numbered_message(5)))
@@ -146,7 +146,7 @@ async def test_remaining_messages_go_out_when_the_server_stops() -> None:
         await server.send_input({"type": "lifespan.startup"})
         assert (await server.receive_output())["type"] == "lifespan.startup.complete"
         for n in (1, 2):
-            group_write("slow", Broadcast(numbered_message(n), every_s=endless_s()))
+            group_write("slow", Broadcast(numbered_message(n), min_interval_s=endless_s()))
             if n == 1:
                 await listener.hears()
         await server.send_input({"type": "lifespan.shutdown"})
@@ -167,7 +167,7 @@ async def test_broadcaster_ends_with_its_loop(
             await asyncio.Event().wait()
         return {}
 
-    monkeypatch.setattr(broadcaster, "listeners", swallow_cancellation)
+    monkeypatch.setattr(broadcaster, "count_listeners", swallow_cancellation)
     broadcaster_open()
     current, Broadcaster.current = Broadcaster.current, None
     assert current is not None
@@ -208,7 +208,7 @@ async def test_the_broker_reports_subscribers() -> None:
             joined = asyncio.create_task(heard(n))
             while not joined.done():  # messages sent before the subscription is complete are lost
                 await listener.layer.group_send(group, numbered_message(n))
-        assert await listeners(listener.layer, groups) == {group: 1 - n % 2 for n, group in enumerate(groups)}
+        assert await count_listeners(listener.layer, groups) == {group: 1 - n % 2 for n, group in enumerate(groups)}
 
 
 async def test_a_layer_without_subscriber_counts_gets_all_messages(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -281,7 +281,7 @@ async def test_only_socket_in_a_room_gets_its_answer_unbroadcast(
         assert (await mover.expect("state"))["status"] == "finished", "a change outside the socket reaches the socket"
 
 
-@pytest.mark.parametrize("blocks", ["group_send", "listeners"])
+@pytest.mark.parametrize("blocks", ["group_send", "count_listeners"])
 async def test_a_move_waits_for_no_broker(blocks: str, monkeypatch: pytest.MonkeyPatch, transactional_db: None) -> None:
     never = asyncio.Event()
 

@@ -9,7 +9,16 @@ import pytest
 
 from beadbox.rules.outcome import Side
 from games.live.play import match_resign, match_step
-from games.live.rooms import Seated, room_create, room_enter, room_is_of, room_join, room_look, room_reset, room_watch
+from games.live.rooms import (
+    SeatResult,
+    is_person_in_room,
+    room_create,
+    room_enter,
+    room_join,
+    room_reset,
+    room_state_get,
+    room_whole_state_get,
+)
 from games.models import Match, Ply, Room, Seat
 from learning.models import Draw, Machine
 from learning.selectors.advice import room_advice
@@ -39,19 +48,19 @@ def assert_all_freed() -> Iterator[None]:
         gc.enable()
 
 
-def against_perfect() -> Seated:
+def against_perfect() -> SeatResult:
     return room()
 
 
-def against_menace() -> Seated:
+def against_menace() -> SeatResult:
     return room("menace", side=Side.SECOND)
 
 
-def against_a_copy_of_values() -> Seated:
+def against_a_copy_of_values() -> SeatResult:
     return room("machine", machine="table", fresh=True)
 
 
-def against_a_person() -> Seated:
+def against_a_person() -> SeatResult:
     seated = room("human")
     room_join(code=seated.room.code, person=stranger())
     return seated
@@ -59,7 +68,7 @@ def against_a_person() -> Seated:
 
 @pytest.mark.parametrize("opened", [against_perfect, against_menace, against_a_copy_of_values, against_a_person])
 @pytest.mark.sampled(1)
-def test_match_leaves_no_reference_cycles(opened: Callable[[], Seated]) -> None:
+def test_match_leaves_no_reference_cycles(opened: Callable[[], SeatResult]) -> None:
     """A guest enters a room, plays, resigns and plays again; no object waits for the garbage collector."""
     house_machines()
     machine_create(game=NC, side=None, name="Table", preset="q-table", slug="table")
@@ -69,8 +78,8 @@ def test_match_leaves_no_reference_cycles(opened: Callable[[], Seated]) -> None:
         code, who = seated.room.code, guest()
         for _ in range(2):
             room_enter(code=code, person=who)
-            play(seated, who, room_look(code=code)["legal_moves"][0])
-            assert room_is_of(code=code, person=who)
+            play(seated, who, room_state_get(code=code)["legal_moves"][0])
+            assert is_person_in_room(code=code, person=who)
             match_resign(code=code, person=who)
             room_reset(code=code, person=who)
         del seated
@@ -82,7 +91,7 @@ def test_exhibition_and_advice_leave_no_reference_cycles() -> None:
     with assert_all_freed():
         watched = room_create(person=guest(), game=NC, first="menace", second="random").room.code
         while match_step(code=watched, person=guest(), max_plies=2)["status"] == "playing":
-            room_watch(code=watched)
+            room_whole_state_get(code=watched)
     code = room_create(person=guest(), game="romgon", opponent="random", side=Side.FIRST).room.code
     room_advice(code)
     with assert_all_freed():

@@ -14,7 +14,7 @@ from django.utils import timezone
 from games.exceptions import RoomNotFoundError, UnavailableError
 from games.live import consumers
 from games.live.consumers import frame_text, in_thread
-from games.live.rooms import Seated, room_create, room_join
+from games.live.rooms import SeatResult, room_create, room_join
 from games.models import ApiToken, Ply, Room
 from tests.factories import NC, guest, house_machines, person, room, room_view, user
 from tests.sockets import Socket, token_of
@@ -25,7 +25,7 @@ in_db = database_sync_to_async
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-async def open_room(opponent: str = "human", **options: Any) -> Seated:
+async def open_room(opponent: str = "human", **options: Any) -> SeatResult:
     return await in_db(room)(opponent, **options)
 
 

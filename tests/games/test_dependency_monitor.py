@@ -66,7 +66,7 @@ async def test_sockets_hear_of_an_outage_and_of_its_end(outage: Outage, settings
     )
     for socket in (closing, deaf, before):
         await dependencies.join(socket)
-    monitor_task = asyncio.create_task(dependencies.keep())
+    monitor_task = asyncio.create_task(dependencies.run())
     try:
         stopped = postgres_processes(outage)
         pause(*stopped)
@@ -100,14 +100,14 @@ async def test_sockets_hear_of_an_outage_and_of_its_end(outage: Outage, settings
 async def test_dependency_socket_needs_no_database_or_broker(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
     """The test has no database, and the client has no session or token."""
     settings.CHANNEL_LAYERS = {"default": {**settings.CHANNEL_LAYERS["default"], "CONFIG": {"hosts": ["redis://0:1"]}}}
-    monkeypatch.setattr(DEPENDENCIES, "database", True)
+    monkeypatch.setattr(DEPENDENCIES, "is_database_up", True)
     async with RunSocket("/api/site/ws") as before:
-        monkeypatch.setattr(DEPENDENCIES, "database", False)
+        monkeypatch.setattr(DEPENDENCIES, "is_database_up", False)
         await DEPENDENCIES.tell()
         async with RunSocket("/api/site/ws") as after:
             for page in (before, after):
                 assert await page.expect("site") == {"database": "away", "spectators": "ok"}
-        monkeypatch.setattr(DEPENDENCIES, "database", True)
+        monkeypatch.setattr(DEPENDENCIES, "is_database_up", True)
         await DEPENDENCIES.tell()
         assert await before.expect("site") == {"database": "ok", "spectators": "ok"}
         for frame, code in (('{"type": "move"}', "unknown_frame"), ("{" * 20_000, "frame_too_large")):

@@ -16,7 +16,7 @@ from games.accounts.principal import Principal
 from games.exceptions import MatchFinishedError, MatchWaitingError, NoDrawError, NotAPlayerError, PlayError
 from games.live.play import match_draw, match_play_move, match_resign, match_step
 from games.live.room_state import N_VISITS_TO_DRAW
-from games.live.rooms import Seated, room_create, room_join
+from games.live.rooms import SeatResult, room_create, room_join
 from games.live.store import room_get
 from games.models import Match
 from learning.kinds.boxes.memory import ledger_errors
@@ -48,16 +48,16 @@ def circling(slug: str) -> tuple[list[str], list[str]]:
     return line[: visited[position]], line[visited[position] :]
 
 
-def opened(slug: str, opponent: str = "human", **options: Any) -> Seated:
+def opened(slug: str, opponent: str = "human", **options: Any) -> SeatResult:
     return room_create(person=guest(), game=slug, opponent=opponent, side=Side.FIRST, **options)
 
 
-def friends(slug: str) -> tuple[Seated, Seated]:
+def friends(slug: str) -> tuple[SeatResult, SeatResult]:
     seated = opened(slug)
     return seated, room_join(code=seated.room.code, person=guest(2))
 
 
-def play_in_turn(seated: Seated, moves: list[str]) -> dict[str, Any]:
+def play_in_turn(seated: SeatResult, moves: list[str]) -> dict[str, Any]:
     """Play moves of two people in turn, and return the state after them."""
     state: dict[str, Any] = room_view(room_get(seated.room.code))
     for move in moves:
@@ -65,7 +65,7 @@ def play_in_turn(seated: Seated, moves: list[str]) -> dict[str, Any]:
     return state
 
 
-def circled(slug: str) -> tuple[Seated, Seated]:
+def circled(slug: str) -> tuple[SeatResult, SeatResult]:
     """Return the seats of two people after a third visit to a position."""
     seats = friends(slug)
     line, circle = circling(slug)
@@ -74,7 +74,7 @@ def circled(slug: str) -> tuple[Seated, Seated]:
     return seats
 
 
-def play_until_offered(seated: Seated) -> dict[str, Any]:
+def play_until_offered(seated: SeatResult) -> dict[str, Any]:
     """Play the first legal move, which never ends Pong hau k'i, until an automated player can be offered a draw."""
     state = room_view(seated.room)
     while state["draw_offer"] is None:

@@ -19,7 +19,7 @@ from games.accounts.principal import Principal
 from games.accounts.throttles import WriteThrottle
 from games.live import rooms
 from games.live.play import match_resign
-from games.live.rooms import room_join, room_look, room_reset, seats_claim
+from games.live.rooms import room_join, room_reset, room_state_get, seats_claim
 from games.models import Room
 from learning.models import Machine
 from tests import factories
@@ -99,7 +99,7 @@ class TestInput:
         def raise_error(*_: Any, **__: Any) -> None:
             raise ZeroDivisionError
 
-        monkeypatch.setattr("games.live.api.room_look", raise_error)
+        monkeypatch.setattr("games.live.api.room_state_get", raise_error)
         monkeypatch.setattr("learning.views.lobby.match_list_live", raise_error)
         client.raise_request_exception = False
         program = client.get("/api/rooms/abcdef")
@@ -172,7 +172,7 @@ class TestDeletedMachines:
         seated = room("machine", machine=machine().slug)
         factories.play(seated, guest(), "5")
         Machine.objects.all().delete()
-        state = room_look(code=seated.room.code)
+        state = room_state_get(code=seated.room.code)
         assert (state["status"], state["learning"]) == ("playing", None)
         ended = factories.play(seated, guest(), state["legal_moves"][0])
         assert ended["status"] == "finished"
@@ -243,7 +243,7 @@ def test_a_room_read_during_play_is_consistent() -> None:
 
     def read_states() -> None:
         while not is_over.is_set():
-            state = room_look(code=seated.room.code)
+            state = room_state_get(code=seated.room.code)
             assert len(state["moves"]) == state["ply"]
             drawn = [draw["ply"] for draw in (state["learning"] or {"draws": []})["draws"]]
             assert all(ply < state["ply"] for ply in drawn)

@@ -12,7 +12,7 @@ from django.utils import timezone
 from beadbox.rules.outcome import Side
 from games.live import background_moves
 from games.live.play import match_play_move
-from games.live.rooms import room_create, room_join, room_look
+from games.live.rooms import room_create, room_join, room_state_get
 from games.models import Match, Room, Seat
 from menace_site.local import processes
 from tests.conftest import environment
@@ -23,9 +23,9 @@ COMPUTE_MOVE = """
 import sys, django
 django.setup()
 from games.live import background_moves
-from games.live.rooms import room_look
+from games.live.rooms import room_state_get
 from tests.waiting import wait_until
-room_look(code=sys.argv[1])
+room_state_get(code=sys.argv[1])
 wait_until(background_moves.is_idle)
 """
 
@@ -54,13 +54,13 @@ def test_match_continues_after_its_engine_process_is_killed() -> None:
         assert wait_until(lambda: not matches.exists()), "the process has claimed the move"
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-    state = room_look(code=code)
+    state = room_state_get(code=code)
     assert (state["ply"], state["turn"], state["thinking"]) == (1, "White", True)
     assert background_moves.is_idle(), "no other thread computes the move before the deadline"
     expire_deadline(match)
-    room_look(code=code)
-    assert wait_until(lambda: room_look(code=code)["ply"] == 2)
+    room_state_get(code=code)
+    assert wait_until(lambda: room_state_get(code=code)["ply"] == 2)
     state = match_play_move(code=code, person=guest(), move="4-7>4-6", ply=2)
     assert (state["ply"], state["thinking"]) == (3, True)
-    assert wait_until(lambda: room_look(code=code)["ply"] == 4)
+    assert wait_until(lambda: room_state_get(code=code)["ply"] == 4)
     assert wait_until(background_moves.is_idle)

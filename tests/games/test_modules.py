@@ -5,16 +5,16 @@ import re
 import pytest
 from django.test import Client
 
-from games.templatetags.modules import imported
+from games.templatetags.modules import imported_modules
 
 pytestmark = pytest.mark.django_db
 
 
 def test_direct_and_indirect_imports_are_listed_once() -> None:
-    modules = imported("js/boards.js")
+    modules = imported_modules("js/boards.js")
     assert modules[0] == "js/diagram.js"
     assert set(modules) == {"js/diagram.js", "js/beads.js", "js/dom.js"}
-    far = imported("js/room.js")
+    far = imported_modules("js/room.js")
     assert len(far) == len(set(far))
     assert {"js/board.js", "js/matchbox.js", "js/beads.js"} <= set(far)
     assert "js/room.js" not in far

@@ -14,9 +14,9 @@ from rest_framework.test import APIClient
 from games.accounts.principal import Principal
 from games.exceptions import RoomQuotaError, SiteFullError
 from games.limits.quotas import site_counts
-from games.live.match_lists import room_in_play, rooms_of, rooms_open, rooms_open_count
+from games.live.match_lists import open_room_counts, open_rooms, room_in_play, rooms_of
 from games.live.play import match_resign
-from games.live.rooms import Seated, room_create, room_join, room_look, room_reset, seats_claim
+from games.live.rooms import SeatResult, room_create, room_join, room_reset, room_state_get, seats_claim
 from games.models import Match, Room
 from learning.services.copies import machine_copy
 from learning.services.personal_machines import personal_machine_play
@@ -37,7 +37,7 @@ def low_limits(settings: Any) -> None:
     settings.OPEN_ROOMS_PER_ADDRESS = 5
 
 
-def open_rooms(who: Principal, n: int, **options: Any) -> list[Seated]:
+def create_rooms(who: Principal, n: int, **options: Any) -> list[SeatResult]:
     return [room(person=who, **options) for _ in range(n)]
 
 
@@ -50,11 +50,11 @@ def refusal_message(who: Principal) -> str:
 
 
 def test_guests_and_accounts_have_a_limit_of_open_rooms() -> None:
-    open_rooms(guest(), 2)
+    create_rooms(guest(), 2)
     assert refusal_message(guest()).startswith("You have 2 open matches, the most a guest can have.")
-    open_rooms(guest(2), 1)
+    create_rooms(guest(2), 1)
     account = person(user())
-    open_rooms(account, 3)
+    create_rooms(account, 3)
     assert "3 open matches, the most an account can have" in refusal_message(account)
 
 
@@ -74,7 +74,7 @@ def test_waiting_rooms_and_exhibitions_count_as_open() -> None:
 def test_a_rematch_counts_as_an_open_room() -> None:
     first = room(person=guest())
     match_resign(code=first.room.code, person=guest())
-    open_rooms(guest(), 2)
+    create_rooms(guest(), 2)
     with pytest.raises(RoomQuotaError):
         room_reset(code=first.room.code, person=guest())
     assert Match.objects.filter(room=first.room).count() == 1
@@ -85,22 +85,22 @@ def test_a_rematch_counts_as_an_open_room() -> None:
 def test_the_fast_count_equals_the_number_of_open_rooms(settings: Any) -> None:
     settings.OPEN_ROOMS_PER_GUEST = settings.OPEN_ROOMS_PER_ACCOUNT = 9
     account, host = person(user()), Principal(guest=guest().guest, address="somewhere")
-    open_rooms(account, 2, opponent="human")
+    create_rooms(account, 2, opponent="human")
     room_join(code=Room.objects.latest("pk").code, person=host)
     room_create(person=host, game=NC, first="random", second="random")
     room_create(person=account, game=NC, first="random", second="random")
-    finished, abandoned = open_rooms(host, 1)[0], open_rooms(guest(2), 1)[0]
+    finished, abandoned = create_rooms(host, 1)[0], create_rooms(guest(2), 1)[0]
     match_resign(code=finished.room.code, person=host)
     Room.objects.filter(pk=abandoned.room.pk).update(changed_at=timezone.now() - timedelta(hours=1, seconds=1))
-    holders = [("account", account.user_id), ("guest", host.guest), ("guest", guest(2).guest), ("address", "somewhere")]
-    assert rooms_open_count(*holders) == [3, 2, 0, 1]
+    owners = [("account", account.user_id), ("guest", host.guest), ("guest", guest(2).guest), ("address", "somewhere")]
+    assert open_room_counts(*owners) == [3, 2, 0, 1]
     own_rooms = [rooms_of(user_id=account.user_id, guest=None)]
     own_rooms += [rooms_of(user_id=None, guest=one.guest) for one in (host, guest(2))]
-    assert [rooms_open(rooms).count() for rooms in own_rooms] == [3, 2, 0]
+    assert [open_rooms(rooms).count() for rooms in own_rooms] == [3, 2, 0]
     room_reset(code=finished.room.code, person=host)
-    assert rooms_open_count(*holders) == [3, 3, 0, 2], "a rematch opens the room again"
+    assert open_room_counts(*owners) == [3, 3, 0, 2], "a rematch opens the room again"
     seats_claim(user_id=account.user_id, name=account.name, guest=host.guest)
-    assert rooms_open_count(*holders) == [5, 0, 0, 2], "a room counts once, even if the account has both seats"
+    assert open_room_counts(*owners) == [5, 0, 0, 2], "a room counts once, even if the account has both seats"
 
 
 def test_the_latest_open_room_of_a_visitor_is_found(settings: Any) -> None:
@@ -108,14 +108,14 @@ def test_the_latest_open_room_of_a_visitor_is_found(settings: Any) -> None:
     account, visitor = person(user()), guest()
 
     def open_room_of(who: Principal) -> Room | None:
-        assert who.holder is not None
-        return room_in_play(who.holder, opponent="perfect", machine="")
+        assert who.room_owner is not None
+        return room_in_play(who.room_owner, opponent="perfect", machine="")
 
-    open_rooms(account, 1, opponent="human")
-    open_rooms(guest(2), 1)
+    create_rooms(account, 1, opponent="human")
+    create_rooms(guest(2), 1)
     assert (open_room_of(account), open_room_of(visitor)) == (None, None)
     for who in (account, visitor):
-        first, second, finished = (seated.room for seated in open_rooms(who, 3))
+        first, second, finished = (seated.room for seated in create_rooms(who, 3))
         match_resign(code=finished.code, person=who)
         latest = open_room_of(who)
         assert latest == second
@@ -131,7 +131,7 @@ def test_codes_of_rooms_are_unique(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("games.models.secrets.choice", lambda _: next(letters))
     second = room(person=guest(2)).room
     assert (second.code, second.pk) == ("zzzzzz", Room.objects.get(code="zzzzzz").pk)
-    assert room_look(code="zzzzzz")["ply"] == 0
+    assert room_state_get(code="zzzzzz")["ply"] == 0
 
 
 def test_references_to_a_new_room_are_checked_at_the_commit() -> None:
@@ -224,15 +224,15 @@ def test_a_hash_of_the_address_is_kept_for_a_day() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_concurrent_requests_do_not_exceed_the_limit() -> None:
-    for holders in (guest(), Principal(address="somewhere")):
-        failed = at_once(*[lambda holders=holders: room(person=holders) for _ in range(8)])
+    for owners in (guest(), Principal(address="somewhere")):
+        failed = at_once(*[lambda owners=owners: room(person=owners) for _ in range(8)])
         assert {type(error) for error in failed} == {RoomQuotaError}
     assert Room.objects.filter(opened_from="").count() == 2
     assert Room.objects.filter(opened_from="somewhere").count() == 5
 
 
 def test_a_match_continues_beyond_the_limit() -> None:
-    (first, _) = open_rooms(guest(), 2)
+    (first, _) = create_rooms(guest(), 2)
     assert play(first, guest(), "5")["ply"] == 2
     learner = machine()
     with pytest.raises(RoomQuotaError):

@@ -20,7 +20,7 @@ from kombu.exceptions import OperationalError
 from rest_framework.test import APIClient
 
 from games.live.consumers import CLOSE_TRY_AGAIN, in_thread
-from games.live.rooms import Seated
+from games.live.rooms import SeatResult
 from games.models import Match, Ply, Room
 from games.transport.broadcaster import BROKER, Broadcast, deliver
 from games.transport.database_errors import is_database_outage
@@ -40,7 +40,7 @@ def rows_of_moves() -> list[Any]:
     return [list(rooms), list(matches), list(Ply.objects.order_by("pk").values_list("number", "move"))]
 
 
-async def assert_refused_then_accepted(seated: Seated, does: str, caplog: pytest.LogCaptureFixture) -> None:
+async def assert_refused_then_accepted(seated: SeatResult, does: str, caplog: pytest.LogCaptureFixture) -> None:
     before = await in_db(rows_of_moves)()
     stumble = failing_inserts(does)
     async with Socket(seated.room.code, seated.token) as socket, Socket(seated.room.code) as watcher:

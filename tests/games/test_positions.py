@@ -11,7 +11,7 @@ from beadbox.rules.outcome import Side
 from beadbox.rules.playthrough import random_game
 from beadbox.rules.registry import GAMES
 from games.live.play import match_play_move, match_resign
-from games.live.rooms import room_create, room_join, room_look, room_reset
+from games.live.rooms import room_create, room_join, room_reset, room_state_get
 from games.models import Match, Ply
 from tests.factories import NC, api_with, guest, play, room, user
 from tests.schema import differences
@@ -43,7 +43,7 @@ def positions_of(api: APIClient, code: str, **query: Any) -> list[dict[str, Any]
 @pytest.mark.parametrize("slug", [NC, "hexapawn", "romgon", "romgon-flip-turn-shape-shuttle"])
 def test_boards_equal_the_states_at_each_ply(api: APIClient, slug: str) -> None:
     code = room_of_friends(slug)
-    states = [room_look(code=code)]
+    states = [room_state_get(code=code)]
     for move in random_game(GAMES[slug], seed=3)[:24]:
         states.append(match_play_move(code=code, person=FRIENDS[(len(states) + 1) % 2], move=move))
     positions = positions_of(api, code)

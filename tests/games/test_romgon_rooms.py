@@ -18,7 +18,7 @@ from games.exceptions import MalformedError
 from games.live import background_moves
 from games.live.game_view import game_view
 from games.live.play import match_play_move, match_resign
-from games.live.rooms import room_create, room_look
+from games.live.rooms import room_create, room_state_get
 from games.models import Match, Room, Seat
 from learning.exceptions import RuleRefusedError
 from learning.services.machines import machine_create
@@ -110,7 +110,7 @@ class TestLevels:
     def test_whole_matches_end_with_a_reason_in_words(self) -> None:
         for opponent in ("easy", "hard"):
             room = open_room(opponent, "romgon-flip")
-            state = room_look(code=room.code)
+            state = room_state_get(code=room.code)
             while state["status"] == "playing":
                 captures = [move for move in state["legal_moves"] if _is_capture(state, move)]
                 state = play_moves(room, (captures or state["legal_moves"])[state["ply"] % len(captures or [0])])
@@ -137,7 +137,7 @@ def test_slow_levels_answer_later(level: str) -> None:
     state = play_moves(room, "2-7>3-6@1")
     assert (state["ply"], state["thinking"]) == (1, True)
     assert wait_until(background_moves.is_idle)
-    state = room_look(code=room.code)
+    state = room_state_get(code=room.code)
     assert (state["ply"], state["turn"], state["thinking"]) == (2, "Black", False)
 
 
@@ -200,9 +200,9 @@ class TestStates:
         ],
     )
     def test_actions_describe_the_change_of_the_piece(self, option: str, move: str, name: str, piece: str) -> None:
-        state = room_look(code=open_room("human", f"romgon-{option}").code)
+        state = room_state_get(code=open_room("human", f"romgon-{option}").code)
         assert state["actions"] == {}, "no side is to move before the other seat is taken"
-        state = room_look(code=open_room("easy", f"romgon-{option}").code)
+        state = room_state_get(code=open_room("easy", f"romgon-{option}").code)
         assert state["actions"][move] == {"kind": option, "name": name, "piece": piece}
         assert set(state["actions"]) <= set(state["legal_moves"])
 
@@ -222,7 +222,7 @@ class TestStates:
         match.position = "6.7.8.3r5.3S4.3R3.6-b90"
         match.n_plies = 90
         match.save()
-        state = room_look(code=room.code)
+        state = room_state_get(code=room.code)
         assert state["notices"] == {"check": "Black is in check"}
         state = match_resign(code=room.code, person=guest())
         assert (state["notices"], state["actions"], state["thinking"]) == ({}, {}, False)

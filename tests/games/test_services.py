@@ -12,7 +12,7 @@ from beadbox.rules.outcome import Side
 from games import exceptions
 from games.accounts.principal import Principal
 from games.live.play import match_play_move, match_resign
-from games.live.rooms import Seated, room_create, room_join, room_reset, seats_claim
+from games.live.rooms import SeatResult, room_create, room_join, room_reset, seats_claim
 from games.models import Match, Ply, Room, Seat
 from tests import factories
 from tests.factories import guest, play, room, room_view
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db
 OTHER = guest(2)
 
 
-def match_of_friends() -> tuple[Seated, Principal, Principal]:
+def match_of_friends() -> tuple[SeatResult, Principal, Principal]:
     """Return the seats of a match between two humans; crosses are to move."""
     seated = room("human")
     room_join(code=seated.room.code, person=OTHER)
@@ -85,7 +85,7 @@ def test_rules_end_a_match_with_winner_and_reason() -> None:
     assert (state["turn"], state["legal_moves"]) == (None, [])
 
 
-def refusals() -> dict[str, tuple[Callable[[Seated], Any], type[exceptions.PlayError], str]]:
+def refusals() -> dict[str, tuple[Callable[[SeatResult], Any], type[exceptions.PlayError], str]]:
     move = match_play_move
     return {
         "out of turn": (lambda s: move(code=s.room.code, person=OTHER, move="1"), exceptions.NotYourTurnError, ""),

@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 
 from games.exceptions import SiteFullError
-from games.limits.quotas import SITE_COUNTS, SITE_LIMITS, site_counts
+from games.limits.quotas import LIMIT_SETTINGS, SITE_COUNTS_SQL, site_counts
 from games.models import Match
 from learning.models import Box, ExperimentRun
 from tests.factories import guest, machine, room
@@ -26,7 +26,7 @@ def query(statement: str, *values: Any) -> list[Any]:
 
 
 def counted_bytes() -> int:
-    return int(dict(query(SITE_COUNTS, list(SITE_LIMITS)))["bytes"])
+    return int(dict(query(SITE_COUNTS_SQL, list(LIMIT_SETTINGS)))["bytes"])
 
 
 def file_bytes() -> int:

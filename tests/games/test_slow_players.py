@@ -16,7 +16,7 @@ from beadbox.rules.outcome import Side
 from games.live import background_moves
 from games.live.play import match_play_move, match_resign, match_step
 from games.live.players import PLAYERS
-from games.live.rooms import Seated, room_create, room_enter, room_look, room_reset
+from games.live.rooms import SeatResult, room_create, room_enter, room_reset, room_state_get
 from games.models import Match, Ply
 from tests.factories import NC, guest, play_out, room
 from tests.ponderer import SlowPlayer
@@ -37,19 +37,19 @@ def slow_player() -> Iterator[SlowPlayer]:
     del PLAYERS[player.slug]
 
 
-def slow_match(side: Side = Side.FIRST, **options: Any) -> Seated:
+def slow_match(side: Side = Side.FIRST, **options: Any) -> SeatResult:
     return room("ponderer", side=side, **options)
 
 
-def state_of(seated: Seated) -> dict[str, Any]:
-    return room_look(code=seated.room.code)
+def state_of(seated: SeatResult) -> dict[str, Any]:
+    return room_state_get(code=seated.room.code)
 
 
 def assert_soon(condition: Callable[[], bool]) -> None:
     assert wait_until(condition)
 
 
-def expire_deadline(seated: Seated) -> None:
+def expire_deadline(seated: SeatResult) -> None:
     """Expire the deadline of the process that computes the answer."""
     past = timezone.now() - timedelta(seconds=1)
     assert Match.objects.filter(room=seated.room, answer_by__isnull=False).update(answer_by=past) == 1
@@ -211,8 +211,8 @@ def test_moves_beyond_the_queue_are_postponed(slow_player: SlowPlayer, caplog: p
     assert Match.objects.filter(n_plies=2).count() == len(rooms) - 1
     last = Match.objects.get(n_plies=1).room
     Match.objects.filter(n_plies=1).update(answer_by=timezone.now() - timedelta(seconds=1))
-    room_look(code=last.code)
-    assert_soon(lambda: room_look(code=last.code)["ply"] == 2)
+    room_state_get(code=last.code)
+    assert_soon(lambda: room_state_get(code=last.code)["ply"] == 2)
 
 
 @pytest.mark.soak
@@ -251,7 +251,7 @@ def test_addresses_take_turns_and_players_within_an_address() -> None:
     assert turns_of(queue, 2) == ["a1", "b1"]
     assert all([ask("c1"), ask("c1"), ask("a3"), ask("b2")])
     assert turns_of(queue, 8) == ["a2", "c1", "b2", "a1", "c1", "b1", "a3", "a1"]
-    assert queue.n_open == 0
+    assert queue.n_unfinished == 0
     # The player with the last turn waits for a player that returns later. In the end the queue forgets the last turn.
     assert all(ask(player) for player in ("a1", "a1", "b1"))
     assert turns_of(queue, 3) == ["b1", "a1", "a1"]
@@ -265,5 +265,5 @@ def test_full_queue_drops_the_newest_of_the_busiest() -> None:
     assert all([ask("a1", "a1 first"), ask("b1", "b1"), ask("a1", "a1 second"), ask("a2", "a2")])
     assert not ask("c1", "c1")
     assert not ask("a1", "a1 third")
-    assert queue.n_open == 4
+    assert queue.n_unfinished == 4
     assert sorted(turns_of(queue, 4)) == ["a1 first", "a2", "b1", "c1"]

@@ -14,7 +14,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from games.accounts.authentication import visitor_of_scope
+from games.accounts.authentication import user_and_session_of_socket
 from games.accounts.identity import principal_of_scope
 from tests.factories import NC, guest, person, room, user
 from tests.sockets import RunSocket, session_of
@@ -100,5 +100,5 @@ def test_the_principal_is_read_in_few_statements(take_seat: Callable[[], tuple[s
 
 def test_without_a_session_nothing_is_read() -> None:
     with CaptureQueriesContext(connection) as queries:
-        visitor, session = visitor_of_scope(socket_scope(cookie="other=1"), "play")
+        visitor, session = user_and_session_of_socket(socket_scope(cookie="other=1"), "play")
     assert (visitor.is_anonymous, session, len(queries)) == (True, None, 0)

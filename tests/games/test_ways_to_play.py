@@ -14,7 +14,7 @@ from beadbox.rules.registry import GAMES
 from games import exceptions
 from games.accounts.principal import Principal
 from games.live.play import match_play_move, match_resign, match_step
-from games.live.rooms import Seated, room_create, room_join, room_reset, seats_claim
+from games.live.rooms import SeatResult, room_create, room_join, room_reset, seats_claim
 from games.models import Match, Ply, Room, Seat
 from learning.exceptions import MachineNotFoundError, MachineWrongSideError, NotYourMachineError
 from learning.kinds.boxes.memory import ledger_errors
@@ -29,28 +29,28 @@ GAMES_WITH_BOXES = [slug for slug, game in GAMES.items() if game.takes_boxes]
 RULE_WITHOUT_OPEN_BOXES = BoxRule(open_boxes=OpenBoxes.WHEN_MET)
 
 
-def take_over(learner: Machine, who: Principal, opponent: str = "random", **options: Any) -> Seated:
+def take_over(learner: Machine, who: Principal, opponent: str = "random", **options: Any) -> SeatResult:
     options.setdefault("game", learner.game)
     return room_create(person=who, opponent=opponent, takes_over=str(learner.pk), **options)
 
 
 def open_exhibition(
     first: Machine | str, second: Machine | str, who: Principal | None = None, **options: Any
-) -> Seated:
+) -> SeatResult:
     names = {"first": first, "second": second}
     seats = {side: str(one.pk) if isinstance(one, Machine) else one for side, one in names.items()}
     game = next((one.game for one in names.values() if isinstance(one, Machine)), NC)
     return room_create(person=who or guest(), game=game, **seats, **options)
 
 
-def make_steps(seated: Seated, n: int, who: Principal | None = None) -> dict[str, Any]:
+def make_steps(seated: SeatResult, n: int, who: Principal | None = None) -> dict[str, Any]:
     state: dict[str, Any] = {}
     for _ in range(n):
         state = match_step(code=seated.room.code, person=who or guest())
     return state
 
 
-def step_to_the_end(seated: Seated, who: Principal | None = None) -> dict[str, Any]:
+def step_to_the_end(seated: SeatResult, who: Principal | None = None) -> dict[str, Any]:
     return match_step(code=seated.room.code, person=who or guest(), max_plies=100)
 
 

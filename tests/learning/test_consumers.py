@@ -12,7 +12,7 @@ from channels.db import database_sync_to_async
 from channels.layers import get_channel_layer
 
 from beadbox.rules.outcome import Side
-from games.accounts.authentication import user_of_scope
+from games.accounts.authentication import user_of_socket
 from learning import consumers
 from learning.exceptions import MachineNotFoundError
 from learning.models import Machine, TrainingRun
@@ -76,7 +76,7 @@ async def test_messages_of_an_older_worker_are_understood() -> None:
 
 async def test_a_refused_socket_gets_no_pending_message(monkeypatch: pytest.MonkeyPatch) -> None:
     def message_while_asking(self: Any) -> None:
-        user_of_scope(self.scope)
+        user_of_socket(self.scope)
         async_to_sync(send_news)(f"machine.{self.number}", "machine.boxes", {"secret": True})
         raise MachineNotFoundError
 

@@ -19,8 +19,8 @@ from beadbox.rules.outcome import Side
 from games.accounts.principal import Principal
 from games.live import consumers
 from games.live.play import match_play_move, match_step
-from games.live.room_state import HIDDEN_NAME
-from games.live.rooms import Seated, room_create, room_enter, room_look
+from games.live.room_state import HIDDEN_SEAT_NAME
+from games.live.rooms import SeatResult, room_create, room_enter, room_state_get
 from games.models import Room
 from learning.events import machine_changed
 from learning.kinds.insights import insight_redacted
@@ -73,7 +73,7 @@ def has_secret(state: dict[str, Any], secret: str = "Qxz") -> bool:
     return any(secret in text for text in texts(state))
 
 
-def secret_room(**asked: Any) -> tuple[Any, Machine, Seated]:
+def secret_room(**asked: Any) -> tuple[Any, Machine, SeatResult]:
     owner = user("owner")
     hidden = machine(owner=owner, name="Qxz", is_public=False)
     return owner, hidden, room(person=person(owner), **(asked or {"opponent": "machine", "machine": hidden.slug}))
@@ -106,7 +106,7 @@ async def test_guest_sees_the_board_and_nothing_of_the_machine() -> None:
                 assert [state[key] for key in BOARD] == [states[0][key] for key in BOARD]
                 seat = state["seats"][1]
                 assert has_secret(state) is sees
-                assert (seat["name"], seat["hidden"]) == (("Qxz", False) if sees else (HIDDEN_NAME, True))
+                assert (seat["name"], seat["hidden"]) == (("Qxz", False) if sees else (HIDDEN_SEAT_NAME, True))
                 assert (seat["machine"] is not None, seat["kind"]) == (sees, "machine")
                 assert (state["learning"] is not None) == (sees and state["ply"] > 0)
             await player.frame("move", {"move": states[0]["legal_moves"][0], "ply": states[0]["ply"]})
@@ -126,10 +126,10 @@ def test_only_the_owner_sees_that_a_hidden_machine_resigned() -> None:
         box.beads = box.start = [0] * len(box.beads)
         box.save()
     code = room("machine", person(owner), Side.SECOND, machine=hidden.slug).room.code
-    move = room_look(code=code)["legal_moves"][0]
+    move = room_state_get(code=code)["legal_moves"][0]
     seen = match_play_move(code=code, person=person(owner), move=move)["outcome"]
     assert seen["termination"] == "empty_box"
-    outcome = room_look(code=code)["outcome"]
+    outcome = room_state_get(code=code)["outcome"]
     assert outcome == {"winner": seen["winner"], "termination": "resignation", "reason": "the loser resigned"}
 
 
@@ -171,7 +171,7 @@ def _log_out(session: str) -> None:
     SessionStore(session).flush()
 
 
-def open_exhibition(**fields: Any) -> tuple[Any, Seated]:
+def open_exhibition(**fields: Any) -> tuple[Any, SeatResult]:
     """A public machine against a private one, hosted by their owner."""
     owner = user("owner")
     first = machine(Side.FIRST, owner=owner, name="Open", **fields)
@@ -227,7 +227,7 @@ def test_machines_with_values_are_hidden_likewise() -> None:
     code = room_create(person=person(owner), game="romgon", first="open", second="qxz").room.code
     for plies in (1, 1, 2):
         whole = match_step(code=code, person=person(owner), max_plies=plies)
-        view = room_look(code=code)
+        view = room_state_get(code=code)
         assert has_secret(whole)
         assert not has_secret(view)
         values, own_values = whole["learning"]["values"], view["learning"]["values"]
@@ -237,7 +237,7 @@ def test_machines_with_values_are_hidden_likewise() -> None:
         assert (view["learning"]["machine"]["name"], view["learning"]["role"]) == ("Open", role)
     code = room_create(person=person(owner), game="romgon", first="qxz", second="qxz").room.code
     match_step(code=code, person=person(owner), max_plies=2)
-    assert room_look(code=code)["learning"] is None
+    assert room_state_get(code=code)["learning"] is None
 
 
 def test_room_copies_are_hidden_like_their_originals() -> None:
@@ -246,8 +246,8 @@ def test_room_copies_are_hidden_like_their_originals() -> None:
         Machine.objects.filter(pk=hidden.pk).update(is_public=public)
         asked = {"opponent": "machine", "machine": hidden.slug, "fresh": True}
         code = room(person=person(owner), **asked).room.code
-        assert has_secret(room_look(code=code)) is sees
-        assert has_secret(room_look(code=code, person=person(owner)))
+        assert has_secret(room_state_get(code=code)) is sees
+        assert has_secret(room_state_get(code=code, person=person(owner)))
     assert Machine.objects.filter(room__isnull=False, is_public=True).count() == 1
 
 
@@ -379,8 +379,8 @@ def test_a_deleted_private_machine_leaves_no_name() -> None:
     Machine.objects.filter(pk=hidden.pk).update(is_public=False)
     machine_delete(user=owner, machine_id=hidden.pk)
     for code in (seated.room.code, show.room.code):
-        assert not has_secret(room_look(code=code))
-        assert room_look(code=code)["seats"][1]["name"] == "A deleted machine"
+        assert not has_secret(room_state_get(code=code))
+        assert room_state_get(code=code)["seats"][1]["name"] == "A deleted machine"
     assert stage_sentence(RunStage.objects.get()) == "10 games against a deleted machine"
     claimed = RUNS.claim(run.pk)
     assert claimed is not None
@@ -406,7 +406,7 @@ def test_a_private_copy_deleted_by_retention_leaves_no_name() -> None:
     Room.objects.update(changed_at=timezone.now() - timedelta(days=400))
     run_retention()
     assert list(Machine.objects.all()) == [hidden]
-    assert room_look(code=code)["seats"][1]["name"] == "A deleted machine"
+    assert room_state_get(code=code)["seats"][1]["name"] == "A deleted machine"
 
 
 def test_schedule_does_not_name_an_opponent_hidden_since() -> None:
@@ -445,12 +445,12 @@ def test_a_seat_token_gives_no_rights_of_an_account() -> None:
 def test_credentials_added_to_an_account_change_no_view() -> None:
     owner, _, seated = secret_room()
     plain, other = person(owner), person(user("other"))
-    view = room_look(code=seated.room.code, person=plain)
+    view = room_state_get(code=seated.room.code, person=plain)
     assert has_secret(view)
     carried: dict[str, Any] = {"guest": uuid4(), "address": "somewhere", "token": seated.token, "name": "Ada"}
     for key, value in carried.items():
-        assert room_look(code=seated.room.code, person=replace(plain, **{key: value})) == view, key
-        assert not has_secret(room_look(code=seated.room.code, person=replace(other, **{key: value}))), key
+        assert room_state_get(code=seated.room.code, person=replace(plain, **{key: value})) == view, key
+        assert not has_secret(room_state_get(code=seated.room.code, person=replace(other, **{key: value}))), key
 
 
 def test_older_copies_have_the_visibility_of_their_originals() -> None:

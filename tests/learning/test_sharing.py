@@ -15,7 +15,7 @@ from django.utils import timezone
 from beadbox.rules.outcome import Side
 from games.accounts.principal import Visitor
 from games.limits.rates import Throttle
-from games.live.room_state import HIDDEN_NAME
+from games.live.room_state import HIDDEN_SEAT_NAME
 from games.models import Room
 from learning.access import is_seen, machines_visible
 from learning.exceptions import LinkNotFoundError
@@ -122,7 +122,7 @@ def test_a_friend_plays_a_copy(friend: Client, own: Machine) -> None:
     assert friend.get(f"/machines/{copy.pk}").status_code == 200
     assert Lesson.objects.filter(machine=own).count() == lessons
     assert Lesson.objects.filter(machine=copy).exists()
-    assert Client().get(f"/rooms/{room.code}").context["state"]["seats"][0]["name"] == HIDDEN_NAME
+    assert Client().get(f"/rooms/{room.code}").context["state"]["seats"][0]["name"] == HIDDEN_SEAT_NAME
 
 
 @pytest.mark.parametrize("with_account", [False, True])
@@ -201,7 +201,7 @@ def test_a_revoked_link_ends_at_once(owner: Client, friend: Client, link: str, o
     owner.post(f"/machines/{own.pk}/share", {"end": "on"})
     for path in (f"/machines/{own.pk}", f"/machines/{copy.pk}", f"/api/machines/{own.pk}", f"/machines/{own.pk}/boxes"):
         assert friend.get(path).status_code == 404, path
-    assert friend.get(f"/rooms/{code}").context["state"]["seats"][0]["name"] == HIDDEN_NAME
+    assert friend.get(f"/rooms/{code}").context["state"]["seats"][0]["name"] == HIDDEN_SEAT_NAME
     asked = friend.get(link)
     assert (asked.status_code, b"This link has been taken back" in asked.content) == (404, True)
     play_out(code, guest_of(friend))

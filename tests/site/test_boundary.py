@@ -22,7 +22,7 @@ from rest_framework.views import APIView
 from games.accounts.blocks import BLOCKS
 from games.accounts.identity import log_in_client_address
 from games.exceptions import MoveRefusedError, PlayError
-from games.routing import SITE
+from games.routing import SITE_SOCKET_PATH
 from menace_site.observability.access_log import AccessLog
 from menace_site.server.boundary import Application, BlockedAddresses, SocketBoundary, is_program
 from menace_site.server.security_headers import security_headers, security_headers_of_asgi
@@ -175,9 +175,9 @@ async def test_new_sockets_of_an_address_have_a_rate(monkeypatch: pytest.MonkeyP
 async def test_dependency_sockets_have_their_own_rate(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SimpleRateThrottle, "THROTTLE_RATES", {"live": "2/min"})
     cache.clear()
-    events = [await handshake("1.1.1.1", path=f"/{SITE}{end}") for end in ("", "/", "")]
+    events = [await handshake("1.1.1.1", path=f"/{SITE_SOCKET_PATH}{end}") for end in ("", "/", "")]
     assert [event["type"] for event in events] == ["websocket.accept"] * 2 + ["websocket.http.response.start"]
-    assert (await handshake("2.2.2.2", path=f"/{SITE}"))["type"] == "websocket.accept"
+    assert (await handshake("2.2.2.2", path=f"/{SITE_SOCKET_PATH}"))["type"] == "websocket.accept"
     assert (await handshake("1.1.1.1"))["type"] == "websocket.accept", "sockets of rooms share the rate"
 
 

@@ -16,7 +16,7 @@ import pytest
 import uvicorn
 from websockets.asyncio.client import connect
 
-from games.exceptions import TOO_LARGE
+from games.exceptions import TOO_LARGE_TEXT
 from menace_site import web
 from menace_site.local import processes
 from menace_site.local.servers import BASE_DIR
@@ -212,7 +212,7 @@ async def test_too_large_body_is_refused_in_a_sentence(outside: int | None, sent
             answer = json.loads(await reader.readexactly(length))
             assert head.startswith("HTTP/1.1 413 ")
             assert "Content-Type: application/json" in head
-            assert answer == {"detail": TOO_LARGE, "code": "too_large"}
+            assert answer == {"detail": TOO_LARGE_TEXT, "code": "too_large"}
 
 
 async def test_largest_allowed_body_is_accepted(outside: int | None) -> None:

@@ -30,7 +30,7 @@ from pypdf import PdfReader
 
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get
-from games.live.rooms import Seated, room_create
+from games.live.rooms import SeatResult, room_create
 from learning.kinds.registry import KINDS
 from learning.models import TrainingRun
 from learning.services.machines import machine_create
@@ -109,7 +109,7 @@ def test_schema_equals_the_recording() -> None:
 
 @on_sockets
 async def test_frames_of_a_match_equal_the_recording() -> None:
-    def begin() -> Seated:
+    def begin() -> SeatResult:
         first_ids()
         house_machines()
         return room("menace")

@@ -20,7 +20,7 @@ from beadbox.rules.errors import IllegalMoveError
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
 from beadbox.seeds import MAX_SEED
-from games.exceptions import NOT_JSON, MoveRefusedError, PlayError
+from games.exceptions import NOT_JSON_TEXT, MoveRefusedError, PlayError
 from games.live.serializers import (
     FrameError,
     MoveSerializer,
@@ -206,7 +206,7 @@ def test_repeated_fields_share_one_sentence() -> None:
     assert by_serializer(ResetSerializer, swap="x") == "swap: Please say true or false."
     with pytest.raises(FrameError) as refused:
         parse_frame("{")
-    assert str(refused.value) == NOT_JSON
+    assert str(refused.value) == NOT_JSON_TEXT
     empty = SimpleUploadedFile("machine.json", b"")
     assert ImportForm({}, {"file": empty}).errors["file"] == ["This file is empty."]
     assert ImportForm({}, {}).errors["file"] == ["Please choose a file."]

@@ -9,7 +9,7 @@ from django.contrib.sessions.models import Session
 from django.core import mail
 from django.test import Client
 
-from games.accounts.authentication import visitor_of_scope
+from games.accounts.authentication import user_and_session_of_socket
 from tests.factories import user
 from tests.site.test_settings import SAFE, setting
 
@@ -65,7 +65,7 @@ def test_socket_keeps_the_session_of_its_browser(settings: Any) -> None:
     key = browser.cookies["sessionid"].value
     rotate(settings, OLD)
     scope = {"type": "websocket", "headers": [(b"cookie", f"sessionid={key}".encode())], "query_string": b""}
-    user, _ = visitor_of_scope(scope, "read")
+    user, _ = user_and_session_of_socket(scope, "read")
     assert user.get_username() == "ada"
     assert Session.objects.filter(pk=key).exists()
     assert knows(browser)

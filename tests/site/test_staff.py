@@ -18,7 +18,7 @@ from django_otp.plugins.otp_static.models import StaticDevice, StaticToken
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from games.accounts import second_factor as pages
-from games.accounts.second_factor import factor_forget
+from games.accounts.second_factor import second_factor_remove
 from learning.admin import urls
 from learning.services.accounts import _lock_out
 from tests.factories import user
@@ -62,7 +62,7 @@ def set_up(account: Any) -> tuple[Client, list[str]]:
 
 def set_up_again(account: Any) -> tuple[Client, list[str]]:
     """Set up a new device for an account; the previous device is removed."""
-    factor_forget(account)
+    second_factor_remove(account)
     return set_up(account)
 
 
@@ -290,7 +290,7 @@ def test_the_second_factor_expires_after_half_a_day(staff: Any, monkeypatch: pyt
     client, _ = set_up(staff)
     assert client.get(INDEX).status_code == 200
     shown_at = client.session[pages.VERIFIED_AT_KEY]
-    for seconds in (pages.VERIFIED_FOR_S + 1, -60):  # half a day later, and after the clock was set back
+    for seconds in (pages.VERIFICATION_LIFETIME_S + 1, -60):  # half a day later, and after the clock was set back
         monkeypatch.setattr(pages.time, "time", lambda seconds=seconds: shown_at + seconds)
         assert client.get(INDEX).status_code == 302
         assert client.get(PAGE).context["title"] == "Your second factor"

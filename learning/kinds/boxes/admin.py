@@ -14,8 +14,8 @@ from django.utils.html import format_html, format_html_join
 
 from games.admin.base import (
     BoardMedia,
-    Choices,
-    Large,
+    ChoiceFilter,
+    LargeTableAdmin,
     ReadOnly,
     WithRowFilter,
     board_html,
@@ -47,12 +47,12 @@ class VisitedFilter(admin.SimpleListFilter):
         return queryset.filter(unvisited) if self.value() == "no" else queryset
 
 
-class MoveFilter(Choices):
+class MoveFilter(ChoiceFilter):
     """Filter by the number of the machine's move; its first move is 1."""
 
     title, parameter_name, field = "move", "move_number", "move_number"
 
-    def known(self) -> list[tuple[str, str]]:
+    def valid_values(self) -> list[tuple[str, str]]:
         """Return the first :data:`MOVES_OFFERED` numbers; a URL may ask for any number."""
         return [(str(number), str(number)) for number in range(1, MOVES_OFFERED + 1)]
 
@@ -74,7 +74,7 @@ class BoxList(ChangeList):
 
 
 @admin.register(Box)
-class BoxAdmin(OfMachine, ReadOnly, WithRowFilter, Large):
+class BoxAdmin(OfMachine, ReadOnly, WithRowFilter, LargeTableAdmin):
     """Boxes: the position as a drawing, the beads as bars.
 
     The list of one machine has all its boxes, shared ones included. The list of all machines has only boxes with a row
@@ -86,7 +86,7 @@ class BoxAdmin(OfMachine, ReadOnly, WithRowFilter, Large):
     list_filter = (MachineFilter, VisitedFilter, MoveFilter)
     list_select_related = ("machine",)
     search_fields = ("position__exact",)
-    indexed = (MachineFilter.parameter_name,)
+    indexed_parameters = (MachineFilter.parameter_name,)
     fields = ("machine", "board", "ply", "move_number", "bars", "start", "beads", "visits", "latest_changes")
     readonly_fields = fields
 

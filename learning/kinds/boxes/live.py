@@ -16,7 +16,7 @@ from beadbox.learners.boxes.machine import BeadDraw, BoxMachine
 from beadbox.learners.boxes.open_memory import OpenMemory
 from beadbox.learners.memory import TouchedBox
 from beadbox.rules.game import AnyMove, AnyPosition
-from games.live.players import Choice, DecisionRecord, LiveMatch, NotHeldError, Statement
+from games.live.players import Choice, DecisionRecord, LiveMatch, RoomNotLockedError, Statement
 from games.live.states import DrawnBox, DrawState, Insight, Placement, SlotOpened
 from learning import events
 from learning.kinds.boxes.lessons import changes_view, entries_in_memory, ledger_of, lessons_view, teach_matches
@@ -86,11 +86,16 @@ class BoxesLive(KindLive):
         The same statement locks the other machine of the match, in ascending order of ids, as at the end of the match.
         Separate locks might break that order, so two matches could wait for each other.
         """
-        if not live.is_held:
-            raise NotHeldError
-        occupants_fetch([seat for seat, _ in live.automata], lock=True)
+        if not live.is_room_locked:
+            raise RoomNotLockedError
+        occupants_fetch([seat for seat, _ in live.automated_seats], lock=True)
         return next(
-            (one.machine for _, one in live.automata if isinstance(one, BoxesLive) and one.row.pk == self.row.pk), None
+            (
+                one.machine
+                for _, one in live.automated_seats
+                if isinstance(one, BoxesLive) and one.row.pk == self.row.pk
+            ),
+            None,
         )
 
     def _refill_store(self, live: LiveMatch, boxes: BoxRows, draw: BeadDraw) -> None:

@@ -14,7 +14,7 @@ from beadbox.policies.registry import UNIFORM
 from games.accounts.principal import Principal
 from games.exceptions import PlayError
 from games.live.game_view import game_view
-from games.transport.error_responses import not_found, refused_json
+from games.transport.error_responses import not_found_response, refusal_json_response
 from learning.access import cause_hidden, is_lent, machine_for
 from learning.exceptions import BoxNotFoundError, HistoryCompactedError, MachineNotFoundError
 from learning.kinds.boxes import look
@@ -36,7 +36,7 @@ def box_page(request: HttpRequest, machine_id: int, position: str) -> HttpRespon
         machine = machine_for(request.user, machine_id)
         box = box_get(machine, position)
     except (MachineNotFoundError, BoxNotFoundError) as error:
-        return not_found(request, error)
+        return not_found_response(request, error)
     view = box_view(machine.cabinet, box)
     hidden = cause_hidden(Principal.of(request.user), "lesson__")
     page = Paginator(box_history(box).annotate(is_hidden=hidden), HISTORY_PAGE).get_page(request.GET.get("page"))
@@ -89,7 +89,7 @@ def gallery(request: HttpRequest, machine_id: int) -> HttpResponse:
     try:
         machine = machine_for(request.user, machine_id)
     except PlayError as error:
-        return not_found(request, error)
+        return not_found_response(request, error)
     if (page_name := kind_of(machine).page.text.why) != "why":
         return redirect(page_name, machine.pk)
     first, last = selectors.lesson_span(machine)
@@ -115,12 +115,12 @@ def boxes_at(request: HttpRequest, machine_id: int, number: int) -> HttpResponse
     try:
         machine = machine_for(request.user, machine_id)
     except PlayError as error:
-        return refused_json(error)
+        return refusal_json_response(error)
     number = min(number, machine.n_lessons)
     try:
         beads = look.boxes_at(machine, number)
     except HistoryCompactedError as error:
-        return refused_json(error)
+        return refusal_json_response(error)
     line = selectors.lesson_line_at(machine, number, Principal.of(request.user))
     return JsonResponse(
         {
@@ -138,7 +138,7 @@ def why(request: HttpRequest, machine_id: int) -> HttpResponse:
     try:
         machine = machine_for(request.user, machine_id)
     except PlayError as error:
-        return not_found(request, error)
+        return not_found_response(request, error)
     if (page_name := kind_of(machine).page.text.why) != "why":
         return redirect(page_name, machine.pk)
     start = machine.game_rules.encode(machine.game_rules.initial_position())
@@ -149,7 +149,7 @@ def why(request: HttpRequest, machine_id: int) -> HttpResponse:
         view = explore_view(machine, text)
     except BoxNotFoundError as error:
         if wants_json:
-            return refused_json(error)
+            return refusal_json_response(error)
         error_text, view = str(error), explore_view(machine, start)
     if view["why"] and view["why"]["box"]:
         view["why"]["visit"] = visit_figures(machine, box_visits(machine), view["why"]["box_position"])
@@ -172,7 +172,7 @@ def drawings(request: HttpRequest, machine_id: int) -> HttpResponse:
         machine = machine_for(request.user, machine_id)
         groups = drawings_view(machine)
     except (MachineNotFoundError, BoxNotFoundError) as error:
-        return not_found(request, error)
+        return not_found_response(request, error)
     moves: dict[int, dict[str, Any]] = {}
     for group in groups:
         number = group["move_number"]

@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
 
-from games.admin.base import MAX_COUNTED_ROWS, BoardMedia, Large, ReadOnly, WithRowFilter, board_html
+from games.admin.base import MAX_COUNTED_ROWS, BoardMedia, LargeTableAdmin, ReadOnly, WithRowFilter, board_html
 from learning.kinds.admin import LATEST_CHANGES, MachineFilter, OfMachine, cause_link
 from learning.kinds.keyed_values.page import KeyedPage
 from learning.kinds.registry import kind_of
@@ -21,14 +21,14 @@ class ValueMachineFilter(MachineFilter):
 
 
 @admin.register(Value)
-class ValueAdmin(OfMachine, ReadOnly, WithRowFilter, Large):
+class ValueAdmin(OfMachine, ReadOnly, WithRowFilter, LargeTableAdmin):
     """The list of values, searched by machine and by the beginning of the key."""
 
     list_display = ("key", "machine_page", "value", "start", "n_visits")
     list_filter = (ValueMachineFilter,)
     list_select_related = ("machine",)
     ordering = ("machine", "key")
-    indexed = (ValueMachineFilter.parameter_name,)
+    indexed_parameters = (ValueMachineFilter.parameter_name,)
     search_fields = ("key__startswith",)
     search_help_text = (
         f"How the key begins, such as 0-0-1-1#. Choose a machine first. {MAX_COUNTED_ROWS:,} are shown at most."

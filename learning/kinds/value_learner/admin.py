@@ -6,19 +6,19 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from games.admin.base import Large, ReadOnly, WithRowFilter
+from games.admin.base import LargeTableAdmin, ReadOnly, WithRowFilter
 from learning.kinds.admin import MachineFilter, OfMachine, cause_link
 from learning.models import Weights
 
 
 @admin.register(Weights)
-class WeightsAdmin(OfMachine, ReadOnly, WithRowFilter, Large):
+class WeightsAdmin(OfMachine, ReadOnly, WithRowFilter, LargeTableAdmin):
     """The list of lessons that changed weights, newest first. The weights are not shown."""
 
     list_display = ("id", "machine_page", "n_learnt", "cause")
     list_select_related = ("machine", "lesson__match__room", "lesson__run")
     list_filter = (MachineFilter,)
-    indexed = (MachineFilter.parameter_name,)
+    indexed_parameters = (MachineFilter.parameter_name,)
     fields = ("machine", "n_learnt", "cause")
     readonly_fields = fields
 

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from beadbox.learners.exchange.file_text import MAX_BYTES
 from beadbox.learners.formats import FORMATS, RULES_TO_CHOOSE
 from beadbox.rules.outcome import Side
-from games.accounts.account_names import account_named
+from games.accounts.account_names import account_get_by_name
 from games.exceptions import PlayError
 from learning.kinds.machines import import_notes
 from learning.kinds.registry import kind_of
@@ -41,7 +41,7 @@ class Command(BaseCommand):
         """Import the machine, and print a summary and notes."""
         owner = None
         if options["owner"] is not None:
-            owner = account_named(options["owner"])
+            owner = account_get_by_name(options["owner"])
             if owner is None:
                 raise CommandError(f"there is no account {options['owner']!r}")
         try:

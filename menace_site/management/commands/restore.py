@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from games.models import ApiToken
-from games.transport.database_errors import summary
+from games.transport.database_errors import error_summary
 from menace_site.local.errors import ServerError
 from menace_site.local.given_servers import check_given_redis
 from menace_site.operations.backups import accounts_log_out, backup_restore, cache_forget, servers_at_hand
@@ -27,10 +27,8 @@ def _restart_on_failure(progress: str) -> Iterator[None]:
     try:
         yield
     except (Exception, KeyboardInterrupt) as error:
-        message = (
-            f"{summary(error)} - {progress}. Do not start the site: empty the database, and restore the file again."
-        )
-        raise CommandError(message) from error
+        advice = "Do not start the site: empty the database, and restore the file again."
+        raise CommandError(f"{error_summary(error)} - {progress}. {advice}") from error
 
 
 class Command(BaseCommand):

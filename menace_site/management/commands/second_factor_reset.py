@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from games.accounts.account_names import account_named
-from games.accounts.second_factor import factor_forget
+from games.accounts.account_names import account_get_by_name
+from games.accounts.second_factor import second_factor_remove
 
 
 class Command(BaseCommand):
@@ -18,8 +18,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, name: str, **options: Any) -> None:
         """Delete the account's device and recovery codes, and print the next step."""
-        user = account_named(name)
+        user = account_get_by_name(name)
         if user is None:
             raise CommandError(f"There is no account named {name!r}.")
-        factor_forget(user)
+        second_factor_remove(user)
         self.stdout.write(f"{user} has no second factor any more. Whoever logs in next sets one up: let it be them.")

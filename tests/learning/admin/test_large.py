@@ -14,7 +14,7 @@ from django_celery_beat.models import CrontabSchedule, IntervalSchedule, Periodi
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from games.admin import base
-from games.admin.base import CappedPaginator, Large
+from games.admin.base import CappedPaginator, LargeTableAdmin
 from games.models import Match, Room
 from learning.kinds.admin import MachineFilter
 from learning.models import Box, Lesson, Machine, TrainingRun
@@ -96,7 +96,7 @@ def test_filter_without_an_index_covers_only_the_newest_rows(
 ) -> None:
     learner = machine()
     total = Box.objects.count()
-    monkeypatch.setattr(base, "MAX_ROWS_SEARCHED", 10)
+    monkeypatch.setattr(base, "MAX_SEARCHED_ROWS", 10)
     assert staff_browser.get("/admin/learning/box/").context["cl"].result_count == total
     assert staff_browser.get("/admin/learning/box/?visited=no").context["cl"].result_count == 10
     for blank_query in ("q=%20", "q=%09&visited=", "q=+"):
@@ -104,7 +104,7 @@ def test_filter_without_an_index_covers_only_the_newest_rows(
     path_of_one_machine = f"/admin/learning/box/?{MachineFilter.parameter_name}={learner.pk}&visited=no"
     assert staff_browser.get(path_of_one_machine).context["cl"].result_count == total
     play_out(room("machine", machine=learner.slug).room.code, guest())
-    monkeypatch.setattr(base, "MAX_ROWS_SEARCHED", 0)
+    monkeypatch.setattr(base, "MAX_SEARCHED_ROWS", 0)
     for blank_query in ("", "q=%20&", "q=+%09&"):
         answer = staff_browser.get(f"/admin/games/match/?{blank_query}status__exact=finished")
         assert answer.context["cl"].result_count == 0, blank_query
@@ -172,7 +172,7 @@ def test_viewers_of_periodic_tasks_change_none(client: Any) -> None:
 def test_growing_tables_use_the_list_for_large_tables() -> None:
     """Tables that grow with every match or training use the list for large tables."""
     for model in (Room, Match, Box, Lesson, TrainingRun, AccessAttempt, AccessLog, AccessFailureLog):
-        assert isinstance(admin.site._registry[model], Large), model
+        assert isinstance(admin.site._registry[model], LargeTableAdmin), model
 
 
 @pytest.mark.parametrize("path", ["/admin/games/match/", "/admin/games/room/", "/admin/learning/machine/"])

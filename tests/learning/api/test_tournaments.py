@@ -10,7 +10,7 @@ from rest_framework.test import APIClient
 
 from beadbox.rules.outcome import Side
 from games.accounts import tokens
-from games.accounts.principal import GUEST as GUEST_VIEWER
+from games.accounts.principal import UNKNOWN_PRINCIPAL as GUEST_VIEWER
 from games.accounts.principal import Principal
 from learning.models import JobStatus, Machine, Tournament
 from learning.selectors.tournaments import tournament_view, tournament_whole
@@ -36,13 +36,13 @@ def code_of(response: Any) -> tuple[int, str]:
 
 
 OK, GONE, NOT_YOURS = (200, ""), (404, "tournament_not_found"), (403, "not_your_tournament")
-GUEST, NO_SCOPE = (401, "not_authenticated"), (403, "scope_missing")
+UNKNOWN_PRINCIPAL, NO_SCOPE = (401, "not_authenticated"), (403, "scope_missing")
 STARTS = {
     "owner": ((201, ""), (201, "")),
     "owner's token": ((201, ""), (201, "")),
     "staff": ((201, ""), (201, "")),
     "other": ((201, ""), (404, "machine_not_found")),
-    "guest": (GUEST, GUEST),
+    "guest": (UNKNOWN_PRINCIPAL, UNKNOWN_PRINCIPAL),
     "token that may only read": (NO_SCOPE, NO_SCOPE),
     "token that may only play": (NO_SCOPE, NO_SCOPE),
 }
@@ -59,7 +59,7 @@ WRITES = {
     **WATCHES,
     "token that may only read": (NO_SCOPE, NO_SCOPE),
     "other": (NOT_YOURS, GONE),
-    "guest": (GUEST, GUEST),
+    "guest": (UNKNOWN_PRINCIPAL, UNKNOWN_PRINCIPAL),
 }
 each_visibility = pytest.mark.parametrize("public", [True, False], ids=["public", "hidden"])
 

@@ -15,11 +15,11 @@ from beadbox.learners.value_learner.rule import ValueRule
 from beadbox.policies.registry import opponents_offered
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get
-from games.accounts.principal import GUEST
+from games.accounts.principal import UNKNOWN_PRINCIPAL
 from games.live.play import match_play_move, match_resign, match_step
 from games.live.rooms import room_create
 from games.live.states import PartsThought
-from games.live.store import live_match, room_get
+from games.live.store import live_match_load, room_get
 from games.models import Match
 from learning.kinds.value_learner.levels import level_machine
 from learning.kinds.value_learner.live import match_moves
@@ -48,7 +48,7 @@ def thoughts_of(state: Any) -> list[PartsThought]:
 def test_a_level_explains_its_last_move(level: str, game: str) -> None:
     state = state_after_first_move(level, game)
     (thought,), rules, depth = thoughts_of(state), game_get(game), LEVELS[level].depth
-    _, (position, move) = match_moves(live_match(Match.objects.get()))
+    _, (position, move) = match_moves(live_match_load(Match.objects.get()))
     machine = level_machine(rules, depth)
     assert machine is not None
     look = machine.look(position, whole=True)
@@ -70,7 +70,7 @@ def test_a_level_explains_its_last_move(level: str, game: str) -> None:
     assert state["learning"]["parts"]["changes"] == []
     # The explanation is the same when the room is read again, by any viewer.
     state_read_again = room_state(room_get(state["code"]))
-    assert state_read_again.redacted_for(GUEST)["learning"] == state["learning"]
+    assert state_read_again.redact_for(UNKNOWN_PRINCIPAL)["learning"] == state["learning"]
 
 
 def test_a_random_move_is_explained_as_random() -> None:

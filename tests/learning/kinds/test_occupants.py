@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from games.live.store import live_match, match_latest
+from games.live.store import live_match_load, match_latest
 from games.models import Match, Seat
 from learning.kinds.live import occupants_fetch
 from learning.models import Machine, MachineSeat
@@ -23,7 +23,7 @@ def test_locking_the_occupants_reads_no_other_rows() -> None:
     fields = {name: getattr(popular_machine, name) for name in ("game", "side", "rule_json")}
     others = Machine.objects.bulk_create(Machine(**fields, name=f"M{n}") for n in range(N_OTHERS))
     match = match_latest(room("machine", machine=popular_machine.slug).room)
-    live = live_match(match)
+    live = live_match_load(match)
     finished_fields = {"status": "finished", "termination": "resigned", "finished_at": match.created_at}
     matches = Match.objects.bulk_create(
         Match(room=match.room, number=2 + n, seed=n, position=match.position, **finished_fields)
@@ -36,6 +36,6 @@ def test_locking_the_occupants_reads_no_other_rows() -> None:
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
     with CaptureQueriesContext(connection) as queries:
-        occupants_fetch([seat for seat, _ in live.automata], lock=True)
+        occupants_fetch([seat for seat, _ in live.automated_seats], lock=True)
     n_rows_read = rows_read(queries[0]["sql"], "learning_machine", "learning_machineseat")
     assert all(0 < n_rows <= 2 for n_rows in n_rows_read.values()), n_rows_read

@@ -23,7 +23,7 @@ from beadbox.rules.outcome import Result, Side
 from beadbox.rules.registry import GAMES, game_get
 from games.live.play import match_resign, match_step
 from games.live.rooms import room_create
-from games.live.store import live_match
+from games.live.store import live_match_load
 from learning.exceptions import (
     EntryGoneError,
     MachineFileError,
@@ -239,7 +239,7 @@ class TestLiveMatches:
             GAME, one.rule, *({key: pair[at] for key, pair in values_before.items()} for at in (0, 1)), epsilon
         )
         position, decisions = GAME.initial_position(), []
-        for ply in live_match(match).plies:
+        for ply in live_match_load(match).plies:
             move = GAME.parse_move(ply.move)
             if ply.side != side:
                 decisions.append(readable.decision(position, GAME.legal_moves(position).index(move)))
@@ -293,7 +293,7 @@ class TestLiveMatches:
         seated = room_create(person=guest(), game=NC, first=str(one.pk), second=str(one.pk))
         assert match_step(code=seated.room.code, person=guest(), max_plies=9)["status"] == "finished"
         visits = stored_values(one).values()
-        assert (sum(n for _, n in visits), one.n_games) == (len(live_match(seated.room.matches.get()).plies), 2)
+        assert (sum(n for _, n in visits), one.n_games) == (len(live_match_load(seated.room.matches.get()).plies), 2)
         assert Lesson.objects.count() == 1
 
     def test_table_meets_boxes_and_its_seat_can_be_taken_over(self) -> None:
@@ -324,7 +324,7 @@ class TestGamesWithRepetition:
         play_out(seated.room.code, guest())
         match = seated.room.matches.get()
         lesson, position, n_moves = SeatLesson(readable), game.initial_position(), 0
-        for ply in live_match(match).plies:
+        for ply in live_match_load(match).plies:
             move = game.parse_move(ply.move)
             if ply.side != side:
                 index = lesson.choose(position, RandomSource(match.seed, ply.number))

@@ -25,11 +25,11 @@ from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get
 from beadbox.rules.romgon.rules import Romgon
-from games.accounts.principal import GUEST, Principal
+from games.accounts.principal import UNKNOWN_PRINCIPAL, Principal
 from games.live.play import match_play_move, match_resign, match_step
-from games.live.rooms import Seated, room_create
+from games.live.rooms import SeatResult, room_create
 from games.live.states import PartsInsight
-from games.live.store import live_match, room_get
+from games.live.store import live_match_load, room_get
 from games.models import Room
 from learning.api.ai_schema import START_BOARD
 from learning.exceptions import EntryGoneError, RuleRefusedError, TrainingRefusedError
@@ -106,7 +106,7 @@ def fresh_memory(rule: ValueRule = QUICK_RULE) -> ValueMemory:
     return ValueMemory.load(GAME, rule, zero_weights(GAME, rule))
 
 
-def romgon_room(opponent: str, who: Principal | None = None, **options: Any) -> Seated:
+def romgon_room(opponent: str, who: Principal | None = None, **options: Any) -> SeatResult:
     return room_create(person=who or guest(), game="romgon", opponent=opponent, **options)
 
 
@@ -116,7 +116,7 @@ def parts_of(state: Any) -> PartsInsight:
     return cast("PartsInsight", learning["parts"])
 
 
-def play_moves(seated: Seated, who: Principal, n_moves: int) -> None:
+def play_moves(seated: SeatResult, who: Principal, n_moves: int) -> None:
     """Play the person's first ``n_moves`` moves, the first legal one each time."""
     state = room_view(room_get(seated.room.code))
     for _ in range(n_moves):
@@ -263,7 +263,7 @@ class TestLiveMatches:
         lesson = Lesson.objects.get(machine=machine, number=machine.n_lessons)
         match = seated.room.matches.get()
         assert (lesson.kind, lesson.match, lesson.n_wins) == (LessonKind.MATCH, match, 1)
-        moves = match_moves(live_match(match))
+        moves = match_moves(live_match_load(match))
         machine_moves = [(position, move) for position, move in moves if position.side is side.other]
         assert machine_moves
         assert [memory.machine.choose(position) for position, _ in machine_moves] == [move for _, move in machine_moves]
@@ -329,7 +329,7 @@ class TestLiveMatches:
         assert room_view(room_get(code))["learning"] is None
         state = match_play_move(code=code, person=guest(), move=room_view(room_get(code))["legal_moves"][0])
         (thought,) = parts_of(state)["thoughts"]
-        _, (position, move) = match_moves(live_match(seated.room.matches.get()))
+        _, (position, move) = match_moves(live_match_load(seated.room.matches.get()))
         after = GAME.apply(position, move)
         assert (thought["ply"], thought["role"], thought["depth"]) == (1, "White", depth)
         assert thought["sum"] == sum(group["value"] for group in thought["groups"])
@@ -431,8 +431,8 @@ class TestLiveMatches:
         seated = room_create(person=person(owner), game="romgon", first=str(other.pk), second=str(machine.pk))
         match_step(code=seated.room.code, person=person(owner), max_plies=2)
         state = room_state(room_get(seated.room.code))
-        for viewer, roles in ((Principal.of(owner), ["Black", "White"]), (GUEST, ["Black"])):
-            assert [one["role"] for one in parts_of(state.redacted_for(viewer))["thoughts"]] == roles
+        for viewer, roles in ((Principal.of(owner), ["Black", "White"]), (UNKNOWN_PRINCIPAL, ["Black"])):
+            assert [one["role"] for one in parts_of(state.redact_for(viewer))["thoughts"]] == roles
 
     def test_advice_gives_a_move_and_the_value_of_each(self) -> None:
         machine = train_against_itself(learner())

@@ -13,7 +13,7 @@ from rest_framework.test import APIClient
 
 from games.accounts.principal import Principal
 from games.live.play import match_resign
-from games.live.rooms import Seated, room_reset
+from games.live.rooms import SeatResult, room_reset
 from games.live.store import room_get
 from games.models import Room
 from learning.kinds.boxes.memory import ledger_errors
@@ -133,4 +133,4 @@ def test_rematch_in_a_room_without_its_copy_makes_another() -> None:
     assert which_exist(first) == [False]
     state = room_reset(code=code, person=guest())
     assert state["seats"][1]["machine"]["id"] not in (None, first.pk, learner.pk)
-    assert play(Seated(room_get(code), None, ""), guest(), "5")["ply"] == 2
+    assert play(SeatResult(room_get(code), None, ""), guest(), "5")["ply"] == 2

@@ -12,7 +12,7 @@ from beadbox.rules.outcome import Side
 from games.accounts.identity import principal_of_scope
 from games.exceptions import SessionChangedError
 from games.live.play import match_play_move, match_resign, match_step
-from games.live.rooms import room_look, room_reset
+from games.live.rooms import room_reset, room_state_get
 from games.models import Room
 from learning.services.personal_machines import personal_machine_play
 from tests import factories
@@ -46,10 +46,10 @@ def test_a_move_that_a_machine_answers_takes_few_statements() -> None:
     machine = factories.machine(Side.SECOND)
     seated = room("machine", machine=str(machine.pk))
     play(seated, guest(), "5")  # fills the caches for the next move
-    state = room_look(code=seated.room.code)
+    state = room_state_get(code=seated.room.code)
     move, ply = state["legal_moves"][0], state["ply"]
     statements = all_statements_of(lambda: match_play_move(code=seated.room.code, person=guest(), move=move, ply=ply))
-    assert room_look(code=seated.room.code)["ply"] == ply + 2, "the machine has answered"
+    assert room_state_get(code=seated.room.code)["ply"] == ply + 2, "the machine has answered"
     assert len(statements) <= MAX_MOVE_STATEMENTS, "\n".join(
         statements
     )  # one statement stores everything, in its own transaction
@@ -72,7 +72,9 @@ def test_session_and_room_are_read_together() -> None:
     scope = {"headers": [(b"cookie", f"sessionid={session.session_key}".encode())]}
     player, seated = principal_of_scope(scope, "play"), room("random")
     play(seated, player, "5")
-    statements = all_statements_of(lambda: play(seated, player, room_look(code=seated.room.code)["legal_moves"][0]))
+    statements = all_statements_of(
+        lambda: play(seated, player, room_state_get(code=seated.room.code)["legal_moves"][0])
+    )
     assert sum("django_session" in sql for sql in statements) == 1
     assert len([sql for sql in statements if not sql.startswith("SET")]) <= MAX_MOVE_STATEMENTS, "\n".join(statements)
     session["more"] = "of it"
@@ -87,11 +89,11 @@ def test_the_last_move_takes_few_more_statements() -> None:
     while roles_left:  # both sides have to end a match; the machine's moves are random
         machine = factories.machine(Side.SECOND)  # without empty boxes that would be refilled
         seated = room("machine", machine=str(machine.pk))
-        state = room_look(code=seated.room.code)
+        state = room_state_get(code=seated.room.code)
         while state["status"] == "playing":
             move = state["legal_moves"][0]
             statements = statements_of(lambda: play(seated, guest(), move))  # noqa: B023 - called at once
-            state = room_look(code=seated.room.code)
+            state = room_state_get(code=seated.room.code)
         roles_left.discard(state["moves"][-1]["role"])
         assert machine.lessons.count() == 1
         assert len(statements) <= MAX_MOVE_STATEMENTS + MAX_FURTHER_END_STATEMENTS, "\n".join(statements)

@@ -15,8 +15,8 @@ from beadbox.rules.outcome import Side
 from games import exceptions
 from games.live.play import match_resign
 from games.live.players import PLAYERS, LiveMatch
-from games.live.rooms import Seated, room_create, room_look, seats_claim
-from games.live.store import ENDED_MATCHES, match_read
+from games.live.rooms import SeatResult, room_create, room_state_get, seats_claim
+from games.live.store import ENDED_MATCH_COMMIT, match_read
 from games.models import Match, Room
 from learning.kinds.boxes.memory import ledger_errors
 from learning.kinds.live import occupants_fetch
@@ -38,7 +38,7 @@ def learner() -> Machine:
 
 
 @pytest.fixture
-def rooms(learner: Machine) -> list[Seated]:
+def rooms(learner: Machine) -> list[SeatResult]:
     """Matches in which the machine has opened a box."""
     seats = [room("machine", guest(number), machine=str(learner.pk)) for number in range(N_MATCHES)]
     for number, seated in enumerate(seats):
@@ -54,7 +54,7 @@ def is_waiting_for_a_lock() -> bool:
 
 def n_waiting() -> int:
     """The number of matches that have released their locks and wait to be stored."""
-    return sum(map(len, ENDED_MATCHES._waiting.values()))
+    return sum(map(len, ENDED_MATCH_COMMIT._waiting.values()))
 
 
 def n_connections() -> int:
@@ -66,7 +66,7 @@ def n_connections() -> int:
         return int(cursor.fetchone()[0])
 
 
-def resign_call(seated: Seated, number: int) -> Callable[[], Any]:
+def resign_call(seated: SeatResult, number: int) -> Callable[[], Any]:
     return partial(match_resign, code=seated.room.code, person=guest(number))
 
 
@@ -94,10 +94,10 @@ def calls_waiting_for_lock(learner: Machine, *calls: Callable[[], Any]) -> Itera
         yield results
     for thread in threads:
         thread.join(HANG_S)
-    assert not ENDED_MATCHES._waiting
+    assert not ENDED_MATCH_COMMIT._waiting
 
 
-def test_one_transaction_stores_all_matches_with_lessons(learner: Machine, rooms: list[Seated]) -> None:
+def test_one_transaction_stores_all_matches_with_lessons(learner: Machine, rooms: list[SeatResult]) -> None:
     calls = [resign_call(seated, number) for number, seated in enumerate(rooms)]
     with calls_waiting_for_lock(learner, *calls) as results:
         pass
@@ -110,7 +110,7 @@ def test_one_transaction_stores_all_matches_with_lessons(learner: Machine, rooms
         assert state["learning"]["lessons"][0]["sentence"].startswith(f"{learner.name} won")
         (change,) = state["learning"]["changes"]
         assert change["after"] == change["before"] + change["delta"]
-        state_now = room_look(code=seated.room.code)
+        state_now = room_state_get(code=seated.room.code)
         assert [state[name] for name in ("version", "outcome", "moves")] == [
             state_now[name] for name in ("version", "outcome", "moves")
         ]
@@ -118,14 +118,14 @@ def test_one_transaction_stores_all_matches_with_lessons(learner: Machine, rooms
     assert ledger_errors() == []
 
 
-def test_waiting_requests_hold_no_connection(learner: Machine, rooms: list[Seated]) -> None:
+def test_waiting_requests_hold_no_connection(learner: Machine, rooms: list[SeatResult]) -> None:
     """Connections are few: if all of them waited, no other request could be served."""
     with calls_waiting_for_lock(learner, *(resign_call(seated, number) for number, seated in enumerate(rooms))):
         assert n_waiting() == N_MATCHES - 1
         assert wait_until(lambda: n_connections() == 2), "the test and the first request have one each"
 
 
-def test_lessons_follow_each_other_in_the_order_of_the_ledger(learner: Machine, rooms: list[Seated]) -> None:
+def test_lessons_follow_each_other_in_the_order_of_the_ledger(learner: Machine, rooms: list[SeatResult]) -> None:
     """For each box, a change begins with the beads left by the change before."""
     with calls_waiting_for_lock(learner, *(resign_call(seated, number) for number, seated in enumerate(rooms))):
         pass
@@ -139,7 +139,7 @@ def test_lessons_follow_each_other_in_the_order_of_the_ledger(learner: Machine, 
     assert all(learner.boxes.get(position=position).beads == beads for position, beads in beads_by_position.items())
 
 
-def test_a_match_with_a_changed_room_is_tried_again(learner: Machine, rooms: list[Seated]) -> None:
+def test_a_match_with_a_changed_room_is_tried_again(learner: Machine, rooms: list[SeatResult]) -> None:
     account = factories.user("claimer")
     with calls_waiting_for_lock(
         learner, *(resign_call(seated, number) for number, seated in enumerate(rooms))
@@ -153,18 +153,18 @@ def test_a_match_with_a_changed_room_is_tried_again(learner: Machine, rooms: lis
     assert ledger_errors() == []
 
 
-def test_a_move_sent_twice_is_played_once(learner: Machine, rooms: list[Seated]) -> None:
+def test_a_move_sent_twice_is_played_once(learner: Machine, rooms: list[SeatResult]) -> None:
     calls = [resign_call(rooms[0], 0), resign_call(rooms[1], 1), resign_call(rooms[1], 1), resign_call(rooms[2], 2)]
     with calls_waiting_for_lock(learner, *calls) as results:
         pass
     assert [type(one) for one in results].count(exceptions.MatchFinishedError) == 1
     assert learner.lessons.count() == 3
-    assert Room.objects.get(pk=rooms[1].room.pk).version == room_look(code=rooms[1].room.code)["version"]
+    assert Room.objects.get(pk=rooms[1].room.pk).version == room_state_get(code=rooms[1].room.code)["version"]
     assert ledger_errors() == []
 
 
 def test_a_failing_match_does_not_stop_the_others(
-    learner: Machine, rooms: list[Seated], monkeypatch: pytest.MonkeyPatch
+    learner: Machine, rooms: list[SeatResult], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     player, failing_room_id = PLAYERS["machine"], rooms[3].room.pk
     finish = player.finish
@@ -185,7 +185,7 @@ def test_a_failing_match_does_not_stop_the_others(
     assert ledger_errors() == []
 
 
-def test_a_machine_frozen_meanwhile_learns_nothing(learner: Machine, rooms: list[Seated]) -> None:
+def test_a_machine_frozen_meanwhile_learns_nothing(learner: Machine, rooms: list[SeatResult]) -> None:
     with calls_waiting_for_lock(
         learner, *(resign_call(seated, number) for number, seated in enumerate(rooms))
     ) as results:
@@ -197,7 +197,7 @@ def test_a_machine_frozen_meanwhile_learns_nothing(learner: Machine, rooms: list
     assert Match.objects.filter(status="finished").count() == N_MATCHES
 
 
-def test_matches_of_a_machine_deleted_meanwhile_still_end(learner: Machine, rooms: list[Seated]) -> None:
+def test_matches_of_a_machine_deleted_meanwhile_still_end(learner: Machine, rooms: list[SeatResult]) -> None:
     with calls_waiting_for_lock(
         learner, *(resign_call(seated, number) for number, seated in enumerate(rooms))
     ) as results:
@@ -213,7 +213,7 @@ def test_lessons_of_a_machine_in_two_seats_do_not_deadlock() -> None:
     codes = [room_create(person=guest(number), **options).room.code for number in range(5)]
 
     def teach(code: str) -> None:
-        seats = [seat for seat, _ in match_read(code).automata]
+        seats = [seat for seat, _ in match_read(code).automated_seats]
         for number in range(80):
             with transaction.atomic():
                 occupants_fetch(seats, lock=True)

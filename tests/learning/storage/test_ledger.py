@@ -13,7 +13,7 @@ from beadbox.learners.boxes.rule import BoxRule, OpenBoxes, WhenEmpty
 from beadbox.rules.outcome import Result, Side
 from games.live import rooms
 from games.live.play import match_resign
-from games.live.rooms import Seated, room_reset
+from games.live.rooms import SeatResult, room_reset
 from games.live.store import room_get
 from games.models import Match
 from learning.kinds.boxes.memory import MEMORY, ledger_errors
@@ -39,7 +39,7 @@ from tests.factories import (
 from tests.waiting import HANG_S
 
 
-def open_match(learner: Machine, **options: Any) -> Seated:
+def open_match(learner: Machine, **options: Any) -> SeatResult:
     """A guest's match against a machine, on the side that the machine does not play."""
     return room("machine", side=Side(learner.side).other, machine=learner.slug, **options)
 

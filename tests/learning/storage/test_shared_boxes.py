@@ -119,7 +119,9 @@ def play_match(row: Seat, learner: Machine) -> list[DecisionRecord]:
     """Play a match of a machine against random play without a room's services, learn from it, and return the draws."""
     match, records = row.match, list[DecisionRecord]()
     seat = LiveSeat(row)
-    live = LiveMatch(match.room, match, match.room.game_rules, [seat], [], is_held=True)  # the room is not shared
+    live = LiveMatch(
+        match.room, match, match.room.game_rules, [seat], [], is_room_locked=True
+    )  # the room is not shared
     occupants_fetch(live.seats)
     game, rng = learner.game_rules, RandomSource(match.seed)
     player, position = seat.player, game.initial_position()

@@ -25,7 +25,7 @@ from games.accounts.principal import Principal
 from games.accounts.tokens import token_make
 from games.limits.quotas import site_counts
 from games.live.play import match_resign
-from games.live.rooms import room_create, room_look, room_reset
+from games.live.rooms import room_create, room_reset, room_state_get
 from games.models import AddressBlock, ApiToken, Match, Ply, Room, Seat
 from learning import tasks
 from learning.kinds.boxes.memory import ledger_errors
@@ -90,8 +90,8 @@ def machine_after_match(number: int = 1) -> Machine:
 
 def test_matches_of_guests_last_a_month_and_of_accounts_a_year() -> None:
     ann = person(user("ann"))
-    guest_seated, ann_seated = room(), room(person=ann)
-    for seated, player in ((guest_seated, guest()), (ann_seated, ann)):
+    guest_for_seat, ann_seated = room(), room(person=ann)
+    for seated, player in ((guest_for_seat, guest()), (ann_seated, ann)):
         play_out(seated.room.code, player)
         room_reset(code=seated.room.code, person=player)
     run_retention()
@@ -113,7 +113,7 @@ def test_only_old_matches_of_an_active_room_are_deleted() -> None:
     room_reset(code=seated.room.code, person=guest())
     run_retention()
     assert list(Match.objects.values_list("number", flat=True)) == [2]
-    assert room_look(code=seated.room.code)["number"] == 2
+    assert room_state_get(code=seated.room.code)["number"] == 2
     play_out(seated.room.code, guest())
 
 
@@ -169,12 +169,12 @@ def test_a_crowded_site_deletes_matches_of_guests_sooner(settings: Any, monkeypa
     account_room, guest_rooms = resigned_room(ann), [resigned_room(guest(3)), room(person=guest(4)).room]
     age_rows(10)
     for n_matches, remaining_rooms in ((80, {account_room, *guest_rooms, *personal_rooms}), (95, {account_room})):
-        monkeypatch.setattr(site_counts, "_counted", {"games_match": n_matches})
+        monkeypatch.setattr(site_counts, "_counts", {"games_match": n_matches})
         ledgers_compact(TurnEnd())
         run_retention()
         assert set(Room.objects.all()) == remaining_rooms, n_matches
     new_guest_room = resigned_room(guest(5))
-    monkeypatch.setattr(site_counts, "_counted", {"games_match": 300})
+    monkeypatch.setattr(site_counts, "_counts", {"games_match": 300})
     run_retention()
     assert set(Room.objects.all()) == {account_room, new_guest_room}, "matches of guests stay for at least a day"
 
@@ -613,7 +613,7 @@ def test_moves_and_retention_do_not_wait_for_each_other() -> None:
         play(seated, guest(), "1")
         assert at_once(run_retention, run_retention) == []
     assert set(Room.objects.all()) == {seated.room, old_seated.room}
-    assert play(old_seated, guest(2), room_look(code=old_seated.room.code)["legal_moves"][0])["ply"] == 4
+    assert play(old_seated, guest(2), room_state_get(code=old_seated.room.code)["legal_moves"][0])["ply"] == 4
     run_retention()
     assert set(Room.objects.all()) == {seated.room, old_seated.room}
 

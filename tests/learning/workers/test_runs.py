@@ -21,7 +21,7 @@ from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.outcome import Side
 from games.models import Room
 from games.transport.broadcaster import Broadcast
-from games.transport.database_errors import ERRORS as DATABASE_ERRORS
+from games.transport.database_errors import SERVER_ERROR_CLASSES as DATABASE_ERRORS
 from learning import events, tasks
 from learning.exceptions import MachineNotFoundError, MachineWrongSideError, TrainingRefusedError
 from learning.kinds.boxes.memory import MEMORY, ledger_errors, table_of
